@@ -1,0 +1,106 @@
+/** A provider: a place that speaks formats. It is data; what a plugin file brings. */
+import type { Call } from "./call.ts";
+import type { ChatRequest } from "./chat.ts";
+import type { ChatEvent } from "./events.ts";
+import type { JsonObject } from "./json.ts";
+
+export interface Provider {
+  /** Lower-case, `[a-z][a-z0-9-]*`. Forces the provider in `name/model`; its environment variables start with it. */
+  name: string;
+  /**
+   * Patterns over the model name. `groq/*` strips its prefix; any other glob (`gpt-*`) matches the whole name.
+   * `name/*` holds for every provider without being listed.
+   */
+  models?: readonly string[];
+  /**
+   * Formats it speaks, in order of preference, each with the path behind `baseUrl`. Absent for providers that
+   * `generate`.
+   */
+  speaks?: Readonly<Record<string, string>>;
+  /** Where it is, when neither `<NAME>_BASE_URL` nor the config says. Absent: it is on only when one of them says. */
+  baseUrl?: string;
+  /** The environment variable of its credential. Absent: none is needed (local servers), `<NAME>_API_KEY` is optional. */
+  apiKey?: string;
+  /** How the credential is sent. Default `bearer`; `x-api-key` is Anthropic's; or a function of the key. */
+  auth?: "bearer" | "x-api-key" | ((apiKey: string) => Record<string, string>);
+  /** Headers every request to it carries. */
+  headers?: Readonly<Record<string, string>>;
+  /** What its dialect can and cannot do; read by upstream codecs. */
+  traits?: Traits;
+  /** The place for one company's quirks: edits the upstream body in place, after encoding. Each with a reason. */
+  patch?(body: JsonObject, call: Call): void;
+  /** The third size of plugin: a program that answers by itself. Aborts with `call.signal`. */
+  generate?(request: ChatRequest, call: Call): AsyncIterable<ChatEvent>;
+  /** Model names to list at `GET /v1/models`, as a client would write them without the provider's prefix. */
+  catalog?: readonly string[];
+}
+
+/**
+ * How one host deviates from the format it claims to speak (`contract.md` D.3). Absent members mean the default.
+ */
+export interface Traits {
+  /** Name of the output limit. Default `max_completion_tokens` for OpenAI itself, `max_tokens` elsewhere. */
+  maxTokensField?: "max_tokens" | "max_completion_tokens";
+  /** `first-only`: system messages after the first position become user text. Default `anywhere`. */
+  systemPlacement?: "anywhere" | "first-only";
+  /** Takes `tool_choice: "required"` and named tools. Default true. */
+  forcedToolChoice?: boolean;
+  /** How answers can be bound to a JSON schema. Default `native`. */
+  jsonSchema?: "native" | "json-object" | "prompt";
+  /** Whether reasoning of earlier turns must, may or must not be sent back. Default `forbidden`. */
+  reasoningReplay?: "required" | "optional" | "forbidden";
+  /** Takes `reasoning_effort`. Default true. */
+  reasoningEffort?: boolean;
+  /** Takes `stream_options.include_usage`. Default true. */
+  streamOptions?: boolean;
+  /** Takes `parallel_tool_calls`. Default true. */
+  parallelToolCalls?: boolean;
+  /** Takes image parts inside tool messages. Default false. */
+  imageInToolMessage?: boolean;
+  /** Takes images at all. Default true. */
+  images?: boolean;
+  /** Takes `file` parts (PDF). Default false; true for OpenAI. */
+  files?: boolean;
+  /** Most stop sequences it takes. Default 4. */
+  maxStop?: number;
+  /** Tool call ids: `mistral` means exactly nine letters or digits. */
+  toolIds?: "mistral";
+  /** Takes `top_k`. Default false. */
+  topK?: boolean;
+  /** A stream that ends without a terminator and without a finish reason is complete. Default false. */
+  eofIsStop?: boolean;
+  /** Member that carries the end user's id. Default `user`. */
+  userField?: "user" | "safety_identifier";
+  /** Takes `prompt_cache_key`. Default false. */
+  promptCacheKey?: boolean;
+  /** Takes `strict` in tool declarations. Default true. */
+  strictTools?: boolean;
+  /** Has `/v1/messages/count_tokens` beside its messages path. Default false. */
+  countTokens?: boolean;
+}
+
+/** Where a call goes: what a model name resolved to. */
+export interface Target {
+  provider: ActiveProvider;
+  /** The model name the upstream knows. */
+  model: string;
+  /** `native`: client and upstream speak the same format; `translated`: not; `generated`: a program answers. */
+  lane: "native" | "translated" | "generated";
+  /** Id of the format spoken to the upstream; empty in the generated lane. */
+  format: string;
+  /** Absolute URL of the upstream endpoint; empty in the generated lane. */
+  url: string;
+  /** The pattern that won, and why, for `weir models` and `weir explain`. */
+  reason: string;
+}
+
+/** A provider that is switched on: its address and credential are known. */
+export interface ActiveProvider extends Provider {
+  /** Absolute http(s) URL without a trailing slash; empty for providers that `generate`. */
+  baseUrl: string;
+  /** Headers that carry the credential, bound to the origin of `baseUrl`. */
+  credentials: Readonly<Record<string, string>>;
+  /** Where it came from: `built-in`, or the path of a dropped file. */
+  source: string;
+  patterns: readonly string[];
+}

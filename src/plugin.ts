@@ -1,0 +1,48 @@
+/**
+ * The public face: what `import … from "weir"` means. Plugins, shipped and dropped, see this and nothing else.
+ *
+ * The smallest plugin names a host that speaks a known format:
+ *
+ *     import { definePlugin, chatCompletions } from "weir";
+ *
+ *     export default definePlugin({
+ *       name: "groq",
+ *       providers: [
+ *         chatCompletions({
+ *           name: "groq",
+ *           models: ["groq/*"],
+ *           baseUrl: "https://api.groq.com/openai/v1",
+ *           apiKey: "GROQ_API_KEY",
+ *         }),
+ *       ],
+ *     });
+ */
+import type { Plugin } from "./core/plugin.ts";
+import type { Provider } from "./core/provider.ts";
+
+export { Call } from "./core/call.ts";
+export { GatewayError, invalidRequest } from "./core/error.ts";
+export { mergeUsage, NO_USAGE } from "./core/events.ts";
+export { isObject, parseJson } from "./core/json.ts";
+export type * from "./core/chat.ts";
+export type { ErrorKind } from "./core/error.ts";
+export type { BlockStart, ChatEvent, Citation, FinishKind, FinishReason, Usage } from "./core/events.ts";
+export type { ClientCodec, ErrorAnswer, Format, Frame, Seen, UpstreamCodec, Watch } from "./core/format.ts";
+export type { Json, JsonObject } from "./core/json.ts";
+export type { Hooks, Plugin } from "./core/plugin.ts";
+export type { Provider, Target, Traits } from "./core/provider.ts";
+
+/** Declares a plugin; the default export of every plugin file. */
+export function definePlugin(plugin: Plugin): Plugin {
+  return plugin;
+}
+
+/** A provider that speaks chat-completions at `baseUrl` + `/chat/completions`. */
+export function chatCompletions(provider: Omit<Provider, "generate">): Provider {
+  return { ...provider, speaks: { "chat-completions": "/chat/completions", ...provider.speaks } };
+}
+
+/** A provider that speaks messages at `baseUrl` + `/v1/messages`, with the credential in `x-api-key`. */
+export function messages(provider: Omit<Provider, "generate">): Provider {
+  return { auth: "x-api-key", ...provider, speaks: { messages: "/v1/messages", ...provider.speaks } };
+}

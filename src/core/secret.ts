@@ -11,6 +11,11 @@ export class Secret {
     return this.#text;
   }
 
+  /** SHA-256 of the text as 64 lower-case hexadecimal digits. */
+  digest(): string {
+    return new Bun.CryptoHasher("sha256").update(this.#text).digest("hex");
+  }
+
   toString(): string {
     return "***";
   }

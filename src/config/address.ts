@@ -1,0 +1,66 @@
+/** Addresses: what may be listened on, and where providers may be. */
+import type { Config } from "./schema.ts";
+import { ConfigError } from "./error.ts";
+
+/** Host as it is used for listening: without the brackets of an IPv6 address. */
+export function bareHost(host: string): string {
+  return host.replace(/^\[(.*)\]$/, "$1");
+}
+
+/** A clause that says what is wrong with a host to listen on; undefined when nothing is. */
+export function hostFault(host: string): string | undefined {
+  if (host.includes("://")) return "host must be an address without http://";
+  const bare = bareHost(host);
+  const written = bare.includes(":") ? `[${bare}]` : bare;
+  const fits = /^[\w.:%[\]-]+$/.test(host) && URL.canParse(`http://${written.replace(/%.*\]$/, "]")}`);
+  if (fits) return undefined;
+  if (/^[^:]+:\d+$/.test(host))
+    return "host must be an address without a port; the port is an option of its own";
+  return `host must be an IP address or a host name, but is ${JSON.stringify(host.slice(0, 60))}`;
+}
+
+/** Whether only this machine can reach an address: `localhost`, 127.0.0.0/8 in any spelling, `::1`. */
+export function isLoopback(host: string): boolean {
+  const bare = bareHost(host);
+  const written = `http://${bare.includes(":") ? `[${bare}]` : bare}`;
+  if (!URL.canParse(written)) return false;
+  const { hostname } = new URL(written);
+  return hostname === "localhost" || /^127(\.\d{1,3}){3}$/.test(hostname) || hostname === "[::1]";
+}
+
+/**
+ * An address others can reach needs keys.
+ * @param at where the host was set, for the sentence
+ * @throws ConfigError when the gateway would be open to everyone.
+ */
+export function assertSafe(config: Pick<Config, "host" | "keys">, at = "host"): void {
+  if (config.keys.length > 0 || isLoopback(config.host)) return;
+  throw new ConfigError(
+    at,
+    `host ${config.host} can be reached from other machines and no gateway keys are set; set WEIR_API_KEYS or keys, or listen on 127.0.0.1`,
+    ["host"],
+  );
+}
+
+/**
+ * A clause that says what is wrong with a provider's address; undefined when nothing is. It never repeats the address:
+ * people put credentials into it.
+ */
+export function baseUrlFault(text: string): string | undefined {
+  if (text === "") return "is empty";
+  if (!URL.canParse(text)) return "is not a URL, such as https://api.example.com/v1";
+  const url = new URL(text);
+  if (url.protocol !== "http:" && url.protocol !== "https:") {
+    return `must begin with http:// or https://, but begins with ${url.protocol}`;
+  }
+  if (!/^https?:\/\//i.test(text)) return "must begin with http:// or https://";
+  if (url.username !== "" || url.password !== "")
+    return "must not hold a user name or password; use apiKey or headers";
+  if (text.includes("?") || text.includes("#")) return "must not have a query or a fragment";
+  return undefined;
+}
+
+/** An address in one spelling, without a slash at the end. */
+export function normalizeBaseUrl(text: string): string {
+  return new URL(text).href.replace(/\/+$/, "");
+}

@@ -1,0 +1,96 @@
+/** Gateway keys as operators write them, turned into names and digests. */
+import { Secret } from "../core/secret.ts";
+import { ConfigError, type Path } from "./error.ts";
+import type { GatewayKey } from "./schema.ts";
+
+/** One entry of `keys`: `name:key`, a bare key, or a group. */
+export type KeyEntry = string | { name: string; key?: string; sha256?: string };
+
+/** Words people leave in examples, without case, digits and marks; a key that is one is open to everyone. */
+const PLACEHOLDERS = new Set(
+  [
+    "changeme",
+    "changeit",
+    "changethis",
+    "replaceme",
+    "replacethis",
+    "placeholder",
+    "password",
+    "passwd",
+  ].concat(
+    ["key", "apikey", "secret", "secretkey", "token", "gatewaykey"].flatMap((what) => [
+      `your${what}`,
+      `${what}here`,
+    ]),
+    ["yourkeyhere", "yourapikeyhere", "yoursecrethere", "yourtokenhere"],
+  ),
+);
+
+/** Fillers: `xxxx`, `sk-xxxx`, `....`, `****`, `12345…`. */
+const FILLER = /^((sk-)?x{3,}|[.*]+|12345\d*)$/i;
+
+/** What HTTP carries unchanged in a header: visible ASCII. */
+const VISIBLE = /^[\x21-\x7e]+$/;
+
+const NAME = /^[\w.@-]{1,64}$/;
+
+/**
+ * @param locate says where an entry stands
+ * @throws ConfigError on empty, unsendable, placeholder and repeated keys; never with the key in it.
+ */
+export function readKeys(entries: readonly KeyEntry[], locate: (path: Path) => string): GatewayKey[] {
+  const keys: GatewayKey[] = [];
+  entries.forEach((entry, index) => {
+    const fail: Fail = (clause, member) => {
+      const path =
+        typeof entry === "string" || member === undefined ? ["keys", index] : ["keys", index, member];
+      return new ConfigError(locate(path), `keys[${index}] ${clause}`, path);
+    };
+    const written = typeof entry === "string" ? splitKey(entry) : entry;
+    const name = written.name ?? freeName(keys, index);
+    if (!NAME.test(name)) {
+      throw fail("must have a name of at most 64 letters, digits, dots, dashes, underscores and @", "name");
+    }
+    if (keys.some((key) => key.name === name))
+      throw fail(`has the name ${name}, which another key has already`, "name");
+    const sha256 = digestOf(written, fail);
+    const twin = keys.find((key) => key.sha256 === sha256);
+    if (twin !== undefined) throw fail(`is the same key as ${twin.name}`);
+    keys.push({ name, sha256 });
+  });
+  return keys;
+}
+
+type Fail = (clause: string, member?: "name" | "key" | "sha256") => ConfigError;
+
+const EMPTY_DIGEST = new Secret("").digest();
+
+function digestOf({ key, sha256 }: { key?: string; sha256?: string }, fail: Fail): string {
+  if ((key === undefined) === (sha256 === undefined)) throw fail("must have either key or sha256");
+  if (sha256?.toLowerCase() === EMPTY_DIGEST) throw fail("is the digest of an empty key", "sha256");
+  if (sha256 !== undefined) return sha256.toLowerCase();
+  const text = key?.trim() ?? "";
+  if (text === "") throw fail("is empty", "key");
+  if (!VISIBLE.test(text))
+    throw fail("must consist of visible ASCII characters, or no header could carry it", "key");
+  if (isPlaceholder(text))
+    throw fail("is a placeholder; make a real key, such as openssl rand -hex 32 prints", "key");
+  return new Secret(text).digest();
+}
+
+function isPlaceholder(key: string): boolean {
+  return FILLER.test(key) || PLACEHOLDERS.has(key.toLowerCase().replace(/[^a-z]/g, ""));
+}
+
+function freeName(keys: readonly GatewayKey[], index: number): string {
+  let number = index + 1;
+  while (keys.some((key) => key.name === `key-${number}`)) number++;
+  return `key-${number}`;
+}
+
+/** Splits `name:key`; a text without a colon is a key alone. */
+export function splitKey(text: string): { name?: string; key: string } {
+  const colon = text.indexOf(":");
+  if (colon < 0) return { key: text.trim() };
+  return { name: text.slice(0, colon).trim(), key: text.slice(colon + 1).trim() };
+}

@@ -1,0 +1,218 @@
+/** Flag, environment, file, default, in this order: one frozen value, and where each part of it came from. */
+import { existsSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import type { TSchema } from "@sinclair/typebox";
+import { assertSafe, bareHost, hostFault } from "./address.ts";
+import { findMistakes, followAlias, type Written } from "./checks.ts";
+import { type ConfigDocument, readDocument } from "./document.ts";
+import { ConfigError, type Path, writePath } from "./error.ts";
+import { type KeyEntry, readKeys } from "./keys.ts";
+import { deepFreeze, readText, sealSecrets, substituteAll } from "./read.ts";
+import { type Config, configSchema, fileSchema, listOptions, type Option } from "./schema.ts";
+import { type Fault, findFaults, nameOf } from "./shape.ts";
+import type { Environment } from "./substitute.ts";
+
+/** Where a value came from. */
+export interface Origin {
+  layer: "flag" | "environment" | "file" | "default";
+  /** `--port`, `WEIR_PORT`, `weir.yaml:7`, `default`. */
+  at: string;
+}
+
+export interface LoadedConfig {
+  config: Config;
+  /** The config file as messages name it; absent when there is none. */
+  file?: string;
+  /** Origin of each option by its path (`log.format`). */
+  sources: Readonly<Record<string, Origin>>;
+  /** Where a value inside an option was set: `weir.yaml:7`. */
+  locate(path: Path): string;
+}
+
+export interface LoadOptions {
+  /** Values of flags by name with dashes: `{ "--port": "9000", "--config": "weir.yaml" }`. */
+  flags?: Readonly<Record<string, string | undefined>>;
+  env: Environment;
+  /** Absolute path of the working directory. */
+  cwd: string;
+}
+
+/** The name the config file has when nobody says otherwise. */
+export const CONFIG_FILE = "weir.yaml";
+
+/** @throws ConfigError for the first mistake, with file, line and path of the value. */
+export function loadConfig({ flags = {}, env, cwd }: LoadOptions): LoadedConfig {
+  const document = findDocument(flags, env, cwd);
+  const written = document === undefined ? {} : readWritten(document, env);
+  const values: Record<string, unknown> = {};
+  const sources: Record<string, Origin> = {};
+  for (const option of listOptions()) {
+    const { value, origin } = chooseLayer(option, flags, env, written, document);
+    if (origin.layer === "flag" || origin.layer === "environment") checkText(option, value, origin.at);
+    assign(values, option.path, value);
+    sources[option.path.join(".")] = origin;
+  }
+  const locate = (path: Path) => locateIn(path, sources, document);
+  const config = settle(values, sources, locate, document, cwd);
+  assertSafe(config, locate(["host"]));
+  return { config, file: document?.name, sources: deepFreeze(sources), locate };
+}
+
+/** The config file that was asked for, or the one in the working directory. */
+function findDocument(flags: LoadOptions["flags"], env: Environment, cwd: string): FoundDocument | undefined {
+  const wanted = flags?.["--config"] ?? (env["WEIR_CONFIG"] || undefined);
+  if (wanted !== undefined) return openDocument(resolve(cwd, wanted), cwd);
+  const usual = join(cwd, CONFIG_FILE);
+  if (existsSync(usual)) return openDocument(usual, cwd);
+  if (!existsSync(join(cwd, "weir.yml"))) return undefined;
+  throw new ConfigError(
+    "weir.yml",
+    `the config file is called ${CONFIG_FILE}; rename it, or name it with --config`,
+  );
+}
+
+type FoundDocument = ConfigDocument & { folder: string };
+
+function openDocument(file: string, cwd: string): FoundDocument {
+  const near = relative(cwd, file);
+  const name = near.startsWith("..") || isAbsolute(near) ? file : near;
+  return { ...readDocument(file, name), folder: dirname(file) };
+}
+
+/** The file's value, its variables replaced and every part of it checked. */
+function readWritten(document: ConfigDocument, env: Environment): Record<string, unknown> {
+  const schema = fileSchema();
+  const value = substituteAll(document.value, schema, env, document.locate) as Record<string, unknown>;
+  const faults = findFaults(schema, value);
+  const mistakes = faults.length > 0 ? faults : findMistakes(value as Written);
+  throwFirst(mistakes, document.locate);
+  return value;
+}
+
+/** Throws the fault that stands first in the file. */
+function throwFirst(faults: readonly Fault[], locate: (path: Path) => string): void {
+  const line = (fault: Fault) => Number(/\d+$/.exec(locate(fault.path))?.[0] ?? 0);
+  const first = [...faults].sort((a, b) => line(a) - line(b))[0];
+  if (first !== undefined) throw new ConfigError(locate(first.path), first.clause, first.path);
+}
+
+function chooseLayer(
+  { path, schema }: Option,
+  flags: Readonly<Record<string, string | undefined>>,
+  env: Environment,
+  written: Record<string, unknown>,
+  document: ConfigDocument | undefined,
+): { value: unknown; origin: Origin } {
+  const flag: string | undefined = schema["x-flag"];
+  const given = flag === undefined ? undefined : flags[flag];
+  if (flag !== undefined && given !== undefined) {
+    return { value: readText(schema, given), origin: { layer: "flag", at: flag } };
+  }
+  const variable: string | undefined = schema["x-env"];
+  const text = variable === undefined ? undefined : readVariable(variable, env);
+  if (variable !== undefined && text !== undefined) {
+    const value = schema["type"] === "array" ? splitList(text) : readText(schema, text);
+    return { value, origin: { layer: "environment", at: variable } };
+  }
+  const value = pick(written, path);
+  if (value !== undefined && document !== undefined) {
+    return { value, origin: { layer: "file", at: document.locate(path) } };
+  }
+  return { value: structuredClone(schema["default"]), origin: { layer: "default", at: "default" } };
+}
+
+/** What Kubernetes sets for a service named `weir` (`WEIR_PORT=tcp://10.0.0.1:9347`) is not meant for us. */
+const SERVICE_LINK = /^(tcp|udp|sctp):\/\//;
+
+/** A variable's text; empty counts as not set, but for keys: an empty list of keys would open the gateway. */
+function readVariable(name: string, env: Environment): string | undefined {
+  const text = env[name]?.trim();
+  if (text === undefined || (name === "WEIR_PORT" && SERVICE_LINK.test(text))) return undefined;
+  if (text !== "") return text;
+  if (name !== "WEIR_API_KEYS") return undefined;
+  throw new ConfigError(
+    name,
+    "the list of gateway keys is empty; give it a key or remove the variable",
+    "keys",
+  );
+}
+
+function splitList(text: string): string[] {
+  return text.split(",").map((entry) => entry.trim());
+}
+
+function checkText({ path, schema }: Option, value: unknown, at: string): void {
+  const fault = findFaults(schema, value, path)[0];
+  if (fault !== undefined) throw new ConfigError(at, fault.clause, fault.path);
+  const clause =
+    path[0] === "host" ? hostFault(String(value)) : value === "" ? `${nameOf(path)} is empty` : undefined;
+  if (clause !== undefined) throw new ConfigError(at, clause, path);
+}
+
+/** From written values to the config: keys digested, secrets sealed, folder found, aliases followed to their end. */
+function settle(
+  values: Record<string, unknown>,
+  sources: Readonly<Record<string, Origin>>,
+  locate: (path: Path) => string,
+  document: FoundDocument | undefined,
+  cwd: string,
+): Config {
+  const written = values as unknown as Written & {
+    keys: KeyEntry[];
+    host: string;
+    plugins: { dir?: string };
+  };
+  const keys = readKeys(written.keys, locate);
+  const layer = sources["plugins.dir"]?.layer;
+  const base = layer === "flag" || layer === "environment" ? cwd : (document?.folder ?? cwd);
+  const dir = resolve(base, written.plugins.dir ?? "plugins");
+  if (written.plugins.dir !== undefined && !isFolder(dir)) {
+    throw new ConfigError(
+      locate(["plugins", "dir"]),
+      `dir must be a folder, but there is none at ${dir}`,
+      "plugins.dir",
+    );
+  }
+  const aliases = written.aliases ?? {};
+  const ends = Object.keys(aliases).map((alias) => [alias, followAlias(aliases, alias) ?? alias]);
+  const sealed = sealSecrets(configSchema, { ...values, keys: [] }) as Config;
+  return deepFreeze({
+    ...sealed,
+    host: bareHost(written.host),
+    keys,
+    aliases: Object.fromEntries(ends) as Record<string, string>,
+    plugins: { dir },
+  });
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+function locateIn(
+  path: Path,
+  sources: Readonly<Record<string, Origin>>,
+  document: ConfigDocument | undefined,
+): string {
+  const option = Object.keys(sources).find((name) => {
+    const written = writePath(path);
+    return written === name || written.startsWith(`${name}.`) || written.startsWith(`${name}[`);
+  });
+  const origin = option === undefined ? undefined : sources[option];
+  if (origin?.layer === "file" && document !== undefined) return document.locate(path);
+  return origin?.at ?? "config";
+}
+
+function pick(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (inner, step) =>
+      typeof inner === "object" && inner !== null ? (inner as Record<string, unknown>)[step] : undefined,
+    value,
+  );
+}
+
+function assign(target: Record<string, unknown>, path: readonly string[], value: unknown): void {
+  const [step = "", ...rest] = path;
+  if (rest.length === 0) target[step] = value;
+  else assign((target[step] ??= {}) as Record<string, unknown>, rest, value);
+}

@@ -1,0 +1,104 @@
+/** What environment and config say about one provider. */
+import type { Provider } from "../core/provider.ts";
+import { Secret } from "../core/secret.ts";
+import { baseUrlFault, normalizeBaseUrl } from "./address.ts";
+import { secretFault } from "./checks.ts";
+import { ConfigError } from "./error.ts";
+import type { Config } from "./schema.ts";
+import type { Environment } from "./substitute.ts";
+import { didYouMean } from "./suggest.ts";
+
+export interface ProviderSettings {
+  /** `false` only when the config says so. */
+  enabled: boolean;
+  apiKey?: Secret;
+  /** Absolute http(s) URL without a slash at the end: the variable's, else the config's, else the plugin's own. */
+  baseUrl?: string;
+  /** Patterns instead of the plugin's own. */
+  models?: readonly string[];
+  headers?: Readonly<Record<string, string>>;
+  /** Where credential and address came from: a variable's name, `config` or `plugin`. */
+  source: { apiKey?: string; baseUrl?: string };
+}
+
+/** `my-host` → `MY_HOST_BASE_URL`. */
+export function variableName(provider: string, suffix: "API_KEY" | "BASE_URL"): string {
+  return `${provider.toUpperCase().replaceAll("-", "_")}_${suffix}`;
+}
+
+/**
+ * Settings of one provider: its variables win over the config, the config over the plugin.
+ * An empty variable counts as not set.
+ * @throws ConfigError that names the variable or the plugin, never a credential.
+ */
+export function providerSettings(config: Config, env: Environment, provider: Provider): ProviderSettings {
+  const options = config.providers[provider.name] ?? {};
+  const key = readApiKey(provider, env) ?? inConfig(options.apiKey);
+  const url =
+    readBaseUrl(provider, env) ??
+    inConfig(options.baseUrl && normalizeBaseUrl(options.baseUrl)) ??
+    ownUrl(provider);
+  const headers = Object.entries(options.headers ?? {}).map(([name, value]) => [
+    name.toLowerCase(),
+    value.reveal(),
+  ]);
+  return {
+    enabled: options.enabled ?? true,
+    apiKey: key?.value,
+    baseUrl: url?.value,
+    models: options.models,
+    headers: headers.length > 0 ? (Object.fromEntries(headers) as Record<string, string>) : undefined,
+    source: { apiKey: key?.source, baseUrl: url?.source },
+  };
+}
+
+interface Found<Value> {
+  value: Value;
+  source: string;
+}
+
+function inConfig<Value>(value: Value | undefined): Found<Value> | undefined {
+  return value === undefined ? undefined : { value, source: "config" };
+}
+
+function readApiKey(provider: Provider, env: Environment): Found<Secret> | undefined {
+  const source = provider.apiKey ?? variableName(provider.name, "API_KEY");
+  const text = env[source]?.trim();
+  if (text === undefined || text === "") return undefined;
+  const fault = secretFault(text);
+  if (fault !== undefined) throw new ConfigError(source, `the credential of ${provider.name} ${fault}`);
+  return { value: new Secret(text), source };
+}
+
+function readBaseUrl(provider: Provider, env: Environment): Found<string> | undefined {
+  const source = variableName(provider.name, "BASE_URL");
+  const text = env[source]?.trim();
+  if (text === undefined || text === "") return undefined;
+  const fault = baseUrlFault(text);
+  if (fault !== undefined) throw new ConfigError(source, `the address of ${provider.name} ${fault}`);
+  return { value: normalizeBaseUrl(text), source };
+}
+
+function ownUrl(provider: Provider): Found<string> | undefined {
+  if (provider.baseUrl === undefined) return undefined;
+  const fault = baseUrlFault(provider.baseUrl);
+  if (fault !== undefined) throw new ConfigError(`plugin ${provider.name}`, `its baseUrl ${fault}`);
+  return { value: normalizeBaseUrl(provider.baseUrl), source: "plugin" };
+}
+
+/**
+ * A config that sets up a provider nobody brings would be silently without effect.
+ * @param locate where a path of the config stands
+ * @throws ConfigError for the first such provider.
+ */
+export function assertProvidersKnown(
+  config: Config,
+  names: readonly string[],
+  locate: (path: string[]) => string,
+): void {
+  const unknown = Object.keys(config.providers).find((name) => !names.includes(name));
+  if (unknown === undefined) return;
+  const path = ["providers", unknown];
+  const hint = didYouMean(unknown, names) || "; weir plugin list shows those there are";
+  throw new ConfigError(locate(path), `no plugin brings a provider named ${unknown}${hint}`, path);
+}

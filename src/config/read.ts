@@ -1,0 +1,51 @@
+/** Turning what was written into values: texts of flags and variables, `${NAME}` in the file, secrets. */
+import type { TSchema } from "@sinclair/typebox";
+import { Secret } from "../core/secret.ts";
+import type { Path } from "./error.ts";
+import { memberOf } from "./shape.ts";
+import { type Environment, substitute } from "./substitute.ts";
+
+/** Reads a text as the schema's type; what does not fit stays a text, and the check of shape says so. */
+export function readText(schema: TSchema | undefined, text: string): unknown {
+  if (schema?.["type"] === "integer" && /^[+-]?\d{1,15}$/.test(text)) return Number(text);
+  if (schema?.["type"] === "boolean" && /^(true|false)$/i.test(text)) return text.toLowerCase() === "true";
+  return text;
+}
+
+/** A copy of a file's value with every `${NAME}` replaced. @throws ConfigError for a variable that is not set. */
+export function substituteAll(
+  value: unknown,
+  schema: TSchema | undefined,
+  environment: Environment,
+  locate: (path: Path) => string,
+  path: Path = [],
+): unknown {
+  if (typeof value === "string") {
+    const text = substitute(value, environment, locate(path), path);
+    return text === value ? value : readText(schema, text);
+  }
+  const member = (step: string | number, inner: unknown) =>
+    substituteAll(inner, schema && memberOf(schema, step), environment, locate, [...path, step]);
+  if (Array.isArray(value)) return value.map((item, index) => member(index, item));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, member(key, inner)]));
+}
+
+/** A copy in which every text the schema marks as secret is a {@link Secret}. */
+export function sealSecrets(schema: TSchema, value: unknown): unknown {
+  if (typeof value === "string") return schema["writeOnly"] === true ? new Secret(value.trim()) : value;
+  const member = (step: string | number, inner: unknown) => {
+    const memberSchema = memberOf(schema, step);
+    return memberSchema === undefined ? inner : sealSecrets(memberSchema, inner);
+  };
+  if (Array.isArray(value)) return value.map((item, index) => member(index, item));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, member(key, inner)]));
+}
+
+/** Freezes a value and everything in it. */
+export function deepFreeze<Value>(value: Value): Value {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  for (const inner of Object.values(value)) deepFreeze(inner);
+  return Object.freeze(value);
+}

@@ -1,0 +1,242 @@
+/**
+ * Every option there is, described once: the validator, `weir config schema`, `weir config show` and the table in the
+ * README are all made from this value.
+ *
+ * `default` fills what nobody said. `x-flag` and `x-env` name the flag and the variable that win over the file.
+ * `writeOnly` marks secrets: they are never printed and become a {@link Secret} when they are read.
+ */
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import type { Secret } from "../core/secret.ts";
+
+/** A gateway key as it is kept: by name and digest, never as text. */
+export interface GatewayKey {
+  name: string;
+  /** SHA-256 of the key, 64 lower-case hexadecimal digits. */
+  sha256: string;
+}
+
+/** Names of providers: what stands before the slash in `provider/model`. */
+export const PROVIDER_NAME = /^[a-z][a-z0-9-]*$/;
+
+/** Names of models and aliases. */
+export const MODEL_NAME = /^[\w.:/@+-]{1,200}$/;
+
+const CLOSED = { additionalProperties: false };
+
+const secret = (description: string) => Type.Unsafe<Secret>(Type.String({ writeOnly: true, description }));
+
+const milliseconds = (fallback: number, description: string) =>
+  Type.Integer({ minimum: 1, maximum: 86_400_000, default: fallback, description });
+
+const oneOf = <Word extends string>(words: readonly Word[], options: object) =>
+  Type.Unsafe<Word>(
+    Type.Union(
+      words.map((word) => Type.Literal(word)),
+      options,
+    ),
+  );
+
+const gatewayKey = Type.Union(
+  [
+    Type.String({ writeOnly: true, description: "`name:key`, or the key alone." }),
+    Type.Object(
+      {
+        name: Type.String({ description: "Who uses it; appears in the log." }),
+        key: Type.Optional(Type.String({ writeOnly: true, description: "The key itself." })),
+        sha256: Type.Optional(
+          Type.String({
+            writeOnly: true,
+            pattern: "^[0-9a-fA-F]{64}$",
+            "x-expects": "64 hexadecimal digits",
+            description: "The SHA-256 digest of the key, so that the file holds no secret.",
+          }),
+        ),
+      },
+      CLOSED,
+    ),
+  ],
+  { "x-expects": "a key, or a group of `name` and `key` or `sha256`" },
+);
+
+const providerOptions = Type.Object(
+  {
+    enabled: Type.Optional(
+      Type.Boolean({
+        default: true,
+        description: "`false` switches the provider off, whatever else is set.",
+      }),
+    ),
+    apiKey: Type.Optional(
+      secret("Its credential. The provider's own variable, usually `<NAME>_API_KEY`, wins over it."),
+    ),
+    baseUrl: Type.Optional(
+      Type.String({
+        description: "Where it is, with the meaning its own SDK gives it. `<NAME>_BASE_URL` wins over it.",
+      }),
+    ),
+    models: Type.Optional(
+      Type.Array(Type.String(), { description: "Patterns over model names, instead of the plugin's own." }),
+    ),
+    headers: Type.Optional(
+      Type.Record(Type.String(), Type.Unsafe<Secret>(Type.String({ writeOnly: true })), {
+        description: "Headers every request to it carries besides the plugin's own.",
+      }),
+    ),
+  },
+  { ...CLOSED, description: "One provider's settings." },
+);
+
+/** The effective configuration, every default filled in. A file may leave out any option. */
+export const configSchema = Type.Object(
+  {
+    host: Type.String({
+      default: "127.0.0.1",
+      description: "Address to listen on. An address others can reach needs gateway keys.",
+      "x-flag": "--host",
+      "x-env": "WEIR_HOST",
+    }),
+    port: Type.Integer({
+      minimum: 0,
+      maximum: 65_535,
+      default: 9347,
+      description: "Port to listen on; 0 takes a free one.",
+      "x-flag": "--port",
+      "x-env": "WEIR_PORT",
+    }),
+    keys: Type.Unsafe<readonly GatewayKey[]>(
+      Type.Array(gatewayKey, {
+        default: [],
+        description:
+          "Keys clients have to show: `{name, key}`, `{name, sha256}`, `name:key` or a bare key. None: loopback only.",
+        "x-env": "WEIR_API_KEYS",
+      }),
+    ),
+    providers: Type.Record(Type.String(), providerOptions, {
+      default: {},
+      propertyNames: { pattern: PROVIDER_NAME.source },
+      description: "Settings of single providers, by the provider's name.",
+    }),
+    aliases: Type.Record(Type.String(), Type.String(), {
+      default: {},
+      propertyNames: { pattern: MODEL_NAME.source },
+      description:
+        "Model names of your own: name to target, for example `fast: groq/llama-3.3-70b-versatile`.",
+    }),
+    plugins: Type.Object(
+      {
+        dir: Type.String({
+          description:
+            "Folder of dropped plugins. Default: `plugins/` beside the config file, without one in the working directory.",
+          "x-flag": "--plugins",
+          "x-env": "WEIR_PLUGINS",
+        }),
+      },
+      { ...CLOSED, description: "Dropped plugins." },
+    ),
+    log: Type.Object(
+      {
+        format: oneOf(["auto", "json", "pretty"], {
+          default: "auto",
+          description: "`auto`: readable on a terminal, JSON lines elsewhere.",
+          "x-flag": "--log-format",
+          "x-env": "WEIR_LOG",
+        }),
+        level: oneOf(["info", "warn", "error", "silent"], {
+          default: "info",
+          description:
+            "`info`: every call; `warn`: calls that failed; `error`: faults of the gateway; `silent`: nothing.",
+          "x-flag": "--log-level",
+        }),
+      },
+      { ...CLOSED, description: "The log on standard output: a line a call, never prompts, never keys." },
+    ),
+    limits: Type.Object(
+      {
+        bodyBytes: Type.Integer({
+          minimum: 1024,
+          maximum: 1_073_741_824,
+          default: 33_554_432,
+          description: "Largest request body, in bytes.",
+        }),
+        depth: Type.Integer({
+          minimum: 8,
+          maximum: 1000,
+          default: 128,
+          description: "Deepest nesting of arrays and objects in a request body.",
+        }),
+      },
+      { ...CLOSED, description: "What a request may cost." },
+    ),
+    timeouts: Type.Object(
+      {
+        firstByteMs: milliseconds(
+          600_000,
+          "Longest wait for the first byte of an upstream's answer, connecting included, in milliseconds. Reasoning models are slow.",
+        ),
+        gapMs: milliseconds(300_000, "Longest silence inside a streamed answer, in milliseconds."),
+        totalMs: milliseconds(3_600_000, "Longest duration of a whole call, in milliseconds."),
+      },
+      { ...CLOSED, description: "When the gateway stops waiting for an upstream." },
+    ),
+    messages: Type.Object(
+      {
+        systemTurns: oneOf(["accept", "reject"], {
+          default: "accept",
+          description:
+            "`system` messages inside a messages conversation: newer clients send them. At its head they are refused either way.",
+        }),
+      },
+      { ...CLOSED, description: "The messages format." },
+    ),
+    strict: Type.Boolean({
+      default: false,
+      description:
+        "Refuse a request, with 400, when something of it cannot be carried over to the upstream's format.",
+    }),
+  },
+  {
+    ...CLOSED,
+    $id: "weir-config",
+    title: "weir.yaml",
+    description: "Configuration of the weir gateway.",
+  },
+);
+
+/** Everything the gateway was told, frozen. */
+export type Config = Static<typeof configSchema>;
+
+/** Settings of one provider as the file gives them. */
+export type ProviderOptions = Static<typeof providerOptions>;
+
+/** One option: its path (`log.format`) and the schema of its value. */
+export interface Option {
+  path: readonly string[];
+  schema: TSchema;
+}
+
+/** Whether a schema is a section: a fixed group of options, and not a value of its own. */
+export function isSection(schema: TSchema): boolean {
+  return schema["type"] === "object" && schema["properties"] !== undefined;
+}
+
+/** All options in the order of the schema. Sections are walked; maps and lists are one option each. */
+export function listOptions(schema: TSchema = configSchema, path: readonly string[] = []): Option[] {
+  if (!isSection(schema)) return [{ path, schema }];
+  const members: Record<string, TSchema> = schema["properties"];
+  return Object.entries(members).flatMap(([name, member]) => listOptions(member, [...path, name]));
+}
+
+/** The schema of a config file: as {@link configSchema}, with every option optional. Pure JSON. */
+export function fileSchema(): TSchema {
+  return { $schema: "https://json-schema.org/draft/2020-12/schema", ...relax(configSchema) };
+}
+
+function relax<Schema extends TSchema>(schema: Schema): Schema {
+  if (!isSection(schema)) return schema;
+  const members: Record<string, TSchema> = schema["properties"];
+  const properties = Object.fromEntries(
+    Object.entries(members).map(([name, member]) => [name, relax(member)]),
+  );
+  const { required: _, ...rest } = schema;
+  return { ...rest, properties } as unknown as Schema;
+}

@@ -1,0 +1,116 @@
+/** Whether a value has the shape a schema asks for, and if not, a clause that says so. */
+import type { TSchema } from "@sinclair/typebox";
+import { Value, ValueErrorType, type ValueError } from "@sinclair/typebox/value";
+import type { Path } from "./error.ts";
+import { isSection, listOptions } from "./schema.ts";
+import { suggest } from "./suggest.ts";
+
+/** A mistake without its place: `port must be an integer between 0 and 65535, but is "abc"`. */
+export interface Fault {
+  path: Path;
+  clause: string;
+}
+
+/** All faults of shape. @param base path of the value inside the configuration. */
+export function findFaults(schema: TSchema, value: unknown, base: Path = []): Fault[] {
+  return [...Value.Errors(schema, value)].flatMap(inside).map((error) => toFault(error, schema, base));
+}
+
+/** Of a union the errors of the group are told when the value is a group: they are nearer to the mistake. */
+function inside(error: ValueError): ValueError[] {
+  if (error.type !== ValueErrorType.Union || !isGroup(error.value)) return [error];
+  const variants: TSchema[] = error.schema["anyOf"];
+  const group = variants.findIndex((variant) => variant["type"] === "object");
+  const errors = error.errors[group];
+  return errors === undefined ? [error] : [...errors].flatMap(inside);
+}
+
+function toFault(error: ValueError, root: TSchema, base: Path): Fault {
+  const path = [...base, ...readPointer(error.path, root)];
+  if (error.type === ValueErrorType.ObjectAdditionalProperties)
+    return { path, clause: unknownOption(path, error) };
+  const name = nameOf(path);
+  if (error.type === ValueErrorType.ObjectRequiredProperty) return { path, clause: `${name} is missing` };
+  return {
+    path,
+    clause: `${name} must be ${expected(error.schema)}, but is ${actual(error.schema, error.value)}`,
+  };
+}
+
+function unknownOption(path: Path, error: ValueError): string {
+  const name = String(path.at(-1));
+  const siblings = Object.keys(error.schema["properties"] ?? {});
+  const near = suggest(name, siblings);
+  if (near !== undefined) return `unknown option ${name}, did you mean ${near}?`;
+  const elsewhere = new Map(
+    listOptions().map((option) => [String(option.path.at(-1)), option.path.join(".")]),
+  );
+  const leaf = suggest(name, elsewhere.keys());
+  return `unknown option ${name}${leaf === undefined ? "" : `, did you mean ${elsewhere.get(leaf)}?`}`;
+}
+
+/** The last word of a path, with its list's name where the last step is a position: `keys[0]`. */
+export function nameOf(path: Path): string {
+  const last = path.at(-1);
+  if (last === undefined) return "the configuration";
+  if (typeof last === "string") return last;
+  return `${nameOf(path.slice(0, -1))}[${last}]`;
+}
+
+/** `an integer between 0 and 65535`. */
+export function expected(schema: TSchema): string {
+  const words: unknown = schema["x-expects"];
+  if (typeof words === "string") return words;
+  const variants: TSchema[] | undefined = schema["anyOf"];
+  if (variants) return `one of ${variants.map((variant) => String(variant["const"])).join(", ")}`;
+  if (schema["type"] === "integer") return `an integer between ${schema["minimum"]} and ${schema["maximum"]}`;
+  if (schema["type"] === "object")
+    return isSection(schema) ? "a group of options" : "a map of names to values";
+  return (
+    { boolean: "true or false", array: "a list", string: "a text" }[String(schema["type"])] ??
+    "something else"
+  );
+}
+
+/** What stands there instead; texts that may be secrets are not repeated. */
+function actual(schema: TSchema, value: unknown): string {
+  if (value === null || value === undefined) return "empty";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object") return "a map";
+  if (holdsSecret(schema)) return typeof value === "string" ? "another text" : `a ${typeof value}`;
+  if (typeof value === "string") return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
+  return String(value);
+}
+
+function holdsSecret(schema: TSchema): boolean {
+  const variants: TSchema[] = schema["anyOf"] ?? [];
+  return schema["writeOnly"] === true || variants.some(holdsSecret);
+}
+
+function isGroup(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** JSON pointer to path; steps into lists become numbers. */
+function readPointer(pointer: string, root: TSchema): Path {
+  const path: (string | number)[] = [];
+  let schema: TSchema | undefined = root;
+  for (const part of pointer.split("/").slice(1)) {
+    const step = part.replaceAll("~1", "/").replaceAll("~0", "~");
+    const inList: boolean = schema?.["type"] === "array";
+    path.push(inList ? Number(step) : step);
+    schema = schema === undefined ? undefined : memberOf(schema, step);
+  }
+  return path;
+}
+
+/** The schema of a member of a group, a map or a list. */
+export function memberOf(schema: TSchema, step: string | number): TSchema | undefined {
+  if (schema["type"] === "array") return schema["items"];
+  const properties: Record<string, TSchema> = schema["properties"] ?? {};
+  if (Object.hasOwn(properties, step)) return properties[step];
+  const patterns: Record<string, TSchema> = schema["patternProperties"] ?? {};
+  const variants: TSchema[] = schema["anyOf"] ?? [];
+  const members = variants.map((variant) => memberOf(variant, step));
+  return [...members, ...Object.values(patterns)].find((member) => member !== undefined);
+}

@@ -158,6 +158,8 @@ export interface ForeignBlock {
   type: "foreign";
   format: string;
   value: Json;
+  /** What it says, as plain text, for formats that do not know it. Absent: they leave it out and say so. */
+  text?: string;
 }
 
 export interface Tool extends Marked {

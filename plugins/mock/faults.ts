@@ -1,0 +1,92 @@
+/** How the mock fails: each failure as a provider would bring it about, seen from behind the gateway's upstream side. */
+import type { ErrorKind } from "weir";
+import { GatewayError } from "weir";
+
+interface Fault {
+  kind: ErrorKind;
+  /** Overrides the status of the kind. */
+  status?: number;
+  code?: string;
+  /** Seconds. */
+  retryAfter?: number;
+  says: string;
+}
+
+/** What a provider's status means to the client of a gateway (contract E.10.1). */
+const FAULTS: Readonly<Record<number, Fault>> = {
+  400: { kind: "invalid-request", code: "invalid_value", says: "found a value it does not take" },
+  401: { kind: "upstream-auth", code: "upstream_auth", says: "refused the gateway's key" },
+  403: { kind: "upstream-auth", code: "upstream_auth", says: "does not let the gateway's key do this" },
+  404: { kind: "not-found", code: "model_not_found", says: "does not know the model" },
+  408: { kind: "timeout", code: "timeout", says: "waited too long for the request" },
+  409: { kind: "conflict", says: "is busy with a request that excludes this one" },
+  413: { kind: "too-large", code: "request_too_large", says: "found the request too large" },
+  422: {
+    kind: "invalid-request",
+    status: 422,
+    code: "invalid_value",
+    says: "could not work with the request",
+  },
+  429: {
+    kind: "rate-limited",
+    code: "rate_limit_exceeded",
+    retryAfter: 1,
+    says: "limits the rate of requests; try again in 1 second",
+  },
+  500: { kind: "upstream", code: "upstream_error", says: "failed inside" },
+  502: { kind: "upstream", code: "upstream_error", says: "got no answer from the server behind it" },
+  503: {
+    kind: "overloaded",
+    code: "server_is_overloaded",
+    retryAfter: 1,
+    says: "is not available; try again in 1 second",
+  },
+  504: { kind: "timeout", code: "timeout", says: "took too long" },
+  529: {
+    kind: "overloaded",
+    code: "server_is_overloaded",
+    retryAfter: 1,
+    says: "is overloaded; try again in 1 second",
+  },
+};
+
+/** The statuses there is an `error-<status>` model for. */
+export const FAULT_STATUSES: readonly number[] = Object.keys(FAULTS).map(Number);
+
+/** The error of a provider that answers with this status; absent for a status the mock does not play. */
+export function failWithStatus(status: number): GatewayError | undefined {
+  const fault = FAULTS[status];
+  if (!fault) return undefined;
+  const { kind, says, ...facts } = fault;
+  return new GatewayError(kind, `The mock ${says} (as a provider that answers ${status}).`, facts);
+}
+
+export function failOverloaded(): GatewayError {
+  return new GatewayError("overloaded", "The mock became overloaded in the middle of its answer.", {
+    code: "server_is_overloaded",
+  });
+}
+
+export function failCut(): GatewayError {
+  return new GatewayError("upstream", "The mock's stream broke off before its answer was whole.", {
+    code: "stream_incomplete",
+  });
+}
+
+/** Stands in what `throw` throws; no client may ever read it. */
+export const CANARY = "weir-mock-canary-5d41402a";
+
+/** What a bug in a plugin looks like: an error that is nobody's answer. */
+export function failPlainly(): Error {
+  return new Error(`${CANARY}: a text that must not leave the gateway`);
+}
+
+const calls = new Map<number, number>();
+
+/** Fails the given share of calls, spread evenly and counted for the life of the process. */
+export function failSometimes(percent: number): GatewayError | undefined {
+  const call = (calls.get(percent) ?? 0) + 1;
+  calls.set(percent, call);
+  const fails = Math.floor((call * percent) / 100) > Math.floor(((call - 1) * percent) / 100);
+  return fails ? failWithStatus(503) : undefined;
+}

@@ -1,0 +1,45 @@
+/**
+ * The embedded mock: a provider that is a program. It needs no key and no network, gives the same answer to the same
+ * request, and can fail in every way a provider fails, so that a client can be tried against all of them.
+ */
+import type { Call, ChatEvent, ChatRequest } from "weir";
+import { definePlugin } from "weir";
+import { planAnswer } from "./answer.ts";
+import { countInput } from "./count.ts";
+import { findBehaviour, mockModels } from "./models.ts";
+import { playAnswer } from "./play.ts";
+import { makeId, seedOf } from "./seed.ts";
+import { wait, waitForAbort } from "./wait.ts";
+
+export { CANARY } from "./faults.ts";
+export { mockModels } from "./models.ts";
+
+/** `mock` alone means the model that simply answers. */
+const DEFAULT_MODEL = "chat";
+
+async function* generate(request: ChatRequest, call: Call): AsyncGenerator<ChatEvent> {
+  const model = call.target?.model ?? request.model.replace(/^mock\//, "");
+  const behaviour = findBehaviour(model === "mock" ? DEFAULT_MODEL : model);
+  if (behaviour.silent) await waitForAbort(call.signal);
+  if (behaviour.startAfter) await wait(behaviour.startAfter, call.signal);
+  if (behaviour.fail) throw behaviour.fail;
+  const seed = seedOf(request);
+  const usage = countInput(request);
+  yield { type: "message-start", id: `mock_${makeId(seed, "answer", 24)}`, model: request.model, usage };
+  const plan = planAnswer(request, seed, behaviour.recipe ?? "chat", behaviour.length ?? 0);
+  yield* playAnswer(plan, usage, behaviour, call.signal);
+}
+
+export const mock = definePlugin({
+  name: "mock",
+  providers: [
+    {
+      name: "mock",
+      models: ["mock", "mock/*"],
+      generate,
+      catalog: mockModels.map((model) => model.example ?? model.name),
+    },
+  ],
+});
+
+export default mock;

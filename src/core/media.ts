@@ -1,0 +1,111 @@
+/**
+ * Media in requests: data URIs, media types as clients misspell them, and what the bytes themselves say they are. Vendors
+ * compare the declared type with the bytes and refuse what does not match, so the bytes win (contract E.1.3b).
+ */
+
+/** Base64 bytes with their media type. */
+export interface Media {
+  /** Normalised; empty when nothing says what it is. */
+  mediaType: string;
+  /** Base64 without a `data:` prefix and without white space. */
+  data: string;
+}
+
+const SPELLINGS: Record<string, string> = {
+  "image/jpg": "image/jpeg",
+  "image/pjpeg": "image/jpeg",
+  "image/x-png": "image/png",
+  "application/x-pdf": "application/pdf",
+  "text/x-markdown": "text/markdown",
+  "application/x-json": "application/json",
+  "text/json": "application/json",
+};
+
+/** Lower case, without parameters, in its registered spelling: `image/JPG; x=1` → `image/jpeg`. */
+export function normalizeMediaType(mediaType: string): string {
+  const bare = (mediaType.split(";", 1)[0] ?? "").trim().toLowerCase();
+  return SPELLINGS[bare] ?? bare;
+}
+
+/** First bytes that tell a type, as Latin-1 text; `at` is their offset. */
+const MAGIC: { mediaType: string; marks: { at: number; text: string }[] }[] = [
+  { mediaType: "image/png", marks: [{ at: 0, text: "\x89PNG\r\n\x1a\n" }] },
+  { mediaType: "image/jpeg", marks: [{ at: 0, text: "\xff\xd8\xff" }] },
+  { mediaType: "image/gif", marks: [{ at: 0, text: "GIF87a" }] },
+  { mediaType: "image/gif", marks: [{ at: 0, text: "GIF89a" }] },
+  {
+    mediaType: "image/webp",
+    marks: [
+      { at: 0, text: "RIFF" },
+      { at: 8, text: "WEBP" },
+    ],
+  },
+  { mediaType: "application/pdf", marks: [{ at: 0, text: "%PDF-" }] },
+];
+
+/** Base64 characters that hold the longest magic (12 bytes). */
+const HEAD_CHARACTERS = 16;
+
+/** The type the first bytes tell, of those the gateway carries: jpeg, png, gif, webp, pdf. */
+export function sniffMediaType(base64: string): string | undefined {
+  const head = Buffer.from(base64.slice(0, HEAD_CHARACTERS), "base64").toString("latin1");
+  return MAGIC.find(({ marks }) => marks.every(({ at, text }) => head.startsWith(text, at)))?.mediaType;
+}
+
+/** Media whose type is what its bytes say, else what was declared. */
+export function identifyMedia(declared: string, base64: string): Media {
+  const data = /\s/.test(base64) ? base64.replace(/\s+/g, "") : base64;
+  return { mediaType: sniffMediaType(data) ?? normalizeMediaType(declared), data };
+}
+
+const DATA_URI = /^data:([^,]*),/i;
+
+/** Reads `data:[type][;base64],…` (RFC 2397); `undefined` when it is not a data URI. */
+export function parseDataUri(uri: string): Media | undefined {
+  const match = DATA_URI.exec(uri.slice(0, 256));
+  if (!match) return undefined;
+  const header = match[1]!;
+  const payload = uri.slice(match[0].length);
+  if (/;\s*base64\s*$/i.test(header)) return identifyMedia(header, base64Text(payload));
+  return {
+    mediaType: normalizeMediaType(header) || "text/plain",
+    data: percentBytes(payload).toString("base64"),
+  };
+}
+
+/** Writes base64 bytes as a data URI. */
+export function writeDataUri({ mediaType, data }: Media): string {
+  return `data:${mediaType};base64,${data}`;
+}
+
+/** Types whose bytes are text a model can read as it is. */
+export function isTextMediaType(mediaType: string): boolean {
+  return (
+    mediaType.startsWith("text/") ||
+    /^application\/(?:json|xml|yaml|x-yaml|toml|csv|javascript|typescript|x-ndjson|jsonl)$/.test(mediaType) ||
+    /^application\/[\w.-]+\+(?:json|xml|yaml)$/.test(mediaType)
+  );
+}
+
+/** The text base64 bytes hold, read as UTF-8; `undefined` when they are not UTF-8. */
+export function decodeBase64Text(base64: string): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(base64, "base64"));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Escapes inside base64 (`%2B`, `%3D`) undone; a payload without any is passed on as it is, however long. */
+function base64Text(payload: string): string {
+  return payload.includes("%") ? percentBytes(payload).toString("latin1") : payload;
+}
+
+/** The bytes a URI payload stands for: percent escapes are bytes, not characters. */
+function percentBytes(payload: string): Buffer {
+  const bytes = Buffer.from(payload, "utf8").toString("latin1");
+  const plain = bytes.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return Buffer.from(plain, "latin1");
+}

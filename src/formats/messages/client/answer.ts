@@ -1,0 +1,98 @@
+/** Canonical events → a Messages answer, streamed or whole (contract E.4, E.6). */
+import type { Call } from "../../../core/call.ts";
+import { GatewayError } from "../../../core/error.ts";
+import type { ChatEvent } from "../../../core/events.ts";
+import type { Frame } from "../../../core/format.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
+import { isObject, parseJson } from "../../../core/json.ts";
+import { repairJson } from "./repair-json.ts";
+import { AnswerWriter, checkCalls } from "./writer.ts";
+
+/** The frames of a streamed answer. Throws what the events throw, and when they end without `message-end`. */
+export async function* encodeStream(events: AsyncIterable<ChatEvent>, call: Call): AsyncGenerator<Frame> {
+  const writer = new AnswerWriter(call);
+  for await (const event of events) {
+    const written = writer.push(event);
+    checkCalls(writer, event);
+    for (const data of written) yield { event: data.type as string, data: JSON.stringify(data) };
+  }
+  if (!writer.ended) throw incomplete();
+}
+
+/** One JSON answer out of a complete run of events: the sum of its stream. */
+export function encodeAnswer(events: readonly ChatEvent[], call: Call): JsonObject {
+  const writer = new AnswerWriter(call);
+  const sum = new Sum();
+  for (const event of events) for (const data of writer.push(event)) sum.add(data);
+  if (!writer.ended) throw incomplete();
+  return sum.message(call);
+}
+
+function incomplete(): GatewayError {
+  return new GatewayError("upstream", "The answer broke off before its end.", { code: "stream_incomplete" });
+}
+
+/** Adds the events of a stream up to a message, as the vendor's SDK does. */
+class Sum {
+  #message: JsonObject = {};
+  readonly #blocks: JsonObject[] = [];
+  /** Arguments of calls, by the index of their block. */
+  readonly #inputs = new Map<number, string>();
+
+  add(event: JsonObject): void {
+    const index = event.index as number;
+    switch (event.type) {
+      case "message_start":
+        this.#message = { ...(event.message as JsonObject) };
+        break;
+      case "content_block_start":
+        this.#blocks[index] = { ...(event.content_block as JsonObject) };
+        break;
+      case "content_block_delta":
+        this.#grow(index, event.delta as JsonObject);
+        break;
+      case "message_delta":
+        Object.assign(this.#message, event.delta);
+        this.#message.usage = { ...(this.#message.usage as JsonObject), ...(event.usage as JsonObject) };
+        break;
+    }
+  }
+
+  #grow(index: number, delta: JsonObject): void {
+    const block = this.#blocks[index]!;
+    for (const field of ["text", "thinking", "signature"])
+      if (delta[field] !== undefined) block[field] = `${block[field]}${delta[field]}`;
+    if (delta.partial_json !== undefined)
+      this.#inputs.set(index, (this.#inputs.get(index) ?? "") + (delta.partial_json as string));
+  }
+
+  message(call: Call): JsonObject {
+    const cut =
+      this.#message.stop_reason === "max_tokens" ||
+      this.#message.stop_reason === "model_context_window_exceeded";
+    const content: JsonObject[] = [];
+    for (const [index, block] of this.#blocks.entries()) {
+      const text = this.#inputs.get(index);
+      const input = text === undefined ? block.input : readInput(text, cut, `content[${index}].input`, call);
+      if ("input" in block && input === undefined) continue;
+      content.push(text === undefined ? block : { ...block, input });
+    }
+    return { ...this.#message, content };
+  }
+}
+
+/**
+ * The arguments of a call as the object this format demands; nothing for a call that was cut off in mid-writing, which
+ * must not be run (pitfall F-29).
+ */
+function readInput(text: string, cut: boolean, path: string, call: Call): Json | undefined {
+  const value = text.trim() === "" ? {} : parseJson(text);
+  if (isObject(value)) return value;
+  if (value !== undefined) {
+    call.lose("repaired", path, "the arguments are not an object; they stand in `value`");
+    return { value };
+  }
+  if (cut) return undefined;
+  call.lose("repaired", path, "the arguments were not JSON");
+  return repairJson(text) ?? { __invalid_json: text };
+}

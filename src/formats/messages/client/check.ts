@@ -1,0 +1,150 @@
+/**
+ * Holds the rules of the contract over a parsed request. A compiled check says whether it is well-formed; only a request
+ * that is not is walked, for a sentence that names the first fault the way the vendor does (`messages.0.role: …`).
+ */
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+import type { GatewayError } from "../../../core/error.ts";
+import { invalidRequest } from "../../../core/error.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
+import { isObject } from "../../../core/json.ts";
+import { MessagesRequest } from "../schema.ts";
+
+/** What to do with `role: "system"` behind the first message (contract 0.4). */
+export type SystemTurns = "accept" | "reject";
+
+/** Says what is wrong with a value that is present; nothing when it is fine. */
+type Rule = (value: Json) => string | undefined;
+
+const compiled = TypeCompiler.Compile(MessagesRequest);
+
+const SYSTEM_PLACE = "the system prompt belongs in the top-level `system` field, not in a message";
+
+/** @throws GatewayError `invalid-request` with the path of the first fault. */
+export function checkRequest(body: Json, systemTurns: SystemTurns): asserts body is JsonObject {
+  if (!isObject(body)) throw invalidRequest("The request body must be a JSON object.");
+  if (!compiled.Check(body)) throw firstFault(body);
+  const misplaced = misplacedSystemTurn(body.messages as Json[], systemTurns);
+  if (misplaced >= 0) throw fault(`messages.${misplaced}.role`, SYSTEM_PLACE);
+}
+
+/** The index of the first system turn that may not stand where it stands, or -1. */
+function misplacedSystemTurn(messages: Json[], systemTurns: SystemTurns): number {
+  const isSystem = (message: Json | undefined) => isObject(message) && message.role === "system";
+  if (systemTurns === "reject") return messages.findIndex(isSystem);
+  return isSystem(messages[0]) ? 0 : -1;
+}
+
+function fault(path: string, sentence: string): GatewayError {
+  return invalidRequest(`${path}: ${sentence}`, path);
+}
+
+const REQUIRED = "Field required";
+
+const isText: Rule = (value) => (typeof value === "string" ? undefined : "Input should be a valid string");
+const isDictionary: Rule = (value) => (isObject(value) ? undefined : "Input should be an object");
+const isList: Rule = (value) => (Array.isArray(value) ? undefined : "Input should be a valid array");
+
+function isNumber(minimum: number, maximum: number): Rule {
+  return (value) => {
+    if (typeof value !== "number" || !Number.isFinite(value)) return "Input should be a valid number";
+    if (value < minimum) return `Input should be greater than or equal to ${minimum}`;
+    return value > maximum ? `Input should be less than or equal to ${maximum}` : undefined;
+  };
+}
+
+function isInteger(minimum: number): Rule {
+  return (value) => {
+    if (typeof value !== "number" || !Number.isInteger(value)) return "Input should be a valid integer";
+    return value < minimum ? `Input should be greater than or equal to ${minimum}` : undefined;
+  };
+}
+
+/** Rules of the optional fields that hold one value. */
+const RULES: Record<string, Rule> = {
+  stream: (value) => (typeof value === "boolean" ? undefined : "Input should be a valid boolean"),
+  temperature: isNumber(0, 2),
+  top_p: isNumber(0, 1),
+  top_k: isInteger(0),
+  output_config: isDictionary,
+  metadata: isDictionary,
+  service_tier: isText,
+};
+
+function firstFault(body: JsonObject): GatewayError {
+  const found =
+    requiredFault(body) ??
+    messagesFault(body.messages as Json[]) ??
+    contentFault("system", body.system ?? null, true) ??
+    ruleFault(body) ??
+    itemsFault("stop_sequences", body.stop_sequences ?? null, isText) ??
+    itemsFault("tools", body.tools ?? null, isDictionary) ??
+    typedFault("tool_choice", body.tool_choice ?? null) ??
+    typedFault("thinking", body.thinking ?? null) ??
+    typedFault("cache_control", body.cache_control ?? null);
+  return found ?? invalidRequest("The request body does not have the shape of a Messages request.");
+}
+
+function requiredFault({ model, messages, max_tokens }: JsonObject): GatewayError | undefined {
+  if (model == null) return fault("model", REQUIRED);
+  if (typeof model !== "string") return fault("model", "Input should be a valid string");
+  if (model === "") return fault("model", "String should have at least 1 character");
+  if (messages == null) return fault("messages", REQUIRED);
+  if (!Array.isArray(messages)) return fault("messages", "Input should be a valid array");
+  if (messages.length === 0) return fault("messages", "at least one message is required");
+  if (max_tokens == null) return fault("max_tokens", REQUIRED);
+  const sentence = isInteger(1)(max_tokens);
+  return sentence === undefined ? undefined : fault("max_tokens", sentence);
+}
+
+function messagesFault(messages: Json[]): GatewayError | undefined {
+  for (const [index, message] of messages.entries()) {
+    const path = `messages.${index}`;
+    if (!isObject(message)) return fault(path, "Input should be an object");
+    const { role, content } = message;
+    if (role == null) return fault(`${path}.role`, REQUIRED);
+    if (role !== "user" && role !== "assistant" && role !== "system")
+      return fault(`${path}.role`, "Input should be 'user' or 'assistant'");
+    const found = contentFault(`${path}.content`, content ?? null, role === "system");
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function contentFault(path: string, content: Json, optional: boolean): GatewayError | undefined {
+  if (content === null) return optional ? undefined : fault(path, REQUIRED);
+  if (typeof content === "string") return undefined;
+  if (!Array.isArray(content)) return fault(path, "Input should be a valid string or a list of blocks");
+  for (const [index, block] of content.entries()) {
+    if (block === null) return fault(`${path}.${index}`, "Input should be an object");
+    const found = typedFault(`${path}.${index}`, block);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function ruleFault(body: JsonObject): GatewayError | undefined {
+  for (const [field, rule] of Object.entries(RULES)) {
+    const value = body[field];
+    const sentence = value == null ? undefined : rule(value);
+    if (sentence !== undefined) return fault(field, sentence);
+  }
+  return undefined;
+}
+
+function itemsFault(path: string, value: Json, rule: Rule): GatewayError | undefined {
+  if (value === null) return undefined;
+  const sentence = isList(value);
+  if (sentence !== undefined) return fault(path, sentence);
+  for (const [index, item] of (value as Json[]).entries()) {
+    const itemSentence = rule(item);
+    if (itemSentence !== undefined) return fault(`${path}.${index}`, itemSentence);
+  }
+  return undefined;
+}
+
+function typedFault(path: string, value: Json): GatewayError | undefined {
+  if (value === null) return undefined;
+  if (!isObject(value)) return fault(path, "Input should be an object");
+  if (value.type == null) return fault(`${path}.type`, REQUIRED);
+  return typeof value.type === "string" ? undefined : fault(`${path}.type`, "Input should be a valid string");
+}

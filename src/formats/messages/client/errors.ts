@@ -1,0 +1,100 @@
+/** Errors as a Messages client expects them (contract B.8, E.10). */
+import type { ErrorKind, GatewayError } from "../../../core/error.ts";
+import { STATUS } from "../../../core/error.ts";
+import type { ErrorAnswer, Frame } from "../../../core/format.ts";
+import type { JsonObject } from "../../../core/json.ts";
+
+/** How the dialect names each kind. `status` only where it differs from the kind's own. */
+const DIALECT: Record<ErrorKind, { type: string; status?: number }> = {
+  "invalid-request": { type: "invalid_request_error" },
+  authentication: { type: "authentication_error" },
+  permission: { type: "permission_error" },
+  "not-found": { type: "not_found_error" },
+  "method-not-allowed": { type: "invalid_request_error" },
+  conflict: { type: "conflict_error" },
+  "too-large": { type: "request_too_large" },
+  "unsupported-media-type": { type: "invalid_request_error" },
+  "rate-limited": { type: "rate_limit_error" },
+  quota: { type: "billing_error", status: 402 },
+  overloaded: { type: "overloaded_error", status: 529 },
+  timeout: { type: "timeout_error" },
+  upstream: { type: "api_error" },
+  "upstream-auth": { type: "api_error" },
+  cancelled: { type: "invalid_request_error" },
+  internal: { type: "api_error" },
+};
+
+/** Longest wait a client is told. Seconds. Its SDK obeys any delay, however long (contract B.1). */
+const MAX_RETRY_AFTER = 60;
+
+/** An error before the first byte. */
+export function encodeError(error: GatewayError, requestId: string): ErrorAnswer {
+  return {
+    status: statusOf(error),
+    headers: { ...error.headers, ...retryHeaders(error) },
+    body: encodeBody(error, requestId),
+  };
+}
+
+/** An error after the first byte: open blocks stay open, and nothing follows (contract E.10.2). */
+export function encodeStreamError(error: GatewayError, requestId: string): Frame[] {
+  return [{ event: "error", data: JSON.stringify(encodeBody(error, requestId)) }];
+}
+
+function encodeBody(error: GatewayError, requestId: string): JsonObject {
+  const { type } = DIALECT[error.kind];
+  const details = error.code === undefined ? {} : { details: { error_code: error.code } };
+  return {
+    type: "error",
+    error: { type, message: sentenceOf(error), ...details },
+    request_id: requestId,
+  };
+}
+
+/** A status the error itself sets wins over the dialect's, which wins over the kind's. */
+function statusOf(error: GatewayError): number {
+  if (error.status !== STATUS[error.kind]) return error.status;
+  return DIALECT[error.kind].status ?? error.status;
+}
+
+function retryHeaders(error: GatewayError): Record<string, string> {
+  const shouldRetry = error.shouldRetry ?? (error.kind === "quota" ? false : undefined);
+  return {
+    ...(error.retryAfter !== undefined && {
+      "retry-after": String(Math.min(MAX_RETRY_AFTER, Math.max(0, Math.ceil(error.retryAfter)))),
+    }),
+    ...(shouldRetry !== undefined && { "x-should-retry": String(shouldRetry) }),
+  };
+}
+
+/** Wordings clients already know how to read. */
+const KNOWN_WORDING = /prompt is too long: \d+ tokens > \d+ maximum|exceed context limit/;
+
+/** How other vendors tell the two numbers: what was sent, and what is allowed. */
+const OVERFLOW: { pattern: RegExp; sent: number; allowed: number }[] = [
+  {
+    pattern:
+      /maximum context length (?:is|of) (\d+)[\s\S]*?(?:resulted in|requested|has|contains?)[^\d]*(\d+)/i,
+    sent: 2,
+    allowed: 1,
+  },
+  { pattern: /input token count[^\d]*(\d+)[\s\S]*?maximum[^\d]*(\d+)/i, sent: 1, allowed: 2 },
+  { pattern: /(\d+) (?:input )?tokens?[\s\S]*?(?:maximum|limit|context)[^\d]*(\d+)/i, sent: 1, allowed: 2 },
+  { pattern: /\((\d+) tokens\)[\s\S]*?context size \((\d+) tokens\)/i, sent: 1, allowed: 2 },
+];
+
+/**
+ * Claude Code recovers from an overflow by the wording of the message (contract B.8), so that every vendor's overflow
+ * is told in Anthropic's words, with the documented token behind it.
+ */
+function sentenceOf(error: GatewayError): string {
+  const { message } = error;
+  if (error.code !== "context_length_exceeded" || KNOWN_WORDING.test(message)) return message;
+  const plain = message.replace(/(?<=\d),(?=\d{3})/g, "");
+  for (const { pattern, sent, allowed } of OVERFLOW) {
+    const match = pattern.exec(plain);
+    if (match)
+      return `prompt is too long: ${match[sent]} tokens > ${match[allowed]} maximum (capability_rejected: prompt_too_long)`;
+  }
+  return `prompt is too long (capability_rejected: prompt_too_long): ${message}`;
+}

@@ -1,0 +1,71 @@
+/**
+ * Plain-text readings of blocks only this format knows, for upstreams that do not: a search result a model leaned on must
+ * not vanish from its history (contract E.2.3).
+ */
+import type { Json, JsonObject } from "../../../core/json.ts";
+import { isObject } from "../../../core/json.ts";
+
+type Reader = (block: JsonObject) => string | undefined;
+
+const READERS: Record<string, Reader> = {
+  search_result: (block) => lines([block.title, block.source, readText(block.content)]),
+  tool_reference: (block) => `[tool: ${readText(block.tool_name ?? block.name) ?? "unknown"}]`,
+  browser_state: (block) =>
+    `[browser state: ${JSON.stringify({ ...block, type: undefined, cache_control: undefined })}]`,
+  server_tool_use: readCall,
+  mcp_tool_use: readCall,
+  web_search_tool_result: (block) => labelled("web search", block.content),
+  web_fetch_tool_result: (block) => labelled("web fetch", block.content),
+  code_execution_tool_result: (block) => labelled("code execution", block.content),
+  bash_code_execution_tool_result: (block) => labelled("code execution", block.content),
+  text_editor_code_execution_tool_result: (block) => labelled("code execution", block.content),
+  tool_search_tool_result: (block) => labelled("tool search", block.content),
+  mcp_tool_result: (block) => labelled("tool result", block.content),
+  advisor_tool_result: (block) => labelled("advisor", block.content),
+  compaction: (block) => readText(block.content),
+};
+
+/** What a block says, or nothing when it is of a kind nobody documented. */
+export function readForeignBlock(block: JsonObject): string | undefined {
+  return READERS[String(block.type)]?.(block);
+}
+
+function readCall(block: JsonObject): string {
+  return `[${readText(block.name) ?? "tool"}: ${JSON.stringify(block.input ?? {})}]`;
+}
+
+function labelled(label: string, content: Json | undefined): string {
+  if (isObject(content) && typeof content.error_code === "string")
+    return `[${label} failed: ${content.error_code}]`;
+  const items = Array.isArray(content) ? content : [content ?? ""];
+  const said = items.map(readItem).filter((text) => text !== undefined);
+  return said.length === 0 ? `[${label}]` : said.map((text) => `[${label}: ${text}]`).join("\n");
+}
+
+/** `title - url` of what was found, else the texts of the item. */
+function readItem(item: Json): string | undefined {
+  if (!isObject(item)) return readText(item);
+  if (typeof item.url === "string" && typeof item.title === "string") return `${item.title} - ${item.url}`;
+  return lines([
+    item.url,
+    item.stdout,
+    item.stderr,
+    readText(item.text),
+    readText(item.tool_references),
+    readText(item.content),
+  ]);
+}
+
+/** The text in a value: itself, its `text` or `data`, or what its items say. */
+function readText(value: Json | undefined): string | undefined {
+  if (typeof value === "string") return value;
+  if (Array.isArray(value)) return lines(value.map(readText));
+  if (!isObject(value)) return undefined;
+  if (isObject(value.source) && value.source.type === "text") return readText(value.source.data);
+  return readText(value.text ?? value.tool_name ?? value.content);
+}
+
+function lines(parts: (Json | undefined)[]): string | undefined {
+  const texts = parts.filter((part) => typeof part === "string" && part !== "");
+  return texts.length === 0 ? undefined : texts.join("\n");
+}

@@ -1,0 +1,170 @@
+/** A Messages request → the canonical request (contract B.2 to B.5). */
+import type { Call } from "../../../core/call.ts";
+import type { AnswerFormat, Block, ChatRequest, ReasoningWish, Turn } from "../../../core/chat.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
+import { isObject, parseJson } from "../../../core/json.ts";
+import type { Lose } from "./blocks.ts";
+import { decodeCache, decodeContent, FORMAT } from "./blocks.ts";
+import { decodeToolChoice, decodeTools, isToolChange } from "./tools.ts";
+
+/** Top-level fields with a canonical place; the rest travels in `extra.messages`. */
+const CANONICAL = new Set([
+  "model",
+  "messages",
+  "max_tokens",
+  "system",
+  "tools",
+  "tool_choice",
+  "stop_sequences",
+  "stream",
+  "thinking",
+  "output_config",
+  "output_format",
+  "cache_control",
+  "metadata",
+  "service_tier",
+  "temperature",
+  "top_p",
+  "top_k",
+]);
+
+/**
+ * @param body a request `checkRequest` has let through.
+ * @throws GatewayError `invalid-request` for a known block without what makes it one.
+ */
+export function decodeRequest(body: JsonObject, call: Call): ChatRequest {
+  const messages = listOf(body.messages);
+  const lose: Lose = (path) => call.lose("dropped", bracketPath(path));
+  const thinking = decodeThinking(body.thinking);
+  const output = isObject(body.output_config) ? body.output_config : {};
+  const user = isObject(body.metadata) ? textOf(body.metadata.user_id) : undefined;
+  const wish = withEffort(thinking.wish, textOf(output.effort));
+  return {
+    model: textOf(body.model) ?? "",
+    turns: [
+      ...decodeSystem(body.system, lose),
+      ...messages.map((message, index) => decodeTurn(message, index, messages, lose)),
+    ],
+    tools: decodeTools(listOf(body.tools), messages),
+    ...decodeToolChoice(body.tool_choice),
+    maxTokens: numberOf(body.max_tokens),
+    temperature: numberOf(body.temperature),
+    topP: numberOf(body.top_p),
+    topK: numberOf(body.top_k),
+    stop: listOf(body.stop_sequences).filter((text) => typeof text === "string"),
+    stream: body.stream === true,
+    reasoning: wish,
+    answerFormat: decodeAnswerFormat(output.format ?? body.output_format),
+    ...decodeCache(body.cache_control),
+    user,
+    session: call.headers.get("x-claude-code-session-id") ?? sessionInside(user),
+    serviceTier: textOf(body.service_tier),
+    style: { hideReasoning: wish?.display === "omitted" },
+    extra: { [FORMAT]: collectExtra(body, output, thinking.rest) },
+  };
+}
+
+/** `messages.0.content.1` → `messages[0].content[1]`, as losses are spelled. */
+function bracketPath(path: string): string {
+  return path.replace(/\.(\d+)(?=\.|$)/g, "[$1]");
+}
+
+function decodeSystem(system: Json | undefined, lose: Lose): Turn[] {
+  const blocks = decodeContent(system, "system", lose);
+  return blocks.length === 0 ? [] : [{ role: "system", blocks }];
+}
+
+function decodeTurn(message: Json, index: number, messages: readonly Json[], lose: Lose): Turn {
+  const { role, content, output_config, clear_at } = message as JsonObject;
+  const path = `messages.${index}.content`;
+  if (role === "assistant" || role === "user") return { role, blocks: decodeContent(content, path, lose) };
+  const effort = isObject(output_config) ? textOf(output_config.effort) : undefined;
+  return {
+    role: "system",
+    blocks:
+      clear_at === "next_user_message" && isCleared(index, messages)
+        ? []
+        : decodeSystemTurn(content, path, lose),
+    ...(effort !== undefined && { effort }),
+  };
+}
+
+/** A system turn without its tool changes, which have been applied to the tools. */
+function decodeSystemTurn(content: Json | undefined, path: string, lose: Lose): Block[] {
+  return decodeContent(
+    Array.isArray(content) ? content.filter((block) => !isToolChange(block)) : content,
+    path,
+    lose,
+  );
+}
+
+/** Whether the user has spoken again: a later user message holds more than tool results. */
+function isCleared(index: number, messages: readonly Json[]): boolean {
+  return messages.slice(index + 1).some((message) => {
+    if (!isObject(message) || message.role !== "user") return false;
+    if (!Array.isArray(message.content)) return true;
+    return message.content.some((block) => !isObject(block) || block.type !== "tool_result");
+  });
+}
+
+const MODES: Record<string, ReasoningWish["mode"]> = {
+  disabled: "off",
+  adaptive: "adaptive",
+  enabled: "budget",
+  between_tools: "between-tools",
+};
+
+/** The wish in `thinking`, and the members of it that have no canonical place. */
+function decodeThinking(thinking: Json | undefined): { wish?: ReasoningWish; rest?: JsonObject } {
+  if (!isObject(thinking)) return {};
+  const mode = MODES[String(thinking.type)];
+  if (!mode) return { rest: thinking };
+  const { type: _type, budget_tokens, display, ...rest } = thinking;
+  const wish: ReasoningWish = { mode };
+  if (mode === "budget" && typeof budget_tokens === "number") wish.budget = budget_tokens;
+  if (typeof display === "string") wish.display = display;
+  return { wish, rest: Object.keys(rest).length > 0 ? rest : undefined };
+}
+
+function withEffort(wish: ReasoningWish | undefined, effort: string | undefined): ReasoningWish | undefined {
+  return effort === undefined ? wish : { ...wish, effort };
+}
+
+function decodeAnswerFormat(format: Json | undefined): AnswerFormat | undefined {
+  if (!isObject(format) || format.type !== "json_schema" || !isObject(format.schema)) return undefined;
+  return { type: "json-schema", schema: format.schema };
+}
+
+/** What has no canonical place, by its own name; of split fields, the members that were not taken. */
+function collectExtra(body: JsonObject, output: JsonObject, thinking: JsonObject | undefined): JsonObject {
+  const extra: JsonObject = {};
+  for (const [field, value] of Object.entries(body))
+    if (!CANONICAL.has(field) && value != null) extra[field] = value;
+  const { effort: _effort, format, ...outputRest } = output;
+  if (format != null && !decodeAnswerFormat(format)) outputRest.format = format;
+  if (Object.keys(outputRest).length > 0) extra.output_config = outputRest;
+  const { user_id: _user, ...metadataRest } = isObject(body.metadata) ? body.metadata : {};
+  if (Object.keys(metadataRest).length > 0) extra.metadata = metadataRest;
+  if (thinking) extra.thinking = thinking;
+  return extra;
+}
+
+/** Claude Code writes its session into `metadata.user_id`: as JSON, or in older versions behind `_session_`. */
+function sessionInside(user: string | undefined): string | undefined {
+  if (user === undefined) return undefined;
+  const parsed = user.startsWith("{") ? parseJson(user) : undefined;
+  if (isObject(parsed)) return textOf(parsed.session_id);
+  return /_session_([\w-]+)$/.exec(user)?.[1];
+}
+
+function listOf(value: Json | undefined): Json[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function textOf(value: Json | undefined): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+function numberOf(value: Json | undefined): number | undefined {
+  return typeof value === "number" ? value : undefined;
+}

@@ -1,0 +1,60 @@
+/**
+ * Reasoning of any vendor in the two opaque fields of this format, `thinking.signature` and `redacted_thinking.data`
+ * (contract E.7.2). Anthropic's own values stand there as they are; all others carry who made them, so that they find the
+ * way back to that provider and never to another.
+ *
+ * What is wrapped begins with a letter: `s` the vendor's own opaque value, `t` the text itself (the client asked not to
+ * see it, and some providers insist on getting it back), `h` a digest of the text, because the field must not be empty.
+ */
+import type { ReasoningBlock } from "../../core/chat.ts";
+import { sha256 } from "../../core/ids.ts";
+import { unwrap, wrap } from "../../core/provenance.ts";
+
+/** Who signs with unwrapped values in this format. */
+export const NATIVE_ORIGIN = "anthropic";
+
+/** A thinking block's text and its non-empty signature → canonical. */
+export function openReasoning(text: string, signature: string): ReasoningBlock {
+  const sealed = unwrap(signature);
+  if (!sealed) return { type: "reasoning", text, signature, origin: NATIVE_ORIGIN };
+  const { origin, payload } = sealed;
+  const rest = payload.slice(1);
+  switch (payload[0]) {
+    case "s":
+      return { type: "reasoning", text, signature: rest, origin };
+    case "t":
+      return { type: "reasoning", text: text || rest, origin };
+    default:
+      return { type: "reasoning", text, origin };
+  }
+}
+
+/** A redacted block's data → canonical. */
+export function openRedacted(data: string): ReasoningBlock {
+  const sealed = unwrap(data);
+  return sealed
+    ? { type: "reasoning", text: "", redacted: sealed.payload.slice(1), origin: sealed.origin }
+    : { type: "reasoning", text: "", redacted: data, origin: NATIVE_ORIGIN };
+}
+
+/** The signature of a finished thinking block; never empty. `hidden`: its text is kept from the client. */
+export function sealSignature(
+  text: string,
+  signature: string | undefined,
+  origin: string,
+  hidden: boolean,
+): string {
+  if (signature && origin === NATIVE_ORIGIN) return signature;
+  if (signature) return wrap(origin, `s${signature}`);
+  return wrap(origin, hidden ? `t${text}` : `h${digest(text)}`);
+}
+
+/** The data of a redacted block. */
+export function sealRedacted(redacted: string, origin: string): string {
+  return origin === NATIVE_ORIGIN ? redacted : wrap(origin, `s${redacted}`);
+}
+
+/** Enough of a digest to tell texts apart. Hexadecimal digits. */
+function digest(text: string): string {
+  return sha256(text).slice(0, 32);
+}

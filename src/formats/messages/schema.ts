@@ -1,0 +1,56 @@
+/**
+ * The Messages request as one schema (contract B.2), open to unknown members at every level: new vendor fields, block types
+ * and tool types must pass. It is the validator and the page in the OpenAPI document; it covers the fields whose shape the
+ * gateway relies on, and leaves the judgement of the rest to the upstream.
+ */
+import type { TSchema } from "@sinclair/typebox";
+import { Type } from "@sinclair/typebox";
+
+const OPEN = { additionalProperties: true };
+
+/** An optional field; `null` counts as absent, because SDK users send it. */
+function optional(schema: TSchema) {
+  return Type.Optional(Type.Union([schema, Type.Null()]));
+}
+
+/** Anything with a type: blocks and tools are open unions. */
+const Typed = Type.Object({ type: Type.String() }, OPEN);
+
+const Content = Type.Union([Type.String(), Type.Array(Typed)], {
+  description: "Text, or a list of content blocks.",
+});
+
+const Turn = Type.Object(
+  {
+    role: Type.Union([Type.Literal("user"), Type.Literal("assistant")]),
+    content: Content,
+  },
+  OPEN,
+);
+
+const SystemTurn = Type.Object({ role: Type.Literal("system"), content: optional(Content) }, OPEN);
+
+export const MessagesRequest = Type.Object(
+  {
+    model: Type.String({ minLength: 1, description: "Model identifier." }),
+    messages: Type.Array(Type.Union([Turn, SystemTurn]), {
+      minItems: 1,
+      description: "The conversation in chronological order. Never begins with role `system`.",
+    }),
+    max_tokens: Type.Integer({ minimum: 1, description: "Most tokens to generate, reasoning included." }),
+    system: optional(Type.Union([Type.String(), Type.Array(Typed)], { description: "System prompt." })),
+    stream: optional(Type.Boolean({ description: "`true` answers with server-sent events." })),
+    temperature: optional(Type.Number({ minimum: 0, maximum: 2 })),
+    top_p: optional(Type.Number({ minimum: 0, maximum: 1 })),
+    top_k: optional(Type.Integer({ minimum: 0 })),
+    stop_sequences: optional(Type.Array(Type.String())),
+    tools: optional(Type.Array(Type.Object({}, OPEN))),
+    tool_choice: optional(Typed),
+    thinking: optional(Typed),
+    output_config: optional(Type.Object({}, OPEN)),
+    metadata: optional(Type.Object({}, OPEN)),
+    service_tier: optional(Type.String()),
+    cache_control: optional(Typed),
+  },
+  { ...OPEN, title: "MessagesRequest" },
+);

@@ -1,0 +1,70 @@
+/** What the native lane sees of Messages bytes it passes on: usage, the ending, an error. */
+import { mergeUsage, NO_USAGE } from "../../../core/events.ts";
+import type { Frame, Seen, Watch } from "../../../core/format.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
+import { isObject, parseJson } from "../../../core/json.ts";
+import { decodeStopReason } from "../stop-reason.ts";
+import { decodeUsage } from "../usage.ts";
+import { decodeStreamError } from "./errors.ts";
+
+/**
+ * A Messages answer is whole only with `message_stop`: a stop reason without it means that the connection broke before
+ * the last event, and the client's SDK treats it as broken too (contract B.9).
+ */
+export const watch: Watch = {
+  marks: [
+    "message_stop",
+    '"output_tokens"',
+    '"stop_reason":"',
+    '"stop_reason": "',
+    '"error"',
+    "event: error",
+  ],
+  frame(frame: Frame, seen: Seen): void {
+    const data = parseJson(frame.data);
+    if (isErrorFrame(frame, data)) {
+      if (!seen.terminated) seen.error ??= decodeStreamError(data);
+      return;
+    }
+    if (!isObject(data)) return;
+    const read = READERS[String(data.type)];
+    if (read && !seen.terminated) read(data, seen);
+  },
+  answer(body: JsonObject, seen: Seen): void {
+    if (body.type === "error" || isObject(body.error)) {
+      seen.error = decodeStreamError(body);
+      return;
+    }
+    noteUsage(body.usage, seen);
+    if (typeof body.stop_reason === "string") seen.finish = decodeStopReason(body);
+    seen.terminated = seen.complete = body.type === "message";
+  },
+};
+
+/** An error under either name: the event's, the data's type, or an `error` object in an otherwise typeless record. */
+export function isErrorFrame(frame: Frame, data: Json | undefined): boolean {
+  if (frame.event === "error") return true;
+  if (!isObject(data)) return false;
+  return (
+    data.type === "error" ||
+    (data.type === undefined && (isObject(data.error) || typeof data.error === "string"))
+  );
+}
+
+const READERS: Record<string, (data: JsonObject, seen: Seen) => void> = {
+  message_start(data, seen) {
+    if (isObject(data.message)) noteUsage(data.message.usage, seen);
+  },
+  message_delta(data, seen) {
+    noteUsage(data.usage, seen);
+    if (isObject(data.delta) && typeof data.delta.stop_reason === "string")
+      seen.finish = decodeStopReason(data.delta);
+  },
+  message_stop(_data, seen) {
+    seen.terminated = seen.complete = true;
+  },
+};
+
+function noteUsage(usage: Json | undefined, seen: Seen): void {
+  if (isObject(usage)) seen.usage = mergeUsage(seen.usage ?? NO_USAGE, decodeUsage(usage));
+}

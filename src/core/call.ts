@@ -1,5 +1,6 @@
 /** One request's life: identity, target, losses, timing, outcome. Codecs read it; only the gateway writes its ending. */
 import type { ChatRequest } from "./chat.ts";
+import type { GatewayError } from "./error.ts";
 import type { Usage } from "./events.ts";
 import { NO_USAGE } from "./events.ts";
 import type { Loss, LossCode } from "./loss.ts";
@@ -17,8 +18,7 @@ export class Call {
   readonly startedAt = performance.now();
   /** The client's request headers. */
   readonly headers: Headers;
-  /** Aborts when the client leaves or the gateway gives the call up; goes with every upstream request. */
-  readonly signal: AbortSignal;
+  readonly #controller = new AbortController();
 
   /** Name of the gateway key that was used; absent when no keys are configured. */
   key?: string;
@@ -38,18 +38,29 @@ export class Call {
   finish?: string;
   outcome?: Outcome;
   /** Kind and sentence of the failure, for the log. */
-  error?: { kind: string; message: string };
+  error?: { kind: string; code?: string; message: string; cause?: string };
+  /** When the call was settled; monotonic milliseconds. */
+  endedAt?: number;
   /** When the upstream's head, and when the answer's first event, arrived; monotonic milliseconds. */
   headAt?: number;
   firstByteAt?: number;
   upstreamStatus?: number;
   upstreamRequestId?: string;
 
-  constructor(id: string, format: string, headers: Headers, signal: AbortSignal) {
+  constructor(id: string, format: string, headers: Headers) {
     this.id = id;
     this.format = format;
     this.headers = headers;
-    this.signal = signal;
+  }
+
+  /** Aborts when the client leaves or the gateway gives the call up; goes with every upstream request. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Stops everything that is done for this call. @param reason what a reader of the answer is told. */
+  abort(reason: GatewayError): void {
+    this.#controller.abort(reason);
   }
 
   /** Records that something of the request was not carried over as it was; the same loss is listed once. */

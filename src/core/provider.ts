@@ -75,6 +75,13 @@ export interface Traits {
   promptCacheKey?: boolean;
   /** Takes `strict` in tool declarations. Default true. */
   strictTools?: boolean;
+  /** Takes a top-level `cache_control` (messages), which caches as much as it can. Default false: blocks are marked. */
+  topLevelCacheControl?: boolean;
+  /**
+   * Takes `thinking.block_binding` (messages); the provider's headers must name its beta. Default false. With it, reasoning
+   * that was made in front of another transcript is dropped by the model's host instead of refused.
+   */
+  blockBinding?: boolean;
   /** Has `/v1/messages/count_tokens` beside its messages path. Default false. */
   countTokens?: boolean;
 }
@@ -92,6 +99,8 @@ export interface Target {
   url: string;
   /** The pattern that won, and why, for `weir models` and `weir explain`. */
   reason: string;
+  /** The embedded mock stands in for a provider that is not configured. */
+  substitute?: boolean;
 }
 
 /** A provider that is switched on: its address and credential are known. */

@@ -1,0 +1,126 @@
+/**
+ * Holds the rules of the contract over a parsed request. A compiled check says whether it is well-formed; only a request
+ * that is not is walked along the schema, for a sentence that names the first fault the way the vendor does.
+ */
+import type { TSchema } from "@sinclair/typebox";
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { Value } from "@sinclair/typebox/value";
+import type { GatewayError } from "../../../core/error.ts";
+import { invalidRequest } from "../../../core/error.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
+import { isObject } from "../../../core/json.ts";
+import { ChatCompletionsRequest } from "../schema.ts";
+
+const compiled = TypeCompiler.Compile(ChatCompletionsRequest);
+
+/** @throws GatewayError `invalid-request` with the path of the first fault. */
+export function checkRequest(body: Json): asserts body is JsonObject {
+  if (!isObject(body)) throw invalidRequest("The request body must be a JSON object.");
+  if (!compiled.Check(body)) throw firstFault(ChatCompletionsRequest, body, "") ?? wrong("", ChatCompletionsRequest);
+  const silent = (body.messages as JsonObject[]).findIndex(saysNothing);
+  if (silent >= 0) throw missing(`messages[${silent}].content`);
+}
+
+/** Members any of which lets an assistant message go without content. */
+const INSTEAD_OF_CONTENT = ["tool_calls", "function_call", "refusal", "audio"];
+
+function saysNothing(message: JsonObject): boolean {
+  if (message.role !== "assistant" || message.content != null) return false;
+  return INSTEAD_OF_CONTENT.every((name) => message[name] == null);
+}
+
+function missing(path: string): GatewayError {
+  return invalidRequest(`Missing required parameter: '${path}'.`, path, "missing_required_parameter");
+}
+
+function wrong(path: string, schema: TSchema): GatewayError {
+  if (path === "") return invalidRequest("The request body is not a chat-completions request.");
+  return invalidRequest(`Invalid '${path}': expected ${expectation(schema)}.`, path, "invalid_value");
+}
+
+/** The first thing in `value` that does not fit `schema`; nothing when all does. */
+function firstFault(schema: TSchema, value: Json, path: string): GatewayError | undefined {
+  if (Value.Check(schema, value)) return undefined;
+  const bare = withoutNull(schema);
+  if (bare.discriminator) return variantFault(bare, value, path);
+  const shape = bare.anyOf ? ((bare.anyOf as TSchema[]).find((variant) => isKind(variant, value)) ?? bare) : bare;
+  if (shape.type === "object" && isObject(value)) return memberFault(shape, value, path);
+  if (shape.type === "array" && Array.isArray(value)) return itemFault(shape, value, path);
+  return wrong(path, bare);
+}
+
+function memberFault(schema: TSchema, value: JsonObject, path: string): GatewayError | undefined {
+  const required: readonly string[] = schema.required ?? [];
+  for (const [name, property] of Object.entries(schema.properties as Record<string, TSchema>)) {
+    const member = value[name];
+    const memberPath = path === "" ? name : `${path}.${name}`;
+    if (member === undefined && !required.includes(name)) continue;
+    if (member === undefined) return missing(memberPath);
+    const fault = firstFault(property, member, memberPath);
+    if (fault) return fault;
+  }
+  return undefined;
+}
+
+function itemFault(schema: TSchema, value: Json[], path: string): GatewayError | undefined {
+  if (value.length < (schema.minItems ?? 0)) return wrong(path, schema);
+  for (const [index, item] of value.entries()) {
+    const fault = firstFault(schema.items as TSchema, item, `${path}[${index}]`);
+    if (fault) return fault;
+  }
+  return undefined;
+}
+
+/** A fault in a value that is one of several alternatives: of the one its own word names. */
+function variantFault(schema: TSchema, value: Json, path: string): GatewayError | undefined {
+  if (!isObject(value)) return wrong(path, schema);
+  const { propertyName } = schema.discriminator as { propertyName: string };
+  const word = value[propertyName];
+  const wordPath = `${path}.${propertyName}`;
+  if (word === undefined) return missing(wordPath);
+  const variants = schema.anyOf as TSchema[];
+  const chosen = variants.find((variant) => Value.Check(variant.properties[propertyName], word));
+  if (chosen) return memberFault(chosen, value, path);
+  return wrong(wordPath, { anyOf: variants.map((variant) => variant.properties[propertyName]) } as unknown as TSchema);
+}
+
+function withoutNull(schema: TSchema): TSchema {
+  const [first, second] = (schema.anyOf ?? []) as TSchema[];
+  return first && second?.type === "null" ? first : schema;
+}
+
+function isKind(schema: TSchema, value: Json): boolean {
+  if (schema.type === "array") return Array.isArray(value);
+  return schema.type === "object" ? isObject(value) : schema.type === typeof value;
+}
+
+/** What a schema wants, in words. */
+function expectation(schema: TSchema): string {
+  if (schema.const !== undefined) return `'${schema.const}'`;
+  if (schema.anyOf) return alternatives(schema.anyOf as TSchema[]);
+  switch (schema.type) {
+    case "number":
+      return `a number from ${schema.minimum} to ${schema.maximum}`;
+    case "integer":
+      return integerExpectation(schema);
+    case "string":
+      return schema.minLength ? "a non-empty string" : "a string";
+    case "boolean":
+      return "true or false";
+    case "array":
+      return schema.minItems ? "a list with at least one item" : "a list";
+    default:
+      return "an object";
+  }
+}
+
+function integerExpectation({ minimum, maximum }: TSchema): string {
+  if (maximum !== undefined) return `an integer from ${minimum} to ${maximum}`;
+  return minimum === undefined ? "an integer" : "a positive integer";
+}
+
+function alternatives(variants: TSchema[]): string {
+  const words = [...new Set(variants.map(expectation))];
+  if (words.every((word) => word.startsWith("'"))) return `one of ${words.join(", ")}`;
+  return words.join(" or ");
+}

@@ -1,0 +1,80 @@
+/** How long an upstream wants to be left alone, in all the spellings vendors use (contract E.10.1). */
+import type { Json } from "../../../core/json.ts";
+import { isObject } from "../../../core/json.ts";
+
+/** Seconds to wait; `undefined` when nothing says so. `now` in milliseconds of the Unix epoch. */
+export function readRetryAfter(headers: Headers, body: Json | undefined, now = Date.now()): number | undefined {
+  return (
+    millisecondsOf(headers.get("retry-after-ms")) ??
+    secondsOf(headers.get("retry-after"), now) ??
+    retryDelay(body) ??
+    limitReset(headers, now) ??
+    retryWording(body)
+  );
+}
+
+/** Azure sends `retry-after-ms: 0` beside a real `retry-after`: zero says nothing. */
+function millisecondsOf(text: string | null): number | undefined {
+  const value = text === null || text.trim() === "" ? Number.NaN : Number(text);
+  return value > 0 ? value / 1000 : undefined;
+}
+
+/** Digits that are a moment and not a span: seconds or milliseconds of the Unix epoch. */
+const EPOCH_SECONDS = 1e9;
+const EPOCH_MILLISECONDS = 1e12;
+
+/** A number of seconds, a span (`6m0s`, `20ms`), a moment (HTTP date, RFC 3339, Unix epoch). */
+function secondsOf(text: string | null, now: number): number | undefined {
+  if (text === null || text.trim() === "") return undefined;
+  const value = Number(text);
+  if (Number.isFinite(value)) return value < 0 ? undefined : fromNumber(value, now);
+  const span = spanOf(text.trim());
+  if (span !== undefined) return span;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? undefined : Math.max(0, (at - now) / 1000);
+}
+
+function fromNumber(value: number, now: number): number {
+  if (value >= EPOCH_MILLISECONDS) return Math.max(0, (value - now) / 1000);
+  if (value >= EPOCH_SECONDS) return Math.max(0, value - now / 1000);
+  return value;
+}
+
+const UNITS: Record<string, number> = { d: 86_400, h: 3600, m: 60, s: 1, ms: 0.001 };
+
+function spanOf(text: string): number | undefined {
+  if (!/^(?:[\d.]+(?:ms|[dhms]))+$/.test(text)) return undefined;
+  let seconds = 0;
+  for (const [, amount, unit] of text.matchAll(/([\d.]+)(ms|[dhms])/g)) seconds += Number(amount) * UNITS[unit!]!;
+  return Number.isFinite(seconds) ? seconds : undefined;
+}
+
+/** Google's `RetryInfo` among the details of an error: `"retryDelay": "3.5s"`. */
+function retryDelay(body: Json | undefined): number | undefined {
+  const error = isObject(body) && isObject(body.error) ? body.error : undefined;
+  for (const detail of Array.isArray(error?.details) ? error.details : [])
+    if (isObject(detail) && typeof detail.retryDelay === "string") return spanOf(detail.retryDelay);
+  return undefined;
+}
+
+/** The reset times of the limits that are used up; the longest, because each of them refuses. */
+function limitReset(headers: Headers, now: number): number | undefined {
+  let longest: number | undefined;
+  headers.forEach((value, name) => {
+    if (!name.startsWith("x-ratelimit-reset")) return;
+    const left = headers.get(name.replace("reset", "remaining"));
+    if (left !== null && Number(left) > 0) return;
+    const wait = secondsOf(value, now);
+    if (wait !== undefined) longest = Math.max(longest ?? 0, wait);
+  });
+  return longest;
+}
+
+/** `Please try again in 6.2s`, `retry in 20 seconds`: said only in the sentence. */
+function retryWording(body: Json | undefined): number | undefined {
+  const text = body === undefined ? "" : JSON.stringify(body).slice(0, 4000);
+  const match = /(?:try again|retry) in (?:(\d+)m)?(\d+(?:\.\d+)?)\s?(ms|s\b|sec)/i.exec(text);
+  if (!match) return undefined;
+  const amount = Number(match[2]) * (match[3] === "ms" ? 0.001 : 1);
+  return Number(match[1] ?? 0) * 60 + amount;
+}

@@ -1,0 +1,66 @@
+/** What the native lane sees of chat-completions bytes it passes on: usage, the ending, an error. */
+import { mergeUsage, NO_USAGE } from "../../../core/events.ts";
+import type { Frame, Seen, Watch } from "../../../core/format.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
+import { isObject, parseJson } from "../../../core/json.ts";
+import { decodeFinishReason, readFinishReason } from "../finish-reason.ts";
+import { decodeUsage } from "../usage.ts";
+import { decodeErrorBody, errorIn } from "./errors.ts";
+
+/**
+ * An answer is whole with `[DONE]`, or when each of its choices gave a finish reason: servers leave the terminator out.
+ * Choices behind the first are marked by their index, so that one that was cut off is not taken for finished.
+ */
+export const watch: Watch = {
+  marks: [
+    "[DONE]",
+    '"completion_tokens"',
+    '"finish_reason":"',
+    '"finish_reason": "',
+    '"error"',
+    "event: error",
+    "event:error",
+    '"index":1',
+    '"index": 1',
+  ],
+  frame(frame: Frame, seen: Seen): void {
+    if (frame.data === "[DONE]") {
+      seen.terminated = seen.complete = true;
+      return;
+    }
+    const chunk = parseJson(frame.data);
+    const error = errorIn(frame, chunk);
+    if (error !== undefined && !seen.terminated) seen.error ??= decodeErrorBody(error);
+    if (isObject(chunk)) read(chunk, seen);
+  },
+  answer(body: JsonObject, seen: Seen): void {
+    const error = errorIn({ data: "" }, body);
+    if (error !== undefined) seen.error = decodeErrorBody(error);
+    else read(body, seen);
+    seen.complete = seen.terminated = Array.isArray(body.choices);
+  },
+};
+
+/** Indexes of the choices of a passing answer, and whether each has ended. */
+const choicesOf = new WeakMap<Seen, Map<number, boolean>>();
+
+function read(body: JsonObject, seen: Seen): void {
+  noteUsage(body.usage ?? (isObject(body.x_groq) ? body.x_groq.usage : undefined), seen);
+  if (!Array.isArray(body.choices) || body.choices.length === 0) return;
+  let ended = choicesOf.get(seen);
+  if (!ended) choicesOf.set(seen, (ended = new Map()));
+  for (const choice of body.choices) if (isObject(choice)) noteChoice(choice, ended, seen);
+  seen.complete = [...ended.values()].every(Boolean);
+}
+
+function noteChoice(choice: JsonObject, ended: Map<number, boolean>, seen: Seen): void {
+  const index = typeof choice.index === "number" ? choice.index : 0;
+  const raw = readFinishReason(choice.finish_reason);
+  ended.set(index, raw !== undefined || ended.get(index) === true);
+  if (raw !== undefined && index === 0)
+    seen.finish = decodeFinishReason(raw, { toolCalls: 0, refused: false, stopReason: choice.stop_reason });
+}
+
+function noteUsage(usage: Json | undefined, seen: Seen): void {
+  if (isObject(usage)) seen.usage = mergeUsage(seen.usage ?? NO_USAGE, decodeUsage(usage));
+}

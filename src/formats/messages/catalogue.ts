@@ -1,0 +1,153 @@
+/**
+ * What Claude models take and refuse (contract B.10), as data. Collected 2026-11-20 from the vendor's model pages and model
+ * list and from the catalogue of the Vercel AI SDK; where they disagree, the stricter one stands here.
+ */
+
+/** Shapes of `thinking` a model can be sent. */
+export type ThinkingType = "adaptive" | "enabled" | "disabled" | "between_tools";
+
+export interface ModelFacts {
+  /** Of the Claude family: it signs reasoning as Anthropic does, and takes the family's own fields. */
+  claude: boolean;
+  thinking: readonly ThinkingType[];
+  /** Thinks unless told otherwise. */
+  thinksByDefault: boolean;
+  /** Shows its reasoning unless told otherwise; the newer ones keep it to themselves. */
+  showsReasoning: boolean;
+  /** Takes `temperature`, `top_p` and `top_k` (not while it thinks). */
+  sampling: boolean;
+  /** Takes `tool_choice` `any` and `tool` (never with a thinking budget). */
+  forcedTools: boolean;
+  /** Continues a last message of the assistant. */
+  prefill: boolean;
+  /** Levels of `output_config.effort`, rising. */
+  efforts: readonly string[];
+  /** Reasoning is bound to the model and to the transcript in front of it. */
+  bindsReasoning: boolean;
+  /** Takes `role: "system"` in the conversation. */
+  systemTurns: boolean;
+  /** Takes `output_config.format` and strict tools. */
+  schemas: boolean;
+  /** Most tokens of an answer, and what is asked for when the client names no limit. */
+  maxTokens: number;
+}
+
+const ALL_EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
+
+/** The newest: thinks always, takes no knobs. Names nobody knows yet are treated like this. */
+const CURRENT: ModelFacts = {
+  claude: true,
+  thinking: ["adaptive"],
+  thinksByDefault: true,
+  showsReasoning: false,
+  sampling: false,
+  forcedTools: false,
+  prefill: false,
+  efforts: ALL_EFFORTS,
+  bindsReasoning: true,
+  systemTurns: true,
+  schemas: true,
+  maxTokens: 128_000,
+};
+
+/** Fable 5, Mythos 5: as current, without the binding, and tools can be forced. */
+const FIVE: ModelFacts = { ...CURRENT, forcedTools: true, bindsReasoning: false };
+
+const FOUR_SEVEN: ModelFacts = {
+  ...FIVE,
+  thinking: ["adaptive", "disabled"],
+  thinksByDefault: false,
+  systemTurns: false,
+};
+
+const FOUR_SIX: ModelFacts = {
+  ...FOUR_SEVEN,
+  thinking: ["adaptive", "enabled", "disabled"],
+  showsReasoning: true,
+  sampling: true,
+  efforts: ["low", "medium", "high", "max"],
+};
+
+const FOUR_FIVE: ModelFacts = {
+  ...FOUR_SIX,
+  thinking: ["enabled", "disabled"],
+  prefill: true,
+  efforts: [],
+  maxTokens: 64_000,
+};
+
+const FOUR: ModelFacts = { ...FOUR_FIVE, schemas: false };
+
+/** Before reasoning. */
+const THREE: ModelFacts = { ...FOUR, thinking: [], maxTokens: 4096 };
+
+/** By family and version, as `modelKey` spells them. */
+const MODELS: Record<string, ModelFacts> = {
+  "opus-5-5": CURRENT,
+  "sonnet-5-5": { ...CURRENT, thinking: ["adaptive", "between_tools"] },
+  "haiku-5-5": { ...CURRENT, thinking: ["adaptive", "disabled"], forcedTools: true },
+  "fable-5-2": CURRENT,
+  "fable-5-1": CURRENT,
+  "mythos-5-2": CURRENT,
+  "mythos-5-1": CURRENT,
+  "fable-5": FIVE,
+  "mythos-5": FIVE,
+  "opus-5": { ...FIVE, thinking: ["adaptive", "disabled"] },
+  "sonnet-5": { ...FIVE, thinking: ["adaptive", "disabled"] },
+  "opus-4-8": { ...FOUR_SEVEN, systemTurns: true },
+  "opus-4-7": FOUR_SEVEN,
+  "opus-4-6": FOUR_SIX,
+  "sonnet-4-6": FOUR_SIX,
+  "opus-4-5": { ...FOUR_FIVE, efforts: ["low", "medium", "high"] },
+  "sonnet-4-5": FOUR_FIVE,
+  "haiku-4-5": FOUR_FIVE,
+  "opus-4-1": { ...FOUR_FIVE, maxTokens: 32_000 },
+  "opus-4": { ...FOUR, maxTokens: 32_000 },
+  "sonnet-4": FOUR,
+  "sonnet-3-7": FOUR,
+  "sonnet-3-5": { ...THREE, maxTokens: 8192 },
+  "haiku-3-5": { ...THREE, maxTokens: 8192 },
+  "opus-3": THREE,
+  "sonnet-3": THREE,
+  "haiku-3": THREE,
+};
+
+/** A model of another vendor behind this format: nothing is known to be refused, and nothing special is assumed. */
+const FOREIGN: ModelFacts = {
+  claude: false,
+  thinking: ["enabled", "disabled"],
+  thinksByDefault: false,
+  showsReasoning: true,
+  sampling: true,
+  forcedTools: true,
+  prefill: true,
+  efforts: [],
+  bindsReasoning: false,
+  systemTurns: false,
+  schemas: false,
+  maxTokens: Number.POSITIVE_INFINITY,
+};
+
+/** What is asked for of a model without a known limit when the client names none; Bedrock reserves quota from it. */
+const MODEST_MAX_TOKENS = 8192;
+
+/** What a model takes; a `claude-*` name nobody knows counts as current. */
+export function modelFacts(model: string): ModelFacts {
+  const name = model.toLowerCase().replaceAll(".", "-");
+  if (!name.includes("claude")) return FOREIGN;
+  const key = modelKey(name);
+  return (key !== undefined && MODELS[key]) || CURRENT;
+}
+
+/** The output limit to send when the client names none. Tokens. */
+export function defaultMaxTokens(facts: ModelFacts): number {
+  return Number.isFinite(facts.maxTokens) ? facts.maxTokens : MODEST_MAX_TOKENS;
+}
+
+/** `claude-sonnet-4-5-20250929` → `sonnet-4-5`; `claude-3-5-haiku-latest` → `haiku-3-5`. */
+function modelKey(name: string): string | undefined {
+  const modern = /(opus|sonnet|haiku|fable|mythos)-(\d)(?!\d)(?:-(\d{1,2})(?!\d))?/.exec(name);
+  if (modern) return [modern[1], modern[2], modern[3]].filter(Boolean).join("-");
+  const older = /claude-(\d)(?:-(\d))?-(opus|sonnet|haiku)/.exec(name);
+  return older ? [older[3], older[1], older[2]].filter(Boolean).join("-") : undefined;
+}

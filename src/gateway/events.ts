@@ -1,0 +1,59 @@
+/** What the gateway does to every event of a translated or generated answer, on its way from decoder to encoder. */
+import type { Call } from "../core/call.ts";
+import { GatewayError } from "../core/error.ts";
+import type { ChatEvent } from "../core/events.ts";
+import { mergeUsage } from "../core/events.ts";
+import type { Hooks } from "../core/plugin.ts";
+
+/**
+ * Books usage and the reason on the call as the events pass, and holds the promise every encoder relies on: what does
+ * not end with `message-end` throws.
+ */
+export async function* meter(
+  events: AsyncIterable<ChatEvent>,
+  call: Call,
+  hooks: readonly Hooks[],
+): AsyncGenerator<ChatEvent> {
+  const observers = hooks.filter((hook) => hook.observe);
+  let ended = false;
+  for await (const event of events) {
+    call.firstByteAt ??= performance.now();
+    switch (event.type) {
+      case "message-start":
+        if (event.usage) call.usage = event.usage;
+        break;
+      case "usage":
+        call.usage = mergeUsage(call.usage, event.usage);
+        break;
+      case "message-end":
+        call.usage = event.usage;
+        call.finish = event.reason.raw ?? event.reason.kind;
+        ended = true;
+        break;
+    }
+    for (const hook of observers) hook.observe!(event, call);
+    yield event;
+  }
+  if (!ended)
+    throw new GatewayError("upstream", "The answer broke off before its end.", { code: "stream_incomplete" });
+}
+
+/** Runs the events through each plugin's `answer` hook, in order. */
+export function answerHooks(
+  events: AsyncIterable<ChatEvent>,
+  call: Call,
+  hooks: readonly Hooks[],
+): AsyncIterable<ChatEvent> {
+  return hooks.reduce((piped, hook) => (hook.answer ? hook.answer(piped, call) : piped), events);
+}
+
+/** A list as a stream: a JSON answer is the same events arrived all at once. */
+export async function* fromList(events: Iterable<ChatEvent>): AsyncGenerator<ChatEvent> {
+  yield* events;
+}
+
+export async function toList(events: AsyncIterable<ChatEvent>): Promise<ChatEvent[]> {
+  const list: ChatEvent[] = [];
+  for await (const event of events) list.push(event);
+  return list;
+}

@@ -1,0 +1,192 @@
+/**
+ * The translated and the generated lane: everything goes through the canonical request and the canonical events, so that
+ * hooks, metering and encoding are written once. Read inside out, an answer is one expression:
+ * `encodeStream(answerHooks(decodeStream(frames(response.body))))`.
+ */
+import type { Call } from "../core/call.ts";
+import type { ChatRequest } from "../core/chat.ts";
+import { GatewayError } from "../core/error.ts";
+import type { ChatEvent } from "../core/events.ts";
+import type { Frame, UpstreamCodec } from "../core/format.ts";
+import { isObject, parseJson } from "../core/json.ts";
+import { writeLosses } from "../core/loss.ts";
+import { readFrames, writeFrame } from "../stream/sse.ts";
+import type { ByteSource } from "./answer-stream.ts";
+import { answerStream } from "./answer-stream.ts";
+import { answerHooks, fromList, meter, toList } from "./events.ts";
+import type { Answer, Gateway, Incoming } from "./exchange.ts";
+import { STREAM_HEADERS } from "./exchange-native.ts";
+import { answerHeaders } from "./reply.ts";
+import { discard, readAnswer, readErrorText, send, upstreamHeaders } from "./send.ts";
+
+/** Above this many tokens an upstream is asked to stream even for a JSON answer: long silences get cut (contract E.0.4). */
+const STREAM_ABOVE_TOKENS = 8192;
+
+export async function exchangeEvents(incoming: Incoming, gateway: Gateway): Promise<Answer> {
+  const { call, format, body } = incoming;
+  const request = format.client.decodeRequest(body, call);
+  call.request = request;
+  for (const hook of gateway.hooks) await hook.request?.(request, call);
+  const generate = call.target!.provider.generate;
+  const source = generate
+    ? untilAborted(call, generate.call(call.target!.provider, request, call))
+    : await sendTranslated(request, call, gateway);
+  const events = meter(answerHooks(source, call, gateway.hooks), call, gateway.hooks);
+  return call.stream ? streamedAnswer(events, incoming, gateway) : jsonAnswer(events, incoming, gateway);
+}
+
+/** The body for the upstream, with its losses on the call. */
+export function encodeUpstream(
+  request: ChatRequest,
+  call: Call,
+  codec: UpstreamCodec,
+  strict: boolean,
+): Uint8Array {
+  const stream =
+    request.stream || (request.maxTokens ?? 0) > STREAM_ABOVE_TOKENS || request.reasoning !== undefined;
+  const target = call.target!;
+  const body = codec.encodeRequest({ ...request, stream }, call);
+  target.provider.patch?.(body, call);
+  if (strict && call.losses.length > 0)
+    throw new GatewayError(
+      "invalid-request",
+      `Strict mode: the provider ${target.provider.name} cannot take this request as it is (${writeLosses(call.losses)}).`,
+      { code: "lossy_translation", param: call.losses[0]!.path },
+    );
+  return Buffer.from(JSON.stringify(body));
+}
+
+async function sendTranslated(
+  request: ChatRequest,
+  call: Call,
+  gateway: Gateway,
+): Promise<AsyncIterable<ChatEvent>> {
+  const target = call.target!;
+  const codec = gateway.registry.formats.get(target.format)!.upstream!;
+  const strict = gateway.strict || call.headers.get("x-weir-strict") === "true";
+  const body = encodeUpstream(request, call, codec, strict);
+  const response = await send(
+    { target, url: target.url, body, headers: upstreamHeaders(target, call, {}) },
+    call,
+  );
+  if (!response.ok) throw codec.decodeError(response.status, response.headers, await readErrorText(response));
+  const type = response.headers.get("content-type") ?? "";
+  if (type.includes("text/event-stream") && response.body)
+    return codec.decodeStream(framesOf(response, call), call);
+  return fromList(codec.decodeAnswer(await readJson(response, call), call));
+}
+
+async function readJson(response: Response, call: Call) {
+  const body = parseJson(new TextDecoder().decode(await readAnswer(response, call)));
+  if (isObject(body)) return body;
+  throw new GatewayError(
+    "upstream",
+    `The provider ${call.target!.provider.name} answered with something that is not an answer; check its base URL.`,
+    { code: "upstream_invalid_answer" },
+  );
+}
+
+/** The upstream's frames; what breaks the body becomes a GatewayError, and leaving early closes the connection. */
+async function* framesOf(response: Response, call: Call): AsyncGenerator<Frame> {
+  try {
+    yield* readFrames(response.body!);
+  } catch (cause) {
+    if (call.signal.aborted) throw GatewayError.from(call.signal.reason);
+    if (cause instanceof GatewayError) throw cause;
+    throw new GatewayError("upstream", "The provider's stream broke off.", {
+      code: "stream_incomplete",
+      cause,
+    });
+  } finally {
+    await discard(response);
+  }
+}
+
+async function jsonAnswer(
+  events: AsyncIterable<ChatEvent>,
+  incoming: Incoming,
+  gateway: Gateway,
+): Promise<Answer> {
+  const { call, format } = incoming;
+  const body = format.client.encodeAnswer(await toList(events), call);
+  call.status = 200;
+  gateway.settler.complete(call);
+  return {
+    status: 200,
+    headers: { ...answerHeaders(call), "content-type": "application/json" },
+    body: JSON.stringify(body),
+  };
+}
+
+async function streamedAnswer(
+  events: AsyncIterable<ChatEvent>,
+  incoming: Incoming,
+  gateway: Gateway,
+): Promise<Answer> {
+  const { call, format } = incoming;
+  const source = new FrameSource(format.client.encodeStream(events, call));
+  await source.holdHead();
+  call.status = 200;
+  const { settler, clock, timeouts } = gateway;
+  const body = answerStream(
+    source,
+    call,
+    format.client,
+    { clock, ...timeouts },
+    {
+      complete: () => settler.complete(call),
+      failed: (error) => settler.failed(call, error),
+      cancelled: () => settler.cancelled(call),
+    },
+  );
+  return { status: 200, headers: { ...answerHeaders(call), ...STREAM_HEADERS }, body };
+}
+
+/** The client's frames as bytes. */
+class FrameSource implements ByteSource {
+  readonly #frames: AsyncIterator<Frame>;
+  #held: Frame | undefined;
+
+  constructor(frames: AsyncIterable<Frame>) {
+    this.#frames = frames[Symbol.asyncIterator]();
+  }
+
+  /** Waits for the first frame, so that a failure before it keeps its status. */
+  async holdHead(): Promise<void> {
+    const { done, value } = await this.#frames.next();
+    if (!done) this.#held = value;
+  }
+
+  async next(): Promise<Uint8Array | undefined> {
+    if (this.#held) {
+      const held = this.#held;
+      this.#held = undefined;
+      return Buffer.from(writeFrame(held));
+    }
+    const { done, value } = await this.#frames.next();
+    return done ? undefined : Buffer.from(writeFrame(value));
+  }
+
+  stop(): void {
+    this.#frames.return?.().catch(() => {});
+  }
+}
+
+/** A program that does not listen to the signal is left behind when the call is aborted. */
+async function* untilAborted(call: Call, events: AsyncIterable<ChatEvent>): AsyncGenerator<ChatEvent> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  aborted.catch(() => {});
+  const onAbort = () => reject(GatewayError.from(call.signal.reason));
+  call.signal.addEventListener("abort", onAbort, { once: true });
+  const iterator = events[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const { done, value } = await Promise.race([iterator.next(), aborted]);
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    call.signal.removeEventListener("abort", onAbort);
+    iterator.return?.().catch(() => {});
+  }
+}

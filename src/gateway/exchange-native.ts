@@ -1,0 +1,241 @@
+/**
+ * The native lane. The client's own bytes go to the upstream, with only the model name exchanged if it differs; the
+ * upstream's bytes come back unchanged, seen in passing by a tap. Nothing is re-serialised: key order and block order
+ * are part of prompt caching and of signatures.
+ */
+import type { Call } from "../core/call.ts";
+import { GatewayError } from "../core/error.ts";
+import type { Seen, UpstreamCodec } from "../core/format.ts";
+import { isObject, parseJson } from "../core/json.ts";
+import type { Target } from "../core/provider.ts";
+import { spliceMember } from "../stream/scan.ts";
+import { Tap } from "../stream/tap.ts";
+import type { ByteSource } from "./answer-stream.ts";
+import { answerStream } from "./answer-stream.ts";
+import type { Answer, Gateway, Incoming } from "./exchange.ts";
+import { answerHeaders } from "./reply.ts";
+import { discard, headerFilters, readAnswer, readErrorText, send, upstreamHeaders } from "./send.ts";
+
+export async function exchangeNative(incoming: Incoming, gateway: Gateway): Promise<Answer> {
+  const { call } = incoming;
+  const target = call.target!;
+  const codec = gateway.registry.formats.get(target.format)!.upstream!;
+  const filters = headerFilters(codec);
+  const response = await send(
+    {
+      target,
+      url: target.url,
+      body: nativeBody(incoming, target),
+      headers: upstreamHeaders(target, call, filters.request(call.headers)),
+    },
+    call,
+  );
+  const passed = filters.answer(response.headers);
+  if (!response.ok) return failedAnswer(response, passed, codec, call, gateway);
+  const type = response.headers.get("content-type") ?? "";
+  if (type.includes("text/event-stream")) return streamedAnswer(response, passed, codec, incoming, gateway);
+  return jsonAnswer(response, passed, codec, call, gateway);
+}
+
+/** The client's bytes; with another model name in the place of its own where the upstream knows it by another. */
+function nativeBody(incoming: Incoming, target: Target): Uint8Array {
+  if (target.model === incoming.call.model && !target.provider.patch) return incoming.bytes;
+  if (!target.provider.patch) return spliceMember(incoming.bytes, incoming.modelSpan, target.model);
+  const body = { ...incoming.body, model: target.model };
+  target.provider.patch(body, incoming.call);
+  return Buffer.from(JSON.stringify(body));
+}
+
+async function jsonAnswer(
+  response: Response,
+  passed: Record<string, string>,
+  codec: UpstreamCodec,
+  call: Call,
+  gateway: Gateway,
+): Promise<Answer> {
+  const bytes = await readAnswer(response, call);
+  call.firstByteAt = performance.now();
+  const body = parseJson(new TextDecoder().decode(bytes));
+  if (!isObject(body)) throw notAnAnswer(call);
+  const seen: Seen = { terminated: false, complete: false };
+  codec.watch.answer(body, seen);
+  if (seen.error) throw seen.error;
+  book(seen, call);
+  call.status = response.status;
+  gateway.settler.complete(call);
+  return {
+    status: response.status,
+    headers: { ...passed, ...answerHeaders(call), "content-type": "application/json" },
+    body: bytes,
+  };
+}
+
+/** 200 with HTML or anything else that is no answer of this format. */
+function notAnAnswer(call: Call): GatewayError {
+  return new GatewayError(
+    "upstream",
+    `The provider ${call.target!.provider.name} answered with something that is not an answer; check its base URL.`,
+    { code: "upstream_invalid_answer" },
+  );
+}
+
+/**
+ * A failed status. The body goes through untouched when it is JSON, because clients match on its wording; a refusal of
+ * the gateway's own credential is not the client's business and becomes a 502 (contract E.10.1).
+ */
+async function failedAnswer(
+  response: Response,
+  passed: Record<string, string>,
+  codec: UpstreamCodec,
+  call: Call,
+  gateway: Gateway,
+): Promise<Answer> {
+  const text = await readErrorText(response);
+  const error = codec.decodeError(response.status, response.headers, text);
+  if (error.kind === "upstream-auth" || !isObject(parseJson(text))) throw error;
+  gateway.settler.failed(call, error, response.status);
+  return {
+    status: response.status,
+    headers: { ...passed, ...answerHeaders(call), "content-type": "application/json" },
+    body: text,
+  };
+}
+
+async function streamedAnswer(
+  response: Response,
+  passed: Record<string, string>,
+  codec: UpstreamCodec,
+  incoming: Incoming,
+  gateway: Gateway,
+): Promise<Answer> {
+  const { call, format } = incoming;
+  if (!response.body) throw notAnAnswer(call);
+  const source = new RelaySource(response, new Tap(codec.watch), call);
+  await source.holdHead();
+  call.status = response.status;
+  const { settler, clock, timeouts } = gateway;
+  const body = answerStream(
+    source,
+    call,
+    format.client,
+    { clock, ...timeouts },
+    {
+      complete: () => (source.error ? settler.failed(call, source.error) : settler.complete(call)),
+      failed: (error) => settler.failed(call, error),
+      cancelled: () => settler.cancelled(call),
+    },
+  );
+  return {
+    status: response.status,
+    headers: { ...passed, ...answerHeaders(call), ...STREAM_HEADERS },
+    body,
+  };
+}
+
+export const STREAM_HEADERS = {
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-cache",
+  "x-accel-buffering": "no",
+};
+
+/** The upstream's bytes through the tap. */
+class RelaySource implements ByteSource {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #tap: Tap;
+  readonly #call: Call;
+  #held: Uint8Array[] = [];
+  #ended = false;
+
+  constructor(response: Response, tap: Tap, call: Call) {
+    this.#reader = response.body!.getReader();
+    this.#tap = tap;
+    this.#call = call;
+  }
+
+  /**
+   * Reads until the first real event, so that a failure before it keeps its status.
+   * @throws GatewayError when the first event is an error or none comes.
+   */
+  async holdHead(): Promise<void> {
+    while (!this.#tap.started) {
+      const piece = await this.#pull();
+      if (piece) this.#held.push(piece);
+      else break;
+    }
+    const { seen } = this.#tap;
+    if (seen.error) {
+      this.stop(seen.error);
+      throw seen.error;
+    }
+    this.#call.firstByteAt = performance.now();
+  }
+
+  async next(): Promise<Uint8Array | undefined> {
+    const held = this.#held.shift();
+    return held ?? this.#pull();
+  }
+
+  /** The upstream's own error event, which has passed as it was; the call is a failure all the same. */
+  get error(): GatewayError | undefined {
+    return this.#tap.seen.error;
+  }
+
+  beforeError(): string {
+    return this.#tap.midEvent ? "\n\n" : "";
+  }
+
+  stop(reason: unknown): void {
+    book(this.#tap.seen, this.#call);
+    this.#reader.cancel(reason).catch(() => {});
+  }
+
+  async #pull(): Promise<Uint8Array | undefined> {
+    while (!this.#ended) {
+      const { done, value } = await this.#read();
+      if (done) break;
+      const piece = this.#tap.push(value);
+      if (piece) return piece;
+    }
+    return this.#finish();
+  }
+
+  async #read(): Promise<{ done: boolean; value: Uint8Array }> {
+    try {
+      return (await this.#reader.read()) as { done: boolean; value: Uint8Array };
+    } catch (cause) {
+      if (this.#call.signal.aborted) throw GatewayError.from(this.#call.signal.reason);
+      // What breaks behind the terminator takes nothing away from the answer (pitfall 25).
+      if (this.#isOver()) return { done: true, value: new Uint8Array(0) };
+      throw broken(cause);
+    }
+  }
+
+  /** The end of the upstream's body: proper, or an answer that broke off. */
+  #finish(): Uint8Array | undefined {
+    if (this.#ended) return undefined;
+    this.#ended = true;
+    const { seen } = this.#tap;
+    const rest = this.#tap.rest();
+    book(seen, this.#call);
+    if (!this.#isOver() && !this.#call.target?.provider.traits?.eofIsStop) throw broken();
+    return rest;
+  }
+
+  /** Nothing more is needed: the answer is whole, or the upstream's own error event has passed. */
+  #isOver(): boolean {
+    const { seen } = this.#tap;
+    return seen.terminated || seen.complete || seen.error !== undefined;
+  }
+}
+
+function book(seen: Seen, call: Call): void {
+  if (seen.usage) call.usage = seen.usage;
+  if (seen.finish) call.finish = seen.finish.raw ?? seen.finish.kind;
+}
+
+function broken(cause?: unknown): GatewayError {
+  return new GatewayError("upstream", "The provider's stream ended before the answer was complete.", {
+    code: "stream_incomplete",
+    cause,
+  });
+}

@@ -1,0 +1,70 @@
+/**
+ * The walk of a call: native when client and upstream speak the same format (the client's bytes go out, the upstream's
+ * bytes come back), translated or generated through the canonical events otherwise.
+ */
+import type { Call } from "../core/call.ts";
+import type { ClientCodec, Format } from "../core/format.ts";
+import type { JsonObject } from "../core/json.ts";
+import type { Hooks } from "../core/plugin.ts";
+import type { Clock } from "./clock.ts";
+import { exchangeEvents } from "./exchange-events.ts";
+import { exchangeNative } from "./exchange-native.ts";
+import type { Registry } from "./registry.ts";
+import type { Settler } from "./settle.ts";
+
+/** What the walk needs of the gateway around it. */
+export interface Gateway {
+  registry: Registry;
+  hooks: readonly Hooks[];
+  settler: Settler;
+  clock: Clock;
+  timeouts: Timeouts;
+  /** A loss becomes a 400 that names it. */
+  strict: boolean;
+}
+
+/** Milliseconds. */
+export interface Timeouts {
+  /** From sending to the head of the answer. */
+  firstByteMs: number;
+  /** Silence between two pieces of an answer. */
+  gapMs: number;
+  /** The whole call. */
+  totalMs: number;
+  /** Silence towards the client after which a heartbeat is sent. */
+  heartbeatMs: number;
+  /** How long the head of a streamed answer is held back for the first event. */
+  holdMs: number;
+}
+
+/** A request that has been read and checked. */
+export interface Incoming {
+  call: Call;
+  format: Format & { client: ClientCodec };
+  /** The body as the client sent it. */
+  bytes: Uint8Array;
+  body: JsonObject;
+  /** Where the value of `model` stands in `bytes`. */
+  modelSpan: { start: number; end: number };
+}
+
+/** An answer before it is a Response. */
+export interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  body: Uint8Array | string | ReadableStream<Uint8Array>;
+}
+
+/**
+ * Resolves and walks.
+ * @throws GatewayError for everything that fails before the first byte of the answer.
+ */
+export async function exchange(incoming: Incoming, gateway: Gateway): Promise<Answer> {
+  const { call, format } = incoming;
+  const target = gateway.registry.resolve(call.model, format.id);
+  call.target = target;
+  if (target.substitute) call.lose("substituted", "model", target.reason);
+  const rewrites = gateway.hooks.some((hook) => hook.request || hook.answer);
+  if (target.lane === "native" && !rewrites) return exchangeNative(incoming, gateway);
+  return exchangeEvents(incoming, gateway);
+}

@@ -1,0 +1,27 @@
+/** Patterns over model names: exact names and globs with `*`. */
+
+export interface Pattern {
+  text: string;
+  /** Text before the first `*`; the whole text of an exact name. */
+  exact: boolean;
+  test(name: string): boolean;
+  /** The name the upstream knows: a pattern that ends in `/*` strips its prefix. */
+  strip(name: string): string;
+}
+
+export function compilePattern(text: string): Pattern {
+  const exact = !text.includes("*");
+  const prefix = text.endsWith("/*") && text.indexOf("*") === text.length - 1 ? text.slice(0, -1) : undefined;
+  const source = text.split("*").map(escape).join(".*");
+  const expression = new RegExp(`^${source}$`, "s");
+  return {
+    text,
+    exact,
+    test: exact ? (name) => name === text : (name) => expression.test(name) && name !== prefix,
+    strip: (name) => (prefix ? name.slice(prefix.length) : name),
+  };
+}
+
+function escape(text: string): string {
+  return text.replace(/[.+?^${}()|[\]\\/-]/g, "\\$&");
+}

@@ -1,0 +1,163 @@
+/** One request to an upstream: URL, headers, signal, and what a failure to send means. */
+import type { Call } from "../core/call.ts";
+import { GatewayError } from "../core/error.ts";
+import type { UpstreamCodec } from "../core/format.ts";
+import type { Target } from "../core/provider.ts";
+import type { HeaderFilter } from "./headers.ts";
+import { headerFilter } from "./headers.ts";
+
+export interface Outgoing {
+  target: Target;
+  url: string;
+  body: Uint8Array | string;
+  headers: Record<string, string>;
+}
+
+/** Most bytes of a failed answer that are read. */
+const MAX_ERROR_BYTES = 64 * 1024;
+/** Most bytes of a JSON answer. */
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+
+const filters = new WeakMap<UpstreamCodec, { request: HeaderFilter; answer: HeaderFilter }>();
+
+/** The two compiled allow-lists of a format. */
+export function headerFilters(codec: UpstreamCodec): { request: HeaderFilter; answer: HeaderFilter } {
+  let found = filters.get(codec);
+  if (!found) {
+    found = { request: headerFilter(codec.requestHeaders), answer: headerFilter(codec.answerHeaders) };
+    filters.set(codec, found);
+  }
+  return found;
+}
+
+/** Headers of an upstream request. The credential is set last: nothing of the client's can take its place. */
+export function upstreamHeaders(
+  target: Target,
+  call: Call,
+  forwarded: Record<string, string>,
+): Record<string, string> {
+  return {
+    ...target.provider.headers,
+    ...forwarded,
+    "content-type": "application/json",
+    accept: call.stream ? "text/event-stream" : "application/json",
+    // A compressed stream arrives in the compressor's batches and not event by event.
+    ...(call.stream && { "accept-encoding": "identity" }),
+    "user-agent": "weir",
+    ...target.provider.credentials,
+  };
+}
+
+/**
+ * Sends, and gives the upstream's head. Redirects are not followed: a redirect would carry the credential and the prompt
+ * to an origin nobody configured (runtime finding 7).
+ * @throws GatewayError `upstream` when nothing could be sent or the answer broke off before its head.
+ */
+export async function send(outgoing: Outgoing, call: Call): Promise<Response> {
+  const { target, url } = outgoing;
+  let response: Response;
+  try {
+    response = await fetch(url, {
+      method: "POST",
+      headers: outgoing.headers,
+      body: outgoing.body,
+      redirect: "manual",
+      signal: call.signal,
+      // Bun's own limit is six minutes of silence; the gateway keeps its own clocks.
+      timeout: false,
+    } as RequestInit);
+  } catch (cause) {
+    throw sendFailure(cause, target, call);
+  }
+  call.headAt = performance.now();
+  call.upstreamStatus = response.status;
+  call.upstreamRequestId =
+    response.headers.get("x-request-id") ?? response.headers.get("request-id") ?? undefined;
+  if (response.status >= 300 && response.status < 400) {
+    await discard(response);
+    throw new GatewayError(
+      "upstream",
+      `The provider ${target.provider.name} answered with a redirect (${response.status}), which is not followed; check its base URL.`,
+      { code: "upstream_redirect" },
+    );
+  }
+  return response;
+}
+
+const UNREACHABLE: Record<string, string> = {
+  ConnectionRefused: "refused the connection",
+  ECONNREFUSED: "refused the connection",
+  ENOTFOUND: "has an address that does not resolve",
+  FailedToOpenSocket: "has an address that does not resolve or cannot be reached",
+  ConnectionClosed: "closed the connection before it answered",
+  ECONNRESET: "closed the connection before it answered",
+};
+
+function sendFailure(cause: unknown, target: Target, call: Call): GatewayError {
+  if (call.signal.aborted) return GatewayError.from(call.signal.reason);
+  const code = errorCode(cause);
+  const what =
+    UNREACHABLE[code] ??
+    (/CERT|TLS|SSL|SELF_SIGNED/.test(code) ? "failed the TLS check" : "could not be reached");
+  return new GatewayError("upstream", `The provider ${target.provider.name} ${what}.`, {
+    code: "upstream_unreachable",
+    cause,
+  });
+}
+
+function errorCode(cause: unknown): string {
+  return typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "";
+}
+
+/** The text of a failed answer, at most 64 KB; what follows is not read. */
+export async function readErrorText(response: Response): Promise<string> {
+  try {
+    return new TextDecoder().decode(await readUpTo(response, MAX_ERROR_BYTES, true));
+  } catch {
+    return "";
+  }
+}
+
+/**
+ * The bytes of a JSON answer.
+ * @throws GatewayError `upstream` when it is longer than 32 MB or breaks off.
+ */
+export async function readAnswer(response: Response, call: Call): Promise<Uint8Array> {
+  try {
+    const declared = Number(response.headers.get("content-length") ?? Number.NaN);
+    if (declared <= MAX_ANSWER_BYTES && !response.headers.has("content-encoding"))
+      return await response.bytes();
+    return await readUpTo(response, MAX_ANSWER_BYTES, false);
+  } catch (cause) {
+    if (cause instanceof GatewayError) throw cause;
+    if (call.signal.aborted) throw GatewayError.from(call.signal.reason);
+    throw new GatewayError("upstream", "The provider broke off its answer.", {
+      code: "stream_incomplete",
+      cause,
+    });
+  }
+}
+
+async function readUpTo(response: Response, limit: number, cut: boolean): Promise<Uint8Array> {
+  const reader = response.body?.getReader();
+  if (!reader) return new Uint8Array(0);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return Buffer.concat(chunks);
+    chunks.push(value);
+    size += value.length;
+    if (size <= limit) continue;
+    await reader.cancel().catch(() => {});
+    if (cut) return Buffer.concat(chunks).subarray(0, limit);
+    throw new GatewayError("upstream", `The provider's answer is longer than ${limit} bytes.`, {
+      code: "upstream_too_large",
+    });
+  }
+}
+
+/** Gives up a body nobody will read, so that its connection is closed. */
+export async function discard(response: Response): Promise<void> {
+  await response.body?.cancel().catch(() => {});
+}

@@ -1,0 +1,61 @@
+/** How a call ends, exactly once, whatever became of it: status, outcome, log, hooks. */
+import type { Call, Outcome } from "../core/call.ts";
+import type { GatewayError } from "../core/error.ts";
+import type { Hooks } from "../core/plugin.ts";
+
+/** What is told of every call at its end: the log line, and each plugin's `done`. */
+export type CallObserver = (call: Call) => void | Promise<void>;
+
+export class Settler {
+  readonly #observers: readonly CallObserver[];
+  readonly #onFault: (fault: unknown) => void;
+
+  /** @param onFault hears of an observer that threw; a call never fails because of one. */
+  constructor(observers: readonly CallObserver[], onFault: (fault: unknown) => void) {
+    this.#observers = observers;
+    this.#onFault = onFault;
+  }
+
+  complete(call: Call): void {
+    this.#settle(call, "complete");
+  }
+
+  cancelled(call: Call): void {
+    call.status ||= 499;
+    this.#settle(call, "cancelled");
+  }
+
+  /** @param status what the client was answered; 200 when the head had already gone out. */
+  failed(call: Call, error: GatewayError, status?: number): void {
+    if (status !== undefined) call.status = status;
+    call.error ??= { kind: error.kind, code: error.code, message: error.message, cause: causeOf(error) };
+    this.#settle(call, error.kind === "cancelled" ? "cancelled" : "failed");
+  }
+
+  #settle(call: Call, outcome: Outcome): void {
+    if (call.outcome) return;
+    call.outcome = outcome;
+    call.endedAt = performance.now();
+    for (const observe of this.#observers) this.#tell(observe, call);
+  }
+
+  #tell(observe: CallObserver, call: Call): void {
+    try {
+      const pending = observe(call);
+      if (pending) pending.catch(this.#onFault);
+    } catch (fault) {
+      this.#onFault(fault);
+    }
+  }
+}
+
+/** The `done` hooks of the plugins, in their order. */
+export function doneHooks(hooks: readonly Hooks[]): CallObserver[] {
+  return hooks.flatMap((hook) => (hook.done ? [(call: Call) => hook.done!(call)] : []));
+}
+
+/** What lies beneath an error, for the log only. */
+function causeOf(error: GatewayError): string | undefined {
+  if (error.cause === undefined) return undefined;
+  return error.cause instanceof Error ? (error.cause.stack ?? error.cause.message) : String(error.cause);
+}

@@ -1,0 +1,123 @@
+/**
+ * Server-sent events, bytes ↔ frames, as the WHATWG HTML standard defines them: lines end in LF, CR or CRLF, a blank
+ * line ends an event, comments and unknown fields are skipped, data lines are joined with LF.
+ */
+import type { Frame } from "../core/format.ts";
+
+/** Writes a frame; `data` must be one line (JSON is). */
+export function writeFrame(frame: Frame): string {
+  return frame.event ? `event: ${frame.event}\ndata: ${frame.data}\n\n` : `data: ${frame.data}\n\n`;
+}
+
+/** Collects the fields of one event, line by line. */
+class EventBuilder {
+  #event = "";
+  #data: string[] = [];
+
+  /** Takes one line without its ending; a blank line completes the event. */
+  line(line: string): Frame | undefined {
+    if (line === "") return this.#complete();
+    const colon = line.indexOf(":");
+    if (colon === 0) return undefined;
+    const field = colon < 0 ? line : line.slice(0, colon);
+    const value = colon < 0 ? "" : line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1);
+    if (field === "data") this.#data.push(value);
+    else if (field === "event") this.#event = value;
+    return undefined;
+  }
+
+  #complete(): Frame | undefined {
+    const data = this.#data;
+    const event = this.#event;
+    this.#data = [];
+    this.#event = "";
+    if (data.length === 0) return undefined;
+    return { ...(event && { event }), data: data.length === 1 ? data[0]! : data.join("\n") };
+  }
+}
+
+/**
+ * An incremental parser. Fragments of a line are kept in a list and joined once, because joining per chunk is
+ * quadratic for a long line that arrives in small pieces.
+ */
+export class SseParser {
+  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  readonly #event = new EventBuilder();
+  #parts: string[] = [];
+  #started = false;
+  /** The last chunk ended in CR: an LF at the head of the next one belongs to it. */
+  #afterCr = false;
+
+  /** Takes the next bytes and gives the events they complete. */
+  push(bytes: Uint8Array): Frame[] {
+    let text = this.#decoder.decode(bytes, { stream: true });
+    if (!this.#started && text !== "") {
+      this.#started = true;
+      if (text.charCodeAt(0) === 0xfeff) text = text.slice(1);
+    }
+    const frames: Frame[] = [];
+    let start = 0;
+    if (this.#afterCr && text !== "") {
+      if (text.charCodeAt(0) === 10) start = 1;
+      this.#afterCr = false;
+    }
+    const hasCr = text.includes("\r");
+    for (;;) {
+      const end = lineEnd(text, start, hasCr);
+      if (end < 0) break;
+      const frame = this.#event.line(this.#takeLine(text.slice(start, end)));
+      if (frame) frames.push(frame);
+      start = end + 1;
+      if (text.charCodeAt(end) === 13) {
+        if (start === text.length) this.#afterCr = true;
+        else if (text.charCodeAt(start) === 10) start++;
+      }
+    }
+    if (start < text.length) this.#parts.push(start === 0 ? text : text.slice(start));
+    return frames;
+  }
+
+  #takeLine(last: string): string {
+    if (this.#parts.length === 0) return last;
+    this.#parts.push(last);
+    const line = this.#parts.join("");
+    this.#parts = [];
+    return line;
+  }
+}
+
+function lineEnd(text: string, from: number, hasCr: boolean): number {
+  const lf = text.indexOf("\n", from);
+  if (!hasCr) return lf;
+  const cr = text.indexOf("\r", from);
+  return cr >= 0 && (lf < 0 || cr < lf) ? cr : lf;
+}
+
+/** The events of a text that holds whole events. */
+export function parseFrames(bytes: Uint8Array): Frame[] {
+  return new SseParser().push(bytes);
+}
+
+/** Bytes of a body → frames. An event the body does not complete is dropped, as the standard says. */
+export async function* readFrames(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Frame> {
+  const parser = new SseParser();
+  for await (const chunk of chunks) yield* parser.push(chunk);
+}
+
+const LF = 10;
+const CR = 13;
+
+/** The index behind the last blank line in `bytes`, 0 when there is none: what is before it are whole events. */
+export function lastEventEnd(bytes: Uint8Array): number {
+  let at = bytes.lastIndexOf(LF);
+  if (at < 0) {
+    at = bytes.lastIndexOf(CR);
+    return at > 0 && bytes[at - 1] === CR ? at + 1 : 0;
+  }
+  while (at > 0) {
+    const before = bytes[at - 1];
+    if (before === LF || (before === CR && at > 1 && bytes[at - 2] === LF)) return at + 1;
+    at = bytes.lastIndexOf(LF, at - 1);
+  }
+  return 0;
+}

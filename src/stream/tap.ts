@@ -1,0 +1,107 @@
+/**
+ * The tap of the native lane: bytes go through unchanged, whole events at a time, and what the gateway has to know of
+ * them (usage, the ending, an error) is read in passing. Only events that contain one of the format's marks are parsed.
+ */
+import type { Seen, Watch } from "../core/format.ts";
+import { lastEventEnd, parseFrames } from "./sse.ts";
+
+/** An event longer than this is passed on before it is whole, so that the gateway never holds more. Bytes. */
+const MAX_HELD = 8 * 1024 * 1024;
+
+export class Tap {
+  readonly seen: Seen = { terminated: false, complete: false };
+  /** Part of an event has already been passed on: an error event must first close it with a blank line. */
+  midEvent = false;
+  /** At least one event (not just comments) has passed. */
+  started = false;
+  readonly #watch: Watch;
+  readonly #marks: readonly Buffer[];
+  #held: Uint8Array[] = [];
+  #heldBytes = 0;
+
+  constructor(watch: Watch) {
+    this.#watch = watch;
+    this.#marks = marksOf(watch);
+  }
+
+  /** Takes the next bytes; gives those that may be passed on now: whole events, in order, unchanged. */
+  push(chunk: Uint8Array): Uint8Array | undefined {
+    const end = this.#heldBytes === 0 ? lastEventEnd(chunk) : this.#eventEndAfterHeld(chunk);
+    if (end === 0) return this.#hold(chunk);
+    const passed = this.#take(end === chunk.length ? chunk : chunk.subarray(0, end));
+    if (end < chunk.length) this.#hold(chunk.subarray(end));
+    if (this.midEvent) this.midEvent = false;
+    else this.#read(passed);
+    return passed;
+  }
+
+  /**
+   * What is still held when the upstream ends. It is passed on only behind a whole answer; of a broken one it is
+   * dropped, so that the error event stands on its own.
+   */
+  rest(): Uint8Array | undefined {
+    if (this.#heldBytes === 0) return undefined;
+    const rest = this.#take(new Uint8Array(0));
+    this.#read(Buffer.concat([rest, BLANK_LINE]));
+    return rest;
+  }
+
+  #hold(chunk: Uint8Array): Uint8Array | undefined {
+    this.#held.push(chunk);
+    this.#heldBytes += chunk.length;
+    if (this.#heldBytes <= MAX_HELD) return undefined;
+    this.midEvent = true;
+    return this.#take(new Uint8Array(0));
+  }
+
+  #take(last: Uint8Array): Uint8Array {
+    if (this.#heldBytes === 0) return last;
+    const all = Buffer.concat([...this.#held, last]);
+    this.#held = [];
+    this.#heldBytes = 0;
+    return all;
+  }
+
+  /** As `lastEventEnd` of the chunk, seeing also a blank line that began in what is held. */
+  #eventEndAfterHeld(chunk: Uint8Array): number {
+    const end = lastEventEnd(chunk);
+    if (end > 0) return end;
+    const tail = this.#heldTail();
+    const seam = new Uint8Array(tail.length + Math.min(2, chunk.length));
+    seam.set(tail);
+    seam.set(chunk.subarray(0, 2), tail.length);
+    const seamEnd = lastEventEnd(seam);
+    return seamEnd > tail.length ? seamEnd - tail.length : 0;
+  }
+
+  #heldTail(): Uint8Array {
+    const last = this.#held[this.#held.length - 1]!;
+    if (last.length >= 2 || this.#held.length === 1) return last.subarray(-2);
+    const before = this.#held[this.#held.length - 2]!;
+    return Uint8Array.of(before[before.length - 1]!, last[0]!);
+  }
+
+  #read(bytes: Uint8Array): void {
+    if (this.started && !this.#isMarked(bytes)) return;
+    for (const frame of parseFrames(bytes)) {
+      this.started = true;
+      this.#watch.frame(frame, this.seen);
+    }
+  }
+
+  #isMarked(bytes: Uint8Array): boolean {
+    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    for (const mark of this.#marks) if (buffer.indexOf(mark) >= 0) return true;
+    return false;
+  }
+}
+
+const BLANK_LINE = Buffer.from("\n\n");
+
+const marks = new WeakMap<Watch, readonly Buffer[]>();
+
+function marksOf(watch: Watch): readonly Buffer[] {
+  let found = marks.get(watch);
+  if (!found) marks.set(watch, (found = watch.marks.map((mark) => Buffer.from(mark, "latin1"))));
+  return found;
+}

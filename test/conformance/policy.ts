@@ -1,0 +1,60 @@
+/**
+ * Where the gateway must not do as a direct call does, and what it must do instead. Everything that is not named here
+ * has to be the same as direct.
+ */
+import type { Recording } from "../helpers/recordings.ts";
+
+export type Api = "chat" | "messages";
+
+export type Expectation =
+  /** Status, bytes and what the SDK makes of them are those of a direct call. */
+  | { kind: "same" }
+  /** Another status, in the client's own envelope. `code` as the chat-completions dialect says it. */
+  | { kind: "policy"; reason: string; status: number; code?: string }
+  /** The request breaks the contract: 400, and the upstream never hears of it. */
+  | { kind: "refused"; reason: string };
+
+/** What the contract demands of a recording that is replayed through the native lane. */
+export function expectationOf(recording: Recording, body: Record<string, unknown>): Expectation {
+  const breach = breachOf(recording.api as Api, body);
+  if (breach) return { kind: "refused", reason: breach };
+  const { status } = recording.response;
+  if (status === 401 || status === 402 || status === 403)
+    return {
+      kind: "policy",
+      reason: `${status} for a credential of the gateway is 502 (E.10)`,
+      status: 502,
+      code: "upstream_auth",
+    };
+  if (status >= 400 && !isJson(recording.response.body))
+    return { kind: "policy", reason: "an error body that is not JSON is 502 (E.10)", status: 502 };
+  if (status === 200 && recording.framing === "json" && hasError(recording.response.body))
+    return { kind: "policy", reason: "an error answered with 200 is an error (E.10)", status: 502 };
+  return { kind: "same" };
+}
+
+/** The rule of the service contract a request breaks, if any. Read from the contract, not from the gateway's schema. */
+function breachOf(api: Api, body: Record<string, unknown>): string | undefined {
+  const { temperature, max_tokens: maxTokens } = body;
+  const isNumber = typeof temperature === "number";
+  if (temperature !== undefined && temperature !== null) {
+    if (!isNumber || temperature < 0 || temperature > 2) return "temperature is a number from 0 to 2";
+  }
+  const isCount = typeof maxTokens === "number" && Number.isInteger(maxTokens) && maxTokens > 0;
+  if (maxTokens !== undefined && maxTokens !== null && !isCount) return "max_tokens is a positive integer";
+  if (api === "messages" && (maxTokens === undefined || maxTokens === null)) return "max_tokens is required";
+  return undefined;
+}
+
+function isJson(text: string | undefined): boolean {
+  try {
+    return typeof JSON.parse(text ?? "") === "object";
+  } catch {
+    return false;
+  }
+}
+
+function hasError(text: string | undefined): boolean {
+  const body = JSON.parse(text ?? "{}") as { error?: unknown };
+  return body.error !== undefined && body.error !== null;
+}

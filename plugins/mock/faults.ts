@@ -16,6 +16,7 @@ interface Fault {
 const FAULTS: Readonly<Record<number, Fault>> = {
   400: { kind: "invalid-request", code: "invalid_value", says: "found a value it does not take" },
   401: { kind: "upstream-auth", code: "upstream_auth", says: "refused the gateway's key" },
+  402: { kind: "upstream-auth", code: "upstream_auth", says: "has no funds left on the gateway's account" },
   403: { kind: "upstream-auth", code: "upstream_auth", says: "does not let the gateway's key do this" },
   404: { kind: "not-found", code: "model_not_found", says: "does not know the model" },
   408: { kind: "timeout", code: "timeout", says: "waited too long for the request" },

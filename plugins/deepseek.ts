@@ -1,0 +1,33 @@
+import type { Call, JsonObject } from "weir";
+import { chatCompletions, definePlugin } from "weir";
+import { isChatBody, pathOf } from "./quirks.ts";
+
+/**
+ * DeepSeek thinks unless told otherwise, and then answers a forced tool choice with 400 "Thinking mode does not support
+ * this tool_choice". The forced call is the harder wish: it is kept, and thinking is switched off.
+ */
+function stopThinkingForForcedTool(body: JsonObject, call: Call): void {
+  if (!isChatBody(call)) return;
+  const { tool_choice: choice } = body;
+  if (choice === undefined || choice === null || choice === "auto" || choice === "none") return;
+  body.thinking = { type: "disabled" };
+  if (body.reasoning_effort === undefined) return;
+  delete body.reasoning_effort;
+  call.lose("dropped", pathOf("effort", call), "no thinking beside a forced tool");
+}
+
+export default definePlugin({
+  name: "deepseek",
+  providers: [
+    chatCompletions({
+      name: "deepseek",
+      models: ["deepseek/*", "deepseek-*"],
+      baseUrl: "https://api.deepseek.com",
+      apiKey: "DEEPSEEK_API_KEY",
+      speaks: { messages: "/anthropic/v1/messages" },
+      traits: { jsonSchema: "json-object", reasoningReplay: "required", images: false, maxStop: 16 },
+      patch: stopThinkingForForcedTool,
+      catalog: ["deepseek-v4-pro", "deepseek-v4-flash", "deepseek-chat", "deepseek-reasoner"],
+    }),
+  ],
+});

@@ -1,0 +1,42 @@
+import type { Call, JsonObject } from "weir";
+import { chatCompletions, definePlugin } from "weir";
+import { modelOf, pathOf } from "./quirks.ts";
+
+/**
+ * `reasoning_effort` is a 400 on models that do not reason, `none` and `default` are all that Qwen takes, and GPT-OSS takes
+ * anything but those (https://console.groq.com/docs/reasoning).
+ */
+function fitEffort(body: JsonObject, call: Call): void {
+  if (body.reasoning_effort === undefined) return;
+  const model = modelOf(call);
+  if (model.startsWith("gpt-oss")) {
+    if (body.reasoning_effort !== "none" && body.reasoning_effort !== "minimal") return;
+    body.reasoning_effort = "low";
+    call.lose("clamped", pathOf("effort", call), "GPT-OSS always reasons; low is the least");
+  } else if (model.startsWith("qwen")) {
+    body.reasoning_effort = body.reasoning_effort === "none" ? "none" : "default";
+  } else {
+    delete body.reasoning_effort;
+    call.lose("dropped", pathOf("effort", call), `${model} takes no reasoning_effort`);
+  }
+}
+
+export default definePlugin({
+  name: "groq",
+  providers: [
+    chatCompletions({
+      name: "groq",
+      models: ["groq/*"],
+      baseUrl: "https://api.groq.com/openai/v1",
+      apiKey: "GROQ_API_KEY",
+      traits: { maxTokensField: "max_completion_tokens" },
+      patch: fitEffort,
+      catalog: [
+        "openai/gpt-oss-120b",
+        "openai/gpt-oss-20b",
+        "llama-3.3-70b-versatile",
+        "llama-3.1-8b-instant",
+      ],
+    }),
+  ],
+});

@@ -1,0 +1,21 @@
+import { chatCompletions, definePlugin } from "weir";
+
+/** A local server: `LLAMACPP_BASE_URL=http://localhost:8080/v1` switches it on. */
+export default definePlugin({
+  name: "llamacpp",
+  providers: [
+    chatCompletions({
+      name: "llamacpp",
+      models: ["llamacpp/*"],
+      speaks: { messages: "/messages" },
+      traits: {
+        // Chat templates refuse a later system message: https://github.com/ggml-org/llama.cpp/issues/27367
+        systemPlacement: "first-only",
+        reasoningReplay: "optional",
+        imageInToolMessage: true,
+        topK: true,
+        countTokens: true,
+      },
+    }),
+  ],
+});

@@ -1,0 +1,42 @@
+import type { Call, Json, JsonObject } from "weir";
+import { chatCompletions, definePlugin, isObject } from "weir";
+import { isChatBody } from "./quirks.ts";
+
+/** Two words of the format LM Studio refuses with 400, each with a way to say the same. */
+function sayOtherwise(body: JsonObject, call: Call): void {
+  if (!isChatBody(call)) return;
+  forceByOffering(body);
+  // https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/189
+  if (isObject(body.response_format) && body.response_format.type === "json_object")
+    body.response_format = {
+      type: "json_schema",
+      json_schema: { name: "object", schema: { type: "object" } },
+    };
+}
+
+/**
+ * `tool_choice` must be a word (https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/670): a named tool is forced by
+ * offering only it.
+ */
+function forceByOffering(body: JsonObject): void {
+  if (!isObject(body.tool_choice) || !isObject(body.tool_choice.function)) return;
+  const { name } = body.tool_choice.function;
+  const isNamed = (tool: Json) => isObject(tool) && isObject(tool.function) && tool.function.name === name;
+  if (Array.isArray(body.tools)) body.tools = body.tools.filter(isNamed);
+  body.tool_choice = "required";
+}
+
+/** A local server: `LMSTUDIO_BASE_URL=http://localhost:1234/v1` switches it on. */
+export default definePlugin({
+  name: "lmstudio",
+  providers: [
+    chatCompletions({
+      name: "lmstudio",
+      models: ["lmstudio/*"],
+      speaks: { messages: "/messages" },
+      // Chat templates refuse a later system message: https://github.com/ggml-org/llama.cpp/issues/27107
+      traits: { systemPlacement: "first-only", topK: true },
+      patch: sayOtherwise,
+    }),
+  ],
+});

@@ -1,0 +1,65 @@
+import type { Call, JsonObject } from "weir";
+import { chatCompletions, definePlugin } from "weir";
+import { modelOf, pathOf } from "./quirks.ts";
+
+/** Models whose reasoning can be switched; Magistral always reasons, the others never do. */
+const SWITCHABLE = /^mistral-(small|medium)-(latest|2603|3-5)/;
+
+/** Mistral refuses fields it does not know with 422 `extra_forbidden`, and calls `seed` by another name. */
+function fitFields(body: JsonObject, call: Call): void {
+  delete body.user;
+  delete body.safety_identifier;
+  if (body.seed !== undefined) {
+    body.random_seed = body.seed;
+    delete body.seed;
+  }
+  fitEffort(body, call);
+}
+
+/** `reasoning_effort` is `high` or `none`, on the models that take it. */
+function fitEffort(body: JsonObject, call: Call): void {
+  if (body.reasoning_effort === undefined) return;
+  const model = modelOf(call);
+  if (SWITCHABLE.test(model)) {
+    if (body.reasoning_effort === "none" || body.reasoning_effort === "high") return;
+    body.reasoning_effort = "high";
+    call.lose("clamped", pathOf("effort", call), "high is the only effort there is");
+  } else {
+    delete body.reasoning_effort;
+    call.lose("dropped", pathOf("effort", call), `${model} takes no reasoning_effort`);
+  }
+}
+
+export default definePlugin({
+  name: "mistral",
+  providers: [
+    chatCompletions({
+      name: "mistral",
+      models: [
+        "mistral/*",
+        "mistral-*",
+        "ministral-*",
+        "magistral-*",
+        "codestral-*",
+        "devstral-*",
+        "pixtral-*",
+        "voxtral-*",
+        "open-mistral-*",
+        "open-mixtral-*",
+      ],
+      baseUrl: "https://api.mistral.ai/v1",
+      apiKey: "MISTRAL_API_KEY",
+      // Usage comes in the last chunk without being asked for.
+      traits: { toolIds: "mistral", streamOptions: false, promptCacheKey: true },
+      patch: fitFields,
+      catalog: [
+        "mistral-large-latest",
+        "mistral-medium-latest",
+        "mistral-small-latest",
+        "ministral-3b-latest",
+        "magistral-medium-latest",
+        "magistral-small-latest",
+      ],
+    }),
+  ],
+});

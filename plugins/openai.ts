@@ -1,0 +1,35 @@
+import { chatCompletions, definePlugin } from "weir";
+
+export default definePlugin({
+  name: "openai",
+  providers: [
+    chatCompletions({
+      name: "openai",
+      models: ["openai/*", "gpt-*", "chatgpt-*", "codex-*", "o1*", "o3*", "o4*", "ft:gpt-*"],
+      baseUrl: "https://api.openai.com/v1",
+      apiKey: "OPENAI_API_KEY",
+      traits: {
+        maxTokensField: "max_completion_tokens",
+        userField: "safety_identifier",
+        files: true,
+        promptCacheKey: true,
+      },
+      catalog: [
+        "gpt-5.6",
+        "gpt-5.5",
+        "gpt-5.4",
+        "gpt-5.4-nano",
+        "gpt-5.2",
+        "gpt-5",
+        "gpt-5-mini",
+        "gpt-5-nano",
+        "gpt-4.1",
+        "gpt-4.1-mini",
+        "gpt-4.1-nano",
+        "gpt-4o",
+        "gpt-4o-mini",
+        "o4-mini",
+      ],
+    }),
+  ],
+});

@@ -1,0 +1,24 @@
+import { chatCompletions, definePlugin } from "weir";
+
+export default definePlugin({
+  name: "openrouter",
+  providers: [
+    chatCompletions({
+      name: "openrouter",
+      models: ["openrouter/*"],
+      baseUrl: "https://openrouter.ai/api/v1",
+      apiKey: "OPENROUTER_API_KEY",
+      speaks: { messages: "/messages" },
+      traits: { reasoningReplay: "optional", files: true, topK: true },
+      catalog: [
+        "anthropic/claude-sonnet-4.6",
+        "anthropic/claude-haiku-4.5",
+        "openai/gpt-5.2",
+        "openai/gpt-5-mini",
+        "google/gemini-2.5-flash",
+        "deepseek/deepseek-r1-0528",
+        "z-ai/glm-4.6",
+      ],
+    }),
+  ],
+});

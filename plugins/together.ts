@@ -1,0 +1,15 @@
+import { chatCompletions, definePlugin } from "weir";
+
+export default definePlugin({
+  name: "together",
+  providers: [
+    chatCompletions({
+      name: "together",
+      models: ["together/*"],
+      baseUrl: "https://api.together.xyz/v1",
+      apiKey: "TOGETHER_API_KEY",
+      traits: { topK: true },
+      catalog: ["meta-llama/Llama-3.3-70B-Instruct-Turbo"],
+    }),
+  ],
+});

@@ -28,7 +28,7 @@ const secret = (description: string) => Type.Unsafe<Secret>(Type.String({ writeO
 const milliseconds = (fallback: number, description: string) =>
   Type.Integer({ minimum: 1, maximum: 86_400_000, default: fallback, description });
 
-const oneOf = <Word extends string>(words: readonly Word[], options: object) =>
+const oneOf = <const Word extends string>(words: readonly Word[], options: object) =>
   Type.Unsafe<Word>(
     Type.Union(
       words.map((word) => Type.Literal(word)),

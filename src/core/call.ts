@@ -47,6 +47,9 @@ export class Call {
   upstreamStatus?: number;
   upstreamRequestId?: string;
 
+  /** Set by the server: called once at the end, before the last byte is handed over. */
+  release?: () => void;
+
   constructor(id: string, format: string, headers: Headers) {
     this.id = id;
     this.format = format;

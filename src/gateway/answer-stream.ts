@@ -77,6 +77,7 @@ export function answerStream(
     controller.enqueue(encoder.encode((source.beforeError?.() ?? "") + frames));
     controller.close();
     source.stop(error);
+    call.abort(error);
   };
 
   return new ReadableStream<Uint8Array>(
@@ -102,12 +103,18 @@ export function answerStream(
       },
       cancel(reason) {
         waiting = false;
+        call.abort(clientLeft());
         source.stop(reason);
         end(() => ending.cancelled());
       },
     },
     { highWaterMark: 0 },
   );
+}
+
+/** What stops everything that was still being done for a client that is gone. */
+export function clientLeft(): GatewayError {
+  return new GatewayError("cancelled", "The client left before the answer was complete.");
 }
 
 function silence(gapMs: number): GatewayError {

@@ -36,6 +36,7 @@ export class Settler {
     if (call.outcome) return;
     call.outcome = outcome;
     call.endedAt = performance.now();
+    call.release?.();
     for (const observe of this.#observers) this.#tell(observe, call);
   }
 

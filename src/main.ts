@@ -1,0 +1,6 @@
+/** The entry: the only file with effects at import. A clean process, then the command that was asked for. */
+import { run } from "./cli/index.ts";
+import { replaceProcess } from "./replace.ts";
+
+replaceProcess();
+process.exitCode = await run(process.argv.slice(2));

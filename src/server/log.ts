@@ -1,0 +1,114 @@
+/** The log: a line a call, JSON where a program reads it, readable where a person does. Never prompts, never keys. */
+import type { Call } from "../core/call.ts";
+
+export type LogLevel = "info" | "warn" | "error" | "silent";
+
+export interface LogOptions {
+  format: "json" | "pretty";
+  level: LogLevel;
+  write(text: string): void;
+}
+
+const RANK: Record<LogLevel, number> = { info: 0, warn: 1, error: 2, silent: 3 };
+
+export interface Logger {
+  call(call: Call): void;
+  /** Something of the gateway or a plugin that failed outside of any call's answer. */
+  fault(message: string, cause?: unknown): void;
+  /** Writes out what is still held. */
+  flush(): void;
+}
+
+/** Lines are gathered and written together: a write a call would cost more than the rest of the line. */
+export function createLogger(options: LogOptions): Logger {
+  let lines = "";
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const flush = () => {
+    timer = undefined;
+    if (lines === "") return;
+    const text = lines;
+    lines = "";
+    options.write(text);
+  };
+  const put = (level: Exclude<LogLevel, "silent">, fields: Record<string, unknown>, pretty: string) => {
+    if (RANK[level] < RANK[options.level]) return;
+    lines += options.format === "json" ? `${JSON.stringify(fields)}\n` : `${pretty}\n`;
+    timer ??= setTimeout(flush, 20);
+  };
+  return {
+    call(call) {
+      const level = call.outcome === "failed" ? (call.error?.kind === "internal" ? "error" : "warn") : "info";
+      put(level, callFields(call, level), options.format === "pretty" ? callLine(call) : "");
+    },
+    fault(message, cause) {
+      const detail =
+        cause instanceof Error
+          ? (cause.stack ?? cause.message)
+          : cause === undefined
+            ? undefined
+            : String(cause);
+      put(
+        "error",
+        { time: new Date().toISOString(), level: "error", message, detail },
+        `${clockTime()} error ${message}${detail ? `\n${detail}` : ""}`,
+      );
+    },
+    flush,
+  };
+}
+
+/** Tokens as they are booked: disjoint buckets. */
+function callFields(call: Call, level: string): Record<string, unknown> {
+  return {
+    time: new Date().toISOString(),
+    level,
+    id: call.id,
+    key: call.key,
+    format: call.format,
+    model: call.model,
+    provider: call.target?.provider.name,
+    upstream_model: call.target?.model,
+    lane: call.target?.lane,
+    stream: call.stream,
+    status: call.status,
+    outcome: call.outcome,
+    finish: call.finish,
+    ms: since(call, call.endedAt),
+    head_ms: since(call, call.headAt),
+    first_ms: since(call, call.firstByteAt),
+    tokens: call.usage,
+    losses: call.losses.length > 0 ? call.losses : undefined,
+    upstream_status: call.upstreamStatus,
+    upstream_id: call.upstreamRequestId,
+    error: call.error,
+  };
+}
+
+function callLine(call: Call): string {
+  const { input, cacheRead, cacheWrite, output } = call.usage;
+  const parts = [
+    clockTime(),
+    String(call.status),
+    call.outcome,
+    `${since(call, call.endedAt)}ms`,
+    call.firstByteAt === undefined ? undefined : `first ${since(call, call.firstByteAt)}ms`,
+    call.format,
+    call.target
+      ? `${call.model} → ${call.target.provider.name}/${call.target.model} (${call.target.lane})`
+      : call.model || "-",
+    `${input + cacheRead + cacheWrite} in, ${output} out`,
+    call.key && `key ${call.key}`,
+    call.error && `${call.error.kind}: ${call.error.message}`,
+    call.losses.length > 0 && `losses ${call.losses.map((loss) => `${loss.code}:${loss.path}`).join(" ")}`,
+    call.id,
+  ];
+  return parts.filter(Boolean).join("  ");
+}
+
+function since(call: Call, at: number | undefined): number | undefined {
+  return at === undefined ? undefined : Math.round((at - call.startedAt) * 10) / 10;
+}
+
+function clockTime(): string {
+  return new Date().toTimeString().slice(0, 8);
+}

@@ -1,0 +1,33 @@
+/** Answers and errors → Responses. Every one carries the request id under both vendors' names. */
+import { randomBytes } from "node:crypto";
+import type { GatewayError } from "../core/error.ts";
+import type { ClientCodec } from "../core/format.ts";
+import type { Answer } from "../gateway/exchange.ts";
+
+/** `req_` and 24 URL-safe random characters. */
+export function createRequestId(): string {
+  return `req_${randomBytes(18).toString("base64url")}`;
+}
+
+export function respond(answer: Answer, requestId: string): Response {
+  const headers = answer.headers;
+  headers["x-request-id"] = requestId;
+  headers["request-id"] = requestId;
+  return new Response(answer.body as BodyInit, { status: answer.status, headers });
+}
+
+export function respondJson(value: unknown, requestId: string, status = 200): Response {
+  const headers = { "content-type": "application/json" };
+  return respond({ status, headers, body: JSON.stringify(value) }, requestId);
+}
+
+/** An error before the first byte, in the dialect of the route. */
+export function respondError(error: GatewayError, codec: ClientCodec, requestId: string): Response {
+  const { status, headers, body } = codec.encodeError(error, requestId);
+  const answer = {
+    status,
+    headers: { ...headers, ...error.headers, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  };
+  return respond(answer, requestId);
+}

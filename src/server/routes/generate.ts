@@ -1,0 +1,55 @@
+/** The routes that generate: one handler for each client format, the same walk for all. */
+import { Call } from "../../core/call.ts";
+import { GatewayError } from "../../core/error.ts";
+import type { ClientCodec, Format } from "../../core/format.ts";
+import { clientLeft } from "../../gateway/answer-stream.ts";
+import { Deadline } from "../../gateway/deadline.ts";
+import type { Gateway, Incoming } from "../../gateway/exchange.ts";
+import { exchange } from "../../gateway/exchange.ts";
+import type { Authenticate } from "../authenticate.ts";
+import type { BodyLimits } from "../read-body.ts";
+import { readBody } from "../read-body.ts";
+import { createRequestId, respond, respondError } from "../respond.ts";
+
+export interface RouteContext {
+  gateway: Gateway;
+  limits: BodyLimits;
+  authenticate: Authenticate;
+  /** The answer to this request is over: its connection is an ordinary idle one again. */
+  release(request: Request): void;
+}
+
+/** Handles `POST` of one client format. Whoever the caller is, is settled before a byte of the body is read. */
+export function generateRoute(format: Format & { client: ClientCodec }, context: RouteContext) {
+  const { gateway, limits, authenticate, release } = context;
+  return async (request: Request): Promise<Response> => {
+    const call = new Call(createRequestId(), format.id, request.headers);
+    request.signal.addEventListener("abort", () => call.outcome ?? call.abort(clientLeft()));
+    call.release = () => release(request);
+    new Deadline(call, gateway.clock, gateway.timeouts);
+    try {
+      call.key = authenticate(request.headers, format.id);
+      const incoming = await readIncoming(request, call, format, limits);
+      return respond(await exchange(incoming, gateway), call.id);
+    } catch (thrown) {
+      const error = call.signal.aborted ? GatewayError.from(call.signal.reason) : GatewayError.from(thrown);
+      const response = respondError(error, format.client, call.id);
+      gateway.settler.failed(call, error, response.status);
+      return response;
+    }
+  };
+}
+
+async function readIncoming(
+  request: Request,
+  call: Call,
+  format: Format & { client: ClientCodec },
+  limits: BodyLimits,
+): Promise<Incoming> {
+  const { bytes, body, modelSpan } = await readBody(request, limits);
+  const client: ClientCodec = format.client;
+  client.checkRequest(body);
+  call.model = body["model"] as string;
+  call.stream = body["stream"] === true;
+  return { call, format, bytes, body, modelSpan: modelSpan! };
+}

@@ -1,0 +1,53 @@
+/** `GET /v1/models` and `/v1/models/{id}`: one body that both vendors' SDKs read (contract B.11). */
+import { GatewayError } from "../../core/error.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { ModelEntry, Registry } from "../../gateway/registry.ts";
+
+/** The gateway does not know when a model was made; both dialects demand a date. */
+const CREATED = 1_700_000_000;
+
+function describeModel({ id, provider }: ModelEntry): JsonObject {
+  return {
+    id,
+    object: "model",
+    created: CREATED,
+    owned_by: provider,
+    type: "model",
+    display_name: id,
+    created_at: new Date(CREATED * 1000).toISOString().replace(".000", ""),
+    lifecycle: "active",
+    capabilities: null,
+    max_input_tokens: null,
+    max_tokens: null,
+  };
+}
+
+/** The whole list at once: pages would only be asked for by one of the two SDKs. */
+export function listModels(registry: Registry, query: URLSearchParams): JsonObject {
+  const all = registry.models();
+  const after = all.findIndex((model) => model.id === query.get("after_id")) + 1;
+  const limit = Number(query.get("limit")) || all.length;
+  const data = all.slice(after, after + limit).map(describeModel);
+  return {
+    object: "list",
+    data,
+    has_more: after + limit < all.length,
+    first_id: data[0]?.["id"] ?? null,
+    last_id: data[data.length - 1]?.["id"] ?? null,
+  };
+}
+
+/** Any name that would be served can be retrieved, listed or not. @throws GatewayError `not-found` */
+export function retrieveModel(registry: Registry, id: string): JsonObject {
+  const listed = registry.models().find((model) => model.id === id);
+  const winner = listed ?? registry.explain(id)[0];
+  if (winner) return describeModel({ id, provider: winner.provider });
+  throw new GatewayError(
+    "not-found",
+    `The model \`${id.slice(0, 200)}\` does not exist; see GET /v1/models.`,
+    {
+      code: "model_not_found",
+      param: "model",
+    },
+  );
+}

@@ -1,0 +1,95 @@
+/** Starts a gateway: the assembled parts behind a socket. */
+import { assemble } from "./assemble.ts";
+import type { Assembled } from "./assemble.ts";
+import type { Config } from "./config/schema.ts";
+import { GatewayError } from "./core/error.ts";
+import { Clock } from "./gateway/clock.ts";
+import type { Gateway } from "./gateway/exchange.ts";
+import { createKeyring } from "./gateway/keys.ts";
+import { doneHooks, Settler } from "./gateway/settle.ts";
+import { createApp } from "./server/app.ts";
+import { createAuthenticate } from "./server/authenticate.ts";
+import type { Listener } from "./server/listen.ts";
+import { listen } from "./server/listen.ts";
+import { createLogger } from "./server/log.ts";
+import { createRequestId, respondError } from "./server/respond.ts";
+import { VERSION } from "./version.ts";
+
+export interface StartOptions {
+  config: Config;
+  env: Record<string, string | undefined>;
+  /** Where the log goes; standard output by default. */
+  write?(text: string): void;
+  /** `auto` in the config means readable when this says so. */
+  terminal?: boolean;
+}
+
+export interface RunningWeir extends Assembled {
+  url: string;
+  host: string;
+  port: number;
+  /** Refuses new connections and lets running answers finish; then cuts what is left after `graceMs`. */
+  stop(graceMs?: number): Promise<void>;
+  /** Records a fault that belongs to no call. */
+  fault(message: string, cause?: unknown): void;
+}
+
+/** How long a quiet stream stays quiet, and how long a stream's head may wait for its first event. Milliseconds. */
+const HEARTBEAT_MS = 10_000;
+const HOLD_MS = 10_000;
+
+export async function startWeir(options: StartOptions): Promise<RunningWeir> {
+  const { config, env } = options;
+  const write = options.write ?? ((text: string) => void process.stdout.write(text));
+  const format = config.log.format === "auto" ? (options.terminal ? "pretty" : "json") : config.log.format;
+  const logger = createLogger({ format, level: config.log.level, write });
+  const assembled = await assemble(config, env);
+  for (const { message } of assembled.broken) logger.fault(`plugin not loaded: ${message}`);
+  const hooks = assembled.plugins.flatMap(({ plugin }) => plugin.hooks ?? []);
+  const gateway: Gateway = {
+    registry: assembled.registry,
+    hooks,
+    settler: new Settler([(call) => logger.call(call), ...doneHooks(hooks)], (fault) =>
+      logger.fault("a plugin's done hook failed", fault),
+    ),
+    clock: new Clock(),
+    timeouts: { ...config.timeouts, heartbeatMs: HEARTBEAT_MS, holdMs: HOLD_MS },
+    strict: config.strict,
+  };
+  let draining = false;
+  let server: Listener | undefined;
+  const app = createApp({
+    gateway,
+    limits: config.limits,
+    authenticate: createAuthenticate(createKeyring(config.keys)),
+    release: (request) => server?.timeout(request, 60),
+    version: VERSION,
+    ready: () => !draining,
+  });
+  server = listen({
+    host: config.host,
+    port: config.port,
+    fetch: app.fetch,
+    onFault(fault) {
+      logger.fault("the server failed outside of any route", fault);
+      return respondError(GatewayError.from(fault), app.dialectOf(""), createRequestId());
+    },
+  });
+  const port = server.port!;
+  const host = config.host.includes(":") ? `[${config.host}]` : config.host;
+  return {
+    ...assembled,
+    host: config.host,
+    port,
+    url: `http://${host}:${port}`,
+    fault: logger.fault,
+    async stop(graceMs = 0) {
+      draining = true;
+      const finished = server.stop(graceMs === 0);
+      const late = graceMs > 0 ? setTimeout(() => void server.stop(true), graceMs) : undefined;
+      await finished;
+      clearTimeout(late);
+      logger.flush();
+    },
+  };
+}

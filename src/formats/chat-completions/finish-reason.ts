@@ -72,7 +72,11 @@ function kindOf(said: FinishKind | undefined, read: Read): FinishKind {
 }
 
 /** The word for the client; only one of the five ever leaves (pitfall 19, 30). */
-export function encodeFinishReason(reason: FinishReason, toolCalls: number, legacyFunctions: boolean): string {
+export function encodeFinishReason(
+  reason: FinishReason,
+  toolCalls: number,
+  legacyFunctions: boolean,
+): string {
   if (reason.kind === "length" || reason.kind === "content-filter") return WORDS[reason.kind];
   if (toolCalls > 0) return legacyFunctions ? "function_call" : "tool_calls";
   return reason.kind === "tool-calls" ? "stop" : WORDS[reason.kind];

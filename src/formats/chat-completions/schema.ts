@@ -72,7 +72,10 @@ const FunctionTool = open({
 const OtherTool = open({ type: Type.String({ pattern: "^(?!function$)" }) });
 
 const texts = Type.Array(Type.String());
-const tokens = Type.Integer({ minimum: 1, description: "Most tokens to generate; the ceiling depends on the model." });
+const tokens = Type.Integer({
+  minimum: 1,
+  description: "Most tokens to generate; the ceiling depends on the model.",
+});
 const penalty = Type.Number({ minimum: -2, maximum: 2 });
 
 export const ChatCompletionsRequest = open(

@@ -21,24 +21,31 @@ export function encodeUsage(usage: Usage): JsonObject {
   };
 }
 
-/** The counts that are there; what a vendor does not say stays as it was known before. */
-export function decodeUsage(value: Json | undefined): Partial<Usage> {
-  if (!isObject(value)) return {};
-  const prompt = count(value.prompt_tokens);
-  const input = isObject(value.prompt_tokens_details) ? value.prompt_tokens_details : {};
-  const output = isObject(value.completion_tokens_details) ? value.completion_tokens_details : {};
-  // DeepSeek and Moonshot keep the cached tokens beside the sums and not in the details.
+/**
+ * The counts an answer or a chunk brings, wherever the vendor puts them: `usage`, Groq `x_groq.usage`, Moonshot
+ * `choices[0].usage`. Nothing when there are none, or only zeros, as some servers send them on every chunk.
+ */
+export function readUsage(body: JsonObject): Partial<Usage> | undefined {
+  const choice = Array.isArray(body.choices) ? body.choices[0] : undefined;
+  const places = [body.usage, isObject(body.x_groq) && body.x_groq.usage, isObject(choice) && choice.usage];
+  const usage = places.find(isObject);
+  return usage && decodeUsage(usage);
+}
+
+function decodeUsage(usage: JsonObject): Partial<Usage> | undefined {
+  const prompt = count(usage.prompt_tokens);
+  const completion = count(usage.completion_tokens);
+  if (!prompt && !completion) return undefined;
+  const input = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
+  const output = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
+  // DeepSeek and Moonshot have the cached tokens beside the sums and not in the details.
   const cacheRead =
-    count(input.cached_tokens) ?? count(value.prompt_cache_hit_tokens) ?? count(value.cached_tokens);
-  const cacheWrite = count(input.cache_write_tokens) ?? count(input.cache_creation_tokens);
-  const completion = count(value.completion_tokens);
-  const reasoning = count(output.reasoning_tokens) ?? count(value.reasoning_tokens);
+    count(input.cached_tokens) ?? count(usage.prompt_cache_hit_tokens) ?? count(usage.cached_tokens) ?? 0;
+  const cacheWrite = count(input.cache_write_tokens) ?? count(input.cache_creation_tokens) ?? 0;
+  const reasoning = count(output.reasoning_tokens) ?? count(usage.reasoning_tokens) ?? 0;
   return {
-    ...(prompt !== undefined && { input: freshInput(prompt, cacheRead ?? 0, cacheWrite ?? 0) }),
-    ...(cacheRead !== undefined && { cacheRead }),
-    ...(cacheWrite !== undefined && { cacheWrite }),
-    ...(completion !== undefined && { output: outputOf(completion, prompt, reasoning ?? 0, value) }),
-    ...(reasoning !== undefined && { reasoning }),
+    ...(prompt !== undefined && { input: freshInput(prompt, cacheRead, cacheWrite), cacheRead, cacheWrite }),
+    ...(completion !== undefined && { output: outputOf(completion, prompt, reasoning, usage), reasoning }),
   };
 }
 
@@ -51,7 +58,12 @@ function freshInput(prompt: number, cacheRead: number, cacheWrite: number): numb
  * xAI and Gemini's compatible endpoint leave reasoning out of `completion_tokens` and have it in the total: then the
  * three add up exactly, and reasoning is output.
  */
-function outputOf(completion: number, prompt: number | undefined, reasoning: number, usage: JsonObject): number {
+function outputOf(
+  completion: number,
+  prompt: number | undefined,
+  reasoning: number,
+  usage: JsonObject,
+): number {
   const total = count(usage.total_tokens);
   if (reasoning > 0 && prompt !== undefined && total === prompt + completion + reasoning)
     return completion + reasoning;

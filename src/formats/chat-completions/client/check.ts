@@ -16,7 +16,8 @@ const compiled = TypeCompiler.Compile(ChatCompletionsRequest);
 /** @throws GatewayError `invalid-request` with the path of the first fault. */
 export function checkRequest(body: Json): asserts body is JsonObject {
   if (!isObject(body)) throw invalidRequest("The request body must be a JSON object.");
-  if (!compiled.Check(body)) throw firstFault(ChatCompletionsRequest, body, "") ?? wrong("", ChatCompletionsRequest);
+  if (!compiled.Check(body))
+    throw firstFault(ChatCompletionsRequest, body, "") ?? wrong("", ChatCompletionsRequest);
   const silent = (body.messages as JsonObject[]).findIndex(saysNothing);
   if (silent >= 0) throw missing(`messages[${silent}].content`);
 }
@@ -43,7 +44,9 @@ function firstFault(schema: TSchema, value: Json, path: string): GatewayError | 
   if (Value.Check(schema, value)) return undefined;
   const bare = withoutNull(schema);
   if (bare.discriminator) return variantFault(bare, value, path);
-  const shape = bare.anyOf ? ((bare.anyOf as TSchema[]).find((variant) => isKind(variant, value)) ?? bare) : bare;
+  const shape = bare.anyOf
+    ? ((bare.anyOf as TSchema[]).find((variant) => isKind(variant, value)) ?? bare)
+    : bare;
   if (shape.type === "object" && isObject(value)) return memberFault(shape, value, path);
   if (shape.type === "array" && Array.isArray(value)) return itemFault(shape, value, path);
   return wrong(path, bare);
@@ -81,7 +84,9 @@ function variantFault(schema: TSchema, value: Json, path: string): GatewayError 
   const variants = schema.anyOf as TSchema[];
   const chosen = variants.find((variant) => Value.Check(variant.properties[propertyName], word));
   if (chosen) return memberFault(chosen, value, path);
-  return wrong(wordPath, { anyOf: variants.map((variant) => variant.properties[propertyName]) } as unknown as TSchema);
+  return wrong(wordPath, {
+    anyOf: variants.map((variant) => variant.properties[propertyName]),
+  } as unknown as TSchema);
 }
 
 function withoutNull(schema: TSchema): TSchema {

@@ -53,7 +53,10 @@ const SECRETS: readonly [RegExp, string][] = [
   [/\bAKIA[0-9A-Z]{12,}\b|\bAIza[\w-]{20,}|\beyJ[\w-]{10,}\.[\w.-]+/g, "[credential]"],
   [/\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b/g, "[host]"],
   [/\[[0-9a-f:]*:[0-9a-f:]+\](?::\d+)?/gi, "[host]"],
-  [/\b(?:[a-z0-9-]+\.)+(?:com|net|org|io|ai|dev|app|cloud|internal|local|svc|cluster|lan|home)\b(?::\d+)?/gi, "[host]"],
+  [
+    /\b(?:[a-z0-9-]+\.)+(?:com|net|org|io|ai|dev|app|cloud|internal|local|svc|cluster|lan|home)\b(?::\d+)?/gi,
+    "[host]",
+  ],
   [/\blocalhost(?::\d+)?\b/gi, "[host]"],
 ];
 

@@ -78,8 +78,12 @@ const TOO_LONG = new RegExp(
   "i",
 );
 
-const NO_QUOTA = /exceeded your current quota|insufficient (?:balance|credits|quota|funds)|credit balance is too low/i;
-const NO_MODEL = /\bmodel\b[^.]*(?:not found|does not exist|not exist|is not a valid|not supported|deprecated)|invalid model|not a valid model/i;
+const NO_QUOTA =
+  /exceeded your current quota|insufficient (?:balance|credits|quota|funds)|credit balance is too low/i;
+/** Gemini refuses a wrong key with a plain 400. */
+const NO_KEY = /api key not valid|(?:invalid|incorrect) api key/i;
+const NO_MODEL =
+  /invalid model|not a valid model|\bmodel\b[^.]*(?:not found|does not exist)|supported api model names/i;
 
 /** What our own credential's failure is called: whose key it is and what the vendor said of it stays inside. */
 const UPSTREAM_AUTH = "The provider refused the gateway's credential; its operator has to renew it.";
@@ -152,7 +156,8 @@ function describe(body: Json): Said {
   if (!isObject(outer)) return { words: [], status: 0 };
   const error = isObject(outer.error) ? outer.error : outer;
   const words = [error.code, error.type, error.status].filter((word) => typeof word === "string");
-  const code = typeof error.code === "string" && /^[A-Za-z][\w.-]{0,63}$/.test(error.code) ? error.code : undefined;
+  const code =
+    typeof error.code === "string" && /^[A-Za-z][\w.-]{0,63}$/.test(error.code) ? error.code : undefined;
   const param = typeof error.param === "string" && error.param.length <= 200 ? error.param : undefined;
   return { words: words.map((word) => word.toLowerCase()), code, param, status: writtenStatus(error) };
 }
@@ -168,8 +173,9 @@ function writtenStatus(error: JsonObject): number {
 
 function kindOf(said: Said, sentence: string, status: number): ErrorKind {
   const byStatus = KIND_BY_STATUS[status];
-  if (byStatus === "upstream-auth") return byStatus;
-  if (TOO_LONG.test(sentence) && (status < 500 || said.words.includes("invalid_request_error"))) return "invalid-request";
+  if (byStatus === "upstream-auth" || (status === 400 && NO_KEY.test(sentence))) return "upstream-auth";
+  // "Too many tokens" with 429 is a rate limit.
+  if (TOO_LONG.test(sentence) && status < 500 && status !== 429) return "invalid-request";
   if (said.words.some((word) => KIND_BY_WORD[word] === "quota")) return "quota";
   if ((status === 429 || status === 0) && NO_QUOTA.test(sentence)) return "quota";
   if (byStatus) return byStatus;
@@ -180,13 +186,26 @@ function kindOf(said: Said, sentence: string, status: number): ErrorKind {
 }
 
 function codeOf(kind: ErrorKind, said: Said, sentence: string): string | undefined {
-  const code = said.code === "invalid_request_error" ? undefined : said.code;
-  if (kind === "invalid-request" && TOO_LONG.test(sentence)) return "context_length_exceeded";
-  if ((kind === "not-found" || kind === "invalid-request") && (code ?? "model_not_found") && NO_MODEL.test(sentence))
-    return "model_not_found";
-  if (kind === "quota") return "insufficient_quota";
-  if (kind === "rate-limited" || kind === "overloaded" || kind === "timeout") return undefined;
-  return code;
+  switch (kind) {
+    case "invalid-request":
+      if (TOO_LONG.test(sentence)) return "context_length_exceeded";
+      return NO_MODEL.test(sentence) ? "model_not_found" : ownCode(said);
+    case "not-found":
+      return /model|deployment/i.test(sentence) ? "model_not_found" : ownCode(said);
+    // The dialect has one word for each of these.
+    case "quota":
+    case "rate-limited":
+    case "overloaded":
+    case "timeout":
+      return undefined;
+    default:
+      return ownCode(said);
+  }
+}
+
+/** DeepSeek puts the type into `code`, which says nothing more. */
+function ownCode(said: Said): string | undefined {
+  return said.code !== undefined && KIND_BY_WORD[said.code] === "invalid-request" ? undefined : said.code;
 }
 
 /** A vendor's 4xx that blames the request is passed on as it is (400, 422). */
@@ -195,7 +214,9 @@ function clientStatus(status: number): number {
 }
 
 function fallbackSentence(status: number): string {
-  return status > 0 ? `The provider failed with status ${status}.` : "The provider reported an error without a reason.";
+  return status > 0
+    ? `The provider failed with status ${status}.`
+    : "The provider reported an error without a reason.";
 }
 
 function readShouldRetry(headers: Headers): boolean | undefined {

@@ -3,7 +3,11 @@ import type { Json } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 
 /** Seconds to wait; `undefined` when nothing says so. `now` in milliseconds of the Unix epoch. */
-export function readRetryAfter(headers: Headers, body: Json | undefined, now = Date.now()): number | undefined {
+export function readRetryAfter(
+  headers: Headers,
+  body: Json | undefined,
+  now = Date.now(),
+): number | undefined {
   return (
     millisecondsOf(headers.get("retry-after-ms")) ??
     secondsOf(headers.get("retry-after"), now) ??
@@ -45,7 +49,8 @@ const UNITS: Record<string, number> = { d: 86_400, h: 3600, m: 60, s: 1, ms: 0.0
 function spanOf(text: string): number | undefined {
   if (!/^(?:[\d.]+(?:ms|[dhms]))+$/.test(text)) return undefined;
   let seconds = 0;
-  for (const [, amount, unit] of text.matchAll(/([\d.]+)(ms|[dhms])/g)) seconds += Number(amount) * UNITS[unit!]!;
+  for (const [, amount, unit] of text.matchAll(/([\d.]+)(ms|[dhms])/g))
+    seconds += Number(amount) * UNITS[unit!]!;
   return Number.isFinite(seconds) ? seconds : undefined;
 }
 

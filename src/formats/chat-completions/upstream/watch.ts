@@ -1,10 +1,10 @@
 /** What the native lane sees of chat-completions bytes it passes on: usage, the ending, an error. */
 import { mergeUsage, NO_USAGE } from "../../../core/events.ts";
 import type { Frame, Seen, Watch } from "../../../core/format.ts";
-import type { Json, JsonObject } from "../../../core/json.ts";
+import type { JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
 import { decodeFinishReason, readFinishReason } from "../finish-reason.ts";
-import { decodeUsage } from "../usage.ts";
+import { readUsage } from "../usage.ts";
 import { decodeErrorBody, errorIn } from "./errors.ts";
 
 /**
@@ -24,7 +24,7 @@ export const watch: Watch = {
     '"index": 1',
   ],
   frame(frame: Frame, seen: Seen): void {
-    if (frame.data === "[DONE]") {
+    if (frame.data.trim() === "[DONE]") {
       seen.terminated = seen.complete = true;
       return;
     }
@@ -45,7 +45,7 @@ export const watch: Watch = {
 const choicesOf = new WeakMap<Seen, Map<number, boolean>>();
 
 function read(body: JsonObject, seen: Seen): void {
-  noteUsage(body.usage ?? (isObject(body.x_groq) ? body.x_groq.usage : undefined), seen);
+  noteUsage(body, seen);
   if (!Array.isArray(body.choices) || body.choices.length === 0) return;
   let ended = choicesOf.get(seen);
   if (!ended) choicesOf.set(seen, (ended = new Map()));
@@ -58,9 +58,15 @@ function noteChoice(choice: JsonObject, ended: Map<number, boolean>, seen: Seen)
   const raw = readFinishReason(choice.finish_reason);
   ended.set(index, raw !== undefined || ended.get(index) === true);
   if (raw !== undefined && index === 0)
-    seen.finish = decodeFinishReason(raw, { toolCalls: 0, refused: false, stopReason: choice.stop_reason });
+    seen.finish = decodeFinishReason(raw, {
+      // The calls themselves pass unread.
+      toolCalls: /^(?:tool|function)_/.test(raw) ? 1 : 0,
+      refused: false,
+      stopReason: choice.stop_reason,
+    });
 }
 
-function noteUsage(usage: Json | undefined, seen: Seen): void {
-  if (isObject(usage)) seen.usage = mergeUsage(seen.usage ?? NO_USAGE, decodeUsage(usage));
+function noteUsage(body: JsonObject, seen: Seen): void {
+  const usage = readUsage(body);
+  if (usage) seen.usage = mergeUsage(seen.usage ?? NO_USAGE, usage);
 }

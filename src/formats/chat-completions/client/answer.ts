@@ -1,0 +1,114 @@
+/** Canonical events → one JSON answer (contract A.5, E.3). */
+import type { Call } from "../../../core/call.ts";
+import { GatewayError } from "../../../core/error.ts";
+import type { ChatEvent } from "../../../core/events.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
+import { isObject } from "../../../core/json.ts";
+import { encodeUsage } from "../usage.ts";
+import { DeltaWriter } from "./deltas.ts";
+
+/** What all chunks of a stream, and the JSON answer, have at their head. */
+export function envelope(object: string, id: string, call: Call) {
+  return { id: answerId(id, call), object, created: Math.floor(Date.now() / 1000), model: call.model };
+}
+
+function answerId(id: string, call: Call): string {
+  const bare = (id || call.id).replace(/^(?:msg_|req_)/, "");
+  return bare.startsWith("chatcmpl-") ? bare : `chatcmpl-${bare}`;
+}
+
+/** The sentence for events that stop before `message-end`. */
+export function incomplete(): GatewayError {
+  return new GatewayError("upstream", "The answer broke off before its end.", { code: "stream_incomplete" });
+}
+
+/** @throws GatewayError when the events do not end with `message-end`. */
+export function encodeAnswer(events: readonly ChatEvent[], call: Call): JsonObject {
+  const writer = new DeltaWriter(call);
+  const message = new Message();
+  let id = "";
+  for (const event of events) {
+    if (event.type === "message-start") id = event.id;
+    for (const delta of writer.write(event)) message.add(delta);
+    if (event.type !== "message-end") continue;
+    for (const delta of writer.refusal(event.reason)) message.add(delta);
+    const { finish_reason, ...others } = writer.end(event.reason);
+    return {
+      ...envelope("chat.completion", id, call),
+      choices: [{ index: 0, message: message.toJson(), logprobs: null, finish_reason, ...others }],
+      usage: encodeUsage(event.usage),
+    };
+  }
+  throw incomplete();
+}
+
+/** A message that grows by deltas; texts are joined once, at the end. */
+class Message {
+  readonly #texts: Record<string, string[]> = { content: [], refusal: [], reasoning_content: [] };
+  readonly #calls: JsonObject[] = [];
+  readonly #details: JsonObject[] = [];
+  readonly #annotations: Json[] = [];
+  #functionCall: JsonObject | undefined;
+
+  add(delta: JsonObject): void {
+    for (const [name, texts] of Object.entries(this.#texts)) {
+      const text = delta[name];
+      if (typeof text === "string" && text !== "") texts.push(text);
+    }
+    for (const call of objects(delta.tool_calls))
+      this.#calls[call.index as number] = grown(this.#calls[call.index as number], call);
+    for (const detail of objects(delta.reasoning_details)) this.#addDetail(detail);
+    this.#annotations.push(...objects(delta.annotations));
+    if (isObject(delta.function_call)) this.#functionCall = grown(this.#functionCall, delta.function_call);
+  }
+
+  /** Content, refusal and their null are required keys; all else is left out when there is none. */
+  toJson(): JsonObject {
+    const content = this.#texts.content!.join("");
+    const refusal = this.#texts.refusal!.join("");
+    const reasoning = this.#texts.reasoning_content!.join("");
+    const calls = this.#calls.map(({ index: _, ...call }) => call);
+    const speechless = calls.length > 0 || this.#functionCall !== undefined || refusal !== "";
+    return {
+      role: "assistant",
+      content: content === "" && speechless ? null : content,
+      refusal: refusal === "" ? null : refusal,
+      ...(reasoning !== "" && { reasoning_content: reasoning }),
+      ...(this.#details.length > 0 && { reasoning_details: this.#details }),
+      ...(calls.length > 0 && { tool_calls: calls }),
+      ...(this.#functionCall && { function_call: this.#functionCall }),
+      ...(this.#annotations.length > 0 && { annotations: this.#annotations }),
+    };
+  }
+
+  /** Fragments of one run become one entry. */
+  #addDetail(detail: JsonObject): void {
+    const last = this.#details.at(-1);
+    const same =
+      last?.index === detail.index && last?.type === "reasoning.text" && detail.type === "reasoning.text";
+    if (last && same) this.#details[this.#details.length - 1] = grown(last, detail, ["text"]);
+    else this.#details.push(detail);
+  }
+}
+
+/** Members whose fragments are put together. */
+const GROWING = ["arguments", "input"];
+
+function grown(
+  before: JsonObject | undefined,
+  delta: JsonObject,
+  growing: readonly string[] = GROWING,
+): JsonObject {
+  if (!before) return delta;
+  const after = { ...before };
+  for (const [name, value] of Object.entries(delta)) {
+    const old = before[name];
+    if (isObject(value) && isObject(old)) after[name] = grown(old, value, growing);
+    else after[name] = growing.includes(name) && typeof old === "string" ? `${old}${String(value)}` : value;
+  }
+  return after;
+}
+
+function objects(value: Json | undefined): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}

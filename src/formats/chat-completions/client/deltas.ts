@@ -1,0 +1,192 @@
+/**
+ * Canonical events → deltas of a chat-completions stream (contract E.5). A JSON answer is these deltas put together, so
+ * that what a client gets does not depend on whether it streams.
+ */
+import type { Call } from "../../../core/call.ts";
+import type { BlockStart, ChatEvent, Citation, FinishReason } from "../../../core/events.ts";
+import { AnswerIds } from "../../../core/ids.ts";
+import type { JsonObject } from "../../../core/json.ts";
+import { encodeFinishReason, refusalOf } from "../finish-reason.ts";
+import { encryptedDetail, textDetail } from "../reasoning.ts";
+import { CustomInput } from "./custom-input.ts";
+
+/** The members of a choice besides its index and message. */
+export interface ChoiceEnd {
+  finish_reason: string;
+  /** vLLM's member for the stop sequence that matched. */
+  stop_reason?: string;
+}
+
+/** A block that is being written. */
+interface OpenBlock {
+  delta?(text: string): JsonObject[];
+  cite?(citation: Citation): void;
+  end?(signature: string | undefined): JsonObject[];
+}
+
+/** Blocks the format has no words for: server tools and what else is foreign. */
+const SILENT: OpenBlock = {};
+
+export class DeltaWriter {
+  readonly #call: Call;
+  readonly #ids: AnswerIds;
+  readonly #open = new Map<number, OpenBlock>();
+  readonly #legacy: boolean;
+  readonly #hidden: boolean;
+  #toolCalls = 0;
+  #reasonings = 0;
+  #refused = false;
+  /** Characters of content written so far, in UTF-16 units. */
+  #written = 0;
+
+  constructor(call: Call) {
+    this.#call = call;
+    this.#ids = new AnswerIds(call.id);
+    this.#legacy = call.request?.style.legacyFunctions === true;
+    this.#hidden = call.request?.style.hideReasoning === true;
+  }
+
+  /** The deltas an event gives; usage and the ending give none. */
+  write(event: ChatEvent): JsonObject[] {
+    switch (event.type) {
+      case "message-start":
+        return [{ role: "assistant", content: "" }];
+      case "block-start":
+        return this.#start(event.index, event.block);
+      case "block-delta":
+        return event.delta === "" ? [] : (this.#open.get(event.index)?.delta?.(event.delta) ?? []);
+      case "citation":
+        this.#open.get(event.index)?.cite?.(event.citation);
+        return [];
+      case "block-end": {
+        const deltas = this.#open.get(event.index)?.end?.(event.signature) ?? [];
+        this.#open.delete(event.index);
+        return deltas;
+      }
+      default:
+        return [];
+    }
+  }
+
+  /** A refusal that only the ending tells of. */
+  refusal(reason: FinishReason): JsonObject[] {
+    const refusal = this.#refused ? undefined : refusalOf(reason);
+    return refusal === undefined ? [] : [{ refusal }];
+  }
+
+  end(reason: FinishReason): ChoiceEnd {
+    return {
+      finish_reason: encodeFinishReason(reason, this.#toolCalls, this.#legacy),
+      ...(reason.kind === "stop-sequence" &&
+        reason.stopSequence !== undefined && { stop_reason: reason.stopSequence }),
+    };
+  }
+
+  #start(index: number, block: BlockStart): JsonObject[] {
+    switch (block.type) {
+      case "text":
+        this.#open.set(index, this.#text());
+        return [];
+      case "refusal":
+        this.#refused = true;
+        this.#open.set(index, { delta: (text) => [{ refusal: text }] });
+        return [];
+      case "reasoning":
+        return this.#reasoning(index, block);
+      case "tool-call":
+        return this.#legacy ? this.#functionCall(index, block.name) : this.#toolCall(index, block);
+      case "foreign":
+        this.#open.set(index, SILENT);
+        return [];
+    }
+  }
+
+  #text(): OpenBlock {
+    const start = this.#written;
+    const citations: Citation[] = [];
+    return {
+      delta: (text) => {
+        this.#written += text.length;
+        return [{ content: text }];
+      },
+      cite: (citation) => void citations.push(citation),
+      end: () =>
+        citations.length === 0
+          ? []
+          : [{ annotations: citations.map((citation) => annotation(citation, start, this.#written)) }],
+    };
+  }
+
+  #reasoning(index: number, block: Extract<BlockStart, { type: "reasoning" }>): JsonObject[] {
+    if (this.#hidden) {
+      this.#open.set(index, SILENT);
+      return [];
+    }
+    const { origin, redacted } = block;
+    const run = this.#reasonings++;
+    this.#open.set(index, {
+      delta: (text) => [{ reasoning_content: text, reasoning_details: [textDetail({ text }, origin, run)] }],
+      end: (signature) =>
+        signature === undefined ? [] : [{ reasoning_details: [textDetail({ signature }, origin, run)] }],
+    });
+    return redacted === undefined ? [] : [{ reasoning_details: [encryptedDetail(redacted, origin, run)] }];
+  }
+
+  /** The dense index counts calls and not blocks (pitfall 17); later deltas hold nothing but index and arguments. */
+  #toolCall(blockIndex: number, block: Extract<BlockStart, { type: "tool-call" }>): JsonObject[] {
+    const index = this.#toolCalls++;
+    const id = this.#ids.take(block.id);
+    const wrapped = block.kind === "function" && this.#isCustomTool(block.name);
+    if (wrapped || block.kind === "custom") {
+      const write = (input: string) => (input === "" ? [] : [{ tool_calls: [{ index, custom: { input } }] }]);
+      this.#open.set(blockIndex, wrapped ? unwrapping(write) : { delta: write });
+      return [{ tool_calls: [{ index, id, type: "custom", custom: { name: block.name, input: "" } }] }];
+    }
+    const write = (text: string) => [{ tool_calls: [{ index, function: { arguments: text } }] }];
+    this.#open.set(blockIndex, neverEmpty(write));
+    return [{ tool_calls: [{ index, id, type: "function", function: { name: block.name, arguments: "" } }] }];
+  }
+
+  #isCustomTool(name: string): boolean {
+    return this.#call.request?.tools.some((tool) => tool.kind === "custom" && tool.name === name) === true;
+  }
+
+  /** The legacy form has room for one call; others are left out. */
+  #functionCall(blockIndex: number, name: string): JsonObject[] {
+    if (this.#toolCalls++ > 0) {
+      this.#call.lose("dropped", "functions", "a second call has no place in a legacy answer");
+      this.#open.set(blockIndex, SILENT);
+      return [];
+    }
+    this.#open.set(
+      blockIndex,
+      neverEmpty((text) => [{ function_call: { arguments: text } }]),
+    );
+    return [{ function_call: { name, arguments: "" } }];
+  }
+}
+
+/** A call without arguments has `{}`: clients parse what they get. */
+function neverEmpty(write: (text: string) => JsonObject[]): OpenBlock {
+  let empty = true;
+  return {
+    delta(text) {
+      empty = false;
+      return write(text);
+    },
+    end: () => (empty ? write("{}") : []),
+  };
+}
+
+function unwrapping(write: (text: string) => JsonObject[]): OpenBlock {
+  const input = new CustomInput();
+  return { delta: (text) => write(input.push(text)), end: () => write(input.rest()) };
+}
+
+/** `start` and `end` count characters of the whole content: the text the citation stands behind. */
+function annotation({ url, title }: Citation, start: number, end: number): JsonObject {
+  return {
+    type: "url_citation",
+    url_citation: { start_index: start, end_index: end, title: title ?? "", url },
+  };
+}

@@ -1,0 +1,134 @@
+/** Messages of a chat-completions request → canonical turns (contract A.2). */
+import type { Block, ToolCallBlock, ToolResultBlock, Turn } from "../../../core/chat.ts";
+import { invalidRequest } from "../../../core/error.ts";
+import { legacyCallId } from "../../../core/ids.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
+import { isObject } from "../../../core/json.ts";
+import { decodeReasoning, sealMembers } from "../reasoning.ts";
+import { decodeCache, decodeContent, FORMAT } from "./content.ts";
+
+/** The turns of a conversation; results of tools that follow each other share one user turn. */
+export function decodeMessages(messages: readonly JsonObject[]): Turn[] {
+  const history = new History();
+  for (const [index, message] of messages.entries()) history.add(message, index);
+  return history.turns;
+}
+
+/** What has been read so far: a result names its call by id, by function name, or not at all. */
+class History {
+  readonly turns: Turn[] = [];
+  /** Calls of the last assistant message that no result has answered. */
+  #open: ToolCallBlock[] = [];
+  /** The user turn that collects results, while they follow each other. */
+  #results: ToolResultBlock[] | undefined;
+
+  add(message: JsonObject, index: number): void {
+    const path = `messages[${index}]`;
+    if (message.role === "tool" || message.role === "function") return this.#addResult(message, path);
+    this.#results = undefined;
+    const name = typeof message.name === "string" && message.name !== "" ? { name: message.name } : {};
+    if (message.role === "assistant") {
+      const blocks = decodeAssistant(message, index);
+      this.#open = blocks.filter((block) => block.type === "tool-call");
+      this.turns.push({ role: "assistant", blocks, ...name });
+      return;
+    }
+    const role = message.role === "user" ? "user" : "system";
+    this.turns.push({ role, blocks: decodeContent(message.content, `${path}.content`), ...name });
+  }
+
+  #addResult(message: JsonObject, path: string): void {
+    const name = typeof message.name === "string" && message.name !== "" ? message.name : undefined;
+    const result: ToolResultBlock = {
+      type: "tool-result",
+      id: this.#answer(message.tool_call_id, name),
+      ...(name !== undefined && { name }),
+      blocks: decodeContent(message.content, `${path}.content`),
+      ...(message.is_error === true && { error: true }),
+      ...decodeCache(message),
+    };
+    if (this.#results) {
+      this.#results.push(result);
+      return;
+    }
+    this.#results = [result];
+    this.turns.push({ role: "user", blocks: this.#results });
+  }
+
+  /** The id of the call a result answers: its own word, else the first open call of that name, else of any. */
+  #answer(id: Json | undefined, name: string | undefined): string {
+    if (typeof id === "string" && id !== "") {
+      const at = this.#open.findIndex((call) => call.id === id);
+      if (at >= 0) this.#open.splice(at, 1);
+      return id;
+    }
+    const at = this.#open.findIndex((call) => name === undefined || call.name === name);
+    return at < 0 ? "" : this.#open.splice(at, 1)[0]!.id;
+  }
+}
+
+/** Order of what chat-completions keeps apart: reasoning, text, refusal, calls. */
+function decodeAssistant(message: JsonObject, index: number): Block[] {
+  const path = `messages[${index}]`;
+  const blocks: Block[] = [...decodeReasoning(message), ...decodeContent(message.content, `${path}.content`)];
+  const said = blocks.some((block) => block.type === "refusal");
+  if (typeof message.refusal === "string" && message.refusal !== "" && !said)
+    blocks.push({ type: "refusal", text: message.refusal });
+  if (isObject(message.audio))
+    blocks.push({ type: "foreign", format: FORMAT, value: { type: "audio", audio: message.audio } });
+  for (const [at, call] of list(message.tool_calls).entries())
+    blocks.push(...decodeCall(call, `${path}.tool_calls[${at}]`, { turn: index, place: at }));
+  if (isObject(message.function_call)) blocks.push(decodeLegacyCall(message.function_call, index));
+  return blocks;
+}
+
+/** A call; before it, what Gemini signed it with, if the client kept that (contract E.7.1). */
+function decodeCall(call: Json, path: string, at: { turn: number; place: number }): Block[] {
+  if (!isObject(call)) return [];
+  const custom = isObject(call.custom) && !isObject(call.function);
+  const body = custom ? call.custom : call.function;
+  if (!isObject(body) || typeof body.name !== "string") throw missingName(path, custom);
+  const block: ToolCallBlock = {
+    type: "tool-call",
+    id:
+      typeof call.id === "string" && call.id !== ""
+        ? call.id
+        : legacyCallId(at.turn, `${at.place}:${body.name}`),
+    name: body.name,
+    input: inputText(custom ? body.input : body.arguments),
+    kind: custom ? "custom" : "function",
+    ...decodeCache(call),
+  };
+  return isObject(call.extra_content) ? [signatureOf(call.extra_content), block] : [block];
+}
+
+/** `extra_content` is Gemini's member of a tool call and holds its thought signature. */
+function signatureOf(extra: JsonObject): Block {
+  return { type: "reasoning", text: "", redacted: sealMembers({ extra_content: extra }), origin: "gemini" };
+}
+
+function missingName(path: string, custom: boolean) {
+  const field = `${path}.${custom ? "custom" : "function"}.name`;
+  return invalidRequest(`Missing required parameter: '${field}'.`, field, "missing_required_parameter");
+}
+
+function decodeLegacyCall(call: JsonObject, turn: number): ToolCallBlock {
+  const name = String(call.name);
+  return {
+    type: "tool-call",
+    id: legacyCallId(turn, name),
+    name,
+    input: inputText(call.arguments),
+    kind: "function",
+  };
+}
+
+/** Arguments as JSON text; some clients send the object itself. */
+function inputText(value: Json | undefined): string {
+  if (typeof value === "string") return value;
+  return value == null ? "" : JSON.stringify(value);
+}
+
+function list(value: Json | undefined): Json[] {
+  return Array.isArray(value) ? value : [];
+}

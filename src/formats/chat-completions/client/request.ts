@@ -1,0 +1,181 @@
+/** A chat-completions request → canonical request (contract A.1, E.1). */
+import type {
+  AnswerFormat,
+  AnswerStyle,
+  Block,
+  CacheMark,
+  ChatRequest,
+  ReasoningWish,
+  Tool,
+} from "../../../core/chat.ts";
+import type { Call } from "../../../core/call.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
+import { isObject } from "../../../core/json.ts";
+import { FORMAT } from "./content.ts";
+import { decodeMessages } from "./messages.ts";
+import { decodeToolChoice, decodeTools } from "./tools.ts";
+
+/** Fields with a canonical place; all others travel in `extra` and reach upstreams of this format as they are. */
+const CARRIED: ReadonlySet<string> = new Set([
+  "model",
+  "messages",
+  "max_tokens",
+  "max_completion_tokens",
+  "temperature",
+  "top_p",
+  "top_k",
+  "stop",
+  "stream",
+  "stream_options",
+  "tools",
+  "tool_choice",
+  "functions",
+  "function_call",
+  "parallel_tool_calls",
+  "response_format",
+  "reasoning_effort",
+  "user",
+  "safety_identifier",
+  "prompt_cache_key",
+  "service_tier",
+  "cache_control",
+]);
+
+/** Decodes a checked body. @throws GatewayError on content parts that are not what their type says. */
+export function decodeRequest(body: JsonObject, _call: Call): ChatRequest {
+  const turns = decodeMessages(body.messages as JsonObject[]);
+  const tools = decodeTools(body);
+  const toolChoice = decodeToolChoice(body);
+  const reasoning = decodeReasoningWish(body);
+  const answerFormat = decodeAnswerFormat(body.response_format);
+  const cache = decodePromptCache(body, [...turns.flatMap((turn) => turn.blocks), ...tools]);
+  return {
+    model: body.model as string,
+    turns,
+    tools,
+    ...(toolChoice && { toolChoice }),
+    ...present("parallelToolCalls", body.parallel_tool_calls, isBoolean),
+    ...present("maxTokens", body.max_completion_tokens ?? body.max_tokens, isNumber),
+    ...present("temperature", body.temperature, isNumber),
+    ...present("topP", body.top_p, isNumber),
+    ...present("topK", body.top_k, isNumber),
+    stop: decodeStop(body.stop),
+    stream: body.stream === true,
+    ...(reasoning && { reasoning }),
+    ...(answerFormat && { answerFormat }),
+    ...(cache && { cache }),
+    ...present("user", body.safety_identifier ?? body.user, isText),
+    ...present("session", body.prompt_cache_key, isText),
+    ...present("serviceTier", body.service_tier, isText),
+    style: decodeStyle(body),
+    extra: decodeExtra(body, { toolChoice, answerFormat }),
+  };
+}
+
+const isBoolean = (value: Json | undefined) => typeof value === "boolean";
+const isNumber = (value: Json | undefined) => typeof value === "number";
+const isText = (value: Json | undefined): value is string => typeof value === "string" && value !== "";
+
+/** `{[name]: value}` when the value is there and of its kind. */
+function present<Name extends string, Kind extends Json>(
+  name: Name,
+  value: Json | undefined,
+  is: (value: Json | undefined) => value is Kind,
+): { [name in Name]?: Kind } {
+  return is(value) ? ({ [name]: value } as { [name in Name]?: Kind }) : {};
+}
+
+function decodeStop(stop: Json | undefined): string[] {
+  if (typeof stop === "string") return [stop];
+  return Array.isArray(stop) ? stop.filter((text) => typeof text === "string") : [];
+}
+
+/**
+ * The wish to think, from the field that says most: `thinking` (Messages shape), `reasoning` (OpenRouter shape),
+ * `reasoning_effort`, and the switch of Qwen and others (contract E.1.2).
+ */
+function decodeReasoningWish(body: JsonObject): ReasoningWish | undefined {
+  const effort = isText(body.reasoning_effort) ? effortWish(body.reasoning_effort) : undefined;
+  const open = isObject(body.reasoning) ? openRouterWish(body.reasoning) : undefined;
+  const thinking = isObject(body.thinking) ? thinkingWish(body.thinking) : undefined;
+  if (thinking) return { ...(thinking.mode !== "off" && (open ?? effort)), ...thinking };
+  if (open ?? effort) return { ...effort, ...open };
+  if (typeof body.enable_thinking === "boolean") return { mode: body.enable_thinking ? "adaptive" : "off" };
+  return undefined;
+}
+
+function effortWish(effort: string): ReasoningWish {
+  return effort === "none" ? { mode: "off", effort } : { effort };
+}
+
+const MODES: Record<string, ReasoningWish["mode"]> = {
+  disabled: "off",
+  adaptive: "adaptive",
+  enabled: "adaptive",
+  between_tools: "between-tools",
+};
+
+function thinkingWish({ type, budget_tokens: budget, display }: JsonObject): ReasoningWish | undefined {
+  const mode = MODES[String(type)];
+  if (!mode) return undefined;
+  return {
+    ...(mode !== "off" && isNumber(budget) ? { mode: "budget", budget } : { mode }),
+    ...(isText(display) && { display }),
+  };
+}
+
+function openRouterWish({ effort, max_tokens: budget, enabled }: JsonObject): ReasoningWish | undefined {
+  if (enabled === false || effort === "none") return { mode: "off" };
+  if (isNumber(budget)) return { mode: "budget", budget, ...(isText(effort) && { effort }) };
+  if (isText(effort)) return { effort };
+  return enabled === true ? { mode: "adaptive" } : undefined;
+}
+
+function decodeAnswerFormat(format: Json | undefined): AnswerFormat | undefined {
+  if (!isObject(format)) return undefined;
+  if (format.type === "text") return { type: "text" };
+  if (format.type === "json_object") return { type: "json" };
+  if (format.type !== "json_schema" || !isObject(format.json_schema)) return undefined;
+  const { name, description, schema, strict } = format.json_schema;
+  return {
+    type: "json-schema",
+    ...present("name", name, isText),
+    ...present("description", description, isText),
+    schema: isObject(schema) ? schema : {},
+    ...present("strict", strict, isBoolean),
+  };
+}
+
+/**
+ * OpenAI caches prompts by itself, so that a client of this format expects it: without marks of its own, and unless it
+ * asks for explicit marks only, the whole prompt is marked (contract E.1.6).
+ */
+function decodePromptCache(body: JsonObject, markable: readonly (Block | Tool)[]): CacheMark | undefined {
+  if (isObject(body.cache_control)) return body.cache_control.ttl === "1h" ? { ttl: "1h" } : {};
+  const options = isObject(body.prompt_cache_options) ? body.prompt_cache_options : {};
+  if (options.mode === "explicit" || markable.some((item) => "cache" in item)) return undefined;
+  return isText(options.ttl) || body.prompt_cache_retention === "24h" ? { ttl: "1h" } : {};
+}
+
+function decodeStyle(body: JsonObject): AnswerStyle {
+  const options = isObject(body.stream_options) ? body.stream_options : {};
+  const excluded = isObject(body.reasoning) && body.reasoning.exclude === true;
+  return {
+    ...(options.include_usage === true && { includeUsage: true }),
+    ...(Array.isArray(body.functions) && !Array.isArray(body.tools) && { legacyFunctions: true }),
+    ...(excluded && { hideReasoning: true }),
+  };
+}
+
+/** What nothing canonical stands for, the unknown forms of known fields included. */
+function decodeExtra(
+  body: JsonObject,
+  read: { toolChoice: unknown; answerFormat: unknown },
+): Record<string, JsonObject> {
+  // Not by assignment: a member may be called `__proto__`.
+  const others = Object.entries(body).filter(([name, value]) => !CARRIED.has(name) && value != null);
+  const extra: JsonObject = Object.fromEntries(others);
+  if (!read.toolChoice && body.tool_choice != null) extra.tool_choice = body.tool_choice;
+  if (!read.answerFormat && body.response_format != null) extra.response_format = body.response_format;
+  return Object.keys(extra).length > 0 ? { [FORMAT]: extra } : {};
+}

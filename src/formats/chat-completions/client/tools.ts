@@ -1,0 +1,82 @@
+/** Tools and tool choice of a chat-completions request (contract A.4, E.1.4). */
+import type { Tool, ToolChoice } from "../../../core/chat.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
+import { isObject } from "../../../core/json.ts";
+import { decodeCache, FORMAT } from "./content.ts";
+
+/** Tools of both generations: `tools`, then `functions`. */
+export function decodeTools(body: JsonObject): Tool[] {
+  const tools = Array.isArray(body.tools) ? body.tools.filter(isObject).map(decodeTool) : [];
+  const functions = Array.isArray(body.functions) ? body.functions.filter(isObject) : [];
+  return [...tools, ...functions.map((declaration) => functionTool(declaration))];
+}
+
+function decodeTool(tool: JsonObject): Tool {
+  if (tool.type === "function" && isObject(tool.function))
+    return { ...functionTool(tool.function), ...decodeCache(tool) };
+  if (tool.type === "custom" && isObject(tool.custom))
+    return { ...customTool(tool.custom), ...decodeCache(tool) };
+  return { kind: "foreign", name: String(tool.name ?? tool.type), format: FORMAT, value: tool };
+}
+
+function functionTool(declaration: JsonObject): Tool {
+  const { name, description, parameters, strict, ...others } = declaration;
+  return {
+    kind: "function",
+    name: String(name),
+    ...(typeof description === "string" && { description }),
+    ...(isObject(parameters) && { parameters }),
+    ...(typeof strict === "boolean" && { strict }),
+    ...ownMembers(others),
+  };
+}
+
+function customTool(declaration: JsonObject): Tool {
+  const { name, description, ...others } = declaration;
+  return {
+    kind: "custom",
+    name: String(name),
+    ...(typeof description === "string" && { description }),
+    ...ownMembers(others),
+  };
+}
+
+function ownMembers(others: JsonObject): Pick<Tool, "format" | "value"> {
+  return Object.keys(others).length > 0 ? { format: FORMAT, value: others } : {};
+}
+
+/** Words of `tool_choice` and `function_call`; `any` is Mistral's for `required`. */
+const CHOICES: Record<string, ToolChoice> = {
+  auto: { type: "auto" },
+  none: { type: "none" },
+  required: { type: "required" },
+  any: { type: "required" },
+};
+
+/** The choice; nothing when there is none or when it is of a kind nobody documented. */
+export function decodeToolChoice(body: JsonObject): ToolChoice | undefined {
+  const choice = body.tool_choice ?? body.function_call;
+  if (typeof choice === "string") return CHOICES[choice];
+  if (!isObject(choice)) return undefined;
+  if (isObject(choice.allowed_tools)) return allowedTools(choice.allowed_tools);
+  const name = nameOf(choice);
+  return name === undefined ? undefined : { type: "tool", name };
+}
+
+function allowedTools(allowed: JsonObject): ToolChoice {
+  const names = Array.isArray(allowed.tools) ? allowed.tools.map(nameOf) : [];
+  return {
+    type: "allowed",
+    names: names.filter((name) => name !== undefined),
+    required: allowed.mode === "required",
+  };
+}
+
+/** `{function: {name}}`, `{custom: {name}}`, and the legacy `{name}`. */
+function nameOf(choice: Json): string | undefined {
+  if (!isObject(choice)) return undefined;
+  const holder = [choice.function, choice.custom, choice].find(
+    (value) => isObject(value) && typeof value.name === "string",
+  );
+  return isObject(holder) ? (holder.name as string) : undefined;
+}

@@ -93,7 +93,7 @@ const MODELS: Record<string, ModelFacts> = {
   "fable-5": FIVE,
   "mythos-5": FIVE,
   "opus-5": { ...FIVE, thinking: ["adaptive", "disabled"] },
-  "sonnet-5": { ...FIVE, thinking: ["adaptive", "disabled"] },
+  "sonnet-5": { ...FIVE, thinking: ["adaptive", "disabled"], systemTurns: false },
   "opus-4-8": { ...FOUR_SEVEN, systemTurns: true },
   "opus-4-7": FOUR_SEVEN,
   "opus-4-6": FOUR_SIX,

@@ -1,18 +1,15 @@
 /** The upstream face of the Messages format: encodes requests, decodes answers. */
-import { GatewayError } from "../../core/error.ts";
 import type { UpstreamCodec } from "../../core/format.ts";
+import { decodeAnswer, decodeStream } from "./upstream/answer.ts";
 import { decodeError } from "./upstream/errors.ts";
 import { answerHeaders, requestHeaders } from "./upstream/headers.ts";
+import { encodeRequest } from "./upstream/request.ts";
 import { watch } from "./upstream/watch.ts";
 
-const pending = () => {
-  throw new GatewayError("internal", "This direction of the messages format is being written.");
-};
-
 export const messagesUpstream: UpstreamCodec = {
-  encodeRequest: pending,
-  decodeAnswer: pending,
-  decodeStream: pending,
+  encodeRequest,
+  decodeAnswer,
+  decodeStream,
   decodeError,
   watch,
   requestHeaders,

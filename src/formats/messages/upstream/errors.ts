@@ -190,3 +190,11 @@ function readShouldRetry(headers: Headers): boolean | undefined {
   const value = headers.get("x-should-retry");
   return value === "true" ? true : value === "false" ? false : undefined;
 }
+
+/** An answer that cannot be read; what exactly, only the log learns. */
+export function malformed(what: string): GatewayError {
+  return new GatewayError("upstream", "The provider sent an answer that cannot be read.", {
+    code: "upstream_invalid_answer",
+    cause: what,
+  });
+}

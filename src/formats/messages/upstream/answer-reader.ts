@@ -1,0 +1,160 @@
+/** Reads the events of a Messages stream into canonical events; a JSON answer is read as the stream it could have been. */
+import type { Call } from "../../../core/call.ts";
+import { GatewayError } from "../../../core/error.ts";
+import type { ChatEvent, FinishReason, Usage } from "../../../core/events.ts";
+import { mergeUsage, NO_USAGE } from "../../../core/events.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
+import { isObject } from "../../../core/json.ts";
+import { decodeStopReason } from "../stop-reason.ts";
+import { decodeUsage } from "../usage.ts";
+import { malformed } from "./errors.ts";
+import type { BlockReader, Emit } from "./block-readers.ts";
+import { createBlockReader } from "./block-readers.ts";
+
+export class AnswerReader {
+  readonly #call: Call;
+  /** Open blocks by the upstream's index. */
+  readonly #open = new Map<number, BlockReader>();
+  #events: ChatEvent[] = [];
+  #started = false;
+  #blocks = 0;
+  #toolCalls = 0;
+  #usage: Usage = NO_USAGE;
+  #reason: FinishReason | undefined;
+  /** `message-end` has been given. */
+  ended = false;
+
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  /** The stop reason is known and no block is open: only the terminator is missing. */
+  get isWhole(): boolean {
+    return this.#reason !== undefined && this.#open.size === 0;
+  }
+
+  /** @throws GatewayError `upstream` for an event that cannot stand where it stands. */
+  read(event: JsonObject): readonly ChatEvent[] {
+    if (!this.ended) this.#take(event);
+    return this.#drain();
+  }
+
+  /** The stream is over without its terminator. @throws GatewayError `stream_incomplete` unless the answer is whole. */
+  finish(): readonly ChatEvent[] {
+    if (!this.isWhole)
+      throw new GatewayError("upstream", "The provider's stream ended before its answer did.", {
+        code: "stream_incomplete",
+      });
+    this.#end();
+    return this.#drain();
+  }
+
+  #drain(): ChatEvent[] {
+    const events = this.#events;
+    this.#events = [];
+    return events;
+  }
+
+  #take(event: JsonObject): void {
+    if (event.type === "message_start") return this.#start(event.message);
+    if (!READ.has(event.type)) return;
+    if (!this.#started) throw malformed(`${String(event.type)} before message_start`);
+    switch (event.type) {
+      case "content_block_start":
+        return this.#startBlock(indexOf(event), event.content_block);
+      case "content_block_delta":
+        return this.#grow(indexOf(event), event.delta);
+      case "content_block_stop":
+        return this.#endBlock(indexOf(event));
+      case "message_delta":
+        return this.#noteDelta(event);
+      case "message_stop":
+        return this.#end();
+    }
+  }
+
+  #start(message: Json | undefined): void {
+    if (this.#started || !isObject(message)) throw malformed("message_start");
+    this.#started = true;
+    this.#usage = mergeUsage(NO_USAGE, decodeUsage(message.usage));
+    this.#events.push({
+      type: "message-start",
+      id: typeof message.id === "string" ? message.id : "",
+      model: typeof message.model === "string" ? message.model : "",
+      usage: this.#usage,
+    });
+  }
+
+  #startBlock(index: number, value: Json | undefined): void {
+    if (!isObject(value) || this.#open.has(index)) throw malformed("content_block_start");
+    this.#openBlock(index, value);
+  }
+
+  #openBlock(index: number, value: JsonObject): BlockReader {
+    const emit: Emit = {
+      start: (block) => {
+        if (block.type === "tool-call") this.#toolCalls++;
+        this.#events.push({ type: "block-start", index: this.#blocks, block });
+        return this.#blocks++;
+      },
+      push: (event) => this.#events.push(event),
+    };
+    const reader = createBlockReader(value, this.#call, emit);
+    this.#open.set(index, reader);
+    return reader;
+  }
+
+  #grow(index: number, delta: Json | undefined): void {
+    if (!isObject(delta)) throw malformed("content_block_delta");
+    const reader = this.#open.get(index) ?? this.#openImplied(index, delta);
+    reader.grow(delta);
+  }
+
+  /** Some hosts leave the start of a text or thinking block out; its first piece says what it is. */
+  #openImplied(index: number, delta: JsonObject): BlockReader {
+    if (delta.type === "text_delta") return this.#openBlock(index, { type: "text", text: "" });
+    if (delta.type === "thinking_delta") return this.#openBlock(index, { type: "thinking", thinking: "" });
+    throw malformed(`${String(delta.type)} without a block`);
+  }
+
+  #endBlock(index: number): void {
+    this.#open.get(index)?.end();
+    this.#open.delete(index);
+  }
+
+  /** Usage is a running total: what is there replaces what was there, also where the first count included the cache. */
+  #noteDelta(event: JsonObject): void {
+    const counted = decodeUsage(event.usage);
+    this.#usage = mergeUsage(this.#usage, counted);
+    this.#events.push({ type: "usage", usage: this.#usage });
+    if (isObject(event.delta) && typeof event.delta.stop_reason === "string")
+      this.#reason = decodeStopReason(event.delta);
+  }
+
+  #end(): void {
+    for (const reader of this.#open.values()) reader.end();
+    this.#open.clear();
+    this.#events.push({ type: "message-end", reason: this.#settleReason(), usage: this.#usage });
+    this.ended = true;
+  }
+
+  /** `tool_use` without a call has been seen live (pitfall F-30); and a call that was the answer itself is no call. */
+  #settleReason(): FinishReason {
+    const reason = this.#reason ?? { kind: this.#toolCalls > 0 ? "tool-calls" : "stop" };
+    return reason.kind === "tool-calls" && this.#toolCalls === 0 ? { ...reason, kind: "stop" } : reason;
+  }
+}
+
+/** Event types that mean something; all others pass by (new ones may come any day). */
+const READ = new Set<Json | undefined>([
+  "content_block_start",
+  "content_block_delta",
+  "content_block_stop",
+  "message_delta",
+  "message_stop",
+]);
+
+function indexOf({ index }: JsonObject): number {
+  if (typeof index !== "number") throw malformed("an event without an index");
+  return index;
+}

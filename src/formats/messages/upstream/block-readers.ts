@@ -1,0 +1,208 @@
+/** How each kind of block of a Messages stream is read (contract B.7, E.5). */
+import type { Call } from "../../../core/call.ts";
+import type { BlockStart, ChatEvent } from "../../../core/events.ts";
+import type { JsonObject } from "../../../core/json.ts";
+import { isObject, parseJson } from "../../../core/json.ts";
+import { modelFacts } from "../catalogue.ts";
+import { malformed } from "./errors.ts";
+import { isAnswerTool } from "./answer-format.ts";
+import { FORMAT, reasoningOrigin } from "./blocks.ts";
+import { InputText } from "./input-text.ts";
+
+/** Reads one block. `grow` takes a delta, `end` comes once. */
+export interface BlockReader {
+  grow(delta: JsonObject): void;
+  end(): void;
+}
+
+export interface Emit {
+  /** Starts a canonical block; gives its index. */
+  start(block: BlockStart): number;
+  push(event: ChatEvent): void;
+}
+
+/** @param value the block as its start event carries it: empty in a stream, whole in a JSON answer. */
+export function createBlockReader(value: JsonObject, call: Call, emit: Emit): BlockReader {
+  switch (value.type) {
+    case "text":
+      return new TextReader(value, emit);
+    case "thinking":
+    case "redacted_thinking":
+      return new ReasoningReader(value, call, emit);
+    case "tool_use":
+      return createToolReader(value, call, emit);
+    default:
+      return new ForeignReader(value, emit);
+  }
+}
+
+/** The piece a delta of the expected type carries. Types nobody knows yet carry nothing. */
+function pieceOf(delta: JsonObject, type: string, field: string): string {
+  if (delta.type === type) return typeof delta[field] === "string" ? delta[field] : "";
+  if (KNOWN_DELTAS.has(String(delta.type)))
+    throw malformed(`${String(delta.type)} in a block of another kind`);
+  return "";
+}
+
+const KNOWN_DELTAS = new Set(["text_delta", "thinking_delta", "input_json_delta"]);
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+class Reader {
+  readonly emit: Emit;
+  readonly index: number;
+
+  constructor(block: BlockStart, emit: Emit) {
+    this.emit = emit;
+    this.index = emit.start(block);
+  }
+
+  piece(delta: string): void {
+    if (delta !== "") this.emit.push({ type: "block-delta", index: this.index, delta });
+  }
+
+  end(): void {
+    this.emit.push({ type: "block-end", index: this.index });
+  }
+}
+
+class TextReader extends Reader implements BlockReader {
+  constructor(value: JsonObject, emit: Emit) {
+    super({ type: "text" }, emit);
+    this.piece(textOf(value.text));
+    if (Array.isArray(value.citations)) for (const citation of value.citations) this.#cite(citation);
+  }
+
+  grow(delta: JsonObject): void {
+    if (delta.type === "citations_delta") this.#cite(delta.citation);
+    else this.piece(pieceOf(delta, "text_delta", "text"));
+  }
+
+  /** Only what was found on the web has an address others can use. */
+  #cite(citation: unknown): void {
+    if (
+      !isObject(citation) ||
+      citation.type !== "web_search_result_location" ||
+      typeof citation.url !== "string"
+    )
+      return;
+    this.emit.push({
+      type: "citation",
+      index: this.index,
+      citation: {
+        url: citation.url,
+        ...(typeof citation.title === "string" && { title: citation.title }),
+        ...(typeof citation.cited_text === "string" && { text: citation.cited_text }),
+      },
+    });
+  }
+}
+
+class ReasoningReader extends Reader implements BlockReader {
+  /** Of several signatures the last one counts, as in the vendor's SDK. */
+  #signature: string;
+
+  constructor(value: JsonObject, call: Call, emit: Emit) {
+    const origin = reasoningOrigin(call, modelFacts(call.target?.model ?? ""));
+    const redacted = value.type === "redacted_thinking" ? { redacted: textOf(value.data) } : {};
+    super({ type: "reasoning", ...redacted, origin }, emit);
+    this.#signature = textOf(value.signature);
+    this.piece(textOf(value.thinking));
+  }
+
+  grow(delta: JsonObject): void {
+    if (delta.type === "signature_delta") this.#signature = textOf(delta.signature) || this.#signature;
+    else this.piece(pieceOf(delta, "thinking_delta", "thinking"));
+  }
+
+  override end(): void {
+    const signature = this.#signature === "" ? {} : { signature: this.#signature };
+    this.emit.push({ type: "block-end", index: this.index, ...signature });
+  }
+}
+
+function createToolReader(value: JsonObject, call: Call, emit: Emit): BlockReader {
+  const sent = textOf(value.name);
+  if (sent === "") throw malformed("a tool call without a name");
+  if (isAnswerTool(sent, call)) return new ToolReader({ type: "text" }, value, emit);
+  const name = call.toolNames.get(sent) ?? sent;
+  const custom = call.request?.tools.some((tool) => tool.kind === "custom" && tool.name === name) === true;
+  const start: BlockStart = {
+    type: "tool-call",
+    id: textOf(value.id),
+    name,
+    kind: custom ? "custom" : "function",
+  };
+  return custom ? new CustomToolReader(start, value, emit) : new ToolReader(start, value, emit);
+}
+
+class ToolReader extends Reader implements BlockReader {
+  /** Some hosts give the whole input with the start; it counts only when no deltas follow. */
+  readonly #whole: string;
+  #grown = false;
+
+  constructor(start: BlockStart, value: JsonObject, emit: Emit) {
+    super(start, emit);
+    const { input } = value;
+    this.#whole = isObject(input) && Object.keys(input).length > 0 ? JSON.stringify(input) : "";
+  }
+
+  grow(delta: JsonObject): void {
+    const piece = pieceOf(delta, "input_json_delta", "partial_json");
+    if (piece === "") return;
+    this.#grown = true;
+    this.input(piece);
+  }
+
+  override end(): void {
+    if (!this.#grown && this.#whole !== "") this.input(this.#whole);
+    this.finish();
+    super.end();
+  }
+
+  /** Gives what is held back, in front of the end. */
+  finish(): void {}
+
+  /** A fragment of the input. */
+  input(fragment: string): void {
+    this.piece(fragment);
+  }
+}
+
+/** A free-form tool's text travels wrapped in an object. */
+class CustomToolReader extends ToolReader {
+  readonly #text = new InputText();
+
+  override input(fragment: string): void {
+    this.piece(this.#text.push(fragment));
+  }
+
+  override finish(): void {
+    this.piece(this.#text.end());
+  }
+}
+
+/** A block only this format knows is gathered and passed on whole, in its place. */
+class ForeignReader implements BlockReader {
+  readonly #value: JsonObject;
+  readonly #emit: Emit;
+  #input = "";
+
+  constructor(value: JsonObject, emit: Emit) {
+    this.#value = { ...value };
+    this.#emit = emit;
+  }
+
+  grow(delta: JsonObject): void {
+    if (delta.type === "input_json_delta") this.#input += textOf(delta.partial_json);
+    else if (delta.type === "compaction_delta") this.#value.content = delta.content;
+  }
+
+  end(): void {
+    if (this.#input !== "") this.#value.input = parseJson(this.#input) ?? {};
+    const index = this.#emit.start({ type: "foreign", format: FORMAT, value: this.#value });
+    this.#emit.push({ type: "block-end", index });
+  }
+}

@@ -1,0 +1,64 @@
+/** Where a prompt cache may cut: marks on tools, system blocks and messages (contract E.1.6). */
+import type { Call } from "../../../core/call.ts";
+import type { CacheMark, ChatRequest } from "../../../core/chat.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
+import { isObject } from "../../../core/json.ts";
+import type { ModelFacts } from "../catalogue.ts";
+import { FORMAT } from "./blocks.ts";
+
+/** Most marks of a request. */
+const MAX_MARKS = 4;
+
+/** Edits the marks of a finished body in place. */
+export function placeCacheMarks(body: JsonObject, request: ChatRequest, facts: ModelFacts, call: Call): void {
+  const marked = collect(body).filter((block) => block.cache_control !== undefined);
+  if (request.cache) body.cache_control = mark(request.cache);
+  else if (marked.length === 0 && wantsAutomatic(request, facts, call)) markAutomatically(body, call);
+  const most = body.cache_control === undefined ? MAX_MARKS : MAX_MARKS - 1;
+  for (const block of marked.slice(0, Math.max(0, marked.length - most))) delete block.cache_control;
+  raiseLifetimes([...marked.slice(-most), body]);
+}
+
+function mark(cache: CacheMark): JsonObject {
+  return { type: "ephemeral", ...cache };
+}
+
+/** Everything that can carry a mark, in the order it is cached: tools, system, messages and what is inside results. */
+function collect(body: JsonObject): JsonObject[] {
+  const messages = objectsIn(body.messages).flatMap(({ content }) => objectsIn(content));
+  const inMessages = messages.flatMap((block) => [...objectsIn(block.content), block]);
+  return [...objectsIn(body.tools), ...objectsIn(body.system), ...inMessages];
+}
+
+function objectsIn(value: Json | undefined): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+/** Clients of chat-completions are used to a cache that works by itself; clients of this format say what they want. */
+function wantsAutomatic(request: ChatRequest, facts: ModelFacts, call: Call): boolean {
+  if (call.format === FORMAT || !facts.claude) return false;
+  const options = request.extra["chat-completions"]?.prompt_cache_options;
+  return !(isObject(options) && options.mode === "explicit");
+}
+
+function markAutomatically(body: JsonObject, call: Call): void {
+  if (call.target?.provider.traits?.topLevelCacheControl) {
+    body.cache_control = mark({});
+    return;
+  }
+  const tool = objectsIn(body.tools).findLast((declared) => declared.defer_loading !== true);
+  const system = objectsIn(body.system).at(-1);
+  const user = objectsIn(body.messages).findLast(({ role }) => role === "user");
+  const block = objectsIn(user?.content).at(-1);
+  for (const place of [tool, system, block]) if (place) place.cache_control = mark({});
+}
+
+/** A long-lived mark behind a short-lived one is refused: the ones in front live as long. */
+function raiseLifetimes(marked: readonly JsonObject[]): void {
+  let long = false;
+  for (const { cache_control } of [...marked].reverse()) {
+    if (!isObject(cache_control)) continue;
+    if (cache_control.ttl === "1h") long = true;
+    else if (long) cache_control.ttl = "1h";
+  }
+}

@@ -1,0 +1,97 @@
+/**
+ * Calls and their results, paired as the format demands: every call is answered in the next user message, results first and
+ * in the order of the calls (contract E.1.3 step 4 and 7, E.8).
+ */
+import type { Call } from "../../../core/call.ts";
+import { ID_RULES, ToolIds } from "../../../core/ids.ts";
+import type { Json } from "../../../core/json.ts";
+import { isObject } from "../../../core/json.ts";
+import type { Draft, DraftBlock } from "./turns.ts";
+
+const NO_RESULT = "no result was provided";
+
+/** @param drafts merged messages; calls and results still carry the client's ids. */
+export function pairToolResults(drafts: readonly Draft[], call: Call): Draft[] {
+  const ids = new ToolIds(ID_RULES.messages);
+  const paired: Draft[] = [];
+  let calls: DraftBlock[] = [];
+  for (const draft of drafts) {
+    if (draft.role === "user") {
+      paired.push(answerCalls(draft, calls, ids, call));
+      calls = [];
+      continue;
+    }
+    if (calls.length > 0)
+      paired.push(answerCalls({ role: "user", blocks: [], path: draft.path }, calls, ids, call));
+    calls = draft.role === "assistant" ? nameCalls(draft, ids) : [];
+    paired.push(draft);
+  }
+  if (calls.length > 0)
+    paired.push(answerCalls({ role: "user", blocks: [], path: calls[0]!.path }, calls, ids, call));
+  return paired;
+}
+
+/** Gives the calls of a message their ids for the upstream. */
+function nameCalls(draft: Draft, ids: ToolIds): DraftBlock[] {
+  ids.beginTurn();
+  const calls = draft.blocks.filter(({ wire }) => wire.type === "tool_use");
+  for (const { wire, tool } of calls) if (tool) wire.id = ids.call(tool.id);
+  return calls;
+}
+
+function answerCalls(draft: Draft, calls: readonly DraftBlock[], ids: ToolIds, call: Call): Draft {
+  const answers = new Map<string, DraftBlock>();
+  const rest: DraftBlock[] = [];
+  for (const block of draft.blocks) {
+    if (block.wire.type !== "tool_result") {
+      rest.push(block);
+      continue;
+    }
+    const id = answeredId(block, calls, answers, ids);
+    if (id === undefined) {
+      call.lose("repaired", block.path, "a result without a call, written as text");
+      rest.push(...writeOrphan(block));
+      continue;
+    }
+    if (answers.has(id)) call.lose("repaired", block.path, "a second result of one call; the last one stays");
+    answers.set(id, { ...block, wire: { ...block.wire, tool_use_id: id } });
+  }
+  const results = calls.map(
+    ({ wire, path }) => answers.get(String(wire.id)) ?? missing(String(wire.id), path, call),
+  );
+  return { ...draft, blocks: [...results, ...rest] };
+}
+
+/** The id of the call a result answers. Legacy results have no id and name the function. */
+function answeredId(
+  { tool }: DraftBlock,
+  calls: readonly DraftBlock[],
+  answers: ReadonlyMap<string, DraftBlock>,
+  ids: ToolIds,
+): string | undefined {
+  if (!tool || calls.length === 0) return undefined;
+  if (tool.id !== "") return ids.result(tool.id);
+  const open = calls.find((made) => made.tool?.name === tool.name && !answers.has(String(made.wire.id)));
+  return open && String(open.wire.id);
+}
+
+function missing(id: string, path: string, call: Call): DraftBlock {
+  call.lose("synthesized", path, "the call has no result");
+  return { wire: { type: "tool_result", tool_use_id: id, content: NO_RESULT, is_error: true }, path };
+}
+
+/** What a result says, for one that answers no call. */
+function writeOrphan({ wire, path, tool }: DraftBlock): DraftBlock[] {
+  const content: Json[] =
+    typeof wire.content === "string"
+      ? [{ type: "text", text: wire.content }]
+      : Array.isArray(wire.content)
+        ? wire.content
+        : [];
+  const texts = content.flatMap((block) =>
+    isObject(block) && typeof block.text === "string" ? [block.text] : [],
+  );
+  const others = content.filter(isObject).filter((block) => block.type !== "text");
+  const text = `[result of tool ${tool?.name || tool?.id || "unknown"}] ${texts.join("\n")}`.trimEnd();
+  return [{ type: "text", text }, ...others].map((block) => ({ wire: block, path }));
+}

@@ -1,0 +1,193 @@
+/** Canonical tools and the choice among them → `tools` and `tool_choice` (contract E.1.4). */
+import type { Call } from "../../../core/call.ts";
+import type { ChatRequest, Tool } from "../../../core/chat.ts";
+import { invalidRequest } from "../../../core/error.ts";
+import type { ToolNames } from "../../../core/ids.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
+import { isObject } from "../../../core/json.ts";
+import type { ModelFacts } from "../catalogue.ts";
+import { FORMAT } from "./blocks.ts";
+import { flattenRoot, sanitiseSchema } from "./sanitise.ts";
+
+export interface EncodedTools {
+  tools: JsonObject[];
+  choice?: JsonObject;
+  /** A sentence for the system prompt, where the choice could not be made by a field. */
+  sentence?: string;
+}
+
+/** What all strict schemas of a request may hold together (contract B.5). */
+const STRICT_LIMITS = { tools: 20, optional: 24, unions: 16 };
+
+/** @throws GatewayError `invalid-request` when a tool is forced that does not exist. */
+export function encodeTools(
+  request: ChatRequest,
+  names: ToolNames,
+  facts: ModelFacts,
+  call: Call,
+): EncodedTools {
+  const allowed = request.toolChoice?.type === "allowed" ? new Set(request.toolChoice.names) : undefined;
+  const strict = new StrictBudget(facts);
+  const tools: { name: string; wire: JsonObject }[] = [];
+  for (const [index, tool] of request.tools.entries()) {
+    if (allowed && !allowed.has(tool.name)) continue;
+    const path = `tools[${index}]`;
+    const wire = encodeTool(tool, path, names, strict, call);
+    if (!wire) continue;
+    const earlier = tools.findIndex(({ name }) => name === tool.name);
+    if (earlier >= 0) {
+      call.lose("dropped", path, "two tools of one name; the last one stays");
+      tools.splice(earlier, 1);
+    }
+    tools.push({ name: tool.name, wire });
+  }
+  return choose(request, tools, names, facts, call);
+}
+
+function encodeTool(
+  tool: Tool,
+  path: string,
+  names: ToolNames,
+  strict: StrictBudget,
+  call: Call,
+): JsonObject | undefined {
+  const own = tool.format === FORMAT ? tool.value : undefined;
+  if (tool.kind === "foreign") {
+    if (!own) call.lose("dropped", path);
+    return own && withCache({ ...own }, tool);
+  }
+  // A typed tool of this format is its declaration; what other formats see of it is only a reading.
+  if (own && own.type !== undefined) return withCache({ ...own }, tool);
+  const declared = tool.kind === "custom" ? asFunction(tool, path, call) : tool;
+  const flat = flattenRoot(declared.parameters ?? { type: "object", properties: {} });
+  if (flat.changed)
+    call.lose("converted", `${path}.parameters`, "alternatives at the root of the schema are merged");
+  const schema = tool.strict ? strict.admit(flat.schema, path, call) : undefined;
+  return withCache(
+    {
+      name: names.send(tool.name),
+      ...(declared.description && { description: declared.description }),
+      input_schema: schema ?? flat.schema,
+      ...(schema && { strict: true }),
+      ...own,
+    },
+    tool,
+  );
+}
+
+/** A mark on a tool that is not loaded yet is refused by the vendor. */
+function withCache(wire: JsonObject, tool: Tool): JsonObject {
+  if (tool.cache && wire.defer_loading !== true) wire.cache_control = { type: "ephemeral", ...tool.cache };
+  else delete wire.cache_control;
+  return wire;
+}
+
+/** A free-form tool takes its text in one member; a grammar can only be described. */
+function asFunction(tool: Tool, path: string, call: Call): Tool {
+  const grammar = findGrammar(tool.value);
+  if (grammar) call.lose("downgraded", `${path}.custom.format`, "the grammar is described, not enforced");
+  const note = grammar
+    ? `\n\nThe input must follow this ${grammar.syntax} grammar:\n${grammar.definition}`
+    : "";
+  return {
+    ...tool,
+    description: `${tool.description ?? ""}${note}`.trimStart(),
+    parameters: {
+      type: "object",
+      properties: { input: { type: "string", description: "The whole input of the tool, as plain text." } },
+      required: ["input"],
+    },
+  };
+}
+
+/** The grammar, in the nested spelling of chat-completions or the flat one of responses. */
+function findGrammar(value: Json | undefined): { syntax: string; definition: string } | undefined {
+  if (!isObject(value)) return undefined;
+  if (typeof value.definition === "string")
+    return {
+      syntax: typeof value.syntax === "string" ? value.syntax : "formal",
+      definition: value.definition,
+    };
+  return findGrammar(value.custom ?? value.format ?? value.grammar);
+}
+
+/** Hands out the few places for strict schemas. */
+class StrictBudget {
+  readonly #facts: ModelFacts;
+  #tools = 0;
+  #optional = 0;
+  #unions = 0;
+
+  constructor(facts: ModelFacts) {
+    this.#facts = facts;
+  }
+
+  /** The schema in the form that can be enforced; nothing when this one cannot be. */
+  admit(schema: JsonObject, path: string, call: Call): JsonObject | undefined {
+    const clean = sanitiseSchema(schema);
+    const fits =
+      this.#facts.schemas &&
+      !clean.recursive &&
+      this.#tools + 1 <= STRICT_LIMITS.tools &&
+      this.#optional + clean.optional <= STRICT_LIMITS.optional &&
+      this.#unions + clean.unions <= STRICT_LIMITS.unions;
+    if (!fits) {
+      call.lose("dropped", `${path}.strict`, "the schema is not enforced");
+      return undefined;
+    }
+    this.#tools++;
+    this.#optional += clean.optional;
+    this.#unions += clean.unions;
+    if (clean.changed)
+      call.lose("converted", `${path}.parameters`, "constraints are described, not enforced");
+    return clean.schema;
+  }
+}
+
+const MUST_CALL = "You must call one of the tools.";
+
+function choose(
+  request: ChatRequest,
+  tools: { name: string; wire: JsonObject }[],
+  names: ToolNames,
+  facts: ModelFacts,
+  call: Call,
+): EncodedTools {
+  const wires = tools.map(({ wire }) => wire);
+  const { toolChoice } = request;
+  const forced = isForced(request);
+  if (wires.length === 0) {
+    if (forced)
+      throw invalidRequest("tool_choice: a tool is forced, but the request declares none.", "tool_choice");
+    return { tools: [] };
+  }
+  const single: JsonObject = request.parallelToolCalls === false ? { disable_parallel_tool_use: true } : {};
+  if (toolChoice?.type === "none") return { tools: wires, choice: { type: "none" } };
+  if (!forced) {
+    const choice = request.parallelToolCalls === false ? { type: "auto", ...single } : undefined;
+    return { tools: wires, choice };
+  }
+  const named = toolChoice?.type === "tool" ? tools.find(({ name }) => name === toolChoice.name) : undefined;
+  if (toolChoice?.type === "tool" && !named)
+    throw invalidRequest(`tool_choice: the tool ${toolChoice.name} is not declared in tools.`, "tool_choice");
+  if (facts.forcedTools && call.target?.provider.traits?.forcedToolChoice !== false) {
+    const choice =
+      toolChoice?.type === "tool" ? { type: "tool", name: names.send(toolChoice.name) } : { type: "any" };
+    return { tools: wires, choice: { ...choice, ...single } };
+  }
+  call.lose("downgraded", "tool_choice", "asked for in the system prompt: the model cannot be forced");
+  return { tools: named ? [named.wire] : wires, choice: { type: "auto", ...single }, sentence: MUST_CALL };
+}
+
+/** Whether the client insists on a call. */
+export function isForced({ toolChoice }: ChatRequest): boolean {
+  switch (toolChoice?.type) {
+    case "required":
+    case "tool":
+      return true;
+    case "allowed":
+      return toolChoice.required;
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,210 @@
+/** Canonical turns → `system` and `messages` (contract E.1.3). The steps and their order are the contract's. */
+import type { Block, ChatRequest, Turn } from "../../../core/chat.ts";
+import { invalidRequest } from "../../../core/error.ts";
+import type { ToolNames } from "../../../core/ids.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
+import { isObject, parseJson } from "../../../core/json.ts";
+import type { Encoding } from "./blocks.ts";
+import { encodeBlock, FORMAT, textBlock } from "./blocks.ts";
+import { TurnPaths } from "./paths.ts";
+import { pairToolResults } from "./tool-results.ts";
+
+/** A message while it is being put together. */
+export interface Draft {
+  role: "system" | "user" | "assistant";
+  blocks: DraftBlock[];
+  path: string;
+  effort?: string;
+}
+
+export interface DraftBlock {
+  wire: JsonObject;
+  path: string;
+  /** Of a call or a result: the id as the client knows it, and the name of the function. */
+  tool?: { id: string; name: string };
+}
+
+export interface EncodedTurns {
+  system: JsonObject[];
+  messages: Draft[];
+  /** The effort the last turn that names one asks for. */
+  effort?: string;
+}
+
+/** Stands where the format demands a user message and the client sent none. */
+const CONTINUE = "(continue)";
+/** Stands for a user message that was blank. */
+const EMPTY = "(empty)";
+
+/** @throws GatewayError `invalid-request` when nothing but a system prompt is left. */
+export function encodeTurns(request: ChatRequest, names: ToolNames, encoding: Encoding): EncodedTurns {
+  const paths = new TurnPaths(request, encoding.call);
+  const drafts = request.turns.map((turn, index) => encodeTurn(turn, index, paths, names, encoding));
+  const headLength = drafts.findIndex(({ role }) => role !== "system");
+  const head = headLength < 0 ? drafts : drafts.slice(0, headLength);
+  const body = headLength < 0 ? [] : drafts.slice(headLength);
+  if (body.length === 0)
+    throw invalidRequest("messages: at least one non-system message is required.", "messages");
+  const filled = withoutBlanks(body);
+  if (filled.every(({ role }) => role === "system")) filled.push(userText(EMPTY, body[0]!.path));
+  const placed = placeSystemTurns(filled, encoding);
+  const paired = pairToolResults(merge(placed), encoding.call);
+  return {
+    system: head.flatMap(({ blocks }) => blocks.map(({ wire }) => wire)),
+    messages: beginWithUser(merge(paired), encoding),
+    effort: request.turns.findLast(({ effort }) => effort !== undefined)?.effort,
+  };
+}
+
+const SYSTEM_BLOCKS = new Set<Block["type"]>(["text", "refusal", "foreign"]);
+
+function encodeTurn(
+  turn: Turn,
+  index: number,
+  paths: TurnPaths,
+  names: ToolNames,
+  encoding: Encoding,
+): Draft {
+  const blocks = turn.blocks.flatMap((block, blockIndex): DraftBlock[] => {
+    const path = paths.block(turn, index, blockIndex);
+    if (block.type === "tool-call") {
+      const wire: JsonObject = {
+        type: "tool_use",
+        id: block.id,
+        name: names.send(block.name),
+        input: encodeInput(block.input, block.kind),
+        ...(block.cache && { cache_control: { type: "ephemeral", ...block.cache } }),
+      };
+      return [{ wire, path, tool: { id: block.id, name: block.name } }];
+    }
+    if (block.type === "tool-result") {
+      const content = block.blocks.flatMap((inner) => encodeBlock(inner, path, encoding));
+      const wire: JsonObject = {
+        type: "tool_result",
+        tool_use_id: block.id,
+        ...resultContent(content),
+        ...(block.error && { is_error: true }),
+        ...(block.cache && { cache_control: { type: "ephemeral", ...block.cache } }),
+      };
+      return [{ wire, path, tool: { id: block.id, name: block.name ?? "" } }];
+    }
+    if (turn.role === "system" && !SYSTEM_BLOCKS.has(block.type)) {
+      encoding.call.lose("dropped", path, "a system prompt is text");
+      return [];
+    }
+    return encodeBlock(block, path, encoding).map((wire) => ({ wire, path }));
+  });
+  return { role: turn.role, blocks, path: paths.turn(index), effort: turn.effort };
+}
+
+/** The arguments as the object the format demands. */
+function encodeInput(input: string, kind: "function" | "custom"): Json {
+  if (kind === "custom") return { input };
+  const value = input.trim() === "" ? {} : parseJson(input);
+  if (isObject(value)) return value;
+  return value === undefined ? { __invalid_json: input } : { value };
+}
+
+/** One plain text is a string; no content is no member. */
+function resultContent(content: JsonObject[]): JsonObject {
+  if (content.length === 0) return {};
+  const [only] = content;
+  const isPlain = content.length === 1 && only!.type === "text" && only!.cache_control === undefined;
+  return { content: isPlain ? only!.text : content };
+}
+
+/**
+ * Blank messages go. A user message stays when it is one of its own: without it two answers would run together, or the
+ * assistant would have the last word. What stays depends on what stands in front only, so that later turns change nothing.
+ */
+function withoutBlanks(drafts: readonly Draft[]): Draft[] {
+  const kept: Draft[] = [];
+  let before: Draft["role"] | undefined;
+  for (const draft of drafts) {
+    const isEmpty = draft.blocks.length === 0;
+    if (isEmpty && (draft.role !== "user" || before === "user")) continue;
+    kept.push(isEmpty ? userText(EMPTY, draft.path) : draft);
+    if (draft.role !== "system") before = draft.role;
+  }
+  return kept;
+}
+
+/** A system turn stays one where model and place allow it; else the user says it, marked as a reminder. */
+function placeSystemTurns(drafts: readonly Draft[], { facts, call }: Encoding): Draft[] {
+  return drafts.map((draft, index) => {
+    if (draft.role !== "system") return draft;
+    if (facts.systemTurns && isLegalPlace(drafts, index)) {
+      // The effort of a single turn needs a beta, which only a client of this format can have asked for.
+      return call.format === FORMAT ? draft : { ...draft, effort: undefined };
+    }
+    return { role: "user", path: draft.path, blocks: remind(draft) };
+  });
+}
+
+/** Behind a user turn, in front of an assistant turn or at the end; system turns in a row are one section. */
+function isLegalPlace(drafts: readonly Draft[], index: number): boolean {
+  const before = drafts.slice(0, index).findLast(({ role }) => role !== "system");
+  const after = drafts.slice(index + 1).find(({ role }) => role !== "system");
+  return before?.role === "user" && after?.role !== "user";
+}
+
+function remind({ blocks, path }: Draft): DraftBlock[] {
+  const text = blocks.map(({ wire }) => (typeof wire.text === "string" ? wire.text : "")).join("\n\n");
+  const cache_control = blocks.findLast(({ wire }) => wire.cache_control)?.wire.cache_control;
+  return textBlock(`<system-reminder>\n${text}\n</system-reminder>`).map((wire) => ({
+    wire: { ...wire, ...(cache_control && { cache_control }) },
+    path,
+  }));
+}
+
+/** Messages of one role in a row become one; of system turns in a row each keeps its own effort. */
+export function merge(drafts: readonly Draft[]): Draft[] {
+  const merged: Draft[] = [];
+  for (const draft of drafts) {
+    const last = merged.at(-1);
+    if (last && last.role === draft.role && draft.role !== "system") last.blocks.push(...draft.blocks);
+    else merged.push({ ...draft, blocks: [...draft.blocks] });
+  }
+  return merged;
+}
+
+function beginWithUser(drafts: Draft[], { call }: Encoding): Draft[] {
+  const [first] = drafts;
+  if (!first || first.role === "user") return drafts;
+  call.lose("synthesized", first.path, "a user message in front");
+  return [userText(CONTINUE, first.path), ...drafts];
+}
+
+function userText(text: string, path: string): Draft {
+  return { role: "user", path, blocks: [{ wire: { type: "text", text }, path }] };
+}
+
+/**
+ * A last message of the assistant is a beginning to be continued: kept for models that continue one, else the user asks to
+ * go on. A turn the vendor itself paused ends in a server tool's block and goes back as it is.
+ */
+export function endWithUser(drafts: Draft[], keepPrefill: boolean, { call }: Encoding): Draft[] {
+  const last = drafts.at(-1);
+  if (last?.role !== "assistant") return drafts;
+  const end = last.blocks.at(-1);
+  if (end && isServerBlock(end.wire)) return drafts;
+  if (!keepPrefill) {
+    call.lose("synthesized", last.path, "a user message behind: the model does not continue a begun answer");
+    return [...drafts, userText(CONTINUE, last.path)];
+  }
+  if (end && typeof end.wire.text === "string") end.wire.text = end.wire.text.trimEnd();
+  return drafts;
+}
+
+function isServerBlock({ type }: JsonObject): boolean {
+  return typeof type === "string" && /^(?:server_tool_use|mcp_tool_use|.+_tool_result)$/.test(type);
+}
+
+/** The finished message. */
+export function finishDraft({ role, blocks, effort }: Draft): JsonObject {
+  return {
+    role,
+    content: blocks.map(({ wire }) => wire),
+    ...(role === "system" && effort !== undefined && { output_config: { effort } }),
+  };
+}

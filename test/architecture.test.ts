@@ -1,0 +1,127 @@
+/** Who may import whom, as a table with a reason per row. */
+import { expect, test } from "bun:test";
+import { dirname, join, relative, resolve } from "node:path";
+import { Glob } from "bun";
+
+const ROOT = resolve(import.meta.dir, "..");
+
+interface Rule {
+  /** Files the row is about: the longest matching row holds. */
+  from: string;
+  /** Folders and modules they may import besides their own folder. */
+  may: readonly string[];
+  because: string;
+}
+
+const RULES: readonly Rule[] = [
+  { from: "src/core/", may: ["node:crypto"], because: "the vocabulary is what everything else leans on" },
+  { from: "src/stream/", may: ["src/core/"], because: "bytes and frames know no format and no gateway" },
+  {
+    from: "src/formats/chat-completions/",
+    may: ["src/core/", "src/stream/", "@sinclair/typebox", "node:crypto", "node:buffer"],
+    because: "a language knows no other language, no company and no gateway",
+  },
+  {
+    from: "src/formats/messages/",
+    may: ["src/core/", "src/stream/", "@sinclair/typebox", "node:crypto", "node:buffer"],
+    because: "a language knows no other language, no company and no gateway",
+  },
+  {
+    from: "src/gateway/",
+    may: ["src/core/", "src/stream/", "node:crypto"],
+    because: "the walk meets formats and providers only as values, and knows no HTTP framework",
+  },
+  {
+    from: "src/server/",
+    may: [
+      "src/gateway/",
+      "src/core/",
+      "src/stream/",
+      "elysia",
+      "@sinclair/typebox",
+      "node:crypto",
+      "node:buffer",
+    ],
+    because: "Elysia lives here and only here",
+  },
+  {
+    from: "src/config/",
+    may: ["src/core/", "@sinclair/typebox", "yaml", "node:"],
+    because: "config is read once and passed on as a value",
+  },
+  {
+    from: "plugins/",
+    may: ["weir"],
+    because: "a shipped plugin has no advantage over a dropped one",
+  },
+  {
+    from: "src/plugin.ts",
+    may: ["src/core/"],
+    because: "the public face shows the vocabulary and nothing else",
+  },
+];
+
+/** Files at the top of `src` put the parts together; the command line inspects all of them. */
+const FREE = /^src\/(cli\/|[a-z-]+\.ts$)/;
+
+const files = [...new Glob("{src,plugins}/**/*.ts").scanSync(ROOT)].sort();
+
+async function importsOf(file: string): Promise<string[]> {
+  const source = await Bun.file(join(ROOT, file)).text();
+  const named = [...source.matchAll(/^\s*(?:import|export)\s[^;]*?from\s+"([^"]+)"/gms)].map(
+    (match) => match[1]!,
+  );
+  const bare = [...source.matchAll(/^\s*import\s+"([^"]+)"/gm)].map((match) => match[1]!);
+  const lazy = [...source.matchAll(/\bimport\(\s*"([^"]+)"/g)].map((match) => match[1]!);
+  return [...named, ...bare, ...lazy].map((name) =>
+    name.startsWith(".") ? relative(ROOT, join(ROOT, dirname(file), name)) : name,
+  );
+}
+
+function ruleFor(file: string): Rule | undefined {
+  const rows = RULES.filter((rule) => file.startsWith(rule.from));
+  return rows.sort((a, b) => b.from.length - a.from.length)[0];
+}
+
+test("every source file is under a rule or one that puts parts together", () => {
+  expect(files.length).toBeGreaterThan(30);
+  expect(files.filter((file) => !ruleFor(file) && !FREE.test(file))).toEqual([]);
+});
+
+test("imports go only where the table lets them", async () => {
+  const broken: string[] = [];
+  for (const file of files) {
+    const rule = ruleFor(file);
+    if (!rule) continue;
+    for (const name of await importsOf(file)) {
+      const allowed =
+        name.startsWith(rule.from) || rule.may.some((entry) => name === entry || name.startsWith(entry));
+      if (!allowed) broken.push(`${file} imports ${name}, but ${rule.because}`);
+    }
+  }
+  expect(broken).toEqual([]);
+});
+
+test("the table itself can fail", async () => {
+  expect(ruleFor("src/formats/messages/client.ts")?.may).not.toContain("src/formats/chat-completions/");
+  expect(await importsOf("src/plugin.ts")).toContain("src/core/plugin.ts");
+});
+
+test("Elysia is imported by the server alone, and config is read by those who put parts together", async () => {
+  for (const file of files) {
+    const names = await importsOf(file);
+    if (!file.startsWith("src/server/"))
+      expect(names.filter((name) => name.startsWith("elysia"))).toEqual([]);
+    if (!file.startsWith("src/config/") && !FREE.test(file))
+      expect(names.filter((name) => name.startsWith("src/config/"))).toEqual([]);
+  }
+});
+
+test("no file wants a table of contents", async () => {
+  const long: string[] = [];
+  for (const file of files) {
+    const lines = (await Bun.file(join(ROOT, file)).text()).split("\n").length;
+    if (lines > 360) long.push(`${file} has ${lines} lines`);
+  }
+  expect(long).toEqual([]);
+});

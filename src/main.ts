@@ -3,4 +3,7 @@ import { run } from "./cli/index.ts";
 import { replaceProcess } from "./replace.ts";
 
 replaceProcess();
-process.exitCode = await run(process.argv.slice(2));
+// Not awaited: bytecode knows no top-level await.
+void run(process.argv.slice(2)).then((code) => {
+  process.exitCode = code;
+});

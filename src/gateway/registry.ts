@@ -130,6 +130,7 @@ export class Registry {
         format: "",
         url: "",
         reason,
+        substitute: true,
       };
     }
     throw new GatewayError("not-found", this.#unknown(model, name), {

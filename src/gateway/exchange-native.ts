@@ -59,7 +59,8 @@ async function jsonAnswer(
   if (!isObject(body)) throw notAnAnswer(call);
   const seen: Seen = { terminated: false, complete: false };
   codec.watch.answer(body, seen);
-  if (seen.error) throw seen.error;
+  // A failure that calls itself 200: whatever kind it claims to be, the upstream misspoke (contract E.10.1).
+  if (seen.error) throw new GatewayError("upstream", seen.error.message, { code: seen.error.code });
   book(seen, call);
   call.status = response.status;
   gateway.settler.complete(call);

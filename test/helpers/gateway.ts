@@ -6,6 +6,8 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { loadConfig } from "../../src/config/load.ts";
+import { startWeir } from "../../src/start.ts";
 
 const REPOSITORY = resolve(import.meta.dir, "../..");
 const BINARY = process.env["WEIR_BINARY"] ?? join(REPOSITORY, "dist/weir");
@@ -83,6 +85,15 @@ interface Started {
   url: string;
   log: string[];
   stop(): Promise<void>;
+}
+
+async function startHere(folder: string, options: GatewayOptions): Promise<Started> {
+  const log: string[] = [];
+  const env = options.env ?? {};
+  const { config } = loadConfig({ flags: { "--port": "0" }, env, cwd: folder });
+  const write = (text: string) => void log.push(...text.split("\n").filter((line) => line !== ""));
+  const weir = await startWeir({ config, env, write });
+  return { url: weir.url, log, stop: () => weir.stop() };
 }
 
 async function startProcess(

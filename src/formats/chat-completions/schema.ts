@@ -60,8 +60,9 @@ const Message = oneOf("role", [
   open({ role: Type.Literal("function"), content: optional(Content), name: Type.String() }),
 ]);
 
+/** Mistral's clients leave `type` out. */
 const FunctionTool = open({
-  type: Type.Literal("function"),
+  type: optional(Type.Literal("function")),
   function: open({
     name: Type.String({ minLength: 1 }),
     description: optional(Type.String()),

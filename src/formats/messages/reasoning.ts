@@ -3,8 +3,9 @@
  * (contract E.7.2). Anthropic's own values stand there as they are; all others carry who made them, so that they find the
  * way back to that provider and never to another.
  *
- * What is wrapped begins with a letter: `s` the vendor's own opaque value, `t` the text itself (the client asked not to
- * see it, and some providers insist on getting it back), `h` a digest of the text, because the field must not be empty.
+ * What is wrapped is the vendor's own opaque value. Where there is none, something of ours stands in the field, which must
+ * not be empty: the text itself, when the client asked not to see it (some providers insist on getting it back), or else a
+ * digest of the text.
  */
 import type { ReasoningBlock } from "../../core/chat.ts";
 import { sha256 } from "../../core/ids.ts";
@@ -13,27 +14,25 @@ import { unwrap, wrap } from "../../core/provenance.ts";
 /** Who signs with unwrapped values in this format. */
 export const NATIVE_ORIGIN = "anthropic";
 
+const OWN_TEXT = "weir:text:";
+const OWN_DIGEST = "weir:digest:";
+
 /** A thinking block's text and its non-empty signature → canonical. */
 export function openReasoning(text: string, signature: string): ReasoningBlock {
   const sealed = unwrap(signature);
   if (!sealed) return { type: "reasoning", text, signature, origin: NATIVE_ORIGIN };
   const { origin, payload } = sealed;
-  const rest = payload.slice(1);
-  switch (payload[0]) {
-    case "s":
-      return { type: "reasoning", text, signature: rest, origin };
-    case "t":
-      return { type: "reasoning", text: text || rest, origin };
-    default:
-      return { type: "reasoning", text, origin };
-  }
+  if (payload.startsWith(OWN_TEXT))
+    return { type: "reasoning", text: text || payload.slice(OWN_TEXT.length), origin };
+  if (payload === "" || payload.startsWith(OWN_DIGEST)) return { type: "reasoning", text, origin };
+  return { type: "reasoning", text, signature: payload, origin };
 }
 
 /** A redacted block's data → canonical. */
 export function openRedacted(data: string): ReasoningBlock {
   const sealed = unwrap(data);
   return sealed
-    ? { type: "reasoning", text: "", redacted: sealed.payload.slice(1), origin: sealed.origin }
+    ? { type: "reasoning", text: "", redacted: sealed.payload, origin: sealed.origin }
     : { type: "reasoning", text: "", redacted: data, origin: NATIVE_ORIGIN };
 }
 
@@ -45,13 +44,13 @@ export function sealSignature(
   hidden: boolean,
 ): string {
   if (signature && origin === NATIVE_ORIGIN) return signature;
-  if (signature) return wrap(origin, `s${signature}`);
-  return wrap(origin, hidden ? `t${text}` : `h${digest(text)}`);
+  if (signature) return wrap(origin, signature);
+  return wrap(origin, hidden ? OWN_TEXT + text : OWN_DIGEST + digest(text));
 }
 
 /** The data of a redacted block. */
 export function sealRedacted(redacted: string, origin: string): string {
-  return origin === NATIVE_ORIGIN ? redacted : wrap(origin, `s${redacted}`);
+  return origin === NATIVE_ORIGIN ? redacted : wrap(origin, redacted);
 }
 
 /** Enough of a digest to tell texts apart. Hexadecimal digits. */

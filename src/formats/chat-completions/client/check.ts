@@ -80,13 +80,18 @@ function variantFault(schema: TSchema, value: Json, path: string): GatewayError 
   const { propertyName } = schema.discriminator as { propertyName: string };
   const word = value[propertyName];
   const wordPath = `${path}.${propertyName}`;
-  if (word === undefined) return missing(wordPath);
   const variants = schema.anyOf as TSchema[];
-  const chosen = variants.find((variant) => Value.Check(variant.properties[propertyName], word));
+  const chosen = variants.find((variant) => isNamed(variant, propertyName, word));
+  if (!chosen && word === undefined) return missing(wordPath);
   if (chosen) return memberFault(chosen, value, path);
   return wrong(wordPath, {
     anyOf: variants.map((variant) => variant.properties[propertyName]),
   } as unknown as TSchema);
+}
+
+function isNamed(variant: TSchema, propertyName: string, word: Json | undefined): boolean {
+  if (word === undefined) return !(variant.required as readonly string[]).includes(propertyName);
+  return Value.Check(variant.properties[propertyName], word);
 }
 
 function withoutNull(schema: TSchema): TSchema {
@@ -125,7 +130,13 @@ function integerExpectation({ minimum, maximum }: TSchema): string {
 }
 
 function alternatives(variants: TSchema[]): string {
-  const words = [...new Set(variants.map(expectation))];
+  const words = [
+    ...new Set(
+      variants
+        .filter((variant) => variant.type !== "null")
+        .map((variant) => expectation(withoutNull(variant))),
+    ),
+  ];
   if (words.every((word) => word.startsWith("'"))) return `one of ${words.join(", ")}`;
   return words.join(" or ");
 }

@@ -72,6 +72,8 @@ function sourceOf(url: string): Source {
 }
 
 function decodeAudio(part: JsonObject, path: string): Block {
+  // Mistral's dialect has the bytes themselves in `input_audio`, and recognises their format.
+  if (typeof part.input_audio === "string") return { type: "audio", data: part.input_audio, format: "wav" };
   if (!isObject(part.input_audio)) throw missing(`${path}.input_audio`);
   const data = requiredText(part.input_audio, "data", `${path}.input_audio`);
   const { format } = part.input_audio;

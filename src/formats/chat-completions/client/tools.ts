@@ -12,7 +12,7 @@ export function decodeTools(body: JsonObject): Tool[] {
 }
 
 function decodeTool(tool: JsonObject): Tool {
-  if (tool.type === "function" && isObject(tool.function))
+  if ((tool.type ?? "function") === "function" && isObject(tool.function))
     return { ...functionTool(tool.function), ...decodeCache(tool) };
   if (tool.type === "custom" && isObject(tool.custom))
     return { ...customTool(tool.custom), ...decodeCache(tool) };

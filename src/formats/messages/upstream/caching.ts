@@ -11,12 +11,19 @@ const MAX_MARKS = 4;
 
 /** Edits the marks of a finished body in place. */
 export function placeCacheMarks(body: JsonObject, request: ChatRequest, facts: ModelFacts, call: Call): void {
+  if (request.cache) {
+    if (takesTopLevel(call)) body.cache_control = mark(request.cache);
+    else if (facts.claude) markEnds(body, request.cache);
+  }
   const marked = collect(body).filter((block) => block.cache_control !== undefined);
-  if (request.cache) body.cache_control = mark(request.cache);
-  else if (marked.length === 0 && wantsAutomatic(request, facts, call)) markAutomatically(body, call);
   const most = body.cache_control === undefined ? MAX_MARKS : MAX_MARKS - 1;
   for (const block of marked.slice(0, Math.max(0, marked.length - most))) delete block.cache_control;
   raiseLifetimes([...marked.slice(-most), body]);
+}
+
+/** A client of this format that writes the field knows its upstream; for others it is the provider's trait. */
+function takesTopLevel(call: Call): boolean {
+  return call.format === FORMAT || call.target?.provider.traits?.topLevelCacheControl === true;
 }
 
 function mark(cache: CacheMark): JsonObject {
@@ -34,23 +41,12 @@ function objectsIn(value: Json | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/** Clients of chat-completions are used to a cache that works by itself; clients of this format say what they want. */
-function wantsAutomatic(request: ChatRequest, facts: ModelFacts, call: Call): boolean {
-  if (call.format === FORMAT || !facts.claude) return false;
-  const options = request.extra["chat-completions"]?.prompt_cache_options;
-  return !(isObject(options) && options.mode === "explicit");
-}
-
-function markAutomatically(body: JsonObject, call: Call): void {
-  if (call.target?.provider.traits?.topLevelCacheControl) {
-    body.cache_control = mark({});
-    return;
-  }
+/** Marks the last tool, the last system block and the last block of the user; marks of the client's own stay. */
+function markEnds(body: JsonObject, cache: CacheMark): void {
   const tool = objectsIn(body.tools).findLast((declared) => declared.defer_loading !== true);
   const system = objectsIn(body.system).at(-1);
   const user = objectsIn(body.messages).findLast(({ role }) => role === "user");
-  const block = objectsIn(user?.content).at(-1);
-  for (const place of [tool, system, block]) if (place) place.cache_control = mark({});
+  for (const block of [tool, system, objectsIn(user?.content).at(-1)]) if (block) block.cache_control ??= mark(cache);
 }
 
 /** A long-lived mark behind a short-lived one is refused: the ones in front live as long. */

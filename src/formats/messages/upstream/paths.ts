@@ -1,6 +1,6 @@
 /** How the client that sent a request spells the fields a loss is about. */
 import type { Call } from "../../../core/call.ts";
-import type { ChatRequest, Turn } from "../../../core/chat.ts";
+import type { Block, ChatRequest, Turn } from "../../../core/chat.ts";
 
 type Field = "stop" | "thinking" | "effort" | "answerFormat" | "citations";
 
@@ -25,32 +25,48 @@ export function fieldPath(field: Field, call: Call): string {
   return (call.format === "messages" ? MESSAGES : CHAT)[field];
 }
 
-/** Paths of turns and blocks in the client's request. */
+/**
+ * Paths of turns and blocks in the client's request. A turn is a message, with two exceptions: in this format the system
+ * prompt is a field of its own, and in chat-completions each tool result is a message of its own.
+ */
 export class TurnPaths {
-  readonly #messages: boolean;
-  /** In this format the system prompt is no message: the turns behind it count from 0. */
-  readonly #offset: number;
+  readonly #ownFormat: boolean;
+  /** The index of each turn's first message; -1 for the system field. */
+  readonly #first: number[] = [];
 
   constructor(request: ChatRequest, call: Call) {
-    this.#messages = call.format === "messages";
-    this.#offset = this.#messages && request.turns[0]?.role === "system" ? 1 : 0;
+    this.#ownFormat = call.format === "messages";
+    let next = this.#ownFormat && request.turns[0]?.role === "system" ? -1 : 0;
+    for (const turn of request.turns) {
+      this.#first.push(next);
+      next += this.#isResults(turn) ? turn.blocks.length : 1;
+    }
+  }
+
+  #isResults({ blocks }: Turn): boolean {
+    return !this.#ownFormat && blocks.length > 0 && blocks.every(({ type }) => type === "tool-result");
   }
 
   turn(index: number): string {
-    return index < this.#offset ? "system" : `messages[${index - this.#offset}]`;
+    const first = this.#first[index]!;
+    return first < 0 ? "system" : `messages[${first}]`;
   }
 
   /** The path of a block. In chat-completions calls and content are lists of their own. */
   block(turn: Turn, index: number, blockIndex: number): string {
     const path = this.turn(index);
     if (path === "system") return `system[${blockIndex}]`;
-    const block = turn.blocks[blockIndex];
-    if (this.#messages) return `${path}.content[${blockIndex}]`;
-    if (block?.type === "tool-result" || block?.type === "reasoning") return path;
-    const isCall = block?.type === "tool-call";
-    const place = turn.blocks
-      .slice(0, blockIndex)
-      .filter((before) => (before.type === "tool-call") === isCall && before.type !== "reasoning").length;
-    return `${path}.${isCall ? "tool_calls" : "content"}[${place}]`;
+    if (this.#ownFormat) return `${path}.content[${blockIndex}]`;
+    if (this.#isResults(turn)) return `messages[${this.#first[index]! + blockIndex}]`;
+    const list = listOf(turn.blocks[blockIndex]!);
+    if (list === undefined) return path;
+    const place = turn.blocks.slice(0, blockIndex).filter((before) => listOf(before) === list).length;
+    return `${path}.${list}[${place}]`;
   }
+}
+
+/** Which list of a chat-completions message a block comes from; reasoning comes from several. */
+function listOf({ type }: Block): string | undefined {
+  if (type === "reasoning") return undefined;
+  return type === "tool-call" ? "tool_calls" : "content";
 }

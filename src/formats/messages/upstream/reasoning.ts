@@ -131,7 +131,8 @@ function budgeted(
 
 /** What the client said; else whoever asked for thinking also wants to see it, unless it said not to. */
 function display(wish: ReasoningWish, request: ChatRequest, facts: ModelFacts, call: Call): JsonObject {
-  if (call.format === FORMAT) return wish.display === undefined ? {} : { display: wish.display };
+  if (wish.display !== undefined) return { display: wish.display };
+  if (call.format === FORMAT) return {};
   return facts.showsReasoning || request.style.hideReasoning ? {} : { display: "summarized" };
 }
 

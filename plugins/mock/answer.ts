@@ -1,9 +1,10 @@
-/** Composes the mock's answers: first the blocks as they would be, then what limits leave of them. */
+/** Composes the mock's answers: first the blocks as they would be, then what stop sequences and limits leave of them. */
 import type { BlockStart, ChatRequest, FinishReason } from "weir";
-import type { ToolOutcome } from "./request.ts";
-import { clip, freshOutcomes, lastUserText, lastUserTexts, listAttachments } from "./request.ts";
-import { makeNumber } from "./seed.ts";
-import { splitTokens } from "./tokens.ts";
+import { chooseCalls } from "./calls.ts";
+import { lastUserTexts, refusesReasoning, wantsReasoning } from "./request.ts";
+import { makeSignature } from "./seed.ts";
+import { MOST_TOKENS, splitTokens } from "./tokens.ts";
+import { writeAnswer, writeLong, writeReasoning } from "./words.ts";
 
 /** A block of the answer before it is played. */
 export interface PlannedBlock {
@@ -13,42 +14,85 @@ export interface PlannedBlock {
   signature?: string;
 }
 
-/** What kind of answer a model gives. */
-export type Recipe = "chat" | "echo" | "reason" | "tools" | "long" | "empty";
-
 /** A whole answer, cut to what the request allows. */
 export interface Plan {
   blocks: PlannedBlock[];
   reason: FinishReason;
 }
 
-const OPENINGS = [
-  "This is weir's mock model: no vendor was asked.",
-  "Hello from weir's mock, which answers without a key and without a network.",
-  "weir's mock here; a real model would answer this better.",
-];
+/** What kind of answer a model gives. */
+export type Recipe = "chat" | "echo" | "reason" | "tools" | "long" | "empty";
 
-/** The same request has the same plan. */
-export function planAnswer(request: ChatRequest, seed: string, recipe: Recipe, _length: number): Plan {
-  if (recipe === "empty") return { blocks: [], reason: { kind: "stop" } };
-  const text = recipe === "echo" ? lastUserTexts(request).join("\n") : writeText(request, seed);
-  return { blocks: [{ start: { type: "text" }, pieces: splitTokens(text) }], reason: { kind: "stop" } };
+type Composer = (request: ChatRequest, seed: string, length: number) => PlannedBlock[];
+
+const COMPOSERS: Record<Recipe, Composer> = {
+  chat: (request, seed) => [
+    ...(wantsReasoning(request) ? reasoningBlocks(request, seed) : []),
+    ...answerBlocks(request, seed, false),
+  ],
+  reason: (request, seed) => [
+    ...(refusesReasoning(request.reasoning) ? [] : reasoningBlocks(request, seed)),
+    ...answerBlocks(request, seed, false),
+  ],
+  tools: (request, seed) => answerBlocks(request, seed, true),
+  echo: (request) => textBlocks(splitTokens(lastUserTexts(request).join("\n"))),
+  long: (_request, _seed, length) => textBlocks(writeLong(length)),
+  empty: () => [],
+};
+
+/** The same request has the same plan. @param length in tokens, for the recipe `long`. */
+export function planAnswer(request: ChatRequest, seed: string, recipe: Recipe, length: number): Plan {
+  const blocks = COMPOSERS[recipe](request, seed, length);
+  const calls = blocks.some((block) => block.start.type === "tool-call");
+  const plan: Plan = { blocks, reason: { kind: calls ? "tool-calls" : "stop" } };
+  return cutAtLimit(cutAtStop(plan, request.stop), Math.min(request.maxTokens ?? MOST_TOKENS, MOST_TOKENS));
 }
 
-function writeText(request: ChatRequest, seed: string): string {
-  const outcomes = freshOutcomes(request);
-  if (outcomes.length > 0)
-    return `${outcomes.map(tellOutcome).join(" ")} That is all weir's mock has to say.`;
-  const said = clip(lastUserText(request), 300);
-  const attachments = listAttachments(request);
-  return [
-    OPENINGS[makeNumber(seed, "opening", OPENINGS.length)],
-    said === "" ? "You sent no text." : `You said: "${said}"`,
-    ...(attachments.length > 0 ? [`You also sent ${attachments.join(" and ")}.`] : []),
-  ].join(" ");
+function answerBlocks(request: ChatRequest, seed: string, everyTool: boolean): PlannedBlock[] {
+  const calls = chooseCalls(request, seed, everyTool).map(({ input, ...call }): PlannedBlock => ({
+    start: { type: "tool-call", ...call },
+    pieces: splitTokens(input),
+  }));
+  return calls.length > 0 ? calls : textBlocks(splitTokens(writeAnswer(request, seed)));
 }
 
-function tellOutcome({ name, text, failed }: ToolOutcome): string {
-  const result = text === "" ? "nothing" : `"${clip(text, 300)}"`;
-  return failed ? `The tool ${name} failed and said ${result}.` : `The tool ${name} returned ${result}.`;
+function textBlocks(pieces: string[]): PlannedBlock[] {
+  return pieces.length === 0 ? [] : [{ start: { type: "text" }, pieces }];
+}
+
+function reasoningBlocks(request: ChatRequest, seed: string): PlannedBlock[] {
+  const pieces = splitTokens(writeReasoning(request)).slice(0, request.reasoning?.budget);
+  const start = { type: "reasoning", origin: "mock" } as const;
+  return [{ start, pieces, signature: makeSignature(seed, "reasoning") }];
+}
+
+/** Ends the answer in front of the first stop sequence of its text. */
+function cutAtStop(plan: Plan, stops: readonly string[]): Plan {
+  const index = plan.blocks.findIndex((block) => block.start.type === "text");
+  const block = plan.blocks[index];
+  const text = block?.pieces.join("") ?? "";
+  const [first] = stops
+    .filter((stop) => stop !== "" && text.includes(stop))
+    .sort((a, b) => text.indexOf(a) - text.indexOf(b));
+  if (!block || first === undefined) return plan;
+  const pieces = splitTokens(text.slice(0, text.indexOf(first)));
+  return {
+    blocks: [...plan.blocks.slice(0, index), ...textBlocks(pieces)],
+    reason: { kind: "stop-sequence", stopSequence: first },
+  };
+}
+
+/** Ends the answer after so many tokens; reasoning that is cut is not signed. */
+function cutAtLimit({ blocks, reason }: Plan, limit: number): Plan {
+  const kept: PlannedBlock[] = [];
+  let left = limit;
+  for (const block of blocks) {
+    if (block.pieces.length > left) {
+      if (left > 0) kept.push({ start: block.start, pieces: block.pieces.slice(0, left) });
+      return { blocks: kept, reason: { kind: "length" } };
+    }
+    kept.push(block);
+    left -= block.pieces.length;
+  }
+  return { blocks: kept, reason };
 }

@@ -9,6 +9,7 @@ import {
   failSometimes,
   failWithStatus,
 } from "./faults.ts";
+import { MOST_TOKENS } from "./tokens.ts";
 
 /** How a model answers and how it fails. */
 export interface Behaviour {
@@ -65,7 +66,8 @@ export const mockModels: readonly MockModel[] = [
   {
     name: "long-<tokens>",
     example: "long-1000",
-    description: "Answers with a text of that many tokens.",
+    description: `Answers with a text of that many tokens, at most ${MOST_TOKENS}.`,
+    allows: (tokens) => tokens <= MOST_TOKENS,
     behave: (length) => ({ recipe: "long", length }),
   },
   {

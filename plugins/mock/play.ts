@@ -2,7 +2,7 @@
 import type { ChatEvent, Usage } from "weir";
 import type { Plan } from "./answer.ts";
 import type { Behaviour } from "./models.ts";
-import { wait, waitForAbort } from "./wait.ts";
+import { breathe, wait, waitForAbort } from "./wait.ts";
 
 /** After so many tokens at full speed others get their turn. */
 const BREATH = 64;
@@ -43,5 +43,7 @@ async function breakOff(behaviour: Behaviour, signal: AbortSignal): Promise<neve
 }
 
 async function takeTime(pace: number, played: number, signal: AbortSignal): Promise<void> {
-  if (pace > 0 || played % BREATH === BREATH - 1) await wait(pace, signal);
+  if (pace > 0) await wait(pace, signal);
+  else if (played % BREATH === BREATH - 1) await breathe(signal);
+  else signal.throwIfAborted();
 }

@@ -31,3 +31,9 @@ export function makeSignature(seed: string, label: string): string {
 function sha256(text: string): Buffer {
   return new Bun.CryptoHasher("sha256").update(text).digest();
 }
+
+/** A version 4 UUID. */
+export function makeUuid(seed: string): string {
+  const hex = sha256(seed).toString("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}

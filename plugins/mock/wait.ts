@@ -16,6 +16,12 @@ export function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
   });
 }
 
+/** Lets others have their turn. @throws the signal's reason when it has aborted. */
+export async function breathe(signal: AbortSignal): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+  signal.throwIfAborted();
+}
+
 /** Never resolves. @throws the signal's reason. */
 export function waitForAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {

@@ -1,0 +1,67 @@
+/** Numbers within the bounds of a JSON schema. */
+import type { Json, JsonObject } from "weir";
+
+/** The wanted number if the schema allows it, else one near it that is. */
+export function fitNumber(schema: JsonObject, wanted: number, whole: boolean): number {
+  const range = readRange(schema);
+  const step = readStep(schema.multipleOf, whole);
+  return step === 0 ? fitBetween(range, wanted) : fitSteps(range, wanted, step);
+}
+
+interface Range {
+  low: number;
+  high: number;
+  /** The bound itself is not allowed. */
+  lowOpen: boolean;
+  highOpen: boolean;
+}
+
+/** `exclusiveMinimum` is a number, and in old drafts a word about `minimum`. */
+function readRange(schema: JsonObject): Range {
+  const low = Math.max(numberOr(schema.minimum, -Infinity), numberOr(schema.exclusiveMinimum, -Infinity));
+  const high = Math.min(numberOr(schema.maximum, Infinity), numberOr(schema.exclusiveMaximum, Infinity));
+  return {
+    low,
+    high,
+    lowOpen: schema.exclusiveMinimum === low || schema.exclusiveMinimum === true,
+    highOpen: schema.exclusiveMaximum === high || schema.exclusiveMaximum === true,
+  };
+}
+
+function numberOr(value: Json | undefined, otherwise: number): number {
+  return typeof value === "number" ? value : otherwise;
+}
+
+/** The distance between two allowed numbers; 0 when every number is. */
+function readStep(multiple: Json | undefined, whole: boolean): number {
+  if (typeof multiple !== "number" || multiple <= 0) return whole ? 1 : 0;
+  if (!whole) return multiple;
+  const factors = Array.from({ length: 1000 }, (_, index) => index + 1);
+  return multiple * (factors.find((factor) => Number.isInteger(multiple * factor)) ?? 1);
+}
+
+function allows({ low, high, lowOpen, highOpen }: Range, value: number): boolean {
+  return (lowOpen ? value > low : value >= low) && (highOpen ? value < high : value <= high);
+}
+
+function fitBetween(range: Range, wanted: number): number {
+  if (allows(range, wanted)) return wanted;
+  const { low, high } = range;
+  if (Number.isFinite(low) && Number.isFinite(high)) return (low + high) / 2;
+  return Number.isFinite(low) ? low + 1 : high - 1;
+}
+
+function fitSteps(range: Range, wanted: number, step: number): number {
+  const near = [wanted, range.low, range.high]
+    .filter(Number.isFinite)
+    .map((value) => Math.round(value / step));
+  const candidates = near
+    .flatMap((count) => [count, count + 1, count - 1])
+    .map((count) => multiply(count, step));
+  return candidates.find((value) => allows(range, value)) ?? multiply(near[0]!, step);
+}
+
+/** 3 × 0.1 is 0.3 here. */
+function multiply(count: number, step: number): number {
+  return Number((count * step).toPrecision(12));
+}

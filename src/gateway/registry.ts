@@ -1,7 +1,7 @@
 /**
  * Plugins in, frozen lookup out: which provider serves a model name, in which format, at which URL.
  *
- * Precedence is decided once: an exact name before a glob, a longer pattern before a shorter one, a dropped file before
+ * Precedence is decided once: an exact name before a glob, `provider/model` before other globs, a longer pattern before a shorter one, a dropped file before
  * a built-in, then the order of loading.
  */
 import { GatewayError } from "../core/error.ts";
@@ -63,6 +63,8 @@ export interface ModelEntry {
 interface Rule {
   pattern: Pattern;
   provider: ActiveProvider;
+  /** The provider's own `name/*`. */
+  forced: boolean;
   builtIn: boolean;
   order: number;
 }
@@ -304,12 +306,19 @@ function patternsOf(provider: Provider): readonly string[] {
 
 function rulesOf(provider: ActiveProvider, order: number): Rule[] {
   const builtIn = provider.source === "built-in";
-  return provider.patterns.map((text) => ({ pattern: compilePattern(text), provider, builtIn, order }));
+  return provider.patterns.map((text) => ({
+    pattern: compilePattern(text),
+    provider,
+    forced: text === `${provider.name}/*`,
+    builtIn,
+    order,
+  }));
 }
 
 function byPrecedence(a: Rule, b: Rule): number {
   return (
     Number(b.pattern.exact) - Number(a.pattern.exact) ||
+    Number(b.forced) - Number(a.forced) ||
     b.pattern.text.length - a.pattern.text.length ||
     Number(a.builtIn) - Number(b.builtIn) ||
     a.order - b.order
@@ -323,6 +332,7 @@ function describe(pattern: Pattern): string {
 function whyBefore(rule: Rule, next: Rule | undefined): string {
   if (!next) return describe(rule.pattern);
   if (rule.pattern.exact !== next.pattern.exact) return `${describe(rule.pattern)}: exact before glob`;
+  if (rule.forced !== next.forced) return `${describe(rule.pattern)}: the name says the provider`;
   if (rule.pattern.text.length !== next.pattern.text.length)
     return `${describe(rule.pattern)}: longer before shorter`;
   if (rule.builtIn !== next.builtIn) return `${describe(rule.pattern)}: dropped file before built-in`;

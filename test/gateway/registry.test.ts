@@ -1,0 +1,145 @@
+import { describe, expect, test } from "bun:test";
+import { GatewayError } from "../../src/core/error.ts";
+import type { Format } from "../../src/core/format.ts";
+import type { Provider } from "../../src/core/provider.ts";
+import { Secret } from "../../src/core/secret.ts";
+import { chatCompletionsFormat } from "../../src/formats/chat-completions/index.ts";
+import { messagesFormat } from "../../src/formats/messages/index.ts";
+import { Registry } from "../../src/gateway/registry.ts";
+import type { RegistryOptions } from "../../src/gateway/registry.ts";
+
+const formats: Format[] = [chatCompletionsFormat, messagesFormat];
+
+function host(name: string, more: Partial<Provider> = {}): Provider {
+  return {
+    name,
+    baseUrl: `https://${name}.example/v1`,
+    speaks: { "chat-completions": "/chat/completions" },
+    ...more,
+  };
+}
+
+function registry(providers: Provider[], more: Partial<RegistryOptions> = {}): Registry {
+  const plugins = providers.map((provider) => ({
+    plugin: { name: provider.name, providers: [provider] },
+    source: "built-in",
+  }));
+  return new Registry({ plugins, formats, settings: () => ({}), ...more });
+}
+
+const mock: Provider = { name: "mock", async *generate() {} };
+
+describe("precedence", () => {
+  const rows: [why: string, providers: Provider[], model: string, winner: string, upstream: string][] = [
+    ["provider/model forces the provider", [host("a", { models: ["b/*"] }), host("b")], "b/x", "b", "x"],
+    [
+      "exact before glob",
+      [host("a", { models: ["gpt-*"] }), host("b", { models: ["gpt-5"] })],
+      "gpt-5",
+      "b",
+      "gpt-5",
+    ],
+    [
+      "longer before shorter",
+      [host("a", { models: ["gpt-*"] }), host("b", { models: ["gpt-5-*"] })],
+      "gpt-5-x",
+      "b",
+      "gpt-5-x",
+    ],
+    [
+      "then the order of loading",
+      [host("a", { models: ["g*"] }), host("b", { models: ["g*"] })],
+      "gx",
+      "a",
+      "gx",
+    ],
+    ["only a trailing /* strips", [host("a", { models: ["x/*-y"] })], "x/1-y", "a", "x/1-y"],
+    ["a prefix is stripped once", [host("a")], "a/a/x", "a", "a/x"],
+  ];
+  for (const [why, providers, model, winner, upstream] of rows) {
+    test(why, () => {
+      const target = registry(providers).resolve(model, "chat-completions");
+      expect([target.provider.name, target.model]).toEqual([winner, upstream]);
+      expect(registry(providers).explain(model)[0]).toMatchObject({
+        provider: winner,
+        model: upstream,
+        wins: true,
+      });
+    });
+  }
+
+  test("a dropped file before a built-in one, and it replaces one of its name", () => {
+    const plugins = [
+      { plugin: { name: "a", providers: [host("a", { models: ["g*"] })] }, source: "built-in" },
+      { plugin: { name: "b", providers: [host("b", { models: ["g*"] })] }, source: "/p/b.ts" },
+      {
+        plugin: { name: "a2", providers: [host("a", { baseUrl: "https://other.example" })] },
+        source: "/p/a.ts",
+      },
+    ];
+    const built = registry([], { plugins });
+    expect(built.resolve("gx", "chat-completions").provider.name).toBe("b");
+    expect(built.resolve("a/x", "chat-completions").url).toBe("https://other.example/chat/completions");
+  });
+});
+
+test("lanes: the client's own format wins, otherwise the first listed", () => {
+  const both = host("a", { speaks: { "chat-completions": "/chat/completions", messages: "/messages" } });
+  const built = registry([both, host("b"), mock]);
+  expect(built.resolve("a/x", "messages")).toMatchObject({
+    lane: "native",
+    url: "https://a.example/v1/messages",
+  });
+  expect(built.resolve("b/x", "messages")).toMatchObject({ lane: "translated", format: "chat-completions" });
+  expect(built.resolve("mock/x", "messages")).toMatchObject({ lane: "generated", model: "x" });
+});
+
+test("an unknown model is refused with what would help", () => {
+  const thrown = () =>
+    registry([host("a"), host("b", { models: ["b-*"], apiKey: "B_API_KEY" })]).resolve("b-1", "messages");
+  expect(thrown).toThrow(GatewayError);
+  expect(thrown).toThrow("belongs to b, which is off: set B_API_KEY");
+  expect(() => registry([host("a")]).resolve("zzz", "messages")).toThrow("provider/model (a/…)");
+});
+
+test("with nothing but the mock on, it stands in for known providers and says so", () => {
+  const only = registry([mock, host("b", { models: ["b-*"], apiKey: "B_API_KEY" })]);
+  expect(only.resolve("b-1", "messages")).toMatchObject({ substitute: true, lane: "generated" });
+  expect(() => only.resolve("zzz", "messages")).toThrow(GatewayError);
+  const settings = () => ({ apiKey: new Secret("k") });
+  const more = registry([mock, host("b", { models: ["b-*"], apiKey: "B_API_KEY" })], { settings });
+  expect(more.resolve("b-1", "messages").substitute).toBeUndefined();
+});
+
+test("aliases point at names, are listed, and never at each other", () => {
+  const built = registry([host("a", { catalog: ["m"] })], { aliases: { fast: "a/m" } });
+  expect(built.resolve("fast", "chat-completions")).toMatchObject({ model: "m" });
+  expect(built.models().map((model) => model.id)).toEqual(["fast", "a/m"]);
+  expect(() => registry([host("a")], { aliases: { x: "y", y: "a/m" } })).toThrow("alias itself");
+});
+
+test("mistakes in a plugin are said at the start", () => {
+  const rows: [Provider, string][] = [
+    [{ name: "Bad Name", generate: mock.generate }, "lower-case"],
+    [{ name: "a" }, "either speak a format or generate"],
+    [host("a", { generate: mock.generate }), "not both"],
+    [host("a", { speaks: { gemini: "/x" } }), 'speaks "gemini", which nobody can encode'],
+    [host("a", { speaks: { messages: "x" } }), "begin with a slash"],
+    [host("a", { baseUrl: "file:///etc" }), "http or https"],
+    [host("a", { baseUrl: "https://u:p@a.example" }), "user"],
+  ];
+  for (const [provider, sentence] of rows) expect(() => registry([provider])).toThrow(sentence);
+});
+
+test("credentials are headers bound to the provider and do not print", () => {
+  const settings = () => ({ apiKey: new Secret("canary") });
+  const [bearer, own] = registry(
+    [host("a", { apiKey: "A" }), host("b", { apiKey: "B", auth: "x-api-key" })],
+    { settings },
+  ).providers;
+  expect(bearer?.credentials).toEqual({ authorization: "Bearer canary" });
+  expect(own?.credentials).toEqual({ "x-api-key": "canary" });
+  expect(`${settings().apiKey} ${JSON.stringify(settings())} ${Bun.inspect(settings())}`).not.toContain(
+    "canary",
+  );
+});

@@ -1,0 +1,126 @@
+/** Everything the README says is run here; its option table is made from the schema (`UPDATE=1 bun test` rewrites it). */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join, resolve } from "node:path";
+import { loadConfig } from "../src/config/load.ts";
+import { listOptions } from "../src/config/schema.ts";
+import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
+
+const ROOT = resolve(import.meta.dir, "..");
+const README = join(ROOT, "README.md");
+const text = await Bun.file(README).text();
+
+/** The fenced blocks of a language, in order. */
+function blocks(language: string): string[] {
+  return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, "gms"))].map(
+    (match) => match[1]!,
+  );
+}
+
+let gateway: RunningGateway;
+
+beforeAll(async () => {
+  const plugin = blocks("ts").find((block) => block.includes("definePlugin"))!;
+  gateway = await startGateway({ plugins: { "acme.ts": plugin }, env: { ACME_API_KEY: "k" } });
+});
+
+afterAll(() => gateway.stop());
+
+const here = (code: string) => code.replaceAll("http://127.0.0.1:9347", gateway.url);
+
+/** Runs a snippet inside the repository, so that it finds the SDKs. */
+async function runSnippet(code: string): Promise<string> {
+  const file = join(ROOT, "test", `.snippet-${crypto.randomUUID()}.ts`);
+  await Bun.write(file, here(code));
+  try {
+    const run = Bun.spawn([process.execPath, file], { stdout: "pipe", stderr: "pipe" });
+    const [output, errors] = await Promise.all([run.stdout.text(), run.stderr.text()]);
+    expect(errors).toBe("");
+    return output;
+  } finally {
+    await Bun.file(file).delete();
+  }
+}
+
+test("the curl streams from the mock", async () => {
+  const curl = blocks("sh").find((block) => block.startsWith("curl"))!;
+  const run = Bun.spawn(["sh", "-c", here(curl)], { stdout: "pipe", stderr: "ignore" });
+  const output = await run.stdout.text();
+  expect(output).toContain('"object":"chat.completion.chunk"');
+  expect(output).toEndWith("data: [DONE]\n\n");
+});
+
+test("both SDK snippets print the mock's answer", async () => {
+  const snippets = blocks("ts").filter((block) => block.includes('apiKey: "unused"'));
+  expect(snippets.length).toBe(2);
+  for (const snippet of snippets) expect(await runSnippet(snippet)).toContain("Hello");
+});
+
+test("the plugin is the 13-line one, and loads", async () => {
+  const plugin = blocks("ts").find((block) => block.includes("definePlugin"))!;
+  expect(plugin.trim().split("\n").length).toBeLessThanOrEqual(13);
+  const response = await fetch(`${gateway.url}/v1/models/${encodeURIComponent("acme/x")}`);
+  expect(((await response.json()) as { owned_by: string }).owned_by).toBe("acme");
+});
+
+test("the commands are scripts of package.json", async () => {
+  const { scripts } = (await Bun.file(join(ROOT, "package.json")).json()) as {
+    scripts: Record<string, string>;
+  };
+  const named = [...text.matchAll(/\bbun run ([a-z]+)/g)].map((match) => match[1]!);
+  expect(named.length).toBeGreaterThan(3);
+  for (const name of [...named, "start", "test", "check", "build", "conformance"])
+    expect(scripts[name]).toBeString();
+});
+
+test("the config example is valid", async () => {
+  const folder = gateway.folder;
+  await Bun.write(join(folder, "example.yaml"), blocks("yaml")[0]!);
+  const env = { MY_OPENAI_KEY: "sk-something-long" };
+  const { config } = loadConfig({ flags: { "--config": "example.yaml" }, env, cwd: folder });
+  expect(config.keys.map((key) => key.name)).toEqual(["alice"]);
+  expect(config.aliases).toEqual({ fast: "openai/gpt-5.4-nano" });
+});
+
+test("the models it names for rehearsing failures exist", async () => {
+  const names = [...text.matchAll(/`mock\/([a-z0-9-]+)`/g)].map((match) => match[1]!);
+  expect(names.length).toBeGreaterThan(12);
+  const { findBehaviour } = await import("../plugins/mock/models.ts");
+  for (const name of names) expect(() => findBehaviour(name)).not.toThrow();
+});
+
+test("the files to read exist", async () => {
+  const named = [...text.matchAll(/`((?:src|plugins)\/[\w./-]+\.ts)`/g)].map((match) => match[1]!);
+  for (const file of named) expect(await Bun.file(join(ROOT, file)).exists()).toBe(true);
+});
+
+test("the Dockerfile copies what the binary links against, and nobody is root", async () => {
+  const dockerfile = blocks("dockerfile")[0]!;
+  expect(dockerfile).toContain("USER 65532");
+  if (process.platform !== "linux" || process.arch !== "x64") return;
+  const ldd = Bun.spawnSync(["ldd", process.execPath]).stdout.toString();
+  const libraries = [...ldd.matchAll(/(?:=> )?(\/\S+\.so[.\d]*)/g)].map((match) =>
+    match[1]!.split("/").at(-1)!,
+  );
+  expect(libraries.length).toBeGreaterThan(2);
+  for (const library of libraries) expect(dockerfile).toContain(library);
+});
+
+test("the option table is the schema's", async () => {
+  const rows = listOptions().map(({ path, schema }) => {
+    const places = [schema["x-flag"], schema["x-env"]].filter(Boolean).map((word) => `\`${word}\``);
+    const fallback = schema["default"] === undefined ? "" : `\`${JSON.stringify(schema["default"])}\``;
+    return `| \`${path.join(".")}\` | ${places.join(" ")} | ${fallback} | ${schema.description ?? ""} |`;
+  });
+  const table = [
+    "| option | flag, variable | default | meaning |",
+    "| --- | --- | --- | --- |",
+    ...rows,
+  ].join("\n");
+  const wanted = text.replace(
+    /<!-- options -->.*<!-- \/options -->/s,
+    `<!-- options -->\n\n${table}\n\n<!-- /options -->`,
+  );
+  const squeezed = (markdown: string) => markdown.replace(/[ -]{2,}/g, (run) => run[0]!);
+  if (process.env["UPDATE"] === "1") await Bun.write(README, wanted);
+  else expect(squeezed(text)).toBe(squeezed(wanted));
+});

@@ -1,0 +1,71 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import type { Watch } from "../../src/core/format.ts";
+import { Tap } from "../../src/stream/tap.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+/** A small language: `done` ends it. */
+const watch: Watch = {
+  marks: ["done"],
+  frame(frame, seen) {
+    if (frame.data === "done") seen.terminated = true;
+  },
+  answer() {},
+};
+
+function relay(chunks: readonly Uint8Array[]): { out: string; tap: Tap } {
+  const tap = new Tap(watch);
+  const passed = [...chunks.map((chunk) => tap.push(chunk)), tap.rest()];
+  return { out: Buffer.concat(passed.filter((piece) => piece !== undefined)).toString(), tap };
+}
+
+test("bytes go through unchanged at any chunking, and the ending is seen", () => {
+  const stream = fc.array(
+    fc.constantFrom("data: a\n\n", ": ping\n\n", "data: é\r\n\r\n", "event: x\ndata: b\n\n"),
+  );
+  fc.assert(
+    fc.property(stream, fc.array(fc.nat(), { maxLength: 12 }), fc.boolean(), (events, cuts, ends) => {
+      const text = events.join("") + (ends ? "data: done\n\n" : "");
+      const all = bytes(text);
+      const places = [...new Set(cuts.map((cut) => cut % (all.length + 1)))].sort((a, b) => a - b);
+      const chunks = [...places, all.length].map((to, index) => all.subarray(places[index - 1] ?? 0, to));
+      const { out, tap } = relay(chunks);
+      expect(out).toBe(text);
+      expect(tap.seen.terminated).toBe(ends);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("one byte at a time", () => {
+  const text = "data: a\r\n\r\ndata: done\n\n";
+  const { out, tap } = relay([...bytes(text)].map((byte) => Uint8Array.of(byte)));
+  expect(out).toBe(text);
+  expect(tap.seen.terminated).toBe(true);
+});
+
+test("part of an event is held until it is whole", () => {
+  const tap = new Tap(watch);
+  expect(tap.push(bytes("data: a\n\ndata: b"))?.length).toBe(9);
+  expect(tap.push(bytes("c"))).toBeUndefined();
+  expect(Buffer.from(tap.push(bytes("\n\n"))!).toString()).toBe("data: bc\n\n");
+});
+
+test("an event past the limit is passed on, and marked as not whole until it ends", () => {
+  const tap = new Tap(watch);
+  const piece = new Uint8Array(5 * 1024 * 1024).fill(0x78);
+  expect(tap.push(piece)).toBeUndefined();
+  expect(tap.push(piece)?.length).toBe(piece.length * 2);
+  expect(tap.midEvent).toBe(true);
+  tap.push(bytes("\n\n"));
+  expect(tap.midEvent).toBe(false);
+});
+
+test("comments do not start an answer, the first event does", () => {
+  const tap = new Tap(watch);
+  tap.push(bytes(": waiting\n\n"));
+  expect(tap.started).toBe(false);
+  tap.push(bytes("data: a\n\n"));
+  expect(tap.started).toBe(true);
+});

@@ -34,10 +34,6 @@ export interface RunningWeir extends Assembled {
   fault(message: string, cause?: unknown): void;
 }
 
-/** How long a quiet stream stays quiet, and how long a stream's head may wait for its first event. Milliseconds. */
-const HEARTBEAT_MS = 10_000;
-const HOLD_MS = 10_000;
-
 export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   const { config, env } = options;
   const write = options.write ?? ((text: string) => void process.stdout.write(text));
@@ -53,7 +49,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       logger.fault("a plugin's done hook failed", fault),
     ),
     clock: new Clock(),
-    timeouts: { ...config.timeouts, heartbeatMs: HEARTBEAT_MS, holdMs: HOLD_MS },
+    timeouts: config.timeouts,
     strict: config.strict,
   };
   let draining = false;

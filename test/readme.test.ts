@@ -33,7 +33,10 @@ async function runSnippet(code: string): Promise<string> {
   await Bun.write(file, here(code));
   try {
     const run = Bun.spawn([process.execPath, file], { stdout: "pipe", stderr: "pipe" });
-    const [output, errors] = await Promise.all([run.stdout.text(), run.stderr.text()]);
+    const [output, errors] = await Promise.all([
+      new Response(run.stdout).text(),
+      new Response(run.stderr).text(),
+    ]);
     expect(errors).toBe("");
     return output;
   } finally {
@@ -44,7 +47,7 @@ async function runSnippet(code: string): Promise<string> {
 test("the curl streams from the mock", async () => {
   const curl = blocks("sh").find((block) => block.startsWith("curl"))!;
   const run = Bun.spawn(["sh", "-c", here(curl)], { stdout: "pipe", stderr: "ignore" });
-  const output = await run.stdout.text();
+  const output = await new Response(run.stdout).text();
   expect(output).toContain('"object":"chat.completion.chunk"');
   expect(output).toEndWith("data: [DONE]\n\n");
 });

@@ -8,6 +8,8 @@ export class Deadline implements Watcher {
   readonly #call: Call;
   readonly #clock: Clock;
   readonly #timeouts: Timeouts;
+  /** Called once when the answer has not begun after `holdMs`. */
+  onHold?: () => void;
 
   constructor(call: Call, clock: Clock, timeouts: Timeouts) {
     this.#call = call;
@@ -22,7 +24,11 @@ export class Deadline implements Watcher {
     const age = now - call.startedAt;
     if (age > this.#timeouts.totalMs)
       this.#giveUp(`The call took longer than ${seconds(this.#timeouts.totalMs)}.`);
-    else if (call.firstByteAt === undefined && age > this.#timeouts.firstByteMs)
+    else if (call.firstByteAt === undefined && age > this.#timeouts.holdMs) {
+      this.onHold?.();
+      this.onHold = undefined;
+    }
+    if (call.firstByteAt === undefined && age > this.#timeouts.firstByteMs)
       this.#giveUp(`The provider did not begin to answer within ${seconds(this.#timeouts.firstByteMs)}.`);
   }
 

@@ -3,6 +3,7 @@ import { Call } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { ClientCodec, Format } from "../../core/format.ts";
 import { clientLeft } from "../../gateway/answer-stream.ts";
+import { answerInTime } from "../../gateway/late-answer.ts";
 import { Deadline } from "../../gateway/deadline.ts";
 import type { Gateway, Incoming } from "../../gateway/exchange.ts";
 import { exchange } from "../../gateway/exchange.ts";
@@ -26,11 +27,15 @@ export function generateRoute(format: Format & { client: ClientCodec }, context:
     const call = new Call(createRequestId(), format.id, request.headers);
     request.signal.addEventListener("abort", () => call.outcome ?? call.abort(clientLeft()));
     call.release = () => release(request);
-    new Deadline(call, gateway.clock, gateway.timeouts);
+    const deadline = new Deadline(call, gateway.clock, gateway.timeouts);
     try {
       call.key = authenticate(request.headers, format.id);
       const incoming = await readIncoming(request, call, format, limits);
-      return respond(await exchange(incoming, gateway), call.id);
+      const answer = exchange(incoming, gateway);
+      return respond(
+        await (call.stream ? answerInTime(answer, incoming, deadline, gateway) : answer),
+        call.id,
+      );
     } catch (thrown) {
       const error = call.signal.aborted ? GatewayError.from(call.signal.reason) : GatewayError.from(thrown);
       const response = respondError(error, format.client, call.id);

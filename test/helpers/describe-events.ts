@@ -4,10 +4,7 @@
  */
 import type { BlockStart, ChatEvent, Usage } from "../../src/core/events.ts";
 
-interface OpenBlock {
-  type: BlockStart["type"];
-  text: string;
-}
+type BlockType = BlockStart["type"];
 
 /**
  * Holds a complete run of events to all promises.
@@ -30,7 +27,7 @@ export function checkBrokenEvents(events: readonly ChatEvent[]): void {
 }
 
 /** The text of all blocks of a type, joined. */
-export function textOf(events: readonly ChatEvent[], type: BlockStart["type"] = "text"): string {
+export function textOf(events: readonly ChatEvent[], type: BlockType = "text"): string {
   const wanted = new Set(
     events.flatMap((event) =>
       event.type === "block-start" && event.block.type === type ? [event.index] : [],
@@ -46,7 +43,7 @@ class EventChecker {
   #number = -1;
   #started = false;
   #nextIndex = 0;
-  readonly #open = new Map<number, OpenBlock>();
+  readonly #open = new Map<number, BlockType>();
   readonly #callIds = new Set<string>();
 
   read(event: ChatEvent): void {
@@ -60,7 +57,7 @@ class EventChecker {
       case "block-delta":
         return this.#delta(event);
       case "citation":
-        if (this.#blockOf(event).type !== "text") this.#fail("is about a block that is no text", event);
+        if (this.#typeOf(event) !== "text") this.#fail("is about a block that is no text", event);
         return;
       case "block-end":
         return this.#endBlock(event);
@@ -87,10 +84,10 @@ class EventChecker {
     if (event.index !== this.#nextIndex) this.#fail(`should have index ${this.#nextIndex}`, event);
     this.#nextIndex++;
     const others = [...this.#open.values()];
-    if (others.some((other) => other.type !== "tool-call" || event.block.type !== "tool-call"))
+    if (others.some((other) => other !== "tool-call" || event.block.type !== "tool-call"))
       this.#fail("overlaps with a block, and only tool calls may", event);
     if (event.block.type === "tool-call") this.#checkCall(event.block, event);
-    this.#open.set(event.index, { type: event.block.type, text: "" });
+    this.#open.set(event.index, event.block.type);
   }
 
   #checkCall(call: BlockStart & { type: "tool-call" }, event: ChatEvent): void {
@@ -100,28 +97,27 @@ class EventChecker {
   }
 
   #delta(event: ChatEvent & { type: "block-delta" }): void {
-    const block = this.#blockOf(event);
-    if (block.type === "foreign") this.#fail("adds to a foreign block, which is whole from its start", event);
-    block.text += event.delta;
+    if (this.#typeOf(event) === "foreign")
+      this.#fail("adds to a foreign block, which is whole from its start", event);
   }
 
   #endBlock(event: ChatEvent & { type: "block-end" }): void {
-    const block = this.#blockOf(event);
-    if (event.signature !== undefined && block.type !== "reasoning")
+    const type = this.#typeOf(event);
+    if (event.signature !== undefined && type !== "reasoning")
       this.#fail("signs a block that is no reasoning", event);
     this.#open.delete(event.index);
   }
 
   #end(event: ChatEvent & { type: "message-end" }): void {
     if (this.#open.size > 0) this.#fail(`leaves block ${[...this.#open.keys()].join(", ")} open`, event);
-    if ((event.reason.kind === "stop-sequence") !== (event.reason.stopSequence !== undefined))
-      this.#fail("must name a stop sequence exactly when one ended the answer", event);
+    if (event.reason.stopSequence !== undefined && event.reason.kind !== "stop-sequence")
+      this.#fail("names a stop sequence although none ended the answer", event);
     this.#checkNumbers(event.usage, event);
     if (event.usage.reasoning > event.usage.output) this.#fail("counts more reasoning than output", event);
     this.ended = true;
   }
 
-  #blockOf(event: ChatEvent & { index: number }): OpenBlock {
+  #typeOf(event: ChatEvent & { index: number }): BlockType {
     return this.#open.get(event.index) ?? this.#fail("is about a block that is not open", event);
   }
 

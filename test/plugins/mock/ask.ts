@@ -1,0 +1,88 @@
+/** Asks the mock the way the gateway does. */
+import type { Block, ChatRequest, Turn } from "../../../src/core/chat.ts";
+import { Call } from "../../../src/core/call.ts";
+import type { ChatEvent } from "../../../src/core/events.ts";
+import type { ActiveProvider } from "../../../src/core/provider.ts";
+import { mock } from "../../../plugins/mock/index.ts";
+
+const provider: ActiveProvider = {
+  ...mock.providers![0]!,
+  baseUrl: "",
+  credentials: {},
+  source: "built-in",
+  patterns: ["mock/*"],
+};
+
+export function user(...content: (string | Block)[]): Turn {
+  return { role: "user", blocks: content.map(asBlock) };
+}
+
+export function assistant(...content: (string | Block)[]): Turn {
+  return { role: "assistant", blocks: content.map(asBlock) };
+}
+
+function asBlock(content: string | Block): Block {
+  return typeof content === "string" ? { type: "text", text: content } : content;
+}
+
+/** A request for `mock/<model>`; the last argument may say anything else. */
+export function request(model: string, turns: Turn[] | string, more: Partial<ChatRequest> = {}): ChatRequest {
+  return {
+    model: `mock/${model}`,
+    turns: typeof turns === "string" ? [user(turns)] : turns,
+    tools: [],
+    stop: [],
+    stream: true,
+    style: {},
+    extra: {},
+    ...more,
+  };
+}
+
+/** A call whose model name has been resolved to the mock. */
+export function callFor(model: string): Call {
+  const call = new Call("req_test", "chat-completions", new Headers());
+  call.model = `mock/${model}`;
+  call.target = { provider, model, lane: "generated", format: "", url: "", reason: "" };
+  return call;
+}
+
+/** The events as they come. */
+export function ask(asked: ChatRequest, call = callFor(asked.model.replace("mock/", ""))) {
+  return provider.generate!(asked, call);
+}
+
+/** All events of an answer. */
+export function askAll(asked: ChatRequest, call?: Call): Promise<ChatEvent[]> {
+  return Array.fromAsync(ask(asked, call));
+}
+
+/** The events until the mock threw, and what it threw. */
+export async function askFailing(asked: ChatRequest): Promise<{ events: ChatEvent[]; thrown: unknown }> {
+  const events: ChatEvent[] = [];
+  try {
+    for await (const event of ask(asked)) events.push(event);
+  } catch (thrown) {
+    return { events, thrown };
+  }
+  throw new Error(`${asked.model} was expected to fail and answered ${events.length} events.`);
+}
+
+/** How an answer ended. */
+export function endOf(events: readonly ChatEvent[]) {
+  const end = events.at(-1);
+  if (end?.type !== "message-end") throw new Error("The events do not end with message-end.");
+  return end;
+}
+
+/** The tool calls of an answer, with their input put together. */
+export function callsOf(events: readonly ChatEvent[]) {
+  return events.flatMap((event) => {
+    if (event.type !== "block-start" || event.block.type !== "tool-call") return [];
+    const { index } = event;
+    const pieces = events.map((piece) =>
+      piece.type === "block-delta" && piece.index === index ? piece.delta : "",
+    );
+    return [{ ...event.block, input: pieces.join("") }];
+  });
+}

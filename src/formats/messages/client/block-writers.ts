@@ -29,6 +29,8 @@ export interface Tally {
   toolCalls: number;
   refusal: string;
   texts: number;
+  /** Blank text that waits for real text to stand in front of. */
+  blank: string;
   ids: AnswerIds;
 }
 
@@ -88,7 +90,6 @@ class Writer {
 /** Blank text is held back until real text follows: a blank block is refused when it is replayed (pitfall F-58). */
 class TextWriter extends Writer implements BlockWriter {
   readonly #tally: Tally;
-  #held = "";
 
   constructor(tally: Tally, out: Out) {
     super(out);
@@ -99,11 +100,12 @@ class TextWriter extends Writer implements BlockWriter {
 
   write(piece: string): void {
     if (this.opened) return this.delta({ type: "text_delta", text: piece });
-    this.#held += piece;
-    if (this.#held.trim() === "") return;
+    const text = this.#tally.blank + piece;
+    this.#tally.blank = text.trim() === "" ? text : "";
+    if (this.#tally.blank !== "") return;
     this.#tally.texts++;
     this.start({ type: "text", text: "" });
-    this.delta({ type: "text_delta", text: this.#held });
+    this.delta({ type: "text_delta", text });
   }
 
   close(): void {

@@ -146,6 +146,8 @@ function collectExtra(body: JsonObject, output: JsonObject, thinking: JsonObject
   const { user_id: _user, ...metadataRest } = isObject(body.metadata) ? body.metadata : {};
   if (Object.keys(metadataRest).length > 0) extra.metadata = metadataRest;
   if (thinking) extra.thinking = thinking;
+  if (body.tool_choice != null && !decodeToolChoice(body.tool_choice).toolChoice)
+    extra.tool_choice = body.tool_choice;
   return extra;
 }
 

@@ -46,7 +46,8 @@ function markEnds(body: JsonObject, cache: CacheMark): void {
   const tool = objectsIn(body.tools).findLast((declared) => declared.defer_loading !== true);
   const system = objectsIn(body.system).at(-1);
   const user = objectsIn(body.messages).findLast(({ role }) => role === "user");
-  for (const block of [tool, system, objectsIn(user?.content).at(-1)]) if (block) block.cache_control ??= mark(cache);
+  for (const block of [tool, system, objectsIn(user?.content).at(-1)])
+    if (block) block.cache_control ??= mark(cache);
 }
 
 /** A long-lived mark behind a short-lived one is refused: the ones in front live as long. */

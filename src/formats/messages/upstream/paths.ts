@@ -70,3 +70,15 @@ function listOf({ type }: Block): string | undefined {
   if (type === "reasoning") return undefined;
   return type === "tool-call" ? "tool_calls" : "content";
 }
+
+type ToolMember = "strict" | "parameters" | "format";
+
+/** The path of a tool, or of a member of it. */
+export function toolPath(request: ChatRequest, index: number, call: Call, member?: ToolMember): string {
+  if (call.format === "messages")
+    return `tools[${index}]${member ? `.${member === "parameters" ? "input_schema" : member}` : ""}`;
+  const list = request.style.legacyFunctions ? "functions" : "tools";
+  const holder =
+    list === "functions" ? "" : `.${request.tools[index]?.kind === "custom" ? "custom" : "function"}`;
+  return `${list}[${index}]${member ? `${holder}.${member}` : ""}`;
+}

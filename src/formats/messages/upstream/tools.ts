@@ -7,6 +7,7 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import type { ModelFacts } from "../catalogue.ts";
 import { FORMAT } from "./blocks.ts";
+import { toolPath } from "./paths.ts";
 import { flattenRoot, sanitiseSchema } from "./sanitise.ts";
 
 export interface EncodedTools {
@@ -15,6 +16,9 @@ export interface EncodedTools {
   /** A sentence for the system prompt, where the choice could not be made by a field. */
   sentence?: string;
 }
+
+/** The path of the tool at hand, or of a member of it. */
+type PathOf = (member?: "strict" | "parameters" | "format") => string;
 
 /** What all strict schemas of a request may hold together (contract B.5). */
 const STRICT_LIMITS = { tools: 20, optional: 24, unions: 16 };
@@ -31,12 +35,12 @@ export function encodeTools(
   const tools: { name: string; wire: JsonObject }[] = [];
   for (const [index, tool] of request.tools.entries()) {
     if (allowed && !allowed.has(tool.name)) continue;
-    const path = `tools[${index}]`;
+    const path: PathOf = (member) => toolPath(request, index, call, member);
     const wire = encodeTool(tool, path, names, strict, call);
     if (!wire) continue;
     const earlier = tools.findIndex(({ name }) => name === tool.name);
     if (earlier >= 0) {
-      call.lose("dropped", path, "two tools of one name; the last one stays");
+      call.lose("dropped", path(), "two tools of one name; the last one stays");
       tools.splice(earlier, 1);
     }
     tools.push({ name: tool.name, wire });
@@ -46,14 +50,14 @@ export function encodeTools(
 
 function encodeTool(
   tool: Tool,
-  path: string,
+  path: PathOf,
   names: ToolNames,
   strict: StrictBudget,
   call: Call,
 ): JsonObject | undefined {
   const own = tool.format === FORMAT ? tool.value : undefined;
   if (tool.kind === "foreign") {
-    if (!own) call.lose("dropped", path);
+    if (!own) call.lose("dropped", path());
     return own && withCache({ ...own }, tool);
   }
   // A typed tool of this format is its declaration; what other formats see of it is only a reading.
@@ -61,7 +65,7 @@ function encodeTool(
   const declared = tool.kind === "custom" ? asFunction(tool, path, call) : tool;
   const flat = flattenRoot(declared.parameters ?? { type: "object", properties: {} });
   if (flat.changed)
-    call.lose("converted", `${path}.parameters`, "alternatives at the root of the schema are merged");
+    call.lose("converted", path("parameters"), "alternatives at the root of the schema are merged");
   const schema = tool.strict ? strict.admit(flat.schema, path, call) : undefined;
   return withCache(
     {
@@ -83,9 +87,9 @@ function withCache(wire: JsonObject, tool: Tool): JsonObject {
 }
 
 /** A free-form tool takes its text in one member; a grammar can only be described. */
-function asFunction(tool: Tool, path: string, call: Call): Tool {
+function asFunction(tool: Tool, path: PathOf, call: Call): Tool {
   const grammar = findGrammar(tool.value);
-  if (grammar) call.lose("downgraded", `${path}.custom.format`, "the grammar is described, not enforced");
+  if (grammar) call.lose("downgraded", path("format"), "the grammar is described, not enforced");
   const note = grammar
     ? `\n\nThe input must follow this ${grammar.syntax} grammar:\n${grammar.definition}`
     : "";
@@ -123,7 +127,7 @@ class StrictBudget {
   }
 
   /** The schema in the form that can be enforced; nothing when this one cannot be. */
-  admit(schema: JsonObject, path: string, call: Call): JsonObject | undefined {
+  admit(schema: JsonObject, path: PathOf, call: Call): JsonObject | undefined {
     const clean = sanitiseSchema(schema);
     const fits =
       this.#facts.schemas &&
@@ -132,14 +136,13 @@ class StrictBudget {
       this.#optional + clean.optional <= STRICT_LIMITS.optional &&
       this.#unions + clean.unions <= STRICT_LIMITS.unions;
     if (!fits) {
-      call.lose("dropped", `${path}.strict`, "the schema is not enforced");
+      call.lose("dropped", path("strict"), "the schema is not enforced");
       return undefined;
     }
     this.#tools++;
     this.#optional += clean.optional;
     this.#unions += clean.unions;
-    if (clean.changed)
-      call.lose("converted", `${path}.parameters`, "constraints are described, not enforced");
+    if (clean.changed) call.lose("converted", path("parameters"), "constraints are described, not enforced");
     return clean.schema;
   }
 }

@@ -1,0 +1,508 @@
+import { describe, expect, test } from "bun:test";
+import type { ChatEvent } from "../../../src/core/events.ts";
+import type { JsonObject } from "../../../src/core/json.ts";
+import { isWrapped } from "../../../src/core/provenance.ts";
+import {
+  answer,
+  client,
+  dataOf,
+  failure,
+  fromList,
+  makeCall,
+  makeRequest,
+  reasoning,
+  stream,
+  text,
+  tool,
+  toList,
+  USAGE,
+} from "./make.ts";
+import { accumulate } from "./sdk.ts";
+
+const own = (parts: Parameters<typeof makeCall>[0] = {}) =>
+  makeCall({ format: "messages", provider: "deepseek", model: "deepseek-chat", ...parts });
+
+/** One line for each event, for sequences to be read at a glance. */
+async function sketch(events: readonly ChatEvent[]): Promise<string[]> {
+  return dataOf(await stream(events, own())).map((data) => {
+    const block = data.content_block as JsonObject | undefined;
+    const delta = data.delta as JsonObject | undefined;
+    const index = data.index === undefined ? "" : ` ${String(data.index)}`;
+    const said = delta?.text ?? delta?.thinking ?? delta?.partial_json ?? delta?.stop_reason;
+    return `${String(data.type)}${index}${block ? ` ${String(block.type)}` : ""}${said === undefined ? "" : ` ${String(said)}`}`;
+  });
+}
+
+const content = (message: JsonObject) => message.content as JsonObject[];
+
+describe("the shape of a stream", () => {
+  const events = answer(
+    [...reasoning(0, ["A"]), ...text(1, "B"), ...tool(2, "f", ['{"x":', "1}"]), ...tool(3, "g", ["{}"])],
+    { kind: "tool-calls" },
+  );
+
+  test("F-12, G-35, G-41: each record has the event name of its type, and only documented ones are sent", async () => {
+    const known = [
+      "message_start",
+      "content_block_start",
+      "content_block_delta",
+      "content_block_stop",
+      "message_delta",
+      "message_stop",
+    ];
+    const frames = await stream(events, own());
+    for (const frame of frames) {
+      expect(frame.event!).toBe(String((JSON.parse(frame.data) as JsonObject).type));
+      expect(known).toContain(frame.event!);
+    }
+    expect(frames.at(-1)!.event).toBe("message_stop");
+  });
+
+  test("G-37, G-38, F-82, F-92: usage in start and delta, the reason only in the delta", async () => {
+    const data = dataOf(await stream(events, own()));
+    const start = data[0]!.message as JsonObject;
+    const delta = data.at(-2)!;
+    expect(start.stop_reason).toBeNull();
+    expect(start.usage).toMatchObject({ output_tokens: 1 });
+    expect(delta.delta).toMatchObject({ stop_reason: "tool_use", stop_sequence: null });
+    expect(delta.usage).toEqual({
+      input_tokens: 9,
+      cache_creation_input_tokens: 4425,
+      cache_read_input_tokens: 317,
+      output_tokens: 16,
+      output_tokens_details: null,
+    });
+  });
+
+  test("the first usage is what the upstream said, else an estimate of the prompt", async () => {
+    const known = [{ ...events[0]!, usage: USAGE } as ChatEvent, ...events.slice(1)];
+    const startUsage = async (list: ChatEvent[]) => {
+      const call = own({
+        request: makeRequest({
+          turns: [{ role: "user", blocks: [{ type: "text", text: "x".repeat(400) }] }],
+        }),
+      });
+      return (dataOf(await stream(list, call))[0]!.message as JsonObject).usage as JsonObject;
+    };
+    expect((await startUsage(known)).input_tokens).toBe(9);
+    expect((await startUsage(events)).input_tokens).toBe(100);
+  });
+
+  test("the id is derived when it is not of this format, and the model is the one the client named", async () => {
+    const start = dataOf(await stream(events, own()))[0]!.message as JsonObject;
+    expect(start.id).toMatch(/^msg_[0-9a-f]{24}$/);
+    expect(start.model).toBe("deepseek-chat");
+    const kept = client.encodeAnswer(
+      [{ type: "message-start", id: "msg_01AB", model: "x" }, ...events.slice(1)],
+      own(),
+    );
+    expect(kept.id).toBe("msg_01AB");
+  });
+
+  test("the worked example of E.6: reasoning, text, two overlapping calls", async () => {
+    const overlapping: ChatEvent[] = [
+      ...reasoning(0, ["A"]),
+      ...text(1, "B"),
+      { type: "block-start", index: 2, block: { type: "tool-call", id: "c2", name: "f", kind: "function" } },
+      { type: "block-delta", index: 2, delta: '{"x":' },
+      { type: "block-start", index: 3, block: { type: "tool-call", id: "c3", name: "g", kind: "function" } },
+      { type: "block-delta", index: 3, delta: "{}" },
+      { type: "block-delta", index: 2, delta: "1}" },
+      { type: "block-end", index: 2 },
+      { type: "block-end", index: 3 },
+    ];
+    expect(await sketch(answer(overlapping, { kind: "tool-calls" }))).toEqual([
+      "message_start",
+      "content_block_start 0 thinking",
+      "content_block_delta 0 A",
+      "content_block_delta 0",
+      "content_block_stop 0",
+      "content_block_start 1 text",
+      "content_block_delta 1 B",
+      "content_block_stop 1",
+      "content_block_start 2 tool_use",
+      'content_block_delta 2 {"x":',
+      "content_block_delta 2 1}",
+      "content_block_stop 2",
+      "content_block_start 3 tool_use",
+      "content_block_delta 3 {}",
+      "content_block_stop 3",
+      "message_delta tool_use",
+      "message_stop",
+    ]);
+  });
+
+  test("G-39, F-13: streamed and buffered answers are the same message in the SDK", async () => {
+    const buffered = client.encodeAnswer(events, own({ request: makeRequest() }));
+    const streamed = await accumulate(await stream(events, own({ request: makeRequest() })));
+    expect({ ...streamed, parsed_output: undefined } as unknown).toEqual({
+      ...buffered,
+      _request_id: streamed._request_id,
+      parsed_output: undefined,
+    });
+  });
+
+  test("pings in front of and between the records do not disturb the SDK", async () => {
+    const message = await accumulate(await stream(events, own()), client.heartbeat + client.heartbeat);
+    expect(content(message)).toHaveLength(4);
+    expect(client.heartbeat).toBe('event: ping\ndata: {"type": "ping"}\n\n');
+  });
+});
+
+describe("blocks", () => {
+  const three = answer([...text(0, "a"), ...reasoning(1, ["b"]), ...text(2, "c")]);
+
+  test("F-1, F-4, F-5, G-36: a change of kind closes the block before", async () => {
+    expect((await sketch(three)).filter((line) => /start \d|stop \d/.test(line))).toEqual([
+      "content_block_start 0 text",
+      "content_block_stop 0",
+      "content_block_start 1 thinking",
+      "content_block_stop 1",
+      "content_block_start 2 text",
+      "content_block_stop 2",
+    ]);
+  });
+
+  test("F-2, G-49: indexes count blocks, whatever they are", async () => {
+    const six = answer(
+      [
+        ...reasoning(0, ["r"]),
+        ...text(1, "t"),
+        ...reasoning(2, ["r"]),
+        ...tool(3, "f", ["{}"]),
+        ...text(4, "t"),
+        ...tool(5, "g", ["{}"]),
+      ],
+      { kind: "tool-calls" },
+    );
+    expect(content(client.encodeAnswer(six, own())).map(({ type }) => type)).toEqual([
+      "thinking",
+      "text",
+      "thinking",
+      "tool_use",
+      "text",
+      "tool_use",
+    ]);
+    const indexes = (await sketch(six)).flatMap((line) => /start (\d)/.exec(line)?.[1] ?? []);
+    expect(indexes).toEqual(["0", "1", "2", "3", "4", "5"]);
+  });
+
+  test("F-3, F-58: blank text is no block; it stands in front of real text that follows", async () => {
+    const blank = answer([...tool(0, "f", ["{}"]), ...text(1, "\n"), ...tool(2, "g", ["{}"])], {
+      kind: "tool-calls",
+    });
+    expect((await sketch(blank)).some((line) => line.includes("text"))).toBe(false);
+    expect(content(client.encodeAnswer(answer([...text(0, "\n", " x")]), own()))).toEqual([
+      { type: "text", text: "\n x" },
+    ]);
+    expect(
+      content(client.encodeAnswer(answer([...text(0, "a"), ...text(1, "\n\n"), ...text(2, "b")]), own())),
+    ).toEqual([
+      { type: "text", text: "a" },
+      { type: "text", text: "\n\nb" },
+    ]);
+  });
+
+  test("F-6: a call without a usable name is no block, and the answer no tool call", async () => {
+    const nameless = answer([...tool(0, " ", ["{}"])], { kind: "tool-calls" });
+    const message = client.encodeAnswer(nameless, own());
+    expect(message.content).toEqual([]);
+    expect(message.stop_reason).toBe("end_turn");
+    expect(await sketch(nameless)).toEqual(["message_start", "message_delta end_turn", "message_stop"]);
+  });
+
+  test("F-7: fragments of two calls that arrive in turns end in two blocks, nothing lost", async () => {
+    const fragments: ChatEvent[] = [
+      { type: "block-start", index: 0, block: { type: "tool-call", id: "a", name: "f", kind: "function" } },
+      { type: "block-start", index: 1, block: { type: "tool-call", id: "b", name: "g", kind: "function" } },
+      { type: "block-delta", index: 0, delta: '{"a"' },
+      { type: "block-delta", index: 1, delta: '{"b"' },
+      { type: "block-delta", index: 0, delta: ":1}" },
+      { type: "block-delta", index: 1, delta: ":2}" },
+      { type: "block-end", index: 0 },
+      { type: "block-end", index: 1 },
+    ];
+    const message = await accumulate(await stream(answer(fragments, { kind: "tool-calls" }), own()));
+    expect(content(message).map(({ name, input }) => [name, input])).toEqual([
+      ["f", { a: 1 }],
+      ["g", { b: 2 }],
+    ]);
+  });
+
+  test("E.6.5: a whole call makes room for the next one before its end has come", async () => {
+    const call = own();
+    const late: ChatEvent[] = [
+      { type: "message-start", id: "x", model: "m" },
+      { type: "block-start", index: 0, block: { type: "tool-call", id: "a", name: "f", kind: "function" } },
+      { type: "block-delta", index: 0, delta: '{"a":1}' },
+      { type: "block-start", index: 1, block: { type: "tool-call", id: "b", name: "g", kind: "function" } },
+      { type: "block-delta", index: 1, delta: '{"b":' },
+    ];
+    const frames: string[] = [];
+    await failure(async () => {
+      for await (const frame of client.encodeStream(fromList(late), call)) frames.push(frame.data);
+    });
+    expect(frames.at(-1)).toContain('{\\"b\\":');
+  });
+
+  test("F-14, F-15, F-16, G-40: reasoning has its text and exactly one signature, last and never empty", async () => {
+    const data = dataOf(await stream(three, own()));
+    const deltas = data
+      .filter(({ index, delta }) => index === 1 && delta)
+      .map(({ delta }) => delta as JsonObject);
+    expect(deltas.map(({ type }) => type)).toEqual(["thinking_delta", "signature_delta"]);
+    const thinking = content(client.encodeAnswer(three, own()))[1]!;
+    expect(thinking.thinking).toBe("b");
+    expect(isWrapped(String(thinking.signature))).toBe(true);
+    expect(String(thinking.signature)).toStartWith("weir1.deepseek.");
+  });
+
+  test("F-49, G-92: signatures of the vendor stay as they are, with and without text; redacted likewise", () => {
+    const events = answer([
+      ...reasoning(0, ["a"], "SIG", "anthropic"),
+      ...reasoning(1, [], "SIG2", "anthropic"),
+      { type: "block-start", index: 2, block: { type: "reasoning", redacted: "RED", origin: "anthropic" } },
+      { type: "block-end", index: 2 },
+    ]);
+    expect(content(client.encodeAnswer(events, own()))).toEqual([
+      { type: "thinking", thinking: "a", signature: "SIG" },
+      { type: "thinking", thinking: "", signature: "SIG2" },
+      { type: "redacted_thinking", data: "RED" },
+    ]);
+  });
+
+  test("reasoning that says nothing is no block", () => {
+    expect(content(client.encodeAnswer(answer(reasoning(0, [])), own()))).toEqual([]);
+  });
+
+  test("an unsigned end of Anthropic's own reasoning never looks like its signature", () => {
+    const [block] = content(
+      client.encodeAnswer(answer(reasoning(0, ["cut"], undefined, "anthropic"), { kind: "length" }), own()),
+    );
+    expect(isWrapped(String(block!.signature))).toBe(true);
+  });
+
+  test("display omitted: no text, and the signature brings it back for the provider that wants it", () => {
+    const request = makeRequest({ style: { hideReasoning: true } });
+    const [block] = content(client.encodeAnswer(answer(reasoning(0, ["se", "cret"])), own({ request })));
+    expect(block!.thinking).toBe("");
+    const back = client.decodeRequest(
+      { model: "m", messages: [{ role: "assistant", content: [block!] }] },
+      own(),
+    );
+    expect(back.turns[0]!.blocks).toEqual([{ type: "reasoning", text: "secret", origin: "deepseek" }]);
+  });
+
+  test("E.8: ids that fit are kept, others and repeated ones are replaced", () => {
+    const ids = content(
+      client.encodeAnswer(
+        answer(
+          [...tool(0, "f", [], "ok_1"), ...tool(1, "f", [], "ok_1"), ...tool(2, "f", [], "functions.f:0")],
+          {
+            kind: "tool-calls",
+          },
+        ),
+        own(),
+      ),
+    ).map(({ id }) => String(id));
+    expect(ids[0]).toBe("ok_1");
+    expect(new Set(ids).size).toBe(3);
+    for (const id of ids) expect(id).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
+  });
+
+  test("a free-form call's text stands in the member `input`, streamed and whole", async () => {
+    const custom = answer(
+      [
+        {
+          type: "block-start",
+          index: 0,
+          block: { type: "tool-call", id: "c", name: "patch", kind: "custom" },
+        },
+        { type: "block-delta", index: 0, delta: 'say "hi"\n\ud83d' },
+        { type: "block-delta", index: 0, delta: "\ude00" },
+        { type: "block-end", index: 0 },
+      ],
+      { kind: "tool-calls" },
+    );
+    const input = { input: 'say "hi"\n😀' };
+    expect(content(client.encodeAnswer(custom, own()))[0]!.input).toEqual(input);
+    expect(content(await accumulate(await stream(custom, own())))[0]!.input).toEqual(input);
+  });
+
+  test("blocks of this format pass whole, calls of server tools with their input as a delta; others are left out", async () => {
+    const search = { type: "server_tool_use", id: "s", name: "web_search", input: { query: "q" } };
+    const foreign = (index: number, format: string, value: JsonObject): ChatEvent[] => [
+      { type: "block-start", index, block: { type: "foreign", format, value } },
+      { type: "block-end", index },
+    ];
+    const events = answer([
+      ...foreign(0, "messages", search),
+      ...foreign(1, "chat-completions", { type: "x" }),
+    ]);
+    expect(content(client.encodeAnswer(events, own()))).toEqual([search]);
+    expect(content(await accumulate(await stream(events, own())))).toEqual([search]);
+  });
+});
+
+describe("arguments", () => {
+  const one = (pieces: string[], kind: "tool-calls" | "length" = "tool-calls") =>
+    answer(tool(0, "f", pieces), { kind });
+  const inputOf = (pieces: string[]) => content(client.encodeAnswer(one(pieces), own()))[0]!.input;
+
+  test("none, blank, and an object", () => {
+    expect(inputOf([])).toEqual({});
+    expect(inputOf([" "])).toEqual({});
+    expect(inputOf(['{"a":', "[1]}"])).toEqual({ a: [1] });
+  });
+
+  test("what is no object is wrapped, what is no JSON is repaired or kept, and both are told", () => {
+    expect(inputOf(["[1]"])).toEqual({ value: [1] });
+    expect(inputOf(['{"a":"b'])).toEqual({ a: "b" });
+    expect(inputOf(['{"a":[1,2'])).toEqual({ a: [1, 2] });
+    expect(inputOf(['{"a":1,'])).toEqual({ a: 1 });
+    expect(inputOf(['{"a":'])).toEqual({ a: null });
+    expect(inputOf(["nonsense"])).toEqual({ __invalid_json: "nonsense" });
+    const call = own();
+    client.encodeAnswer(one(["nonsense"]), call);
+    expect(call.losses).toMatchObject([{ code: "repaired", path: "content[0].input" }]);
+  });
+
+  test("F-29, G-48: cut off by the limit, the call is dropped and the reason is the limit", async () => {
+    const message = client.encodeAnswer(one(['{"a":"b'], "length"), own());
+    expect(message.content).toEqual([]);
+    expect(message.stop_reason).toBe("max_tokens");
+    const streamed = await accumulate(await stream(one(['{"a":"b'], "length"), own()));
+    expect(streamed.stop_reason).toBe("max_tokens");
+  });
+
+  test("E.6.7: broken without the limit, a stream ends in an error and not in message_stop", async () => {
+    const frames: string[] = [];
+    const error = await failure(async () => {
+      for await (const frame of client.encodeStream(fromList(one(['{"a":"b'])), own()))
+        frames.push(frame.event!);
+    });
+    expect(error).toMatchObject({ kind: "upstream", code: "invalid_tool_arguments" });
+    expect(frames).not.toContain("message_stop");
+    expect(frames).not.toContain("message_delta");
+  });
+});
+
+describe("the reason", () => {
+  const reasonOf = (blocks: ChatEvent[], reason: Parameters<typeof answer>[1]) => {
+    const { stop_reason, stop_sequence, stop_details } = client.encodeAnswer(answer(blocks, reason), own());
+    return { stop_reason, stop_sequence, stop_details };
+  };
+  const plain = (stop_reason: string) => ({ stop_reason, stop_sequence: null, stop_details: null });
+
+  test("each kind has its word", () => {
+    expect(reasonOf(text(0, "a"), { kind: "stop" })).toEqual(plain("end_turn"));
+    expect(reasonOf(text(0, "a"), { kind: "length" })).toEqual(plain("max_tokens"));
+    expect(reasonOf(text(0, "a"), { kind: "pause" })).toEqual(plain("pause_turn"));
+    expect(reasonOf(tool(0, "f", []), { kind: "tool-calls" })).toEqual(plain("tool_use"));
+  });
+
+  test("F-32: the text that ended it is reported", () => {
+    expect(reasonOf(text(0, "a"), { kind: "stop-sequence", stopSequence: "END" })).toEqual({
+      ...plain("stop_sequence"),
+      stop_sequence: "END",
+    });
+  });
+
+  test("F-31, G-47: a call in the answer means tool_use, whatever the upstream says, except the limit", () => {
+    for (const kind of ["stop", "stop-sequence", "content-filter", "pause"] as const)
+      expect(reasonOf(tool(0, "f", []), { kind })).toEqual(plain("tool_use"));
+    expect(reasonOf(tool(0, "f", ["{}"]), { kind: "length" })).toEqual(plain("max_tokens"));
+    expect(reasonOf(text(0, "a"), { kind: "tool-calls" })).toEqual(plain("end_turn"));
+  });
+
+  test("the format's own word is kept when it says the same", () => {
+    expect(reasonOf(text(0, "a"), { kind: "length", raw: "model_context_window_exceeded" })).toEqual(
+      plain("model_context_window_exceeded"),
+    );
+    expect(reasonOf(text(0, "a"), { kind: "length", raw: "length" })).toEqual(plain("max_tokens"));
+  });
+
+  test("refusals: the explanation, the refusal's text, or none; its text is content when there is no other", () => {
+    const details = (explanation: string | null) => ({
+      stop_reason: "refusal",
+      stop_sequence: null,
+      stop_details: { type: "refusal", category: null, explanation },
+    });
+    const refusal: ChatEvent[] = [
+      { type: "block-start", index: 0, block: { type: "refusal" } },
+      { type: "block-delta", index: 0, delta: "I cannot." },
+      { type: "block-end", index: 0 },
+    ];
+    expect(reasonOf([], { kind: "content-filter", explanation: "bio" })).toEqual(details("bio"));
+    expect(reasonOf([], { kind: "content-filter" })).toEqual(details(null));
+    expect(reasonOf(refusal, { kind: "stop" })).toEqual(details("I cannot."));
+    expect(content(client.encodeAnswer(answer(refusal), own()))).toEqual([
+      { type: "text", text: "I cannot." },
+    ]);
+    const behind = answer([
+      ...text(0, "Hm."),
+      ...refusal.map((event) => ({ ...event, index: 1 }) as ChatEvent),
+    ]);
+    expect(content(client.encodeAnswer(behind, own()))).toEqual([{ type: "text", text: "Hm." }]);
+  });
+
+  test("E.4: nothing at all is an empty answer", () => {
+    expect(client.encodeAnswer(answer([]), own())).toMatchObject({ content: [], ...plain("end_turn") });
+  });
+});
+
+describe("usage", () => {
+  test("F-81, F-84, G-98: disjoint buckets, thinking beside", () => {
+    const usage = { ...USAGE, reasoning: 5 };
+    expect(client.encodeAnswer(answer(text(0, "a"), { kind: "stop" }, usage), own()).usage).toMatchObject({
+      input_tokens: 9,
+      cache_creation_input_tokens: 4425,
+      cache_read_input_tokens: 317,
+      output_tokens: 16,
+      output_tokens_details: { thinking_tokens: 5 },
+    });
+  });
+
+  test("F-82, G-102: what the SDK shows at the end of a stream is what was metered", async () => {
+    const message = await accumulate(await stream(answer(text(0, "a")), own()));
+    expect(message.usage).toMatchObject({
+      input_tokens: 9,
+      output_tokens: 16,
+      cache_read_input_tokens: 317,
+      cache_creation_input_tokens: 4425,
+    });
+  });
+});
+
+describe("endings", () => {
+  test("F-22: what the events throw is thrown on, and nothing is fabricated", async () => {
+    async function* broken(): AsyncGenerator<ChatEvent> {
+      yield* answer(text(0, "a")).slice(0, 3);
+      throw new Error("reset");
+    }
+    const frames: string[] = [];
+    let thrown: unknown;
+    try {
+      for await (const frame of client.encodeStream(broken(), own())) frames.push(frame.event!);
+    } catch (error) {
+      thrown = error;
+    }
+    expect((thrown as Error).message).toBe("reset");
+    expect(frames).toEqual(["message_start", "content_block_start", "content_block_delta"]);
+  });
+
+  test("events that stop without message-end are an error, streamed and whole", async () => {
+    const cut = answer(text(0, "a")).slice(0, -1);
+    expect(await failure(() => stream(cut, own()))).toMatchObject({
+      kind: "upstream",
+      code: "stream_incomplete",
+    });
+    expect(await failure(() => client.encodeAnswer(cut, own()))).toMatchObject({ code: "stream_incomplete" });
+  });
+
+  test("F-25: events behind the end count for nothing", async () => {
+    const events = [...answer(text(0, "a")), ...text(1, "late")];
+    const frames = await toList(client.encodeStream(fromList(events), own()));
+    expect(frames.at(-1)!.event).toBe("message_stop");
+  });
+});

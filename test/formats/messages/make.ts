@@ -1,0 +1,161 @@
+/** Calls, events and frames for the tests of this format. */
+import { Call } from "../../../src/core/call.ts";
+import type { ChatRequest } from "../../../src/core/chat.ts";
+import { GatewayError } from "../../../src/core/error.ts";
+import type { ChatEvent, FinishReason, Usage } from "../../../src/core/events.ts";
+import type { ClientCodec, Frame, UpstreamCodec } from "../../../src/core/format.ts";
+import type { JsonObject } from "../../../src/core/json.ts";
+import type { Traits } from "../../../src/core/provider.ts";
+import { messagesFormat } from "../../../src/formats/messages/index.ts";
+
+export const client: ClientCodec = messagesFormat.client;
+export const upstream: UpstreamCodec = messagesFormat.upstream;
+
+export interface CallOptions {
+  /** The client's format. Default `chat-completions`: everything here is about translation. */
+  format?: string;
+  /** The upstream's model. */
+  model?: string;
+  provider?: string;
+  traits?: Traits;
+  headers?: Record<string, string>;
+  request?: ChatRequest;
+}
+
+export function makeCall(options: CallOptions = {}): Call {
+  const { model = "claude-haiku-4-5", provider = "anthropic" } = options;
+  const call = new Call("req_test", options.format ?? "chat-completions", new Headers(options.headers));
+  call.model = model;
+  call.request = options.request;
+  call.target = {
+    provider: {
+      name: provider,
+      baseUrl: "http://127.0.0.1:1",
+      credentials: {},
+      source: "built-in",
+      patterns: [],
+      traits: options.traits,
+    },
+    model,
+    lane: "translated",
+    format: "messages",
+    url: "http://127.0.0.1:1/v1/messages",
+    reason: "test",
+  };
+  return call;
+}
+
+/** A canonical request with one word of the user, and what the test is about. */
+export function makeRequest(parts: Partial<ChatRequest> = {}): ChatRequest {
+  return {
+    model: "m",
+    turns: [{ role: "user", blocks: [{ type: "text", text: "hi" }] }],
+    tools: [],
+    stop: [],
+    stream: false,
+    style: {},
+    extra: {},
+    ...parts,
+  };
+}
+
+/** What goes upstream, and the losses told of it as the header lists them. */
+export function encode(parts: Partial<ChatRequest>, options: CallOptions = {}) {
+  const request = makeRequest(parts);
+  const call = makeCall({ request, ...options });
+  const body = upstream.encodeRequest(request, call);
+  return { body, call, losses: call.losses.map(({ code, path }) => `${code}:${path}`) };
+}
+
+/** What goes upstream for a request in this format's own words. */
+export function decode(body: JsonObject, options: CallOptions = {}) {
+  const call = makeCall({ format: "messages", ...options });
+  const whole: JsonObject = { model: "claude-haiku-4-5", max_tokens: 64, ...body };
+  client.checkRequest(whole);
+  const request = client.decodeRequest(whole, call);
+  call.request = request;
+  return { request, call, losses: call.losses.map(({ code, path }) => `${code}:${path}`) };
+}
+
+export const USAGE: Usage = { input: 9, cacheRead: 317, cacheWrite: 4425, output: 16, reasoning: 0 };
+
+/** A whole run of events around some blocks. */
+export function answer(
+  blocks: readonly ChatEvent[],
+  reason: FinishReason = { kind: "stop" },
+  usage: Usage = USAGE,
+): ChatEvent[] {
+  return [
+    { type: "message-start", id: "chatcmpl-1", model: "up" },
+    ...blocks,
+    { type: "message-end", reason, usage },
+  ];
+}
+
+export function text(index: number, ...pieces: string[]): ChatEvent[] {
+  return run(index, { type: "text" }, pieces);
+}
+
+export function reasoning(index: number, pieces: string[], signature?: string, origin?: string): ChatEvent[] {
+  const events = run(index, { type: "reasoning", ...(origin && { origin }) }, pieces);
+  return [...events.slice(0, -1), { type: "block-end", index, ...(signature && { signature }) }];
+}
+
+export function tool(index: number, name: string, pieces: string[], id = `call_${index}`): ChatEvent[] {
+  return run(index, { type: "tool-call", id, name, kind: "function" }, pieces);
+}
+
+function run(
+  index: number,
+  block: Extract<ChatEvent, { type: "block-start" }>["block"],
+  pieces: string[],
+): ChatEvent[] {
+  return [
+    { type: "block-start", index, block },
+    ...pieces.map((delta): ChatEvent => ({ type: "block-delta", index, delta })),
+    { type: "block-end", index },
+  ];
+}
+
+export async function* fromList<T>(items: Iterable<T>): AsyncGenerator<T> {
+  yield* items;
+}
+
+export async function toList<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}
+
+/** The frames a client is sent for these events. */
+export function stream(
+  events: readonly ChatEvent[],
+  call = makeCall({ format: "messages" }),
+): Promise<Frame[]> {
+  return toList(client.encodeStream(fromList(events), call));
+}
+
+export function dataOf(frames: readonly Frame[]): JsonObject[] {
+  return frames.map(({ data }) => JSON.parse(data) as JsonObject);
+}
+
+/** Frames as an upstream sends them. */
+export function framesOf(events: readonly JsonObject[]): Frame[] {
+  return events.map((event) => ({ event: String(event.type), data: JSON.stringify(event) }));
+}
+
+/** Canonical events out of what an upstream streams. */
+export function read(events: readonly JsonObject[], call = makeCall()): Promise<ChatEvent[]> {
+  return toList(upstream.decodeStream(fromList(framesOf(events)), call));
+}
+
+/** The GatewayError something ends in. */
+export async function failure(what: () => unknown): Promise<GatewayError> {
+  try {
+    await what();
+  } catch (thrown) {
+    if (thrown instanceof GatewayError) return thrown;
+    throw thrown;
+  }
+  throw new Error("nothing was thrown");
+}

@@ -1,0 +1,166 @@
+import { describe, expect, test } from "bun:test";
+import type { Seen } from "../../../src/core/format.ts";
+import type { JsonObject } from "../../../src/core/json.ts";
+import { writeFrame } from "../../../src/stream/sse.ts";
+import { Tap } from "../../../src/stream/tap.ts";
+import { answer, client, framesOf, makeCall, reasoning, stream, text, tool, upstream } from "./make.ts";
+
+function watch(events: readonly JsonObject[]): Seen {
+  const seen: Seen = { terminated: false, complete: false };
+  for (const frame of framesOf(events)) upstream.watch.frame(frame, seen);
+  return seen;
+}
+
+const start = (usage: JsonObject): JsonObject => ({ type: "message_start", message: { id: "m", usage } });
+const delta = (usage: JsonObject, stop_reason: string | null = "end_turn"): JsonObject => ({
+  type: "message_delta",
+  delta: { stop_reason, stop_sequence: null },
+  usage,
+});
+const stop: JsonObject = { type: "message_stop" };
+
+describe("F-83, G-100: four layouts of usage give one total", () => {
+  const total = { input: 9, cacheRead: 317, cacheWrite: 4425, output: 16, reasoning: 0 };
+  const input = { input_tokens: 9, cache_creation_input_tokens: 4425, cache_read_input_tokens: 317 };
+  const LAYOUTS: [string, JsonObject, JsonObject][] = [
+    ["start, and output in the delta", { ...input, output_tokens: 1 }, { output_tokens: 16 }],
+    ["delta only", { input_tokens: 0, output_tokens: 0 }, { ...input, output_tokens: 16 }],
+    ["both", { ...input, output_tokens: 16 }, { ...input, output_tokens: 16 }],
+    [
+      "start with the cache inside, delta without",
+      { input_tokens: 4751, output_tokens: 1 },
+      { ...input, output_tokens: 16 },
+    ],
+    [
+      "nulls say nothing",
+      { ...input, output_tokens: 1 },
+      { input_tokens: null, cache_read_input_tokens: null, output_tokens: 16 },
+    ],
+  ];
+  for (const [name, first, last] of LAYOUTS)
+    test(name, () => {
+      const seen = watch([start(first), delta(last), stop]);
+      expect(seen.usage).toEqual(total);
+      expect(seen.finish).toEqual({ kind: "stop", raw: "end_turn" });
+    });
+});
+
+describe("endings", () => {
+  test("whole only with message_stop", () => {
+    expect(watch([start({}), delta({ output_tokens: 1 })])).toMatchObject({
+      terminated: false,
+      complete: false,
+    });
+    expect(watch([start({}), delta({ output_tokens: 1 }), stop])).toMatchObject({
+      terminated: true,
+      complete: true,
+    });
+  });
+
+  test("F-27: an error frame is seen under any name", () => {
+    const seen = watch([
+      start({}),
+      { type: "error", error: { type: "overloaded_error", message: "Overloaded" } },
+    ]);
+    expect(seen.error).toMatchObject({ kind: "overloaded", message: "Overloaded" });
+  });
+
+  test("F-25: what comes behind the terminator counts for nothing", () => {
+    const seen = watch([
+      start({}),
+      delta({ output_tokens: 1 }),
+      stop,
+      { type: "error", error: { type: "api_error", message: "x" } },
+    ]);
+    expect(seen.error).toBeUndefined();
+  });
+
+  test("frames that are no JSON, or of no known type, change nothing", () => {
+    const seen: Seen = { terminated: false, complete: false };
+    upstream.watch.frame({ event: "ping", data: "" }, seen);
+    upstream.watch.frame({ data: "{" }, seen);
+    upstream.watch.frame({ data: '{"type":"future","usage":{"output_tokens":5}}' }, seen);
+    expect(seen).toEqual({ terminated: false, complete: false });
+  });
+});
+
+test("a JSON answer", () => {
+  const seen: Seen = { terminated: false, complete: false };
+  upstream.watch.answer(
+    { type: "message", stop_reason: "refusal", usage: { input_tokens: 3, output_tokens: 2 } },
+    seen,
+  );
+  expect(seen).toEqual({
+    terminated: true,
+    complete: true,
+    usage: { input: 3, cacheRead: 0, cacheWrite: 0, output: 2, reasoning: 0 },
+    finish: { kind: "content-filter", raw: "refusal" },
+  });
+  const failed: Seen = { terminated: false, complete: false };
+  upstream.watch.answer({ type: "error", error: { type: "api_error", message: "x" } }, failed);
+  expect(failed.error?.kind).toBe("upstream");
+});
+
+describe("through the tap", () => {
+  const events = answer(
+    [...reasoning(0, ["A"]), ...text(1, 'the word "error" and message text'), ...tool(2, "f", ["{}"])],
+    {
+      kind: "tool-calls",
+    },
+  );
+
+  for (const spaced of [false, true])
+    test(`the marks stand in every event worth reading, ${spaced ? "with" : "without"} spaces`, async () => {
+      const tap = new Tap(upstream.watch);
+      for (const frame of await stream(events)) {
+        const data = spaced ? frame.data.replaceAll('":', '": ') : frame.data;
+        tap.push(Buffer.from(writeFrame({ ...frame, data })));
+      }
+      expect(tap.seen).toMatchObject({
+        terminated: true,
+        complete: true,
+        finish: { kind: "tool-calls" },
+        usage: { input: 9, output: 16, cacheRead: 317 },
+      });
+      expect(tap.seen.error).toBeUndefined();
+    });
+
+  test("an error event is seen", () => {
+    const tap = new Tap(upstream.watch);
+    tap.push(Buffer.from('event: message_start\ndata: {"type":"message_start","message":{"usage":{}}}\n\n'));
+    tap.push(
+      Buffer.from(
+        'event: error\ndata: {"type": "error", "error": {"type": "overloaded_error", "message": "x"}}\n\n',
+      ),
+    );
+    expect(tap.seen.error?.kind).toBe("overloaded");
+  });
+});
+
+describe("headers", () => {
+  test("credentials, cookies and origins are on neither list", () => {
+    for (const name of [...upstream.requestHeaders, ...upstream.answerHeaders])
+      expect(name).not.toMatch(/authorization|api-key|cookie|forwarded|organization|workspace/);
+  });
+
+  test("G-3, G-4: version and betas go upstream", () => {
+    expect(upstream.requestHeaders).toContain("anthropic-version");
+    expect(upstream.requestHeaders).toContain("anthropic-beta");
+  });
+
+  test("limits come back", () => {
+    for (const name of [
+      "anthropic-ratelimit-*",
+      "anthropic-priority-*",
+      "anthropic-fast-*",
+      "retry-after",
+      "x-should-retry",
+    ])
+      expect(upstream.answerHeaders).toContain(name);
+  });
+});
+
+test("the format has both faces", () => {
+  expect(client.path).toBe("/v1/messages");
+  expect(makeCall().target!.format).toBe("messages");
+});

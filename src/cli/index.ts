@@ -4,9 +4,23 @@ import { didYouMean } from "../config/suggest.ts";
 import { VERSION } from "../version.ts";
 import type { Command, Context, Flag } from "./command.ts";
 import { UsageError } from "./command.ts";
+import { chat } from "./chat.ts";
+import { check } from "./check.ts";
+import { configSchemaCommand, configShow } from "./config.ts";
+import { models } from "./models.ts";
+import { pluginList, pluginNew } from "./plugin.ts";
 import { serve } from "./serve.ts";
 
-const COMMANDS: readonly Command[] = [serve];
+const COMMANDS: readonly Command[] = [
+  serve,
+  check,
+  models,
+  chat,
+  pluginNew,
+  pluginList,
+  configSchemaCommand,
+  configShow,
+];
 
 /** Exit code of a wrong config (`EX_CONFIG` of sysexits.h). */
 const EXIT_CONFIG = 78;
@@ -37,10 +51,10 @@ function findCommand(args: readonly string[]): { command: Command; rest: readonl
     const command = COMMANDS.find((candidate) => candidate.name === name);
     if (command) return { command, rest: args.slice(words) };
   }
-  const names = COMMANDS.map(({ name }) => name);
-  throw new UsageError(
-    `there is no command "${args[0]}"${didYouMean(args[0]!, names) || "; see weir --help"}`,
-  );
+  const name = args.slice(0, args[1]?.startsWith("-") ? 1 : 2).join(" ");
+  const names = COMMANDS.map((command) => command.name);
+  const hint = didYouMean(name, names) || didYouMean(args[0]!, names) || "; see weir --help";
+  throw new UsageError(`there is no command "${name}"${hint}`);
 }
 
 function parseFlags(args: readonly string[], known: readonly Flag[]): Pick<Context, "words" | "flags"> {

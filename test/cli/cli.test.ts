@@ -1,0 +1,191 @@
+/** Every command, run as a user runs it. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { type RunningGateway, startGateway } from "../helpers/gateway.ts";
+import { makeWeirTypes } from "../helpers/weir-types.ts";
+
+const ROOT = resolve(import.meta.dir, "../..");
+
+let folder: string;
+let gateway: RunningGateway;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "weir-cli-"));
+  gateway = await startGateway({ config: { keys: ["alice:a-key-that-is-long-enough"] } });
+});
+
+afterAll(async () => {
+  await gateway.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Ran {
+  code: number;
+  out: string;
+  err: string;
+}
+
+async function weir(
+  args: string[],
+  more: { env?: Record<string, string>; input?: string } = {},
+): Promise<Ran> {
+  const child = Bun.spawn([process.execPath, join(ROOT, "src/main.ts"), ...args], {
+    cwd: folder,
+    env: { PATH: process.env["PATH"] ?? "", ...more.env },
+    stdin: new Blob([more.input ?? ""]),
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, err] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  return { code: await child.exited, out, err };
+}
+
+test("help and version", async () => {
+  const { code, out } = await weir(["--help"]);
+  expect(code).toBe(0);
+  for (const name of ["serve", "check", "models", "chat", "plugin new", "plugin list", "config schema"])
+    expect(out).toContain(name);
+  expect((await weir(["chat", "--help"])).out).toContain("--system TEXT");
+  expect((await weir(["--version"])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
+test("unknown words exit with 2, one sentence and a suggestion", async () => {
+  const rows: [string[], string][] = [
+    [["modles"], "models"],
+    [["plugin", "nwe"], "plugin new"],
+    [["serve", "--prot", "1"], "--port"],
+    [["serve", "--port"], "--port needs a value"],
+    [["plugin", "new", "Bad Name"], "lower-case"],
+  ];
+  for (const [args, hint] of rows) {
+    const { code, err } = await weir(args);
+    expect([code, err]).toEqual([2, expect.stringContaining(hint)]);
+    expect(err.trim().split("\n").length).toBe(1);
+  }
+});
+
+test("a wrong config exits with 78 and names file, line and path", async () => {
+  writeFileSync(join(folder, "wrong.yaml"), "host: 127.0.0.1\nport: abc\n");
+  const { code, err } = await weir(["serve", "--config", "wrong.yaml"]);
+  expect(code).toBe(78);
+  expect(err).toContain("wrong.yaml:2");
+  expect(err).toContain("port");
+});
+
+test("an address others can reach needs keys", async () => {
+  const { code, err } = await weir(["serve", "--host", "0.0.0.0", "--port", "0"]);
+  expect(code).toBe(78);
+  expect(err).toContain("key");
+});
+
+test("check: what is on, what is off and why, what cannot be reached", async () => {
+  const fine = await weir(["check"]);
+  expect(fine.code).toBe(0);
+  expect(fine.out).toContain("set OPENAI_API_KEY to its API key");
+  const env = { OPENAI_API_KEY: "sk-canary-check", OPENAI_BASE_URL: "http://127.0.0.1:9/v1" };
+  const broken = await weir(["check"], { env });
+  expect(broken.code).toBe(1);
+  expect(broken.err).toContain("openai cannot be reached");
+  expect(broken.out + broken.err).not.toContain("sk-canary-check");
+  expect((await weir(["check", "--offline"], { env })).code).toBe(0);
+  const served = await weir(["check"], {
+    env: { OPENAI_API_KEY: "k", OPENAI_BASE_URL: `${gateway.url}/v1` },
+  });
+  expect(served.err).toContain("openai refuses its API key");
+});
+
+test("models: who serves a name and why", async () => {
+  const env = { OPENAI_API_KEY: "k" };
+  const named = await weir(["models", "gpt-5.4"], { env });
+  expect(named.out).toContain("openai/gpt-5.4");
+  expect(named.out).toContain("native");
+  expect(named.out).toContain("pattern gpt-*");
+  expect((await weir(["models"], { env })).out).toContain("mock/echo");
+  const unknown = await weir(["models", "nobody-has-this"], { env });
+  expect(unknown.code).toBe(1);
+  expect(unknown.err).toContain("No provider serves");
+});
+
+test("plugin new writes a plugin that loads and type checks with nothing installed", async () => {
+  expect((await weir(["plugin", "new", "my-host"])).code).toBe(0);
+  expect((await weir(["plugin", "new", "my-host"])).err).toContain("nothing was written");
+  const listed = await weir(["plugin", "list"]);
+  expect(listed.out).toContain("my-host.ts");
+  expect(listed.err).toBe("");
+  const served = await weir(["models", "my-host/x"], { env: { MY_HOST_API_KEY: "k" } });
+  expect(served.out).toContain("https://api.example.com/v1/chat/completions");
+  writeFileSync(join(folder, "plugins", "program.ts"), PROGRAM);
+  const options = { strict: true, noEmit: true, target: "esnext", module: "preserve", types: [] };
+  const lib = ["esnext", "dom", "dom.iterable", "dom.asynciterable"];
+  writeFileSync(
+    join(folder, "plugins", "tsconfig.json"),
+    JSON.stringify({ compilerOptions: { ...options, lib } }),
+  );
+  const check = Bun.spawnSync([process.execPath, "check"], { cwd: join(folder, "plugins") });
+  expect(check.stdout.toString() + check.stderr.toString()).toContain("No type errors");
+  const wrong = PROGRAM.replace('type: "text"', 'type: "txt"');
+  writeFileSync(join(folder, "plugins", "program.ts"), wrong);
+  expect(Bun.spawnSync([process.execPath, "check"], { cwd: join(folder, "plugins") }).exitCode).toBe(1);
+  rmSync(join(folder, "plugins"), { recursive: true });
+});
+
+const PROGRAM = `import { type Call, type ChatEvent, type ChatRequest, definePlugin, GatewayError, NO_USAGE } from "weir";
+async function* generate(request: ChatRequest, call: Call): AsyncGenerator<ChatEvent> {
+  if (request.turns.length > 99) throw new GatewayError("too-large", "Too long.", { param: "messages" });
+  call.lose("dropped", "seed");
+  yield { type: "message-start", id: "x", model: request.model };
+  yield { type: "block-start", index: 0, block: { type: "text" } };
+  yield { type: "block-end", index: 0 };
+  yield { type: "message-end", reason: { kind: "stop" }, usage: { ...NO_USAGE } };
+}
+export default definePlugin({ name: "program", providers: [{ name: "program", generate }] });
+`;
+
+test("the types for the editor are those of the public face", async () => {
+  const file = join(ROOT, "src/cli/weir.d.txt");
+  const made = await makeWeirTypes();
+  if (process.env["UPDATE"] === "1") await Bun.write(file, made);
+  expect(await Bun.file(file).text()).toBe(made);
+  const face = await import("../../src/plugin.ts");
+  for (const name of Object.keys(face))
+    expect(made).toMatch(new RegExp(`export (function|const|class) ${name}\\b`));
+});
+
+test("config schema and config show", async () => {
+  const schema = JSON.parse((await weir(["config", "schema"])).out) as {
+    properties: Record<string, unknown>;
+  };
+  expect(Object.keys(schema.properties)).toContain("providers");
+  const env = { WEIR_PORT: "9999", WEIR_API_KEYS: "bob:a-secret-canary-key" };
+  const shown = await weir(["config", "show"], { env });
+  expect(shown.out).toMatch(/port +9999 +WEIR_PORT/);
+  expect(shown.out).toContain("bob");
+  expect(shown.out).not.toContain("canary");
+});
+
+test("chat answers a pipe, with a key, and says in one sentence what is wrong", async () => {
+  const args = ["chat", "mock/echo", "--url", gateway.url];
+  const said = await weir([...args, "--key", "a-key-that-is-long-enough"], {
+    input: "good morning\nand again\n",
+  });
+  expect([said.code, said.out]).toEqual([0, "good morning\nand again\n"]);
+  const env = { WEIR_API_KEYS: "x:a-key-that-is-long-enough" };
+  expect((await weir(args, { env, input: "hi\n" })).out).toBe("hi\n");
+  const refused = await weir(args, { input: "hi\n" });
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining("No API key was given")]);
+  const nobody = await weir(["chat", "--url", "http://127.0.0.1:9"], { input: "hi\n" });
+  expect(nobody.err).toContain("no gateway answers at http://127.0.0.1:9");
+  const cut = await weir(["chat", "mock/cut", "--url", gateway.url, "--key", "a-key-that-is-long-enough"], {
+    input: "hi\n",
+  });
+  expect(cut.code).toBe(1);
+});
+
+test("nothing but the command's own folder is touched", () => {
+  expect(existsSync(join(folder, "plugins"))).toBe(false);
+});

@@ -8,6 +8,16 @@ export function fitNumber(schema: JsonObject, wanted: number, whole: boolean): n
   return step === 0 ? fitBetween(range, wanted) : fitSteps(range, wanted, step);
 }
 
+/** One of a row of allowed numbers that all differ, as long as there are any. @param ordinal counts from 0. */
+export function countNumber(schema: JsonObject, ordinal: number, whole: boolean): number {
+  const range = readRange(schema);
+  const step = readStep(schema.multipleOf, whole) || Math.min(1, (range.high - range.low) / 1002);
+  const first = Math.ceil(range.low / step) + (range.lowOpen ? 1 : 0);
+  if (Number.isFinite(first)) return multiply(first + ordinal, step);
+  const last = Math.floor(range.high / step) - (range.highOpen ? 1 : 0);
+  return multiply(Number.isFinite(last) ? last - ordinal : ordinal + 1, step);
+}
+
 interface Range {
   low: number;
   high: number;

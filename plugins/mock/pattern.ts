@@ -7,7 +7,10 @@
 /** Thrown inside for what is not understood (look-around, back references, Unicode classes) and for what gets too long. */
 class Unsupported extends Error {}
 
-const EXTRAS = [0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128];
+/** How many repetitions are tried one by one to get to a length. */
+const TRIED = 12;
+/** How far all repetitions go beyond their least, where one alone does not get there. */
+const EXTRAS = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128];
 
 /**
  * A text of `least` to `most` characters that matches; `undefined` when the expression is none, is not understood, or no such
@@ -16,8 +19,8 @@ const EXTRAS = [0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128];
 export function samplePattern(source: string, least: number, most: number): string | undefined {
   if (source.length > LONGEST_SOURCE || !isExpression(source)) return undefined;
   try {
-    for (const extra of [...EXTRAS, Math.max(least - 1, 0), least]) {
-      const text = new Sampler(source, extra).sample();
+    for (const extraOf of plans(source, least)) {
+      const text = new Sampler(source, extraOf).sample();
       const { length } = [...text];
       if (length >= least && length <= most) return text;
     }
@@ -25,6 +28,19 @@ export function samplePattern(source: string, least: number, most: number): stri
     if (!(error instanceof Unsupported)) throw error;
   }
   return undefined;
+}
+
+/** How often each repetition, by its number, goes beyond its least. */
+type Plan = (repetition: number) => number;
+
+/** As short as it gets; then one repetition makes up what is missing; then all grow together. */
+function* plans(source: string, least: number): Generator<Plan> {
+  yield () => 0;
+  const missing = least - [...new Sampler(source, () => 0).sample()].length;
+  if (missing > 0)
+    for (let chosen = 0; chosen < TRIED; chosen++)
+      yield (repetition) => (repetition === chosen ? missing : 0);
+  for (const extra of EXTRAS) yield () => extra;
 }
 
 function isExpression(source: string): boolean {
@@ -45,13 +61,13 @@ const LONGEST_TEXT = 10_000;
 /** Reads an expression once from left to right and writes while it reads. */
 class Sampler {
   readonly #source: string[];
-  readonly #extra: number;
+  readonly #extraOf: Plan;
   #at = 0;
+  #repetitions = 0;
 
-  /** @param extra how often a repetition goes beyond its least. */
-  constructor(source: string, extra: number) {
+  constructor(source: string, extraOf: Plan) {
     this.#source = [...source];
-    this.#extra = extra;
+    this.#extraOf = extraOf;
   }
 
   sample(): string {
@@ -147,7 +163,8 @@ class Sampler {
   #repeated(text: string): string {
     const [least, most] = this.#bounds();
     if (this.#peek() === "?" && !(least === 1 && most === 1)) this.#take();
-    const times = Math.min(least + this.#extra, most);
+    const extra = most > least ? this.#extraOf(this.#repetitions++) : 0;
+    const times = Math.min(least + extra, most);
     if (text.length * times > LONGEST_TEXT) throw new Unsupported();
     return text.repeat(times);
   }

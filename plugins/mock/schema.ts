@@ -1,7 +1,9 @@
 /** Makes up a value that fits a JSON schema: the smallest sensible one, and always the same for the same seed. */
 import type { Json, JsonObject } from "weir";
 import { isObject } from "weir";
-import { fitNumber } from "./numbers.ts";
+import { countNumber, fitNumber } from "./numbers.ts";
+import { samplePattern } from "./pattern.ts";
+import { memberOf, resolveReference } from "./references.ts";
 import { makeNumber } from "./seed.ts";
 import { makeString } from "./strings.ts";
 
@@ -21,6 +23,8 @@ interface Place {
   path: string;
   depth: number;
   budget: { left: number };
+  /** The number of the item, in a list whose items must all differ. */
+  ordinal?: number;
 }
 
 /** @param schema JSON schema, `$ref` inside the document only. Keywords nobody can guess from (`not`, `if`) are not read. */
@@ -29,12 +33,12 @@ export function makeInstance(schema: JsonObject, seed: string): Json {
 }
 
 function make(given: Json | undefined, place: Place): Json {
-  if (place.depth > DEEPEST || place.budget.left-- <= 0) return null;
+  if (place.budget.left-- <= 0 || place.depth > DEEPEST) return null;
   if (!isObject(given)) return given === false ? null : nameOf(place);
   const schema = flatten(given, place, 0);
   if (schema.const !== undefined) return schema.const;
   if (Array.isArray(schema.enum) && schema.enum.length > 0)
-    return schema.enum[makeNumber(place.seed, place.path, schema.enum.length)]!;
+    return schema.enum[pick(place, schema.enum.length)]!;
   const type = typeOf(schema, place);
   return exampleOf(schema, type) ?? MAKERS[type](schema, place);
 }
@@ -45,18 +49,30 @@ const MAKERS: Record<TypeName, (schema: JsonObject, place: Place) => Json> = {
   object: makeObject,
   array: makeArray,
   string: makeText,
-  number: (schema, { seed, path }) => fitNumber(schema, makeNumber(seed, path, 9) + 1, false),
-  integer: (schema, { seed, path }) => fitNumber(schema, makeNumber(seed, path, 9) + 1, true),
-  boolean: (_schema, { seed, path }) => makeNumber(seed, path, 2) === 1,
+  number: (schema, place) => makeAmount(schema, place, false),
+  integer: (schema, place) => makeAmount(schema, place, true),
+  boolean: (_schema, place) => pick(place, 2) === 1,
   null: () => null,
 };
 
+function makeAmount(schema: JsonObject, place: Place, whole: boolean): number {
+  if (place.ordinal !== undefined) return countNumber(schema, place.ordinal, whole);
+  return fitNumber(schema, pick(place, 9) + 1, whole);
+}
+
+/** A whole number from 0 to `below` - 1. */
+function pick({ seed, path, ordinal }: Place, below: number): number {
+  return ordinal === undefined ? makeNumber(seed, path, below) : ordinal % below;
+}
+
 /** A schema without `$ref`, `allOf`, `anyOf` and `oneOf`: all that holds at once, and one of what may hold. */
 function flatten(schema: JsonObject, place: Place, steps: number): JsonObject {
-  if (steps > DEEPEST || place.budget.left-- <= 0) return {};
+  if (place.budget.left <= 0 || steps > DEEPEST) return {};
+  // Joining costs what there is to join.
+  place.budget.left -= 1 + (isObject(schema.properties) ? Object.keys(schema.properties).length / 50 : 0);
   const { $ref: reference, allOf, anyOf, oneOf, ...own } = schema;
   const parts = [
-    ...(typeof reference === "string" ? [resolve(reference, place.root)] : []),
+    ...(typeof reference === "string" ? [resolveReference(reference, place.root)] : []),
     ...(Array.isArray(allOf) ? allOf : []),
     ...[anyOf, oneOf].flatMap((options) => (Array.isArray(options) ? choose(options, place) : [])),
   ];
@@ -64,23 +80,6 @@ function flatten(schema: JsonObject, place: Place, steps: number): JsonObject {
     .filter(isObject)
     .map((part) => flatten(part, place, steps + 1))
     .reduce(merge, own);
-}
-
-/** `#/$defs/Node` → what stands there. */
-function resolve(reference: string, root: JsonObject): Json | undefined {
-  const names = reference.replace(/^#\/?/, "").split("/");
-  return names
-    .filter((name) => name !== "")
-    .map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~").replaceAll("%20", " "))
-    .reduce<Json | undefined>(
-      (found, name) => (Array.isArray(found) ? found[Number(name)] : memberOf(found, name)),
-      root,
-    );
-}
-
-/** A member an object has of its own: a schema may well speak of a `constructor`. */
-function memberOf(value: Json | undefined, name: string): Json | undefined {
-  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
 /** One of several schemas: the first that is not null, and in the deep the first that is. */
@@ -142,34 +141,43 @@ function makeObject(schema: JsonObject, place: Place): Json {
       ? Object.keys(properties)
       : [];
   const names = [...new Set([...listed, ...fillUp(schema, properties, listed.length)])];
-  return Object.fromEntries(
-    names.map((name) => [
-      name,
-      make(memberOf(properties, name) ?? openMember(schema), stepInto(place, name)),
-    ]),
-  );
+  const made: [string, Json][] = [];
+  for (const name of names) {
+    if (place.budget.left <= 0) break;
+    made.push([name, make(memberOf(properties, name) ?? openMember(schema), stepInto(place, name))]);
+  }
+  return Object.fromEntries(made);
 }
 
 /** Names that `minProperties` asks for beyond the listed ones. */
 function fillUp(schema: JsonObject, properties: JsonObject, listed: number): string[] {
   const least = typeof schema.minProperties === "number" ? Math.min(schema.minProperties, LONGEST_LIST) : 0;
   if (least <= listed) return [];
-  const made = Array.from({ length: least }, (_, index) => `key_${index + 1}`);
+  const [pattern] = Object.keys(isObject(schema.patternProperties) ? schema.patternProperties : {});
+  const made = Array.from({ length: least }, (_, index) => {
+    const sampled = pattern === undefined ? undefined : samplePattern(pattern, index + 1, index + 1);
+    return sampled ?? `key_${index + 1}`;
+  });
   return [...Object.keys(properties), ...made].slice(0, least);
 }
 
+/** The schema of a member that is not among the properties. */
 function openMember(schema: JsonObject): Json {
-  return isObject(schema.additionalProperties) ? schema.additionalProperties : {};
+  if (isObject(schema.additionalProperties)) return schema.additionalProperties;
+  return (isObject(schema.patternProperties) ? Object.values(schema.patternProperties)[0] : undefined) ?? {};
 }
 
 function makeArray(schema: JsonObject, place: Place): Json {
   const first = [schema.prefixItems, schema.items].find(Array.isArray) ?? [];
   const rest = Array.isArray(schema.items) ? schema.additionalItems : (schema.items ?? schema.contains);
-  const taken = schema.uniqueItems === true ? new Set<string>() : undefined;
   const count = countItems(schema, first.length, rest, place);
-  return Array.from({ length: count }, (_, index) =>
-    makeItem(first[index] ?? rest, stepInto(place, String(index)), taken),
-  );
+  const items: Json[] = [];
+  for (let index = 0; index < count && place.budget.left > 0; index++) {
+    const inside = stepInto(place, String(index));
+    if (schema.uniqueItems === true) inside.ordinal = index;
+    items.push(make(first[index] ?? rest, inside));
+  }
+  return items;
 }
 
 function countItems(schema: JsonObject, first: number, rest: Json | undefined, { depth }: Place): number {
@@ -177,15 +185,6 @@ function countItems(schema: JsonObject, first: number, rest: Json | undefined, {
   const least = typeof schema.minItems === "number" ? schema.minItems : usual;
   const most = typeof schema.maxItems === "number" ? schema.maxItems : LONGEST_LIST;
   return Math.min(Math.max(least, first), most, LONGEST_LIST);
-}
-
-/** One item; where all must differ, others are made until one does. */
-function makeItem(schema: Json | undefined, place: Place, taken: Set<string> | undefined): Json {
-  let item = make(schema, place);
-  for (let attempt = 1; attempt <= 64 && taken?.has(JSON.stringify(item)); attempt++)
-    item = make(schema, { ...place, seed: `${place.seed}/${attempt}` });
-  taken?.add(JSON.stringify(item));
-  return item;
 }
 
 function makeText(schema: JsonObject, place: Place): string {
@@ -200,11 +199,5 @@ function stepInto(place: Place, name: string): Place {
 
 /** What a text at this place says: `mock city`; members of lists carry their number. */
 function nameOf({ path }: Place): string {
-  return [
-    "mock",
-    ...path
-      .split("/")
-      .filter((part) => part !== "")
-      .slice(-2),
-  ].join(" ");
+  return ["mock", ...path.split("/").slice(1).slice(-2)].join(" ");
 }

@@ -49,14 +49,12 @@ describe("the mock calls", () => {
   });
 
   test("only what is allowed", async () => {
-    const allowed = { type: "allowed", names: ["search"] } as const;
-    const text = "get_time and search";
-    expect(
-      await namesCalled(text, { toolChoice: { ...allowed, names: ["search"], required: false } }),
-    ).toEqual(["search"]);
-    expect(
-      await namesCalled("Hello", { toolChoice: { ...allowed, names: ["search"], required: true } }),
-    ).toEqual(["search"]);
+    const allow = (required: boolean) => ({
+      toolChoice: { type: "allowed" as const, names: ["search"], required },
+    });
+    expect(await namesCalled("get_time and search", allow(false))).toEqual(["search"]);
+    expect(await namesCalled("Hello", allow(false))).toEqual([]);
+    expect(await namesCalled("Hello", allow(true))).toEqual(["search"]);
   });
 
   test("nothing when calls are forbidden", async () => {

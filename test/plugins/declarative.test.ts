@@ -1,0 +1,143 @@
+import { describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { builtIn } from "../../plugins/index.ts";
+import type { Provider } from "../../src/core/provider.ts";
+import { compilePattern } from "../../src/gateway/pattern.ts";
+
+const folder = `${import.meta.dir}/../../plugins`;
+/** Files that are no plugin of their own. */
+const PARTS = new Set(["index.ts", "quirks.ts"]);
+const files = readdirSync(folder, { withFileTypes: true })
+  .filter((entry) => !PARTS.has(entry.name))
+  .map((entry) => entry.name.replace(/\.ts$/, ""))
+  .sort();
+
+const LOCAL = ["ollama", "vllm", "llamacpp", "lmstudio"];
+const declarative = builtIn.filter((plugin) => plugin.name !== "mock");
+
+function providerOf(name: string): Provider {
+  return builtIn.find((plugin) => plugin.name === name)!.providers![0]!;
+}
+
+test("the list names every file in the folder, once", () => {
+  expect(builtIn.map((plugin) => plugin.name).sort()).toEqual(files);
+});
+
+describe("every declarative plugin", () => {
+  for (const plugin of declarative) {
+    const { name } = plugin;
+    const provider = providerOf(name);
+
+    test(`${name} brings one provider of its own name`, () => {
+      expect(plugin.providers).toHaveLength(1);
+      expect(provider.name).toBe(name);
+      expect(provider.models).toContain(`${name}/*`);
+    });
+
+    test(`${name} is at a safe address, or waits to be told where it is`, () => {
+      if (LOCAL.includes(name)) {
+        expect(provider.baseUrl).toBeUndefined();
+        expect(provider.apiKey).toBeUndefined();
+        return;
+      }
+      expect(provider.baseUrl).toStartWith("https://");
+      expect(provider.baseUrl).not.toEndWith("/");
+      expect(provider.apiKey).toBe(`${name.toUpperCase()}_API_KEY`);
+    });
+
+    test(`${name} speaks formats at paths that join its base URL`, () => {
+      const entries = Object.entries(provider.speaks ?? {});
+      expect(entries.length).toBeGreaterThan(0);
+      for (const [format, path] of entries) {
+        expect(["chat-completions", "messages"]).toContain(format);
+        expect(path).toStartWith("/");
+        const url = `${provider.baseUrl ?? "http://localhost:1/v1"}${path}`;
+        expect(new URL(url).href).toBe(url);
+        expect(url).not.toContain("/v1/v1");
+      }
+    });
+
+    test(`${name} lists names it serves, each once`, () => {
+      const catalog = provider.catalog ?? [];
+      expect(new Set(catalog).size).toBe(catalog.length);
+      for (const model of catalog) expect(model).not.toStartWith(`${name}/`);
+    });
+  }
+});
+
+describe("endpoints", () => {
+  const endpoints: [string, string, string][] = [
+    ["openai", "chat-completions", "https://api.openai.com/v1/chat/completions"],
+    ["anthropic", "messages", "https://api.anthropic.com/v1/messages"],
+    ["groq", "chat-completions", "https://api.groq.com/openai/v1/chat/completions"],
+    ["deepseek", "chat-completions", "https://api.deepseek.com/chat/completions"],
+    ["deepseek", "messages", "https://api.deepseek.com/anthropic/v1/messages"],
+    ["mistral", "chat-completions", "https://api.mistral.ai/v1/chat/completions"],
+    ["openrouter", "chat-completions", "https://openrouter.ai/api/v1/chat/completions"],
+    ["openrouter", "messages", "https://openrouter.ai/api/v1/messages"],
+    ["together", "chat-completions", "https://api.together.xyz/v1/chat/completions"],
+    ["fireworks", "chat-completions", "https://api.fireworks.ai/inference/v1/chat/completions"],
+    ["fireworks", "messages", "https://api.fireworks.ai/inference/v1/messages"],
+    ["xai", "chat-completions", "https://api.x.ai/v1/chat/completions"],
+    ["cerebras", "chat-completions", "https://api.cerebras.ai/v1/chat/completions"],
+  ];
+  for (const [name, format, url] of endpoints)
+    test(`${name} answers ${format} at ${url}`, () => {
+      const { baseUrl, speaks } = providerOf(name);
+      expect(`${baseUrl}${speaks![format]}`).toBe(url);
+    });
+
+  test("are listed here for every host that has an address", () => {
+    const listed = endpoints.map(([name, format]) => `${name} ${format}`).sort();
+    const known = declarative
+      .flatMap((plugin) => plugin.providers!)
+      .filter((provider) => provider.baseUrl !== undefined)
+      .flatMap((provider) => Object.keys(provider.speaks!).map((format) => `${provider.name} ${format}`));
+    expect(listed).toEqual(known.sort());
+  });
+});
+
+describe("bare model names", () => {
+  const owners: [string, string | undefined][] = [
+    ["gpt-4o-mini", "openai"],
+    ["gpt-5.6", "openai"],
+    ["chatgpt-4o-latest", "openai"],
+    ["codex-mini-latest", "openai"],
+    ["o3-mini", "openai"],
+    ["o1", "openai"],
+    ["o4-mini-2025-04-16", "openai"],
+    ["ft:gpt-4o-mini:acme::abc", "openai"],
+    ["claude-sonnet-4-6", "anthropic"],
+    ["claude-haiku-4-5-20251001", "anthropic"],
+    ["deepseek-v4-pro", "deepseek"],
+    ["mistral-large-latest", "mistral"],
+    ["codestral-latest", "mistral"],
+    ["magistral-medium-latest", "mistral"],
+    ["open-mixtral-8x22b", "mistral"],
+    ["grok-4", "xai"],
+    ["llama-3.3-70b-versatile", undefined],
+    ["qwen3", undefined],
+    ["openai", undefined],
+  ];
+  for (const [model, owner] of owners)
+    test(`${model} ${owner ? `belongs to ${owner}` : "belongs to nobody"}`, () => {
+      const found = declarative
+        .flatMap((plugin) => plugin.providers!)
+        .filter((provider) => provider.models!.some((pattern) => compilePattern(pattern).test(model)));
+      expect(found.map((provider) => provider.name)).toEqual(owner ? [owner] : []);
+    });
+
+  test("no two hosts claim the same name without its prefix", () => {
+    const patterns = declarative.flatMap((plugin) => plugin.providers!.flatMap((one) => one.models!));
+    expect(new Set(patterns).size).toBe(patterns.length);
+  });
+});
+
+test("only Anthropic is sent a version, and only as a default", () => {
+  expect(providerOf("anthropic").headers).toEqual({ "anthropic-version": "2023-06-01" });
+  expect(providerOf("anthropic").auth).toBe("x-api-key");
+  for (const plugin of declarative.filter((one) => one.name !== "anthropic")) {
+    expect(plugin.providers![0]!.headers).toBeUndefined();
+    expect(plugin.providers![0]!.auth).toBeUndefined();
+  }
+});

@@ -1,0 +1,217 @@
+/** Each company's quirk: the body as the codec wrote it, and as the company takes it. */
+import { describe, expect, test } from "bun:test";
+import { builtIn } from "../../plugins/index.ts";
+import { Call } from "../../src/core/call.ts";
+import type { JsonObject } from "../../src/core/json.ts";
+import type { ActiveProvider } from "../../src/core/provider.ts";
+
+interface Quirk {
+  what: string;
+  provider: string;
+  model: string;
+  /** Default chat-completions. */
+  format?: string;
+  /** Default messages: a client whose request was translated. */
+  client?: string;
+  body: JsonObject;
+  patched: JsonObject;
+  losses?: string[];
+}
+
+const named = { type: "function", function: { name: "b" } };
+const tools = ["a", "b"].map((name) => ({ type: "function", function: { name } }));
+
+const QUIRKS: Quirk[] = [
+  {
+    what: "groq: an effort GPT-OSS knows stays",
+    provider: "groq",
+    model: "openai/gpt-oss-120b",
+    body: { reasoning_effort: "high" },
+    patched: { reasoning_effort: "high" },
+  },
+  {
+    what: "groq: GPT-OSS cannot stop reasoning",
+    provider: "groq",
+    model: "openai/gpt-oss-20b",
+    body: { reasoning_effort: "none" },
+    patched: { reasoning_effort: "low" },
+    losses: ["clamped:thinking"],
+  },
+  {
+    what: "groq: Qwen only knows on and off",
+    provider: "groq",
+    model: "qwen/qwen3-32b",
+    body: { reasoning_effort: "high" },
+    patched: { reasoning_effort: "default" },
+  },
+  {
+    what: "groq: off is off for Qwen",
+    provider: "groq",
+    model: "qwen/qwen3-32b",
+    body: { reasoning_effort: "none" },
+    patched: { reasoning_effort: "none" },
+  },
+  {
+    what: "groq: Llama takes no effort at all",
+    provider: "groq",
+    model: "llama-3.3-70b-versatile",
+    client: "chat-completions",
+    body: { reasoning_effort: "medium", max_completion_tokens: 5 },
+    patched: { max_completion_tokens: 5 },
+    losses: ["dropped:reasoning_effort"],
+  },
+  {
+    what: "groq: without an effort there is nothing to do",
+    provider: "groq",
+    model: "llama-3.3-70b-versatile",
+    body: { temperature: 0 },
+    patched: { temperature: 0 },
+  },
+  {
+    what: "deepseek: a forced tool switches thinking off",
+    provider: "deepseek",
+    model: "deepseek-v4-pro",
+    body: { tool_choice: "required", tools },
+    patched: { tool_choice: "required", tools, thinking: { type: "disabled" } },
+  },
+  {
+    what: "deepseek: an effort beside a forced tool is lost",
+    provider: "deepseek",
+    model: "deepseek-v4-pro",
+    body: { tool_choice: named, tools, reasoning_effort: "high" },
+    patched: { tool_choice: named, tools, thinking: { type: "disabled" } },
+    losses: ["dropped:thinking"],
+  },
+  {
+    what: "deepseek: a free choice leaves thinking alone",
+    provider: "deepseek",
+    model: "deepseek-v4-pro",
+    body: { tool_choice: "auto", tools, reasoning_effort: "high" },
+    patched: { tool_choice: "auto", tools, reasoning_effort: "high" },
+  },
+  {
+    what: "deepseek: its messages endpoint takes forced tools",
+    provider: "deepseek",
+    model: "deepseek-v4-pro",
+    format: "messages",
+    body: { tool_choice: { type: "any" } },
+    patched: { tool_choice: { type: "any" } },
+  },
+  {
+    what: "mistral: unknown fields are refused, seed has another name",
+    provider: "mistral",
+    model: "mistral-large-latest",
+    body: { user: "u", safety_identifier: "s", seed: 7, max_tokens: 5 },
+    patched: { random_seed: 7, max_tokens: 5 },
+  },
+  {
+    what: "mistral: high and none are the only efforts",
+    provider: "mistral",
+    model: "mistral-small-latest",
+    body: { reasoning_effort: "low" },
+    patched: { reasoning_effort: "high" },
+    losses: ["clamped:thinking"],
+  },
+  {
+    what: "mistral: off is off",
+    provider: "mistral",
+    model: "mistral-medium-latest",
+    body: { reasoning_effort: "none" },
+    patched: { reasoning_effort: "none" },
+  },
+  {
+    what: "mistral: Magistral takes no effort",
+    provider: "mistral",
+    model: "magistral-medium-latest",
+    body: { reasoning_effort: "high" },
+    patched: {},
+    losses: ["dropped:thinking"],
+  },
+  {
+    what: "xai: Grok 4 takes neither effort nor stop",
+    provider: "xai",
+    model: "grok-4-0709",
+    body: { reasoning_effort: "high", stop: ["END"] },
+    patched: {},
+    losses: ["dropped:thinking", "dropped:stop_sequences"],
+  },
+  {
+    what: "xai: Grok 4.3 takes an effort",
+    provider: "xai",
+    model: "grok-4.3",
+    body: { reasoning_effort: "high" },
+    patched: { reasoning_effort: "high" },
+  },
+  {
+    what: "xai: Grok 3 mini reasons and takes no stop",
+    provider: "xai",
+    model: "grok-3-mini",
+    client: "chat-completions",
+    body: { reasoning_effort: "low", stop: ["END"] },
+    patched: { reasoning_effort: "low" },
+    losses: ["dropped:stop"],
+  },
+  {
+    what: "xai: a model that does not reason takes stop",
+    provider: "xai",
+    model: "grok-4-fast-non-reasoning",
+    body: { reasoning_effort: "low", stop: ["END"] },
+    patched: { stop: ["END"] },
+    losses: ["dropped:thinking"],
+  },
+  {
+    what: "lmstudio: a named tool is forced by offering only it",
+    provider: "lmstudio",
+    model: "zai-org/glm-4.7-flash",
+    body: { tool_choice: named, tools },
+    patched: { tool_choice: "required", tools: [tools[1]!] },
+  },
+  {
+    what: "lmstudio: plain JSON is a schema of any object",
+    provider: "lmstudio",
+    model: "zai-org/glm-4.7-flash",
+    body: { response_format: { type: "json_object" } },
+    patched: {
+      response_format: { type: "json_schema", json_schema: { name: "object", schema: { type: "object" } } },
+    },
+  },
+  {
+    what: "lmstudio: what it understands stays",
+    provider: "lmstudio",
+    model: "zai-org/glm-4.7-flash",
+    body: { tool_choice: "required", tools, response_format: { type: "text" } },
+    patched: { tool_choice: "required", tools, response_format: { type: "text" } },
+  },
+];
+
+function targetCall({ provider, model, format = "chat-completions", client = "messages" }: Quirk): Call {
+  const plugin = builtIn.find((one) => one.name === provider)!;
+  const active: ActiveProvider = {
+    ...plugin.providers![0]!,
+    baseUrl: "https://upstream.example",
+    credentials: {},
+    source: "built-in",
+    patterns: [],
+  };
+  const call = new Call("req_test", client, new Headers());
+  call.target = { provider: active, model, lane: "translated", format, url: "", reason: "" };
+  return call;
+}
+
+describe("quirks", () => {
+  for (const quirk of QUIRKS)
+    test(quirk.what, () => {
+      const call = targetCall(quirk);
+      const body = structuredClone(quirk.body);
+      call.target!.provider.patch!(body, call);
+      expect(body).toEqual(quirk.patched);
+      expect(call.losses.map((loss) => `${loss.code}:${loss.path}`)).toEqual(quirk.losses ?? []);
+    });
+
+  test("every patch has one here", () => {
+    const patching = builtIn.filter((plugin) => plugin.providers?.some((provider) => provider.patch));
+    expect(patching.map((plugin) => plugin.name).sort()).toEqual(
+      [...new Set(QUIRKS.map((quirk) => quirk.provider))].sort(),
+    );
+  });
+});

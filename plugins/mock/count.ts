@@ -5,6 +5,9 @@ import { countTokens } from "./tokens.ts";
 /** Fixed prices, in tokens. */
 const PRICE = { turn: 4, tool: 12, image: 1000, document: 2000, audio: 500 };
 
+/** A shorter beginning of a prompt is not cached, as with the vendors. Tokens. */
+const LEAST_CACHED = 1024;
+
 interface Part {
   tokens: number;
   /** A cache may cut behind this part. */
@@ -20,7 +23,9 @@ interface Part {
  */
 export function countInput(request: ChatRequest): Usage {
   const parts = listParts(request);
-  const cached = request.cache ? parts.length : parts.findLastIndex((part) => part.marked) + 1;
+  const marked = request.cache ? parts.length : parts.findLastIndex((part) => part.marked) + 1;
+  const beginning = parts.slice(0, marked).reduce((sum, part) => sum + part.tokens, 0);
+  const cached = beginning < LEAST_CACHED ? 0 : marked;
   const usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 };
   parts.forEach(({ tokens, earlier }, index) => {
     if (index >= cached) usage.input += tokens;

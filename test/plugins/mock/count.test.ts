@@ -5,8 +5,8 @@ import { splitTokens } from "../../../plugins/mock/tokens.ts";
 import { askAll, assistant, endOf, request, user } from "./ask.ts";
 
 const cache = {};
-const long = (letter: string): Block => ({ type: "text", text: letter.repeat(4000) });
-const marked = (letter: string): Block => ({ type: "text", text: letter.repeat(4000), cache });
+const long = (letter: string): Block => ({ type: "text", text: letter.repeat(8000) });
+const marked = (letter: string): Block => ({ type: "text", text: letter.repeat(8000), cache });
 
 function count(turns: ChatRequest["turns"], more: Partial<ChatRequest> = {}) {
   return countInput(request("chat", turns, more));
@@ -14,7 +14,7 @@ function count(turns: ChatRequest["turns"], more: Partial<ChatRequest> = {}) {
 
 describe("the mock counts", () => {
   test("four characters a token, and a little for each turn", () => {
-    expect(count([user(long("a"))]).input).toBe(1004);
+    expect(count([user(long("a"))]).input).toBe(2004);
   });
 
   test("images, documents and audio at a fixed price", () => {
@@ -34,7 +34,7 @@ describe("the mock counts", () => {
     expect(count([], { tools: [tool] }).input).toBeGreaterThan(20);
     const call: Block = { type: "tool-call", id: "c", name: "get_weather", input: "{}", kind: "function" };
     const result: Block = { type: "tool-result", id: "c", blocks: [long("r")] };
-    expect(count([assistant(call), user(result)]).input).toBeGreaterThan(1024);
+    expect(count([assistant(call), user(result)]).input).toBeGreaterThan(2024);
   });
 
   test("the same in the first event and in the last", async () => {
@@ -54,17 +54,21 @@ describe("a prompt cache", () => {
   });
 
   test("is written up to the last mark by a first request", () => {
-    expect(count([opening])).toMatchObject({ input: 1000, cacheRead: 0, cacheWrite: 1004 });
+    expect(count([opening])).toMatchObject({ input: 2000, cacheRead: 0, cacheWrite: 2004 });
   });
 
   test("is read by the next for what stood in front of the last answer", () => {
     const usage = count(followUp);
-    expect(usage).toMatchObject({ input: 1000, cacheRead: 2004 });
-    expect(usage.cacheWrite).toBe(104 + 1004);
+    expect(usage).toMatchObject({ input: 2000, cacheRead: 4004 });
+    expect(usage.cacheWrite).toBe(104 + 2004);
   });
 
   test("holds everything when the request as a whole is marked", () => {
-    expect(count([user(long("a"))], { cache })).toMatchObject({ input: 0, cacheWrite: 1004 });
+    expect(count([user(long("a"))], { cache })).toMatchObject({ input: 0, cacheWrite: 2004 });
+  });
+
+  test("does not hold a short prompt", () => {
+    expect(count([user("short")], { cache })).toMatchObject({ input: 6, cacheRead: 0, cacheWrite: 0 });
   });
 
   test("counts the same again: nothing is remembered", () => {

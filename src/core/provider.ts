@@ -57,6 +57,8 @@ export interface Traits {
   parallelToolCalls?: boolean;
   /** Takes image parts inside tool messages. Default false. */
   imageInToolMessage?: boolean;
+  /** Writes its reasoning between `<think>` tags at the head of the text. Default false. */
+  thinkTags?: boolean;
   /** Takes images at all. Default true. */
   images?: boolean;
   /** Takes `file` parts (PDF). Default false; true for OpenAI. */

@@ -1,0 +1,266 @@
+/**
+ * The state of an answer that is being read (contract E.6): chunks in, canonical events out. A JSON answer is read as one
+ * chunk that holds all, so that what a client gets does not depend on whether the upstream streamed.
+ *
+ * Text, reasoning and refusal follow each other, never overlap, and a change of kind closes what is open. Tool calls may
+ * overlap. Within one delta the order is fixed: reasoning, content, refusal, calls.
+ */
+import type { Call } from "../../../core/call.ts";
+import { GatewayError } from "../../../core/error.ts";
+import type { BlockStart, ChatEvent, FinishReason, Usage } from "../../../core/events.ts";
+import { mergeUsage, NO_USAGE } from "../../../core/events.ts";
+import { AnswerIds } from "../../../core/ids.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
+import { isObject } from "../../../core/json.ts";
+import { decodeFinishReason, isFailure, readFinishReason } from "../finish-reason.ts";
+import { sealMembers } from "../reasoning.ts";
+import { readUsage } from "../usage.ts";
+import { readCitations, readContent, readReasoning, type ReasoningSeal } from "./delta.ts";
+import { decodeErrorBody } from "./errors.ts";
+import { ThinkTags } from "./think-tags.ts";
+import { isUsable, isWhole, type ReadCall, ToolCalls } from "./tool-calls.ts";
+
+type Said = "text" | "reasoning" | "refusal";
+
+export class AnswerReader {
+  readonly #call: Call;
+  readonly #ids: AnswerIds;
+  readonly #calls = new ToolCalls();
+  readonly #think: ThinkTags | undefined;
+  #events: ChatEvent[] = [];
+  #started = false;
+  #blocks = 0;
+  #open: { kind: Said; index: number; signature?: string } | undefined;
+  /** What was said while calls were incomplete, or is so far only white space. */
+  #held: { kind: Said; text: string }[] = [];
+  #raw: string | undefined;
+  #stopReason: Json | undefined;
+  #refused = false;
+  #usage: Usage = NO_USAGE;
+
+  constructor(call: Call) {
+    this.#call = call;
+    this.#ids = new AnswerIds(call.id);
+    this.#think = call.target?.provider.traits?.thinkTags ? new ThinkTags() : undefined;
+  }
+
+  /** A finish reason has passed: what is missing now is only the terminator. */
+  get finished(): boolean {
+    return this.#raw !== undefined;
+  }
+
+  /** Reads a chunk. @throws GatewayError when a choice reports a failure. */
+  read(chunk: JsonObject): ChatEvent[] {
+    const choices = Array.isArray(chunk.choices) ? chunk.choices.filter(isObject) : [];
+    if (choices.length > 0) this.#start(chunk);
+    for (const [place, choice] of choices.entries()) this.#readChoice(choice, place);
+    this.#noteUsage(chunk);
+    return this.#flush();
+  }
+
+  /**
+   * The end of the stream, with or without `[DONE]`.
+   * @throws GatewayError when arguments of a call are broken and nothing says that the tokens ran out.
+   */
+  end(): ChatEvent[] {
+    this.#start({});
+    for (const piece of this.#think?.rest() ?? []) this.#say(piece.kind, piece.text);
+    const reason = this.#reason();
+    if (
+      reason.kind !== "length" &&
+      !this.#calls.all.every((call) => call.block === undefined || isUsable(call))
+    )
+      throw new GatewayError(
+        "upstream",
+        "The provider ended its answer inside the arguments of a tool call.",
+        {
+          code: "invalid_tool_arguments",
+        },
+      );
+    this.#closeCalls();
+    this.#releaseHeld();
+    this.#closeOpen();
+    this.#events.push({ type: "message-end", reason, usage: this.#usage });
+    return this.#flush();
+  }
+
+  #reason(): FinishReason {
+    const toolCalls = this.#calls.all.filter((call) => call.block !== undefined).length;
+    return decodeFinishReason(this.#raw, { toolCalls, refused: this.#refused, stopReason: this.#stopReason });
+  }
+
+  #flush(): ChatEvent[] {
+    const events = this.#events;
+    this.#events = [];
+    return events;
+  }
+
+  #start({ id, model }: JsonObject): void {
+    if (this.#started) return;
+    this.#started = true;
+    this.#events.push({
+      type: "message-start",
+      id: typeof id === "string" && id !== "" ? id : this.#call.id,
+      model:
+        typeof model === "string" && model !== "" ? model : (this.#call.target?.model ?? this.#call.model),
+    });
+  }
+
+  #noteUsage(chunk: JsonObject): void {
+    const usage = readUsage(chunk);
+    if (!usage) return;
+    this.#usage = mergeUsage(this.#usage, usage);
+    if (this.#started) this.#events.push({ type: "usage", usage });
+  }
+
+  #readChoice(choice: JsonObject, place: number): void {
+    if (choice.error != null && choice.error !== "") throw decodeErrorBody(choice);
+    const raw = readFinishReason(choice.finish_reason);
+    if (raw !== undefined && isFailure(raw))
+      throw new GatewayError("upstream", "The provider gave its answer up.", { code: "upstream_failed" });
+    if (choice.stop_reason != null) this.#stopReason = choice.stop_reason;
+    const delta = isObject(choice.delta) ? choice.delta : choice.message;
+    if (isObject(delta)) this.#readDelta(delta, typeof choice.index === "number" ? choice.index : place);
+    this.#raw = raw ?? this.#raw;
+  }
+
+  #readDelta(delta: JsonObject, choice: number): void {
+    const { text, seals } = readReasoning(delta);
+    if (text !== "") this.#say("reasoning", text);
+    for (const seal of seals) this.#seal(seal);
+    for (const { kind, text } of readContent(delta.content)) {
+      if (kind === "text" && this.#think)
+        for (const piece of this.#think.push(text)) this.#say(piece.kind, piece.text);
+      else this.#say(kind, text);
+    }
+    for (const citation of readCitations(delta.annotations))
+      if (this.#open?.kind === "text")
+        this.#events.push({ type: "citation", index: this.#open.index, citation });
+    if (typeof delta.refusal === "string" && delta.refusal !== "") this.#say("refusal", delta.refusal);
+    if (Array.isArray(delta.tool_calls))
+      for (const item of delta.tool_calls) if (isObject(item)) this.#readCall(item, choice);
+    if (isObject(delta.function_call)) this.#readCall({ index: -1, function: delta.function_call }, choice);
+  }
+
+  /** White space is held until something is said: servers emit `\n` between calls (pitfall 3). */
+  #say(kind: Said, text: string): void {
+    if (text === "") return;
+    if (this.#open?.kind === kind && this.#held.length === 0) {
+      this.#events.push({ type: "block-delta", index: this.#open.index, delta: text });
+      return;
+    }
+    this.#held.push({ kind, text });
+    this.#settle();
+  }
+
+  /** Writes what is held as soon as it says something and no call is in the way. */
+  #settle(): void {
+    if (!this.#held.some(({ text }) => /\S/.test(text)) || this.#hasIncompleteCall()) return;
+    this.#closeCalls();
+    this.#releaseHeld();
+  }
+
+  #hasIncompleteCall(): boolean {
+    return this.#calls.all.some((call) => call.block !== undefined && !call.closed && !isWhole(call.input));
+  }
+
+  /** Writes what was held; runs of nothing but white space are dropped. */
+  #releaseHeld(): void {
+    const held = this.#held;
+    this.#held = [];
+    for (const { kind, text } of joinRuns(held)) {
+      const continued = this.#open?.kind === kind;
+      if (!continued && !/\S/.test(text)) continue;
+      const open = continued ? this.#open! : this.#openBlock(kind);
+      this.#events.push({ type: "block-delta", index: open.index, delta: text });
+    }
+  }
+
+  #openBlock(kind: Said): { kind: Said; index: number; signature?: string } {
+    this.#closeOpen();
+    if (kind === "refusal") this.#refused = true;
+    const index = this.#blocks++;
+    this.#events.push({ type: "block-start", index, block: this.#blockStart(kind) });
+    this.#open = { kind, index };
+    return this.#open;
+  }
+
+  #blockStart(kind: Said): BlockStart {
+    const origin = this.#call.target?.provider.name;
+    return kind === "reasoning" ? { type: "reasoning", ...(origin && { origin }) } : { type: kind };
+  }
+
+  #closeOpen(): void {
+    if (!this.#open) return;
+    const { index, signature } = this.#open;
+    this.#events.push({ type: "block-end", index, ...(signature !== undefined && { signature }) });
+    this.#open = undefined;
+  }
+
+  /** A signature belongs to the reasoning that is open, encrypted reasoning is a block of its own. */
+  #seal({ kind, members }: ReasoningSeal): void {
+    if (kind === "redacted") return this.#pushRedacted(members);
+    if (this.#open?.kind !== "reasoning" && this.#hasIncompleteCall()) return;
+    this.#closeCalls();
+    const open = this.#open?.kind === "reasoning" ? this.#open : this.#openBlock("reasoning");
+    open.signature = sealMembers(members);
+    this.#closeOpen();
+  }
+
+  /** Not between the fragments of a call: only calls may overlap. */
+  #pushRedacted(members: JsonObject): void {
+    if (this.#hasIncompleteCall()) return;
+    this.#closeCalls();
+    this.#closeOpen();
+    const origin = this.#call.target?.provider.name;
+    const index = this.#blocks++;
+    const block: BlockStart = {
+      type: "reasoning",
+      redacted: sealMembers(members),
+      ...(origin && { origin }),
+    };
+    this.#events.push({ type: "block-start", index, block }, { type: "block-end", index });
+  }
+
+  #readCall(item: JsonObject, choice: number): void {
+    const call = this.#calls.take(item, choice);
+    if (call.closed || call.name === "") return;
+    if (call.block === undefined) this.#openCall(call);
+    if (call.passed === call.input.length) return;
+    this.#events.push({ type: "block-delta", index: call.block!, delta: call.input.slice(call.passed) });
+    call.passed = call.input.length;
+    this.#settle();
+  }
+
+  #openCall(call: ReadCall): void {
+    this.#settle();
+    this.#closeOpen();
+    for (const other of this.#calls.all) if (isWhole(other.input)) this.#closeCall(other);
+    if (call.members) this.#pushRedacted(call.members);
+    call.block = this.#blocks++;
+    const name = this.#call.toolNames.get(call.name) ?? call.name;
+    const block: BlockStart = { type: "tool-call", id: this.#ids.take(call.id), name, kind: call.kind };
+    this.#events.push({ type: "block-start", index: call.block, block });
+  }
+
+  #closeCall(call: ReadCall): void {
+    if (call.block === undefined || call.closed) return;
+    call.closed = true;
+    this.#events.push({ type: "block-end", index: call.block });
+  }
+
+  #closeCalls(): void {
+    for (const call of this.#calls.all) this.#closeCall(call);
+  }
+}
+
+/** Neighbours of one kind as one. */
+function joinRuns(held: readonly { kind: Said; text: string }[]): { kind: Said; text: string }[] {
+  const runs: { kind: Said; text: string }[] = [];
+  for (const { kind, text } of held) {
+    const last = runs.at(-1);
+    if (last?.kind === kind) last.text += text;
+    else runs.push({ kind, text });
+  }
+  return runs;
+}

@@ -1,0 +1,144 @@
+/** A canonical assistant turn → one assistant message (contract E.2.3, E.7). */
+import type { Block, ReasoningBlock, ToolCallBlock, Turn } from "../../../core/chat.ts";
+import type { JsonObject } from "../../../core/json.ts";
+import { isObject } from "../../../core/json.ts";
+import { openMembers } from "../reasoning.ts";
+import { type EncodeContext, FORMAT } from "./context.ts";
+import { isBlank } from "./parts.ts";
+
+/** @param ids of the calls, as the upstream reads them. Nothing when the turn says nothing. */
+export function encodeAssistant(
+  turn: Turn,
+  path: string,
+  ids: ReadonlyMap<ToolCallBlock, string>,
+  context: EncodeContext,
+): JsonObject | undefined {
+  const calls = encodeCalls(turn.blocks, ids, context);
+  const content = textOf(turn.blocks, path, context);
+  const audio = audioOf(turn.blocks);
+  if (content === "" && calls.length === 0 && !audio) return undefined;
+  return {
+    role: "assistant",
+    content: content === "" ? null : content,
+    ...encodeReasoning(turn.blocks, path, context),
+    ...(calls.length > 0 && { tool_calls: calls }),
+    ...audio,
+    ...(turn.name !== undefined && { name: turn.name }),
+  };
+}
+
+/** Texts as they follow each other; a blank line where something else stood between them. */
+function textOf(blocks: readonly Block[], path: string, context: EncodeContext): string {
+  let text = "";
+  let apart = false;
+  for (const [index, block] of blocks.entries()) {
+    apart ||= block.type !== "text";
+    const said = saidIn(block, `${path}.content[${index}]`, context);
+    if (said === undefined || isBlank(said)) continue;
+    text += apart && text !== "" ? `\n\n${said}` : said;
+    apart = block.type !== "text";
+  }
+  return text;
+}
+
+/** What a block says in words; nothing for those that are written elsewhere or not at all. */
+function saidIn(block: Block, path: string, { call }: EncodeContext): string | undefined {
+  switch (block.type) {
+    case "text":
+    case "refusal":
+      return block.text;
+    case "reasoning":
+    case "tool-call":
+      return undefined;
+    case "foreign":
+      if (block.format === FORMAT) return undefined;
+      call.lose(
+        block.text === undefined ? "dropped" : "converted",
+        path,
+        "a block this format does not know",
+      );
+      return block.text;
+    default:
+      call.lose("dropped", path, "only text and calls can stand in an assistant message");
+      return undefined;
+  }
+}
+
+function audioOf(blocks: readonly Block[]): JsonObject | undefined {
+  for (const block of blocks)
+    if (
+      block.type === "foreign" &&
+      block.format === FORMAT &&
+      isObject(block.value) &&
+      isObject(block.value.audio)
+    )
+      return { audio: block.value.audio };
+  return undefined;
+}
+
+function encodeCalls(
+  blocks: readonly Block[],
+  ids: ReadonlyMap<ToolCallBlock, string>,
+  context: EncodeContext,
+): JsonObject[] {
+  const calls: JsonObject[] = [];
+  let signed: JsonObject = {};
+  for (const block of blocks) {
+    if (block.type === "reasoning") signed = callMembers(block, context) ?? signed;
+    if (block.type !== "tool-call") continue;
+    calls.push({ id: ids.get(block)!, ...encodeCall(block, context), ...signed });
+    signed = {};
+  }
+  return calls;
+}
+
+function encodeCall(block: ToolCallBlock, { names, facts }: EncodeContext): JsonObject {
+  const name = names.send(block.name);
+  if (block.kind === "custom" && facts?.customTools)
+    return { type: "custom", custom: { name, input: block.input } };
+  const input = block.kind === "custom" ? JSON.stringify({ input: block.input }) : block.input;
+  return { type: "function", function: { name, arguments: isBlank(input) ? "{}" : input } };
+}
+
+/** What a signature of this provider adds to the call behind it (Gemini's `extra_content`). */
+function callMembers(block: ReasoningBlock, { provider }: EncodeContext): JsonObject | undefined {
+  if (block.origin !== provider || block.redacted === undefined) return undefined;
+  const members = openMembers(block.redacted);
+  return members && "extra_content" in members ? members : undefined;
+}
+
+/**
+ * Reasoning goes back to the provider that made it, and to no other (contract E.7.2): what it signed always, plain text
+ * where its traits ask for it. Text nobody signed belongs to whoever asks for reasoning.
+ */
+function encodeReasoning(blocks: readonly Block[], path: string, context: EncodeContext): JsonObject {
+  const texts: string[] = [];
+  const details: JsonObject[] = [];
+  const replay = context.traits.reasoningReplay ?? "forbidden";
+  for (const block of blocks) {
+    if (block.type !== "reasoning") continue;
+    if (block.origin !== undefined && block.origin !== context.provider) {
+      context.call.lose("dropped", path, "reasoning of another provider");
+      continue;
+    }
+    const detail = encodeDetail(block);
+    if (detail) details.push(detail);
+    if (block.text !== "" && (detail || replay !== "forbidden")) texts.push(block.text);
+  }
+  return {
+    ...(texts.length > 0 && { reasoning_content: texts.join("\n\n") }),
+    ...(details.length > 0 && { reasoning_details: details }),
+  };
+}
+
+/** The provider's own entry again; nothing for reasoning that is not signed, or that is part of a call. */
+function encodeDetail(block: ReasoningBlock): JsonObject | undefined {
+  if (block.redacted !== undefined) {
+    const members = openMembers(block.redacted);
+    if (members && "extra_content" in members) return undefined;
+    return { type: "reasoning.encrypted", ...(members ?? { data: block.redacted }) };
+  }
+  if (block.signature === undefined) return undefined;
+  const members = openMembers(block.signature) ?? { signature: block.signature };
+  return { type: "reasoning.text", text: block.text, ...members };
+}

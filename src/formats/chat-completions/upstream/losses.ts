@@ -1,0 +1,58 @@
+/** Where in the client's own request a thing stood that is not carried over, in the spelling of its format. */
+import type { Call } from "../../../core/call.ts";
+import type { Turn } from "../../../core/chat.ts";
+
+/** What the encoder may have to name. */
+type Field =
+  | "maxTokens"
+  | "stop"
+  | "effort"
+  | "thinking"
+  | "parallelToolCalls"
+  | "answerFormat"
+  | "serviceTier"
+  | "topP";
+
+/** Spelling by client format; others say it as this format does. */
+const SPELLINGS: Record<string, Record<Field, string>> = {
+  messages: {
+    maxTokens: "max_tokens",
+    stop: "stop_sequences",
+    effort: "output_config.effort",
+    thinking: "thinking",
+    parallelToolCalls: "tool_choice.disable_parallel_tool_use",
+    answerFormat: "output_config.format",
+    serviceTier: "service_tier",
+    topP: "top_p",
+  },
+};
+
+const OWN: Record<Field, string> = {
+  maxTokens: "max_tokens",
+  stop: "stop",
+  effort: "reasoning_effort",
+  thinking: "reasoning_effort",
+  parallelToolCalls: "parallel_tool_calls",
+  answerFormat: "response_format",
+  serviceTier: "service_tier",
+  topP: "top_p",
+};
+
+export function fieldPath(call: Call, field: Field): string {
+  return (SPELLINGS[call.format] ?? OWN)[field];
+}
+
+/**
+ * Paths of the turns in the client's request. A client of the messages format has its system prompt outside the list, one
+ * of this format has each tool result as a message of its own.
+ */
+export function turnPaths(turns: readonly Turn[], call: Call): string[] {
+  let next = 0;
+  return turns.map((turn, index) => {
+    if (call.format === "messages" && index === 0 && turn.role === "system") return "system";
+    const path = `messages[${next}]`;
+    const results = turn.blocks.filter((block) => block.type === "tool-result").length;
+    next += call.format === "messages" ? 1 : Math.max(1, results);
+    return path;
+  });
+}

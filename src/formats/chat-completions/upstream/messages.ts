@@ -1,0 +1,184 @@
+/**
+ * Canonical turns → messages (contract E.2.3). Results stand directly behind their calls, in the order of the calls;
+ * everything else keeps its place, and no message is invented between a tool and the user (pitfall 62).
+ */
+import type { Block, ChatRequest, ToolCallBlock, ToolResultBlock, Turn } from "../../../core/chat.ts";
+import { ID_RULES, ToolIds } from "../../../core/ids.ts";
+import type { JsonObject } from "../../../core/json.ts";
+import type { Traits } from "../../../core/provider.ts";
+import { encodeAssistant } from "./assistant.ts";
+import { turnPaths } from "./losses.ts";
+import type { EncodeContext } from "./context.ts";
+import { contentOf, encodePart, isBlank, textPart } from "./parts.ts";
+import { encodeResult } from "./results.ts";
+
+/** @param instruction a sentence of the gateway's own that has to stand in the system prompt. */
+export function encodeMessages(
+  request: ChatRequest,
+  instruction: string | undefined,
+  context: EncodeContext,
+): JsonObject[] {
+  const writer = new MessageWriter(context);
+  const paths = turnPaths(request.turns, context.call);
+  for (const group of groupTurns(request.turns)) writer.write(group, paths);
+  return limitMarks(placeSystem(withInstruction(writer.messages, instruction), context.traits));
+}
+
+/** An assistant's turns in a row, and what follows until the next one; or what stands before the first. */
+interface Group {
+  assistant: { turn: Turn; index: number }[];
+  others: { turn: Turn; index: number }[];
+}
+
+function groupTurns(turns: readonly Turn[]): Group[] {
+  const groups: Group[] = [{ assistant: [], others: [] }];
+  for (const [index, turn] of turns.entries()) {
+    const last = groups.at(-1)!;
+    if (turn.role !== "assistant") last.others.push({ turn, index });
+    else if (last.others.length === 0) last.assistant.push({ turn, index });
+    else groups.push({ assistant: [{ turn, index }], others: [] });
+  }
+  return groups;
+}
+
+class MessageWriter {
+  readonly messages: JsonObject[] = [];
+  readonly #context: EncodeContext;
+  readonly #ids: ToolIds;
+
+  constructor(context: EncodeContext) {
+    this.#context = context;
+    this.#ids = new ToolIds(
+      context.traits.toolIds === "mistral" ? ID_RULES.mistral : ID_RULES.chatCompletions,
+    );
+  }
+
+  write({ assistant, others }: Group, paths: readonly string[]): void {
+    this.#ids.beginTurn();
+    const calls: SentCall[] = [];
+    for (const { turn, index } of assistant) calls.push(...this.#writeAssistant(turn, paths[index]!));
+    const left = this.#writeResults(calls, others, paths);
+    for (const { turn, index } of others) this.#writeOther(turn, paths[index]!, left);
+  }
+
+  #writeAssistant(turn: Turn, path: string): SentCall[] {
+    const calls = turn.blocks.filter((block) => block.type === "tool-call");
+    const sent = calls.map((call) => ({ id: this.#ids.call(call.id), call }));
+    const ids = new Map(sent.map(({ id, call }) => [call, id]));
+    const message = encodeAssistant(turn, path, ids, this.#context);
+    if (message) this.messages.push(message);
+    return sent;
+  }
+
+  /** One tool message a call; what cannot stand in one follows the last. Gives the results nobody asked for. */
+  #writeResults(calls: readonly SentCall[], others: Group["others"], paths: readonly string[]): Set<Block> {
+    const answers = new Map<string, { result: ToolResultBlock; path: string }>();
+    const orphans = new Set<Block>();
+    for (const { turn, index } of others)
+      for (const block of turn.blocks) {
+        if (block.type !== "tool-result") continue;
+        const id = this.#ids.result(block.id);
+        if (id === undefined) orphans.add(block);
+        else {
+          if (answers.has(id))
+            this.#context.call.lose("repaired", paths[index]!, "a second result of one call");
+          answers.set(id, { result: block, path: paths[index]! });
+        }
+      }
+    const attachments: JsonObject[] = [];
+    for (const { id, call } of calls) {
+      const answer = answers.get(id) ?? { result: this.#unanswered(call), path: "messages" };
+      const { message, attached } = encodeResult(answer.result, id, answer.path, this.#context);
+      this.messages.push(message);
+      attachments.push(...attached);
+    }
+    if (attachments.length > 0) this.messages.push({ role: "user", content: attachments });
+    return orphans;
+  }
+
+  #unanswered(call: ToolCallBlock): ToolResultBlock {
+    this.#context.call.lose("synthesized", "messages", "a tool call had no result");
+    return {
+      type: "tool-result",
+      id: call.id,
+      blocks: [{ type: "text", text: "no result was provided" }],
+      error: true,
+    };
+  }
+
+  #writeOther(turn: Turn, path: string, orphans: ReadonlySet<Block>): void {
+    const parts = turn.blocks.flatMap((block, index) => {
+      if (block.type !== "tool-result") return this.#part(turn, block, `${path}.content[${index}]`);
+      return orphans.has(block) ? this.#orphan(block, path) : [];
+    });
+    const content = contentOf(parts);
+    if (content === undefined) return;
+    this.messages.push({ role: turn.role, content, ...(turn.name !== undefined && { name: turn.name }) });
+  }
+
+  #part(turn: Turn, block: Block, path: string): JsonObject[] {
+    if (turn.role === "system" && block.type === "text" && block.text.startsWith(BILLING_HEADER)) return [];
+    return encodePart(block, path, this.#context);
+  }
+
+  #orphan(result: ToolResultBlock, path: string): JsonObject[] {
+    this.#context.call.lose("repaired", path, "a tool result without its call, written as text");
+    const parts = result.blocks.flatMap((block, index) =>
+      encodePart(block, `${path}.content[${index}]`, this.#context),
+    );
+    return [textPart(`[result of tool ${result.name ?? result.id}]`), ...parts];
+  }
+}
+
+interface SentCall {
+  /** As the upstream reads it. */
+  id: string;
+  call: ToolCallBlock;
+}
+
+/** Claude Code's accounting line for Anthropic, which only Anthropic strips (contract B.12). */
+const BILLING_HEADER = "x-anthropic-billing-header:";
+
+function withInstruction(messages: JsonObject[], instruction: string | undefined): JsonObject[] {
+  if (instruction === undefined) return messages;
+  const first = messages[0];
+  if (first?.role !== "system" || typeof first.content !== "string")
+    return [{ role: "system", content: instruction }, ...messages];
+  return [{ ...first, content: `${first.content}\n\n${instruction}` }, ...messages.slice(1)];
+}
+
+/**
+ * Strict chat templates take a system message in the first place only: leading ones are joined, later ones become user
+ * text where they stand. Moving them to the head would change the cached prefix in every turn.
+ */
+function placeSystem(messages: JsonObject[], traits: Traits): JsonObject[] {
+  if (traits.systemPlacement !== "first-only") return messages;
+  const placed: JsonObject[] = [];
+  for (const message of messages) {
+    const before = placed.at(-1);
+    if (message.role !== "system") placed.push(message);
+    else if (!before) placed.push({ role: "system", content: plainText(message) });
+    else if (placed.length === 1 && before.role === "system")
+      placed[0] = { role: "system", content: `${plainText(before)}\n\n${plainText(message)}` };
+    else
+      placed.push({ role: "user", content: `<system-reminder>\n${plainText(message)}\n</system-reminder>` });
+  }
+  return placed;
+}
+
+function plainText({ content }: JsonObject): string {
+  if (!Array.isArray(content)) return String(content);
+  const texts = content.map((part) => (part as JsonObject).text).filter((text) => typeof text === "string");
+  return texts.filter((text) => !isBlank(text)).join("\n\n");
+}
+
+/** A request writes at most four cache marks; the last ones matter (contract A.3). */
+const MAX_MARKS = 4;
+
+function limitMarks(messages: JsonObject[]): JsonObject[] {
+  const marked = messages
+    .flatMap(({ content }) => (Array.isArray(content) ? (content as JsonObject[]) : []))
+    .filter((part) => part.prompt_cache_breakpoint !== undefined);
+  for (const part of marked.slice(0, -MAX_MARKS)) delete part.prompt_cache_breakpoint;
+  return messages;
+}

@@ -1,0 +1,141 @@
+/** Canonical blocks → content of chat-completions messages (contract A.3, E.2.3). */
+import type { Block, CacheMark, DocumentBlock, ImageBlock } from "../../../core/chat.ts";
+import { invalidRequest } from "../../../core/error.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
+import { decodeBase64Text, isTextMediaType, writeDataUri } from "../../../core/media.ts";
+import { type EncodeContext, FORMAT } from "./context.ts";
+
+/** The parts of a block of user content; none when it says nothing. `path` is where it stood, for losses and errors. */
+export function encodePart(block: Block, path: string, context: EncodeContext): JsonObject[] {
+  switch (block.type) {
+    case "text":
+      return isBlank(block.text) ? [] : [textPart(block.text, markOf(block.cache, context))];
+    case "image":
+      return [encodeImage(block, path, context)];
+    case "document":
+      return encodeDocument(block, path, context);
+    case "audio":
+      return [{ type: "input_audio", input_audio: { data: block.data, format: block.format } }];
+    case "refusal":
+      return isBlank(block.text) ? [] : [textPart(block.text)];
+    case "foreign":
+      return encodeForeign(block, path, context);
+    default:
+      return [];
+  }
+}
+
+export function isBlank(text: string): boolean {
+  return !/\S/.test(text);
+}
+
+export function textPart(text: string, mark: JsonObject = {}): JsonObject {
+  return { type: "text", text, ...mark };
+}
+
+/** A cache mark as this format writes it; the nearest lifetime to an hour is half an hour (contract E.2.1). */
+function markOf(cache: CacheMark | undefined, { facts }: EncodeContext): JsonObject {
+  if (!cache || !facts?.cacheBreakpoints) return {};
+  return { prompt_cache_breakpoint: { mode: "explicit", ...(cache.ttl === "1h" && { ttl: "30m" }) } };
+}
+
+function encodeImage(block: ImageBlock, path: string, context: EncodeContext): JsonObject {
+  if (context.traits.images === false) {
+    context.call.lose("dropped", path, "the provider takes no images");
+    return textPart("[image omitted]");
+  }
+  const { source, detail, cache } = block;
+  if (source.type === "file") throw fileId(path);
+  const url = source.type === "url" ? source.url : writeDataUri(source);
+  return {
+    type: "image_url",
+    image_url: { url, ...(detail !== undefined && { detail }) },
+    ...markOf(cache, context),
+  };
+}
+
+/** Ids of files live at the vendor that gave them (contract E.11). */
+function fileId(path: string) {
+  return invalidRequest(
+    `${path}: a file id of another vendor cannot be read by this provider; send the file's content.`,
+    path,
+    "unsupported_value",
+  );
+}
+
+function encodeDocument(block: DocumentBlock, path: string, context: EncodeContext): JsonObject[] {
+  const { source } = block;
+  if (block.citations) context.call.lose("dropped", `${path}.citations`, "answers will have no citations");
+  switch (source.type) {
+    case "text":
+      return isBlank(source.text) ? [] : [textPart(titled(block, source.text))];
+    case "blocks":
+      return [
+        ...(block.title === undefined ? [] : [textPart(titled(block, ""))]),
+        ...source.blocks.flatMap((inner, index) =>
+          encodePart(inner, `${path}.source.content[${index}]`, context),
+        ),
+      ];
+    case "file":
+      // A client of this format may have the file at this very provider.
+      if (context.call.format !== FORMAT) throw fileId(path);
+      return [{ type: "file", file: { file_id: source.id } }];
+    case "url":
+      throw invalidRequest(
+        `${path}: this provider reads no documents by address; send the document's content.`,
+        path,
+        "unsupported_value",
+      );
+    case "base64":
+      return [encodeFile(block, source, path, context)];
+  }
+}
+
+/** A text in front of which stands what the document is called and where it comes from. */
+function titled({ title, context }: DocumentBlock, text: string): string {
+  return [title, context, text].filter((part) => part !== undefined && part !== "").join("\n");
+}
+
+function encodeFile(
+  block: DocumentBlock,
+  source: { mediaType: string; data: string },
+  path: string,
+  { traits }: EncodeContext,
+): JsonObject {
+  const text = isTextMediaType(source.mediaType) ? decodeBase64Text(source.data) : undefined;
+  if (text !== undefined) return textPart(titled(block, text));
+  if (traits.files !== true)
+    throw invalidRequest(
+      `${path}: the provider takes no files of type ${source.mediaType}; send their text, or choose another model.`,
+      path,
+      "unsupported_value",
+    );
+  const filename = block.title ?? (source.mediaType === "application/pdf" ? "document.pdf" : "document");
+  return { type: "file", file: { filename, file_data: writeDataUri(source) } };
+}
+
+/** Its own blocks as they are; others in their plain-text reading, or not at all. */
+function encodeForeign(
+  block: Extract<Block, { type: "foreign" }>,
+  path: string,
+  { call }: EncodeContext,
+): JsonObject[] {
+  if (block.format === FORMAT && isPart(block.value)) return [block.value];
+  if (block.text === undefined || isBlank(block.text)) {
+    call.lose("dropped", path, "a block this format does not know");
+    return [];
+  }
+  call.lose("converted", path, "written as text");
+  return [textPart(block.text)];
+}
+
+function isPart(value: Json): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Content as text when it is nothing but text without marks, else as a list; `undefined` when it is empty. */
+export function contentOf(parts: readonly JsonObject[], separator = "\n\n"): Json | undefined {
+  if (parts.length === 0) return undefined;
+  const plain = parts.every((part) => part.type === "text" && part.prompt_cache_breakpoint === undefined);
+  return plain ? parts.map((part) => part.text).join(separator) : [...parts];
+}

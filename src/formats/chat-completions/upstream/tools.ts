@@ -1,0 +1,149 @@
+/** Canonical tools and tool choice → their members of the request (contract E.2.4). */
+import type { ChatRequest, Tool, ToolChoice } from "../../../core/chat.ts";
+import { invalidRequest } from "../../../core/error.ts";
+import type { JsonObject } from "../../../core/json.ts";
+import { type EncodeContext, FORMAT } from "./context.ts";
+import { fieldPath } from "./losses.ts";
+
+/** All names of tools in a request: declared, chosen, and called in its history. */
+export function toolNames({ tools, toolChoice, turns }: ChatRequest): string[] {
+  const chosen = toolChoice?.type === "tool" ? [toolChoice.name] : [];
+  const called = turns.flatMap((turn) =>
+    turn.blocks.flatMap((block) => (block.type === "tool-call" ? [block.name] : [])),
+  );
+  return [...tools.filter((tool) => tool.kind !== "foreign").map((tool) => tool.name), ...chosen, ...called];
+}
+
+/**
+ * `tools`, `tool_choice`, `parallel_tool_calls`; none of them without a tool, because many servers refuse an empty list.
+ * @throws GatewayError when a tool is chosen that is not declared, or when a search was all the client asked for.
+ */
+export function encodeTools(request: ChatRequest, context: EncodeContext): JsonObject {
+  const { toolChoice } = request;
+  const offered = narrow(declared(request.tools, context), toolChoice, context);
+  const tools = offered.map(({ tool }) => tool);
+  if (toolChoice?.type === "tool" && !offered.some(({ name }) => name === toolChoice.name))
+    throw unknownTool(toolChoice.name);
+  if (tools.length === 0) return {};
+  return { tools, ...encodeChoice(toolChoice, offered, context), ...encodeParallel(request, context) };
+}
+
+interface Offered {
+  /** As the client calls it. */
+  name: string;
+  tool: JsonObject;
+}
+
+function declared(tools: readonly Tool[], context: EncodeContext): Offered[] {
+  const byName = new Map<string, Offered>();
+  let search: number | undefined;
+  for (const [index, tool] of tools.entries()) {
+    const encoded = encodeTool(tool, index, context);
+    if (encoded === undefined && isSearch(tool)) search = index;
+    if (encoded === undefined) continue;
+    const key = tool.kind === "foreign" ? `${index}` : tool.name;
+    if (byName.has(key))
+      context.call.lose("dropped", `tools[${index}]`, "a second tool of one name; the last one is kept");
+    byName.set(key, { name: tool.name, tool: encoded });
+  }
+  if (byName.size === 0 && search !== undefined)
+    throw invalidRequest(
+      `tools[${search}]: the provider has no web search, and the request declares no other tool.`,
+      `tools[${search}]`,
+      "unsupported_value",
+    );
+  return [...byName.values()];
+}
+
+function isSearch(tool: Tool): boolean {
+  return tool.kind === "foreign" && /^web_search/.test(String(tool.value?.type ?? ""));
+}
+
+function encodeTool(tool: Tool, index: number, context: EncodeContext): JsonObject | undefined {
+  if (tool.kind === "function") return functionTool(tool, index, context);
+  if (tool.kind === "custom") return customTool(tool, index, context);
+  if (tool.format === FORMAT) return tool.value;
+  // A typed tool of another format whose arguments are documented goes as a function.
+  if (tool.parameters) return functionTool(tool, index, context);
+  context.call.lose("dropped", `tools[${index}]`, "a server tool of another vendor");
+  return undefined;
+}
+
+function functionTool(tool: Tool, index: number, { names, traits, call }: EncodeContext): JsonObject {
+  const takesStrict = traits.strictTools !== false;
+  if (tool.strict && !takesStrict)
+    call.lose("dropped", `tools[${index}].strict`, "the provider does not know it");
+  return {
+    type: "function",
+    function: {
+      name: names.send(tool.name),
+      ...(tool.description !== undefined && { description: tool.description }),
+      ...(tool.parameters && { parameters: tool.parameters }),
+      ...(tool.strict !== undefined && takesStrict && { strict: tool.strict }),
+      ...(tool.kind === "function" && tool.format === FORMAT && tool.value),
+    },
+  };
+}
+
+/** As it is where custom tools are known, else a function with one text argument (contract E.1.4). */
+function customTool(tool: Tool, index: number, { names, facts, call }: EncodeContext): JsonObject {
+  const name = names.send(tool.name);
+  const described = tool.description !== undefined ? { description: tool.description } : {};
+  const own = tool.format === FORMAT ? tool.value : undefined;
+  if (facts?.customTools) return { type: "custom", custom: { name, ...described, ...own } };
+  call.lose("converted", `tools[${index}]`, "a custom tool goes as a function with one text argument");
+  const description = [tool.description, own?.format && `Format of the input: ${JSON.stringify(own.format)}`];
+  const text = description.filter((part) => typeof part === "string").join("\n\n");
+  const parameters = { type: "object", properties: { input: { type: "string" } }, required: ["input"] };
+  return { type: "function", function: { name, ...(text !== "" && { description: text }), parameters } };
+}
+
+/** Only the tools the choice allows; a forced tool stands alone where the provider cannot be forced. */
+function narrow(offered: Offered[], choice: ToolChoice | undefined, { traits }: EncodeContext): Offered[] {
+  if (choice?.type === "allowed") return offered.filter(({ name }) => choice.names.includes(name));
+  if (choice?.type !== "tool" || traits.forcedToolChoice !== false) return offered;
+  return offered.filter(({ name }) => name === choice.name);
+}
+
+function encodeChoice(
+  choice: ToolChoice | undefined,
+  offered: readonly Offered[],
+  context: EncodeContext,
+): JsonObject {
+  if (!choice) return {};
+  const forced =
+    choice.type === "required" || choice.type === "tool" || (choice.type === "allowed" && choice.required);
+  if (forced && context.traits.forcedToolChoice === false) {
+    context.call.lose("downgraded", "tool_choice", "the provider cannot be made to call a tool");
+    return { tool_choice: "auto" };
+  }
+  if (choice.type === "tool") {
+    const name = context.names.send(choice.name);
+    const custom = offered.some((one) => one.name === choice.name && one.tool.type === "custom");
+    return {
+      tool_choice: custom ? { type: "custom", custom: { name } } : { type: "function", function: { name } },
+    };
+  }
+  if (choice.type === "allowed") return { tool_choice: choice.required ? "required" : "auto" };
+  return { tool_choice: choice.type };
+}
+
+function unknownTool(name: string) {
+  return invalidRequest(
+    `tool_choice: there is no tool named '${name}' among the declared tools.`,
+    "tool_choice",
+    "invalid_value",
+  );
+}
+
+/** Only `false` is worth saying: `true` is what every server does. */
+function encodeParallel(
+  { parallelToolCalls }: ChatRequest,
+  { call, traits, facts }: EncodeContext,
+): JsonObject {
+  if (parallelToolCalls !== false) return {};
+  if (traits.parallelToolCalls !== false && facts?.parallelToolCalls !== false)
+    return { parallel_tool_calls: false };
+  call.lose("dropped", fieldPath(call, "parallelToolCalls"), "the provider does not know it");
+  return {};
+}

@@ -1,0 +1,128 @@
+/** Effort and answer format: what is wished of the answer, and what the provider can be told (contract E.2.1, E.2.2). */
+import type { AnswerFormat, ChatRequest, ReasoningWish } from "../../../core/chat.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
+import { isObject } from "../../../core/json.ts";
+import { COMMON_EFFORTS, nearestEffort } from "../models.ts";
+import { type EncodeContext, FORMAT } from "./context.ts";
+import { fieldPath } from "./losses.ts";
+
+/** Budgets in tokens below which the word stands (contract E.2.2). */
+const EFFORT_BY_BUDGET: readonly [number, string][] = [
+  [2048, "minimal"],
+  [8192, "low"],
+  [16_384, "medium"],
+  [32_768, "high"],
+  [Number.POSITIVE_INFINITY, "xhigh"],
+];
+
+/** `reasoning_effort`, or nothing when there is nothing to say or nobody to say it to. */
+export function encodeEffort(request: ChatRequest, context: EncodeContext): string | undefined {
+  const wished = wishedEffort(request);
+  const effort = wished === undefined ? undefined : permitted(wished, request.reasoning, context);
+  return withoutEffortForTools(effort, request, context);
+}
+
+/** The last effort of a turn overrides that of the request. */
+function wishedEffort({ reasoning, turns, extra }: ChatRequest): string | undefined {
+  const turnEffort = turns.findLast((turn) => turn.effort !== undefined)?.effort;
+  if (reasoning?.mode === "off") return "none";
+  const said = turnEffort ?? reasoning?.effort;
+  if (said !== undefined) return said;
+  // A client of this format that speaks a vendor's own dialect reaches it with its own fields.
+  const own = extra[FORMAT];
+  if (!reasoning || own?.thinking !== undefined || own?.reasoning !== undefined) return undefined;
+  if (reasoning.mode === "between-tools") return "low";
+  if (reasoning.mode !== "budget") return undefined;
+  return EFFORT_BY_BUDGET.find(([below]) => (reasoning.budget ?? 0) < below)?.[1];
+}
+
+function permitted(
+  wished: string,
+  reasoning: ReasoningWish | undefined,
+  { call, traits, facts }: EncodeContext,
+): string | undefined {
+  const path = fieldPath(
+    call,
+    reasoning?.mode === "off" || reasoning?.mode === "budget" ? "thinking" : "effort",
+  );
+  const levels = facts?.efforts ?? COMMON_EFFORTS;
+  const deaf = traits.reasoningEffort === false || levels.length === 0;
+  if (wished === "none" && (deaf || !facts)) {
+    // A model without a switch does what it does; for one that does not think this is what was wished.
+    if (facts?.efforts.length !== 0) call.lose("dropped", path, "the provider cannot be told not to think");
+    return undefined;
+  }
+  if (deaf) {
+    call.lose("dropped", path, "the model takes no effort");
+    return undefined;
+  }
+  const effort = nearestEffort(wished, levels);
+  if (effort !== wished && reasoning?.mode !== "budget")
+    call.lose("clamped", path, "the nearest level the model takes");
+  return effort;
+}
+
+/** From gpt-5.4 on, function tools and reasoning exclude each other on this endpoint. */
+function withoutEffortForTools(
+  effort: string | undefined,
+  { tools }: ChatRequest,
+  { call, facts }: EncodeContext,
+): string | undefined {
+  if (!facts?.toolsWithoutEffort || tools.length === 0 || effort === "none") return effort;
+  if (effort === undefined && facts.defaultEffort === "none") return undefined;
+  call.lose(
+    "downgraded",
+    fieldPath(call, "effort"),
+    "the model takes tools on this endpoint only without reasoning",
+  );
+  return "none";
+}
+
+/** `response_format`, and the sentence that has to stand in the system prompt where the field is not enough. */
+export interface EncodedFormat {
+  field?: JsonObject;
+  instruction?: string;
+}
+
+export function encodeAnswerFormat(
+  format: AnswerFormat | undefined,
+  { call, traits }: EncodeContext,
+): EncodedFormat {
+  if (!format || format.type === "text") return {};
+  const support = traits.jsonSchema ?? "native";
+  if (format.type === "json")
+    return support === "prompt" ? { instruction: ANY_OBJECT } : { field: { type: "json_object" } };
+  if (support === "native")
+    return { field: { type: "json_schema", json_schema: encodeSchema(format, call.format) } };
+  call.lose("downgraded", fieldPath(call, "answerFormat"), "the schema is asked for in the prompt");
+  const instruction = `Respond with one JSON object only, without any text around it, that fits this JSON schema:\n${JSON.stringify(format.schema)}`;
+  return support === "prompt" ? { instruction } : { field: { type: "json_object" }, instruction };
+}
+
+const ANY_OBJECT = "Respond with one JSON object only, without any text around it.";
+
+function encodeSchema(
+  format: Extract<AnswerFormat, { type: "json-schema" }>,
+  clientFormat: string,
+): JsonObject {
+  const name = (format.name ?? "response").replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64);
+  const strict = format.strict ?? (clientFormat === FORMAT ? undefined : isStrict(format.schema));
+  return {
+    name,
+    ...(format.description !== undefined && { description: format.description }),
+    schema: format.schema,
+    ...(strict !== undefined && { strict }),
+  };
+}
+
+/** Whether OpenAI takes a schema as strict: closed objects all of whose properties are required. */
+function isStrict(schema: Json | undefined): boolean {
+  if (Array.isArray(schema)) return schema.every(isStrict);
+  if (!isObject(schema)) return true;
+  if (isObject(schema.properties)) {
+    const required = Array.isArray(schema.required) ? schema.required : [];
+    if (schema.additionalProperties !== false) return false;
+    if (!Object.keys(schema.properties).every((name) => required.includes(name))) return false;
+  }
+  return Object.values(schema).every(isStrict);
+}

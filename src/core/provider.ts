@@ -23,7 +23,7 @@ export interface Provider {
   apiKey?: string;
   /** How the credential is sent. Default `bearer`; `x-api-key` is Anthropic's; or a function of the key. */
   auth?: "bearer" | "x-api-key" | ((apiKey: string) => Record<string, string>);
-  /** Headers every request to it carries. */
+  /** Headers every request to it carries; defaults, which a forwarded header of the client overrides. */
   headers?: Readonly<Record<string, string>>;
   /** What its dialect can and cannot do; read by upstream codecs. */
   traits?: Traits;

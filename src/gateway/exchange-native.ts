@@ -164,7 +164,7 @@ class RelaySource implements ByteSource {
       else break;
     }
     const { seen } = this.#tap;
-    if (seen.error) {
+    if (this.#tap.failedFirst && seen.error) {
       this.stop(seen.error);
       throw seen.error;
     }

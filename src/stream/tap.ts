@@ -14,6 +14,8 @@ export class Tap {
   midEvent = false;
   /** At least one event (not just comments) has passed. */
   started = false;
+  /** The very first event was an error: nothing of an answer has come. The same at any chunking. */
+  failedFirst = false;
   readonly #watch: Watch;
   readonly #marks: readonly Buffer[];
   #held: Uint8Array[] = [];
@@ -84,8 +86,9 @@ export class Tap {
   #read(bytes: Uint8Array): void {
     if (this.started && !this.#isMarked(bytes)) return;
     for (const frame of parseFrames(bytes)) {
-      this.started = true;
       this.#watch.frame(frame, this.seen);
+      if (!this.started) this.failedFirst = this.seen.error !== undefined;
+      this.started = true;
     }
   }
 

@@ -1,4 +1,5 @@
 /** One replayed call: what is sent, and how an official SDK sees what comes back. */
+import type Anthropic from "@anthropic-ai/sdk";
 import type { Recording } from "../helpers/recordings.ts";
 import { anthropicClient, collect, openaiClient, see, type Seen } from "../helpers/sdk.ts";
 import type { Api } from "./policy.ts";
@@ -70,7 +71,7 @@ export async function callWithSdk(api: Api, url: string, body: RequestBody, text
         bytes: Buffer.from(await response.arrayBuffer()),
       };
     }
-    return new Response(wire.bytes, { status: wire.status, headers: wire.headers });
+    return new Response(new Uint8Array(wire.bytes), { status: wire.status, headers: wire.headers });
   };
   const outcome = await READERS[api](url, body, onceOverTheWire as typeof fetch);
   return { ...outcome, wire };
@@ -96,7 +97,7 @@ const READERS: Record<Api, Reader> = {
   },
   async messages(url, body, fetch) {
     const { messages } = anthropicClient(url, { fetch });
-    const params = body as unknown as Parameters<typeof messages.stream>[0];
+    const params = body as unknown as Anthropic.MessageCreateParamsStreaming;
     if (!body.stream) {
       const items = await see(() => messages.create({ ...params, stream: false }, { timeout: 60_000 }));
       return { items, message: items };

@@ -237,30 +237,27 @@ for (const { path, sentence } of DIALECTS) {
       const send = (headers: Record<string, string>, body: string) =>
         fetch(gateway.url + path, { method: "POST", headers, body });
       const json = { "content-type": "application/json" };
-      for (const headers of [
+      const refused: Record<string, string>[] = [
         {},
         { authorization: "Bearer nope" },
         { "x-api-key": "" },
         { authorization: "Basic eDp5" },
-      ]) {
-        const response = await send(
-          { ...json, ...headers } as Record<string, string>,
-          "this is not even JSON",
-        );
+      ];
+      for (const headers of refused) {
+        const response = await send({ ...json, ...headers }, "this is not even JSON");
         expect(response.status).toBe(401);
         expect(response.headers.get("www-authenticate")).toBe("Bearer");
         expect(sentence(await response.json())).toContain("key");
       }
-      for (const headers of [{ authorization: `bearer ${KEY}` }, { "x-api-key": KEY }])
-        expect(
-          (await send({ ...json, ...headers } as Record<string, string>, good("mock/echo"))).status,
-        ).toBe(200);
+      const accepted: Record<string, string>[] = [{ authorization: `bearer ${KEY}` }, { "x-api-key": KEY }];
+      for (const headers of accepted)
+        expect((await send({ ...json, ...headers }, good("mock/echo"))).status).toBe(200);
     });
 
     test("when both headers differ, the dialect's own decides", async () => {
       const other = path === "/v1/messages" ? "authorization" : "x-api-key";
       const own = path === "/v1/messages" ? "x-api-key" : "authorization";
-      const written = (name: string, key: string) => ({
+      const written = (name: string, key: string): Record<string, string> => ({
         [name]: name === "authorization" ? `Bearer ${key}` : key,
       });
       const send = async (headers: Record<string, string>) =>

@@ -32,8 +32,7 @@ export function encodeRequest(request: ChatRequest, call: Call): JsonObject {
   const turns = encodeTurns(request, names, encoding);
   const { tools, choice, sentence } = encodeTools(request, names, facts, call);
   const answer = bindAnswer(request, tools.length > 0, facts, call);
-  const effort = call.format === FORMAT ? undefined : turns.effort;
-  const wished = encodeReasoning(request, effort, maxTokens, facts, call);
+  const wished = encodeReasoning(request, turns.effort, maxTokens, facts, call);
   const reasoning = settleThinking(
     wished,
     turns.messages,

@@ -27,7 +27,7 @@ export interface DraftBlock {
 export interface EncodedTurns {
   system: JsonObject[];
   messages: Draft[];
-  /** The effort the last turn that names one asks for. */
+  /** An effort that turns ask for and that has to become the request's own. */
   effort?: string;
 }
 
@@ -48,12 +48,19 @@ export function encodeTurns(request: ChatRequest, names: ToolNames, encoding: En
   const filled = withoutBlanks(body);
   if (filled.every(({ role }) => role === "system")) filled.push(userText(EMPTY, body[0]!.path));
   const placed = placeSystemTurns(filled, encoding);
-  const paired = pairToolResults(merge(placed), encoding.call);
+  const messages = beginWithUser(merge(pairToolResults(merge(placed), encoding.call)), encoding);
   return {
     system: head.flatMap(({ blocks }) => blocks.map(({ wire }) => wire)),
-    messages: beginWithUser(merge(paired), encoding),
-    effort: request.turns.findLast(({ effort }) => effort !== undefined)?.effort,
+    messages,
+    effort: effortOfTurns(drafts, messages),
   };
+}
+
+/** What the last turn that names an effort asks for, unless it stays a turn that says so itself. */
+function effortOfTurns(drafts: readonly Draft[], messages: readonly Draft[]): string | undefined {
+  const last = drafts.findLast(({ effort }) => effort !== undefined);
+  const stays = messages.some(({ path, effort }) => effort !== undefined && path === last?.path);
+  return stays ? undefined : last?.effort;
 }
 
 const SYSTEM_BLOCKS = new Set<Block["type"]>(["text", "refusal", "foreign"]);
@@ -137,7 +144,7 @@ function placeSystemTurns(drafts: readonly Draft[], { facts, call }: Encoding): 
       // The effort of a single turn needs a beta, which only a client of this format can have asked for.
       return call.format === FORMAT ? draft : { ...draft, effort: undefined };
     }
-    return { role: "user", path: draft.path, blocks: remind(draft) };
+    return { role: "user" as const, path: draft.path, blocks: remind(draft) };
   });
 }
 

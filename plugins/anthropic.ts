@@ -10,7 +10,13 @@ export default definePlugin({
       apiKey: "ANTHROPIC_API_KEY",
       // A default: the version a client sends goes before it (contract E.0 rule 6).
       headers: { "anthropic-version": "2023-06-01" },
-      traits: { countTokens: true, files: true, imageInToolMessage: true, topK: true },
+      traits: {
+        countTokens: true,
+        files: true,
+        imageInToolMessage: true,
+        topK: true,
+        topLevelCacheControl: true,
+      },
       catalog: [
         "claude-opus-5-5",
         "claude-sonnet-5-5",

@@ -1,6 +1,6 @@
 import type { Call, JsonObject } from "weir";
 import { chatCompletions, definePlugin } from "weir";
-import { isChatBody, pathOf } from "./quirks.ts";
+import { effortPath, isChatBody } from "./quirks.ts";
 
 /**
  * DeepSeek thinks unless told otherwise, and then answers a forced tool choice with 400 "Thinking mode does not support
@@ -13,7 +13,7 @@ function stopThinkingForForcedTool(body: JsonObject, call: Call): void {
   body.thinking = { type: "disabled" };
   if (body.reasoning_effort === undefined) return;
   delete body.reasoning_effort;
-  call.lose("dropped", pathOf("effort", call), "no thinking beside a forced tool");
+  call.lose("dropped", effortPath(call), "no thinking beside a forced tool");
 }
 
 export default definePlugin({

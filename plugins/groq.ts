@@ -1,6 +1,6 @@
 import type { Call, JsonObject } from "weir";
 import { chatCompletions, definePlugin } from "weir";
-import { modelOf, pathOf } from "./quirks.ts";
+import { effortPath, modelOf } from "./quirks.ts";
 
 /**
  * `reasoning_effort` is a 400 on models that do not reason, `none` and `default` are all that Qwen takes, and GPT-OSS takes
@@ -12,12 +12,12 @@ function fitEffort(body: JsonObject, call: Call): void {
   if (model.startsWith("gpt-oss")) {
     if (body.reasoning_effort !== "none" && body.reasoning_effort !== "minimal") return;
     body.reasoning_effort = "low";
-    call.lose("clamped", pathOf("effort", call), "GPT-OSS always reasons; low is the least");
+    call.lose("clamped", effortPath(call), "GPT-OSS always reasons; low is the least");
   } else if (model.startsWith("qwen")) {
     body.reasoning_effort = body.reasoning_effort === "none" ? "none" : "default";
   } else {
     delete body.reasoning_effort;
-    call.lose("dropped", pathOf("effort", call), `${model} takes no reasoning_effort`);
+    call.lose("dropped", effortPath(call), `${model} takes no reasoning_effort`);
   }
 }
 
@@ -29,7 +29,8 @@ export default definePlugin({
       models: ["groq/*"],
       baseUrl: "https://api.groq.com/openai/v1",
       apiKey: "GROQ_API_KEY",
-      traits: { maxTokensField: "max_completion_tokens" },
+      // Qwen and DeepSeek distills write their reasoning into the text.
+      traits: { maxTokensField: "max_completion_tokens", thinkTags: true },
       patch: fitEffort,
       catalog: [
         "openai/gpt-oss-120b",

@@ -14,6 +14,7 @@ export default definePlugin({
         reasoningReplay: "optional",
         imageInToolMessage: true,
         topK: true,
+        thinkTags: true,
         countTokens: true,
       },
     }),

@@ -35,7 +35,7 @@ export default definePlugin({
       models: ["lmstudio/*"],
       speaks: { messages: "/messages" },
       // Chat templates refuse a later system message: https://github.com/ggml-org/llama.cpp/issues/27107
-      traits: { systemPlacement: "first-only", topK: true },
+      traits: { systemPlacement: "first-only", topK: true, thinkTags: true },
       patch: sayOtherwise,
     }),
   ],

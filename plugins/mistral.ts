@@ -1,6 +1,6 @@
 import type { Call, JsonObject } from "weir";
 import { chatCompletions, definePlugin } from "weir";
-import { modelOf, pathOf } from "./quirks.ts";
+import { effortPath, modelOf } from "./quirks.ts";
 
 /** Models whose reasoning can be switched; Magistral always reasons, the others never do. */
 const SWITCHABLE = /^mistral-(small|medium)-(latest|2603|3-5)/;
@@ -23,10 +23,10 @@ function fitEffort(body: JsonObject, call: Call): void {
   if (SWITCHABLE.test(model)) {
     if (body.reasoning_effort === "none" || body.reasoning_effort === "high") return;
     body.reasoning_effort = "high";
-    call.lose("clamped", pathOf("effort", call), "high is the only effort there is");
+    call.lose("clamped", effortPath(call), "high is the only effort there is");
   } else {
     delete body.reasoning_effort;
-    call.lose("dropped", pathOf("effort", call), `${model} takes no reasoning_effort`);
+    call.lose("dropped", effortPath(call), `${model} takes no reasoning_effort`);
   }
 }
 

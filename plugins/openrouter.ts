@@ -9,7 +9,7 @@ export default definePlugin({
       baseUrl: "https://openrouter.ai/api/v1",
       apiKey: "OPENROUTER_API_KEY",
       speaks: { messages: "/messages" },
-      traits: { reasoningReplay: "optional", files: true, topK: true },
+      traits: { reasoningReplay: "optional", files: true, topK: true, topLevelCacheControl: true },
       catalog: [
         "anthropic/claude-sonnet-4.6",
         "anthropic/claude-haiku-4.5",

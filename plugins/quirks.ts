@@ -1,15 +1,11 @@
 /** What the quirks of several hosts have in common. */
 import type { Call } from "weir";
 
-/** What a client asked for, in the spelling of its format; other formats than these two say it as chat-completions does. */
-const SPELLING = {
-  effort: { messages: "thinking", other: "reasoning_effort" },
-  stop: { messages: "stop_sequences", other: "stop" },
-} as const;
-
-/** The JSON path under which the client reads about a loss. */
-export function pathOf(field: keyof typeof SPELLING, call: Call): string {
-  return SPELLING[field][call.format === "messages" ? "messages" : "other"];
+/** The JSON path at which the client wrote its wish for an effort, for a loss that names it. */
+export function effortPath(call: Call): string {
+  if (call.format !== "messages") return "reasoning_effort";
+  const { mode } = call.request?.reasoning ?? {};
+  return mode === "budget" || mode === "off" ? "thinking" : "output_config.effort";
 }
 
 /** Whether the body being patched is a chat-completions body: a host that speaks two formats has quirks in one. */

@@ -8,7 +8,7 @@ export default definePlugin({
       models: ["together/*"],
       baseUrl: "https://api.together.xyz/v1",
       apiKey: "TOGETHER_API_KEY",
-      traits: { topK: true },
+      traits: { topK: true, thinkTags: true },
       catalog: ["meta-llama/Llama-3.3-70B-Instruct-Turbo"],
     }),
   ],

@@ -9,7 +9,13 @@ export default definePlugin({
       models: ["vllm/*"],
       speaks: { messages: "/messages" },
       // Chat templates refuse a later system message: https://github.com/vllm-project/vllm/issues/41114
-      traits: { systemPlacement: "first-only", reasoningReplay: "optional", topK: true, countTokens: true },
+      traits: {
+        systemPlacement: "first-only",
+        reasoningReplay: "optional",
+        topK: true,
+        thinkTags: true,
+        countTokens: true,
+      },
     }),
   ],
 });

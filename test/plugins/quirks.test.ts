@@ -35,7 +35,7 @@ const QUIRKS: Quirk[] = [
     model: "openai/gpt-oss-20b",
     body: { reasoning_effort: "none" },
     patched: { reasoning_effort: "low" },
-    losses: ["clamped:thinking"],
+    losses: ["clamped:output_config.effort"],
   },
   {
     what: "groq: Qwen only knows on and off",
@@ -80,7 +80,7 @@ const QUIRKS: Quirk[] = [
     model: "deepseek-v4-pro",
     body: { tool_choice: named, tools, reasoning_effort: "high" },
     patched: { tool_choice: named, tools, thinking: { type: "disabled" } },
-    losses: ["dropped:thinking"],
+    losses: ["dropped:output_config.effort"],
   },
   {
     what: "deepseek: a free choice leaves thinking alone",
@@ -110,7 +110,7 @@ const QUIRKS: Quirk[] = [
     model: "mistral-small-latest",
     body: { reasoning_effort: "low" },
     patched: { reasoning_effort: "high" },
-    losses: ["clamped:thinking"],
+    losses: ["clamped:output_config.effort"],
   },
   {
     what: "mistral: off is off",
@@ -125,15 +125,15 @@ const QUIRKS: Quirk[] = [
     model: "magistral-medium-latest",
     body: { reasoning_effort: "high" },
     patched: {},
-    losses: ["dropped:thinking"],
+    losses: ["dropped:output_config.effort"],
   },
   {
-    what: "xai: Grok 4 takes neither effort nor stop",
+    what: "xai: Grok 4 takes no effort",
     provider: "xai",
     model: "grok-4-0709",
-    body: { reasoning_effort: "high", stop: ["END"] },
-    patched: {},
-    losses: ["dropped:thinking", "dropped:stop_sequences"],
+    body: { reasoning_effort: "high", temperature: 1 },
+    patched: { temperature: 1 },
+    losses: ["dropped:output_config.effort"],
   },
   {
     what: "xai: Grok 4.3 takes an effort",
@@ -143,21 +143,20 @@ const QUIRKS: Quirk[] = [
     patched: { reasoning_effort: "high" },
   },
   {
-    what: "xai: Grok 3 mini reasons and takes no stop",
+    what: "xai: Grok 3 mini takes an effort",
     provider: "xai",
     model: "grok-3-mini",
-    client: "chat-completions",
-    body: { reasoning_effort: "low", stop: ["END"] },
+    body: { reasoning_effort: "low" },
     patched: { reasoning_effort: "low" },
-    losses: ["dropped:stop"],
   },
   {
-    what: "xai: a model that does not reason takes stop",
+    what: "xai: its larger sister does not",
     provider: "xai",
-    model: "grok-4-fast-non-reasoning",
-    body: { reasoning_effort: "low", stop: ["END"] },
-    patched: { stop: ["END"] },
-    losses: ["dropped:thinking"],
+    model: "grok-3",
+    client: "chat-completions",
+    body: { reasoning_effort: "low" },
+    patched: {},
+    losses: ["dropped:reasoning_effort"],
   },
   {
     what: "lmstudio: a named tool is forced by offering only it",
@@ -207,6 +206,22 @@ describe("quirks", () => {
       expect(body).toEqual(quirk.patched);
       expect(call.losses.map((loss) => `${loss.code}:${loss.path}`)).toEqual(quirk.losses ?? []);
     });
+
+  test("a budget that is lost is named as the client wrote it", () => {
+    const call = targetCall({ ...QUIRKS[0]!, provider: "xai", model: "grok-4" });
+    call.request = {
+      model: "grok-4",
+      turns: [],
+      tools: [],
+      stop: [],
+      stream: false,
+      style: {},
+      extra: {},
+      reasoning: { mode: "budget", budget: 2000 },
+    };
+    call.target!.provider.patch!({ reasoning_effort: "low" }, call);
+    expect(call.losses).toMatchObject([{ code: "dropped", path: "thinking" }]);
+  });
 
   test("every patch has one here", () => {
     const patching = builtIn.filter((plugin) => plugin.providers?.some((provider) => provider.patch));

@@ -1,0 +1,404 @@
+import { describe, expect, test } from "bun:test";
+import type { ChatEvent } from "../../../src/core/events.ts";
+import type { Frame } from "../../../src/core/format.ts";
+import type { JsonObject } from "../../../src/core/json.ts";
+import { failure, framesOf, fromList, makeCall, read, toList, upstream } from "./make.ts";
+
+const start = (usage: JsonObject = { input_tokens: 9, output_tokens: 1 }): JsonObject => ({
+  type: "message_start",
+  message: { id: "msg_1", type: "message", role: "assistant", model: "claude-x", content: [], usage },
+});
+const open = (index: number, content_block: JsonObject): JsonObject => ({
+  type: "content_block_start",
+  index,
+  content_block,
+});
+const grow = (index: number, delta: JsonObject): JsonObject => ({
+  type: "content_block_delta",
+  index,
+  delta,
+});
+const close = (index: number): JsonObject => ({ type: "content_block_stop", index });
+const end = (
+  stop_reason = "end_turn",
+  more: JsonObject = {},
+  usage: JsonObject = { output_tokens: 16 },
+): JsonObject[] => [
+  { type: "message_delta", delta: { stop_reason, stop_sequence: null, ...more }, usage },
+  { type: "message_stop" },
+];
+const says = (index: number, ...pieces: string[]): JsonObject[] => [
+  open(index, { type: "text", text: "" }),
+  ...pieces.map((text) => grow(index, { type: "text_delta", text })),
+  close(index),
+];
+const thinks = (index: number, signature: string, ...pieces: string[]): JsonObject[] => [
+  open(index, { type: "thinking", thinking: "", signature: "" }),
+  ...pieces.map((thinking) => grow(index, { type: "thinking_delta", thinking })),
+  grow(index, { type: "signature_delta", signature }),
+  close(index),
+];
+const calls = (index: number, name: string, ...pieces: string[]): JsonObject[] => [
+  open(index, { type: "tool_use", id: `t${index}`, name, input: {} }),
+  ...pieces.map((partial_json) => grow(index, { type: "input_json_delta", partial_json })),
+  close(index),
+];
+
+const decodeJson = (body: JsonObject, call = makeCall()): ChatEvent[] => [
+  ...upstream.decodeAnswer(body, call),
+];
+
+describe("streams", () => {
+  test("E.5: every kind of block, in order, with the reason and the totals", async () => {
+    const events = await read([
+      start(),
+      { type: "ping" },
+      ...thinks(0, "SIG", "th", "ink"),
+      open(1, { type: "redacted_thinking", data: "RED" }),
+      close(1),
+      ...says(2, "hel", "lo"),
+      ...calls(3, "f", '{"a":', "1}"),
+      ...calls(4, "g"),
+      ...end("tool_use"),
+    ]);
+    expect(events).toEqual([
+      {
+        type: "message-start",
+        id: "msg_1",
+        model: "claude-x",
+        usage: { input: 9, cacheRead: 0, cacheWrite: 0, output: 1, reasoning: 0 },
+      },
+      { type: "block-start", index: 0, block: { type: "reasoning", origin: "anthropic" } },
+      { type: "block-delta", index: 0, delta: "th" },
+      { type: "block-delta", index: 0, delta: "ink" },
+      { type: "block-end", index: 0, signature: "SIG" },
+      { type: "block-start", index: 1, block: { type: "reasoning", redacted: "RED", origin: "anthropic" } },
+      { type: "block-end", index: 1 },
+      { type: "block-start", index: 2, block: { type: "text" } },
+      { type: "block-delta", index: 2, delta: "hel" },
+      { type: "block-delta", index: 2, delta: "lo" },
+      { type: "block-end", index: 2 },
+      { type: "block-start", index: 3, block: { type: "tool-call", id: "t3", name: "f", kind: "function" } },
+      { type: "block-delta", index: 3, delta: '{"a":' },
+      { type: "block-delta", index: 3, delta: "1}" },
+      { type: "block-end", index: 3 },
+      { type: "block-start", index: 4, block: { type: "tool-call", id: "t4", name: "g", kind: "function" } },
+      { type: "block-end", index: 4 },
+      { type: "usage", usage: { input: 9, cacheRead: 0, cacheWrite: 0, output: 16, reasoning: 0 } },
+      {
+        type: "message-end",
+        reason: { kind: "tool-calls", raw: "tool_use" },
+        usage: { input: 9, cacheRead: 0, cacheWrite: 0, output: 16, reasoning: 0 },
+      },
+    ]);
+  });
+
+  test("text and input that come with the start count; an input that comes twice counts once", async () => {
+    const pieces = async (events: JsonObject[]) =>
+      (await read([start(), ...events, ...end()])).flatMap((event) =>
+        event.type === "block-delta" ? [event.delta] : [],
+      );
+    expect(await pieces([open(0, { type: "text", text: "a" }), close(0)])).toEqual(["a"]);
+    const whole = open(0, { type: "tool_use", id: "t", name: "f", input: { a: 1 } });
+    expect(await pieces([whole, close(0)])).toEqual(['{"a":1}']);
+    expect(
+      await pieces([whole, grow(0, { type: "input_json_delta", partial_json: '{"a":1}' }), close(0)]),
+    ).toEqual(['{"a":1}']);
+  });
+
+  test("F-49: display omitted, only a signature", async () => {
+    expect((await read([start(), ...thinks(0, "SIG"), ...end()])).slice(1, 3)).toEqual([
+      { type: "block-start", index: 0, block: { type: "reasoning", origin: "anthropic" } },
+      { type: "block-end", index: 0, signature: "SIG" },
+    ]);
+  });
+
+  test("of several signatures the last one counts; a host of another vendor signs in its own name", async () => {
+    const twice = [
+      open(0, { type: "thinking", thinking: "" }),
+      grow(0, { type: "signature_delta", signature: "A" }),
+      grow(0, { type: "signature_delta", signature: "B" }),
+      close(0),
+    ];
+    const events = await read(
+      [start(), ...twice, ...end()],
+      makeCall({ model: "kimi-k3", provider: "moonshot" }),
+    );
+    expect(events[1]).toMatchObject({ block: { origin: "moonshot" } });
+    expect(events[2]).toMatchObject({ signature: "B" });
+  });
+
+  test("what was found on the web is a citation, other citations have no address", async () => {
+    const events = await read([
+      start(),
+      open(0, { type: "text", text: "" }),
+      grow(0, { type: "text_delta", text: "x" }),
+      grow(0, {
+        type: "citations_delta",
+        citation: { type: "web_search_result_location", url: "u", title: "t", cited_text: "c" },
+      }),
+      grow(0, { type: "citations_delta", citation: { type: "char_location", cited_text: "c" } }),
+      close(0),
+      ...end(),
+    ]);
+    expect(events.filter(({ type }) => type === "citation")).toEqual([
+      { type: "citation", index: 0, citation: { url: "u", title: "t", text: "c" } },
+    ]);
+  });
+
+  test("server tools are foreign blocks, whole, in their place", async () => {
+    const events = await read([
+      start(),
+      open(0, { type: "server_tool_use", id: "s", name: "web_search", input: {} }),
+      grow(0, { type: "input_json_delta", partial_json: '{"query":"q"}' }),
+      close(0),
+      open(1, { type: "web_search_tool_result", tool_use_id: "s", content: [] }),
+      close(1),
+      ...says(2, "done"),
+      ...end(),
+    ]);
+    const starts = events.flatMap((event) => (event.type === "block-start" ? [event] : []));
+    expect(starts.map(({ index }) => index)).toEqual([0, 1, 2]);
+    expect(starts[0]!.block).toEqual({
+      type: "foreign",
+      format: "messages",
+      value: { type: "server_tool_use", id: "s", name: "web_search", input: { query: "q" } },
+    });
+  });
+
+  test("event and delta types nobody knows pass by", async () => {
+    const events = await read([
+      { type: "future_event" },
+      start(),
+      open(0, { type: "text", text: "" }),
+      grow(0, { type: "hologram_delta", hologram: "x" }),
+      grow(0, { type: "text_delta", text: "a" }),
+      { type: "future_event", index: 0 },
+      close(0),
+      ...end(),
+    ]);
+    expect(events.map(({ type }) => type)).toEqual([
+      "message-start",
+      "block-start",
+      "block-delta",
+      "block-end",
+      "usage",
+      "message-end",
+    ]);
+  });
+
+  test("F-11: a text block whose start is missing is a text block all the same", async () => {
+    const events = await read([start(), grow(0, { type: "text_delta", text: "a" }), close(0), ...end()]);
+    expect(events.slice(1, 4)).toEqual([
+      { type: "block-start", index: 0, block: { type: "text" } },
+      { type: "block-delta", index: 0, delta: "a" },
+      { type: "block-end", index: 0 },
+    ]);
+  });
+
+  test("records without an event name, empty ones, and [DONE] do not disturb", async () => {
+    const frames: Frame[] = [
+      { event: "ping", data: "" },
+      ...framesOf([start(), ...says(0, "a"), ...end()]).map(({ data }) => ({ data })),
+      { data: "[DONE]" },
+    ];
+    const events = await toList(upstream.decodeStream(fromList(frames), makeCall()));
+    expect(events.at(-1)!.type).toBe("message-end");
+  });
+});
+
+describe("reasons", () => {
+  const REASONS: [string, string][] = [
+    ["end_turn", "stop"],
+    ["stop_sequence", "stop-sequence"],
+    ["max_tokens", "length"],
+    ["model_context_window_exceeded", "length"],
+    ["refusal", "content-filter"],
+    ["pause_turn", "pause"],
+    ["compaction", "stop"],
+    ["brand_new", "stop"],
+  ];
+  for (const [raw, kind] of REASONS)
+    test(`${raw} is ${kind}`, async () => {
+      const last = (
+        await read([
+          start(),
+          ...says(0, "a"),
+          ...end(raw, { stop_sequence: raw === "stop_sequence" ? "END" : null }),
+        ])
+      ).at(-1);
+      expect(last).toMatchObject({
+        reason: { kind, raw, ...(raw === "stop_sequence" && { stopSequence: "END" }) },
+      });
+    });
+
+  test("a refusal explains itself", async () => {
+    const details = { stop_details: { type: "refusal", category: "cyber", explanation: "no" } };
+    expect((await read([start(), ...end("refusal", details)])).at(-1)).toMatchObject({
+      reason: { explanation: "no" },
+    });
+  });
+
+  test("F-30: tool_use without a call is a plain end", async () => {
+    expect((await read([start(), ...end("tool_use")])).at(-1)).toMatchObject({
+      reason: { kind: "stop", raw: "tool_use" },
+    });
+  });
+});
+
+describe("usage", () => {
+  test("F-83: totals replace, nulls say nothing, thinking is counted", async () => {
+    const usage = {
+      input_tokens: null,
+      cache_read_input_tokens: 317,
+      cache_creation_input_tokens: 4425,
+      output_tokens: 16,
+      output_tokens_details: { thinking_tokens: 4 },
+    };
+    const last = (
+      await read([start({ input_tokens: 9, output_tokens: 1 }), ...end("end_turn", {}, usage)])
+    ).at(-1);
+    expect(last).toMatchObject({
+      usage: { input: 9, cacheRead: 317, cacheWrite: 4425, output: 16, reasoning: 4 },
+    });
+  });
+});
+
+describe("endings", () => {
+  const decode = async (frames: AsyncIterable<Frame>) => {
+    const events: ChatEvent[] = [];
+    const error = await failure(async () => {
+      for await (const event of upstream.decodeStream(frames, makeCall())) events.push(event);
+    });
+    return { error, types: events.map(({ type }) => type) };
+  };
+
+  test("F-22, G-109: cut in mid-text or mid-arguments it throws, and ends nothing", async () => {
+    for (const events of [
+      [],
+      [start()],
+      [start(), ...says(0, "a").slice(0, 2)],
+      [start(), ...says(0, "a")],
+      [start(), ...calls(0, "f", '{"a"').slice(0, 2)],
+    ]) {
+      const { error, types } = await decode(fromList(framesOf(events)));
+      expect(error).toMatchObject({ kind: "upstream", code: "stream_incomplete" });
+      expect(types).not.toContain("message-end");
+    }
+  });
+
+  test("G-109: cut behind the reason it is whole, whether it just stops or breaks", async () => {
+    const frames = framesOf([start(), ...says(0, "a"), ...end().slice(0, 1)]);
+    async function* broken(): AsyncGenerator<Frame> {
+      yield* frames;
+      throw new Error("reset");
+    }
+    for (const source of [fromList(frames), broken()]) {
+      const events = await toList(upstream.decodeStream(source, makeCall()));
+      expect(events.at(-1)).toMatchObject({ type: "message-end", reason: { kind: "stop" } });
+    }
+  });
+
+  test("a connection that breaks before it throws what broke it", async () => {
+    async function* broken(): AsyncGenerator<Frame> {
+      yield* framesOf([start()]);
+      throw new Error("reset");
+    }
+    await expect(toList(upstream.decodeStream(broken(), makeCall()))).rejects.toThrow("reset");
+  });
+
+  test("F-25, F-36: behind message_stop nothing is read, and the source is let go", async () => {
+    let released = false;
+    async function* silent(): AsyncGenerator<Frame> {
+      try {
+        yield* framesOf([start(), ...says(0, "a"), ...end()]);
+        throw new Error("read on");
+      } finally {
+        released = true;
+      }
+    }
+    expect((await toList(upstream.decodeStream(silent(), makeCall()))).at(-1)!.type).toBe("message-end");
+    expect(released).toBe(true);
+  });
+
+  test("F-20: an error event ends it, also behind the reason", async () => {
+    const error = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
+    for (const events of [
+      [start(), ...says(0, "a"), error],
+      [start(), ...end().slice(0, 1), error],
+    ])
+      expect((await decode(fromList(framesOf(events)))).error).toMatchObject({ kind: "overloaded" });
+  });
+
+  const MANGLED: [string, Frame[]][] = [
+    ["no JSON", [{ event: "message_start", data: "{" }]],
+    ["an array", [{ data: "[]" }]],
+    ["a block before the message", framesOf(says(0, "a"))],
+    ["two messages", framesOf([start(), start()])],
+    ["a block twice", framesOf([start(), open(0, { type: "text" }), open(0, { type: "text" })])],
+    ["arguments of no call", framesOf([start(), grow(0, { type: "input_json_delta", partial_json: "{" })])],
+    [
+      "text in a call",
+      framesOf([
+        start(),
+        open(0, { type: "tool_use", id: "t", name: "f" }),
+        grow(0, { type: "text_delta", text: "a" }),
+      ]),
+    ],
+    ["a call without a name", framesOf([start(), open(0, { type: "tool_use", id: "t" })])],
+    ["no index", framesOf([start(), { type: "content_block_stop" }])],
+    ["no block", framesOf([start(), { type: "content_block_start", index: 0 }])],
+  ];
+  for (const [name, frames] of MANGLED)
+    test(`mangled: ${name}`, async () => {
+      const { error, types } = await decode(fromList(frames));
+      expect(error).toMatchObject({ kind: "upstream", code: "upstream_invalid_answer" });
+      expect(types).not.toContain("message-end");
+    });
+});
+
+describe("JSON answers", () => {
+  test("E.3: the same events as the stream it could have been", async () => {
+    const body: JsonObject = {
+      id: "msg_1",
+      type: "message",
+      role: "assistant",
+      model: "claude-x",
+      content: [
+        { type: "thinking", thinking: "t", signature: "SIG" },
+        { type: "text", text: "hello", citations: null },
+        { type: "tool_use", id: "t2", name: "f", input: { a: 1 } },
+      ],
+      stop_reason: "tool_use",
+      stop_sequence: null,
+      usage: { input_tokens: 9, output_tokens: 16 },
+    };
+    const streamed = await read([
+      start({ input_tokens: 9, output_tokens: 16 }),
+      ...thinks(0, "SIG", "t"),
+      ...says(1, "hello"),
+      ...calls(2, "f", '{"a":1}'),
+      ...end("tool_use"),
+    ]);
+    expect(decodeJson(body)).toEqual(streamed);
+  });
+
+  test("F-30: that very body", () => {
+    const body = {
+      id: "m",
+      type: "message",
+      content: [],
+      stop_reason: "tool_use",
+      usage: { input_tokens: 1, output_tokens: 1 },
+    };
+    expect(decodeJson(body).map(({ type }) => type)).toEqual(["message-start", "usage", "message-end"]);
+  });
+
+  test("an answer without a reason ends by what it holds", () => {
+    const body = (content: JsonObject[]) => ({ type: "message", content, stop_reason: null, usage: {} });
+    expect(decodeJson(body([])).at(-1)).toMatchObject({ reason: { kind: "stop" } });
+    expect(decodeJson(body([{ type: "tool_use", id: "t", name: "f", input: {} }])).at(-1)).toMatchObject({
+      reason: { kind: "tool-calls" },
+    });
+  });
+});

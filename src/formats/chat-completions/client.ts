@@ -8,9 +8,12 @@ import { decodeRequest } from "./client/request.ts";
 import { encodeStream } from "./client/stream.ts";
 import { ChatCompletionsRequest } from "./schema.ts";
 
+/** The schema without TypeBox's own symbols, as it stands in the OpenAPI document. */
+const schema = JSON.parse(JSON.stringify(ChatCompletionsRequest)) as JsonObject;
+
 export const client: ClientCodec = {
   path: "/v1/chat/completions",
-  schema: ChatCompletionsRequest as unknown as JsonObject,
+  schema,
   checkRequest,
   decodeRequest,
   encodeAnswer,

@@ -1,6 +1,6 @@
 /** Why an answer ended: the format's words, what vendors make of them, and the canonical ones (contract E.3, E.4). */
 import type { FinishKind, FinishReason } from "../../core/events.ts";
-import type { Json } from "../../core/json.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
 
 /** The five words of the format, and those other vendors put in their place. Others end like `stop`. */
 const KINDS: Record<string, FinishKind> = {
@@ -12,6 +12,7 @@ const KINDS: Record<string, FinishKind> = {
   // Mistral, when the context is full; older llama.cpp and TGI.
   model_length: "length",
   max_tokens: "length",
+  max_output_tokens: "length",
   // Hosts that pass the words of the model's own vendor on.
   end_turn: "stop",
   eos: "stop",
@@ -37,9 +38,16 @@ export function isFailure(raw: string): boolean {
   return FAILURES.has(raw);
 }
 
-/** A non-empty `finish_reason`; some servers send `""` for null. */
-export function readFinishReason(value: Json | undefined): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined;
+/**
+ * The finish reason of a choice, when it has one; some servers send `""` for null. OpenRouter has the vendor's own word
+ * beside it and says `tool_calls` where that one says that the tokens ran out: then the call is cut off.
+ */
+export function readFinishReason({
+  finish_reason: raw,
+  native_finish_reason: native,
+}: JsonObject): string | undefined {
+  if (typeof raw !== "string" || raw === "") return undefined;
+  return typeof native === "string" && KINDS[native.toLowerCase()] === "length" ? "length" : raw;
 }
 
 /** What was read of an answer, as far as the meaning of its ending depends on it. */

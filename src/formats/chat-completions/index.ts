@@ -1,6 +1,10 @@
-/** The chat-completions format: OpenAI's wire language, and that of most other vendors and local servers. */
-import type { Format } from "../../core/format.ts";
+/** The chat-completions format (`POST /v1/chat/completions`): OpenAI's wire language, and most other vendors' too. */
+import type { ClientCodec, Format, UpstreamCodec } from "../../core/format.ts";
 import { client } from "./client.ts";
 import { upstream } from "./upstream.ts";
 
-export const chatCompletionsFormat: Format = { id: "chat-completions", client, upstream };
+export const chatCompletionsFormat: Format & { client: ClientCodec; upstream: UpstreamCodec } = {
+  id: "chat-completions",
+  client,
+  upstream,
+};

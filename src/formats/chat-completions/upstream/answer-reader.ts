@@ -115,7 +115,7 @@ export class AnswerReader {
 
   #readChoice(choice: JsonObject, place: number): void {
     if (choice.error != null && choice.error !== "") throw decodeErrorBody(choice);
-    const raw = readFinishReason(choice.finish_reason);
+    const raw = readFinishReason(choice);
     if (raw !== undefined && isFailure(raw))
       throw new GatewayError("upstream", "The provider gave its answer up.", { code: "upstream_failed" });
     if (choice.stop_reason != null) this.#stopReason = choice.stop_reason;

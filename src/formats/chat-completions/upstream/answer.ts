@@ -32,7 +32,7 @@ export function* decodeAnswer(body: JsonObject, call: Call): Generator<ChatEvent
 function wholeChoice(choice: Json): Json {
   if (!isObject(choice) || !isObject(choice.message) || !Array.isArray(choice.message.tool_calls))
     return choice;
-  const cut = readFinishReason(choice.finish_reason) === "length";
+  const cut = readFinishReason(choice) === "length";
   const calls = choice.message.tool_calls.filter(isObject).flatMap((call) => wholeCall(call, cut));
   return {
     ...choice,

@@ -4,6 +4,7 @@ import type { JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { openMembers } from "../reasoning.ts";
 import { type EncodeContext, FORMAT } from "./context.ts";
+import { blockPath } from "./losses.ts";
 import { isBlank } from "./parts.ts";
 
 /** @param ids of the calls, as the upstream reads them. Nothing when the turn says nothing. */
@@ -33,7 +34,7 @@ function textOf(blocks: readonly Block[], path: string, context: EncodeContext):
   let apart = false;
   for (const [index, block] of blocks.entries()) {
     apart ||= block.type !== "text";
-    const said = saidIn(block, `${path}.content[${index}]`, context);
+    const said = saidIn(block, blockPath(path, index), context);
     if (said === undefined || isBlank(said)) continue;
     text += apart && text !== "" ? `\n\n${said}` : said;
     apart = block.type !== "text";

@@ -56,3 +56,8 @@ export function turnPaths(turns: readonly Turn[], call: Call): string[] {
     return path;
   });
 }
+
+/** The path of a block in the turn at `path`. */
+export function blockPath(path: string, index: number): string {
+  return path === "system" ? `system[${index}]` : `${path}.content[${index}]`;
+}

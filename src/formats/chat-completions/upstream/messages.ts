@@ -7,7 +7,7 @@ import { ID_RULES, ToolIds } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { Traits } from "../../../core/provider.ts";
 import { encodeAssistant } from "./assistant.ts";
-import { turnPaths } from "./losses.ts";
+import { blockPath, turnPaths } from "./losses.ts";
 import type { EncodeContext } from "./context.ts";
 import { contentOf, encodePart, isBlank, textPart } from "./parts.ts";
 import { encodeResult } from "./results.ts";
@@ -108,7 +108,7 @@ class MessageWriter {
 
   #writeOther(turn: Turn, path: string, orphans: ReadonlySet<Block>): void {
     const parts = turn.blocks.flatMap((block, index) => {
-      if (block.type !== "tool-result") return this.#part(turn, block, `${path}.content[${index}]`);
+      if (block.type !== "tool-result") return this.#part(turn, block, blockPath(path, index));
       return orphans.has(block) ? this.#orphan(block, path) : [];
     });
     const content = contentOf(parts);
@@ -124,7 +124,7 @@ class MessageWriter {
   #orphan(result: ToolResultBlock, path: string): JsonObject[] {
     this.#context.call.lose("repaired", path, "a tool result without its call, written as text");
     const parts = result.blocks.flatMap((block, index) =>
-      encodePart(block, `${path}.content[${index}]`, this.#context),
+      encodePart(block, blockPath(path, index), this.#context),
     );
     return [textPart(`[result of tool ${result.name ?? result.id}]`), ...parts];
   }

@@ -55,7 +55,7 @@ function read(body: JsonObject, seen: Seen): void {
 
 function noteChoice(choice: JsonObject, ended: Map<number, boolean>, seen: Seen): void {
   const index = typeof choice.index === "number" ? choice.index : 0;
-  const raw = readFinishReason(choice.finish_reason);
+  const raw = readFinishReason(choice);
   ended.set(index, raw !== undefined || ended.get(index) === true);
   if (raw !== undefined && index === 0)
     seen.finish = decodeFinishReason(raw, {

@@ -1,0 +1,238 @@
+/** What must hold for every broken wire. */
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { GatewayError } from "../../../src/core/error.ts";
+import type { ChatEvent } from "../../../src/core/events.ts";
+import type { Frame } from "../../../src/core/format.ts";
+import type { Json, JsonObject } from "../../../src/core/json.ts";
+import { client, framesOf, fromList, makeCall, upstream } from "./make.ts";
+
+describe("broken wires", () => {
+  const whole: Frame[] = framesOf([
+    { type: "message_start", message: { id: "m", model: "x", usage: { input_tokens: 1, output_tokens: 1 } } },
+    {
+      type: "content_block_start",
+      index: 0,
+      content_block: { type: "thinking", thinking: "", signature: "" },
+    },
+    { type: "content_block_delta", index: 0, delta: { type: "thinking_delta", thinking: "t" } },
+    { type: "content_block_delta", index: 0, delta: { type: "signature_delta", signature: "S" } },
+    { type: "content_block_stop", index: 0 },
+    { type: "content_block_start", index: 1, content_block: { type: "text", text: "" } },
+    { type: "content_block_delta", index: 1, delta: { type: "text_delta", text: "a" } },
+    { type: "content_block_stop", index: 1 },
+    {
+      type: "content_block_start",
+      index: 2,
+      content_block: { type: "tool_use", id: "t", name: "f", input: {} },
+    },
+    { type: "content_block_delta", index: 2, delta: { type: "input_json_delta", partial_json: "{}" } },
+    { type: "content_block_stop", index: 2 },
+    { type: "message_delta", delta: { stop_reason: "tool_use" }, usage: { output_tokens: 5 } },
+    { type: "message_stop" },
+  ]);
+
+  type Damage = (frames: Frame[]) => Frame[];
+  const at = fc.nat(whole.length - 1);
+  const damage: fc.Arbitrary<Damage> = fc.oneof(
+    at.map(
+      (index): Damage =>
+        (frames) =>
+          frames.filter((_, place) => place !== index),
+    ),
+    at.map(
+      (index): Damage =>
+        (frames) =>
+          frames.slice(0, index),
+    ),
+    at.map(
+      (index): Damage =>
+        (frames) =>
+          frames[index] ? frames.toSpliced(index, 0, frames[index]) : frames,
+    ),
+    fc.tuple(at, at).map(([from, to]): Damage => (frames) => {
+      const [moved] = frames.slice(from, from + 1);
+      return moved ? frames.toSpliced(from, 1).toSpliced(to, 0, moved) : frames;
+    }),
+    fc.tuple(at, fc.nat(60)).map(
+      ([index, length]): Damage =>
+        (frames) =>
+          frames.map((frame, place) =>
+            place === index ? { ...frame, data: frame.data.slice(0, length) } : frame,
+          ),
+    ),
+    fc.tuple(at, fc.jsonValue({ maxDepth: 2 })).map(
+      ([index, value]): Damage =>
+        (frames) =>
+          frames.map((frame, place) => (place === index ? { ...frame, data: JSON.stringify(value) } : frame)),
+    ),
+    fc
+      .tuple(
+        at,
+        fc.constantFrom("index", "delta", "content_block", "message", "type", "usage"),
+        fc.jsonValue({ maxDepth: 1 }),
+      )
+      .map(
+        ([index, member, value]): Damage =>
+          (frames) =>
+            frames.map((frame, place) => {
+              if (place !== index) return frame;
+              try {
+                return {
+                  ...frame,
+                  data: JSON.stringify({ ...(JSON.parse(frame.data) as JsonObject), [member]: value }),
+                };
+              } catch {
+                return frame;
+              }
+            }),
+      ),
+  );
+
+  test("mangled frames give a legal run of events or a GatewayError, and an ending only where one was sent", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(damage, { minLength: 1, maxLength: 4 }), async (damages) => {
+        const frames = damages.reduce((list, harm) => harm(list), whole);
+        const events: ChatEvent[] = [];
+        try {
+          for await (const event of upstream.decodeStream(fromList(frames), makeCall())) events.push(event);
+        } catch (thrown) {
+          expect(thrown).toBeInstanceOf(GatewayError);
+          expect(events.some(({ type }) => type === "message-end")).toBe(false);
+          return;
+        }
+        expect(events[0]!.type).toBe("message-start");
+        expect(events.at(-1)!.type).toBe("message-end");
+        expect(frames.some(({ data }) => data.includes("message_stop") || data.includes("stop_reason"))).toBe(
+          true,
+        );
+        const starts = events
+          .filter(({ type }) => type === "block-start")
+          .map((event) => (event as { index: number }).index);
+        const ends = events
+          .filter(({ type }) => type === "block-end")
+          .map((event) => (event as { index: number }).index);
+        expect(starts).toEqual(starts.map((_, index) => index));
+        expect(ends.toSorted((a, b) => a - b)).toEqual(starts);
+        for (const event of events) if (event.type === "block-delta") expect(starts).toContain(event.index);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("JSON answers of any kind are events with an ending, or a GatewayError; the tap takes them all", () => {
+    const anything = fc.jsonValue({ maxDepth: 2 });
+    const block = fc.record(
+      {
+        type: fc.constantFrom("text", "thinking", "redacted_thinking", "tool_use", "x"),
+        text: anything,
+        thinking: anything,
+        signature: anything,
+        data: anything,
+        id: anything,
+        name: anything,
+        input: anything,
+        citations: anything,
+      },
+      { requiredKeys: ["type"] },
+    );
+    const body = fc.record(
+      {
+        type: fc.constantFrom("message", "error"),
+        content: fc.oneof(fc.array(block), anything),
+        stop_reason: anything,
+        stop_details: anything,
+        usage: anything,
+        error: anything,
+        id: anything,
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(body, (value) => {
+        const answer = value as JsonObject;
+        upstream.watch.answer(answer, { terminated: false, complete: false });
+        upstream.watch.frame({ data: JSON.stringify(answer) }, { terminated: false, complete: false });
+        try {
+          expect([...upstream.decodeAnswer(answer, makeCall())].at(-1)!.type).toBe("message-end");
+        } catch (thrown) {
+          expect(thrown).toBeInstanceOf(GatewayError);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("failed answers of any kind are read without failing", () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 400, max: 599 }),
+        fc.oneof(fc.json(), fc.string(), fc.constant("<html>")),
+        (status, body) => {
+          const error = upstream.decodeError(status, new Headers(), body);
+          expect(error).toBeInstanceOf(GatewayError);
+          expect(error.message).not.toBe("");
+          const { status: told, body: written } = client.encodeError(error, "req_1");
+          expect(told).toBeGreaterThanOrEqual(400);
+          expect(typeof (written.error as JsonObject).message).toBe("string");
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  test("requests of any kind are refused with a path or decoded, and nothing else is thrown", () => {
+    const anything = fc.jsonValue({ maxDepth: 3 });
+    const block = fc.record(
+      {
+        type: fc.constantFrom(
+          "text",
+          "image",
+          "document",
+          "tool_use",
+          "tool_result",
+          "thinking",
+          "redacted_thinking",
+          "search_result",
+          "web_search_tool_result",
+          "x",
+        ),
+        text: anything,
+        source: anything,
+        content: anything,
+        id: anything,
+        name: anything,
+        input: anything,
+        tool_use_id: anything,
+        thinking: anything,
+        signature: anything,
+        data: anything,
+      },
+      { requiredKeys: ["type"] },
+    );
+    fc.assert(
+      fc.property(fc.array(block, { maxLength: 3 }), anything, (content, extra) => {
+        const body = {
+          model: "m",
+          max_tokens: 1,
+          messages: [{ role: "user", content }],
+          tools: [extra],
+          system: extra,
+          thinking: extra,
+          metadata: extra,
+        } as JsonObject;
+        const call = makeCall({ format: "messages" });
+        try {
+          const check: (value: Json) => void = client.checkRequest;
+          check(body);
+          const request = client.decodeRequest(body, call);
+          upstream.encodeRequest(request, call);
+        } catch (thrown) {
+          expect(thrown).toBeInstanceOf(GatewayError);
+          expect((thrown as GatewayError).kind).toBe("invalid-request");
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

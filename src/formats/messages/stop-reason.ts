@@ -44,6 +44,8 @@ function explanationOf(details: Json | undefined): { explanation?: string } {
 /** What was written of an answer, as far as its ending depends on it. */
 export interface Written {
   toolCalls: number;
+  /** Calls the vendor's own code execution made: `tool_use` may stand for them, and need not. */
+  foreignCalls: number;
   /** Text of refusal blocks. */
   refusal: string;
 }
@@ -73,5 +75,5 @@ function wordOf(reason: FinishReason, written: Written): string {
   if (reason.kind === "length") return own;
   if (written.toolCalls > 0) return "tool_use";
   if (reason.kind === "content-filter" || written.refusal) return "refusal";
-  return reason.kind === "tool-calls" ? "end_turn" : own;
+  return reason.kind === "tool-calls" && written.foreignCalls === 0 ? "end_turn" : own;
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { ChatEvent } from "../../../src/core/events.ts";
 import type { Frame } from "../../../src/core/format.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
-import { framesOf, fromList, makeCall, read, toList, upstream } from "./make.ts";
+import { client, framesOf, fromList, makeCall, read, toList, upstream } from "./make.ts";
 
 const start = (usage: JsonObject = { input_tokens: 9, output_tokens: 1 }): JsonObject => ({
   type: "message_start",
@@ -171,6 +171,23 @@ describe("streams", () => {
       format: "messages",
       value: { type: "server_tool_use", id: "s", name: "web_search", input: { query: "q" } },
     });
+  });
+
+  test("calls of the vendor's own code execution are foreign blocks, and may or may not stop the answer", async () => {
+    const value = {
+      type: "tool_use",
+      id: "t",
+      name: "f",
+      input: {},
+      caller: { type: "code_execution_20260521", tool_id: "s" },
+    };
+    const made = [open(0, value), grow(0, { type: "input_json_delta", partial_json: '{"a":1}' }), close(0)];
+    for (const raw of ["tool_use", "end_turn"]) {
+      const events = await read([start(), ...made, ...end(raw)]);
+      expect(events[1]).toMatchObject({ block: { type: "foreign", value: { ...value, input: { a: 1 } } } });
+      const message = client.encodeAnswer(events, makeCall({ format: "messages" }));
+      expect(message).toMatchObject({ stop_reason: raw, content: [{ ...value, input: { a: 1 } }] });
+    }
   });
 
   test("event and delta types nobody knows pass by", async () => {

@@ -27,6 +27,7 @@ export interface Out {
 /** What the whole answer has to know of its blocks. */
 export interface Tally {
   toolCalls: number;
+  foreignCalls: number;
   refusal: string;
   texts: number;
   /** Blank text that waits for real text to stand in front of. */
@@ -52,7 +53,7 @@ export function createBlockWriter(
       return start.name.trim() === "" ? undefined : new ToolCallWriter(start, tally, out);
     case "foreign":
       return start.format === FORMAT && isObject(start.value)
-        ? new ForeignWriter(start.value, out)
+        ? new ForeignWriter(start.value, tally, out)
         : undefined;
   }
 }
@@ -226,9 +227,10 @@ class ToolCallWriter extends Writer implements BlockWriter {
 class ForeignWriter extends Writer implements BlockWriter {
   readonly #value: JsonObject;
 
-  constructor(value: JsonObject, out: Out) {
+  constructor(value: JsonObject, tally: Tally, out: Out) {
     super(out);
     this.#value = value;
+    if (value.type === "tool_use") tally.foreignCalls++;
   }
 
   open(): void {

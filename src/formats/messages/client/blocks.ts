@@ -139,6 +139,7 @@ function decodeRedacted(block: JsonObject, path: string): ReasoningBlock {
 
 function decodeToolUse(block: JsonObject, path: string, lose: Lose): Block {
   if (block.toolset_name != null) lose(`${path}.toolset_name`);
+  if (isObject(block.caller) && block.caller.type !== "direct") lose(`${path}.caller`);
   return {
     type: "tool-call",
     id: requiredText(block, "id", path),

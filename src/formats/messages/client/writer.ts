@@ -40,7 +40,14 @@ export class AnswerWriter {
 
   constructor(call: Call) {
     this.#call = call;
-    this.#written = { toolCalls: 0, texts: 0, blank: "", refusal: "", ids: new AnswerIds(call.id) };
+    this.#written = {
+      toolCalls: 0,
+      foreignCalls: 0,
+      texts: 0,
+      blank: "",
+      refusal: "",
+      ids: new AnswerIds(call.id),
+    };
   }
 
   /** Takes one event; gives the stream events it leads to. */

@@ -9,7 +9,7 @@ import { decodeStopReason } from "../stop-reason.ts";
 import { decodeUsage } from "../usage.ts";
 import { malformed } from "./errors.ts";
 import type { BlockReader, Emit } from "./block-readers.ts";
-import { createBlockReader } from "./block-readers.ts";
+import { createBlockReader, isProgrammatic } from "./block-readers.ts";
 
 export class AnswerReader {
   readonly #call: Call;
@@ -94,6 +94,8 @@ export class AnswerReader {
     const emit: Emit = {
       start: (block) => {
         if (block.type === "tool-call") this.#toolCalls++;
+        else if (block.type === "foreign" && isObject(block.value) && isProgrammatic(block.value))
+          this.#toolCalls++;
         this.#events.push({ type: "block-start", index: this.#blocks, block });
         return this.#blocks++;
       },

@@ -30,10 +30,15 @@ export function createBlockReader(value: JsonObject, call: Call, emit: Emit): Bl
     case "redacted_thinking":
       return new ReasoningReader(value, call, emit);
     case "tool_use":
-      return createToolReader(value, call, emit);
+      return isProgrammatic(value) ? new ForeignReader(value, emit) : createToolReader(value, call, emit);
     default:
       return new ForeignReader(value, emit);
   }
+}
+
+/** A call made by the vendor's own code execution: only a client of this format can have asked for that. */
+export function isProgrammatic({ type, caller }: JsonObject): boolean {
+  return type === "tool_use" && isObject(caller) && caller.type !== "direct";
 }
 
 /** The piece a delta of the expected type carries. Types nobody knows yet carry nothing. */

@@ -7,6 +7,7 @@ import { UsageError } from "./command.ts";
 import { chat } from "./chat.ts";
 import { check } from "./check.ts";
 import { configSchemaCommand, configShow } from "./config.ts";
+import { explainCommand } from "./explain.ts";
 import { models } from "./models.ts";
 import { pluginList, pluginNew } from "./plugin.ts";
 import { serve } from "./serve.ts";
@@ -15,6 +16,7 @@ const COMMANDS: readonly Command[] = [
   serve,
   check,
   models,
+  explainCommand,
   chat,
   pluginNew,
   pluginList,

@@ -6,6 +6,7 @@
 import type { Call } from "../core/call.ts";
 import { GatewayError } from "../core/error.ts";
 import type { Seen, UpstreamCodec } from "../core/format.ts";
+import type { JsonObject } from "../core/json.ts";
 import { isObject, parseJson } from "../core/json.ts";
 import type { Target } from "../core/provider.ts";
 import { spliceMember } from "../stream/scan.ts";
@@ -38,10 +39,13 @@ export async function exchangeNative(incoming: Incoming, gateway: Gateway): Prom
 }
 
 /** The client's bytes; with another model name in the place of its own where the upstream knows it by another. */
-function nativeBody(incoming: Incoming, target: Target): Uint8Array {
+export function nativeBody(
+  incoming: Pick<Incoming, "call" | "bytes" | "body" | "modelSpan">,
+  target: Target,
+): Uint8Array {
   if (target.model === incoming.call.model && !target.provider.patch) return incoming.bytes;
   if (!target.provider.patch) return spliceMember(incoming.bytes, incoming.modelSpan, target.model);
-  const body = { ...incoming.body, model: target.model };
+  const body: JsonObject = { ...incoming.body, model: target.model };
   target.provider.patch(body, incoming.call);
   return Buffer.from(JSON.stringify(body));
 }

@@ -10,7 +10,8 @@ import type { TSchema } from "@sinclair/typebox";
 import { openApiDocument, schemaName } from "./openapi.ts";
 import { createRequestId, respond, respondError, respondJson } from "./respond.ts";
 import type { RouteContext } from "./routes/generate.ts";
-import { generateRoute } from "./routes/generate.ts";
+import { explainRoute } from "./routes/explain.ts";
+import { countRoute, generateRoute } from "./routes/generate.ts";
 import { listModels, retrieveModel } from "./routes/models.ts";
 
 type ClientFormat = Format & { client: ClientCodec };
@@ -53,7 +54,11 @@ export function createApp(options: AppOptions) {
   for (const format of formats) {
     const generate = generateRoute(format, options);
     app.post(format.client.path, ({ request }) => generate(request), { parse: "none" });
+    const count = countRoute(format, options);
+    app.post(`${format.client.path}/count_tokens`, ({ request }) => count(request), { parse: "none" });
   }
+  const explain = explainRoute(formats, options);
+  app.post("/v1/explain", ({ request }) => explain(request), { parse: "none" });
 
   const health = guarded(true, () => ({ status: options.ready() ? "ok" : "draining", version }));
   const list = guarded(false, (request) => listModels(gateway.registry, new URL(request.url).searchParams));
@@ -120,6 +125,8 @@ function modelId(request: Request): string {
 function allowedMethods(formats: readonly ClientFormat[]): ReadonlyMap<string, string> {
   return new Map([
     ...formats.map(({ client }): [string, string] => [client.path, "POST"]),
+    ...formats.map(({ client }): [string, string] => [`${client.path}/count_tokens`, "POST"]),
+    ["/v1/explain", "POST"],
     ["/health", "GET"],
     ["/v1/models", "GET"],
     ["/openapi.json", "GET"],

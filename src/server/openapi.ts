@@ -13,6 +13,12 @@ export function openApiDocument(
     security: [{ bearer: [] }, { apiKey: [] }],
     paths: {
       ...Object.fromEntries(generating),
+      ...Object.fromEntries(
+        formats.map(({ id, client }) => [`${client.path}/count_tokens`, { post: countOperation(id) }]),
+      ),
+      "/v1/explain": {
+        post: operation("Explain a request", "Who would serve it, what would be sent, what is lost."),
+      },
       "/v1/models": { get: operation("List models", "The models this gateway lists.") },
       "/v1/models/{id}": {
         get: {
@@ -49,6 +55,10 @@ function generateOperation(format: string): JsonObject {
       content: { "application/json": { schema: { $ref: `#/components/schemas/${schemaName(format)}` } } },
     },
   };
+}
+
+function countOperation(format: string): JsonObject {
+  return operation(`Count tokens (${format})`, "The input tokens of a request, counted or estimated.");
 }
 
 function operation(summary: string, description: string): JsonObject {

@@ -89,7 +89,8 @@ function tooLarge(limit: number): GatewayError {
   });
 }
 
-function parseBody(bytes: Uint8Array, depth: number): ReadBody {
+/** The bytes as one JSON object, within its depth. @throws GatewayError `invalid-request` */
+export function parseBody(bytes: Uint8Array, depth: number): ReadBody {
   if (bytes.length === 0) throw invalidRequest("The request body is empty; send one JSON object.");
   if (!isUtf8(bytes)) throw invalidRequest("The request body is not valid UTF-8.");
   const scan = scanBody(bytes, depth);

@@ -5,7 +5,9 @@ import type { ClientCodec, Format } from "../../core/format.ts";
 import { clientLeft } from "../../gateway/answer-stream.ts";
 import { answerInTime } from "../../gateway/late-answer.ts";
 import { Deadline } from "../../gateway/deadline.ts";
-import type { Gateway, Incoming } from "../../gateway/exchange.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { countTokens } from "../../gateway/count-tokens.ts";
+import type { Answer, Gateway, Incoming } from "../../gateway/exchange.ts";
 import { exchange } from "../../gateway/exchange.ts";
 import type { Authenticate } from "../authenticate.ts";
 import type { BodyLimits } from "../read-body.ts";
@@ -20,8 +22,30 @@ export interface RouteContext {
   release(request: Request): void;
 }
 
-/** Handles `POST` of one client format. Whoever the caller is, is settled before a byte of the body is read. */
+/** What is done with a request that has been read and checked. */
+type Walk = (incoming: Incoming, gateway: Gateway, deadline: Deadline) => Promise<Answer>;
+
+const generate: Walk = (incoming, gateway, deadline) => {
+  const answer = exchange(incoming, gateway);
+  return incoming.call.stream ? answerInTime(answer, incoming, deadline, gateway) : answer;
+};
+
+/** `POST …/count_tokens`: the same body, without a limit of what may be generated. */
+export function countRoute(format: Format & { client: ClientCodec }, context: RouteContext) {
+  return walkRoute(format, context, { max_tokens: 1 }, countTokens);
+}
+
 export function generateRoute(format: Format & { client: ClientCodec }, context: RouteContext) {
+  return walkRoute(format, context, {}, generate);
+}
+
+/** Handles `POST` of one client format. Whoever the caller is, is settled before a byte of the body is read. */
+function walkRoute(
+  format: Format & { client: ClientCodec },
+  context: RouteContext,
+  implied: JsonObject,
+  walk: Walk,
+) {
   const { gateway, limits, authenticate, release } = context;
   return async (request: Request): Promise<Response> => {
     const call = new Call(createRequestId(), format.id, request.headers);
@@ -30,12 +54,8 @@ export function generateRoute(format: Format & { client: ClientCodec }, context:
     const deadline = new Deadline(call, gateway.clock, gateway.timeouts);
     try {
       call.key = authenticate(request.headers, format.id);
-      const incoming = await readIncoming(request, call, format, limits);
-      const answer = exchange(incoming, gateway);
-      return respond(
-        await (call.stream ? answerInTime(answer, incoming, deadline, gateway) : answer),
-        call.id,
-      );
+      const incoming = await readIncoming(request, call, format, limits, implied);
+      return respond(await walk(incoming, gateway, deadline), call.id);
     } catch (thrown) {
       const error = call.signal.aborted ? GatewayError.from(call.signal.reason) : GatewayError.from(thrown);
       const response = respondError(error, format.client, call.id);
@@ -50,10 +70,11 @@ async function readIncoming(
   call: Call,
   format: Format & { client: ClientCodec },
   limits: BodyLimits,
+  implied: JsonObject,
 ): Promise<Incoming> {
   const { bytes, body, modelSpan } = await readBody(request, limits);
   const client: ClientCodec = format.client;
-  client.checkRequest(body);
+  client.checkRequest({ ...implied, ...body });
   call.model = body["model"] as string;
   call.stream = body["stream"] === true;
   return { call, format, bytes, body, modelSpan: modelSpan! };

@@ -1,0 +1,53 @@
+/** `weir explain [FILE]`: what would become of a request, without calling anyone. */
+import { loadConfig } from "../config/load.ts";
+import { GatewayError } from "../core/error.ts";
+import type { ClientCodec, Format } from "../core/format.ts";
+import type { Command } from "./command.ts";
+import { CONFIG_FLAGS, valueFlags } from "./command.ts";
+
+export const explainCommand: Command = {
+  name: "explain",
+  summary: "show who would serve a request, what would be sent, and what is lost",
+  usage: "[FILE]",
+  flags: [
+    ...CONFIG_FLAGS,
+    {
+      name: "--format",
+      value: "FORMAT",
+      help: "chat-completions or messages (default: seen from the request)",
+    },
+    { name: "--strict", help: "as x-weir-strict: a loss is an error" },
+  ],
+  async run({ words, flags, env, cwd, print, printError }) {
+    const { "--format": named, ...configFlags } = valueFlags(flags);
+    const { config } = loadConfig({ flags: configFlags, env, cwd });
+    const { assemble } = await import("../assemble.ts");
+    const { explain } = await import("../gateway/explain.ts");
+    const { parseBody } = await import("../server/read-body.ts");
+    const { chooseFormat } = await import("../server/choose-format.ts");
+    const { registry, plugins } = await assemble(config, env);
+    const input = words[0] === undefined || words[0] === "-" ? Bun.stdin : Bun.file(words[0]);
+    const bytes = new Uint8Array(await input.arrayBuffer());
+    try {
+      const { body, modelSpan } = parseBody(bytes, config.limits.depth);
+      const formats = [...registry.formats.values()].filter(
+        (format): format is Format & { client: ClientCodec } => format.client !== undefined,
+      );
+      const headers = new Headers();
+      const format = chooseFormat(formats, named ?? null, headers, body);
+      const hooks = plugins.flatMap(({ plugin }) => plugin.hooks ?? []);
+      const strict = config.strict || flags["--strict"] === true;
+      const span = modelSpan ?? { start: 0, end: 0 };
+      const explained = await explain(
+        { format, body, bytes, modelSpan: span, headers },
+        { registry, hooks, strict },
+      );
+      print(JSON.stringify(explained, null, 2));
+      return 0;
+    } catch (thrown) {
+      if (!(thrown instanceof GatewayError)) throw thrown;
+      printError(`weir: ${thrown.message}`);
+      return 1;
+    }
+  },
+};

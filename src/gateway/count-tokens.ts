@@ -1,0 +1,49 @@
+/** `POST …/count_tokens`: asked of the provider where it counts, estimated here where it does not (contract B.11). */
+import { isObject, parseJson } from "../core/json.ts";
+import { spliceMember } from "../stream/scan.ts";
+import { estimateTokens } from "./estimate.ts";
+import type { Answer, Gateway, Incoming } from "./exchange.ts";
+import { answerHeaders } from "./reply.ts";
+import { discard, headerFilters, readAnswer, send, upstreamHeaders } from "./send.ts";
+
+/**
+ * The count as `{"input_tokens": n}`. A provider that fails to count is no failure of the call: the estimate answers, and
+ * `x-weir-warnings` says so.
+ * @throws GatewayError for a model nobody serves or a request that cannot be read.
+ */
+export async function countTokens(incoming: Incoming, gateway: Gateway): Promise<Answer> {
+  const { call, format, body } = incoming;
+  const target = gateway.registry.resolve(call.model, format.id);
+  call.target = target;
+  const counts = target.lane === "native" && target.provider.traits?.countTokens;
+  const counted = counts ? await askProvider(incoming, gateway) : undefined;
+  if (counts && !counted) call.lose("synthesized", "input_tokens", "the provider did not count; estimated");
+  const text =
+    counted ?? JSON.stringify({ input_tokens: estimateTokens(format.client.decodeRequest(body, call)) });
+  call.status = 200;
+  gateway.settler.complete(call);
+  return { status: 200, headers: { ...answerHeaders(call), "content-type": "application/json" }, body: text };
+}
+
+async function askProvider(
+  { call, bytes, modelSpan }: Incoming,
+  gateway: Gateway,
+): Promise<string | undefined> {
+  const target = call.target!;
+  const filters = headerFilters(gateway.registry.formats.get(target.format)!.upstream!);
+  const body = target.model === call.model ? bytes : spliceMember(bytes, modelSpan, target.model);
+  const headers = upstreamHeaders(target, call, filters.request(call.headers));
+  try {
+    const response = await send({ target, url: `${target.url}/count_tokens`, body, headers }, call);
+    if (!response.ok) {
+      await discard(response);
+      return undefined;
+    }
+    const text = new TextDecoder().decode(await readAnswer(response, call));
+    const answer = parseJson(text);
+    return isObject(answer) && typeof answer["input_tokens"] === "number" ? text : undefined;
+  } catch (thrown) {
+    if (call.signal.aborted) throw thrown;
+    return undefined;
+  }
+}

@@ -1,0 +1,28 @@
+/** `POST /v1/explain`: a request in any client format, and what would become of it. */
+import { GatewayError, invalidRequest } from "../../core/error.ts";
+import type { ClientCodec, Format } from "../../core/format.ts";
+import { explain } from "../../gateway/explain.ts";
+import { chooseFormat } from "../choose-format.ts";
+import { readBody } from "../read-body.ts";
+import { createRequestId, respondError, respondJson } from "../respond.ts";
+import type { RouteContext } from "./generate.ts";
+
+type ClientFormat = Format & { client: ClientCodec };
+
+export function explainRoute(formats: readonly ClientFormat[], context: RouteContext) {
+  return async (request: Request): Promise<Response> => {
+    const id = createRequestId();
+    let format = formats[0]!;
+    try {
+      context.authenticate(request.headers, "");
+      const { bytes, body, modelSpan } = await readBody(request, context.limits);
+      const named = new URL(request.url).searchParams.get("format");
+      format = chooseFormat(formats, named, request.headers, body);
+      if (!modelSpan) throw invalidRequest("model: Field required", "model");
+      const options = { format, body, bytes, modelSpan, headers: request.headers };
+      return respondJson(await explain(options, context.gateway), id);
+    } catch (thrown) {
+      return respondError(GatewayError.from(thrown), format.client, id);
+    }
+  };
+}

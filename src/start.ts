@@ -6,6 +6,7 @@ import { GatewayError } from "./core/error.ts";
 import { Clock } from "./gateway/clock.ts";
 import type { Gateway } from "./gateway/exchange.ts";
 import { createKeyring } from "./gateway/keys.ts";
+import { ReasoningCache } from "./gateway/reasoning-cache.ts";
 import { doneHooks, Settler } from "./gateway/settle.ts";
 import { createApp } from "./server/app.ts";
 import { createAuthenticate } from "./server/authenticate.ts";
@@ -50,6 +51,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     ),
     clock: new Clock(),
     timeouts: config.timeouts,
+    reasoning: new ReasoningCache(),
     strict: config.strict,
   };
   let draining = false;

@@ -16,6 +16,7 @@ import { answerStream } from "./answer-stream.ts";
 import { answerHooks, fromList, meter, toList } from "./events.ts";
 import type { Answer, Gateway, Incoming } from "./exchange.ts";
 import { STREAM_HEADERS } from "./exchange-native.ts";
+import { rememberReasoning, restoreReasoning } from "./reasoning-cache.ts";
 import { answerHeaders } from "./reply.ts";
 import { discard, readAnswer, readErrorText, send, upstreamHeaders } from "./send.ts";
 
@@ -26,12 +27,17 @@ export async function exchangeEvents(incoming: Incoming, gateway: Gateway): Prom
   const { call, format, body } = incoming;
   const request = format.client.decodeRequest(body, call);
   call.request = request;
+  restoreReasoning(request, call, gateway.reasoning);
   for (const hook of gateway.hooks) await hook.request?.(request, call);
   const generate = call.target!.provider.generate;
   const source = generate
     ? untilAborted(call, generate.call(call.target!.provider, request, call))
     : await sendTranslated(request, call, gateway);
-  const events = meter(answerHooks(source, call, gateway.hooks), call, gateway.hooks);
+  const events = meter(
+    answerHooks(rememberReasoning(source, call, gateway.reasoning), call, gateway.hooks),
+    call,
+    gateway.hooks,
+  );
   return call.stream ? streamedAnswer(events, incoming, gateway) : jsonAnswer(events, incoming, gateway);
 }
 

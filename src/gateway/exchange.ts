@@ -9,6 +9,7 @@ import type { Hooks } from "../core/plugin.ts";
 import type { Clock } from "./clock.ts";
 import { exchangeEvents } from "./exchange-events.ts";
 import { exchangeNative } from "./exchange-native.ts";
+import type { ReasoningCache } from "./reasoning-cache.ts";
 import type { Registry } from "./registry.ts";
 import type { Settler } from "./settle.ts";
 
@@ -19,6 +20,7 @@ export interface Gateway {
   settler: Settler;
   clock: Clock;
   timeouts: Timeouts;
+  reasoning: ReasoningCache;
   /** A loss becomes a 400 that names it. */
   strict: boolean;
 }

@@ -1,0 +1,116 @@
+/**
+ * Signed reasoning of answers that called tools, for clients that do not send it back (contract E.7.4): the OpenAI SDK's
+ * `runTools` and most agents keep only the members they know, and a vendor that signs its reasoning wants it returned.
+ * Kept in memory only, by gateway key and tool call id; what is gone was never promised.
+ */
+import type { Call } from "../core/call.ts";
+import type { ChatRequest, ReasoningBlock, Turn } from "../core/chat.ts";
+import type { ChatEvent } from "../core/events.ts";
+
+/** Milliseconds. */
+const KEEP_MS = 24 * 3600 * 1000;
+/** Characters of opaque text and reasoning held at most, over all entries. */
+const MAX_CHARACTERS = 32 * 1024 * 1024;
+
+interface Entry {
+  blocks: ReasoningBlock[];
+  characters: number;
+  at: number;
+}
+
+export class ReasoningCache {
+  /** In the order of their arrival: the oldest goes first. */
+  readonly #entries = new Map<string, Entry>();
+  readonly #maxCharacters: number;
+  #characters = 0;
+
+  constructor(maxCharacters = MAX_CHARACTERS) {
+    this.#maxCharacters = maxCharacters;
+  }
+
+  remember(call: Call, toolCallId: string, blocks: ReasoningBlock[]): void {
+    const key = keyOf(call, toolCallId);
+    this.#forget(key);
+    const characters = blocks.reduce(
+      (sum, block) =>
+        sum + block.text.length + (block.signature?.length ?? 0) + (block.redacted?.length ?? 0),
+      0,
+    );
+    this.#entries.set(key, { blocks, characters, at: performance.now() });
+    this.#characters += characters;
+    for (const oldest of this.#entries.keys()) {
+      if (this.#characters <= this.#maxCharacters) break;
+      this.#forget(oldest);
+    }
+  }
+
+  recall(call: Call, toolCallId: string): readonly ReasoningBlock[] {
+    const key = keyOf(call, toolCallId);
+    const entry = this.#entries.get(key);
+    if (!entry) return [];
+    if (performance.now() - entry.at <= KEEP_MS) return entry.blocks;
+    this.#forget(key);
+    return [];
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  #forget(key: string): void {
+    const entry = this.#entries.get(key);
+    if (!entry) return;
+    this.#characters -= entry.characters;
+    this.#entries.delete(key);
+  }
+}
+
+/** One client's reasoning is never another's. */
+function keyOf(call: Call, toolCallId: string): string {
+  return `${call.key ?? ""}\n${toolCallId}`;
+}
+
+/** Keeps the signed reasoning of an answer that calls tools; the events pass unchanged. */
+export async function* rememberReasoning(
+  events: AsyncIterable<ChatEvent>,
+  call: Call,
+  cache: ReasoningCache,
+): AsyncGenerator<ChatEvent> {
+  const open = new Map<number, ReasoningBlock>();
+  const signed: ReasoningBlock[] = [];
+  let toolCallId: string | undefined;
+  for await (const event of events) {
+    if (event.type === "block-start" && event.block.type === "tool-call") toolCallId ??= event.block.id;
+    if (event.type === "block-start" && event.block.type === "reasoning")
+      open.set(event.index, { text: "", ...event.block, type: "reasoning" });
+    if (event.type === "block-delta") {
+      const block = open.get(event.index);
+      if (block) block.text += event.delta;
+    }
+    if (event.type === "block-end") {
+      const block = open.get(event.index);
+      if (block && (event.signature !== undefined || block.redacted !== undefined))
+        signed.push({ ...block, ...(event.signature !== undefined && { signature: event.signature }) });
+    }
+    if (event.type === "message-end" && toolCallId !== undefined && signed.length > 0)
+      cache.remember(call, toolCallId, signed);
+    yield event;
+  }
+}
+
+/** Puts reasoning back in front of turns that called tools and lost theirs on the way through the client. */
+export function restoreReasoning(request: ChatRequest, call: Call, cache: ReasoningCache): void {
+  for (const turn of request.turns) if (turn.role === "assistant") restoreTurn(turn, call, cache);
+}
+
+function restoreTurn(turn: Turn, call: Call, cache: ReasoningCache): void {
+  const toolCall = turn.blocks.find((block) => block.type === "tool-call");
+  if (!toolCall || turn.blocks.some(isSigned)) return;
+  const kept = cache.recall(call, toolCall.id);
+  if (kept.length === 0) return;
+  turn.blocks = [...kept, ...turn.blocks.filter((block) => block.type !== "reasoning")];
+}
+
+function isSigned(block: Turn["blocks"][number]): boolean {
+  return block.type === "reasoning" && (block.signature !== undefined || block.redacted !== undefined);
+}

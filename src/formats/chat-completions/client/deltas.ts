@@ -8,6 +8,7 @@ import { AnswerIds } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { encodeFinishReason, refusalOf } from "../finish-reason.ts";
 import { encryptedDetail, textDetail } from "../reasoning.ts";
+import { CallOrder } from "./call-order.ts";
 import { CustomInput } from "./custom-input.ts";
 
 /** The members of a choice besides its index and message. */
@@ -30,6 +31,7 @@ const SILENT: OpenBlock = {};
 export class DeltaWriter {
   readonly #call: Call;
   readonly #ids: AnswerIds;
+  readonly #order = new CallOrder();
   readonly #open = new Map<number, OpenBlock>();
   readonly #legacy: boolean;
   readonly #hidden: boolean;
@@ -48,6 +50,10 @@ export class DeltaWriter {
 
   /** The deltas an event gives; usage and the ending give none. */
   write(event: ChatEvent): JsonObject[] {
+    return this.#order.push(event).flatMap((ordered) => this.#write(ordered));
+  }
+
+  #write(event: ChatEvent): JsonObject[] {
     switch (event.type) {
       case "message-start":
         return [{ role: "assistant", content: "" }];

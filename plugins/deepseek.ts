@@ -1,6 +1,6 @@
 import type { Call, JsonObject } from "weir";
 import { chatCompletions, definePlugin } from "weir";
-import { effortPath, isChatBody } from "./quirks.ts";
+import { effortPath, isChatBody } from "./shared/quirks.ts";
 
 /**
  * DeepSeek thinks unless told otherwise, and then answers a forced tool choice with 400 "Thinking mode does not support

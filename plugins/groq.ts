@@ -1,6 +1,6 @@
 import type { Call, JsonObject } from "weir";
 import { chatCompletions, definePlugin } from "weir";
-import { effortPath, modelOf } from "./quirks.ts";
+import { effortPath, modelOf } from "./shared/quirks.ts";
 
 /**
  * `reasoning_effort` is a 400 on models that do not reason, `none` and `default` are all that Qwen takes, and GPT-OSS takes

@@ -1,6 +1,6 @@
 import type { Call, Json, JsonObject } from "weir";
 import { chatCompletions, definePlugin, isObject } from "weir";
-import { isChatBody } from "./quirks.ts";
+import { isChatBody } from "./shared/quirks.ts";
 
 /** Two words of the format LM Studio refuses with 400, each with a way to say the same. */
 function sayOtherwise(body: JsonObject, call: Call): void {

@@ -1,6 +1,6 @@
 import type { Call, JsonObject } from "weir";
 import { chatCompletions, definePlugin } from "weir";
-import { effortPath, modelOf } from "./quirks.ts";
+import { effortPath, modelOf } from "./shared/quirks.ts";
 
 /** Models whose reasoning can be switched; Magistral always reasons, the others never do. */
 const SWITCHABLE = /^mistral-(small|medium)-(latest|2603|3-5)/;

@@ -1,6 +1,6 @@
 import type { Call, JsonObject } from "weir";
 import { chatCompletions, definePlugin } from "weir";
-import { effortPath, modelOf } from "./quirks.ts";
+import { effortPath, modelOf } from "./shared/quirks.ts";
 
 /** Models that answer `reasoning_effort` with 400; those that are not listed take it (https://docs.x.ai/docs/guides/reasoning). */
 const NO_EFFORT =

@@ -1,4 +1,5 @@
 /** Puts the parts together: plugins, formats and config into one registry. Shared by `serve` and the inspecting commands. */
+import { resolve } from "node:path";
 import { builtIn } from "../plugins/index.ts";
 import { providerSettings } from "./config/providers.ts";
 import type { Config } from "./config/schema.ts";
@@ -19,7 +20,7 @@ export interface Assembled {
 
 /** @throws Error with one sentence when plugins or settings contradict each other. */
 export async function assemble(config: Config, env: Record<string, string | undefined>): Promise<Assembled> {
-  const dropped = await loadPlugins(config.plugins.dir);
+  const dropped = await loadPlugins(config.plugins.dir, shippedFiles(config.plugins.dir));
   const plugins = [...builtIn.map((plugin: Plugin) => ({ plugin, source: "built-in" })), ...dropped.plugins];
   const registry = new Registry({
     plugins,
@@ -28,4 +29,11 @@ export async function assemble(config: Config, env: Record<string, string | unde
     aliases: config.aliases,
   });
   return { registry, plugins, broken: dropped.broken };
+}
+
+/** From source, in the project's own folder, `plugins/` holds the shipped files too: those are there already. */
+function shippedFiles(dir: string): ReadonlySet<string> {
+  const own = resolve(import.meta.dir, "../plugins");
+  if (Bun.isStandaloneExecutable || resolve(dir) !== own) return new Set();
+  return new Set(["index.ts", ...builtIn.map((plugin: Plugin) => `${plugin.name}.ts`)]);
 }

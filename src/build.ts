@@ -2,7 +2,7 @@
  * Builds the binary: `bun run build` for this machine (`dist/weir`), `bun run build --all` for every system
  * (`dist/weir-<os>-<arch>[-musl]`), `bun run build linux-arm64 …` for single ones.
  */
-import { mkdirSync, statSync } from "node:fs";
+import { mkdirSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 const ROOT = resolve(import.meta.dir, "..");
@@ -28,7 +28,7 @@ async function build(system: System | undefined): Promise<void> {
     target: "bun",
     minify: true,
     bytecode: true,
-    sourcemap: "linked",
+    sourcemap: "inline",
     compile: {
       ...(system && { target: `bun-${system}` as Bun.Build.CompileTarget }),
       outfile,
@@ -41,6 +41,8 @@ async function build(system: System | undefined): Promise<void> {
   });
   for (const message of result.logs) console.error(String(message));
   if (!result.success) throw new Error(`${name} was not built.`);
+  // The map is inside the executable; nothing stands beside it.
+  rmSync(`${outfile}.map`, { force: true });
   const megabytes = (statSync(outfile).size / 1e6).toFixed(1);
   console.log(`dist/${name}  ${megabytes} MB  ${Math.round(performance.now() - started)} ms`);
 }

@@ -156,6 +156,17 @@ test("the types for the editor are those of the public face", async () => {
     expect(made).toMatch(new RegExp(`export (function|const|class) ${name}\\b`));
 });
 
+test("in the project's own folder the shipped files are not loaded a second time", async () => {
+  const child = Bun.spawn([process.execPath, join(ROOT, "src/main.ts"), "plugin", "list"], {
+    cwd: ROOT,
+    env: { PATH: process.env["PATH"] ?? "" },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  expect(await new Response(child.stderr).text()).toBe("");
+  expect(await new Response(child.stdout).text()).not.toContain("plugins/");
+});
+
 test("config schema and config show", async () => {
   const schema = JSON.parse((await weir(["config", "schema"])).out) as {
     properties: Record<string, unknown>;

@@ -1,4 +1,4 @@
-/** A canonical assistant turn → one assistant message (contract E.2.3, E.7). */
+/** Canonical assistant turns → one assistant message (contract E.2.3, E.7). */
 import type { Block, ReasoningBlock, ToolCallBlock, Turn } from "../../../core/chat.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
@@ -7,24 +7,36 @@ import { type EncodeContext, FORMAT } from "./context.ts";
 import { blockPath } from "./losses.ts";
 import { isBlank } from "./parts.ts";
 
-/** @param ids of the calls, as the upstream reads them. Nothing when the turn says nothing. */
+/** A turn and where it stood. */
+export interface PlacedTurn {
+  turn: Turn;
+  path: string;
+}
+
+/**
+ * Writes turns in a row as one message, because results have to follow the message with their calls.
+ * @param ids of the calls, as the upstream reads them. Nothing when the turns say nothing.
+ */
 export function encodeAssistant(
-  turn: Turn,
-  path: string,
+  turns: readonly PlacedTurn[],
   ids: ReadonlyMap<ToolCallBlock, string>,
   context: EncodeContext,
 ): JsonObject | undefined {
-  const calls = encodeCalls(turn.blocks, ids, context);
-  const content = textOf(turn.blocks, path, context);
-  const audio = audioOf(turn.blocks);
+  const blocks = turns.flatMap(({ turn }) => turn.blocks);
+  const calls = encodeCalls(blocks, ids, context);
+  const texts = turns.map(({ turn, path }) => textOf(turn.blocks, path, context));
+  const content = texts.filter((text) => text !== "").join("\n\n");
+  const audio = audioOf(blocks);
+  const reasoning = encodeReasoning(turns, context);
   if (content === "" && calls.length === 0 && !audio) return undefined;
+  const name = turns.find(({ turn }) => turn.name !== undefined)?.turn.name;
   return {
     role: "assistant",
     content: content === "" ? null : content,
-    ...encodeReasoning(turn.blocks, path, context),
+    ...reasoning,
     ...(calls.length > 0 && { tool_calls: calls }),
     ...audio,
-    ...(turn.name !== undefined && { name: turn.name }),
+    ...(name !== undefined && { name }),
   };
 }
 
@@ -112,12 +124,11 @@ function callMembers(block: ReasoningBlock, { provider }: EncodeContext): JsonOb
  * Reasoning goes back to the provider that made it, and to no other (contract E.7.2): what it signed always, plain text
  * where its traits ask for it. Text nobody signed belongs to whoever asks for reasoning.
  */
-function encodeReasoning(blocks: readonly Block[], path: string, context: EncodeContext): JsonObject {
+function encodeReasoning(turns: readonly PlacedTurn[], context: EncodeContext): JsonObject {
   const texts: string[] = [];
   const details: JsonObject[] = [];
   const replay = context.traits.reasoningReplay ?? "forbidden";
-  for (const block of blocks) {
-    if (block.type !== "reasoning") continue;
+  for (const { block, path } of turns.flatMap(reasoningIn)) {
     if (block.origin !== undefined && block.origin !== context.provider) {
       context.call.lose("dropped", path, "reasoning of another provider");
       continue;
@@ -130,6 +141,10 @@ function encodeReasoning(blocks: readonly Block[], path: string, context: Encode
     ...(texts.length > 0 && { reasoning_content: texts.join("\n\n") }),
     ...(details.length > 0 && { reasoning_details: details }),
   };
+}
+
+function reasoningIn({ turn, path }: PlacedTurn): { block: ReasoningBlock; path: string }[] {
+  return turn.blocks.filter((block) => block.type === "reasoning").map((block) => ({ block, path }));
 }
 
 /** The provider's own entry again; nothing for reasoning that is not signed, or that is part of a call. */

@@ -6,7 +6,7 @@ import type { Block, ChatRequest, ToolCallBlock, ToolResultBlock, Turn } from ".
 import { ID_RULES, ToolIds } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { Traits } from "../../../core/provider.ts";
-import { encodeAssistant } from "./assistant.ts";
+import { encodeAssistant, type PlacedTurn } from "./assistant.ts";
 import { blockPath, turnPaths } from "./losses.ts";
 import type { EncodeContext } from "./context.ts";
 import { contentOf, encodePart, isBlank, textPart } from "./parts.ts";
@@ -55,17 +55,16 @@ class MessageWriter {
 
   write({ assistant, others }: Group, paths: readonly string[]): void {
     this.#ids.beginTurn();
-    const calls: SentCall[] = [];
-    for (const { turn, index } of assistant) calls.push(...this.#writeAssistant(turn, paths[index]!));
-    const left = this.#writeResults(calls, others, paths);
-    for (const { turn, index } of others) this.#writeOther(turn, paths[index]!, left);
+    const turns = assistant.map(({ turn, index }) => ({ turn, path: paths[index]! }));
+    const calls = this.#writeAssistant(turns);
+    const orphans = this.#writeResults(calls, others, paths);
+    for (const { turn, index } of others) this.#writeOther(turn, paths[index]!, orphans);
   }
 
-  #writeAssistant(turn: Turn, path: string): SentCall[] {
-    const calls = turn.blocks.filter((block) => block.type === "tool-call");
+  #writeAssistant(turns: readonly PlacedTurn[]): SentCall[] {
+    const calls = turns.flatMap(({ turn }) => turn.blocks.filter((block) => block.type === "tool-call"));
     const sent = calls.map((call) => ({ id: this.#ids.call(call.id), call }));
-    const ids = new Map(sent.map(({ id, call }) => [call, id]));
-    const message = encodeAssistant(turn, path, ids, this.#context);
+    const message = encodeAssistant(turns, new Map(sent.map(({ id, call }) => [call, id])), this.#context);
     if (message) this.messages.push(message);
     return sent;
   }

@@ -27,10 +27,11 @@ const WORDS: Record<FinishKind, string> = {
 /** Reads `stop_reason` with its companions, from a message or from the delta of a `message_delta`. */
 export function decodeStopReason({ stop_reason, stop_sequence, stop_details }: JsonObject): FinishReason {
   const raw = typeof stop_reason === "string" ? stop_reason : "end_turn";
+  const kind = KINDS[raw] ?? "stop";
   return {
-    kind: KINDS[raw] ?? "stop",
+    kind,
     raw,
-    ...(typeof stop_sequence === "string" && { stopSequence: stop_sequence }),
+    ...(kind === "stop-sequence" && typeof stop_sequence === "string" && { stopSequence: stop_sequence }),
     ...explanationOf(stop_details),
   };
 }

@@ -7,6 +7,7 @@ import type { ClientCodec, Frame, UpstreamCodec } from "../../../src/core/format
 import type { JsonObject } from "../../../src/core/json.ts";
 import type { Traits } from "../../../src/core/provider.ts";
 import { messagesFormat } from "../../../src/formats/messages/index.ts";
+import { checkEvents } from "../../helpers/describe-events.ts";
 
 export const client: ClientCodec = messagesFormat.client;
 export const upstream: UpstreamCodec = messagesFormat.upstream;
@@ -144,9 +145,11 @@ export function framesOf(events: readonly JsonObject[]): Frame[] {
   return events.map((event) => ({ event: String(event.type), data: JSON.stringify(event) }));
 }
 
-/** Canonical events out of what an upstream streams. */
-export function read(events: readonly JsonObject[], call = makeCall()): Promise<ChatEvent[]> {
-  return toList(upstream.decodeStream(fromList(framesOf(events)), call));
+/** Canonical events out of what an upstream streams, held to their promises. */
+export async function read(events: readonly JsonObject[], call = makeCall()): Promise<ChatEvent[]> {
+  const decoded = await toList(upstream.decodeStream(fromList(framesOf(events)), call));
+  checkEvents(decoded);
+  return decoded;
 }
 
 /** The GatewayError something ends in. */

@@ -7,6 +7,7 @@ import { isObject, parseJson } from "../../../src/core/json.ts";
 import { sanitiseSchema } from "../../../src/formats/messages/upstream/sanitise.ts";
 import { parseFrames } from "../../../src/stream/sse.ts";
 import { answerBytes, haveRecordings, NO_RECORDINGS, recordings } from "../../helpers/recordings.ts";
+import { checkEvents } from "../../helpers/describe-events.ts";
 import { client, encode, fromList, makeCall, toList, upstream } from "./make.ts";
 import { brokenRules, lostConstraints } from "./schema-rules.ts";
 import { accumulate } from "./sdk.ts";
@@ -54,9 +55,9 @@ describe("recorded answers, decoded and written again", () => {
     test(nameOf(recording), () => {
       const body = parseJson(recording.response.body ?? "") as JsonObject;
       const call = callTo(recording.model);
-      expect(gist(client.encodeAnswer([...upstream.decodeAnswer(body, call)], call)) as unknown).toEqual(
-        gist(body),
-      );
+      const events = [...upstream.decodeAnswer(body, call)];
+      checkEvents(events);
+      expect(gist(client.encodeAnswer(events, call)) as unknown).toEqual(gist(body));
     });
 
   for (const recording of good.filter(
@@ -66,6 +67,7 @@ describe("recorded answers, decoded and written again", () => {
       const frames = parseFrames(Buffer.concat([answerBytes(recording), Buffer.from("\n\n")]));
       const call = callTo(recording.model);
       const events = await toList(upstream.decodeStream(fromList(frames), call));
+      checkEvents(events);
       const direct = await accumulate(frames);
       const through = await accumulate(await toList(client.encodeStream(fromList(events), call)));
       expect(gist(through) as unknown).toEqual(gist(direct));

@@ -220,6 +220,30 @@ describe("streams", () => {
     ]);
   });
 
+  test("a missing end is the next start; ids that are missing or come twice are made", async () => {
+    const call = (index: number, id: string) => open(index, { type: "tool_use", id, name: "f", input: {} });
+    const events = await read([
+      start(),
+      ...says(0, "a").slice(0, 2),
+      call(1, "x"),
+      call(2, "x"),
+      call(3, ""),
+      ...says(4, "b"),
+      ...end(),
+    ]);
+    expect(events.map(({ type }) => type).slice(1, 5)).toEqual([
+      "block-start",
+      "block-delta",
+      "block-end",
+      "block-start",
+    ]);
+    const ids = events.flatMap((event) =>
+      event.type === "block-start" && event.block.type === "tool-call" ? [event.block.id] : [],
+    );
+    expect(ids[0]).toBe("x");
+    expect(new Set(ids).size).toBe(3);
+  });
+
   test("records without an event name, empty ones, and [DONE] do not disturb", async () => {
     const frames: Frame[] = [
       { event: "ping", data: "" },

@@ -3,16 +3,18 @@ import type { Call } from "../../../core/call.ts";
 import { GatewayError } from "../../../core/error.ts";
 import type { ChatEvent, FinishReason, Usage } from "../../../core/events.ts";
 import { mergeUsage, NO_USAGE } from "../../../core/events.ts";
+import { AnswerIds } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { decodeStopReason } from "../stop-reason.ts";
 import { decodeUsage } from "../usage.ts";
 import { malformed } from "./errors.ts";
 import type { BlockReader, Emit } from "./block-readers.ts";
-import { createBlockReader, isProgrammatic } from "./block-readers.ts";
+import { createBlockReader, isProgrammatic, ToolReader } from "./block-readers.ts";
 
 export class AnswerReader {
   readonly #call: Call;
+  readonly #ids: AnswerIds;
   /** Open blocks by the upstream's index. */
   readonly #open = new Map<number, BlockReader>();
   #events: ChatEvent[] = [];
@@ -26,6 +28,7 @@ export class AnswerReader {
 
   constructor(call: Call) {
     this.#call = call;
+    this.#ids = new AnswerIds(call.id);
   }
 
   /** The stop reason is known and no block is open: only the terminator is missing. */
@@ -79,8 +82,8 @@ export class AnswerReader {
     this.#usage = mergeUsage(NO_USAGE, decodeUsage(message.usage));
     this.#events.push({
       type: "message-start",
-      id: typeof message.id === "string" ? message.id : "",
-      model: typeof message.model === "string" ? message.model : "",
+      id: textOf(message.id) || this.#call.id,
+      model: textOf(message.model) || (this.#call.target?.model ?? this.#call.model),
       usage: this.#usage,
     });
   }
@@ -91,6 +94,7 @@ export class AnswerReader {
   }
 
   #openBlock(index: number, value: JsonObject): BlockReader {
+    this.#endBefore(value);
     const emit: Emit = {
       start: (block) => {
         if (block.type === "tool-call") this.#toolCalls++;
@@ -99,11 +103,24 @@ export class AnswerReader {
         this.#events.push({ type: "block-start", index: this.#blocks, block });
         return this.#blocks++;
       },
+      callId: (id) => this.#ids.take(id),
       push: (event) => this.#events.push(event),
     };
     const reader = createBlockReader(value, this.#call, emit);
     this.#open.set(index, reader);
     return reader;
+  }
+
+  /** Blocks follow each other; where a host leaves an end out, the next start stands for it. Only calls may overlap. */
+  #endBefore(next: JsonObject): void {
+    const overlaps =
+      next.type === "tool_use" && [...this.#open.values()].every((open) => open instanceof ToolReader);
+    if (!overlaps) this.#endAll();
+  }
+
+  #endAll(): void {
+    for (const reader of this.#open.values()) reader.end();
+    this.#open.clear();
   }
 
   #grow(index: number, delta: Json | undefined): void {
@@ -134,9 +151,10 @@ export class AnswerReader {
   }
 
   #end(): void {
-    for (const reader of this.#open.values()) reader.end();
-    this.#open.clear();
-    this.#events.push({ type: "message-end", reason: this.#settleReason(), usage: this.#usage });
+    this.#endAll();
+    const { reasoning, output } = this.#usage;
+    const usage = { ...this.#usage, reasoning: Math.min(reasoning, output) };
+    this.#events.push({ type: "message-end", reason: this.#settleReason(), usage });
     this.ended = true;
   }
 
@@ -155,6 +173,10 @@ const READ = new Set<Json | undefined>([
   "message_delta",
   "message_stop",
 ]);
+
+function textOf(value: Json | undefined): string {
+  return typeof value === "string" ? value : "";
+}
 
 function indexOf({ index }: JsonObject): number {
   if (typeof index !== "number") throw malformed("an event without an index");

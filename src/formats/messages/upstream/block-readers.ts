@@ -18,6 +18,8 @@ export interface BlockReader {
 export interface Emit {
   /** Starts a canonical block; gives its index. */
   start(block: BlockStart): number;
+  /** An id of its own for a call. */
+  callId(id: string): string;
   push(event: ChatEvent): void;
 }
 
@@ -136,14 +138,14 @@ function createToolReader(value: JsonObject, call: Call, emit: Emit): BlockReade
   const custom = call.request?.tools.some((tool) => tool.kind === "custom" && tool.name === name) === true;
   const start: BlockStart = {
     type: "tool-call",
-    id: textOf(value.id),
+    id: emit.callId(textOf(value.id)),
     name,
     kind: custom ? "custom" : "function",
   };
   return custom ? new CustomToolReader(start, value, emit) : new ToolReader(start, value, emit);
 }
 
-class ToolReader extends Reader implements BlockReader {
+export class ToolReader extends Reader implements BlockReader {
   /** Some hosts give the whole input with the start; it counts only when no deltas follow. */
   readonly #whole: string;
   #grown = false;

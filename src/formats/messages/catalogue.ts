@@ -82,35 +82,37 @@ const FOUR: ModelFacts = { ...FOUR_FIVE, schemas: false };
 const THREE: ModelFacts = { ...FOUR, thinking: [], maxTokens: 4096 };
 
 /** By family and version, as `modelKey` spells them. */
-const MODELS: Record<string, ModelFacts> = {
-  "opus-5-5": CURRENT,
-  "sonnet-5-5": { ...CURRENT, thinking: ["adaptive", "between_tools"] },
-  "haiku-5-5": { ...CURRENT, thinking: ["adaptive", "disabled"], forcedTools: true },
-  "fable-5-2": CURRENT,
-  "fable-5-1": CURRENT,
-  "mythos-5-2": CURRENT,
-  "mythos-5-1": CURRENT,
-  "fable-5": FIVE,
-  "mythos-5": FIVE,
-  "opus-5": { ...FIVE, thinking: ["adaptive", "disabled"] },
-  "sonnet-5": { ...FIVE, thinking: ["adaptive", "disabled"], systemTurns: false },
-  "opus-4-8": { ...FOUR_SEVEN, systemTurns: true },
-  "opus-4-7": FOUR_SEVEN,
-  "opus-4-6": FOUR_SIX,
-  "sonnet-4-6": FOUR_SIX,
-  "opus-4-5": { ...FOUR_FIVE, efforts: ["low", "medium", "high"] },
-  "sonnet-4-5": FOUR_FIVE,
-  "haiku-4-5": FOUR_FIVE,
-  "opus-4-1": { ...FOUR_FIVE, maxTokens: 32_000 },
-  "opus-4": { ...FOUR, maxTokens: 32_000 },
-  "sonnet-4": FOUR,
-  "sonnet-3-7": FOUR,
-  "sonnet-3-5": { ...THREE, maxTokens: 8192 },
-  "haiku-3-5": { ...THREE, maxTokens: 8192 },
-  "opus-3": THREE,
-  "sonnet-3": THREE,
-  "haiku-3": THREE,
-};
+const MODELS: ReadonlyMap<string, ModelFacts> = new Map(
+  Object.entries<ModelFacts>({
+    "opus-5-5": CURRENT,
+    "sonnet-5-5": { ...CURRENT, thinking: ["adaptive", "between_tools"] },
+    "haiku-5-5": { ...CURRENT, thinking: ["adaptive", "disabled"], forcedTools: true },
+    "fable-5-2": CURRENT,
+    "fable-5-1": CURRENT,
+    "mythos-5-2": CURRENT,
+    "mythos-5-1": CURRENT,
+    "fable-5": FIVE,
+    "mythos-5": FIVE,
+    "opus-5": { ...FIVE, thinking: ["adaptive", "disabled"] },
+    "sonnet-5": { ...FIVE, thinking: ["adaptive", "disabled"], systemTurns: false },
+    "opus-4-8": { ...FOUR_SEVEN, systemTurns: true },
+    "opus-4-7": FOUR_SEVEN,
+    "opus-4-6": FOUR_SIX,
+    "sonnet-4-6": FOUR_SIX,
+    "opus-4-5": { ...FOUR_FIVE, efforts: ["low", "medium", "high"] },
+    "sonnet-4-5": FOUR_FIVE,
+    "haiku-4-5": FOUR_FIVE,
+    "opus-4-1": { ...FOUR_FIVE, maxTokens: 32_000 },
+    "opus-4": { ...FOUR, maxTokens: 32_000 },
+    "sonnet-4": FOUR,
+    "sonnet-3-7": FOUR,
+    "sonnet-3-5": { ...THREE, maxTokens: 8192 },
+    "haiku-3-5": { ...THREE, maxTokens: 8192 },
+    "opus-3": THREE,
+    "sonnet-3": THREE,
+    "haiku-3": THREE,
+  }),
+);
 
 /** A model of another vendor behind this format: nothing is known to be refused, and nothing special is assumed. */
 const FOREIGN: ModelFacts = {
@@ -136,7 +138,7 @@ export function modelFacts(model: string): ModelFacts {
   const name = model.toLowerCase().replaceAll(".", "-");
   if (!name.includes("claude")) return FOREIGN;
   const key = modelKey(name);
-  return (key !== undefined && MODELS[key]) || CURRENT;
+  return (key !== undefined && MODELS.get(key)) || CURRENT;
 }
 
 /** The output limit to send when the client names none. Tokens. */

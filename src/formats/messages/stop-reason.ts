@@ -4,16 +4,18 @@ import type { Json, JsonObject } from "../../core/json.ts";
 import { isObject } from "../../core/json.ts";
 
 /** Every documented stop reason. A word nobody knows ends like `end_turn`, with its own word kept beside. */
-const KINDS: Record<string, FinishKind> = {
-  end_turn: "stop",
-  stop_sequence: "stop-sequence",
-  max_tokens: "length",
-  model_context_window_exceeded: "length",
-  tool_use: "tool-calls",
-  refusal: "content-filter",
-  pause_turn: "pause",
-  compaction: "stop",
-};
+const KINDS: ReadonlyMap<string, FinishKind> = new Map(
+  Object.entries<FinishKind>({
+    end_turn: "stop",
+    stop_sequence: "stop-sequence",
+    max_tokens: "length",
+    model_context_window_exceeded: "length",
+    tool_use: "tool-calls",
+    refusal: "content-filter",
+    pause_turn: "pause",
+    compaction: "stop",
+  }),
+);
 
 const WORDS: Record<FinishKind, string> = {
   stop: "end_turn",
@@ -27,7 +29,7 @@ const WORDS: Record<FinishKind, string> = {
 /** Reads `stop_reason` with its companions, from a message or from the delta of a `message_delta`. */
 export function decodeStopReason({ stop_reason, stop_sequence, stop_details }: JsonObject): FinishReason {
   const raw = typeof stop_reason === "string" ? stop_reason : "end_turn";
-  const kind = KINDS[raw] ?? "stop";
+  const kind = KINDS.get(raw) ?? "stop";
   return {
     kind,
     raw,
@@ -72,7 +74,8 @@ export function encodeStopReason(reason: FinishReason, written: Written): JsonOb
 }
 
 function wordOf(reason: FinishReason, written: Written): string {
-  const own = reason.raw !== undefined && KINDS[reason.raw] === reason.kind ? reason.raw : WORDS[reason.kind];
+  const own =
+    reason.raw !== undefined && KINDS.get(reason.raw) === reason.kind ? reason.raw : WORDS[reason.kind];
   if (reason.kind === "length") return own;
   if (written.toolCalls > 0) return "tool_use";
   if (reason.kind === "content-filter" || written.refusal) return "refusal";

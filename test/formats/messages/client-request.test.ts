@@ -116,6 +116,21 @@ describe("top-level fields", () => {
   });
 });
 
+test("names every object has are types nobody knows", () => {
+  const content = [{ type: "constructor" }, { type: "toString" }];
+  const body = {
+    messages: [user(content)],
+    thinking: { type: "constructor" },
+    tool_choice: { type: "valueOf" },
+  };
+  const { request } = decode({ ...body, ...(JSON.parse('{"__proto__":{"a":1}}') as JsonObject) });
+  expect(request.turns[0]!.blocks).toEqual(
+    content.map((value) => ({ type: "foreign", format: "messages", value })),
+  );
+  expect(request.reasoning).toBeUndefined();
+  expect(Object.keys(request.extra.messages!)).toEqual(["__proto__", "thinking", "tool_choice"]);
+});
+
 describe("system turns", () => {
   const assistant = { role: "assistant", content: "a" };
 

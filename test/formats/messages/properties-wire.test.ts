@@ -173,7 +173,11 @@ describe("broken wires", () => {
   });
 
   test("requests of any kind are refused with a path or decoded, and nothing else is thrown", () => {
-    const anything = fc.jsonValue({ maxDepth: 3 });
+    // Names every object has would be found in a table that is an object.
+    const anything = fc.oneof(
+      fc.jsonValue({ maxDepth: 3 }),
+      fc.constantFrom<Json>("constructor", { type: "constructor" }, { type: "toString", name: "valueOf" }),
+    );
     const block = fc.record(
       {
         type: fc.constantFrom(
@@ -184,6 +188,8 @@ describe("broken wires", () => {
           "tool_result",
           "thinking",
           "redacted_thinking",
+          "constructor",
+          "__proto__",
           "search_result",
           "web_search_tool_result",
           "x",

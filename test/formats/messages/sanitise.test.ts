@@ -81,6 +81,20 @@ describe("what is moved, changed and kept", () => {
     expect(clean(schema).properties).toEqual(schema.properties);
   });
 
+  test("keywords every object has are no keywords", () => {
+    const schema = JSON.parse(
+      '{"type":"string","constructor":1,"__proto__":{"type":"integer"}}',
+    ) as JsonObject;
+    expect(clean(schema)).toEqual({
+      type: "string",
+      description: '{constructor: 1, __proto__: {"type":"integer"}}',
+    });
+    const members = JSON.parse(
+      '{"type":"object","properties":{"__proto__":{"type":"string"}}}',
+    ) as JsonObject;
+    expect(JSON.stringify(clean(members))).toContain('"__proto__":{"type":"string"}');
+  });
+
   test("the schema itself is left alone", () => {
     const schema: JsonObject = { type: "object", properties: { a: { type: "string", minLength: 1 } } };
     const before = JSON.stringify(schema);

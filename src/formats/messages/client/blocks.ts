@@ -38,19 +38,21 @@ export function decodeCache(value: Json | undefined): { cache?: CacheMark } {
 
 type Decoder = (block: JsonObject, path: string, lose: Lose) => Block;
 
-const DECODERS: Record<string, Decoder> = {
-  text: decodeText,
-  image: decodeImage,
-  document: decodeDocument,
-  thinking: decodeThinking,
-  redacted_thinking: decodeRedacted,
-  tool_use: decodeToolUse,
-  tool_result: decodeToolResult,
-};
+const DECODERS: ReadonlyMap<string, Decoder> = new Map(
+  Object.entries<Decoder>({
+    text: decodeText,
+    image: decodeImage,
+    document: decodeDocument,
+    thinking: decodeThinking,
+    redacted_thinking: decodeRedacted,
+    tool_use: decodeToolUse,
+    tool_result: decodeToolResult,
+  }),
+);
 
 function decodeBlock(value: Json, path: string, lose: Lose): Block {
   if (!isObject(value)) throw invalidRequest(`${path}: Input should be an object`, path);
-  const decode = DECODERS[String(value.type)];
+  const decode = DECODERS.get(String(value.type));
   return decode ? decode(value, path, lose) : foreign(value);
 }
 

@@ -7,27 +7,29 @@ import { isObject } from "../../../core/json.ts";
 
 type Reader = (block: JsonObject) => string | undefined;
 
-const READERS: Record<string, Reader> = {
-  search_result: (block) => lines([block.title, block.source, readText(block.content)]),
-  tool_reference: (block) => `[tool: ${readText(block.tool_name ?? block.name) ?? "unknown"}]`,
-  browser_state: (block) =>
-    `[browser state: ${JSON.stringify({ ...block, type: undefined, cache_control: undefined })}]`,
-  server_tool_use: readCall,
-  mcp_tool_use: readCall,
-  web_search_tool_result: (block) => labelled("web search", block.content),
-  web_fetch_tool_result: (block) => labelled("web fetch", block.content),
-  code_execution_tool_result: (block) => labelled("code execution", block.content),
-  bash_code_execution_tool_result: (block) => labelled("code execution", block.content),
-  text_editor_code_execution_tool_result: (block) => labelled("code execution", block.content),
-  tool_search_tool_result: (block) => labelled("tool search", block.content),
-  mcp_tool_result: (block) => labelled("tool result", block.content),
-  advisor_tool_result: (block) => labelled("advisor", block.content),
-  compaction: (block) => readText(block.content),
-};
+const READERS: ReadonlyMap<string, Reader> = new Map(
+  Object.entries<Reader>({
+    search_result: (block) => lines([block.title, block.source, readText(block.content)]),
+    tool_reference: (block) => `[tool: ${readText(block.tool_name ?? block.name) ?? "unknown"}]`,
+    browser_state: (block) =>
+      `[browser state: ${JSON.stringify({ ...block, type: undefined, cache_control: undefined })}]`,
+    server_tool_use: readCall,
+    mcp_tool_use: readCall,
+    web_search_tool_result: (block) => labelled("web search", block.content),
+    web_fetch_tool_result: (block) => labelled("web fetch", block.content),
+    code_execution_tool_result: (block) => labelled("code execution", block.content),
+    bash_code_execution_tool_result: (block) => labelled("code execution", block.content),
+    text_editor_code_execution_tool_result: (block) => labelled("code execution", block.content),
+    tool_search_tool_result: (block) => labelled("tool search", block.content),
+    mcp_tool_result: (block) => labelled("tool result", block.content),
+    advisor_tool_result: (block) => labelled("advisor", block.content),
+    compaction: (block) => readText(block.content),
+  }),
+);
 
 /** What a block says, or nothing when it is of a kind nobody documented. */
 export function readForeignBlock(block: JsonObject): string | undefined {
-  return READERS[String(block.type)]?.(block);
+  return READERS.get(String(block.type))?.(block);
 }
 
 function readCall(block: JsonObject): string {

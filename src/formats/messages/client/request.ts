@@ -107,17 +107,19 @@ function isCleared(index: number, messages: readonly Json[]): boolean {
   });
 }
 
-const MODES: Record<string, ReasoningWish["mode"]> = {
-  disabled: "off",
-  adaptive: "adaptive",
-  enabled: "budget",
-  between_tools: "between-tools",
-};
+const MODES: ReadonlyMap<string, ReasoningWish["mode"]> = new Map(
+  Object.entries<ReasoningWish["mode"]>({
+    disabled: "off",
+    adaptive: "adaptive",
+    enabled: "budget",
+    between_tools: "between-tools",
+  }),
+);
 
 /** The wish in `thinking`, and the members of it that have no canonical place. */
 function decodeThinking(thinking: Json | undefined): { wish?: ReasoningWish; rest?: JsonObject } {
   if (!isObject(thinking)) return {};
-  const mode = MODES[String(thinking.type)];
+  const mode = MODES.get(String(thinking.type));
   if (!mode) return { rest: thinking };
   const { type: _type, budget_tokens, display, ...rest } = thinking;
   const wish: ReasoningWish = { mode };
@@ -137,9 +139,9 @@ function decodeAnswerFormat(format: Json | undefined): AnswerFormat | undefined 
 
 /** What has no canonical place, by its own name; of split fields, the members that were not taken. */
 function collectExtra(body: JsonObject, output: JsonObject, thinking: JsonObject | undefined): JsonObject {
-  const extra: JsonObject = {};
-  for (const [field, value] of Object.entries(body))
-    if (!CANONICAL.has(field) && value != null) extra[field] = value;
+  // Not by assignment: a member may be called `__proto__`.
+  const others = Object.entries(body).filter(([field, value]) => !CANONICAL.has(field) && value != null);
+  const extra: JsonObject = Object.fromEntries(others);
   const { effort: _effort, format, ...outputRest } = output;
   if (format != null && !decodeAnswerFormat(format)) outputRest.format = format;
   if (Object.keys(outputRest).length > 0) extra.output_config = outputRest;

@@ -9,27 +9,31 @@ import { isObject } from "../../../core/json.ts";
 type Refusal = (value: Json) => string | undefined;
 
 /** The caller's program depends on the result, or it is a promise of safety: dropping it would deceive. */
-const REFUSED: Record<string, Refusal> = {
-  n: (value) => (typeof value === "number" && value > 1 ? "only one choice can be generated" : undefined),
-  logprobs: (value) => (value === true ? "log probabilities are not available" : undefined),
-  top_logprobs: (value) =>
-    typeof value === "number" && value > 0 ? "log probabilities are not available" : undefined,
-  modalities: (value) =>
-    Array.isArray(value) && value.includes("audio") ? "audio cannot be generated" : undefined,
-  audio: (value) => (isObject(value) ? "audio cannot be generated" : undefined),
-  web_search_options: () => "the built-in web search is not available",
-  moderation: (value) => (blocks(value) ? "moderation that blocks is not available" : undefined),
-};
+const REFUSED: ReadonlyMap<string, Refusal> = new Map(
+  Object.entries<Refusal>({
+    n: (value) => (typeof value === "number" && value > 1 ? "only one choice can be generated" : undefined),
+    logprobs: (value) => (value === true ? "log probabilities are not available" : undefined),
+    top_logprobs: (value) =>
+      typeof value === "number" && value > 0 ? "log probabilities are not available" : undefined,
+    modalities: (value) =>
+      Array.isArray(value) && value.includes("audio") ? "audio cannot be generated" : undefined,
+    audio: (value) => (isObject(value) ? "audio cannot be generated" : undefined),
+    web_search_options: () => "the built-in web search is not available",
+    moderation: (value) => (blocks(value) ? "moderation that blocks is not available" : undefined),
+  }),
+);
 
 /** The answer may differ, but a useful one is possible. */
-const TOLD: Record<string, (value: Json) => boolean> = {
-  logit_bias: (value) => isObject(value) && Object.keys(value).length > 0,
-  seed: () => true,
-  frequency_penalty: (value) => value !== 0,
-  presence_penalty: (value) => value !== 0,
-  verbosity: () => true,
-  moderation: () => true,
-};
+const TOLD: ReadonlyMap<string, (value: Json) => boolean> = new Map(
+  Object.entries<(value: Json) => boolean>({
+    logit_bias: (value) => isObject(value) && Object.keys(value).length > 0,
+    seed: () => true,
+    frequency_penalty: (value) => value !== 0,
+    presence_penalty: (value) => value !== 0,
+    verbosity: () => true,
+    moderation: () => true,
+  }),
+);
 
 /**
  * Looks through what only chat-completions knows of a request.
@@ -38,14 +42,14 @@ const TOLD: Record<string, (value: Json) => boolean> = {
 export function checkChatOnly(request: ChatRequest, call: Call): void {
   for (const [field, value] of Object.entries(request.extra["chat-completions"] ?? {})) {
     if (value == null) continue;
-    const reason = REFUSED[field]?.(value);
+    const reason = REFUSED.get(field)?.(value);
     if (reason !== undefined)
       throw invalidRequest(
         `${field}: ${reason} for the model ${call.model}; remove the field or choose another model.`,
         field,
         "unsupported_value",
       );
-    if (TOLD[field]?.(value)) call.lose("dropped", field);
+    if (TOLD.get(field)?.(value)) call.lose("dropped", field);
   }
 }
 

@@ -8,17 +8,19 @@ import { isObject, parseJson } from "../../../core/json.ts";
  * Kind by the vendor's error type; it says more than the status, which hosts in between rewrite. The two types not listed
  * (`invalid_request_error`, which stands for every other 4xx, and `api_error`) say less: there the status decides.
  */
-const KIND_BY_TYPE: Record<string, ErrorKind> = {
-  authentication_error: "upstream-auth",
-  billing_error: "upstream-auth",
-  permission_error: "upstream-auth",
-  not_found_error: "not-found",
-  conflict_error: "conflict",
-  request_too_large: "too-large",
-  rate_limit_error: "rate-limited",
-  timeout_error: "timeout",
-  overloaded_error: "overloaded",
-};
+const KIND_BY_TYPE: ReadonlyMap<string, ErrorKind> = new Map(
+  Object.entries<ErrorKind>({
+    authentication_error: "upstream-auth",
+    billing_error: "upstream-auth",
+    permission_error: "upstream-auth",
+    not_found_error: "not-found",
+    conflict_error: "conflict",
+    request_too_large: "too-large",
+    rate_limit_error: "rate-limited",
+    timeout_error: "timeout",
+    overloaded_error: "overloaded",
+  }),
+);
 
 const KIND_BY_STATUS: Record<number, ErrorKind> = {
   400: "invalid-request",
@@ -53,7 +55,7 @@ export function decodeError(status: number, headers: Headers, body: string): Gat
   const error = errorObject(parsed);
   const type = typeof error?.type === "string" ? error.type : "";
   const kind =
-    KIND_BY_TYPE[type] ?? KIND_BY_STATUS[status] ?? (status < 500 ? "invalid-request" : "upstream");
+    KIND_BY_TYPE.get(type) ?? KIND_BY_STATUS[status] ?? (status < 500 ? "invalid-request" : "upstream");
   const retryAfter = readRetryAfter(headers);
   return build(kindOfLimit(kind, error, retryAfter), sentenceOf(parsed, error, status), {
     error,
@@ -67,7 +69,7 @@ export function decodeError(status: number, headers: Headers, body: string): Gat
 export function decodeStreamError(body: Json | undefined): GatewayError {
   const error = errorObject(body);
   const type = typeof error?.type === "string" ? error.type : "";
-  const kind = KIND_BY_TYPE[type] ?? (type === "invalid_request_error" ? "invalid-request" : "upstream");
+  const kind = KIND_BY_TYPE.get(type) ?? (type === "invalid_request_error" ? "invalid-request" : "upstream");
   return build(kind, sentenceOf(body, error, 0), { error });
 }
 

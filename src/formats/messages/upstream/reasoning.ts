@@ -14,15 +14,19 @@ export interface EncodedReasoning {
 /** Effort words, rising; `minimal` is one only chat-completions has. */
 const EFFORTS = ["minimal", "low", "medium", "high", "xhigh", "max"];
 
+const MEDIUM_BUDGET = 10_000;
+
 /** Tokens for each effort, on models that take a budget. */
-const BUDGETS: Record<string, number> = {
-  minimal: 1024,
-  low: 4096,
-  medium: 10_000,
-  high: 16_000,
-  xhigh: 32_000,
-  max: 32_000,
-};
+const BUDGETS: ReadonlyMap<string, number> = new Map(
+  Object.entries<number>({
+    minimal: 1024,
+    low: 4096,
+    medium: MEDIUM_BUDGET,
+    high: 16_000,
+    xhigh: 32_000,
+    max: 32_000,
+  }),
+);
 
 /** The effort nearest to a budget, on models that take none: up to so many tokens. */
 const NEAREST: [below: number, effort: string][] = [
@@ -115,7 +119,7 @@ function budgeted(
   facts: ModelFacts,
   call: Call,
 ): EncodedReasoning {
-  const wanted = wish.budget ?? BUDGETS[wish.effort ?? "medium"] ?? BUDGETS.medium!;
+  const wanted = wish.budget ?? BUDGETS.get(wish.effort ?? "medium") ?? MEDIUM_BUDGET;
   const shown = display(wish, request, facts, call);
   if (wish.mode === "budget" && call.format === FORMAT)
     return { thinking: { type: "enabled", budget_tokens: wanted, ...shown } };

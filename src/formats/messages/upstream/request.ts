@@ -183,19 +183,21 @@ function encodeUser(user: string | undefined, rest: Json | undefined, call: Call
 }
 
 /** The words of both client formats; `auto` is what leaving it out means. */
-const SERVICE_TIERS: Record<string, string | undefined> = {
-  standard_only: "standard_only",
-  default: "standard_only",
-  flex: "standard_only",
-  priority: "auto",
-  scale: "auto",
-};
+const SERVICE_TIERS: ReadonlyMap<string, string> = new Map(
+  Object.entries<string>({
+    standard_only: "standard_only",
+    default: "standard_only",
+    flex: "standard_only",
+    priority: "auto",
+    scale: "auto",
+  }),
+);
 
 function encodeServiceTier(tier: string | undefined, facts: ModelFacts, call: Call): JsonObject {
   if (tier === undefined || tier === "auto") return {};
-  if (tier === "flex" || tier === "fast" || !(tier in SERVICE_TIERS))
+  if (tier === "flex" || tier === "fast" || !SERVICE_TIERS.has(tier))
     call.lose(tier === "flex" ? "converted" : "dropped", "service_tier");
-  const word = SERVICE_TIERS[tier];
+  const word = SERVICE_TIERS.get(tier);
   return word !== undefined && facts.claude ? { service_tier: word } : {};
 }
 

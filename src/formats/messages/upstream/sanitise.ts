@@ -44,11 +44,13 @@ const FORMATS = new Set<Json>([
 const HARD_PATTERN = /\(\?(?!:)|\\[bB1-9]/;
 
 /** Keywords of which only some values are known. */
-const PARTLY_KNOWN: Record<string, (value: Json) => boolean> = {
-  format: (value) => FORMATS.has(value),
-  pattern: (value) => typeof value === "string" && !HARD_PATTERN.test(value),
-  minItems: (value) => value === 0 || value === 1,
-};
+const PARTLY_KNOWN: ReadonlyMap<string, (value: Json) => boolean> = new Map(
+  Object.entries<(value: Json) => boolean>({
+    format: (value) => FORMATS.has(value),
+    pattern: (value) => typeof value === "string" && !HARD_PATTERN.test(value),
+    minItems: (value) => value === 0 || value === 1,
+  }),
+);
 
 /** @param schema the schema of an answer or of a strict tool; it is not changed. */
 export function sanitiseSchema(schema: JsonObject): Sanitised {
@@ -57,16 +59,17 @@ export function sanitiseSchema(schema: JsonObject): Sanitised {
 }
 
 function sanitise(schema: JsonObject, found: Findings): JsonObject {
-  const kept: JsonObject = {};
+  const members: [string, Json][] = [];
   const moved: string[] = [];
   for (const [keyword, value] of Object.entries(schema)) {
     if (value === undefined || SKIPPED.has(keyword)) continue;
-    if (MAPS.has(keyword)) kept[keyword] = sanitiseMap(value, found);
+    if (MAPS.has(keyword)) members.push([keyword, sanitiseMap(value, found)]);
     else if (NESTED.has(keyword))
-      kept[keyword === "oneOf" ? "anyOf" : keyword] = sanitiseNested(value, found);
-    else if (PLAIN.has(keyword) || PARTLY_KNOWN[keyword]?.(value)) kept[keyword] = value;
+      members.push([keyword === "oneOf" ? "anyOf" : keyword, sanitiseNested(value, found)]);
+    else if (PLAIN.has(keyword) || PARTLY_KNOWN.get(keyword)?.(value)) members.push([keyword, value]);
     else moved.push(`${keyword}: ${JSON.stringify(value)}`);
   }
+  const kept: JsonObject = Object.fromEntries(members);
   if (isObjectSchema(schema)) closeObject(schema, kept, moved);
   if (schema.oneOf !== undefined || moved.length > 0) found.changed = true;
   if (moved.length > 0) kept.description = withNote(kept.description, moved);
@@ -157,7 +160,8 @@ export function flattenRoot(schema: JsonObject): { schema: JsonObject; changed: 
   );
   if (branches.length === 0) return { schema: { type: "object", ...schema }, changed: false };
   const flat = branches.map((branch) => flattenRoot(branch).schema);
-  const properties = Object.assign({}, ...flat.map(propertiesOf), propertiesOf(rest)) as JsonObject;
+  const members = [...flat, rest].flatMap((branch) => Object.entries(propertiesOf(branch)));
+  const properties: JsonObject = Object.fromEntries(members);
   const required = [...new Set([...namesIn(rest.required), ...commonNames(flat, Array.isArray(allOf))])];
   return {
     schema: { type: "object", ...rest, properties, ...(required.length > 0 && { required }) },

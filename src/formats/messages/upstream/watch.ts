@@ -27,7 +27,7 @@ export const watch: Watch = {
       return;
     }
     if (!isObject(data)) return;
-    const read = READERS[String(data.type)];
+    const read = READERS.get(String(data.type));
     if (read && !seen.terminated) read(data, seen);
   },
   answer(body: JsonObject, seen: Seen): void {
@@ -51,19 +51,21 @@ export function isErrorFrame(frame: Frame, data: Json | undefined): boolean {
   );
 }
 
-const READERS: Record<string, (data: JsonObject, seen: Seen) => void> = {
-  message_start(data, seen) {
-    if (isObject(data.message)) noteUsage(data.message.usage, seen);
-  },
-  message_delta(data, seen) {
-    noteUsage(data.usage, seen);
-    if (isObject(data.delta) && typeof data.delta.stop_reason === "string")
-      seen.finish = decodeStopReason(data.delta);
-  },
-  message_stop(_data, seen) {
-    seen.terminated = seen.complete = true;
-  },
-};
+const READERS: ReadonlyMap<string, (data: JsonObject, seen: Seen) => void> = new Map(
+  Object.entries<(data: JsonObject, seen: Seen) => void>({
+    message_start(data, seen) {
+      if (isObject(data.message)) noteUsage(data.message.usage, seen);
+    },
+    message_delta(data, seen) {
+      noteUsage(data.usage, seen);
+      if (isObject(data.delta) && typeof data.delta.stop_reason === "string")
+        seen.finish = decodeStopReason(data.delta);
+    },
+    message_stop(_data, seen) {
+      seen.terminated = seen.complete = true;
+    },
+  }),
+);
 
 function noteUsage(usage: Json | undefined, seen: Seen): void {
   if (isObject(usage)) seen.usage = mergeUsage(seen.usage ?? NO_USAGE, decodeUsage(usage));

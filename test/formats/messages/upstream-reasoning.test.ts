@@ -164,6 +164,23 @@ describe("reasoning (contract E.1.2)", () => {
     });
   });
 
+  test("F-45: clearing of thinking goes with the thinking, other edits stay", () => {
+    const edits = [{ type: "clear_thinking_20251015" }, { type: "clear_tool_uses_20250919" }];
+    const edited = (list: JsonObject[], toolChoice?: ChatRequest["toolChoice"]) =>
+      encode(
+        {
+          reasoning: { mode: "budget", budget: 2000 },
+          tools: [{ kind: "function", name: "f" }],
+          toolChoice,
+          extra: { messages: { context_management: { edits: list } } },
+        },
+        { model: "claude-sonnet-4-5", format: "messages" },
+      ).body.context_management as unknown;
+    expect(edited(edits)).toEqual({ edits });
+    expect(edited(edits, { type: "required" })).toEqual({ edits: edits.slice(1) });
+    expect(edited(edits.slice(0, 1), { type: "required" })).toBeUndefined();
+  });
+
   test("the binding of the newest models is loosened only where the provider knows how", () => {
     const traits = { blockBinding: true };
     const binding = { block_binding: { prefix_mismatch_behavior: "drop_block" } };

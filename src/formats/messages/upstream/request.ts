@@ -54,7 +54,11 @@ export function encodeRequest(request: ChatRequest, call: Call): JsonObject {
     ...encodeOutput(reasoning.effort, answer.format, extra.output_config),
     ...encodeUser(request.user, extra.metadata, call),
     ...encodeServiceTier(request.serviceTier, facts, call),
-    ...without(extra, ["thinking", "output_config", "metadata"]),
+    ...without(extra, ["thinking", "output_config", "metadata", "context_management"]),
+    ...encodeContextManagement(
+      extra.context_management,
+      wished.thinking !== undefined && !reasoning.thinking,
+    ),
     ...(system.length > 0 && { system }),
     ...withTools([...tools, ...answer.tools], answer.choice ?? choice),
     messages: messages.map(finishDraft),
@@ -199,6 +203,17 @@ function encodeServiceTier(tier: string | undefined, facts: ModelFacts, call: Ca
     call.lose(tier === "flex" ? "converted" : "dropped", "service_tier");
   const word = SERVICE_TIERS.get(tier);
   return word !== undefined && facts.claude ? { service_tier: word } : {};
+}
+
+/** Clearing thinking is refused where there is none (pitfall F-45): the edit goes with the thinking it is about. */
+function encodeContextManagement(value: Json | undefined, thinkingDropped: boolean): JsonObject {
+  if (value === undefined) return {};
+  if (!thinkingDropped || !isObject(value) || !Array.isArray(value.edits))
+    return { context_management: value };
+  const edits = value.edits.filter(
+    (edit) => !(isObject(edit) && String(edit.type).startsWith("clear_thinking")),
+  );
+  return edits.length > 0 ? { context_management: { ...value, edits } } : {};
 }
 
 function sentences(...texts: (string | undefined)[]): JsonObject[] {

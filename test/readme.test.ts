@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { loadConfig } from "../src/config/load.ts";
 import { listOptions } from "../src/config/schema.ts";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
+import { makeMatrix } from "./helpers/matrix.ts";
 
 const ROOT = resolve(import.meta.dir, "..");
 const README = join(ROOT, "README.md");
@@ -119,11 +120,34 @@ test("the option table is the schema's", async () => {
     "| --- | --- | --- | --- |",
     ...rows,
   ].join("\n");
-  const wanted = text.replace(
-    /<!-- options -->.*<!-- \/options -->/s,
-    `<!-- options -->\n\n${table}\n\n<!-- /options -->`,
+  await checkPart("options", table);
+});
+
+test("the matrix is what the code does", async () => {
+  await checkPart("matrix", await makeMatrix());
+});
+
+test("weir explain takes the request the README shows", async () => {
+  const command = blocks("sh").find((block) => block.includes("weir explain"))!;
+  const run = Bun.spawn(
+    ["sh", "-c", command.replace("weir explain", `"${process.execPath}" "${ROOT}/src/main.ts" explain`)],
+    {
+      env: { PATH: process.env["PATH"] ?? "", ANTHROPIC_API_KEY: "k" },
+      cwd: gateway.folder,
+      stdout: "pipe",
+    },
   );
+  const { losses } = JSON.parse(await new Response(run.stdout).text()) as { losses: unknown };
+  expect(losses).toMatchObject([{ code: "dropped", path: "temperature" }]);
+});
+
+/** A part of the README that is made by code; spaces and dashes of its tables are the formatter's. */
+async function checkPart(name: string, made: string): Promise<void> {
+  const before = await Bun.file(README).text();
+  const marks = new RegExp(`<!-- ${name} -->.*<!-- /${name} -->`, "s");
+  expect(before).toMatch(marks);
+  const wanted = before.replace(marks, () => `<!-- ${name} -->\n\n${made}\n\n<!-- /${name} -->`);
   const squeezed = (markdown: string) => markdown.replace(/[ -]{2,}/g, (run) => run[0]!);
   if (process.env["UPDATE"] === "1") await Bun.write(README, wanted);
-  else expect(squeezed(text)).toBe(squeezed(wanted));
-});
+  else expect(squeezed(before)).toBe(squeezed(wanted));
+}

@@ -1,0 +1,262 @@
+/**
+ * What is carried between the formats, found out by asking the code: each row is a request with one more member, sent
+ * through `explain`; the losses it records and the errors it throws are the cell.
+ */
+import { GatewayError } from "../../src/core/error.ts";
+import type { ClientCodec, Format } from "../../src/core/format.ts";
+import type { Json, JsonObject } from "../../src/core/json.ts";
+import { Secret } from "../../src/core/secret.ts";
+import { chatCompletionsFormat } from "../../src/formats/chat-completions/index.ts";
+import { messagesFormat } from "../../src/formats/messages/index.ts";
+import { explain } from "../../src/gateway/explain.ts";
+import { Registry } from "../../src/gateway/registry.ts";
+import { scanBody } from "../../src/stream/scan.ts";
+import anthropic from "../../plugins/anthropic.ts";
+import openai from "../../plugins/openai.ts";
+
+type ClientFormat = Format & { client: ClientCodec };
+
+const registry = new Registry({
+  plugins: [openai, anthropic].map((plugin) => ({ plugin, source: "built-in" })),
+  formats: [chatCompletionsFormat, messagesFormat],
+  settings: () => ({ apiKey: new Secret("none") }),
+});
+
+/** A name for the row, and the members it adds to the plainest request. */
+type Probe = readonly [name: string, members: JsonObject];
+
+const PIXEL =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
+const PDF = "JVBERi0xLjQKJSVFT0Y=";
+const schema: JsonObject = {
+  type: "object",
+  properties: { a: { type: "string" } },
+  required: ["a"],
+  additionalProperties: false,
+};
+
+const chatTool: JsonObject = { type: "function", function: { name: "f", parameters: schema } };
+const call: JsonObject = { id: "call_1", type: "function", function: { name: "f", arguments: "{}" } };
+const user = (content: Json): JsonObject => ({ role: "user", content });
+
+const CHAT: readonly Probe[] = [
+  [
+    "`messages`, any roles",
+    {
+      messages: [
+        { role: "developer", content: "d" },
+        user("u"),
+        { role: "assistant", content: "a" },
+        user("u"),
+      ],
+    },
+  ],
+  [
+    "system in mid-conversation",
+    {
+      messages: [user("u"), { role: "assistant", content: "a" }, { role: "system", content: "s" }, user("u")],
+    },
+  ],
+  ["`max_tokens`, `max_completion_tokens`", { max_completion_tokens: 100 }],
+  ["`temperature` up to 1", { temperature: 0.5 }],
+  ["`temperature` over 1", { temperature: 1.5 }],
+  ["`top_p`", { top_p: 0.9 }],
+  ["`stop`", { stop: ["END"] }],
+  ["`seed`", { seed: 7 }],
+  ["`logit_bias`", { logit_bias: { "1": 5 } }],
+  ["`frequency_penalty`, `presence_penalty`", { frequency_penalty: 1, presence_penalty: 1 }],
+  ["`n` over 1", { n: 2 }],
+  ["`logprobs`", { logprobs: true }],
+  ["`stream_options.include_usage`", { stream: true, stream_options: { include_usage: true } }],
+  [
+    "image, data URI",
+    { messages: [user([{ type: "image_url", image_url: { url: `data:image/png;base64,${PIXEL}` } }])] },
+  ],
+  [
+    "image, https",
+    { messages: [user([{ type: "image_url", image_url: { url: "https://example.com/a.png" } }])] },
+  ],
+  [
+    "PDF",
+    {
+      messages: [
+        user([
+          { type: "file", file: { filename: "a.pdf", file_data: `data:application/pdf;base64,${PDF}` } },
+        ]),
+      ],
+    },
+  ],
+  ["`file_id`", { messages: [user([{ type: "file", file: { file_id: "file-1" } }])] }],
+  ["audio in", { messages: [user([{ type: "input_audio", input_audio: { data: "AAAA", format: "wav" } }])] }],
+  ["audio out", { modalities: ["text", "audio"], audio: { voice: "alloy", format: "wav" } }],
+  ["`tools`", { tools: [chatTool] }],
+  ["custom tool", { tools: [{ type: "custom", custom: { name: "c" } }] }],
+  [
+    "tool calls and results",
+    {
+      tools: [chatTool],
+      messages: [
+        user("u"),
+        { role: "assistant", content: null, tool_calls: [call] },
+        { role: "tool", tool_call_id: "call_1", content: "r" },
+      ],
+    },
+  ],
+  ["`tool_choice`: required", { tools: [chatTool], tool_choice: "required" }],
+  ["`tool_choice`: named", { tools: [chatTool], tool_choice: { type: "function", function: { name: "f" } } }],
+  ["`parallel_tool_calls`: false", { tools: [chatTool], parallel_tool_calls: false }],
+  ["legacy `functions`", { functions: [{ name: "f", parameters: schema }] }],
+  [
+    "`response_format`: json_schema",
+    { response_format: { type: "json_schema", json_schema: { name: "r", schema } } },
+  ],
+  ["`response_format`: json_object", { response_format: { type: "json_object" } }],
+  ["`reasoning_effort`", { reasoning_effort: "high" }],
+  ["`verbosity`", { verbosity: "low" }],
+  ["`user`, `safety_identifier`", { user: "someone" }],
+  ["`service_tier`: flex", { service_tier: "flex" }],
+  [
+    "cache marks on parts",
+    { messages: [user([{ type: "text", text: "u", cache_control: { type: "ephemeral" } }])] },
+  ],
+  ["`web_search_options`", { web_search_options: {} }],
+];
+
+const claudeTool: JsonObject = { name: "f", input_schema: schema };
+const use: JsonObject = { type: "tool_use", id: "toolu_1", name: "f", input: {} };
+const result = (content: Json): JsonObject => ({
+  role: "user",
+  content: [{ type: "tool_result", tool_use_id: "toolu_1", content }],
+});
+const image: JsonObject = { type: "image", source: { type: "base64", media_type: "image/png", data: PIXEL } };
+const pdf: JsonObject = {
+  type: "document",
+  source: { type: "base64", media_type: "application/pdf", data: PDF },
+};
+
+const MESSAGES: readonly Probe[] = [
+  ["`system`, text or blocks", { system: [{ type: "text", text: "s" }] }],
+  ["system in mid-conversation", { messages: [user("u"), { role: "system", content: "s" }] }],
+  ["`temperature`", { temperature: 0.5 }],
+  ["`top_k`", { top_k: 5 }],
+  ["`stop_sequences` up to 4", { stop_sequences: ["END"] }],
+  ["`stop_sequences` over 4", { stop_sequences: ["a1", "b2", "c3", "d4", "e5"] }],
+  ["image", { messages: [user([image])] }],
+  ["PDF", { messages: [user([pdf])] }],
+  [
+    "text document",
+    {
+      messages: [user([{ type: "document", source: { type: "text", media_type: "text/plain", data: "t" } }])],
+    },
+  ],
+  ["file by id", { messages: [user([{ type: "image", source: { type: "file", file_id: "f" } }])] }],
+  ["`tools`", { tools: [claudeTool] }],
+  [
+    "tool use and result",
+    { tools: [claudeTool], messages: [user("u"), { role: "assistant", content: [use] }, result("r")] },
+  ],
+  [
+    "image in a tool result",
+    { tools: [claudeTool], messages: [user("u"), { role: "assistant", content: [use] }, result([image])] },
+  ],
+  [
+    "PDF in a tool result",
+    { tools: [claudeTool], messages: [user("u"), { role: "assistant", content: [use] }, result([pdf])] },
+  ],
+  ["`tool_choice`: any", { tools: [claudeTool], tool_choice: { type: "any" } }],
+  [
+    "`disable_parallel_tool_use`",
+    { tools: [claudeTool], tool_choice: { type: "auto", disable_parallel_tool_use: true } },
+  ],
+  ["server tool (web search)", { tools: [claudeTool, { type: "web_search_20250305", name: "web_search" }] }],
+  ["`thinking` with a budget", { thinking: { type: "enabled", budget_tokens: 2000 }, max_tokens: 4000 }],
+  ["`output_config.effort`", { output_config: { effort: "high" } }],
+  ["`output_config.format`", { output_config: { format: { type: "json_schema", schema } } }],
+  [
+    "signed thinking of Anthropic's",
+    {
+      messages: [
+        user("u"),
+        {
+          role: "assistant",
+          content: [
+            { type: "thinking", thinking: "t", signature: "SIG" },
+            { type: "text", text: "a" },
+          ],
+        },
+        user("u"),
+      ],
+    },
+  ],
+  ["citations", { messages: [user([{ ...pdf, citations: { enabled: true } }])] }],
+  ["`metadata.user_id`", { metadata: { user_id: "someone" } }],
+  ["`service_tier`", { service_tier: "standard_only" }],
+  [
+    "`context_management`: clear_tool_uses",
+    { context_management: { edits: [{ type: "clear_tool_uses_20250919" }] } },
+  ],
+  [
+    "`mcp_servers`, `container`, `thread`",
+    { mcp_servers: [{ type: "url", url: "https://example.com", name: "x" }] },
+  ],
+  [
+    "prefill (last message from the assistant)",
+    { messages: [user("u"), { role: "assistant", content: "a" }] },
+  ],
+];
+
+async function cell(format: ClientFormat, model: string, members: JsonObject): Promise<string> {
+  const plain = { model, max_tokens: 100, messages: [user("u")], ...members };
+  if ("max_completion_tokens" in members) delete (plain as JsonObject)["max_tokens"];
+  const bytes = Buffer.from(JSON.stringify(plain));
+  const modelSpan = scanBody(bytes, 99).members.get("model")!;
+  const options = { format, body: plain as JsonObject, bytes, modelSpan, headers: new Headers() };
+  try {
+    const { losses } = await explain(options, { registry, hooks: [], strict: false });
+    const listed = (losses as unknown as { code: string; path: string }[]).map(
+      ({ code, path }) => `${code} \`${path}\``,
+    );
+    return listed.length === 0 ? "carried" : listed.join(", ");
+  } catch (thrown) {
+    if (!(thrown instanceof GatewayError)) throw thrown;
+    return `refused${thrown.param ? ` (\`${thrown.param}\`)` : ""}`;
+  }
+}
+
+async function section(
+  title: string,
+  format: ClientFormat,
+  models: readonly string[],
+  probes: readonly Probe[],
+): Promise<string> {
+  const rows = await Promise.all(
+    probes.map(async ([name, members]) => {
+      const cells = await Promise.all(models.map((model) => cell(format, model, members)));
+      return `| ${name} | ${cells.join(" | ")} |`;
+    }),
+  );
+  const heads = models.map((model) => `\`${model}\``).join(" | ");
+  return [
+    `${title}\n`,
+    `| of the request | to ${heads} |`,
+    `| --- | ${models.map(() => "---").join(" | ")} |`,
+    ...rows,
+  ].join("\n");
+}
+
+/** The two tables of the README. */
+export async function makeMatrix(): Promise<string> {
+  const chat = await section(
+    "A chat-completions client:",
+    chatCompletionsFormat as ClientFormat,
+    ["claude-opus-4-6", "claude-opus-5-5"],
+    CHAT,
+  );
+  const messages = await section(
+    "A messages client:",
+    messagesFormat as ClientFormat,
+    ["gpt-4.1", "gpt-5.4"],
+    MESSAGES,
+  );
+  return `${chat}\n\n${messages}`;
+}

@@ -46,9 +46,9 @@ function gist(message: JsonObject) {
   };
 }
 
-if (!haveRecordings) test.todo(NO_RECORDINGS);
+if (!haveRecordings) console.log(NO_RECORDINGS);
 if (!haveCaptures)
-  test.todo("The captures are not beside the repository (../shared/captures): nothing to read.");
+  console.log("The captures are not beside the repository (../shared/captures): nothing to read.");
 
 describe("recorded answers, decoded and written again", () => {
   for (const recording of good.filter(({ framing }) => framing === "json"))

@@ -13,13 +13,15 @@ const CLOSE = "</think>";
 export class ThinkTags {
   #state: "before" | "inside" | "behind" = "before";
   #held = "";
+  /** The tag has closed and nothing was said since. */
+  #fresh = false;
 
   push(text: string): ThinkPiece[] {
     this.#held += text;
     const pieces: ThinkPiece[] = [];
     if (this.#state === "before") this.#enter();
     if (this.#state === "inside") this.#leave(pieces);
-    if (this.#state === "behind") this.#take("text", this.#held.length, pieces);
+    if (this.#state === "behind") this.#speak(pieces);
     return pieces;
   }
 
@@ -44,7 +46,15 @@ export class ThinkTags {
     if (at < 0) return this.#take("reasoning", this.#held.length - begun(this.#held), pieces);
     this.#take("reasoning", at, pieces);
     this.#state = "behind";
-    this.#held = this.#held.slice(CLOSE.length).trimStart();
+    this.#held = this.#held.slice(CLOSE.length);
+    this.#fresh = true;
+  }
+
+  /** White space behind the closing tag belongs to the tag. */
+  #speak(pieces: ThinkPiece[]): void {
+    if (this.#fresh) this.#held = this.#held.trimStart();
+    if (this.#held !== "") this.#fresh = false;
+    this.#take("text", this.#held.length, pieces);
   }
 
   #take(kind: ThinkPiece["kind"], length: number, pieces: ThinkPiece[]): void {

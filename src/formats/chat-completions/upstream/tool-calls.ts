@@ -43,7 +43,8 @@ export class ToolCalls {
     call.id ??= fragment.id;
     call.members ??= fragment.members;
     if (call.name === "") call.name = fragment.name;
-    call.input += fragment.input;
+    // What comes behind whole arguments belongs to nothing.
+    if (!call.closed) call.input += fragment.input;
     return call;
   }
 

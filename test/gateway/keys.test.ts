@@ -1,0 +1,67 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { createKeyring, type KeyOrder } from "../../src/gateway/keys.ts";
+
+const digest = (key: string) => new Bun.CryptoHasher("sha256").update(key).digest("hex");
+const keyring = createKeyring([
+  { name: "alice", sha256: digest("first-key") },
+  { name: "bob", sha256: digest("second-key") },
+]);
+
+function check(headers: Record<string, string>, order: KeyOrder = "bearer-first"): string | undefined {
+  return keyring.check(new Headers(headers), order)?.name;
+}
+
+test("either header, the scheme in any case", () => {
+  expect(check({ authorization: "Bearer first-key" })).toBe("alice");
+  expect(check({ authorization: "bEaReR   second-key " })).toBe("bob");
+  expect(check({ "x-api-key": "second-key" })).toBe("bob");
+});
+
+test("G-2: when both differ, the order decides", () => {
+  const both = { authorization: "Bearer first-key", "x-api-key": "second-key" };
+  expect(check(both, "bearer-first")).toBe("alice");
+  expect(check(both, "x-api-key-first")).toBe("bob");
+  expect(check({ ...both, "x-api-key": "wrong" }, "x-api-key-first")).toBeUndefined();
+  expect(check({ ...both, authorization: "Bearer wrong" }, "bearer-first")).toBeUndefined();
+});
+
+test("nothing else gets in: prefixes, digests, other schemes, naughty strings", () => {
+  const wrong = [
+    "",
+    "first-ke",
+    "first-key2",
+    digest("first-key"),
+    "alice",
+    "' OR '1'='1",
+    "%00",
+    "null",
+    "__proto__",
+    "x".repeat(9000),
+  ];
+  for (const key of wrong) {
+    expect(check({ authorization: `Bearer ${key}` })).toBeUndefined();
+    expect(check({ "x-api-key": key })).toBeUndefined();
+  }
+  expect(check({ authorization: "Basic first-key" })).toBeUndefined();
+  expect(check({ authorization: "first-key" })).toBeUndefined();
+  expect(check({})).toBeUndefined();
+});
+
+test("no header value makes it throw", () => {
+  const latin = fc.string({
+    unit: fc.integer({ min: 0x20, max: 0xff }).map((code) => String.fromCharCode(code)),
+  });
+  fc.assert(
+    fc.property(latin, latin, (bearer, key) => {
+      if (/first-key|second-key/.test(bearer + key)) return;
+      expect(check({ authorization: `Bearer ${bearer}`, "x-api-key": key })).toBeUndefined();
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("without keys nobody is let in by name, and the size says so", () => {
+  expect(createKeyring([]).size).toBe(0);
+  expect(createKeyring([]).check(new Headers({ "x-api-key": "x" }), "bearer-first")).toBeUndefined();
+});

@@ -17,8 +17,9 @@ import { answerHooks, fromList, meter, toList } from "./events.ts";
 import type { Answer, Gateway, Incoming } from "./exchange.ts";
 import { STREAM_HEADERS } from "./exchange-native.ts";
 import { rememberReasoning, restoreReasoning } from "./reasoning-cache.ts";
+import { withoutReasoning } from "./recover.ts";
 import { answerHeaders } from "./reply.ts";
-import { discard, readAnswer, readErrorText, send, upstreamHeaders } from "./send.ts";
+import { discard, headerFilters, readAnswer, readErrorText, send, upstreamHeaders } from "./send.ts";
 
 /** Above this many tokens an upstream is asked to stream even for a JSON answer: long silences get cut (contract E.0.4). */
 const STREAM_ABOVE_TOKENS = 8192;
@@ -67,14 +68,29 @@ async function sendTranslated(
   call: Call,
   gateway: Gateway,
 ): Promise<AsyncIterable<ChatEvent>> {
-  const target = call.target!;
-  const codec = gateway.registry.formats.get(target.format)!.upstream!;
+  const codec = gateway.registry.formats.get(call.target!.format)!.upstream!;
   const strict = gateway.strict || call.headers.get("x-weir-strict") === "true";
-  const body = encodeUpstream(request, call, codec, strict);
-  const response = await send(
-    { target, url: target.url, body, headers: upstreamHeaders(target, call, {}) },
-    call,
-  );
+  const attempt = async (wanted: ChatRequest) =>
+    sendEncoded(encodeUpstream(wanted, call, codec, strict), codec, call);
+  try {
+    return await attempt(request);
+  } catch (thrown) {
+    const again = thrown instanceof GatewayError ? withoutReasoning(request, thrown, call) : undefined;
+    if (!again) throw thrown;
+    return attempt(again);
+  }
+}
+
+async function sendEncoded(
+  body: Uint8Array,
+  codec: UpstreamCodec,
+  call: Call,
+): Promise<AsyncIterable<ChatEvent>> {
+  const target = call.target!;
+  // Headers of the client's format mean something to an upstream of the same format only.
+  const forwarded = target.format === call.format ? headerFilters(codec).request(call.headers) : {};
+  const headers = upstreamHeaders(target, call, forwarded);
+  const response = await send({ target, url: target.url, body, headers }, call);
   if (!response.ok) throw codec.decodeError(response.status, response.headers, await readErrorText(response));
   const type = response.headers.get("content-type") ?? "";
   if (type.includes("text/event-stream") && response.body)

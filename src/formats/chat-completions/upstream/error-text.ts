@@ -3,7 +3,7 @@ import type { Json } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
 
 /** How deep errors are wrapped in each other before the search is given up. */
-const MAX_NESTING = 4;
+const MAX_NESTING = 8;
 
 /** Sentences of proxies that say nothing; what they wrap says it. */
 const EMPTY_SENTENCE = /^provider returned error\.?$/i;

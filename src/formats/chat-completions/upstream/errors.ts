@@ -72,7 +72,7 @@ const TOO_LONG = new RegExp(
     "too many (?:input )?tokens",
     "input token count[^.]*exceeds",
     "tokens? [^.]*exceeds? the (?:model|maximum)",
-    "inputs? tokens? \\+ `?max_new_tokens",
+    "inputs?`? tokens? \\+ `?max_new_tokens",
     "reduce the length of (?:the|your) (?:messages|prompt|input)",
   ].join("|"),
   "i",

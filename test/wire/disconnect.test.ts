@@ -1,0 +1,145 @@
+/** Clients that leave: the upstream is stopped at once, and none is left open. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { type RunningGateway, startGateway, upstreamConfig } from "../helpers/gateway.ts";
+import { endless, silence, sse, startUpstream, until, type Upstream } from "../helpers/upstream.ts";
+
+let gateway: RunningGateway;
+let upstream: Upstream;
+
+beforeAll(async () => {
+  upstream = startUpstream(() => sse(endless(PIECE, 1)));
+  gateway = await startGateway({ config: upstreamConfig({ openai: upstream.url, anthropic: upstream.url }) });
+});
+
+afterAll(async () => {
+  await gateway.stop();
+  upstream.stop();
+});
+
+const PIECE = `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta: { content: "piece " }, finish_reason: null }] })}\n\n`;
+
+function post(path: string, model: string, stream = true): string {
+  const body = JSON.stringify({ model, stream, max_tokens: 9, messages: [{ role: "user", content: "go" }] });
+  return `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+}
+
+/** A raw client, so that it can leave by a reset as well as in good order. */
+function open(request: string): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(gateway.port, "127.0.0.1", () => {
+      socket.write(request);
+      resolve(socket);
+    });
+    socket.on("error", reject);
+    socket.on("data", () => {});
+  });
+}
+
+function leave(socket: Socket, how: "fin" | "rst"): number {
+  socket.removeAllListeners("error");
+  socket.on("error", () => {});
+  const at = performance.now();
+  if (how === "rst") socket.resetAndDestroy();
+  else socket.destroy();
+  return at;
+}
+
+/** Milliseconds from the client's leaving to the upstream's close, sorted. */
+async function measure(
+  cuts: number,
+  how: "fin" | "rst",
+  path: string,
+  model: string,
+  wait: () => number,
+): Promise<number[]> {
+  const times: number[] = [];
+  for (let batch = 0; batch < cuts; batch += 25) {
+    const count = Math.min(25, cuts - batch);
+    const before = upstream.requests.length;
+    const sockets = await Promise.all(Array.from({ length: count }, () => open(post(path, model))));
+    await upstream.arrived(before + count, 10_000);
+    await Bun.sleep(wait());
+    const left = sockets.map((socket) => leave(socket, how)).reduce((latest, at) => Math.max(latest, at));
+    await upstream.quiet(1_000);
+    for (const request of upstream.requests.slice(before)) times.push(request.settledAt! - left);
+  }
+  return times.sort((a, b) => a - b);
+}
+
+function report(name: string, times: number[]): void {
+  const quantile = (share: number) =>
+    times[Math.min(times.length - 1, Math.floor(times.length * share))]!.toFixed(1);
+  console.log(
+    `${name}: ${times.length} cuts, p50 ${quantile(0.5)} ms, p99 ${quantile(0.99)} ms, none left open`,
+  );
+}
+
+describe("native lane", () => {
+  for (const how of ["fin", "rst"] as const) {
+    test(`500 clients leave at random moments of a stream, by ${how}`, async () => {
+      upstream.answer(() => sse(endless(PIECE, 1)));
+      const times = await measure(500, how, "/v1/chat/completions", "openai/m", () => Math.random() * 20);
+      report(`mid-stream, ${how}`, times);
+      expect(times.length).toBe(500);
+      expect(upstream.open).toBe(0);
+    }, 60_000);
+
+    test(`100 clients leave before the head, by ${how}`, async () => {
+      upstream.answer(silence);
+      const times = await measure(100, how, "/v1/chat/completions", "openai/m", () => Math.random() * 10);
+      report(`before the head, ${how}`, times);
+      expect(upstream.open).toBe(0);
+    }, 60_000);
+  }
+
+  test("a client of a JSON answer that leaves stops the upstream too", async () => {
+    upstream.answer(silence);
+    const before = upstream.requests.length;
+    const socket = await open(post("/v1/chat/completions", "openai/m", false));
+    await upstream.arrived(before + 1);
+    leave(socket, "fin");
+    await upstream.quiet(1_000);
+  });
+});
+
+test("translated lane: 100 clients leave in mid-stream", async () => {
+  upstream.answer(() => sse(endless(PIECE, 1)));
+  const times = await measure(100, "rst", "/v1/messages", "openai/m", () => Math.random() * 20);
+  report("translated, rst", times);
+  expect(upstream.open).toBe(0);
+}, 60_000);
+
+test("generated lane: the program is stopped, and the log says the client left", async () => {
+  const before = gateway.log.filter((line) => line.includes('"outcome":"cancelled"')).length;
+  const sockets = await Promise.all(
+    Array.from({ length: 20 }, () => open(post("/v1/messages", "mock/pace-20"))),
+  );
+  await Bun.sleep(50);
+  for (const socket of sockets) leave(socket, "rst");
+  const cancelled = () =>
+    gateway.log.filter((line) => line.includes('"outcome":"cancelled"')).length - before;
+  await until(
+    () => cancelled() >= 20,
+    3_000,
+    () => `${cancelled()} of 20 calls were logged as cancelled`,
+  );
+});
+
+test("a client that reads nothing holds the upstream back, and is no loss when it leaves", async () => {
+  let sent = 0;
+  const big = PIECE.replace("piece ", "x".repeat(64 * 1024));
+  function* count() {
+    for (; sent < 20_000; sent++) yield big;
+  }
+  upstream.answer(() => sse(count()));
+  const socket = await open(post("/v1/chat/completions", "openai/m"));
+  socket.pause();
+  await Bun.sleep(1_500);
+  const heldAt = sent;
+  await Bun.sleep(500);
+  expect(sent - heldAt).toBeLessThan(200);
+  expect(sent).toBeLessThan(2_000);
+  leave(socket, "rst");
+  await upstream.quiet(2_000);
+}, 20_000);

@@ -1,0 +1,162 @@
+/** What must not cross the gateway: credentials, unlisted headers, hosts, stacks. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { CANARY } from "../../plugins/mock/index.ts";
+import { type RunningGateway, startGateway, UPSTREAM_KEYS, upstreamConfig } from "../helpers/gateway.ts";
+import { json, startUpstream, type Upstream } from "../helpers/upstream.ts";
+
+const CLIENT_KEY = "client-canary-0123456789abcdef";
+
+let gateway: RunningGateway;
+let upstream: Upstream;
+
+beforeAll(async () => {
+  upstream = startUpstream(json({}));
+  const config = {
+    ...upstreamConfig({ openai: upstream.url, anthropic: upstream.url }),
+    keys: [`tester:${CLIENT_KEY}`],
+  };
+  gateway = await startGateway({ config });
+});
+
+afterAll(async () => {
+  await gateway.stop();
+  upstream.stop();
+});
+
+const ROUTES = [
+  {
+    path: "/v1/chat/completions",
+    model: "openai/m",
+    answer: { id: "c", object: "chat.completion", created: 1, model: "m", choices: [], usage: null },
+  },
+  {
+    path: "/v1/messages",
+    model: "anthropic/m",
+    answer: {
+      id: "m",
+      type: "message",
+      role: "assistant",
+      model: "m",
+      content: [],
+      stop_reason: "end_turn",
+      usage: { input_tokens: 1, output_tokens: 1 },
+    },
+  },
+] as const;
+
+const send = (path: string, model: string, headers: Record<string, string> = {}) =>
+  fetch(gateway.url + path, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${CLIENT_KEY}`, ...headers },
+    body: JSON.stringify({
+      model,
+      max_tokens: 9,
+      messages: [{ role: "user", content: "the prompt canary" }],
+    }),
+  });
+
+/** Names a header filter could be fooled by, and many it has never heard of. */
+const ODD = Object.fromEntries([
+  ...Array.from({ length: 80 }, (_, index) => [`x-random-${index}`, "v"]),
+  ["cookie", "session=1"],
+  ["x-forwarded-for", "10.0.0.1"],
+  ["x-forwarded-host", "evil.example"],
+  ["forwarded", "for=10.0.0.1"],
+  ["x-goog-api-key", "g"],
+  ["api-key", "a"],
+  ["proxy-authorization", "Basic eA=="],
+  ["x-amz-security-token", "t"],
+  ["openai-api-key", "o"],
+  ["te", "trailers"],
+]) as Record<string, string>;
+
+for (const { path, model, answer } of ROUTES) {
+  test(`${path}: of the client's headers only the listed ones go upstream, with the gateway's own credential`, async () => {
+    upstream.answer(() => json(answer));
+    const response = await send(path, model, { ...ODD, "anthropic-beta": "b", "openai-beta": "o" });
+    expect(response.status).toBe(200);
+    const { headers } = upstream.requests.at(-1)!;
+    for (const name of Object.keys(ODD))
+      if (name !== "te") expect([name, headers.get(name)]).toEqual([name, null]);
+    const written = JSON.stringify([...headers]);
+    expect(written).not.toContain(CLIENT_KEY);
+    expect(written).toContain(path === "/v1/messages" ? UPSTREAM_KEYS.anthropic : UPSTREAM_KEYS.openai);
+    expect(headers.get("host")).toBe(`127.0.0.1:${upstream.port}`);
+  });
+
+  test(`${path}: of the upstream's headers only the listed ones reach the client`, async () => {
+    const odd: [string, string][] = [
+      ...Array.from({ length: 80 }, (_, index): [string, string] => [`x-upstream-${index}`, "v"]),
+      ["set-cookie", "a=b"],
+      ["server", "vendor"],
+      ["openai-organization", "org-canary"],
+      ["anthropic-organization-id", "org-canary"],
+      ["cf-ray", "1"],
+      ["via", "1.1 x"],
+    ];
+    upstream.answer(() => ({
+      ...json(answer),
+      headers: [["content-type", "application/json"], ["retry-after", "3"], ...odd],
+    }));
+    const response = await send(path, model);
+    expect(response.status).toBe(200);
+    for (const [name] of odd) expect([name, response.headers.get(name)]).toEqual([name, null]);
+    expect(response.headers.get("retry-after")).toBe("3");
+  });
+
+  test(`${path}: a credential never follows a redirect`, async () => {
+    const trap = startUpstream(json({}));
+    upstream.answer(() => ({ status: 307, headers: { location: `${trap.url}/steal` }, body: "" }));
+    const response = await send(path, model);
+    expect(response.status).toBe(502);
+    expect(await response.text()).not.toContain(String(trap.port));
+    expect(trap.requests.length).toBe(0);
+    trap.stop();
+  });
+
+  test(`${path}: what an upstream or a plugin says in anger does not come out`, async () => {
+    upstream.answer(() =>
+      json({ error: { message: `key ${UPSTREAM_KEYS.openai} ${UPSTREAM_KEYS.anthropic} refused` } }, 401),
+    );
+    const texts = [await (await send(path, model)).text(), await (await send(path, "mock/throw")).text()];
+    for (const text of texts) {
+      for (const secret of [...Object.values(UPSTREAM_KEYS), CANARY, CLIENT_KEY])
+        expect(text).not.toContain(secret);
+      expect(text).not.toMatch(/127\.0\.0\.1|\.ts:\d+|\bat \w+ \(/);
+    }
+  });
+
+  test(`${path}: the body never chooses where a request goes`, async () => {
+    const trap = startUpstream(json(answer));
+    upstream.answer(() => json(answer));
+    const body = {
+      model,
+      max_tokens: 9,
+      messages: [{ role: "user", content: "x" }],
+      api_base: trap.url,
+      base_url: trap.url,
+      custom_host: trap.url,
+    };
+    await fetch(gateway.url + path, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        "x-api-key": CLIENT_KEY,
+        "x-base-url": trap.url,
+        "x-portkey-custom-host": trap.url,
+      },
+      body: JSON.stringify(body),
+    });
+    expect(trap.requests.length).toBe(0);
+    trap.stop();
+  });
+}
+
+test("no log line holds a key or a prompt", async () => {
+  await Bun.sleep(100);
+  expect(gateway.log.filter((line) => line.startsWith("{")).length).toBeGreaterThan(8);
+  const log = gateway.log.join("\n");
+  for (const secret of [...Object.values(UPSTREAM_KEYS), CLIENT_KEY, "prompt canary"])
+    expect(log).not.toContain(secret);
+  expect(log).toContain('"key":"tester"');
+});

@@ -151,3 +151,17 @@ test("version and help", () => {
   expect(help.stdout.toString()).toContain("serve");
   expect(Bun.spawnSync([BINARY, "surve"], { cwd: folder }).exitCode).toBe(2);
 });
+
+test("the wire tests hold for the binary too", async () => {
+  const run = Bun.spawn([process.execPath, "test", "./test/wire", "--timeout", "60000"], {
+    cwd: ROOT,
+    env: { ...process.env, WEIR_TARGET: "binary" },
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  const report = await new Response(run.stderr).text();
+  const failed = report.split("\n").filter((line) => line.startsWith("(fail)"));
+  expect(failed).toEqual([]);
+  expect(Number(/^ *(\d+) pass$/m.exec(report)?.[1])).toBeGreaterThan(150);
+  expect(await run.exited).toBe(0);
+}, 180_000);

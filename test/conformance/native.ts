@@ -67,7 +67,8 @@ export async function replayNative(
   }
 }
 
-async function eachOf<Item, Result>(
+/** Runs the task over all items, several at once; results in the order of the items. */
+export async function eachOf<Item, Result>(
   list: readonly Item[],
   task: (item: Item) => Promise<Result>,
   progress?: (done: number) => void,
@@ -153,12 +154,12 @@ class Lane {
 }
 
 /** Streams at every chunking; a JSON answer has no events. */
-function chunkingsOf(recording: Recording): readonly Chunking[] {
+export function chunkingsOf(recording: Recording): readonly Chunking[] {
   return recording.framing === "sse" ? CHUNKINGS : ["whole", "random"];
 }
 
 /** The body piece by piece, with a turn of the event loop between two, so that they arrive as they were cut. */
-function* arriving(recording: Recording, chunking: Chunking): Generator<Piece> {
+export function* arriving(recording: Recording, chunking: Chunking): Generator<Piece> {
   for (const piece of cutInto(answerBytes(recording), chunking, seedOf(recording.id))) {
     yield piece;
     if (chunking !== "whole") yield { wait: 0 };

@@ -176,11 +176,11 @@ export const configSchema = Type.Object(
         gapMs: milliseconds(300_000, "Longest silence inside a streamed answer, in milliseconds."),
         totalMs: milliseconds(3_600_000, "Longest duration of a whole call, in milliseconds."),
         heartbeatMs: milliseconds(
-          10_000,
+          8_000,
           "Silence towards the client of a stream after which a sign of life is sent, in milliseconds.",
         ),
         holdMs: milliseconds(
-          10_000,
+          8_000,
           "How long the head of a stream waits for its first event, so that an early failure keeps its status, in milliseconds.",
         ),
       },

@@ -29,24 +29,38 @@ function lateAnswer(answer: Promise<Answer>, incoming: Incoming, gateway: Gatewa
   const { settler, clock, timeouts } = gateway;
   // Until the answer begins, the deadline of the first byte holds and not that of a gap.
   const clocks = { clock, heartbeatMs: timeouts.heartbeatMs, gapMs: timeouts.totalMs };
-  const body = answerStream(new LateSource(answer), call, format.client, clocks, {
-    // The inner stream has settled the call when it ended; what is left is the failure before it began.
-    complete: () => settler.complete(call),
-    failed: (error) => settler.failed(call, error, 200),
-    cancelled: () => settler.cancelled(call),
-  });
+  const body = answerStream(
+    new LateSource(answer, Buffer.from(format.client.heartbeat)),
+    call,
+    format.client,
+    clocks,
+    {
+      // The inner stream has settled the call when it ended; what is left is the failure before it began.
+      complete: () => settler.complete(call),
+      failed: (error) => settler.failed(call, error, 200),
+      cancelled: () => settler.cancelled(call),
+    },
+  );
   return { status: 200, headers: { ...answerHeaders(call), ...STREAM_HEADERS }, body };
 }
 
 class LateSource implements ByteSource {
   readonly #answer: Promise<Answer>;
+  /** Goes out with the head: the client has waited long enough for a byte. */
+  #first: Uint8Array | undefined;
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
 
-  constructor(answer: Promise<Answer>) {
+  constructor(answer: Promise<Answer>, heartbeat: Uint8Array) {
     this.#answer = answer;
+    this.#first = heartbeat;
   }
 
   async next(): Promise<Uint8Array | undefined> {
+    if (this.#first) {
+      const first = this.#first;
+      this.#first = undefined;
+      return first;
+    }
     this.#reader ??= streamOf(await this.#answer).getReader();
     const { done, value } = await this.#reader.read();
     return done ? undefined : value;

@@ -6,6 +6,7 @@ import type { ReasoningBlock } from "../../core/chat.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { isObject, parseJson } from "../../core/json.ts";
 import { unwrap } from "../../core/provenance.ts";
+import { lookup } from "../../core/table.ts";
 
 /** The formats OpenRouter named, by who makes them. */
 const FORMATS: Record<string, string> = {
@@ -20,12 +21,14 @@ const OWN_FORMAT = "weir1.";
 
 /** `format` of an entry; nothing for reasoning nobody signs. */
 export function encodeOrigin(origin: string | undefined): { format?: string } {
-  return origin === undefined ? {} : { format: FORMATS[origin] ?? `${OWN_FORMAT}${origin}` };
+  return origin === undefined ? {} : { format: lookup(FORMATS, origin) ?? `${OWN_FORMAT}${origin}` };
 }
 
 function decodeOrigin(format: Json | undefined): string | undefined {
   if (typeof format !== "string" || format === "") return undefined;
-  return ORIGINS[format] ?? (format.startsWith(OWN_FORMAT) ? format.slice(OWN_FORMAT.length) : format);
+  return (
+    lookup(ORIGINS, format) ?? (format.startsWith(OWN_FORMAT) ? format.slice(OWN_FORMAT.length) : format)
+  );
 }
 
 /** An entry with text, a signature, or both; `index` counts the runs of reasoning. */

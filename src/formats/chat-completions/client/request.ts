@@ -11,6 +11,7 @@ import type {
 import type { Call } from "../../../core/call.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
+import { lookup } from "../../../core/table.ts";
 import { FORMAT } from "./content.ts";
 import { decodeMessages } from "./messages.ts";
 import { decodeToolChoice, decodeTools } from "./tools.ts";
@@ -116,7 +117,7 @@ const MODES: Record<string, ReasoningWish["mode"]> = {
 };
 
 function thinkingWish({ type, budget_tokens: budget, display }: JsonObject): ReasoningWish | undefined {
-  const mode = MODES[String(type)];
+  const mode = lookup(MODES, String(type));
   if (!mode) return undefined;
   return {
     ...(mode !== "off" && isNumber(budget) ? { mode: "budget", budget } : { mode }),

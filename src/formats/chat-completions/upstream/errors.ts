@@ -4,6 +4,7 @@ import { GatewayError } from "../../../core/error.ts";
 import type { Frame } from "../../../core/format.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
+import { lookup } from "../../../core/table.ts";
 import { readSentence } from "./error-text.ts";
 import { readRetryAfter } from "./retry-after.ts";
 
@@ -176,11 +177,11 @@ function kindOf(said: Said, sentence: string, status: number): ErrorKind {
   if (byStatus === "upstream-auth" || (status === 400 && NO_KEY.test(sentence))) return "upstream-auth";
   // "Too many tokens" with 429 is a rate limit.
   if (TOO_LONG.test(sentence) && status < 500 && status !== 429) return "invalid-request";
-  if (said.words.some((word) => KIND_BY_WORD[word] === "quota")) return "quota";
+  if (said.words.some((word) => lookup(KIND_BY_WORD, word) === "quota")) return "quota";
   if ((status === 429 || status === 0) && NO_QUOTA.test(sentence)) return "quota";
   if (byStatus) return byStatus;
   if (status >= 500) return "upstream";
-  const byWord = said.words.map((word) => KIND_BY_WORD[word]).find((kind) => kind !== undefined);
+  const byWord = said.words.map((word) => lookup(KIND_BY_WORD, word)).find((kind) => kind !== undefined);
   if (status === 0) return byWord ?? "upstream";
   return byWord === "upstream" || byWord === undefined ? "invalid-request" : byWord;
 }
@@ -205,7 +206,9 @@ function codeOf(kind: ErrorKind, said: Said, sentence: string): string | undefin
 
 /** DeepSeek puts the type into `code`, which says nothing more. */
 function ownCode(said: Said): string | undefined {
-  return said.code !== undefined && KIND_BY_WORD[said.code] === "invalid-request" ? undefined : said.code;
+  return said.code !== undefined && lookup(KIND_BY_WORD, said.code) === "invalid-request"
+    ? undefined
+    : said.code;
 }
 
 /** A vendor's 4xx that blames the request is passed on as it is (400, 422). */

@@ -4,6 +4,7 @@ import type { ChatRequest } from "../../../core/chat.ts";
 import { maskUser, ToolNames } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { invalidRequest } from "../../../core/error.ts";
+import { lookup } from "../../../core/table.ts";
 import { modelFacts, takesSampling } from "../models.ts";
 import { type EncodeContext, FORMAT } from "./context.ts";
 import { encodeExtra } from "./extra.ts";
@@ -105,7 +106,7 @@ const TIERS: Record<string, string> = { standard_only: "default" };
 
 function encodeTier(tier: string, call: Call): string | undefined {
   if (call.format === FORMAT) return tier;
-  return TIERS[tier];
+  return lookup(TIERS, tier);
 }
 
 /** A begun answer is left as the last message; whether the model goes on with it, nobody can promise. */

@@ -156,3 +156,14 @@ test("G-46: a stop sequence the upstream was not told ends the answer", () => {
     "message-end stop-sequence",
   ]);
 });
+
+test("the message counts, not an empty delta beside it (Perplexity)", () => {
+  const choice = {
+    index: 0,
+    delta: { role: "assistant", content: "" },
+    message: { role: "assistant", content: "pong" },
+    finish_reason: "stop",
+  };
+  const events = [...upstream.decodeAnswer({ choices: [choice] }, makeCall())];
+  expect(sketch(events)).toContain("delta 0 pong");
+});

@@ -28,10 +28,11 @@ export function* decodeAnswer(body: JsonObject, call: Call): Generator<ChatEvent
   }
 }
 
-/** A choice whose calls are each by themselves and fit to be read. */
-function wholeChoice(choice: Json): Json {
-  if (!isObject(choice) || !isObject(choice.message) || !Array.isArray(choice.message.tool_calls))
-    return choice;
+/** A choice whose calls are each by themselves and fit to be read. Perplexity puts an empty `delta` beside the message. */
+function wholeChoice(given: Json): Json {
+  if (!isObject(given) || !isObject(given.message)) return given;
+  const choice = { ...given, message: given.message, delta: undefined };
+  if (!Array.isArray(choice.message.tool_calls)) return choice;
   const cut = readFinishReason(choice) === "length";
   const calls = choice.message.tool_calls.filter(isObject).flatMap((call) => wholeCall(call, cut));
   return {

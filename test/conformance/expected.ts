@@ -3,11 +3,14 @@ import { answerBytes, answerHeaders, type Recording } from "../helpers/recording
 import { anthropicClient, collect, openaiClient, see, type Seen } from "../helpers/sdk.ts";
 import type { Api } from "./policy.ts";
 import { readAnswer, readStream, type Reading } from "./reading.ts";
+import { writesThinkTags } from "./vendors.ts";
 
 export type ExpectedAnswer =
   | { kind: "answer"; reading: Reading }
   /** An HTTP error: status in the client's dialect, and words of the vendor's message that have to survive. */
   | { kind: "error"; status: number; words: string }
+  /** Nothing a client of the other format could have asked for. */
+  | { kind: "unasked"; why: string }
   /** The stream begins and ends in an error of the client's dialect, or never begins. */
   | { kind: "broken"; why: string };
 
@@ -23,12 +26,17 @@ export async function expectedAnswer(recording: Recording): Promise<ExpectedAnsw
   const isStream = recording.framing === "sse";
   if (!isStream && hasError(direct.value)) return { kind: "broken", why: "an error answered with 200" };
   const reading = isStream ? readStream[api](direct.value as unknown[]) : readAnswer[api](direct.value);
+  if (reading.choices > 1)
+    return { kind: "unasked", why: "several choices; the other format cannot ask for them (E.11)" };
   const failed = whyBroken(recording, reading);
-  return failed ? { kind: "broken", why: failed } : { kind: "answer", reading: PROJECT[api](reading) };
+  return failed
+    ? { kind: "broken", why: failed }
+    : { kind: "answer", reading: PROJECT[api](splitThinking(recording.vendor, reading)) };
 }
 
 /** The recorded answer as the vendor's SDK hands it over, without a gateway and without a network. */
 async function readDirect(recording: Recording): Promise<Seen<unknown>> {
+  if (recording.tags.includes("sdk_rejects")) return { value: framesOf(recording.response.body ?? "") };
   const answer = async () =>
     new Response(new Uint8Array(answerBytes(recording)), { headers: answerHeaders(recording) });
   const options = { fetch: answer as unknown as typeof fetch };
@@ -49,6 +57,12 @@ async function readDirect(recording: Recording): Promise<Seen<unknown>> {
   );
 }
 
+/** The JSON in a stream whose terminator the vendor's SDK stumbles over (`[DONE] ` with a blank behind, or unasked). */
+function framesOf(body: string): unknown[] {
+  const lines = body.split("\n").filter((line) => line.startsWith("data: {"));
+  return lines.map((line) => JSON.parse(line.slice("data: ".length)) as unknown);
+}
+
 function hasError(body: unknown): boolean {
   const error = (body as { error?: unknown } | null)?.error;
   return error !== undefined && error !== null;
@@ -66,6 +80,13 @@ function whyBroken(recording: Recording, reading: Reading): string | undefined {
   if (isCut && finish !== "length" && finish !== "max_tokens")
     return "arguments of a call are not JSON though the answer is complete";
   return undefined;
+}
+
+/** Some vendors leave the reasoning in the text, between tags at its head (E.6 step 3). */
+function splitThinking(vendor: string, reading: Reading): Reading {
+  if (!writesThinkTags(vendor)) return reading;
+  const [, reasoning, text] = /^\s*<think>([^]*?)(?:<\/think>\s*([^]*))?$/.exec(reading.text) ?? [];
+  return reasoning === undefined ? reading : { ...reading, reasoning, text: text ?? "" };
 }
 
 /** The arguments as the contract has them: nothing is `{}`; `undefined` when they are not JSON. */
@@ -134,10 +155,19 @@ function expectedError(recording: Recording): ExpectedAnswer {
   return { kind: "error", status: expected, words: expected === 502 ? "" : wordsOf(body) };
 }
 
-/** The first words of the vendor's message, whatever envelope it comes in. */
+/** The first words of the vendor's message, whatever envelope it comes in; addresses are taken out on the way. */
 function wordsOf(body: string): string {
   const envelope = JSON.parse(body) as Record<string, unknown>;
   const inner = envelope["error"] ?? envelope;
-  const message = typeof inner === "string" ? inner : (inner as Record<string, unknown>)["message"];
-  return typeof message === "string" ? message.split(/[:.{]/)[0]!.slice(0, 40) : "";
+  const message = findMessage(inner);
+  if (/context (length|size)|prompt is too long/.test(message)) return "prompt is too long";
+  return message.split(/ ?http|[:{]/)[0]!.slice(0, 40);
+}
+
+/** A router's own sentence says less than the one it was given, which it puts beside (OpenRouter). */
+function findMessage(error: unknown): string {
+  if (typeof error === "string") return error;
+  const { message, metadata } = error as { message?: unknown; metadata?: { raw?: unknown } };
+  const said = metadata?.raw ?? message;
+  return typeof said === "string" ? said : "";
 }

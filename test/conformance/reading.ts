@@ -5,6 +5,8 @@
 import type { Api } from "./policy.ts";
 
 export interface Reading {
+  /** Different choices in it. */
+  choices: number;
   text: string;
   refusal: string;
   reasoning: string;
@@ -34,7 +36,7 @@ export const readAnswer: Record<Api, (answer: unknown) => Reading> = {
     const choice = firstChoice(body);
     const reading = emptyReading();
     addDelta(reading, objectOf(choice["message"]), []);
-    return { ...reading, ...chatEnding(choice), usage: chatUsage(body) };
+    return { ...reading, choices: lastChoice(body) + 1, ...chatEnding(choice), usage: chatUsage(body) };
   },
   messages(answer) {
     const body = objectOf(answer);
@@ -53,6 +55,7 @@ export const readStream: Record<Api, (items: readonly unknown[]) => Reading> = {
       const chunk = objectOf(item);
       const choice = firstChoice(chunk);
       addDelta(reading, objectOf(choice["delta"] ?? choice["message"]), slots);
+      reading.choices = Math.max(reading.choices, lastChoice(chunk) + 1);
       const { finish, stopSequence } = chatEnding(choice);
       reading.finish = finish ?? reading.finish;
       reading.stopSequence = stopSequence ?? reading.stopSequence;
@@ -83,7 +86,7 @@ export const readStream: Record<Api, (items: readonly unknown[]) => Reading> = {
 
 function emptyReading(): Reading {
   const texts = { text: "", refusal: "", reasoning: "", signed: "" };
-  return { ...texts, calls: [], finish: undefined, stopSequence: undefined, usage: undefined };
+  return { choices: 1, ...texts, calls: [], finish: undefined, stopSequence: undefined, usage: undefined };
 }
 
 interface Slot {
@@ -119,7 +122,10 @@ function addCall(reading: Reading, slots: Slot[], call: Value, position: number)
   const key = call["index"] ?? (id || position);
   const slot = slots.findLast((each) => each.key === key);
   const isNew = !slot || (id !== "" && id !== slot.call.id && name !== "" && slot.call.name !== "");
-  const input = writeInput(named["arguments"] ?? named["input"], call["custom"] !== undefined);
+  const input = writeInput(
+    named["arguments"] ?? named["input"],
+    call["custom"] != null && call["function"] == null,
+  );
   if (isNew) {
     const made = { id, name, input };
     slots.push({ key, call: made });
@@ -143,7 +149,9 @@ function addBlock(reading: Reading, block: Value): void {
   if (kind === "thinking") reading.reasoning += textOf(block["thinking"]);
   if (kind === "thinking") reading.signed += textOf(block["signature"]);
   if (kind === "redacted_thinking") reading.signed += textOf(block["data"]);
-  if (kind !== "tool_use") return;
+  // Calls that the vendor's own code execution makes are its affair (B.4 `caller`).
+  const caller = objectOf(block["caller"])["type"] ?? "direct";
+  if (kind !== "tool_use" || caller !== "direct") return;
   const input = textOf(block["partial"]) || JSON.stringify(block["input"] ?? {});
   reading.calls.push({ id: textOf(block["id"]), name: textOf(block["name"]), input });
 }
@@ -213,6 +221,10 @@ function messagesUsage(usage: Value): Buckets | undefined {
 function firstChoice(body: Value): Value {
   const choices = listOf(body["choices"]).map(objectOf);
   return choices.find((choice) => (choice["index"] ?? 0) === 0) ?? {};
+}
+
+function lastChoice(body: Value): number {
+  return Math.max(0, ...listOf(body["choices"]).map((choice) => count(objectOf(choice)["index"])));
 }
 
 function joined(parts: readonly Value[], name: string): string {

@@ -1,8 +1,8 @@
 /** What an upstream refuses in a body although its shape is right: the rules of B.2 to B.5, and those of A.2. */
 import type { ClientCodec } from "../../src/core/format.ts";
-import { isObject } from "../../src/core/json.ts";
+import { isObject, type JsonObject } from "../../src/core/json.ts";
 import { messagesFormat } from "../../src/formats/messages/index.ts";
-import { chatRequestFaults } from "./json-schema.ts";
+import { judge } from "../formats/chat-completions/openapi.ts";
 import type { Api } from "./policy.ts";
 
 type Value = Record<string, unknown>;
@@ -12,7 +12,11 @@ const CLIENT: ClientCodec = messagesFormat.client;
 
 /** Faults of a body that reached an upstream of the API. */
 export const requestFaults: Record<Api, (body: Value) => string[]> = {
-  chat: (body) => [...chatRequestFaults(body), ...chatTurns(body), ...toolNames(body, chatName)],
+  chat: (body) => [
+    ...judge("CreateChatCompletionRequest", body as JsonObject).map((fault) => `OpenAI's document: ${fault}`),
+    ...chatTurns(body),
+    ...toolNames(body, chatName),
+  ],
   messages: (body) => [
     ...shapeFaults(body),
     ...messageTurns(body),

@@ -1,7 +1,9 @@
-/** `bun run conformance [VENDOR …]`: replays the recordings and prints the table of counts; 1 when one failed. */
+/** `bun run conformance [VENDOR …]`: replays the recordings through all lanes and prints the tables; 1 when one failed. */
 import { haveRecordings, NO_RECORDINGS, recordings } from "../helpers/recordings.ts";
 import { replayNative } from "./native.ts";
-import { faultLines, isGood, writeTable } from "./table.ts";
+import { faultLines, writeTable } from "./table.ts";
+import { replayTranslated } from "./translated.ts";
+import { translationFaults, writeTranslationTables } from "./translated-table.ts";
 
 if (!haveRecordings) {
   console.log(NO_RECORDINGS);
@@ -10,10 +12,17 @@ if (!haveRecordings) {
 const vendors = process.argv.length > 2 ? process.argv.slice(2) : undefined;
 const list = ["chat", "messages"].flatMap((api) => recordings({ api, vendors }));
 const startedAt = performance.now();
-const replays = await replayNative(list);
-const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+const native = await replayNative(list);
+const nativeSeconds = secondsSince(startedAt);
+const translation = await replayTranslated(list);
+const seconds = secondsSince(startedAt);
 
-console.log(`Native lane, ${list.length} recordings, ${seconds} s\n\n${writeTable(replays)}`);
-const faults = faultLines(replays);
+console.log(`Native lane, ${list.length} recordings, ${nativeSeconds} s\n\n${writeTable(native)}\n`);
+console.log(`${writeTranslationTables(translation)}\n\n${seconds} s in all`);
+const faults = [...faultLines(native), ...translationFaults(translation)];
 if (faults.length > 0) console.log(`\n${faults.join("\n")}`);
-process.exit(replays.every(isGood) ? 0 : 1);
+process.exit(faults.length > 0 ? 1 : 0);
+
+function secondsSince(start: number): string {
+  return ((performance.now() - start) / 1000).toFixed(1);
+}

@@ -65,7 +65,8 @@ function cells(name: string, row: Row): string[] {
   return [name, ...[row.records, row.passed, row.policy, row.failed].map(String), ...calls];
 }
 
-function align(rows: readonly string[][]): string {
+/** Columns: the first to the left, the others to the right. */
+export function align(rows: readonly string[][]): string {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   const line = (row: string[]) =>
     row

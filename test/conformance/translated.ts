@@ -3,8 +3,7 @@
  * the other format, which judges what reaches it; the recorded answer is what an upstream of its own format gives to a
  * client of the other one, which judges what the SDK makes of it.
  */
-import { loadedProviders } from "./vendors.ts";
-import { startGateway, UPSTREAM_KEYS, type RunningGateway } from "../helpers/gateway.ts";
+import { startGateway, upstreamConfig, type RunningGateway } from "../helpers/gateway.ts";
 import { answerHeaders, type Chunking, type Recording } from "../helpers/recordings.ts";
 import { json, startUpstream, type Answer } from "../helpers/upstream.ts";
 import { callWithSdk, requestBody, type RequestBody } from "./call.ts";
@@ -16,6 +15,7 @@ import { plainAnswer } from "./plain-answer.ts";
 import type { Api } from "./policy.ts";
 import { refusalReason } from "./refusals.ts";
 import { requestFaults } from "./request-rules.ts";
+import { answeringModel, chatVendorsPlugin } from "./vendors.ts";
 
 export interface RequestReplay {
   recording: Recording;
@@ -56,8 +56,11 @@ export async function replayTranslated(list: readonly Recording[]): Promise<Tran
     return exchange.answer(body);
   });
   const gateway = await startGateway({
-    config: { providers: loadedProviders(upstream.url), log: { level: "error", format: "json" } },
-    env: {},
+    config: {
+      ...upstreamConfig({ openai: upstream.url, anthropic: upstream.url }),
+      log: { level: "error", format: "json" },
+    },
+    plugins: { "only-chat.ts": chatVendorsPlugin(upstream.url) },
   });
   const lane = new Lane(gateway, exchanges);
   try {
@@ -121,7 +124,7 @@ class Lane {
     const headers = answerHeaders(recording);
     const { status } = recording.response;
     const answer: Answer = { status, headers, body: arriving(recording, chunking), framing: "chunked" };
-    const name = this.#name(`${providerOf(recording)}/${modelOf(recording)}`, { answer: () => answer });
+    const name = this.#name(answeringModel(recording), { answer: () => answer });
     const body = {
       model: name,
       messages: [{ role: "user", content: `Give answer ${recording.id}.` }],
@@ -142,7 +145,7 @@ class Lane {
 
 function refusal(recording: Recording, text: string): RequestReplay {
   const { error } = JSON.parse(text) as { error: { message: string; param?: string | null } };
-  const field = error.param ?? /^([\w.[\]]+)[: ]/.exec(error.message)?.[1] ?? "";
+  const field = error.param ?? /^'?([\w.[\]]+)'?[: ]/.exec(error.message)?.[1] ?? "";
   const reason = refusalReason(recording.api as Api, field);
   if (reason) return { recording, refused: reason, faults: [] };
   return { recording, faults: [`refused, which E.11 does not allow: ${field}: ${error.message}`] };
@@ -150,14 +153,4 @@ function refusal(recording: Recording, text: string): RequestReplay {
 
 function readLosses(header: string): string[] {
   return header.split(", ").map((entry) => entry.slice(entry.indexOf(":") + 1));
-}
-
-/** A vendor the gateway ships with answers under its own name, so that its quirks are known. */
-function providerOf({ api, vendor }: Recording): string {
-  return api === "messages" ? "anthropic" : vendor in loadedProviders("") ? vendor : "openai";
-}
-
-function modelOf({ api, vendor }: Recording): string {
-  if (api === "messages") return "claude-sonnet-4-5";
-  return vendor in loadedProviders("") && vendor !== "openai" ? "some-model" : "gpt-4.1";
 }

@@ -26,12 +26,12 @@ interface Told {
   calls: { name: string; input: string }[];
 }
 
-function tell(bodies: readonly JsonObject[]): Told {
+function tell(bodies: readonly JsonObject[], streamed: boolean): Told {
   const told: Told = { text: "", calls: [] };
   const byIndex = new Map<string, Told["calls"][number]>();
   for (const { choices } of bodies) {
     for (const [place, choice] of objects(choices).entries()) {
-      const said = isObject(choice.delta) ? choice.delta : isObject(choice.message) ? choice.message : {};
+      const said = sayingOf(choice, streamed);
       told.text += contentText(said.content);
       const legacy: JsonObject[] = isObject(said.function_call)
         ? [{ index: 0, function: said.function_call }]
@@ -50,6 +50,12 @@ function tell(bodies: readonly JsonObject[]): Told {
     }
   }
   return told;
+}
+
+/** A chunk says it in its delta, an answer in its message; Perplexity has both in each. */
+function sayingOf({ delta, message }: JsonObject, streamed: boolean): JsonObject {
+  const [first, second] = streamed ? [delta, message] : [message, delta];
+  return isObject(first) ? first : isObject(second) ? second : {};
 }
 
 function callIn(call: JsonObject): { name: string; input: string } {
@@ -102,7 +108,7 @@ describe.skipIf(!haveRecordings)("recorded answers", () => {
       read++;
       const events = await eventsOf(recording);
       checkEvents(events);
-      const told = tell(bodiesOf(recording));
+      const told = tell(bodiesOf(recording), recording.framing === "sse");
       const message = messageOf(client.encodeAnswer(events, clientCall()));
       if (textOf(events).trim() !== told.text.trim())
         faults.push(`${recording.vendor} ${recording.id}: text`);

@@ -1,0 +1,232 @@
+import { describe, expect, test } from "bun:test";
+import { GatewayError } from "../../../src/core/error.ts";
+import type { ChatEvent } from "../../../src/core/events.ts";
+import type { Frame } from "../../../src/core/format.ts";
+import type { JsonObject } from "../../../src/core/json.ts";
+import { checkEvents } from "../../helpers/describe-events.ts";
+import {
+  chunk,
+  DONE,
+  failure,
+  framesOf,
+  fromList,
+  makeCall,
+  makeRequest,
+  read,
+  sketch,
+  toList,
+  upstream,
+} from "./make.ts";
+import { calls, begin, finish, said, lines } from "./fragments.ts";
+
+/** Frames and how their source ends: at its end, or with an error. */
+async function readFrames(frames: readonly Frame[], broken?: Error, call = makeCall()): Promise<ChatEvent[]> {
+  async function* source() {
+    yield* frames;
+    if (broken) throw broken;
+  }
+  return toList(upstream.decodeStream(source(), call));
+}
+
+const reset = new GatewayError("upstream", "The provider's stream broke off.", { code: "stream_incomplete" });
+
+describe("the end", () => {
+  const body = [said("a")];
+
+  test("G-110: [DONE] without a finish reason is success, of a call too", async () => {
+    expect((await lines(body)).at(-1)).toBe("message-end stop");
+    expect((await lines([calls(begin(0, "x", "f", "{}"))])).at(-1)).toBe("message-end tool-calls");
+  });
+
+  test("F-22, G-109: the end of the stream without both is an error, and no ending is made up", async () => {
+    for (const bodies of [[], body, [calls(begin(0, "x", "f", '{"a"'))]]) {
+      const events: ChatEvent[] = [];
+      const error = await failure(async () => {
+        for await (const event of upstream.decodeStream(fromList(framesOf(bodies)), makeCall()))
+          events.push(event);
+      });
+      expect(error).toMatchObject({ kind: "upstream", code: "stream_incomplete" });
+      expect(events.some((event) => event.type === "message-end")).toBeFalse();
+    }
+  });
+
+  test("F-24: a server known to omit both may end so", async () => {
+    expect((await lines(body, { done: false, traits: { eofIsStop: true } })).at(-1)).toBe("message-end stop");
+  });
+
+  test("G-109: cut before the finish reason is an error; behind it, and behind [DONE], a success", async () => {
+    expect(await failure(() => readFrames(framesOf(body), reset))).toBe(reset);
+    expect((await readFrames(framesOf([...body, finish("stop")]), reset)).at(-1)).toMatchObject({
+      type: "message-end",
+    });
+    expect((await readFrames([...framesOf(body), DONE], reset)).at(-1)).toMatchObject({
+      type: "message-end",
+    });
+  });
+
+  test("a call the gateway gave up is not a success, however far it came", async () => {
+    const call = makeCall();
+    call.abort(new GatewayError("timeout", "Too slow."));
+    expect(await failure(() => readFrames(framesOf([...body, finish("stop")]), reset, call))).toBe(reset);
+  });
+
+  test("F-25: nothing behind [DONE] is read", async () => {
+    let reads = 0;
+    let closed = false;
+    async function* source(): AsyncGenerator<Frame> {
+      try {
+        for (const frame of [...framesOf(body), DONE, { data: '{"error":"late"}' }]) {
+          reads++;
+          yield frame;
+        }
+      } finally {
+        closed = true;
+      }
+    }
+    await toList(upstream.decodeStream(source(), makeCall()));
+    expect({ reads, closed }).toEqual({ reads: 2, closed: true });
+  });
+
+  test("usage and late deltas behind the finish reason still count", async () => {
+    const events = await read([
+      said("a"),
+      finish("stop"),
+      chunk({ content: "b" }),
+      { choices: [], usage: { prompt_tokens: 3, completion_tokens: 2 } },
+    ]);
+    expect(sketch(events)).toContain("delta 0 b");
+    expect(events.at(-1)).toMatchObject({ usage: { input: 3, output: 2 } });
+  });
+
+  test("nothing produced is an answer without blocks", async () => {
+    expect(await lines([])).toEqual(["message-end stop"]);
+    expect(await lines([finish("stop")])).toEqual(["message-end stop"]);
+  });
+
+  const reasons: [word: string | null, kind: string][] = [
+    ["stop", "stop"],
+    ["length", "length"],
+    ["content_filter", "content-filter"],
+    ["model_length", "length"],
+    ["eos", "stop"],
+    ["", "stop"],
+    [null, "stop"],
+    ["weird", "stop"],
+  ];
+  test.each(reasons)("finish reason %j", async (word, kind) =>
+    expect((await lines([said("a"), chunk({}, word)])).at(-1)).toBe(`message-end ${kind}`),
+  );
+
+  test("the vendor's own word is kept", async () => {
+    expect((await read([chunk({ content: "a" }, "model_length")])).at(-1)).toMatchObject({
+      reason: { kind: "length", raw: "model_length" },
+    });
+  });
+
+  test("F-31: calls with finish stop are calls; F-30: tool_calls without one is not", async () => {
+    expect((await lines([calls(begin(0, "x", "f", "{}")), finish("stop")])).at(-1)).toBe(
+      "message-end tool-calls",
+    );
+    expect((await lines([said("a"), finish("tool_calls")])).at(-1)).toBe("message-end stop");
+  });
+
+  test("F-32: the stop sequence vLLM names; a token id is none", async () => {
+    const ended = (stop_reason: string | number) =>
+      read([chunk({ content: "a" }, "stop", { choice: { stop_reason } })]);
+    expect((await ended("END")).at(-1)).toMatchObject({
+      reason: { kind: "stop-sequence", stopSequence: "END" },
+    });
+    expect((await ended(128_009)).at(-1)).toMatchObject({ reason: { kind: "stop" } });
+  });
+});
+
+describe("usage", () => {
+  const usage = {
+    prompt_tokens: 10,
+    completion_tokens: 5,
+    total_tokens: 15,
+    prompt_tokens_details: { cached_tokens: 4 },
+    completion_tokens_details: { reasoning_tokens: 3 },
+  };
+  const expected = { input: 6, cacheRead: 4, cacheWrite: 0, output: 5, reasoning: 3 };
+  const places: [what: string, bodies: JsonObject[]][] = [
+    ["a chunk of its own", [said("a"), finish("stop"), { choices: [], usage }]],
+    ["the finish chunk", [said("a"), { ...finish("stop"), usage }]],
+    [
+      "every chunk, growing",
+      [
+        { ...said("a"), usage: { prompt_tokens: 10, completion_tokens: 1 } },
+        { ...finish("stop"), usage },
+      ],
+    ],
+    [
+      "every chunk, then zeros",
+      [
+        { ...said("a"), usage },
+        { ...finish("stop"), usage: { prompt_tokens: 0, completion_tokens: 0 } },
+      ],
+    ],
+    ["Groq's x_groq", [said("a"), { ...finish("stop"), x_groq: { usage } }]],
+    ["Moonshot's choice", [said("a"), chunk({}, "stop", { choice: { usage } })]],
+    ["before the answer", [{ choices: [], usage }, said("a"), finish("stop")]],
+  ];
+  test.each(places)("G-101: %s", async (_what, bodies) =>
+    expect((await read(bodies)).at(-1)).toMatchObject({ usage: expected }),
+  );
+
+  test("G-101: missing usage is zeros", async () => {
+    expect((await read([said("a"), finish("stop")])).at(-1)).toMatchObject({
+      usage: { input: 0, output: 0 },
+    });
+  });
+});
+
+describe("G-46: stop sequences the upstream was not told", () => {
+  const watching = (stop: string[]) => makeCall({ model: "gpt-5", request: makeRequest({ stop }) });
+
+  test("end the answer wherever they are cut, and the upstream is left", async () => {
+    for (const pieces of [["ab END cd"], ["ab E", "ND", " cd"], [..."ab END cd"]]) {
+      let left = false;
+      async function* source(): AsyncGenerator<Frame> {
+        try {
+          yield* framesOf(pieces.map(said));
+          yield* framesOf([finish("stop")]);
+        } finally {
+          left = true;
+        }
+      }
+      const events = await toList(upstream.decodeStream(source(), watching(["END", "NEVER"])));
+      checkEvents(events);
+      const text = events.map((event) => (event.type === "block-delta" ? event.delta : "")).join("");
+      expect(text).toBe("ab ");
+      expect(events.at(-1)).toMatchObject({ reason: { kind: "stop-sequence", stopSequence: "END" } });
+      expect(left).toBeTrue();
+    }
+  });
+
+  test("a beginning that goes on otherwise is passed on", async () => {
+    const events = await toList(
+      upstream.decodeStream(
+        fromList([...framesOf([said("a E"), said("NE"), finish("stop")]), DONE]),
+        watching(["END"]),
+      ),
+    );
+    checkEvents(events);
+    expect(events.map((event) => (event.type === "block-delta" ? event.delta : "")).join("")).toBe("a ENE");
+    expect(events.at(-1)).toMatchObject({ reason: { kind: "stop" } });
+  });
+
+  test("do not look into reasoning or arguments", async () => {
+    const bodies = [
+      chunk({ reasoning_content: "END" }),
+      said("x"),
+      calls(begin(0, "c", "f", '{"a":"END"}')),
+      finish("tool_calls"),
+    ];
+    const events = await toList(
+      upstream.decodeStream(fromList([...framesOf(bodies), DONE]), watching(["END"])),
+    );
+    checkEvents(events);
+    expect(events.at(-1)).toMatchObject({ reason: { kind: "tool-calls" } });
+  });
+});

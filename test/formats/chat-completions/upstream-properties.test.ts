@@ -1,0 +1,231 @@
+/** What has to hold for anything an upstream sends, and for anything that is written and read back. */
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { GatewayError } from "../../../src/core/error.ts";
+import type { BlockStart, ChatEvent, FinishKind } from "../../../src/core/events.ts";
+import type { JsonObject } from "../../../src/core/json.ts";
+import { checkBrokenEvents, checkEvents } from "../../helpers/describe-events.ts";
+import {
+  chunk,
+  chunks,
+  client,
+  clientCall,
+  DONE,
+  fromList,
+  makeCall,
+  messageOf,
+  stream,
+  toList,
+  upstream,
+} from "./make.ts";
+import { accumulate } from "./sdk.ts";
+import { anyDelta, anyChunk, anyFrame, mangledFrame, anyTraits, readAll } from "./arbitraries.ts";
+
+describe("a stream from an upstream", () => {
+  test("F-5, F-11, G-36: whatever order things come in, every promise of the events holds", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(anyFrame, { maxLength: 12 }),
+        anyTraits,
+        fc.constantFrom<string[]>([], ["END", "c"]),
+        async (frames, traits, stop) => {
+          const { events, error } = await readAll([...frames, DONE], traits, stop);
+          if (error === undefined) checkEvents(events);
+          else {
+            expect(error).toMatchObject({ code: "invalid_tool_arguments" });
+            checkBrokenEvents(events);
+          }
+        },
+      ),
+      { numRuns: 1500 },
+    );
+  });
+
+  test("F-22: a mangled one ends in a GatewayError or at a real end, and no ending is made up", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(mangledFrame, { maxLength: 10 }), anyTraits, async (frames, traits) => {
+        const { events, error } = await readAll(frames, traits);
+        if (error === undefined) {
+          checkEvents(events);
+          expect(
+            frames.some(({ data }) => data.includes("[DONE]") || data.includes("finish_reason")),
+          ).toBeTrue();
+        } else {
+          expect(error).toBeInstanceOf(GatewayError);
+          checkBrokenEvents(events);
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test("cut anywhere before its finish reason it is an error", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyDelta, { maxLength: 8 }), async (deltas) => {
+        const { events, error } = await readAll(
+          deltas.map((delta) => ({ data: JSON.stringify(chunk(delta as JsonObject)) })),
+        );
+        expect(error).toMatchObject({ code: "stream_incomplete" });
+        checkBrokenEvents(events);
+      }),
+    );
+  });
+
+  test("F-13: how the text is cut into chunks does not change the answer", async () => {
+    const pieces = fc.array(
+      fc.tuple(fc.constantFrom("content", "reasoning_content"), fc.stringMatching(/^[a-z ]{1,12}$/)),
+      { maxLength: 5 },
+    );
+    await fc.assert(
+      fc.asyncProperty(pieces, async (runs) => {
+        const whole = runs.map(([field, text]) => chunk({ [field]: text }));
+        const single = runs.flatMap(([field, text]) =>
+          [...text].map((character) => chunk({ [field]: character })),
+        );
+        const frames = (bodies: JsonObject[]) =>
+          [...bodies, chunk({}, "stop")].map((body) => ({ data: JSON.stringify(body) }));
+        expect(merged((await readAll(frames(single))).events)).toEqual(
+          merged((await readAll(frames(whole))).events),
+        );
+      }),
+    );
+  });
+});
+
+describe("a JSON answer from an upstream", () => {
+  test("mangled, it is a GatewayError or whole", () => {
+    const body = fc.oneof(
+      anyChunk.map(({ choices, ...rest }) => ({
+        ...rest,
+        choices: (choices as JsonObject[]).map(({ delta, ...choice }) => ({ ...choice, message: delta })),
+      })),
+      fc.object({ maxDepth: 4 }),
+      fc
+        .json({ maxDepth: 3 })
+        .map(
+          (json) =>
+            JSON.parse(
+              `{"choices":[${json},{"message":${json},"finish_reason":${json}}],"usage":${json}}`,
+            ) as JsonObject,
+        ),
+    );
+    fc.assert(
+      fc.property(body, (value) => {
+        try {
+          checkEvents([
+            ...upstream.decodeAnswer(JSON.parse(JSON.stringify(value)) as JsonObject, makeCall()),
+          ]);
+        } catch (error) {
+          expect(error).toBeInstanceOf(GatewayError);
+        }
+      }),
+      { numRuns: 1500 },
+    );
+  });
+
+  test("a mangled error body is a GatewayError with a sentence", () => {
+    const bodies = fc.oneof(
+      fc.json({ maxDepth: 5 }),
+      fc.string(),
+      fc.json({ maxDepth: 3 }).map((json) => `{"error":${json},"code":${json},"detail":${json}}`),
+    );
+    fc.assert(
+      fc.property(fc.integer({ min: 400, max: 599 }), bodies, (status, body) => {
+        const error = upstream.decodeError(status, new Headers(), body);
+        expect(error).toBeInstanceOf(GatewayError);
+        expect(error.message).toMatch(/\S/);
+        expect(error.message.length).toBeLessThanOrEqual(2000);
+        expect(error.status).toBeGreaterThanOrEqual(400);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+/** Answers both faces of the format can say: what the client is sent, an upstream may send as well. */
+const anyAnswer: fc.Arbitrary<ChatEvent[]> = fc
+  .record({
+    reasoning: fc.option(fc.stringMatching(/^\S.{0,8}$/), { nil: undefined }),
+    text: fc.option(fc.stringMatching(/^\S.{0,8}$/), { nil: undefined }),
+    calls: fc.array(
+      fc.tuple(
+        fc.constantFrom("f", "g"),
+        fc.dictionary(fc.string({ maxLength: 3 }), fc.string({ maxLength: 5 }), { maxKeys: 2 }),
+      ),
+      { maxLength: 3 },
+    ),
+    cut: fc.boolean(),
+    usage: fc.record({
+      input: fc.nat(50),
+      cacheRead: fc.nat(50),
+      cacheWrite: fc.nat(50),
+      output: fc.integer({ min: 9, max: 50 }),
+      reasoning: fc.nat(9),
+    }),
+  })
+  .map(({ reasoning, text, calls, cut, usage }) => {
+    const starts: [BlockStart, string][] = [];
+    if (reasoning !== undefined) starts.push([{ type: "reasoning", origin: "vendor" }, reasoning]);
+    if (text !== undefined) starts.push([{ type: "text" }, text]);
+    for (const [index, [name, args]] of calls.entries())
+      starts.push([{ type: "tool-call", id: `call_${index}`, name, kind: "function" }, JSON.stringify(args)]);
+    const kind: FinishKind = cut ? "length" : calls.length > 0 ? "tool-calls" : "stop";
+    return [
+      { type: "message-start", id: "chatcmpl-1", model: "asked-for" },
+      ...starts.flatMap(([block, delta], index): ChatEvent[] => [
+        { type: "block-start", index, block },
+        { type: "block-delta", index, delta },
+        { type: "block-end", index },
+      ]),
+      {
+        type: "message-end",
+        reason: { kind, raw: cut ? "length" : calls.length > 0 ? "tool_calls" : "stop" },
+        usage,
+      },
+    ];
+  });
+
+describe("what is written can be read again", () => {
+  const call = () => clientCall({ style: { includeUsage: true } });
+
+  test("a stream: encode, decode, the same events", async () => {
+    await fc.assert(
+      fc.asyncProperty(anyAnswer, async (events) => {
+        checkEvents(events);
+        const frames = await stream(events, call());
+        const again = await toList(upstream.decodeStream(fromList(frames), makeCall()));
+        expect(merged(again)).toEqual(merged(events));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("an answer: encode, decode, the same events; and the same as its stream", async () => {
+    await fc.assert(
+      fc.asyncProperty(anyAnswer, async (events) => {
+        const body = client.encodeAnswer(events, call());
+        expect(merged([...upstream.decodeAnswer(body, makeCall())])).toEqual(merged(events));
+        const { reasoning_content, reasoning_details, ...message } = messageOf(body);
+        const { parsed: _, ...streamed } = messageOf(
+          await accumulate(await stream(events, call())),
+        ) as JsonObject;
+        expect(streamed).toMatchObject({ ...message, content: message.content ?? "" });
+        expect((await chunks(events, call())).at(-1)!.usage).toEqual(body.usage!);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+/** Deltas of a block put together, without usage on the way: two runs that say the same are equal. */
+function merged(events: readonly ChatEvent[]): ChatEvent[] {
+  const result: ChatEvent[] = [];
+  for (const event of events) {
+    const last = result.at(-1);
+    if (event.type === "usage") continue;
+    if (event.type === "block-delta" && last?.type === "block-delta" && last.index === event.index)
+      last.delta += event.delta;
+    else result.push({ ...event });
+  }
+  return result;
+}

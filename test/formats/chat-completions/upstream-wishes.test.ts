@@ -1,0 +1,175 @@
+import { describe, expect, test } from "bun:test";
+import type { AnswerFormat, ChatRequest, ReasoningWish, Tool } from "../../../src/core/chat.ts";
+import type { JsonObject } from "../../../src/core/json.ts";
+import { modelFacts, nearestEffort } from "../../../src/formats/chat-completions/models.ts";
+import { type CallOptions, encode } from "./make.ts";
+
+const f: Tool = { kind: "function", name: "f" };
+const HI = [{ role: "user", content: "hi" }];
+
+describe("effort", () => {
+  const effort = (
+    reasoning: ReasoningWish | undefined,
+    options: CallOptions = { model: "gpt-5.2" },
+    parts: Partial<ChatRequest> = {},
+  ) => {
+    const { body, losses } = encode({ reasoning, ...parts }, options);
+    return [body.reasoning_effort, ...losses];
+  };
+
+  const cases: [wish: ReasoningWish | undefined, sent: (string | undefined)[]][] = [
+    [undefined, [undefined]],
+    [{ mode: "adaptive" }, [undefined]],
+    [{ mode: "adaptive", effort: "high" }, ["high"]],
+    [{ effort: "max" }, ["xhigh", "clamped:output_config.effort"]],
+    [{ effort: "minimal" }, ["low", "clamped:output_config.effort"]],
+    [{ mode: "off" }, ["none"]],
+    [{ mode: "off", effort: "high" }, ["none"]],
+    [{ mode: "between-tools" }, ["low"]],
+    [{ mode: "budget", budget: 1024 }, ["low"]],
+    [{ mode: "budget", budget: 8000 }, ["low"]],
+    [{ mode: "budget", budget: 8192 }, ["medium"]],
+    [{ mode: "budget", budget: 20_000 }, ["high"]],
+    [{ mode: "budget", budget: 64_000 }, ["xhigh"]],
+  ];
+  test.each(cases)("%j", (wish, sent) => expect(effort(wish)).toEqual(sent));
+
+  test("what a model cannot be told is left out and told: no effort, no switch", () => {
+    expect(effort({ effort: "high" }, { model: "gpt-4o" })).toEqual([
+      undefined,
+      "dropped:output_config.effort",
+    ]);
+    expect(effort({ effort: "high" }, { traits: { reasoningEffort: false } })).toEqual([
+      undefined,
+      "dropped:output_config.effort",
+    ]);
+    expect(effort({ mode: "off" }, { model: "gpt-4o" })).toEqual([undefined]);
+    expect(effort({ mode: "off" }, { model: "unknown" })).toEqual([undefined, "dropped:thinking"]);
+    expect(effort({ mode: "off" }, { model: "gpt-5" })).toEqual(["minimal", "clamped:thinking"]);
+    expect(effort({ effort: "xhigh" }, { model: "unknown" })).toEqual([
+      "high",
+      "clamped:output_config.effort",
+    ]);
+    expect(effort({ effort: "xhigh" }, { model: "unknown", format: "chat-completions" })).toEqual([
+      "high",
+      "clamped:reasoning_effort",
+    ]);
+    expect(effort({ effort: "default" }, { model: "unknown" })).toEqual(["default"]);
+  });
+
+  test("the last effort of a turn overrides that of the request", () => {
+    const turns: ChatRequest["turns"] = [
+      { role: "user", blocks: [{ type: "text", text: "hi" }] },
+      { role: "system", blocks: [], effort: "low" },
+      { role: "system", blocks: [], effort: "medium" },
+    ];
+    expect(effort({ mode: "adaptive", effort: "high" }, { model: "gpt-5" }, { turns })).toEqual(["medium"]);
+  });
+
+  test("from gpt-5.4 on tools exclude effort on this endpoint (openai/openai-openapi#541)", () => {
+    const tools = { tools: [f] };
+    expect(effort({ effort: "high" }, { model: "gpt-5.4" }, tools)).toEqual([
+      "none",
+      "downgraded:output_config.effort",
+    ]);
+    expect(effort(undefined, { model: "gpt-5.4" }, tools)).toEqual([undefined]);
+    expect(effort(undefined, { model: "gpt-5.6-sol" }, tools)).toEqual([
+      "none",
+      "downgraded:output_config.effort",
+    ]);
+    expect(effort({ mode: "off" }, { model: "gpt-5.6-sol" }, tools)).toEqual(["none"]);
+    expect(effort({ effort: "high" }, { model: "gpt-5.6-sol" })).toEqual(["high"]);
+    expect(effort({ effort: "high" }, { model: "openai/gpt-5.6-sol" }, tools)).toEqual(["high"]);
+  });
+
+  test("F-51: sampling is dropped for models that reason, unless they are told not to", () => {
+    const parts = {
+      temperature: 0,
+      topP: 0.5,
+      extra: { "chat-completions": { frequency_penalty: 1, presence_penalty: 0, seed: 1 } },
+    };
+    const strict = encode(parts, { model: "gpt-5", format: "chat-completions" });
+    expect(strict.body).toEqual({ model: "gpt-5", seed: 1, messages: HI });
+    expect(strict.losses).toEqual(["dropped:temperature", "dropped:top_p", "dropped:frequency_penalty"]);
+    expect(encode({ temperature: 1, topP: 1 }, { model: "gpt-5" })).toMatchObject({ losses: [] });
+    expect(encode({ temperature: 0 }, { model: "gpt-5.2" }).body.temperature).toBe(0);
+    expect(encode({ temperature: 0, reasoning: { effort: "low" } }, { model: "gpt-5.2" }).losses).toEqual([
+      "dropped:temperature",
+    ]);
+    expect(encode({ temperature: 0 }, { model: "gpt-5.6-sol" }).losses).toEqual(["dropped:temperature"]);
+    expect(encode({ temperature: 0 }, { model: "gpt-5-chat-latest" }).body.temperature).toBe(0);
+    expect(encode({ temperature: 1.7 }, { model: "gpt-4o" }).body.temperature).toBe(1.7);
+  });
+});
+
+describe("answer formats", () => {
+  const schema = {
+    type: "object",
+    properties: { a: { type: "string" } },
+    required: ["a"],
+    additionalProperties: false,
+  };
+  const format: AnswerFormat = { type: "json-schema", schema };
+  const field = (answerFormat: AnswerFormat, options: CallOptions = {}) =>
+    encode({ answerFormat }, options).body.response_format;
+
+  test("a schema has a name, and is strict when it can be", () => {
+    expect(field(format)).toEqual({
+      type: "json_schema",
+      json_schema: { name: "response", schema, strict: true },
+    });
+    const loose = { ...schema, required: [] };
+    expect(field({ ...format, schema: loose })).toMatchObject({ json_schema: { strict: false } });
+    expect(field({ ...format, schema: { ...schema, additionalProperties: true } })).toMatchObject({
+      json_schema: { strict: false },
+    });
+    expect(field({ ...format, name: "my schema!" }, { format: "chat-completions" })).toEqual({
+      type: "json_schema",
+      json_schema: { name: "my_schema_", schema },
+    });
+    expect(field({ type: "json" })).toEqual({ type: "json_object" });
+    expect(field({ type: "text" })).toBeUndefined();
+  });
+
+  test("where the provider cannot be bound to a schema it is asked for in the prompt", () => {
+    for (const jsonSchema of ["json-object", "prompt"] as const) {
+      const { body, messages, losses } = encode({ answerFormat: format }, { traits: { jsonSchema } });
+      expect(body.response_format).toEqual(jsonSchema === "prompt" ? undefined : { type: "json_object" });
+      expect(messages[0]).toEqual({
+        role: "system",
+        content: expect.stringContaining(JSON.stringify(schema)),
+      } as unknown as JsonObject);
+      expect(losses).toEqual(["downgraded:output_config.format"]);
+    }
+    const turns: ChatRequest["turns"] = [
+      { role: "system", blocks: [{ type: "text", text: "S" }] },
+      { role: "user", blocks: [{ type: "text", text: "hi" }] },
+    ];
+    const { messages } = encode(
+      { answerFormat: { type: "json" }, turns },
+      { traits: { jsonSchema: "prompt" } },
+    );
+    expect(messages[0]!.content).toStartWith("S\n\n");
+    expect(messages).toHaveLength(2);
+  });
+});
+
+describe("models", () => {
+  test("names of other hosts have no rules of this endpoint; every rule names levels that exist", () => {
+    expect(modelFacts("openai/gpt-5")).toBeUndefined();
+    expect(modelFacts("deepseek-chat")).toBeUndefined();
+    expect(modelFacts("gpt-4.1-mini")!.efforts).toEqual([]);
+    expect(modelFacts("meta-llama/Llama-3.3-70B-Instruct")!.efforts).toEqual([]);
+    expect(modelFacts("o1-2024-12-17")!.stop).toBeTrue();
+    expect(modelFacts("gpt-5.1-codex-max")!.efforts).toContain("xhigh");
+    expect(modelFacts("gpt-6-astra")!.efforts).not.toContain("none");
+  });
+
+  test("the nearest level is the next weaker, never none", () => {
+    expect(nearestEffort("max", ["low", "high"])).toBe("high");
+    expect(nearestEffort("low", ["none", "medium", "high"])).toBe("medium");
+    expect(nearestEffort("none", ["low", "high"])).toBe("low");
+    expect(nearestEffort("medium", ["high"])).toBe("high");
+    expect(nearestEffort("weird", ["low"])).toBe("weird");
+  });
+});

@@ -1,48 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatEvent } from "../../../src/core/events.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
-import {
-  answer,
-  choiceOf,
-  chunks,
-  client,
-  clientCall,
-  deltasOf,
-  messageOf,
-  reasoning,
-  run,
-  text,
-  tool,
-} from "./make.ts";
+import { answer, choiceOf, chunks, client, clientCall, deltasOf, messageOf, run, tool } from "./make.ts";
 
 const encode = (events: readonly ChatEvent[], call = clientCall()) => client.encodeAnswer(events, call);
 const finishes = (bodies: readonly JsonObject[]) =>
   bodies
     .flatMap((body) => (body.choices as JsonObject[]).map((choice) => choice.finish_reason))
     .filter((reason) => reason !== null);
-
-/** Reasoning, text, two calls that overlap; as contract E.6 has it. */
-const MIXED = answer(
-  [
-    ...reasoning(0, ["A", "a"]),
-    ...text(1, "B"),
-    {
-      type: "block-start",
-      index: 2,
-      block: { type: "tool-call", id: "call_f", name: "f", kind: "function" },
-    },
-    { type: "block-delta", index: 2, delta: '{"x":' },
-    {
-      type: "block-start",
-      index: 3,
-      block: { type: "tool-call", id: "call_g", name: "g", kind: "function" },
-    },
-    { type: "block-delta", index: 2, delta: "1}" },
-    { type: "block-end", index: 2 },
-    { type: "block-end", index: 3 },
-  ],
-  { kind: "tool-calls", raw: "tool_use" },
-);
 
 describe("legacy functions", () => {
   const call = () => clientCall({ style: { legacyFunctions: true } });

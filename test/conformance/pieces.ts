@@ -56,8 +56,9 @@ function sameName(other: string, own: string): boolean {
   return other === legal || (own.length > 64 && other.startsWith(legal.slice(0, 40)));
 }
 
-/** A loss at a path excuses what lies under it, and what it lies in. */
+/** A loss at a path excuses what lies under it, and what it lies in; one of a whole message would excuse too much. */
 function covers(loss: string, path: string): boolean {
+  if (/^messages\[\d+\]$/.test(loss)) return false;
   const under = (inner: string, outer: string) => inner === outer || /^[.[]/.test(inner.slice(outer.length));
   return (path.startsWith(loss) && under(path, loss)) || (loss.startsWith(path) && under(loss, path));
 }

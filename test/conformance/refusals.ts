@@ -1,36 +1,108 @@
-/** The requests that may be refused with 400 instead of translated: class R of E.11, and what E.1.3, E.2.3 add. */
+/**
+ * The requests that may be refused with 400 instead of translated: class R of E.11, and what E.1.3 and E.2.3 add. Read from
+ * the contract: the field that is named has to be there, with a value that cannot be carried.
+ */
 import type { Api } from "./policy.ts";
 
-/** By API of the client: a pattern over the field the answer names, and why. */
-const REFUSED: Record<Api, readonly (readonly [RegExp, string])[]> = {
+interface Refusal {
+  /** Over the field the answer names. */
+  field: RegExp;
+  reason: string;
+  /** Whether the value of the field is one that cannot be carried. */
+  cannot(value: unknown, body: Record<string, unknown>): boolean;
+}
+
+const SAMPLING: Refusal = {
+  field: /^temperature$/,
+  reason: "temperature is a number from 0 to 2",
+  cannot: (value) => typeof value !== "number" || value < 0 || value > 2,
+};
+
+const REFUSALS: Record<Api, readonly Refusal[]> = {
   chat: [
-    [/^temperature$/, "temperature is a number from 0 to 2"],
-    [/^n$/, "several choices (E.11)"],
-    [/^(top_)?logprobs$/, "logprobs (E.11)"],
-    [/^(modalities|audio)$/, "audio in the answer (E.11)"],
-    [
-      /input_audio|^messages\[\d+\]\.content\[\d+\]$/,
-      "audio, or bytes the model's vendor does not take (E.1.3b)",
-    ],
-    [/\.file(\.|$)/, "a file of another kind, or one that lies at the other vendor (E.1.3b)"],
-    [/\.image_url(\.|$)/, "an image of another kind, or at an address that is not https (E.1.3b)"],
-    [/^web_search_options$/, "the vendor's own search (E.11)"],
-    [/^tool_choice$/, "a forced tool that does not exist (E.1.4)"],
+    SAMPLING,
+    { field: /^n$/, reason: "several choices (E.11)", cannot: (value) => Number(value) > 1 },
+    {
+      field: /^(top_)?logprobs$/,
+      reason: "logprobs (E.11)",
+      cannot: (value) => value === true || Number(value) > 0,
+    },
+    {
+      field: /^(modalities|audio)$/,
+      reason: "audio in the answer (E.11)",
+      cannot: (value) => JSON.stringify(value).includes("audio"),
+    },
+    {
+      field: /^messages\[\d+\]\.content\[\d+\]/,
+      reason: "audio (E.11)",
+      cannot: (value) => isPart(value, "input_audio"),
+    },
+    {
+      field: /^messages\[\d+\]\.content\[\d+\]/,
+      reason: "a file that lies at the other vendor (E.11)",
+      cannot: (value) => isPart(value, "file") && "file_id" in value.file,
+    },
+    {
+      field: /^messages\[\d+\]\.content\[\d+\]/,
+      reason: "an image at an address that is not public https (E.1.3b)",
+      cannot: (value) =>
+        isPart(value, "image_url") && !/^(https:\/\/[^/]*\.|data:)/.test(String(value.image_url["url"])),
+    },
+    { field: /^web_search_options$/, reason: "the vendor's own search (E.11)", cannot: isThere },
   ],
   messages: [
-    [/^(container|mcp_servers|thread|compaction|fallbacks)$/, "state at the vendor (E.2.1)"],
-    [/^tools/, "a server tool is the only tool (E.2.4)"],
-    [
-      /\.source(\.|$)|content(\[\d+\]|\.\d+)/,
-      "a file that lies at the other vendor, or at an address (E.2.3)",
-    ],
-    [/^tool_choice/, "a forced tool that does not exist (E.11)"],
-    [/^temperature$/, "temperature is a number from 0 to 2"],
-    [/^max_tokens$/, "max_tokens is required, and positive"],
+    SAMPLING,
+    {
+      field: /^(container|mcp_servers|thread|compaction|fallbacks)$/,
+      reason: "state at the vendor (E.2.1)",
+      cannot: isThere,
+    },
+    {
+      field: /^tools\[\d+\]$/,
+      reason: "a server tool is the only tool (E.2.4)",
+      cannot: (value, body) =>
+        /^web_search/.test(String(objectOf(value)["type"])) && (body["tools"] as unknown[]).length === 1,
+    },
+    {
+      field: /^messages\[\d+\]\.content\[\d+\]/,
+      reason: "a file that lies at the other vendor (E.11)",
+      cannot: (value) => sourceOf(value)["type"] === "file",
+    },
+    {
+      field: /^messages\[\d+\]\.content\[\d+\]/,
+      reason: "a document at an address (E.2.3)",
+      cannot: (value) => isPart(value, "document") && sourceOf(value)["type"] === "url",
+    },
   ],
 };
 
-/** Why a request that names this field in its refusal may be refused; `undefined`: it may not. */
-export function refusalReason(api: Api, field: string): string | undefined {
-  return REFUSED[api].find(([pattern]) => pattern.test(field))?.[1];
+/** Why a request whose refusal names this field may be refused; `undefined`: it may not. */
+export function refusalReason(api: Api, field: string, body: Record<string, unknown>): string | undefined {
+  const value = valueAt(body, field);
+  return REFUSALS[api].find((each) => each.field.test(field) && each.cannot(value, body))?.reason;
+}
+
+/** The value at a path as answers name it: `messages[2].content[0]`. */
+function valueAt(body: unknown, path: string): unknown {
+  const names = path.split(/[.[\]]+/).filter((name) => name !== "");
+  return names.reduce<unknown>((at, name) => objectOf(at)[name], body);
+}
+
+function isPart<Type extends string>(
+  value: unknown,
+  type: Type,
+): value is { type: Type } & Record<Type, Record<string, unknown>> {
+  return objectOf(value)["type"] === type;
+}
+
+function sourceOf(value: unknown): Record<string, unknown> {
+  return objectOf(objectOf(value)["source"]);
+}
+
+function isThere(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+function objectOf(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }

@@ -97,7 +97,7 @@ class Lane {
     });
     const text = await response.text();
     this.#exchanges.delete(sent.model);
-    if (response.status === 400 && !exchange.reached) return refusal(recording, text);
+    if (response.status === 400 && !exchange.reached) return refusal(recording, sent, text);
     if (response.status !== 200 || !exchange.reached)
       return { recording, faults: [`status ${response.status}: ${text.slice(0, 300)}`] };
     const losses = readLosses(response.headers.get("x-weir-warnings") ?? "");
@@ -143,10 +143,10 @@ class Lane {
   }
 }
 
-function refusal(recording: Recording, text: string): RequestReplay {
+function refusal(recording: Recording, sent: RequestBody, text: string): RequestReplay {
   const { error } = JSON.parse(text) as { error: { message: string; param?: string | null } };
   const field = error.param ?? /^'?([\w.[\]]+)'?[: ]/.exec(error.message)?.[1] ?? "";
-  const reason = refusalReason(recording.api as Api, field);
+  const reason = refusalReason(recording.api as Api, field, sent);
   if (reason) return { recording, refused: reason, faults: [] };
   return { recording, faults: [`refused, which E.11 does not allow: ${field}: ${error.message}`] };
 }

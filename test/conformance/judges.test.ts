@@ -1,0 +1,188 @@
+/** The judges of the translated lanes see what they are there to see: each case is one thing done wrong. */
+import { describe, expect, test } from "bun:test";
+import { haveDocument, NO_DOCUMENT } from "../formats/chat-completions/openapi.ts";
+import { lostPieces } from "./pieces.ts";
+import { readAnswer, readStream } from "./reading.ts";
+import { refusalReason } from "./refusals.ts";
+import { requestFaults } from "./request-rules.ts";
+
+const chatRequest = {
+  messages: [
+    { role: "system", content: "Be brief." },
+    {
+      role: "user",
+      content: [
+        { type: "text", text: "Look." },
+        { type: "image_url", image_url: { url: "data:" } },
+      ],
+    },
+    {
+      role: "assistant",
+      content: "One moment.",
+      tool_calls: [{ id: "call_1", type: "function", function: { name: "see", arguments: '{"x": 1}' } }],
+    },
+    { role: "tool", tool_call_id: "call_1", content: "A cat." },
+  ],
+  tools: [{ type: "function", function: { name: "see", description: "Sees.", parameters: {} } }],
+};
+
+/** The same, as it has to reach a Messages upstream. */
+function messagesRequest() {
+  return {
+    model: "m",
+    max_tokens: 100,
+    system: [{ type: "text", text: "Be brief." }],
+    messages: [
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "Look." },
+          { type: "image", source: {} },
+        ],
+      },
+      {
+        role: "assistant",
+        content: [
+          { type: "text", text: "One moment." },
+          { type: "tool_use", id: "call_1", name: "see", input: { x: 1 } },
+        ],
+      },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "call_1", content: "A cat." }] },
+    ] as { role: string; content: Record<string, unknown>[] }[],
+    tools: [{ name: "see", description: "Sees.", input_schema: { type: "object" } }],
+  };
+}
+
+type Request = ReturnType<typeof messagesRequest>;
+
+const nothing: string[] = [];
+const lostBy = (change: (request: Request) => void, losses = nothing) => {
+  const request = messagesRequest();
+  change(request);
+  return lostPieces("chat", chatRequest, request, losses);
+};
+
+describe("what is lost is seen", () => {
+  const cases: Record<string, [(request: Request) => void, string]> = {
+    "system text": [(request) => request.system.pop(), "text lost: messages[0].content"],
+    "an image": [(request) => request.messages[0]!.content.pop(), "image lost: messages[1].content[1]"],
+    "arguments of a call": [
+      (request) => (request.messages[1]!.content[1]!["input"] = {}),
+      "call lost: messages[2].tool_calls[0]",
+    ],
+    "text of a result": [(request) => request.messages.pop(), "text lost: messages[3].content"],
+    "a tool": [(request) => request.tools.pop(), "tool lost: tools[0]"],
+  };
+  for (const [name, [change, fault]] of Object.entries(cases))
+    test(name, () => expect(lostBy(change).join("\n")).toContain(fault));
+
+  test("nothing is", () => expect(lostBy(() => {})).toEqual([]));
+  test("unless a loss says so", () =>
+    expect(lostBy((request) => request.tools.pop(), ["tools[0]"])).toEqual([]));
+  test("a loss of a whole message excuses nothing", () =>
+    expect(lostBy((request) => request.messages.pop(), ["messages[3]"])).toHaveLength(1));
+});
+
+describe("what a Messages upstream refuses is seen", () => {
+  const cases: Record<string, [(request: Request) => void, string]> = {
+    "a call without a result": [(request) => request.messages.pop(), "calls without results at the end"],
+    "two turns of one role": [
+      (request) => request.messages.push({ role: "user", content: [{ type: "text", text: "x" }] }),
+      "two turns of one role",
+    ],
+    "a result that is not first": [
+      (request) => request.messages[2]!.content.unshift({ type: "text", text: "x" }),
+      "tool results do not come first",
+    ],
+    "a result for another call": [
+      (request) => (request.messages[2]!.content[0]!["tool_use_id"] = "call_2"),
+      "which is no call before it",
+    ],
+    "blank text": [(request) => (request.messages[1]!.content[0]!["text"] = " "), "non-whitespace"],
+    "a member it does not know": [(request) => Object.assign(request, { seed: 1 }), "seed: Extra inputs"],
+    "a schema without a type": [
+      (request) => (request.tools[0]!.input_schema = {} as never),
+      "Input should be 'object'",
+    ],
+    "a name with a dot": [(request) => (request.tools[0]!.name = "a.b"), "tool name a.b"],
+  };
+  for (const [name, [change, fault]] of Object.entries(cases))
+    test(name, () => {
+      const request = messagesRequest();
+      change(request);
+      expect(requestFaults.messages(request).join("\n")).toContain(fault);
+    });
+  test("nothing is", () => expect(requestFaults.messages(messagesRequest())).toEqual([]));
+});
+
+describe.skipIf(!haveDocument)("what a chat upstream refuses is seen", () => {
+  const [system, user, assistant, result] = chatRequest.messages;
+  const cases: Record<string, [unknown[], string]> = {
+    "a result without a call": [[user, result], "which is no open call"],
+    "a call without a result": [[user, assistant, user], "the call call_1 is not answered"],
+    "a role it does not know": [[{ role: "model", content: "x" }], "OpenAI's document"],
+  };
+  for (const [name, [messages, fault]] of Object.entries(cases))
+    test(name, () => expect(requestFaults.chat({ model: "m", messages }).join("\n")).toContain(fault));
+  test("nothing is", () =>
+    expect(requestFaults.chat({ model: "m", messages: [system, user, assistant, result] })).toEqual([]));
+});
+if (!haveDocument) console.log(NO_DOCUMENT);
+
+describe("answers are read as they were written", () => {
+  const usage = { input: 6, cacheRead: 4, cacheWrite: 0, output: 2 };
+
+  test("chat chunks", () => {
+    const chunks = [
+      { choices: [{ index: 0, delta: { reasoning: "R", content: "a" } }] },
+      {
+        choices: [
+          {
+            index: 0,
+            delta: { tool_calls: [{ index: 0, id: "i", function: { name: "f", arguments: "{" } }] },
+          },
+        ],
+      },
+      {
+        choices: [
+          {
+            index: 0,
+            delta: { tool_calls: [{ index: 0, function: { arguments: "}" } }] },
+            finish_reason: "stop",
+          },
+        ],
+      },
+      {
+        choices: [],
+        usage: { prompt_tokens: 10, completion_tokens: 2, prompt_tokens_details: { cached_tokens: 4 } },
+      },
+    ];
+    const calls = [{ id: "i", name: "f", input: "{}" }];
+    expect(readStream.chat(chunks)).toMatchObject({
+      text: "a",
+      reasoning: "R",
+      calls,
+      finish: "stop",
+      usage,
+    });
+  });
+
+  test("a message", () => {
+    const message = {
+      content: [
+        { type: "thinking", thinking: "R", signature: "S" },
+        { type: "text", text: "a" },
+      ],
+      stop_reason: "end_turn",
+      usage: { input_tokens: 6, cache_read_input_tokens: 4, output_tokens: 2 },
+    };
+    const reading = readAnswer.messages(message);
+    expect(reading).toMatchObject({ text: "a", reasoning: "R", signed: "S", finish: "end_turn", usage });
+  });
+});
+
+test("a refusal needs a value that cannot be carried", () => {
+  expect(refusalReason("chat", "n", { n: 2 })).toBe("several choices (E.11)");
+  expect(refusalReason("chat", "n", { n: 1 })).toBeUndefined();
+  expect(refusalReason("chat", "messages[0].content[0]", chatRequest)).toBeUndefined();
+});

@@ -13,7 +13,7 @@ import type { Clock } from "./clock.ts";
 export interface ByteSource {
   /** The next piece; `undefined` at a proper end. Throws when the answer breaks. */
   next(): Promise<Uint8Array | undefined>;
-  /** Bytes that must stand before an error event, when a piece was cut off in mid-event. */
+  /** Bytes that must stand before an error event, when a piece was cut off in mid-event; no sign of life fits there. */
   beforeError?(): string;
   /** Nobody wants the rest. */
   stop(reason: unknown): void;
@@ -56,7 +56,7 @@ export function answerStream(
     tick(now: number): void {
       if (!waiting) return;
       if (now - heardAt > clocks.gapMs) fail(silence(clocks.gapMs));
-      else if (now - sentAt > clocks.heartbeatMs) {
+      else if (now - sentAt > clocks.heartbeatMs && !source.beforeError?.()) {
         sentAt = now;
         controller.enqueue(heartbeat);
       }

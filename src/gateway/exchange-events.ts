@@ -7,7 +7,7 @@ import type { Call } from "../core/call.ts";
 import type { ChatRequest } from "../core/chat.ts";
 import { GatewayError } from "../core/error.ts";
 import type { ChatEvent } from "../core/events.ts";
-import type { Frame, UpstreamCodec } from "../core/format.ts";
+import type { Frame, Seen, UpstreamCodec } from "../core/format.ts";
 import { isObject, parseJson } from "../core/json.ts";
 import { writeLosses } from "../core/loss.ts";
 import { readFrames, writeFrame } from "../stream/sse.ts";
@@ -19,7 +19,7 @@ import { STREAM_HEADERS } from "./exchange-native.ts";
 import { rememberReasoning, restoreReasoning } from "./reasoning-cache.ts";
 import { withoutReasoning } from "./recover.ts";
 import { answerHeaders } from "./reply.ts";
-import { discard, headerFilters, readAnswer, readErrorText, send, upstreamHeaders } from "./send.ts";
+import { headerFilters, letGo, readAnswer, readErrorText, send, upstreamHeaders } from "./send.ts";
 
 /** Above this many tokens an upstream is asked to stream even for a JSON answer: long silences get cut (contract E.0.4). */
 const STREAM_ABOVE_TOKENS = 8192;
@@ -94,7 +94,7 @@ async function sendEncoded(
   if (!response.ok) throw codec.decodeError(response.status, response.headers, await readErrorText(response));
   const type = response.headers.get("content-type") ?? "";
   if (type.includes("text/event-stream") && response.body)
-    return codec.decodeStream(framesOf(response, call), call);
+    return codec.decodeStream(framesOf(response, codec, call), call);
   return fromList(codec.decodeAnswer(await readJson(response, call), call));
 }
 
@@ -108,10 +108,18 @@ async function readJson(response: Response, call: Call) {
   );
 }
 
-/** The upstream's frames; what breaks the body becomes a GatewayError, and leaving early closes the connection. */
-async function* framesOf(response: Response, call: Call): AsyncGenerator<Frame> {
+/**
+ * The upstream's frames; what breaks the body becomes a GatewayError. Leaving early closes the connection, unless the
+ * terminator was the last thing that came: then it is kept for the next call.
+ */
+async function* framesOf(response: Response, codec: UpstreamCodec, call: Call): AsyncGenerator<Frame> {
+  const reader = response.body!.getReader();
+  let last: Frame | undefined;
   try {
-    yield* readFrames(response.body!);
+    for await (const frame of readFrames(piecesOf(reader))) {
+      last = frame;
+      yield frame;
+    }
   } catch (cause) {
     if (call.signal.aborted) throw GatewayError.from(call.signal.reason);
     if (cause instanceof GatewayError) throw cause;
@@ -120,8 +128,23 @@ async function* framesOf(response: Response, call: Call): AsyncGenerator<Frame> 
       cause,
     });
   } finally {
-    await discard(response);
+    if (last && isTerminator(last, codec)) void letGo(reader);
+    else await reader.cancel().catch(() => {});
   }
+}
+
+async function* piecesOf(reader: ReadableStreamDefaultReader<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    yield value;
+  }
+}
+
+function isTerminator(frame: Frame, codec: UpstreamCodec): boolean {
+  const seen: Seen = { terminated: false, complete: false };
+  codec.watch.frame(frame, seen);
+  return seen.terminated;
 }
 
 async function jsonAnswer(

@@ -15,7 +15,7 @@ import type { ByteSource } from "./answer-stream.ts";
 import { answerStream } from "./answer-stream.ts";
 import type { Answer, Gateway, Incoming } from "./exchange.ts";
 import { answerHeaders } from "./reply.ts";
-import { discard, headerFilters, readAnswer, readErrorText, send, upstreamHeaders } from "./send.ts";
+import { headerFilters, letGo, readAnswer, readErrorText, send, upstreamHeaders } from "./send.ts";
 
 export async function exchangeNative(incoming: Incoming, gateway: Gateway): Promise<Answer> {
   const { call } = incoming;
@@ -196,6 +196,11 @@ class RelaySource implements ByteSource {
 
   async #pull(): Promise<Uint8Array | undefined> {
     while (!this.#ended) {
+      // Nothing can follow the terminator: the client's answer ends here, however long the upstream stays (pitfall 36).
+      if (this.#tap.seen.terminated) {
+        void letGo(this.#reader);
+        break;
+      }
       const { done, value } = await this.#read();
       if (done) break;
       const piece = this.#tap.push(value);

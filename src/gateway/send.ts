@@ -161,3 +161,21 @@ async function readUpTo(response: Response, limit: number, cut: boolean): Promis
 export async function discard(response: Response): Promise<void> {
   await response.body?.cancel().catch(() => {});
 }
+
+/** Longest wait for an upstream to end a body whose answer is over. Milliseconds. */
+const LINGER_MS = 1_000;
+
+/**
+ * Leaves a body behind its terminator: reads on in the background to the end of the body, which is next to nothing, so
+ * that the connection can be used again. An upstream that keeps it open is left after a second.
+ */
+export async function letGo(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  const giveUp = setTimeout(() => void reader.cancel().catch(() => {}), LINGER_MS);
+  try {
+    while (!(await reader.read()).done);
+  } catch {
+    // What breaks behind the terminator takes nothing away from the answer.
+  } finally {
+    clearTimeout(giveUp);
+  }
+}

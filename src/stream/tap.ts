@@ -32,8 +32,8 @@ export class Tap {
     if (end === 0) return this.#hold(chunk);
     const passed = this.#take(end === chunk.length ? chunk : chunk.subarray(0, end));
     if (end < chunk.length) this.#hold(chunk.subarray(end));
-    if (this.midEvent) this.midEvent = false;
-    else this.#read(passed);
+    this.#read(this.midEvent ? behindFirstEvent(passed) : passed);
+    this.midEvent = false;
     return passed;
   }
 
@@ -100,6 +100,13 @@ export class Tap {
 }
 
 const BLANK_LINE = Buffer.from("\n\n");
+
+/** What follows the first blank line: the events behind one whose beginning was passed on unread. */
+function behindFirstEvent(bytes: Uint8Array): Uint8Array {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+  const blank = /\r\n\r\n|\n\n|\r\r/.exec(text);
+  return blank ? bytes.subarray(blank.index + blank[0].length) : new Uint8Array(0);
+}
 
 const marks = new WeakMap<Watch, readonly Buffer[]>();
 

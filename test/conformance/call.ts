@@ -97,7 +97,8 @@ const READERS: Record<Api, Reader> = {
   },
   async messages(url, body, fetch) {
     const { messages } = anthropicClient(url, { fetch });
-    const params = body as unknown as Anthropic.MessageCreateParamsStreaming;
+    // The name on the wire is that of the text; the SDK warns about the models it knows to be old.
+    const params = { ...body, model: "any" } as unknown as Anthropic.MessageCreateParamsStreaming;
     if (!body.stream) {
       const items = await see(() => messages.create({ ...params, stream: false }, { timeout: 60_000 }));
       return { items, message: items };

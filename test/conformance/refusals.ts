@@ -60,18 +60,19 @@ const REFUSALS: Record<Api, readonly Refusal[]> = {
     {
       field: /^tools\[\d+\]$/,
       reason: "a server tool is the only tool (E.2.4)",
-      cannot: (value, body) =>
-        /^web_search/.test(String(objectOf(value)["type"])) && (body["tools"] as unknown[]).length === 1,
+      cannot: (_, body) =>
+        (body["tools"] as unknown[]).every((tool) => /^web_/.test(String(objectOf(tool)["type"]))),
     },
     {
       field: /^messages\[\d+\]\.content\[\d+\]/,
       reason: "a file that lies at the other vendor (E.11)",
-      cannot: (value) => sourceOf(value)["type"] === "file",
+      cannot: (value) => withResults(value).some((block) => sourceOf(block)["type"] === "file"),
     },
     {
       field: /^messages\[\d+\]\.content\[\d+\]/,
       reason: "a document at an address (E.2.3)",
-      cannot: (value) => isPart(value, "document") && sourceOf(value)["type"] === "url",
+      cannot: (value) =>
+        withResults(value).some((block) => isPart(block, "document") && sourceOf(block)["type"] === "url"),
     },
   ],
 };
@@ -93,6 +94,12 @@ function isPart<Type extends string>(
   type: Type,
 ): value is { type: Type } & Record<Type, Record<string, unknown>> {
   return objectOf(value)["type"] === type;
+}
+
+/** A block, and what is in it when it is a tool result. */
+function withResults(block: unknown): unknown[] {
+  const inside = objectOf(block)["content"];
+  return [block, ...(Array.isArray(inside) ? inside : [])];
 }
 
 function sourceOf(value: unknown): Record<string, unknown> {

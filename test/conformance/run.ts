@@ -1,9 +1,15 @@
 /** `bun run conformance [VENDOR …]`: replays the recordings through all lanes and prints the tables; 1 when one failed. */
 import { haveRecordings, NO_RECORDINGS, recordings } from "../helpers/recordings.ts";
 import { replayNative } from "./native.ts";
+import { replaySessions } from "./sessions.ts";
 import { faultLines, writeTable } from "./table.ts";
 import { replayTranslated } from "./translated.ts";
-import { translationFaults, writeTranslationTables } from "./translated-table.ts";
+import {
+  sessionFaults,
+  translationFaults,
+  writeSessions,
+  writeTranslationTables,
+} from "./translated-table.ts";
 
 if (!haveRecordings) {
   console.log(NO_RECORDINGS);
@@ -15,11 +21,12 @@ const startedAt = performance.now();
 const native = await replayNative(list);
 const nativeSeconds = secondsSince(startedAt);
 const translation = await replayTranslated(list);
+const sessions = await replaySessions(list);
 const seconds = secondsSince(startedAt);
 
 console.log(`Native lane, ${list.length} recordings, ${nativeSeconds} s\n\n${writeTable(native)}\n`);
-console.log(`${writeTranslationTables(translation)}\n\n${seconds} s in all`);
-const faults = [...faultLines(native), ...translationFaults(translation)];
+console.log(`${writeTranslationTables(translation)}\n\n${writeSessions(sessions)}\n\n${seconds} s in all`);
+const faults = [...faultLines(native), ...translationFaults(translation), ...sessionFaults(sessions)];
 if (faults.length > 0) console.log(`\n${faults.join("\n")}`);
 process.exit(faults.length > 0 ? 1 : 0);
 

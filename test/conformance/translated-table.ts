@@ -3,6 +3,7 @@ import { CHUNKINGS, type Chunking, type Recording } from "../helpers/recordings.
 import { OTHER } from "./expected.ts";
 import type { Api } from "./policy.ts";
 import { align } from "./table.ts";
+import type { SessionReplay } from "./sessions.ts";
 import type { AnswerReplay, RequestReplay, Translation } from "./translated.ts";
 
 /** By tags of the recordings. */
@@ -39,6 +40,24 @@ export function translationFaults({ requests, answers }: Translation): string[] 
 /** Both lanes, each with the reasons for what was not carried. */
 export function writeTranslationTables(translation: Translation): string {
   return (["chat", "messages"] as const).map((client) => writeLane(client, translation)).join("\n\n");
+}
+
+/** One line for each lane's sessions. */
+export function writeSessions(replays: readonly SessionReplay[]): string {
+  const lines = (["chat", "messages"] as const).map((client) => {
+    const own = replays.filter(({ recording }) => recording.api === OTHER[client]);
+    const turns = own.reduce((sum, replay) => sum + replay.turns, 0);
+    const good = own.filter(({ faults }) => faults.length === 0).length;
+    return `${client} client: ${good} of ${own.length} sessions (${turns} turns) remember all that was answered`;
+  });
+  return lines.join("\n");
+}
+
+/** One line for each fault of a session. */
+export function sessionFaults(replays: readonly SessionReplay[]): string[] {
+  return replays.flatMap(({ recording, faults }) =>
+    faults.map((fault) => `${nameOf(recording)} session: ${fault}`),
+  );
 }
 
 /** A lane carries the requests of its client's format, and the answers of the other one. */

@@ -37,7 +37,7 @@ export interface Translation {
 
 /** A model of the other format, by API of the client: the catalogues know them under these heads of the name. */
 const FOREIGN_MODEL: Record<Api, string> = { chat: "anthropic/claude-opus-4-6", messages: "openai/gpt-4.1" };
-const PATH: Record<Api, string> = { chat: "/v1/chat/completions", messages: "/v1/messages" };
+export const PATH: Record<Api, string> = { chat: "/v1/chat/completions", messages: "/v1/messages" };
 
 interface Exchange {
   answer(body: RequestBody): Answer;

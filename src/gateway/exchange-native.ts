@@ -15,7 +15,7 @@ import type { ByteSource } from "./answer-stream.ts";
 import { answerStream } from "./answer-stream.ts";
 import type { Answer, Gateway, Incoming } from "./exchange.ts";
 import { answerHeaders } from "./reply.ts";
-import { headerFilters, letGo, readAnswer, readErrorText, send, upstreamHeaders } from "./send.ts";
+import { headerFilters, LINGER_MS, readAnswer, readErrorText, send, upstreamHeaders } from "./send.ts";
 
 export async function exchangeNative(incoming: Incoming, gateway: Gateway): Promise<Answer> {
   const { call } = incoming;
@@ -150,6 +150,7 @@ class RelaySource implements ByteSource {
   readonly #call: Call;
   #held: Uint8Array[] = [];
   #ended = false;
+  #giveUp: ReturnType<typeof setTimeout> | undefined;
 
   constructor(response: Response, tap: Tap, call: Call) {
     this.#reader = response.body!.getReader();
@@ -190,17 +191,14 @@ class RelaySource implements ByteSource {
   }
 
   stop(reason: unknown): void {
+    clearTimeout(this.#giveUp);
     book(this.#tap.seen, this.#call);
     this.#reader.cancel(reason).catch(() => {});
   }
 
   async #pull(): Promise<Uint8Array | undefined> {
     while (!this.#ended) {
-      // Nothing can follow the terminator: the client's answer ends here, however long the upstream stays (pitfall 36).
-      if (this.#tap.seen.terminated) {
-        void letGo(this.#reader);
-        break;
-      }
+      if (this.#tap.seen.terminated) this.#linger();
       const { done, value } = await this.#read();
       if (done) break;
       const piece = this.#tap.push(value);
@@ -220,10 +218,19 @@ class RelaySource implements ByteSource {
     }
   }
 
+  /**
+   * Behind the terminator an upstream has a second to end its body: what still comes is passed on, and the connection
+   * can be used again. One that stays open must not keep the client waiting (pitfall 36).
+   */
+  #linger(): void {
+    this.#giveUp ??= setTimeout(() => void this.#reader.cancel().catch(() => {}), LINGER_MS);
+  }
+
   /** The end of the upstream's body: proper, or an answer that broke off. */
   #finish(): Uint8Array | undefined {
     if (this.#ended) return undefined;
     this.#ended = true;
+    clearTimeout(this.#giveUp);
     const { seen } = this.#tap;
     const rest = this.#tap.rest();
     book(seen, this.#call);

@@ -163,7 +163,7 @@ export async function discard(response: Response): Promise<void> {
 }
 
 /** Longest wait for an upstream to end a body whose answer is over. Milliseconds. */
-const LINGER_MS = 1_000;
+export const LINGER_MS = 1_000;
 
 /**
  * Leaves a body behind its terminator: reads on in the background to the end of the body, which is next to nothing, so

@@ -13,6 +13,9 @@ export interface ClientOptions {
 
 const NO_KEY = "none-needed";
 
+/** A test prints what it has to say; the SDKs' own warnings about models and garbage are not part of it. */
+const QUIET = { logLevel: "off" } as const;
+
 export function openaiClient(url: string, options: ClientOptions = {}): OpenAI {
   const { apiKey = NO_KEY, headers, ...rest } = options;
   return new OpenAI({
@@ -21,6 +24,7 @@ export function openaiClient(url: string, options: ClientOptions = {}): OpenAI {
     maxRetries: 0,
     timeout: 20_000,
     defaultHeaders: headers,
+    ...QUIET,
     ...rest,
   });
 }
@@ -33,6 +37,7 @@ export function anthropicClient(url: string, options: ClientOptions = {}): Anthr
     maxRetries: 0,
     timeout: 20_000,
     defaultHeaders: headers,
+    ...QUIET,
     ...rest,
   });
 }

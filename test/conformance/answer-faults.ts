@@ -13,7 +13,8 @@ export function answerFaults(
   outcome: Outcome,
 ): string[] {
   if (expected.kind === "error") return errorFaults(client, expected, outcome);
-  if (expected.kind === "unasked") return [];
+  if (expected.kind === "unasked")
+    return "error" in outcome.message ? [`the SDK threw ${outcome.message.error.message}`] : [];
   if (expected.kind === "broken") return brokenFaults(expected, outcome);
   const readItems = stream ? (items: unknown) => readStream[client](items as unknown[]) : readAnswer[client];
   return [

@@ -5,6 +5,7 @@ import { lostPieces } from "./pieces.ts";
 import { readAnswer, readStream } from "./reading.ts";
 import { refusalReason } from "./refusals.ts";
 import { requestFaults } from "./request-rules.ts";
+import { changedSettings } from "./settings.ts";
 
 const chatRequest = {
   messages: [
@@ -185,4 +186,12 @@ test("a refusal needs a value that cannot be carried", () => {
   expect(refusalReason("chat", "n", { n: 2 })).toBe("several choices (E.11)");
   expect(refusalReason("chat", "n", { n: 1 })).toBeUndefined();
   expect(refusalReason("chat", "messages[0].content[0]", chatRequest)).toBeUndefined();
+});
+
+test("a wish that changes on the way is seen, unless a loss tells of it", () => {
+  const sent = { max_tokens: 5, temperature: 0.5, stop: "END", tool_choice: "required" };
+  const same = { max_tokens: 5, temperature: 0.5, stop_sequences: ["END"], tool_choice: { type: "any" } };
+  expect(changedSettings("chat", sent, same, [])).toEqual([]);
+  expect(changedSettings("chat", sent, { ...same, tool_choice: { type: "auto" } }, [])).toHaveLength(1);
+  expect(changedSettings("chat", sent, { max_tokens: 5 }, ["temperature"])).toHaveLength(2);
 });

@@ -1,4 +1,5 @@
 /** `bun run conformance [VENDOR …]`: replays the recordings through all lanes and prints the tables; 1 when one failed. */
+import { haveDocument, NO_DOCUMENT } from "../formats/chat-completions/openapi.ts";
 import { haveRecordings, NO_RECORDINGS, recordings } from "../helpers/recordings.ts";
 import { replayNative } from "./native.ts";
 import { replaySessions } from "./sessions.ts";
@@ -11,8 +12,8 @@ import {
   writeTranslationTables,
 } from "./translated-table.ts";
 
-if (!haveRecordings) {
-  console.log(NO_RECORDINGS);
+if (!haveRecordings || !haveDocument) {
+  console.log(haveRecordings ? NO_DOCUMENT : NO_RECORDINGS);
   process.exit(0);
 }
 const vendors = process.argv.length > 2 ? process.argv.slice(2) : undefined;

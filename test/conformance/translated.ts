@@ -15,6 +15,7 @@ import { plainAnswer } from "./plain-answer.ts";
 import type { Api } from "./policy.ts";
 import { refusalReason } from "./refusals.ts";
 import { requestFaults } from "./request-rules.ts";
+import { changedSettings } from "./settings.ts";
 import { answeringModel, chatVendorsPlugin } from "./vendors.ts";
 
 export interface RequestReplay {
@@ -104,6 +105,7 @@ class Lane {
     const faults = [
       ...requestFaults[upstreamApi](exchange.reached),
       ...lostPieces(api, sent, exchange.reached, losses),
+      ...changedSettings(api, sent, exchange.reached, losses),
     ];
     return { recording, faults };
   }

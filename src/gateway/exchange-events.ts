@@ -91,7 +91,12 @@ async function sendEncoded(
   const forwarded = target.format === call.format ? headerFilters(codec).request(call.headers) : {};
   const headers = upstreamHeaders(target, call, forwarded);
   const response = await send({ target, url: target.url, body, headers }, call);
-  if (!response.ok) throw codec.decodeError(response.status, response.headers, await readErrorText(response));
+  if (!response.ok)
+    throw codec.decodeError(
+      response.status,
+      response.headers,
+      await readErrorText(response, call.target!.provider),
+    );
   const type = response.headers.get("content-type") ?? "";
   if (type.includes("text/event-stream") && response.body)
     return codec.decodeStream(framesOf(response, codec, call), call);

@@ -95,7 +95,7 @@ async function failedAnswer(
   call: Call,
   gateway: Gateway,
 ): Promise<Answer> {
-  const text = await readErrorText(response);
+  const text = await readErrorText(response, call.target!.provider);
   const error = codec.decodeError(response.status, response.headers, text);
   if (error.kind === "upstream-auth" || !isObject(parseJson(text))) throw error;
   gateway.settler.failed(call, error, response.status);

@@ -2,7 +2,7 @@
 import type { Call } from "../core/call.ts";
 import { GatewayError } from "../core/error.ts";
 import type { UpstreamCodec } from "../core/format.ts";
-import type { Target } from "../core/provider.ts";
+import type { ActiveProvider, Target } from "../core/provider.ts";
 import type { HeaderFilter } from "./headers.ts";
 import { headerFilter } from "./headers.ts";
 
@@ -109,13 +109,22 @@ function errorCode(cause: unknown): string {
   return typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "";
 }
 
-/** The text of a failed answer, at most 64 KB; what follows is not read. */
-export async function readErrorText(response: Response): Promise<string> {
+/**
+ * The text of a failed answer, at most 64 KB; what follows is not read. An upstream that repeats the credential in its
+ * complaint does not hand it to the client.
+ */
+export async function readErrorText(response: Response, provider: ActiveProvider): Promise<string> {
   try {
-    return new TextDecoder().decode(await readUpTo(response, MAX_ERROR_BYTES, true));
+    const text = new TextDecoder().decode(await readUpTo(response, MAX_ERROR_BYTES, true));
+    return withoutCredentials(text, provider);
   } catch {
     return "";
   }
+}
+
+function withoutCredentials(text: string, { credentials }: ActiveProvider): string {
+  const secrets = Object.values(credentials).map((value) => value.replace(/^Bearer /i, ""));
+  return secrets.reduce((left, secret) => (secret === "" ? left : left.replaceAll(secret, "***")), text);
 }
 
 /**

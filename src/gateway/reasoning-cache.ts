@@ -1,11 +1,15 @@
 /**
  * Signed reasoning of answers that called tools, for clients that do not send it back (contract E.7.4): the OpenAI SDK's
  * `runTools` and most agents keep only the members they know, and a vendor that signs its reasoning wants it returned.
- * Kept in memory only, by gateway key and tool call id; what is gone was never promised.
+ * Kept in memory only, by gateway key and tool call (id, name and arguments); what is gone was never promised.
  */
 import type { Call } from "../core/call.ts";
-import type { ChatRequest, ReasoningBlock, Turn } from "../core/chat.ts";
+import type { ChatRequest, ReasoningBlock, ToolCallBlock, Turn } from "../core/chat.ts";
 import type { ChatEvent } from "../core/events.ts";
+import { parseJson } from "../core/json.ts";
+
+/** What a tool call is known by: vendors repeat ids from one conversation to the next, so its arguments count too. */
+type ToolCallKey = Pick<ToolCallBlock, "id" | "name" | "input">;
 
 /** Milliseconds. */
 const KEEP_MS = 24 * 3600 * 1000;
@@ -28,8 +32,8 @@ export class ReasoningCache {
     this.#maxCharacters = maxCharacters;
   }
 
-  remember(call: Call, toolCallId: string, blocks: ReasoningBlock[]): void {
-    const key = keyOf(call, toolCallId);
+  remember(call: Call, toolCall: ToolCallKey, blocks: ReasoningBlock[]): void {
+    const key = keyOf(call, toolCall);
     this.#forget(key);
     const characters = blocks.reduce(
       (sum, block) =>
@@ -44,8 +48,8 @@ export class ReasoningCache {
     }
   }
 
-  recall(call: Call, toolCallId: string): readonly ReasoningBlock[] {
-    const key = keyOf(call, toolCallId);
+  recall(call: Call, toolCall: ToolCallKey): readonly ReasoningBlock[] {
+    const key = keyOf(call, toolCall);
     const entry = this.#entries.get(key);
     if (!entry) return [];
     if (performance.now() - entry.at <= KEEP_MS) return entry.blocks;
@@ -65,9 +69,14 @@ export class ReasoningCache {
   }
 }
 
-/** One client's reasoning is never another's. */
-function keyOf(call: Call, toolCallId: string): string {
-  return `${call.key ?? ""}\n${toolCallId}`;
+/** One client's reasoning is never another's, and one conversation's is not put into another's. */
+function keyOf(call: Call, { id, name, input }: ToolCallKey): string {
+  // Clients write the arguments anew: what they mean is compared and not how they are spaced.
+  const parsed = parseJson(input === "" ? "{}" : input);
+  const meaning = parsed === undefined ? input : JSON.stringify(parsed);
+  return new Bun.CryptoHasher("sha256")
+    .update(JSON.stringify([call.key ?? "", id, name, meaning]))
+    .digest("base64");
 }
 
 /** Keeps the signed reasoning of an answer that calls tools; the events pass unchanged. */
@@ -78,9 +87,11 @@ export async function* rememberReasoning(
 ): AsyncGenerator<ChatEvent> {
   const open = new Map<number, ReasoningBlock>();
   const signed: ReasoningBlock[] = [];
-  let toolCallId: string | undefined;
+  let first: { index: number; toolCall: ToolCallKey } | undefined;
   for await (const event of events) {
-    if (event.type === "block-start" && event.block.type === "tool-call") toolCallId ??= event.block.id;
+    if (event.type === "block-start" && event.block.type === "tool-call")
+      first ??= { index: event.index, toolCall: { id: event.block.id, name: event.block.name, input: "" } };
+    if (event.type === "block-delta" && event.index === first?.index) first.toolCall.input += event.delta;
     if (event.type === "block-start" && event.block.type === "reasoning")
       open.set(event.index, { text: "", ...event.block, type: "reasoning" });
     if (event.type === "block-delta") {
@@ -92,8 +103,8 @@ export async function* rememberReasoning(
       if (block && (event.signature !== undefined || block.redacted !== undefined))
         signed.push({ ...block, ...(event.signature !== undefined && { signature: event.signature }) });
     }
-    if (event.type === "message-end" && toolCallId !== undefined && signed.length > 0)
-      cache.remember(call, toolCallId, signed);
+    if (event.type === "message-end" && first && signed.length > 0)
+      cache.remember(call, first.toolCall, signed);
     yield event;
   }
 }
@@ -104,9 +115,9 @@ export function restoreReasoning(request: ChatRequest, call: Call, cache: Reason
 }
 
 function restoreTurn(turn: Turn, call: Call, cache: ReasoningCache): void {
-  const toolCall = turn.blocks.find((block) => block.type === "tool-call");
+  const toolCall = turn.blocks.find((block): block is ToolCallBlock => block.type === "tool-call");
   if (!toolCall || turn.blocks.some(isSigned)) return;
-  const kept = cache.recall(call, toolCall.id);
+  const kept = cache.recall(call, toolCall);
   if (kept.length === 0) return;
   turn.blocks = [...kept, ...turn.blocks.filter((block) => block.type !== "reasoning")];
 }

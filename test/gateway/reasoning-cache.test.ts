@@ -88,13 +88,23 @@ test("one key's reasoning is never another's", async () => {
   expect(request).toEqual(history());
 });
 
+test("an id that comes again with other arguments, or for another tool, is another call", () => {
+  const cache = new ReasoningCache();
+  cache.remember(callOf(), { id: "call_0", name: "f", input: '{"a": 1}' }, signed);
+  expect(cache.recall(callOf(), { id: "call_0", name: "f", input: '{"a":1}' })).toEqual(signed);
+  expect(cache.recall(callOf(), { id: "call_0", name: "f", input: '{"a":2}' })).toEqual([]);
+  expect(cache.recall(callOf(), { id: "call_0", name: "g", input: '{"a":1}' })).toEqual([]);
+});
+
+const toolCall = (id: string) => ({ id, name: "f", input: "{}" });
+
 test("the oldest goes when it grows too large", () => {
   const cache = new ReasoningCache(100);
   for (let id = 0; id < 50; id++)
-    cache.remember(callOf(), `call_${id}`, [
+    cache.remember(callOf(), toolCall(`call_${id}`), [
       { type: "reasoning", text: "x".repeat(10), signature: "y".repeat(10) },
     ]);
   expect(cache.size).toBe(5);
-  expect(cache.recall(callOf(), "call_49").length).toBe(1);
-  expect(cache.recall(callOf(), "call_0")).toEqual([]);
+  expect(cache.recall(callOf(), toolCall("call_49")).length).toBe(1);
+  expect(cache.recall(callOf(), toolCall("call_0"))).toEqual([]);
 });

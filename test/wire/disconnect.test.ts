@@ -2,14 +2,25 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { type RunningGateway, startGateway, upstreamConfig } from "../helpers/gateway.ts";
-import { endless, silence, sse, startUpstream, until, type Upstream } from "../helpers/upstream.ts";
+import {
+  endless,
+  silence,
+  sse,
+  startUpstream,
+  until,
+  type Upstream,
+  type UpstreamRequest,
+} from "../helpers/upstream.ts";
 
 let gateway: RunningGateway;
 let upstream: Upstream;
 
 beforeAll(async () => {
   upstream = startUpstream(() => sse(endless(PIECE, 1)));
-  gateway = await startGateway({ config: upstreamConfig({ openai: upstream.url, anthropic: upstream.url }) });
+  gateway = await startGateway({
+    config: upstreamConfig({ openai: upstream.url, anthropic: upstream.url }),
+    plugins: { "relay.ts": relayPlugin(upstream.url) },
+  });
 });
 
 afterAll(async () => {
@@ -19,8 +30,25 @@ afterAll(async () => {
 
 const PIECE = `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta: { content: "piece " }, finish_reason: null }] })}\n\n`;
 
-function post(path: string, model: string, stream = true): string {
-  const body = JSON.stringify({ model, stream, max_tokens: 9, messages: [{ role: "user", content: "go" }] });
+/** A piece of an answer in the messages format. */
+const PING = 'event: ping\ndata: {"type":"ping"}\n\n';
+
+/** A program that has an upstream of its own, which it stops as plugins are told to: with the signal of the call. */
+function relayPlugin(url: string): string {
+  return `import { definePlugin, type Call, type ChatEvent, type ChatRequest } from "weir";
+    async function* generate(request: ChatRequest, call: Call): AsyncGenerator<ChatEvent> {
+      yield { type: "message-start", id: "relay", model: request.model };
+      yield { type: "block-start", index: 0, block: { type: "text" } };
+      const response = await fetch("${url}/relay", { method: "POST", body: JSON.stringify(request.turns), signal: call.signal });
+      for await (const piece of response.body!) yield { type: "block-delta", index: 0, delta: String(piece.length) };
+    }
+    export default definePlugin({ name: "relay", providers: [{ name: "relay", generate }] });`;
+}
+
+/** `client` stands in the prompt, so that the upstream's request can be told from the others. */
+function post(path: string, model: string, client = 0, stream = true): string {
+  const content = `go ${client}.`;
+  const body = JSON.stringify({ model, stream, max_tokens: 9, messages: [{ role: "user", content }] });
   return `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 }
 
@@ -45,26 +73,37 @@ function leave(socket: Socket, how: "fin" | "rst"): number {
   return at;
 }
 
-/** Milliseconds from the client's leaving to the upstream's close, sorted. */
-async function measure(
-  cuts: number,
-  how: "fin" | "rst",
-  path: string,
-  model: string,
-  wait: () => number,
-): Promise<number[]> {
-  const times: number[] = [];
-  for (let batch = 0; batch < cuts; batch += 25) {
-    const count = Math.min(25, cuts - batch);
-    const before = upstream.requests.length;
-    const sockets = await Promise.all(Array.from({ length: count }, () => open(post(path, model))));
-    await upstream.arrived(before + count, 10_000);
-    await Bun.sleep(wait());
-    const left = sockets.map((socket) => leave(socket, how)).reduce((latest, at) => Math.max(latest, at));
-    await upstream.quiet(1_000);
-    for (const request of upstream.requests.slice(before)) times.push(request.settledAt! - left);
-  }
-  return times.sort((a, b) => a - b);
+/** Clients that are there at a time. */
+const AT_ONCE = 25;
+let clients = 0;
+
+/**
+ * Lets so many clients come and leave, each at a moment of its own in the first 20 ms.
+ * @returns milliseconds from a client's leaving to its upstream's close, sorted; clients that left too early to reach
+ * the upstream have none.
+ */
+async function measure(cuts: number, how: "fin" | "rst", path: string, model: string): Promise<number[]> {
+  const first = clients + 1;
+  const before = upstream.requests.length;
+  const leftAt = new Map<number, number>();
+  const comeAndGo = async () => {
+    while (clients < first + cuts - 1) {
+      const client = ++clients;
+      const socket = await open(post(path, model, client));
+      await Bun.sleep(1 + Math.random() * 19);
+      leftAt.set(client, leave(socket, how));
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, comeAndGo));
+  expect(leftAt.size).toBe(cuts);
+  await upstream.quiet(1_000);
+  const reached = upstream.requests.slice(before);
+  expect(reached.length).toBeGreaterThan(cuts / 2);
+  return reached.map((request) => request.settledAt! - leftAt.get(clientOf(request))!).sort((a, b) => a - b);
+}
+
+function clientOf(request: UpstreamRequest): number {
+  return Number(/go (\d+)\./.exec(request.body.toString())?.[1]);
 }
 
 function report(name: string, times: number[]): void {
@@ -79,24 +118,30 @@ describe("native lane", () => {
   for (const how of ["fin", "rst"] as const) {
     test(`500 clients leave at random moments of a stream, by ${how}`, async () => {
       upstream.answer(() => sse(endless(PIECE, 1)));
-      const times = await measure(500, how, "/v1/chat/completions", "openai/m", () => Math.random() * 20);
+      const times = await measure(500, how, "/v1/chat/completions", "openai/m");
       report(`mid-stream, ${how}`, times);
-      expect(times.length).toBe(500);
       expect(upstream.open).toBe(0);
     }, 60_000);
 
     test(`100 clients leave before the head, by ${how}`, async () => {
       upstream.answer(silence);
-      const times = await measure(100, how, "/v1/chat/completions", "openai/m", () => Math.random() * 10);
+      const times = await measure(100, how, "/v1/chat/completions", "openai/m");
       report(`before the head, ${how}`, times);
       expect(upstream.open).toBe(0);
     }, 60_000);
   }
 
+  test("messages: 100 clients leave in mid-stream", async () => {
+    upstream.answer(() => sse(endless(PING, 1)));
+    const times = await measure(100, "rst", "/v1/messages", "anthropic/m");
+    report("messages, rst", times);
+    expect(upstream.open).toBe(0);
+  }, 60_000);
+
   test("a client of a JSON answer that leaves stops the upstream too", async () => {
     upstream.answer(silence);
     const before = upstream.requests.length;
-    const socket = await open(post("/v1/chat/completions", "openai/m", false));
+    const socket = await open(post("/v1/chat/completions", "openai/m", 0, false));
     await upstream.arrived(before + 1);
     leave(socket, "fin");
     await upstream.quiet(1_000);
@@ -105,9 +150,18 @@ describe("native lane", () => {
 
 test("translated lane: 100 clients leave in mid-stream", async () => {
   upstream.answer(() => sse(endless(PIECE, 1)));
-  const times = await measure(100, "rst", "/v1/messages", "openai/m", () => Math.random() * 20);
+  const times = await measure(100, "rst", "/v1/messages", "openai/m");
   report("translated, rst", times);
   expect(upstream.open).toBe(0);
+}, 60_000);
+
+test("generated lane: 100 clients of a program with an upstream of its own leave", async () => {
+  upstream.answer(() => sse(endless(PIECE, 1)));
+  for (const how of ["fin", "rst"] as const) {
+    const times = await measure(50, how, "/v1/chat/completions", "relay/m");
+    report(`generated, ${how}`, times);
+    expect(upstream.open).toBe(0);
+  }
 }, 60_000);
 
 test("generated lane: the program is stopped, and the log says the client left", async () => {

@@ -39,10 +39,7 @@ interface Expected {
 }
 
 /** Replays the recordings, several at once, over one gateway and one upstream. */
-export async function replayNative(
-  list: readonly Recording[],
-  progress?: (done: number) => void,
-): Promise<Replay[]> {
+export async function replayNative(list: readonly Recording[]): Promise<Replay[]> {
   const expected = new Map<string, Expected>();
   const upstream = startUpstream((request) => {
     const body = request.body.toString("utf8");
@@ -60,7 +57,7 @@ export async function replayNative(
   });
   try {
     const lane = new Lane(gateway, upstream, expected);
-    return await eachOf(list, (recording) => lane.replay(recording), progress);
+    return await eachOf(list, (recording) => lane.replay(recording));
   } finally {
     await gateway.stop();
     upstream.stop();
@@ -71,16 +68,13 @@ export async function replayNative(
 export async function eachOf<Item, Result>(
   list: readonly Item[],
   task: (item: Item) => Promise<Result>,
-  progress?: (done: number) => void,
 ): Promise<Result[]> {
   const results: Result[] = [];
   let next = 0;
-  let done = 0;
   const worker = async () => {
     while (next < list.length) {
       const index = next++;
       results[index] = await task(list[index]!);
-      progress?.(++done);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));

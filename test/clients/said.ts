@@ -89,7 +89,9 @@ export function saidInChat(body: JsonObject): Said {
   }
   said.tools = list(body.tools).map((tool) => {
     const { name, description, parameters } = object(tool.function);
-    return { name: String(name), description: String(description), schema: parameters! };
+    // A tool without parameters takes none (contract E.1.4).
+    const schema = parameters ?? { type: "object", properties: {} };
+    return { name: String(name), description: String(description), schema };
   });
   return said;
 }

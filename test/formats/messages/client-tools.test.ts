@@ -35,6 +35,10 @@ describe("tools", () => {
     ]);
   });
 
+  test("a description keeps its white space, as some clients write it", () => {
+    expect(tools([{ name: "f", description: "\n- Reads.\n" }])[0]!.description).toBe("\n- Reads.\n");
+  });
+
   test("examples of the input stand in the description", () => {
     const [tool] = tools([{ name: "f", description: "d", input_examples: [{ a: 1 }] }]);
     expect(tool!.description).toBe('d\n\nExamples of its input:\n{"a":1}');

@@ -37,7 +37,7 @@ function decodeTool(tool: JsonObject, path: string): Tool {
     kind: "function",
     name: tool.name,
     ...((description !== undefined || examples) && {
-      description: `${description ?? ""}${examples}`.trimStart(),
+      description: description ? description + examples : examples.trimStart(),
     }),
     ...(isObject(tool.input_schema) && { parameters: tool.input_schema }),
     ...(typeof tool.strict === "boolean" && { strict: tool.strict }),

@@ -95,7 +95,7 @@ function asFunction(tool: Tool, path: PathOf, call: Call): Tool {
     : "";
   return {
     ...tool,
-    description: `${tool.description ?? ""}${note}`.trimStart(),
+    description: tool.description ? tool.description + note : note.trimStart(),
     parameters: {
       type: "object",
       properties: { input: { type: "string", description: "The whole input of the tool, as plain text." } },

@@ -60,6 +60,11 @@ export interface UpstreamCodec {
   decodeAnswer(body: JsonObject, call: Call): Iterable<ChatEvent>;
   /** @throws GatewayError on an error frame, and when the stream ends before its answer does. */
   decodeStream(frames: AsyncIterable<Frame>, call: Call): AsyncIterable<ChatEvent>;
+  /**
+   * For the native lane: the body without what a gateway sealed for another vendor (contract E.7.2). Called only when the
+   * bytes hold a sealed value; absent when the format has no place for one.
+   */
+  withoutSealed?(body: JsonObject, call: Call): JsonObject;
   /** What a failed status and its body (at most 64 KB of text) mean. */
   decodeError(status: number, headers: Headers, body: string): GatewayError;
   /** What the native lane sees of the bytes it passes on. */

@@ -58,7 +58,7 @@ async function outgoing(
   const rewrites = gateway.hooks.some((hook) => hook.request || hook.answer);
   const native = target.lane === "native" && !rewrites;
   let body: Uint8Array;
-  if (native) body = nativeBody({ call, ...options }, target);
+  if (native) body = nativeBody({ call, ...options }, target, upstreamOf(gateway.registry, target.format));
   else {
     const request = options.format.client.decodeRequest(options.body, call);
     call.request = request;

@@ -116,12 +116,14 @@ export function restoreReasoning(request: ChatRequest, call: Call, cache: Reason
 
 function restoreTurn(turn: Turn, call: Call, cache: ReasoningCache): void {
   const toolCall = turn.blocks.find((block): block is ToolCallBlock => block.type === "tool-call");
-  if (!toolCall || turn.blocks.some(isSigned)) return;
+  if (!toolCall || turn.blocks.some(isKept)) return;
   const kept = cache.recall(call, toolCall);
   if (kept.length === 0) return;
   turn.blocks = [...kept, ...turn.blocks.filter((block) => block.type !== "reasoning")];
 }
 
-function isSigned(block: Turn["blocks"][number]): boolean {
-  return block.type === "reasoning" && (block.signature !== undefined || block.redacted !== undefined);
+/** Whether the client itself brought reasoning back: signed, or with the name of who made it. */
+function isKept(block: Turn["blocks"][number]): boolean {
+  if (block.type !== "reasoning") return false;
+  return [block.signature, block.redacted, block.origin].some((member) => member !== undefined);
 }

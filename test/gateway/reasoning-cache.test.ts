@@ -108,3 +108,12 @@ test("the oldest goes when it grows too large", () => {
   expect(cache.recall(callOf(), toolCall("call_49")).length).toBe(1);
   expect(cache.recall(callOf(), toolCall("call_0"))).toEqual([]);
 });
+
+test("what the client kept of a provider that does not sign is not replaced by another conversation's", async () => {
+  const cache = await remembered();
+  const own: ReasoningBlock = { type: "reasoning", text: "mine", origin: "house" };
+  const request = history([own]);
+  restoreReasoning(request, callOf(), cache);
+  expect(request.turns[0]?.blocks[0]).toEqual(own);
+  expect(request.turns[0]?.blocks.length).toBe(2);
+});

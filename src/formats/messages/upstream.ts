@@ -4,6 +4,7 @@ import { decodeAnswer, decodeStream } from "./upstream/answer.ts";
 import { decodeError } from "./upstream/errors.ts";
 import { answerHeaders, requestHeaders } from "./upstream/headers.ts";
 import { encodeRequest } from "./upstream/request.ts";
+import { withoutSealed } from "./upstream/sealed.ts";
 import { watch } from "./upstream/watch.ts";
 
 export const messagesUpstream: UpstreamCodec = {
@@ -11,6 +12,7 @@ export const messagesUpstream: UpstreamCodec = {
   decodeAnswer,
   decodeStream,
   decodeError,
+  withoutSealed,
   watch,
   requestHeaders,
   answerHeaders,

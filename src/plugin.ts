@@ -27,7 +27,16 @@ export { isObject, parseJson } from "./core/json.ts";
 export type * from "./core/chat.ts";
 export type { ErrorKind } from "./core/error.ts";
 export type { BlockStart, ChatEvent, Citation, FinishKind, FinishReason, Usage } from "./core/events.ts";
-export type { ClientCodec, ErrorAnswer, Format, Frame, Seen, UpstreamCodec, Watch } from "./core/format.ts";
+export type {
+  ClientCodec,
+  ErrorAnswer,
+  Format,
+  Frame,
+  HeaderReader,
+  Seen,
+  UpstreamCodec,
+  Watch,
+} from "./core/format.ts";
 export type { Json, JsonObject } from "./core/json.ts";
 export type { Hooks, Plugin } from "./core/plugin.ts";
 export type { Provider, Target, Traits } from "./core/provider.ts";

@@ -16,6 +16,9 @@ export interface Format {
   upstream?: UpstreamCodec;
 }
 
+/** What is read of an upstream's headers; a `Headers` is one. */
+export type HeaderReader = Pick<Headers, "get" | "has" | "forEach">;
+
 /** One unit of a streamed body: an SSE record. `data` is its joined data lines. */
 export interface Frame {
   event?: string;
@@ -66,7 +69,7 @@ export interface UpstreamCodec {
    */
   withoutSealed?(body: JsonObject, call: Call): JsonObject;
   /** What a failed status and its body (at most 64 KB of text) mean. */
-  decodeError(status: number, headers: Headers, body: string): GatewayError;
+  decodeError(status: number, headers: HeaderReader, body: string): GatewayError;
   /** What the native lane sees of the bytes it passes on. */
   watch: Watch;
   /** Lower-case names of the client's headers that go upstream in the native lane; `x-*` ends in a wildcard. */

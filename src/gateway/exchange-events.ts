@@ -20,6 +20,7 @@ import { rememberReasoning, restoreReasoning } from "./reasoning-cache.ts";
 import { withoutReasoning } from "./recover.ts";
 import { answerHeaders } from "./reply.ts";
 import { headerFilters, letGo, readAnswer, readErrorText, send, upstreamHeaders } from "./send.ts";
+import type { ByteReader, UpstreamResponse } from "./transport.ts";
 
 /** Above this many tokens an upstream is asked to stream even for a JSON answer: long silences get cut (contract E.0.4). */
 const STREAM_ABOVE_TOKENS = 8192;
@@ -103,7 +104,7 @@ async function sendEncoded(
   return fromList(codec.decodeAnswer(await readJson(response, call), call));
 }
 
-async function readJson(response: Response, call: Call) {
+async function readJson(response: UpstreamResponse, call: Call) {
   const body = parseJson(new TextDecoder().decode(await readAnswer(response, call)));
   if (isObject(body)) return body;
   throw new GatewayError(
@@ -117,7 +118,11 @@ async function readJson(response: Response, call: Call) {
  * The upstream's frames; what breaks the body becomes a GatewayError. Leaving early closes the connection, unless the
  * terminator was the last thing that came: then it is kept for the next call.
  */
-async function* framesOf(response: Response, codec: UpstreamCodec, call: Call): AsyncGenerator<Frame> {
+async function* framesOf(
+  response: UpstreamResponse,
+  codec: UpstreamCodec,
+  call: Call,
+): AsyncGenerator<Frame> {
   const reader = response.body!.getReader();
   let last: Frame | undefined;
   try {
@@ -138,10 +143,10 @@ async function* framesOf(response: Response, codec: UpstreamCodec, call: Call): 
   }
 }
 
-async function* piecesOf(reader: ReadableStreamDefaultReader<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* piecesOf(reader: ByteReader): AsyncGenerator<Uint8Array> {
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) return;
+    if (done || !value) return;
     yield value;
   }
 }

@@ -16,6 +16,7 @@ import { answerStream } from "./answer-stream.ts";
 import type { Answer, Gateway, Incoming } from "./exchange.ts";
 import { answerHeaders } from "./reply.ts";
 import { headerFilters, LINGER_MS, readAnswer, readErrorText, send, upstreamHeaders } from "./send.ts";
+import type { ByteReader, UpstreamResponse } from "./transport.ts";
 
 export async function exchangeNative(incoming: Incoming, gateway: Gateway): Promise<Answer> {
   const { call } = incoming;
@@ -63,7 +64,7 @@ function holdsSealed(bytes: Uint8Array): boolean {
 }
 
 async function jsonAnswer(
-  response: Response,
+  response: UpstreamResponse,
   passed: Record<string, string>,
   codec: UpstreamCodec,
   call: Call,
@@ -101,7 +102,7 @@ function notAnAnswer(call: Call): GatewayError {
  * the gateway's own credential is not the client's business and becomes a 502 (contract E.10.1).
  */
 async function failedAnswer(
-  response: Response,
+  response: UpstreamResponse,
   passed: Record<string, string>,
   codec: UpstreamCodec,
   call: Call,
@@ -119,7 +120,7 @@ async function failedAnswer(
 }
 
 async function streamedAnswer(
-  response: Response,
+  response: UpstreamResponse,
   passed: Record<string, string>,
   codec: UpstreamCodec,
   incoming: Incoming,
@@ -157,14 +158,14 @@ export const STREAM_HEADERS = {
 
 /** The upstream's bytes through the tap. */
 class RelaySource implements ByteSource {
-  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #reader: ByteReader;
   readonly #tap: Tap;
   readonly #call: Call;
   #held: Uint8Array[] = [];
   #ended = false;
   #giveUp: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(response: Response, tap: Tap, call: Call) {
+  constructor(response: UpstreamResponse, tap: Tap, call: Call) {
     this.#reader = response.body!.getReader();
     this.#tap = tap;
     this.#call = call;
@@ -212,20 +213,20 @@ class RelaySource implements ByteSource {
     while (!this.#ended) {
       if (this.#tap.seen.terminated) this.#linger();
       const { done, value } = await this.#read();
-      if (done) break;
+      if (done || !value) break;
       const piece = this.#tap.push(value);
       if (piece) return piece;
     }
     return this.#finish();
   }
 
-  async #read(): Promise<{ done: boolean; value: Uint8Array }> {
+  async #read(): Promise<{ done: boolean; value?: Uint8Array }> {
     try {
-      return (await this.#reader.read()) as { done: boolean; value: Uint8Array };
+      return await this.#reader.read();
     } catch (cause) {
       if (this.#call.signal.aborted) throw GatewayError.from(this.#call.signal.reason);
       // What breaks behind the terminator takes nothing away from the answer (pitfall 25).
-      if (this.#isOver()) return { done: true, value: new Uint8Array(0) };
+      if (this.#isOver()) return { done: true };
       throw broken(cause);
     }
   }

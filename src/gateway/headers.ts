@@ -1,6 +1,7 @@
 /** Header allow-lists, both ways: what is not listed does not pass (`runtime.md` 5). */
+import type { HeaderReader } from "../core/format.ts";
 
-export type HeaderFilter = (headers: Headers) => Record<string, string>;
+export type HeaderFilter = (headers: HeaderReader) => Record<string, string>;
 
 /** Never passed on, whatever a list says: credentials, cookies, hop-by-hop, framing, and who the client is. */
 const NEVER = new Set([
@@ -41,7 +42,11 @@ export function headerFilter(allowed: readonly string[]): HeaderFilter {
   };
 }
 
-function copyByPrefix(headers: Headers, prefixes: readonly string[], passed: Record<string, string>): void {
+function copyByPrefix(
+  headers: HeaderReader,
+  prefixes: readonly string[],
+  passed: Record<string, string>,
+): void {
   headers.forEach((value, name) => {
     if (NEVER.has(name) || name.startsWith("x-forwarded-")) return;
     if (prefixes.some((prefix) => name.startsWith(prefix))) passed[name] = value;

@@ -5,6 +5,8 @@ import type { UpstreamCodec } from "../core/format.ts";
 import type { ActiveProvider, Target } from "../core/provider.ts";
 import type { HeaderFilter } from "./headers.ts";
 import { headerFilter } from "./headers.ts";
+import type { ByteReader, UpstreamResponse } from "./transport.ts";
+import { fetchTransport } from "./transport.ts";
 
 export interface Outgoing {
   target: Target;
@@ -53,19 +55,16 @@ export function upstreamHeaders(
  * to an origin nobody configured (runtime finding 7).
  * @throws GatewayError `upstream` when nothing could be sent or the answer broke off before its head.
  */
-export async function send(outgoing: Outgoing, call: Call): Promise<Response> {
+export async function send(outgoing: Outgoing, call: Call): Promise<UpstreamResponse> {
   const { target, url } = outgoing;
-  let response: Response;
+  let response: UpstreamResponse;
   try {
-    response = await fetch(url, {
-      method: "POST",
+    response = await fetchTransport({
+      url,
       headers: outgoing.headers,
       body: outgoing.body,
-      redirect: "manual",
       signal: call.signal,
-      // Bun's own limit is six minutes of silence; the gateway keeps its own clocks.
-      timeout: false,
-    } as RequestInit);
+    });
   } catch (cause) {
     throw sendFailure(cause, target, call);
   }
@@ -113,7 +112,7 @@ function errorCode(cause: unknown): string {
  * The text of a failed answer, at most 64 KB; what follows is not read. An upstream that repeats the credential in its
  * complaint does not hand it to the client.
  */
-export async function readErrorText(response: Response, provider: ActiveProvider): Promise<string> {
+export async function readErrorText(response: UpstreamResponse, provider: ActiveProvider): Promise<string> {
   try {
     const text = new TextDecoder().decode(await readUpTo(response, MAX_ERROR_BYTES, true));
     return withoutCredentials(text, provider);
@@ -131,7 +130,7 @@ function withoutCredentials(text: string, { credentials }: ActiveProvider): stri
  * The bytes of a JSON answer.
  * @throws GatewayError `upstream` when it is longer than 32 MB or breaks off.
  */
-export async function readAnswer(response: Response, call: Call): Promise<Uint8Array> {
+export async function readAnswer(response: UpstreamResponse, call: Call): Promise<Uint8Array> {
   try {
     const declared = Number(response.headers.get("content-length") ?? Number.NaN);
     if (declared <= MAX_ANSWER_BYTES && !response.headers.has("content-encoding"))
@@ -147,14 +146,14 @@ export async function readAnswer(response: Response, call: Call): Promise<Uint8A
   }
 }
 
-async function readUpTo(response: Response, limit: number, cut: boolean): Promise<Uint8Array> {
+async function readUpTo(response: UpstreamResponse, limit: number, cut: boolean): Promise<Uint8Array> {
   const reader = response.body?.getReader();
   if (!reader) return new Uint8Array(0);
   const chunks: Uint8Array[] = [];
   let size = 0;
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) return Buffer.concat(chunks);
+    if (done || !value) return Buffer.concat(chunks);
     chunks.push(value);
     size += value.length;
     if (size <= limit) continue;
@@ -167,8 +166,11 @@ async function readUpTo(response: Response, limit: number, cut: boolean): Promis
 }
 
 /** Gives up a body nobody will read, so that its connection is closed. */
-export async function discard(response: Response): Promise<void> {
-  await response.body?.cancel().catch(() => {});
+export async function discard(response: UpstreamResponse): Promise<void> {
+  await response.body
+    ?.getReader()
+    .cancel()
+    .catch(() => {});
 }
 
 /** Longest wait for an upstream to end a body whose answer is over. Milliseconds. */
@@ -178,7 +180,7 @@ export const LINGER_MS = 1_000;
  * Leaves a body behind its terminator: reads on in the background to the end of the body, which is next to nothing, so
  * that the connection can be used again. An upstream that keeps it open is left after a second.
  */
-export async function letGo(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+export async function letGo(reader: ByteReader): Promise<void> {
   const giveUp = setTimeout(() => void reader.cancel().catch(() => {}), LINGER_MS);
   try {
     while (!(await reader.read()).done);

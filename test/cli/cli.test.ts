@@ -4,7 +4,6 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type RunningGateway, startGateway } from "../helpers/gateway.ts";
-import { makeWeirTypes } from "../helpers/weir-types.ts";
 
 const ROOT = resolve(import.meta.dir, "../..");
 
@@ -145,16 +144,6 @@ async function* generate(request: ChatRequest, call: Call): AsyncGenerator<ChatE
 }
 export default definePlugin({ name: "program", providers: [{ name: "program", generate }] });
 `;
-
-test("the types for the editor are those of the public face", async () => {
-  const file = join(ROOT, "src/cli/weir.d.txt");
-  const made = await makeWeirTypes();
-  if (process.env["UPDATE"] === "1") await Bun.write(file, made);
-  expect(await Bun.file(file).text()).toBe(made);
-  const face = await import("../../src/plugin.ts");
-  for (const name of Object.keys(face))
-    expect(made).toMatch(new RegExp(`export (function|const|class) ${name}\\b`));
-});
 
 test("in the project's own folder the shipped files are not loaded a second time", async () => {
   const child = Bun.spawn([process.execPath, join(ROOT, "src/main.ts"), "plugin", "list"], {

@@ -1,7 +1,7 @@
 /** What a failed chat-completions upstream means, whatever shape its vendor gives the error (contract A.7, E.10.1). */
 import type { ErrorFacts, ErrorKind } from "../../../core/error.ts";
 import { GatewayError } from "../../../core/error.ts";
-import type { Frame } from "../../../core/format.ts";
+import type { Frame, HeaderReader } from "../../../core/format.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
 import { lookup } from "../../../core/table.ts";
@@ -90,7 +90,7 @@ const NO_MODEL =
 const UPSTREAM_AUTH = "The provider refused the gateway's credential; its operator has to renew it.";
 
 /** A failed status with its body (at most 64 KB of text). */
-export function decodeError(status: number, headers: Headers, text: string): GatewayError {
+export function decodeError(status: number, headers: HeaderReader, text: string): GatewayError {
   const body = parseJson(text);
   if (typeof body !== "object" || body === null) return decodePage(status, headers);
   return decode(body, status, headers);
@@ -115,7 +115,7 @@ export function errorIn(frame: Frame, body: Json | undefined): Json | undefined 
 }
 
 /** An HTML or text page: something between the gateway and the vendor answered. Only its status can be believed. */
-function decodePage(status: number, headers: Headers): GatewayError {
+function decodePage(status: number, headers: HeaderReader): GatewayError {
   const kind = KIND_BY_STATUS[status] ?? "upstream";
   if (kind === "upstream-auth") return refusedCredential(`status ${status} without a JSON body`);
   const believed: ReadonlySet<ErrorKind> = new Set<ErrorKind>(["rate-limited", "overloaded", "timeout"]);
@@ -124,7 +124,7 @@ function decodePage(status: number, headers: Headers): GatewayError {
   return new GatewayError(kind, message, { retryAfter: readRetryAfter(headers, undefined) });
 }
 
-function decode(body: Json, status: number, headers: Headers): GatewayError {
+function decode(body: Json, status: number, headers: HeaderReader): GatewayError {
   const said = describe(body);
   const sentence = readSentence(body) ?? fallbackSentence(status);
   const kind = kindOf(said, sentence, status || said.status);
@@ -222,7 +222,7 @@ function fallbackSentence(status: number): string {
     : "The provider reported an error without a reason.";
 }
 
-function readShouldRetry(headers: Headers): boolean | undefined {
+function readShouldRetry(headers: HeaderReader): boolean | undefined {
   const value = headers.get("x-should-retry");
   return value === "true" ? true : value === "false" ? false : undefined;
 }

@@ -1,10 +1,11 @@
 /** How long an upstream wants to be left alone, in all the spellings vendors use (contract E.10.1). */
+import type { HeaderReader } from "../../../core/format.ts";
 import type { Json } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 
 /** Seconds to wait; `undefined` when nothing says so. `now` in milliseconds of the Unix epoch. */
 export function readRetryAfter(
-  headers: Headers,
+  headers: HeaderReader,
   body: Json | undefined,
   now = Date.now(),
 ): number | undefined {
@@ -63,7 +64,7 @@ function retryDelay(body: Json | undefined): number | undefined {
 }
 
 /** The reset times of the limits that are used up; the longest, because each of them refuses. */
-function limitReset(headers: Headers, now: number): number | undefined {
+function limitReset(headers: HeaderReader, now: number): number | undefined {
   let longest: number | undefined;
   headers.forEach((value, name) => {
     if (!name.startsWith("x-ratelimit-reset")) return;

@@ -1,6 +1,7 @@
 /** What a failed Messages upstream means (contract B.8, E.10.1). */
 import type { ErrorFacts, ErrorKind } from "../../../core/error.ts";
 import { GatewayError } from "../../../core/error.ts";
+import type { HeaderReader } from "../../../core/format.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
 
@@ -50,7 +51,7 @@ const TOO_LONG = /prompt is too long|exceed context limit|prompt_too_long|maximu
 const UPSTREAM_AUTH = "The provider refused the gateway's credential; its operator has to renew it.";
 
 /** A failed status with its body (at most 64 KB of text). */
-export function decodeError(status: number, headers: Headers, body: string): GatewayError {
+export function decodeError(status: number, headers: HeaderReader, body: string): GatewayError {
   const parsed = parseJson(body);
   const error = errorObject(parsed);
   const type = typeof error?.type === "string" ? error.type : "";
@@ -163,7 +164,7 @@ function cleanSentence(text: string): string {
  * Seconds to wait, in any of the spellings seen: `retry-after-ms`, `retry-after` as seconds or as an HTTP date, and the
  * reset times of the rate-limit headers (RFC 3339) for the limits that are used up.
  */
-export function readRetryAfter(headers: Headers, now = Date.now()): number | undefined {
+export function readRetryAfter(headers: HeaderReader, now = Date.now()): number | undefined {
   const milliseconds = positive(headers.get("retry-after-ms"));
   if (milliseconds !== undefined) return milliseconds / 1000;
   const header = headers.get("retry-after");
@@ -188,7 +189,7 @@ function secondsUntil(date: string | null, now: number): number | undefined {
   return Number.isNaN(at) ? undefined : Math.max(0, (at - now) / 1000);
 }
 
-function readShouldRetry(headers: Headers): boolean | undefined {
+function readShouldRetry(headers: HeaderReader): boolean | undefined {
   const value = headers.get("x-should-retry");
   return value === "true" ? true : value === "false" ? false : undefined;
 }

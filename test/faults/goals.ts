@@ -1,0 +1,47 @@
+/**
+ * The goals the gateway is held to under faults, one test each: what was measured stands beside its threshold, and
+ * `bun run faults` prints all of them as one table. A goal that does not hold fails its test.
+ */
+import { expect, test } from "bun:test";
+import { appendFileSync } from "node:fs";
+
+export interface Measured {
+  /** What was seen, with its numbers. */
+  measured: string;
+  holds: boolean;
+  /** By how much it falls short, and why; for a goal that holds in part. */
+  short?: string;
+}
+
+export interface GoalRow extends Measured {
+  goal: number;
+  /** Tells rows of one goal apart. */
+  what: string;
+  threshold: string;
+}
+
+/** Where `bun run faults` gathers the rows: a file of JSON lines. */
+const ROWS = process.env["WEIR_GOALS"];
+
+/**
+ * One goal as a test. The measurement is written down before it is judged.
+ * @param goal number in the list of goals @param timeoutMs of the test
+ */
+export function goal(
+  number: number,
+  what: string,
+  threshold: string,
+  measure: () => Measured | Promise<Measured>,
+  timeoutMs = 60_000,
+): void {
+  test(
+    `goal ${number}: ${what}`,
+    async () => {
+      const row: GoalRow = { goal: number, what, threshold, ...(await measure()) };
+      if (ROWS) appendFileSync(ROWS, `${JSON.stringify(row)}\n`);
+      console.log(`goal ${number}  ${what}: ${row.measured} (wanted: ${threshold})`);
+      expect(row).toMatchObject({ holds: true });
+    },
+    timeoutMs,
+  );
+}

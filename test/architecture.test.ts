@@ -27,8 +27,13 @@ const RULES: readonly Rule[] = [
     because: "a language knows no other language, no company and no gateway",
   },
   {
+    from: "src/http/",
+    may: ["src/core/", "bun", "node:net", "node:stream", "node:zlib"],
+    because: "a client of HTTP/1.1 knows nothing of what its answers mean",
+  },
+  {
     from: "src/gateway/",
-    may: ["src/core/", "src/stream/", "node:crypto"],
+    may: ["src/core/", "src/stream/", "src/http/", "node:crypto"],
     because: "the walk meets formats and providers only as values, and knows no HTTP framework",
   },
   {

@@ -6,7 +6,7 @@ import type { ActiveProvider, Target } from "../core/provider.ts";
 import type { HeaderFilter } from "./headers.ts";
 import { headerFilter } from "./headers.ts";
 import type { ByteReader, UpstreamResponse } from "./transport.ts";
-import { fetchTransport } from "./transport.ts";
+import { transport } from "./transport.ts";
 
 export interface Outgoing {
   target: Target;
@@ -59,7 +59,7 @@ export async function send(outgoing: Outgoing, call: Call): Promise<UpstreamResp
   const { target, url } = outgoing;
   let response: UpstreamResponse;
   try {
-    response = await fetchTransport({
+    response = await transport({
       url,
       headers: outgoing.headers,
       body: outgoing.body,

@@ -1,0 +1,55 @@
+/**
+ * A body that came compressed although nobody asked for it. Unpacked as it is read, so that a small body that unpacks to
+ * a huge one costs no more than what is wanted of it.
+ */
+import { Readable, type Transform } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
+import type { ByteReader, ByteStream } from "./types.ts";
+
+const DECODERS: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  "x-gzip": createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress,
+};
+
+/** @param encoding of `content-encoding`; one that is not known leaves the bytes as they are */
+export function decoded(body: ByteStream & ByteReader, encoding: string): ByteStream {
+  const create = DECODERS[encoding.trim().toLowerCase()];
+  return create
+    ? { getReader: () => new DecodingReader(body.getReader(), create()) }
+    : { getReader: () => body };
+}
+
+class DecodingReader implements ByteReader {
+  readonly #source: ByteReader;
+  readonly #decoder: Transform;
+  readonly #pieces: AsyncIterator<Uint8Array>;
+
+  constructor(source: ByteReader, decoder: Transform) {
+    this.#source = source;
+    this.#decoder = decoder;
+    const packed = Readable.from(piecesOf(source));
+    packed.on("error", (cause) => decoder.destroy(cause));
+    this.#pieces = packed.pipe(decoder)[Symbol.asyncIterator]();
+  }
+
+  async read(): Promise<{ done: boolean; value?: Uint8Array }> {
+    const { done, value } = await this.#pieces.next();
+    return done ? { done: true } : { done: false, value };
+  }
+
+  async cancel(): Promise<void> {
+    await this.#source.cancel();
+    this.#decoder.destroy();
+  }
+}
+
+async function* piecesOf(reader: ByteReader): AsyncGenerator<Uint8Array> {
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done || !value) return;
+    yield value;
+  }
+}

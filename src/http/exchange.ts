@@ -1,0 +1,230 @@
+/** One request and its answer: reads the head, takes the framing off the body, and hands it over as it is asked for. */
+import type { BodyReader } from "./body.ts";
+import { createBodyReader } from "./body.ts";
+import type { Connection } from "./connection.ts";
+import { decoded } from "./decoded.ts";
+import { malformed } from "./error.ts";
+import type { Head } from "./head.ts";
+import { HeaderList, keepAliveSeconds, MAX_HEAD_BYTES, parseHead } from "./head.ts";
+import type { ByteReader, ByteStream, UpstreamResponse } from "./types.ts";
+
+/** Bytes of a body that may wait for a reader; above it the socket is not read. */
+const HIGH_WATER = 256 * 1024;
+/** Informational answers in front of the real one. */
+const MAX_INFORMATIONAL = 8;
+const BLANK_LINE = Buffer.from("\r\n\r\n");
+const NO_BYTES = new Uint8Array(0);
+
+interface Piece {
+  done: boolean;
+  value?: Uint8Array;
+}
+
+export class Exchange implements UpstreamResponse, ByteReader {
+  /** Request line and headers, with the blank line behind them. */
+  readonly requestHead: string;
+  readonly requestBody: Uint8Array;
+  readonly startedAt = performance.now();
+  /** It went over a connection that had carried others. */
+  reused = false;
+  /** The first byte of the request has been given to the socket. */
+  sent = false;
+  /** The first byte of an answer has come. */
+  answered = false;
+  /** Nothing more will come: the answer is whole, has failed, or nobody wants it. */
+  done = false;
+  keepAlive = false;
+  /** How long the other side keeps the connection idle; milliseconds. */
+  idleMs = Number.POSITIVE_INFINITY;
+  /** Resolves when the head is there. */
+  readonly response: Promise<UpstreamResponse>;
+
+  status = 0;
+  headers = new HeaderList();
+
+  readonly #signal: AbortSignal;
+  #connection: Connection | undefined;
+  #resolve!: (response: UpstreamResponse) => void;
+  #reject!: (reason: unknown) => void;
+  #head: Buffer | undefined;
+  #informational = 0;
+  #reader: BodyReader | undefined;
+  #queue: Uint8Array[] = [];
+  #queuedBytes = 0;
+  #paused = false;
+  #waiting: { resolve(piece: Piece): void; reject(reason: unknown): void } | undefined;
+  #failure: { reason: unknown } | undefined;
+
+  constructor(requestHead: string, requestBody: Uint8Array, signal: AbortSignal) {
+    this.requestHead = requestHead;
+    this.requestBody = requestBody;
+    this.#signal = signal;
+    this.response = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    signal.addEventListener("abort", this);
+  }
+
+  get ok(): boolean {
+    return this.status >= 200 && this.status < 300;
+  }
+
+  /** The body goes on until the connection is closed. */
+  get endsWithConnection(): boolean {
+    return this.#reader?.endsWithConnection ?? false;
+  }
+
+  attach(connection: Connection): void {
+    this.#connection = connection;
+  }
+
+  /** The signal was aborted. */
+  handleEvent(): void {
+    this.#connection?.abandon(this);
+    this.fail(this.#signal.reason);
+  }
+
+  /** Takes the next bytes of the connection. @throws HttpError `EPROTO` */
+  receive(bytes: Buffer): void {
+    this.answered = true;
+    const reader = this.#reader;
+    if (reader) return this.#receiveBody(reader, bytes);
+    const rest = this.#receiveHead(this.#head ? Buffer.concat([this.#head, bytes]) : bytes);
+    if (!rest) return;
+    this.#receiveBody(this.#reader!, rest);
+    this.#resolve(this);
+  }
+
+  /** @returns what stands behind the head; undefined while the head is not whole */
+  #receiveHead(bytes: Buffer): Buffer | undefined {
+    for (let left = bytes; ;) {
+      const end = left.indexOf(BLANK_LINE);
+      if ((end < 0 ? left.length : end) > MAX_HEAD_BYTES) throw malformed("its head is too long");
+      if (end < 0) {
+        this.#head = left;
+        return undefined;
+      }
+      const head = parseHead(left.toString("latin1", 0, end));
+      left = left.subarray(end + BLANK_LINE.length);
+      if (head.status >= 200) {
+        this.#begin(head);
+        return left;
+      }
+      if (head.status === 101) throw malformed("it changes the protocol, which nobody asked for");
+      if (++this.#informational > MAX_INFORMATIONAL) throw malformed("it has too many heads");
+    }
+  }
+
+  #begin(head: Head): void {
+    this.#head = undefined;
+    this.status = head.status;
+    this.headers = head.headers;
+    this.keepAlive = head.keepAlive;
+    this.idleMs = (keepAliveSeconds(head.headers) ?? Number.POSITIVE_INFINITY) * 1000;
+    this.#reader = createBodyReader(head.framing);
+  }
+
+  #receiveBody(reader: BodyReader, bytes: Uint8Array): void {
+    const pieces: Uint8Array[] = [];
+    const taken = bytes.length === 0 ? 0 : reader.read(bytes, 0, pieces);
+    if (pieces.length > 0) this.#deliver(pieces);
+    if (!reader.done) return;
+    // Bytes behind the answer: the other side is not to be trusted with another request.
+    if (taken < bytes.length) this.keepAlive = false;
+    this.finish();
+  }
+
+  #deliver(pieces: Uint8Array[]): void {
+    const waiting = this.#waiting;
+    if (waiting) {
+      this.#waiting = undefined;
+      return waiting.resolve({ done: false, value: joined(pieces) });
+    }
+    for (const piece of pieces) {
+      this.#queue.push(piece);
+      this.#queuedBytes += piece.length;
+    }
+    if (this.#queuedBytes < HIGH_WATER || this.#paused) return;
+    this.#paused = true;
+    this.#connection?.pause();
+  }
+
+  /** The answer is whole. */
+  finish(): void {
+    this.#settle();
+    this.#waiting?.resolve({ done: true });
+    this.#waiting = undefined;
+  }
+
+  /** @param reason what the reader of the head or of the body is told, behind what has come already */
+  fail(reason: unknown): void {
+    if (this.done) return;
+    this.#settle();
+    this.#failure = { reason };
+    this.#reject(reason);
+    this.#waiting?.reject(reason);
+    this.#waiting = undefined;
+  }
+
+  #settle(): void {
+    this.done = true;
+    if (this.#paused) this.#continue();
+    this.#signal.removeEventListener("abort", this);
+  }
+
+  get body(): ByteStream {
+    const encoding = this.headers.get("content-encoding");
+    return encoding === null ? this : decoded(this, encoding);
+  }
+
+  getReader(): ByteReader {
+    return this;
+  }
+
+  /** All that has come since, in one piece. */
+  read(): Promise<Piece> {
+    if (this.#queue.length > 0) {
+      const value = joined(this.#queue);
+      this.#queue = [];
+      this.#queuedBytes = 0;
+      if (this.#paused) this.#continue();
+      return Promise.resolve({ done: false, value });
+    }
+    if (this.#failure) return Promise.reject(this.#failure.reason);
+    if (this.done) return Promise.resolve({ done: true });
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+    });
+  }
+
+  #continue(): void {
+    this.#paused = false;
+    this.#connection?.resume();
+  }
+
+  cancel(): Promise<void> {
+    this.#queue = [];
+    this.#queuedBytes = 0;
+    if (!this.done) {
+      this.#connection?.abandon(this);
+      this.finish();
+    }
+    return Promise.resolve();
+  }
+
+  async bytes(): Promise<Uint8Array> {
+    const reader = this.body.getReader();
+    const pieces: Uint8Array[] = [];
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done || !value) return joined(pieces);
+      pieces.push(value);
+      if (this.done && reader === this && !this.#failure && this.#queue.length === 0) return joined(pieces);
+    }
+  }
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  return pieces.length === 1 ? pieces[0]! : pieces.length === 0 ? NO_BYTES : Buffer.concat(pieces);
+}

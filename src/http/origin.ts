@@ -1,0 +1,51 @@
+/** Where requests go: scheme, host and port of a URL, in the form a socket wants them. */
+import { isIP } from "node:net";
+
+export interface Origin {
+  hostname: string;
+  port: number;
+  /** The `host` header. */
+  host: string;
+  /** Absent for plain http. Certificate and name are checked. */
+  tls?: { serverName?: string; rejectUnauthorized: true };
+}
+
+/** An origin, and the request target on it. */
+export interface Address {
+  origin: Origin;
+  /** Path and query. */
+  target: string;
+}
+
+const REMEMBERED = 1000;
+const origins = new Map<string, Origin>();
+const addresses = new Map<string, Address>();
+
+/** The same object for the same origin: connections are kept by it. @param url absolute http or https URL */
+export function addressOf(url: string): Address {
+  const known = addresses.get(url);
+  if (known) return known;
+  const parsed = new URL(url);
+  if (parsed.protocol !== "http:" && parsed.protocol !== "https:")
+    throw new TypeError(`Only http and https are spoken, not ${parsed.protocol}`);
+  let origin = origins.get(parsed.origin);
+  if (!origin) origins.set(parsed.origin, (origin = originOf(parsed)));
+  const address = { origin, target: parsed.pathname + parsed.search };
+  if (addresses.size >= REMEMBERED) addresses.clear();
+  addresses.set(url, address);
+  return address;
+}
+
+function originOf(url: URL): Origin {
+  const secure = url.protocol === "https:";
+  const hostname = url.hostname.replace(/^\[(.*)\]$/, "$1");
+  return {
+    hostname,
+    port: Number(url.port) || (secure ? 443 : 80),
+    host: url.host,
+    // A server name is a name: RFC 6066 3 has no place for addresses.
+    ...(secure && {
+      tls: { rejectUnauthorized: true, ...(isIP(hostname) === 0 && { serverName: hostname }) },
+    }),
+  };
+}

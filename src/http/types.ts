@@ -1,0 +1,34 @@
+/** How bytes go to an upstream and come back: one request, one answer. What a failure means is for others to say. */
+import type { HeaderReader } from "../core/format.ts";
+
+export interface UpstreamRequest {
+  /** Absolute http or https URL. */
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  body: Uint8Array | string;
+  /** Aborting it closes the connection, before the head of the answer as well as behind it. */
+  signal: AbortSignal;
+}
+
+/** An answer whose head has arrived. A `Response` is one. */
+export interface UpstreamResponse {
+  readonly status: number;
+  readonly ok: boolean;
+  readonly headers: HeaderReader;
+  readonly body: ByteStream | null;
+  /** The whole body. */
+  bytes(): Promise<Uint8Array>;
+}
+
+export interface ByteStream {
+  getReader(): ByteReader;
+}
+
+/** Pulls an answer's body; cancelling closes the connection. */
+export interface ByteReader {
+  read(): Promise<{ done: boolean; value?: Uint8Array }>;
+  cancel(reason?: unknown): Promise<void>;
+}
+
+/** Sends, and resolves when the head of the answer is there. */
+export type Transport = (request: UpstreamRequest) => Promise<UpstreamResponse>;

@@ -16,8 +16,12 @@ export interface Format {
   upstream?: UpstreamCodec;
 }
 
-/** What is read of an upstream's headers; a `Headers` is one. */
-export type HeaderReader = Pick<Headers, "get" | "has" | "forEach">;
+/** What is read of headers, names in lower case; a `Headers` is one. */
+export interface HeaderReader {
+  get(name: string): string | null;
+  has(name: string): boolean;
+  forEach(visit: (value: string, name: string) => void): void;
+}
 
 /** One unit of a streamed body: an SSE record. `data` is its joined data lines. */
 export interface Frame {

@@ -44,9 +44,10 @@ export class HeaderList implements HeaderReader {
     return this.#names.includes(name);
   }
 
-  forEach(visit: (value: string, name: string, parent: Headers) => void): void {
-    const seen = new Headers();
-    for (const name of new Set(this.#names)) visit(this.get(name)!, name, seen);
+  forEach(visit: (value: string, name: string) => void): void {
+    this.#names.forEach((name, at) => {
+      if (this.#names.indexOf(name) === at) visit(this.get(name)!, name);
+    });
   }
 
   get size(): number {
@@ -55,23 +56,38 @@ export class HeaderList implements HeaderReader {
 }
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: [^\r\n]*)?$/;
-/** A token, a colon, and a value without control characters; a folded line begins with a space and so is none. */
-const HEADER_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([^\x00-\x08\x0a-\x1f\x7f]*)$/;
+/** Control characters, but for the tab and the CR LF that ends a line. */
+const CONTROL = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|(?<!\r)\n/;
+/** RFC 9110 5.6.2. A folded line begins with a space, so its name is none. */
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+
+/** Header names as upstreams write them → in lower case. The same few come again with every answer. */
+const knownNames = new Map<string, string>();
+const MOST_NAMES = 2_000;
+
+function readName(written: string): string {
+  const known = knownNames.get(written);
+  if (known !== undefined) return known;
+  if (!TOKEN.test(written)) throw malformed("a header line cannot be read");
+  const name = written.toLowerCase();
+  if (knownNames.size < MOST_NAMES) knownNames.set(written, name);
+  return name;
+}
 
 /**
  * @param text the head as Latin-1, without the blank line behind it
  * @throws HttpError `EPROTO`
  */
 export function parseHead(text: string): Head {
+  if (CONTROL.test(text)) throw malformed("its head holds control characters");
   const lines = text.split("\r\n");
   const line = STATUS_LINE.exec(lines[0]!);
   if (!line) throw malformed("its status line cannot be read");
   if (lines.length > MAX_HEADERS + 1) throw malformed(`it has more than ${MAX_HEADERS} headers`);
   const headers = new HeaderList();
   for (let at = 1; at < lines.length; at++) {
-    const header = HEADER_LINE.exec(lines[at]!);
-    if (!header) throw malformed("a header line cannot be read");
-    headers.add(header[1]!.toLowerCase(), withoutMargins(header[2]!));
+    const colon = lines[at]!.indexOf(":");
+    headers.add(readName(lines[at]!.slice(0, Math.max(0, colon))), withoutMargins(lines[at]!, colon + 1));
   }
   const status = Number(line[2]);
   const framing = readFraming(status, headers);
@@ -83,13 +99,13 @@ export function parseHead(text: string): Head {
   };
 }
 
-/** Without spaces and tabs around it; a pattern would take quadratic time on a value made of spaces. */
-function withoutMargins(value: string): string {
-  let start = 0;
-  let end = value.length;
-  while (start < end && isMargin(value.charCodeAt(start))) start++;
-  while (end > start && isMargin(value.charCodeAt(end - 1))) end--;
-  return value.slice(start, end);
+/** What follows, without spaces and tabs around it; a pattern would take quadratic time on a value made of spaces. */
+function withoutMargins(line: string, from: number): string {
+  let start = from;
+  let end = line.length;
+  while (start < end && isMargin(line.charCodeAt(start))) start++;
+  while (end > start && isMargin(line.charCodeAt(end - 1))) end--;
+  return line.slice(start, end);
 }
 
 function isMargin(code: number): boolean {

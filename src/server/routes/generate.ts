@@ -50,8 +50,11 @@ function walkRoute(
   return async (request: Request): Promise<Response> => {
     const call = new Call(createRequestId(), format.id, request.headers);
     request.signal.addEventListener("abort", () => call.outcome ?? call.abort(clientLeft()));
-    call.release = () => release(request);
     const deadline = new Deadline(call, gateway.clock, gateway.timeouts);
+    call.release = () => {
+      deadline.stop();
+      release(request);
+    };
     try {
       call.key = authenticate(request.headers, format.id);
       const incoming = await readIncoming(request, call, format, limits, implied);

@@ -4,8 +4,8 @@ import { builtIn } from "../plugins/index.ts";
 import { providerSettings } from "./config/providers.ts";
 import type { Config } from "./config/schema.ts";
 import type { Plugin } from "./core/plugin.ts";
-import type { BrokenPlugin } from "./discover.ts";
-import { loadPlugins } from "./discover.ts";
+import type { BrokenPlugin } from "./dropped/discover.ts";
+import { loadPlugins } from "./dropped/discover.ts";
 import { chatCompletionsFormat } from "./formats/chat-completions/index.ts";
 import { createMessagesFormat } from "./formats/messages/index.ts";
 import type { LoadedPlugin } from "./gateway/registry.ts";
@@ -20,7 +20,10 @@ export interface Assembled {
 
 /** @throws Error with one sentence when plugins or settings contradict each other. */
 export async function assemble(config: Config, env: Record<string, string | undefined>): Promise<Assembled> {
-  const dropped = await loadPlugins(config.plugins.dir, shippedFiles(config.plugins.dir));
+  const { dir } = config.plugins;
+  const dropped = await loadPlugins({ ...config.plugins, except: shippedFiles(dir) });
+  if (config.plugins.strict && dropped.broken[0])
+    throw new Error(`plugins.strict: ${dropped.broken[0].message}`);
   const plugins = [...builtIn.map((plugin: Plugin) => ({ plugin, source: "built-in" })), ...dropped.plugins];
   const registry = new Registry({
     plugins,

@@ -4,6 +4,7 @@ import type { Assembled } from "./assemble.ts";
 import type { Config } from "./config/schema.ts";
 import { GatewayError } from "./core/error.ts";
 import { Clock } from "./gateway/clock.ts";
+import { containHooks } from "./gateway/contain.ts";
 import type { Gateway } from "./gateway/exchange.ts";
 import { createKeyring } from "./gateway/keys.ts";
 import { ReasoningCache } from "./gateway/reasoning-cache.ts";
@@ -42,7 +43,11 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   const logger = createLogger({ format, level: config.log.level, write });
   const assembled = await assemble(config, env);
   for (const { message } of assembled.broken) logger.fault(`plugin not loaded: ${message}`);
-  const hooks = assembled.plugins.flatMap(({ plugin }) => plugin.hooks ?? []);
+  for (const { plugin, source, sha256 } of assembled.plugins)
+    if (sha256) logger.info(`plugin ${plugin.name} is loaded`, { source, sha256 });
+  const hooks = assembled.plugins.flatMap(({ plugin }) =>
+    plugin.hooks ? [containHooks(plugin, logger.fault)] : [],
+  );
   const gateway: Gateway = {
     registry: assembled.registry,
     hooks,
@@ -80,7 +85,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     host: config.host,
     port,
     url: `http://${host}:${port}`,
-    fault: logger.fault,
+    fault: (message, cause) => logger.fault(message + culprit(assembled.plugins, cause), cause),
     async stop(graceMs = 0) {
       draining = true;
       const finished = server.stop(graceMs === 0);
@@ -90,4 +95,11 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       logger.flush();
     },
   };
+}
+
+/** Who did it, when the stack leads through a dropped file: ` (plugin NAME, FILE)`. */
+function culprit(plugins: Assembled["plugins"], cause: unknown): string {
+  const stack = cause instanceof Error ? (cause.stack ?? "") : "";
+  const found = plugins.find(({ source }) => source !== "built-in" && stack.includes(source));
+  return found ? ` (plugin ${found.plugin.name}, ${found.source})` : "";
 }

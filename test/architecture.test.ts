@@ -55,6 +55,11 @@ const RULES: readonly Rule[] = [
     because: "config is read once and passed on as a value",
   },
   {
+    from: "src/dropped/",
+    may: ["src/core/", "src/gateway/registry.ts", "src/plugin.ts", "src/replace.ts", "node:"],
+    because: "what lies in the plugin folder is looked at, rehearsed and imported, and nothing else",
+  },
+  {
     from: "plugins/",
     may: ["weir"],
     because: "a shipped plugin has no advantage over a dropped one",
@@ -130,3 +135,16 @@ test("no file wants a table of contents", async () => {
   }
   expect(long).toEqual([]);
 });
+
+test("the process is ended through src/exit.ts alone, because plugins must not be able to", async () => {
+  const ends: string[] = [];
+  for (const file of files)
+    if (/process\.(exit|abort|reallyExit)\b(?!Code)/.test(await codeOf(file))) ends.push(file);
+  // The first and the fourth end before or without a gateway, the second is a tool, the third is the process of a rehearsal.
+  expect(ends).toEqual(["src/build.ts", "src/dropped/stage.ts", "src/exit.ts", "src/replace.ts"]);
+});
+
+async function codeOf(file: string): Promise<string> {
+  const source = await Bun.file(join(ROOT, file)).text();
+  return source.replace(/\/\*[^]*?\*\/|\/\/.*/g, "");
+}

@@ -1,5 +1,6 @@
 /** `weir serve`: starts the gateway and keeps it running until a signal ends it. */
 import { loadConfig } from "../config/load.ts";
+import { exitProcess, guardProcess } from "../exit.ts";
 import type { RunningWeir } from "../start.ts";
 import type { Command } from "./command.ts";
 import { CONFIG_FLAGS, valueFlags } from "./command.ts";
@@ -21,7 +22,9 @@ export const serve: Command = {
   async run({ flags, env, cwd, printError }) {
     const { config } = loadConfig({ flags: valueFlags(flags), env, cwd });
     const { startWeir } = await import("../start.ts");
-    const weir = await startWeir({ config, env, terminal: process.stdout.isTTY });
+    let weir: RunningWeir | undefined;
+    guardProcess((message, attempt) => weir?.fault(message, attempt));
+    weir = await startWeir({ config, env, terminal: process.stdout.isTTY });
     printError(startTable(weir, config.keys.length));
     surviveFaults(weir);
     return stopOnSignal(weir);
@@ -72,11 +75,11 @@ function stopOnSignal(weir: RunningWeir): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>();
   let stopping = false;
   const stop = () => {
-    if (stopping) process.exit(1);
+    if (stopping) exitProcess(1);
     stopping = true;
     void weir.stop(GRACE_MS).then(() => {
       resolve(0);
-      process.exit(0);
+      exitProcess(0);
     });
   };
   process.on("SIGTERM", stop);

@@ -181,7 +181,7 @@ function settle(
     host: bareHost(written.host),
     keys,
     aliases: Object.fromEntries(ends) as Record<string, string>,
-    plugins: { dir },
+    plugins: { ...sealed.plugins, dir },
   });
 }
 

@@ -130,6 +130,19 @@ export const configSchema = Type.Object(
           "x-flag": "--plugins",
           "x-env": "WEIR_PLUGINS",
         }),
+        allow: Type.Array(
+          Type.String({ pattern: "^[0-9a-f]{64}$", "x-expects": "64 lower-case hexadecimal digits" }),
+          {
+            default: [],
+            description:
+              "SHA-256 digests of the files that may be loaded (`sha256sum plugins/*`). Empty: every file in the folder.",
+          },
+        ),
+        strict: Type.Boolean({
+          default: false,
+          description: "Refuse to start when a plugin cannot be loaded, instead of leaving it out.",
+        }),
+        loadMs: milliseconds(5_000, "Longest time a plugin's top level may take, in milliseconds."),
       },
       { ...CLOSED, description: "Dropped plugins." },
     ),

@@ -13,6 +13,7 @@ import { writeLosses } from "../core/loss.ts";
 import { readFrames, writeFrame } from "../stream/sse.ts";
 import type { ByteSource } from "./answer-stream.ts";
 import { answerStream } from "./answer-stream.ts";
+import { generated } from "./contain.ts";
 import { answerHooks, fromList, meter, toList } from "./events.ts";
 import type { Answer, Gateway, Incoming } from "./exchange.ts";
 import { STREAM_HEADERS } from "./exchange-native.ts";
@@ -32,9 +33,7 @@ export async function exchangeEvents(incoming: Incoming, gateway: Gateway): Prom
   restoreReasoning(request, call, gateway.reasoning);
   for (const hook of gateway.hooks) await hook.request?.(request, call);
   const generate = call.target!.provider.generate;
-  const source = generate
-    ? untilAborted(call, generate.call(call.target!.provider, request, call))
-    : await sendTranslated(request, call, gateway);
+  const source = generate ? generated(generate, request, call) : await sendTranslated(request, call, gateway);
   const events = meter(
     answerHooks(rememberReasoning(source, call, gateway.reasoning), call, gateway.hooks),
     call,
@@ -224,24 +223,5 @@ class FrameSource implements ByteSource {
 
   stop(): void {
     this.#frames.return?.().catch(() => {});
-  }
-}
-
-/** A program that does not listen to the signal is left behind when the call is aborted. */
-async function* untilAborted(call: Call, events: AsyncIterable<ChatEvent>): AsyncGenerator<ChatEvent> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  aborted.catch(() => {});
-  const onAbort = () => reject(GatewayError.from(call.signal.reason));
-  call.signal.addEventListener("abort", onAbort, { once: true });
-  const iterator = events[Symbol.asyncIterator]();
-  try {
-    for (;;) {
-      const { done, value } = await Promise.race([iterator.next(), aborted]);
-      if (done) return;
-      yield value;
-    }
-  } finally {
-    call.signal.removeEventListener("abort", onAbort);
-    iterator.return?.().catch(() => {});
   }
 }

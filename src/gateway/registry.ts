@@ -16,6 +16,8 @@ import { compilePattern } from "./pattern.ts";
 export interface LoadedPlugin {
   plugin: Plugin;
   source: string;
+  /** Digest of a dropped file, 64 hexadecimal digits. */
+  sha256?: string;
 }
 
 /** What config and environment say about one provider. */

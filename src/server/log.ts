@@ -13,6 +13,8 @@ const RANK: Record<LogLevel, number> = { info: 0, warn: 1, error: 2, silent: 3 }
 
 export interface Logger {
   call(call: Call): void;
+  /** Something worth knowing that is no call. */
+  info(message: string, facts: Record<string, string>): void;
   /** Something of the gateway or a plugin that failed outside of any call's answer. */
   fault(message: string, cause?: unknown): void;
   /** Writes out what is still held. */
@@ -39,6 +41,14 @@ export function createLogger(options: LogOptions): Logger {
     call(call) {
       const level = call.outcome === "failed" ? (call.error?.kind === "internal" ? "error" : "warn") : "info";
       put(level, callFields(call, level), options.format === "pretty" ? callLine(call) : "");
+    },
+    info(message, facts) {
+      const pretty = Object.entries(facts).map(([name, value]) => `  ${name} ${value}`);
+      put(
+        "info",
+        { time: new Date().toISOString(), level: "info", message, ...facts },
+        `${clockTime()} ${message}${pretty.join("")}`,
+      );
     },
     fault(message, cause) {
       const detail =

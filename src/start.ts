@@ -1,11 +1,13 @@
 /** Starts a gateway: the assembled parts behind a socket. */
 import { assemble } from "./assemble.ts";
 import type { Assembled } from "./assemble.ts";
+import type { Path } from "./config/error.ts";
 import type { Config } from "./config/schema.ts";
 import { GatewayError } from "./core/error.ts";
 import { Clock } from "./gateway/clock.ts";
 import { containHooks } from "./gateway/contain.ts";
 import type { Gateway } from "./gateway/exchange.ts";
+import { Health } from "./gateway/health/index.ts";
 import { createKeyring } from "./gateway/keys.ts";
 import { ReasoningCache } from "./gateway/reasoning-cache.ts";
 import { doneHooks, Settler } from "./gateway/settle.ts";
@@ -20,6 +22,8 @@ import { VERSION } from "./version.ts";
 export interface StartOptions {
   config: Config;
   env: Record<string, string | undefined>;
+  /** Where a path of the config stands, for messages. */
+  locate?(path: Path): string;
   /** Where the log goes; standard output by default. */
   write?(text: string): void;
   /** `auto` in the config means readable when this says so. */
@@ -41,19 +45,23 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   const write = options.write ?? ((text: string) => void process.stdout.write(text));
   const format = config.log.format === "auto" ? (options.terminal ? "pretty" : "json") : config.log.format;
   const logger = createLogger({ format, level: config.log.level, write });
-  const assembled = await assemble(config, env);
+  const assembled = await assemble(config, env, options.locate);
   for (const { message } of assembled.broken) logger.fault(`plugin not loaded: ${message}`);
   for (const { plugin, source, sha256 } of assembled.plugins)
     if (sha256) logger.info(`plugin ${plugin.name} is loaded`, { source, sha256 });
   const hooks = assembled.plugins.flatMap(({ plugin }) =>
     plugin.hooks ? [containHooks(plugin, logger.fault)] : [],
   );
+  const health = new Health({ onAlert: (sentence) => logger.fault(sentence) });
   const gateway: Gateway = {
     registry: assembled.registry,
     hooks,
-    settler: new Settler([(call) => logger.call(call), ...doneHooks(hooks)], (fault) =>
-      logger.fault("a plugin's done hook failed", fault),
+    settler: new Settler(
+      [(call) => health.settled(call), (call) => logger.call(call), ...doneHooks(hooks)],
+      (fault) => logger.fault("a plugin's done hook failed", fault),
     ),
+    health,
+    attempts: config.retries.attempts,
     clock: new Clock(),
     timeouts: config.timeouts,
     reasoning: new ReasoningCache(),

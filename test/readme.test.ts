@@ -85,6 +85,21 @@ test("the config example is valid", async () => {
   expect(config.aliases).toEqual({ fast: "openai/gpt-5.4-nano" });
 });
 
+test("the dead first provider: the second one answers, with the headers that are shown", async () => {
+  const yaml = blocks("yaml").find((block) => block.includes("routes:"))!;
+  const demo = await startGateway({ config: Bun.YAML.parse(yaml) as Record<string, unknown> });
+  try {
+    const curl = blocks("sh").find((block) => block.includes("curl -i"))!;
+    const command = curl.replaceAll("http://127.0.0.1:9347", demo.url);
+    const run = Bun.spawn(["sh", "-c", command], { stdout: "pipe", stderr: "ignore" });
+    const seen = await new Response(run.stdout).text();
+    const shown = blocks("").find((block) => block.includes("x-weir-tried"))!;
+    for (const header of shown.trim().split("\n")) expect(seen.replace(/\d+ms/g, "1ms")).toContain(header);
+  } finally {
+    await demo.stop();
+  }
+});
+
 test("the models it names for rehearsing failures exist", async () => {
   const names = [...text.matchAll(/`mock\/([a-z0-9-]+)`/g)].map((match) => match[1]!);
   expect(names.length).toBeGreaterThan(12);

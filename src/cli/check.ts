@@ -1,6 +1,6 @@
 /** `weir check`: config, plugins, providers, and what of it can be reached. */
 import { loadConfig } from "../config/load.ts";
-import type { ActiveProvider } from "../core/provider.ts";
+import type { ActiveProvider, Deployment } from "../core/provider.ts";
 import type { Command } from "./command.ts";
 import { CONFIG_FLAGS, valueFlags } from "./command.ts";
 import { paint, table } from "./terminal.ts";
@@ -18,10 +18,16 @@ export const check: Command = {
   async run({ flags, env, cwd, print, printError }) {
     const loaded = loadConfig({ flags: valueFlags(flags), env, cwd });
     const { assemble } = await import("../assemble.ts");
-    const { registry, broken, plugins } = await assemble(loaded.config, env);
+    const { registry, broken, plugins } = await assemble(loaded.config, env, loaded.locate);
     const offline = flags["--offline"] === true;
     const verdicts = await Promise.all(
-      registry.providers.map(async (provider) => [provider, await probe(provider, offline)] as const),
+      registry.providers.flatMap((provider) =>
+        provider.deployments.map(async (place) => ({
+          provider,
+          place,
+          verdict: await probe(provider, place, offline),
+        })),
+      ),
     );
     print(`config     ${loaded.file ?? "no file; defaults and environment"}`);
     print(`address    ${loaded.config.host}:${loaded.config.port}`);
@@ -30,12 +36,7 @@ export const check: Command = {
     print(`plugins    ${plugins.length - dropped.length} built in, ${dropped.length} dropped`);
     for (const { plugin, source } of dropped) print(`           ${plugin.name}  ${source}`);
     print("providers");
-    print(
-      table(
-        verdicts.map(([provider, verdict]) => row(provider, verdict)),
-        "  ",
-      ),
-    );
+    print(table(verdicts.map(row), "  "));
     if (registry.off.length > 0) {
       print("off");
       print(
@@ -45,39 +46,38 @@ export const check: Command = {
         ),
       );
     }
-    const faults = [
-      ...broken.map(({ message }) => message),
-      ...verdicts.flatMap(([provider, verdict]) => faultOf(provider, verdict)),
-    ];
+    const faults = [...broken.map(({ message }) => message), ...verdicts.flatMap(faultOf)];
     for (const fault of faults) printError(`weir: ${fault}`);
     return faults.length === 0 ? 0 : 1;
   },
 };
 
-function row(provider: ActiveProvider, verdict: Verdict): string[] {
-  const colour = verdict === "unreachable" || verdict === "unauthorised" ? "red" : "green";
-  return [
-    provider.name,
-    paint(colour, verdict),
-    provider.baseUrl,
-    provider.source === "built-in" ? "" : provider.source,
-  ];
+interface Probed {
+  provider: ActiveProvider;
+  place: Deployment;
+  verdict: Verdict;
 }
 
-function faultOf(provider: ActiveProvider, verdict: Verdict): string[] {
-  if (verdict === "unreachable") return [`${provider.name} cannot be reached at ${provider.baseUrl}.`];
-  if (verdict === "unauthorised") return [`${provider.name} refuses its API key.`];
+function row({ provider, place, verdict }: Probed): string[] {
+  const colour = verdict === "unreachable" || verdict === "unauthorised" ? "red" : "green";
+  const source = provider.source === "built-in" ? "" : provider.source;
+  return [place.name, paint(colour, verdict), place.baseUrl, source];
+}
+
+function faultOf({ place, verdict }: Probed): string[] {
+  if (verdict === "unreachable") return [`${place.name} cannot be reached at ${place.baseUrl}.`];
+  if (verdict === "unauthorised") return [`${place.name} refuses its API key.`];
   return [];
 }
 
 /** Any answer but a refusal of the key will do: not every host lists its models. */
-async function probe(provider: ActiveProvider, offline: boolean): Promise<Verdict> {
+async function probe(provider: ActiveProvider, place: Deployment, offline: boolean): Promise<Verdict> {
   if (!provider.speaks) return "in this process";
   if (offline) return "not asked";
   const path = provider.speaks["messages"] === "/v1/messages" ? "/v1/models" : "/models";
   try {
-    const response = await fetch(provider.baseUrl + path, {
-      headers: { ...provider.headers, ...provider.credentials },
+    const response = await fetch(place.baseUrl + path, {
+      headers: { ...provider.headers, ...place.credentials },
       redirect: "manual",
       signal: AbortSignal.timeout(PATIENCE_MS),
     });

@@ -1,5 +1,7 @@
 /** `weir serve`: starts the gateway and keeps it running until a signal ends it. */
 import { loadConfig } from "../config/load.ts";
+import type { Config } from "../config/schema.ts";
+import type { Deployment } from "../core/provider.ts";
 import { exitProcess, guardProcess } from "../exit.ts";
 import type { RunningWeir } from "../start.ts";
 import type { Command } from "./command.ts";
@@ -20,23 +22,24 @@ export const serve: Command = {
     { name: "--log-level", value: "LEVEL", help: "info, warn, error or silent" },
   ],
   async run({ flags, env, cwd, printError }) {
-    const { config } = loadConfig({ flags: valueFlags(flags), env, cwd });
+    const { config, locate } = loadConfig({ flags: valueFlags(flags), env, cwd });
     const { startWeir } = await import("../start.ts");
     let weir: RunningWeir | undefined;
     guardProcess((message, attempt) => weir?.fault(message, attempt));
-    weir = await startWeir({ config, env, terminal: process.stdout.isTTY });
-    printError(startTable(weir, config.keys.length));
+    weir = await startWeir({ config, env, locate, terminal: process.stdout.isTTY });
+    printError(startTable(weir, config));
     surviveFaults(weir);
     return stopOnSignal(weir);
   },
 };
 
 /** What a stranger needs to see: address, providers, keys, and a command that works. */
-function startTable(weir: RunningWeir, keys: number): string {
+function startTable(weir: RunningWeir, config: Config): string {
+  const keys = config.keys.length;
   const providers = weir.registry.providers.map((provider) => [
     provider.name,
     provider.patterns.join(" "),
-    provider.baseUrl ? new URL(provider.baseUrl).origin : "in this process",
+    provider.deployments.map(placeOf).join(", "),
   ]);
   const widths = [0, 1].map((column) =>
     Math.max(...providers.map((row) => Math.min(48, row[column]!.length))),
@@ -51,6 +54,7 @@ function startTable(weir: RunningWeir, keys: number): string {
     `weir is listening on ${weir.url}`,
     "  providers",
     ...rows,
+    ...routeRows(weir, config.fallbacks),
     ...weir.broken.map(({ message }) => `    not loaded: ${message}`),
     ...(weir.registry.off.length > 0
       ? [
@@ -62,6 +66,26 @@ function startTable(weir: RunningWeir, keys: number): string {
     `    curl -N ${weir.url}/v1/chat/completions -H "content-type: application/json"${auth} \\`,
     `      -d '{"model":"${example}","stream":true,"messages":[{"role":"user","content":"Hello"}]}'`,
   ].join("\n");
+}
+
+/** Where a deployment is, with its own name where there are several. */
+function placeOf({ name, baseUrl }: Deployment): string {
+  const origin = baseUrl ? new URL(baseUrl).origin : "in this process";
+  return name.includes("/") ? `${name.slice(name.indexOf("/") + 1)} ${origin}` : origin;
+}
+
+/** `smart → openai/gpt-5.4 ×3, groq/… (priority 1)` and what stands in for what. */
+function routeRows({ registry }: RunningWeir, fallbacks: Config["fallbacks"]): string[] {
+  const routes = [...registry.routes].map(([name, targets]) => {
+    const models = targets.map(({ model, weight, priority }) =>
+      [model, weight > 1 && `×${weight}`, priority > 0 && `(priority ${priority})`].filter(Boolean).join(" "),
+    );
+    return `    ${name} → ${models.join(", ")}`;
+  });
+  const standIns = Object.entries(fallbacks).map(
+    ([name, models]) => `    ${name} falls back to ${models.join(", ")}`,
+  );
+  return routes.length + standIns.length > 0 ? ["  routes", ...routes, ...standIns] : [];
 }
 
 /** One rejection nobody awaits must not end every stream (runtime finding 10). */

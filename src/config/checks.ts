@@ -9,12 +9,20 @@ export interface Written {
   host?: string;
   providers?: Record<string, WrittenProvider>;
   aliases?: Record<string, string>;
+  routes?: Record<string, WrittenTarget[]>;
+  fallbacks?: Record<string, string[]>;
   plugins?: { dir?: string };
 }
 
-interface WrittenProvider {
+type WrittenTarget = string | { model: string };
+
+interface WrittenPlace {
   apiKey?: string;
   baseUrl?: string;
+}
+
+interface WrittenProvider extends WrittenPlace {
+  deployments?: (WrittenPlace & { name: string })[];
   models?: string[];
   headers?: Record<string, string>;
 }
@@ -33,6 +41,8 @@ export function findMistakes(written: Written): Fault[] {
     ...asFault(["plugins", "dir"], written.plugins?.dir === "" ? "dir is empty" : undefined),
     ...Object.entries(written.providers ?? {}).flatMap(([name, provider]) => providerFaults(name, provider)),
     ...aliasFaults(written.aliases ?? {}),
+    ...routeFaults(written),
+    ...Object.entries(written.fallbacks ?? {}).flatMap(([name, models]) => fallbackFaults(name, models)),
   ];
 }
 
@@ -46,16 +56,31 @@ function providerFaults(name: string, provider: WrittenProvider): Fault[] {
     return asFault(base, "a provider's name must consist of lower-case letters, digits and dashes");
   }
   return [
-    ...asFault([...base, "apiKey"], clauseOf("apiKey", secretFault(provider.apiKey))),
-    ...asFault(
-      [...base, "baseUrl"],
-      clauseOf("baseUrl", provider.baseUrl === undefined ? undefined : baseUrlFault(provider.baseUrl)),
-    ),
+    ...placeFaults(base, provider),
+    ...(provider.deployments ?? []).flatMap((place, index, all) => [
+      ...placeFaults([...base, "deployments", index], place),
+      ...asFault(
+        [...base, "deployments", index, "name"],
+        all.findIndex(({ name }) => name === place.name) < index
+          ? `the deployment ${place.name} is given twice`
+          : undefined,
+      ),
+    ]),
     ...(provider.models ?? []).flatMap((pattern, index) =>
       asFault([...base, "models", index], clauseOf(`models[${index}]`, patternFault(pattern))),
     ),
     ...Object.entries(provider.headers ?? {}).flatMap(([header, value]) =>
       asFault([...base, "headers", header], headerFault(header, value)),
+    ),
+  ];
+}
+
+function placeFaults(base: Path, { apiKey, baseUrl }: WrittenPlace): Fault[] {
+  return [
+    ...asFault([...base, "apiKey"], clauseOf("apiKey", secretFault(apiKey))),
+    ...asFault(
+      [...base, "baseUrl"],
+      clauseOf("baseUrl", baseUrl === undefined ? undefined : baseUrlFault(baseUrl)),
     ),
   ];
 }
@@ -95,6 +120,41 @@ function aliasFaults(aliases: Record<string, string>): Fault[] {
     return asFault(
       path,
       followAlias(aliases, alias) === undefined ? `${alias} leads back to itself` : undefined,
+    );
+  });
+}
+
+/** A route stands for models; one that stood for routes could lead back to itself. */
+function routeFaults({ routes = {}, aliases = {} }: Written): Fault[] {
+  return Object.entries(routes).flatMap(([route, targets]) => {
+    if (!MODEL_NAME.test(route))
+      return asFault(["routes", route], "a route must be a model name without spaces");
+    if (Object.hasOwn(aliases, route)) return asFault(["routes", route], `${route} is an alias already`);
+    return targets.flatMap((target, index) => {
+      const model = typeof target === "string" ? target : target.model;
+      const path = ["routes", route, index];
+      if (!MODEL_NAME.test(model)) return asFault(path, `${route} must name models without spaces`);
+      const meant = followAlias(aliases, model) ?? model;
+      if (meant === route) return asFault(path, `the route ${route} leads back to itself`);
+      return asFault(
+        path,
+        Object.hasOwn(routes, meant)
+          ? `the route ${route} must name models, but ${model} is a route; name its models`
+          : undefined,
+      );
+    });
+  });
+}
+
+function fallbackFaults(name: string, models: readonly string[]): Fault[] {
+  const fault = patternFault(name);
+  if (fault) return asFault(["fallbacks", name], `a fallback's name ${fault}`);
+  return models.flatMap((model, index) => {
+    const path = ["fallbacks", name, index];
+    if (model === name) return asFault(path, `${name} falls back to itself`);
+    return asFault(
+      path,
+      MODEL_NAME.test(model) ? undefined : `${name} must fall back to model names without *`,
     );
   });
 }

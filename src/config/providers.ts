@@ -1,5 +1,5 @@
 /** What environment and config say about one provider. */
-import type { Provider } from "../core/provider.ts";
+import type { Provider, UpstreamTimeouts } from "../core/provider.ts";
 import { Secret } from "../core/secret.ts";
 import { baseUrlFault, normalizeBaseUrl } from "./address.ts";
 import { secretFault } from "./checks.ts";
@@ -17,8 +17,21 @@ export interface ProviderSettings {
   /** Patterns instead of the plugin's own. */
   models?: readonly string[];
   headers?: Readonly<Record<string, string>>;
+  /** Complete, when the config says something of them. */
+  timeouts?: UpstreamTimeouts;
+  deployments?: readonly DeploymentSettings[];
   /** Where credential and address came from: a variable's name, `config` or `plugin`. */
   source: { apiKey?: string; baseUrl?: string };
+}
+
+/** One place a provider is called at; what it does not say is the provider's. */
+export interface DeploymentSettings {
+  name: string;
+  apiKey?: Secret;
+  baseUrl?: string;
+  weight?: number;
+  priority?: number;
+  timeouts?: UpstreamTimeouts;
 }
 
 /** `my-host` → `MY_HOST_BASE_URL`. */
@@ -42,14 +55,25 @@ export function providerSettings(config: Config, env: Environment, provider: Pro
     name.toLowerCase(),
     value.reveal(),
   ]);
+  const timeouts = options.timeouts && { ...upstreamTimeouts(config), ...options.timeouts };
   return {
     enabled: options.enabled ?? true,
     apiKey: key?.value,
     baseUrl: url?.value,
     models: options.models,
     headers: headers.length > 0 ? (Object.fromEntries(headers) as Record<string, string>) : undefined,
+    timeouts,
+    deployments: options.deployments?.map((place) => ({
+      ...place,
+      baseUrl: place.baseUrl && normalizeBaseUrl(place.baseUrl),
+      timeouts: place.timeouts && { ...(timeouts ?? upstreamTimeouts(config)), ...place.timeouts },
+    })),
     source: { apiKey: key?.source, baseUrl: url?.source },
   };
+}
+
+function upstreamTimeouts({ timeouts: { firstByteMs, gapMs, totalMs } }: Config): UpstreamTimeouts {
+  return { firstByteMs, gapMs, totalMs };
 }
 
 interface Found<Value> {

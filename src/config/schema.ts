@@ -18,6 +18,9 @@ export interface GatewayKey {
 /** Names of providers: what stands before the slash in `provider/model`. */
 export const PROVIDER_NAME = /^[a-z][a-z0-9-]*$/;
 
+/** Names of a provider's deployments. */
+export const DEPLOYMENT_NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
+
 /** Names of models and aliases. */
 export const MODEL_NAME = /^[\w.:/@+-]{1,200}$/;
 
@@ -58,6 +61,59 @@ const gatewayKey = Type.Union(
   { "x-expects": "a key, or a group of `name` and `key` or `sha256`" },
 );
 
+/** Those of the gateway's time limits that a single upstream may need otherwise. */
+const upstreamTimeouts = Type.Object(
+  {
+    firstByteMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000 })),
+    gapMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000 })),
+    totalMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000 })),
+  },
+  { ...CLOSED, description: "Time limits of its own; what is left out is the gateway's (`timeouts`)." },
+);
+
+const weight = Type.Optional(
+  Type.Integer({
+    minimum: 1,
+    maximum: 1000,
+    description: "Its share of the calls among those of the same priority. Default 1.",
+  }),
+);
+
+const priority = Type.Optional(
+  Type.Integer({
+    minimum: 0,
+    maximum: 100,
+    description: "Lower ones are used first, the others when those have failed. Default 0.",
+  }),
+);
+
+const deploymentOptions = Type.Object(
+  {
+    name: Type.String({
+      pattern: DEPLOYMENT_NAME.source,
+      "x-expects": "lower-case letters, digits and dashes",
+      description: "Behind the provider's name and a slash, it is what log and headers say.",
+    }),
+    apiKey: Type.Optional(secret("Its credential, instead of the provider's.")),
+    baseUrl: Type.Optional(Type.String({ description: "Its address, instead of the provider's." })),
+    weight,
+    priority,
+    timeouts: Type.Optional(upstreamTimeouts),
+  },
+  { ...CLOSED, description: "One place a provider can be called at." },
+);
+
+const routeTarget = Type.Union(
+  [
+    Type.String({ description: "The model, often `provider/model`." }),
+    Type.Object(
+      { model: Type.String({ description: "The model, often `provider/model`." }), weight, priority },
+      CLOSED,
+    ),
+  ],
+  { "x-expects": "a model, or a group of `model`, `weight` and `priority`" },
+);
+
 const providerOptions = Type.Object(
   {
     enabled: Type.Optional(
@@ -80,6 +136,14 @@ const providerOptions = Type.Object(
     headers: Type.Optional(
       Type.Record(Type.String(), Type.Unsafe<Secret>(Type.String({ writeOnly: true })), {
         description: "Headers every request to it carries besides the plugin's own.",
+      }),
+    ),
+    timeouts: Type.Optional(upstreamTimeouts),
+    deployments: Type.Optional(
+      Type.Array(deploymentOptions, {
+        minItems: 1,
+        "x-expects": "a list of at least one deployment",
+        description: "The places it can be called at, instead of the one above.",
       }),
     ),
   },
@@ -122,6 +186,28 @@ export const configSchema = Type.Object(
       description:
         "Model names of your own: name to target, for example `fast: groq/llama-3.3-70b-versatile`.",
     }),
+    routes: Type.Record(Type.String(), Type.Array(routeTarget, { minItems: 1 }), {
+      default: {},
+      propertyNames: { pattern: MODEL_NAME.source },
+      description:
+        "Model names that stand for several models as equals, with `weight` and `priority`: `smart: [openai/gpt-5.4, {model: groq/…, priority: 1}]`.",
+    }),
+    fallbacks: Type.Record(Type.String(), Type.Array(Type.String(), { minItems: 1 }), {
+      default: {},
+      description:
+        "Models that stand in, in order, when all deployments of a model failed; by model name, route or pattern: `gpt-*: [anthropic/claude-sonnet-5]`.",
+    }),
+    retries: Type.Object(
+      {
+        attempts: Type.Integer({
+          minimum: 1,
+          maximum: 10,
+          default: 3,
+          description: "Most attempts to have one call answered; 1 never repeats.",
+        }),
+      },
+      { ...CLOSED, description: "When a call is tried again." },
+    ),
     plugins: Type.Object(
       {
         dir: Type.String({

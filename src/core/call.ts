@@ -9,6 +9,24 @@ import type { Target } from "./provider.ts";
 /** How a call ended: `complete`, `failed` (an error was answered or sent in band), `cancelled` (the client left). */
 export type Outcome = "complete" | "failed" | "cancelled";
 
+/**
+ * What a failed attempt means for the next one (`runtime.md` 4.1). `not-sent`: the upstream never saw the request;
+ * `no-bytes`: it may have, and nothing of its answer reached the client; `status`: it said that it failed; `never`: the
+ * request would fail again; `started`: part of the answer is with the client.
+ */
+export type FailureClass = "not-sent" | "no-bytes" | "status" | "never" | "started";
+
+/** One try to have a call answered. */
+export interface Attempt {
+  readonly target: Target;
+  /** Monotonic milliseconds. */
+  readonly startedAt: number;
+  /** Milliseconds waited before it. */
+  readonly waited: number;
+  /** What became of it; absent while it runs and when it answered. */
+  failure?: { class: FailureClass; what: string; ms: number };
+}
+
 export class Call {
   /** `req_…`, sent as `x-request-id` and `request-id`. */
   readonly id: string;
@@ -18,7 +36,8 @@ export class Call {
   readonly startedAt = performance.now();
   /** The client's request headers. */
   readonly headers: Headers;
-  readonly #controller = new AbortController();
+  #controller = new AbortController();
+  #given?: GatewayError;
 
   /** Name of the gateway key that was used; absent when no keys are configured. */
   key?: string;
@@ -26,6 +45,10 @@ export class Call {
   model = "";
   stream = false;
   target?: Target;
+  /** Every try so far; the last one is the running one. */
+  readonly attempts: Attempt[] = [];
+  /** Deployments that would have come first and were left alone, because they failed too often of late. */
+  skipped: readonly string[] = [];
   /** The canonical request, once decoded (not in the native lane). */
   request?: ChatRequest;
   /** Names of tools as they went upstream → as the client knows them (`contract.md` E.8). */
@@ -56,14 +79,43 @@ export class Call {
     this.headers = headers;
   }
 
-  /** Aborts when the client leaves or the gateway gives the call up; goes with every upstream request. */
+  /** Aborts when the client leaves or the gateway gives up; goes with every upstream request of the running attempt. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
+  /** Why the whole call was given up; absent while it may still be answered. */
+  get givenUp(): GatewayError | undefined {
+    return this.#given;
+  }
+
   /** Stops everything that is done for this call. @param reason what a reader of the answer is told. */
   abort(reason: GatewayError): void {
+    this.#given ??= reason;
     this.#controller.abort(reason);
+  }
+
+  /** Stops the running attempt only: another one may answer. */
+  abortAttempt(reason: GatewayError): void {
+    this.#controller.abort(reason);
+  }
+
+  /** Begins an attempt; what an earlier one left behind does not leak into it. @param waited milliseconds before it */
+  begin(target: Target, waited: number): Attempt {
+    if (this.attempts.length > 0) this.#forget();
+    const attempt = { target, startedAt: performance.now(), waited };
+    this.target = target;
+    this.attempts.push(attempt);
+    return attempt;
+  }
+
+  #forget(): void {
+    if (this.signal.aborted && !this.#given) this.#controller = new AbortController();
+    this.request = this.finish = this.headAt = this.firstByteAt = undefined;
+    this.upstreamStatus = this.upstreamRequestId = undefined;
+    this.usage = NO_USAGE;
+    this.toolNames.clear();
+    this.losses.length = 0;
   }
 
   /** Records that something of the request was not carried over as it was; the same loss is listed once. */

@@ -79,6 +79,15 @@ export class GatewayError extends Error {
     this.headers = facts.headers;
   }
 
+  /** The same error with some of its facts exchanged. */
+  with(facts: ErrorFacts): GatewayError {
+    const { code, param, status, retryAfter, shouldRetry, headers, cause } = this;
+    return new GatewayError(this.kind, this.message, {
+      ...{ code, param, status, retryAfter, shouldRetry, headers, cause },
+      ...facts,
+    });
+  }
+
   /** Turns anything thrown into a GatewayError whose sentence gives nothing away. */
   static from(thrown: unknown): GatewayError {
     if (thrown instanceof GatewayError) return thrown;

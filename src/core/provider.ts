@@ -91,6 +91,8 @@ export interface Traits {
 /** Where a call goes: what a model name resolved to. */
 export interface Target {
   provider: ActiveProvider;
+  /** The place of the provider that is called. */
+  deployment: Deployment;
   /** The model name the upstream knows. */
   model: string;
   /** `native`: client and upstream speak the same format; `translated`: not; `generated`: a program answers. */
@@ -105,13 +107,37 @@ export interface Target {
   substitute?: boolean;
 }
 
-/** A provider that is switched on: its address and credential are known. */
+/** A provider that is switched on: where it can be called is known. */
 export interface ActiveProvider extends Provider {
+  /** At least one. */
+  deployments: readonly Deployment[];
+  /** Where it came from: `built-in`, or the path of a dropped file. */
+  source: string;
+  patterns: readonly string[];
+}
+
+/** One place a provider can be called at: an address with a credential. */
+export interface Deployment {
+  /** The provider's name, or `provider/name` where the config lists several. */
+  name: string;
   /** Absolute http(s) URL without a trailing slash; empty for providers that `generate`. */
   baseUrl: string;
   /** Headers that carry the credential, bound to the origin of `baseUrl`. */
   credentials: Readonly<Record<string, string>>;
-  /** Where it came from: `built-in`, or the path of a dropped file. */
-  source: string;
-  patterns: readonly string[];
+  /** Its share of the calls among deployments of the same priority. */
+  weight: number;
+  /** Lower ones are used first; the others when those have failed. */
+  priority: number;
+  /** Where they differ from the gateway's. */
+  timeouts?: Readonly<UpstreamTimeouts>;
+}
+
+/** How long an upstream is waited for. Milliseconds. */
+export interface UpstreamTimeouts {
+  /** From sending to the first event of the answer. */
+  firstByteMs: number;
+  /** Silence between two pieces of an answer. */
+  gapMs: number;
+  /** The whole call. */
+  totalMs: number;
 }

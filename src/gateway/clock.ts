@@ -8,7 +8,8 @@ export interface Watcher {
   tick(now: number): void;
 }
 
-const TICK_MS = 250;
+/** Milliseconds. */
+export const TICK_MS = 250;
 
 export class Clock {
   readonly #watchers = new Set<Watcher>();

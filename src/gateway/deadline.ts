@@ -1,13 +1,16 @@
-/** The deadlines of one call: the head of the answer, and the whole. */
+/** The deadlines of one call: the beginning of each attempt's answer, and the whole. */
 import type { Call } from "../core/call.ts";
 import { GatewayError } from "../core/error.ts";
+import type { UpstreamTimeouts } from "../core/provider.ts";
 import type { Clock, Watcher } from "./clock.ts";
-import type { Timeouts } from "./exchange.ts";
+import { TICK_MS } from "./clock.ts";
+import type { Gateway, Timeouts } from "./exchange.ts";
 
 export class Deadline implements Watcher {
   readonly #call: Call;
   readonly #clock: Clock;
   readonly #timeouts: Timeouts;
+  readonly #ownMs: number | undefined;
   /** Called once when the answer has not begun after `holdMs`. */
   onHold?: () => void;
 
@@ -15,6 +18,7 @@ export class Deadline implements Watcher {
     this.#call = call;
     this.#clock = clock;
     this.#timeouts = timeouts;
+    this.#ownMs = secondsIn(call.headers.get(DEADLINE));
     clock.add(this);
   }
 
@@ -25,23 +29,50 @@ export class Deadline implements Watcher {
 
   tick(now: number): void {
     const call = this.#call;
-    const age = now - call.startedAt;
-    if (age > this.#timeouts.totalMs)
-      this.#giveUp(`The call took longer than ${seconds(this.#timeouts.totalMs)}.`);
-    else if (call.firstByteAt === undefined && age > this.#timeouts.holdMs) {
+    // The next tick comes later than this one is early.
+    const soon = now + TICK_MS / 2;
+    const limits = timeoutsOf(call, this.#timeouts);
+    const totalMs = Math.min(limits.totalMs, this.#ownMs ?? Infinity);
+    if (soon - call.startedAt > totalMs) return this.#giveUp(totalMs);
+    if (call.firstByteAt !== undefined) return;
+    if (now - call.startedAt > this.#timeouts.holdMs) {
       this.onHold?.();
       this.onHold = undefined;
     }
-    if (call.firstByteAt === undefined && age > this.#timeouts.firstByteMs)
-      this.#giveUp(`The provider did not begin to answer within ${seconds(this.#timeouts.firstByteMs)}.`);
+    const running = call.attempts.at(-1);
+    if (running && !running.failure && soon - running.startedAt > limits.firstByteMs)
+      call.abortAttempt(tooLate("The provider did not begin to answer within", limits.firstByteMs));
   }
 
-  #giveUp(message: string): void {
+  #giveUp(totalMs: number): void {
     this.stop();
-    this.#call.abort(new GatewayError("timeout", message, { code: "timeout" }));
+    this.#call.abort(tooLate("The call took longer than", totalMs));
   }
 }
 
-function seconds(ms: number): string {
-  return `${Math.round(ms / 100) / 10} s`;
+/** Seconds a client gives the whole call. */
+const DEADLINE = "x-request-timeout";
+/** What the vendors' SDKs say of their own patience, in seconds: they leave then, so that nothing is begun after it. */
+const PATIENCE = "x-stainless-timeout";
+
+/** Milliseconds in which another attempt may still begin. */
+export function remainingMs(call: Call, gateway: Gateway): number {
+  const limits = [DEADLINE, PATIENCE].map((name) => secondsIn(call.headers.get(name)) ?? Infinity);
+  const totalMs = timeoutsOf(call, gateway.timeouts).totalMs;
+  return Math.min(totalMs, ...limits) - (performance.now() - call.startedAt);
+}
+
+/** Those of the deployment that is asked, else the gateway's. */
+export function timeoutsOf(call: Call, timeouts: UpstreamTimeouts): UpstreamTimeouts {
+  return call.target?.deployment.timeouts ?? timeouts;
+}
+
+/** Milliseconds; nothing when it is no positive number. */
+function secondsIn(text: string | null): number | undefined {
+  const seconds = text === null ? Number.NaN : Number(text);
+  return seconds > 0 && Number.isFinite(seconds) ? seconds * 1000 : undefined;
+}
+
+function tooLate(what: string, ms: number): GatewayError {
+  return new GatewayError("timeout", `${what} ${Math.round(ms / 100) / 10} s.`, { code: "timeout" });
 }

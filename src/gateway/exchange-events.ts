@@ -15,6 +15,7 @@ import type { ByteSource } from "./answer-stream.ts";
 import { answerStream } from "./answer-stream.ts";
 import { generated } from "./contain.ts";
 import { answerHooks, fromList, meter, toList } from "./events.ts";
+import { timeoutsOf } from "./deadline.ts";
 import type { Answer, Gateway, Incoming } from "./exchange.ts";
 import { STREAM_HEADERS } from "./exchange-native.ts";
 import { rememberReasoning, restoreReasoning } from "./reasoning-cache.ts";
@@ -92,11 +93,7 @@ async function sendEncoded(
   const headers = upstreamHeaders(target, call, forwarded);
   const response = await send({ target, url: target.url, body, headers }, call);
   if (!response.ok)
-    throw codec.decodeError(
-      response.status,
-      response.headers,
-      await readErrorText(response, call.target!.provider),
-    );
+    throw codec.decodeError(response.status, response.headers, await readErrorText(response, call.target!));
   const type = response.headers.get("content-type") ?? "";
   if (type.includes("text/event-stream") && response.body)
     return codec.decodeStream(framesOf(response, codec, call), call);
@@ -186,7 +183,7 @@ async function streamedAnswer(
     source,
     call,
     format.client,
-    { clock, ...timeouts },
+    { clock, heartbeatMs: timeouts.heartbeatMs, gapMs: timeoutsOf(call, timeouts).gapMs },
     {
       complete: () => settler.complete(call),
       failed: (error) => settler.failed(call, error),

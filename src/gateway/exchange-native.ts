@@ -13,7 +13,9 @@ import { spliceMember } from "../stream/scan.ts";
 import { Tap } from "../stream/tap.ts";
 import type { ByteSource } from "./answer-stream.ts";
 import { answerStream } from "./answer-stream.ts";
+import { timeoutsOf } from "./deadline.ts";
 import type { Answer, Gateway, Incoming } from "./exchange.ts";
+import { PassedRefusal } from "./refusal.ts";
 import { answerHeaders } from "./reply.ts";
 import { headerFilters, LINGER_MS, readAnswer, readErrorText, send, upstreamHeaders } from "./send.ts";
 import type { ByteReader, UpstreamResponse } from "./transport.ts";
@@ -33,7 +35,7 @@ export async function exchangeNative(incoming: Incoming, gateway: Gateway): Prom
     call,
   );
   const passed = filters.answer(response.headers);
-  if (!response.ok) return failedAnswer(response, passed, codec, call, gateway);
+  if (!response.ok) throw await refusal(response, passed, codec, call);
   const type = response.headers.get("content-type") ?? "";
   if (type.includes("text/event-stream")) return streamedAnswer(response, passed, codec, incoming, gateway);
   return jsonAnswer(response, passed, codec, call, gateway);
@@ -98,25 +100,19 @@ function notAnAnswer(call: Call): GatewayError {
 }
 
 /**
- * A failed status. The body goes through untouched when it is JSON, because clients match on its wording; a refusal of
+ * A failed status. Its body may go through untouched when it is JSON, because clients match on its wording; a refusal of
  * the gateway's own credential is not the client's business and becomes a 502 (contract E.10.1).
  */
-async function failedAnswer(
+async function refusal(
   response: UpstreamResponse,
   passed: Record<string, string>,
   codec: UpstreamCodec,
   call: Call,
-  gateway: Gateway,
-): Promise<Answer> {
-  const text = await readErrorText(response, call.target!.provider);
+): Promise<GatewayError> {
+  const text = await readErrorText(response, call.target!);
   const error = codec.decodeError(response.status, response.headers, text);
-  if (error.kind === "upstream-auth" || !isObject(parseJson(text))) throw error;
-  gateway.settler.failed(call, error, response.status);
-  return {
-    status: response.status,
-    headers: { ...passed, ...answerHeaders(call), "content-type": "application/json" },
-    body: text,
-  };
+  if (error.kind === "upstream-auth" || !isObject(parseJson(text))) return error;
+  return new PassedRefusal(error, response.status, passed, text);
 }
 
 async function streamedAnswer(
@@ -136,7 +132,7 @@ async function streamedAnswer(
     source,
     call,
     format.client,
-    { clock, ...timeouts },
+    { clock, heartbeatMs: timeouts.heartbeatMs, gapMs: timeoutsOf(call, timeouts).gapMs },
     {
       complete: () => (source.error ? settler.failed(call, source.error) : settler.complete(call)),
       failed: (error) => settler.failed(call, error),

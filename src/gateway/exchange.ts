@@ -6,9 +6,12 @@ import type { Call } from "../core/call.ts";
 import type { ClientCodec, Format } from "../core/format.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Hooks } from "../core/plugin.ts";
+import type { UpstreamTimeouts } from "../core/provider.ts";
+import { attempt } from "./attempts.ts";
 import type { Clock } from "./clock.ts";
 import { exchangeEvents } from "./exchange-events.ts";
 import { exchangeNative } from "./exchange-native.ts";
+import type { Health } from "./health/index.ts";
 import type { ReasoningCache } from "./reasoning-cache.ts";
 import type { Registry } from "./registry.ts";
 import type { Settler } from "./settle.ts";
@@ -23,16 +26,14 @@ export interface Gateway {
   reasoning: ReasoningCache;
   /** A loss becomes a 400 that names it. */
   strict: boolean;
+  /** What is known of the deployments; outlives the registry. */
+  health: Health;
+  /** Most attempts a call. */
+  attempts: number;
 }
 
 /** Milliseconds. */
-export interface Timeouts {
-  /** From sending to the head of the answer. */
-  firstByteMs: number;
-  /** Silence between two pieces of an answer. */
-  gapMs: number;
-  /** The whole call. */
-  totalMs: number;
+export interface Timeouts extends UpstreamTimeouts {
   /** Silence towards the client after which a heartbeat is sent. */
   heartbeatMs: number;
   /** How long the head of a streamed answer is held back for the first event. */
@@ -58,13 +59,16 @@ export interface Answer {
 }
 
 /**
- * Resolves and walks.
+ * Finds who answers, and walks.
  * @throws GatewayError for everything that fails before the first byte of the answer.
  */
-export async function exchange(incoming: Incoming, gateway: Gateway): Promise<Answer> {
-  const { call, format } = incoming;
-  const target = gateway.registry.resolve(call.model, format.id);
-  call.target = target;
+export function exchange(incoming: Incoming, gateway: Gateway): Promise<Answer> {
+  return attempt(incoming, gateway, ask);
+}
+
+async function ask(incoming: Incoming, gateway: Gateway): Promise<Answer> {
+  const { call } = incoming;
+  const target = call.target!;
   if (target.substitute) call.lose("substituted", "model", target.reason);
   const rewrites = gateway.hooks.some((hook) => hook.request || hook.answer);
   if (target.lane === "native" && !rewrites) return exchangeNative(incoming, gateway);

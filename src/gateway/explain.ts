@@ -83,11 +83,11 @@ function upstreamOf(registry: Registry, format: string) {
 
 /** Credentials are shown as the names they are known by. */
 function nameCredentials(headers: Record<string, string>, call: Call): JsonObject {
-  const provider = call.target!.provider;
+  const { provider, deployment } = call.target!;
   const name = `$${provider.apiKey ?? `${variableName(provider.name)}_API_KEY`}`;
   const configured = Object.keys(provider.headers ?? {});
   const shown = Object.entries(headers).map(([header, value]): [string, string] => {
-    if (provider.credentials[header] !== undefined)
+    if (deployment.credentials[header] !== undefined)
       return [header, header === "authorization" ? `Bearer ${name}` : name];
     // Headers of the config may hold secrets of their own.
     return [header, configured.includes(header) && header !== "anthropic-version" ? "***" : value];

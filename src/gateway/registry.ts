@@ -6,29 +6,16 @@
  */
 import { GatewayError } from "../core/error.ts";
 import type { Format } from "../core/format.ts";
-import type { Plugin } from "../core/plugin.ts";
-import type { ActiveProvider, Provider, Target } from "../core/provider.ts";
-import type { Secret } from "../core/secret.ts";
+import type { ActiveProvider, Deployment, Provider, Target } from "../core/provider.ts";
+import type { LoadedPlugin, OffProvider, ProviderSettings } from "./activate.ts";
+import { activate, checkProvider, collectProviders, patternsOf } from "./activate.ts";
 import type { Pattern } from "./pattern.ts";
 import { compilePattern } from "./pattern.ts";
+import type { Choice, Plan } from "./plan.ts";
+import { rank } from "./plan.ts";
 
-/** A plugin and where it came from: `built-in`, or the path of its file. */
-export interface LoadedPlugin {
-  plugin: Plugin;
-  source: string;
-  /** Digest of a dropped file, 64 hexadecimal digits. */
-  sha256?: string;
-}
-
-/** What config and environment say about one provider. */
-export interface ProviderSettings {
-  enabled?: boolean;
-  apiKey?: Secret;
-  baseUrl?: string;
-  /** Replaces the plugin's patterns. */
-  models?: readonly string[];
-  headers?: Readonly<Record<string, string>>;
-}
+export type { LoadedPlugin, OffProvider, ProviderSettings } from "./activate.ts";
+export { variableName } from "./activate.ts";
 
 export interface RegistryOptions {
   plugins: readonly LoadedPlugin[];
@@ -36,13 +23,18 @@ export interface RegistryOptions {
   settings(provider: Provider): ProviderSettings;
   /** Model name → the name it stands for, often `provider/model`. */
   aliases?: Readonly<Record<string, string>>;
+  /** Model name → the models that answer under it, as equals. */
+  routes?: Readonly<Record<string, readonly RouteTarget[]>>;
+  /** Model name or pattern → the models that stand in when it fails, in order. */
+  fallbacks?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** A provider that is switched off, and what would switch it on. */
-export interface OffProvider {
-  provider: Provider;
-  source: string;
-  reason: string;
+/** One of the models behind a route. */
+export interface RouteTarget {
+  model: string;
+  weight: number;
+  /** Lower ones are used first; the others when those have failed. */
+  priority: number;
 }
 
 /** One line of `weir models NAME`. */
@@ -82,7 +74,10 @@ export class Registry {
   readonly formats: ReadonlyMap<string, Format>;
   readonly aliases: Readonly<Record<string, string>>;
   readonly #rules: readonly Rule[];
-  readonly #remembered = new Map<string, Target>();
+  readonly #aliases: ReadonlyMap<string, string>;
+  readonly routes: ReadonlyMap<string, readonly RouteTarget[]>;
+  readonly #fallbacks: readonly { pattern: Pattern; models: readonly string[] }[];
+  readonly #remembered = new Map<string, Plan>();
 
   constructor(options: RegistryOptions) {
     this.formats = new Map(
@@ -93,6 +88,11 @@ export class Registry {
     );
     this.aliases = Object.freeze({ ...options.aliases });
     checkAliases(this.aliases);
+    this.#aliases = new Map(Object.entries(this.aliases));
+    this.routes = new Map(Object.entries(options.routes ?? {}));
+    this.#fallbacks = Object.entries(options.fallbacks ?? {})
+      .map(([text, models]) => ({ pattern: compilePattern(text), models }))
+      .sort((a, b) => bySpecificity(a.pattern, b.pattern));
     const active: ActiveProvider[] = [];
     const off: OffProvider[] = [];
     for (const [name, { provider, source }] of collectProviders(options.plugins)) {
@@ -107,65 +107,99 @@ export class Registry {
   }
 
   /**
-   * Where a call goes.
+   * Where a call may go, best first.
    * @throws GatewayError `not-found` (`model_not_found`) with what would help.
    */
-  resolve(model: string, clientFormat: string): Target {
+  plan(model: string, clientFormat: string): Plan {
     const key = `${clientFormat}\n${model}`;
     const remembered = this.#remembered.get(key);
     if (remembered) return remembered;
-    const target = this.#resolve(model, clientFormat);
+    const plan = this.#plan(model, clientFormat);
     if (this.#remembered.size >= REMEMBERED) this.#remembered.clear();
-    this.#remembered.set(key, target);
-    return target;
+    this.#remembered.set(key, plan);
+    return plan;
   }
 
-  #resolve(model: string, clientFormat: string): Target {
-    const name = this.aliases[model] ?? model;
-    const rule = this.#rules.find((candidate) => candidate.pattern.test(name));
-    if (rule) return this.#target(rule, name, clientFormat, name === model ? "" : `alias of ${name}; `);
-    const embedded = this.#substitute(name);
-    if (embedded) {
-      const reason = `no provider is configured, so ${EMBEDDED} stands in for ${embedded.wanted}`;
-      return {
-        provider: embedded.provider,
-        model: MOCK_MODEL,
-        lane: "generated",
-        format: "",
-        url: "",
-        reason,
-        substitute: true,
-      };
+  /** The first place of a plan, whatever is known of its health. @throws as {@link plan} */
+  resolve(model: string, clientFormat: string): Target {
+    return rank(this.plan(model, clientFormat).choices, () => "")[0]!.target;
+  }
+
+  #plan(model: string, clientFormat: string): Plan {
+    const name = this.#aliases.get(model) ?? model;
+    const choices = this.#choices(name, clientFormat, name === model ? "" : `alias of ${name}; `);
+    if (choices.length === 0) {
+      const substitute = this.#substitute(name);
+      if (!substitute)
+        throw new GatewayError("not-found", this.#unknown(model, name), {
+          code: "model_not_found",
+          param: "model",
+        });
+      choices.push({ target: substitute, weight: 1, priority: [0, 0] });
     }
-    throw new GatewayError("not-found", this.#unknown(model, name), {
-      code: "model_not_found",
-      param: "model",
-    });
+    return { choices, fallbacks: this.#standIns(model, name, clientFormat, choices) };
   }
 
-  #target(rule: Rule, name: string, clientFormat: string, prefix: string): Target {
-    const { provider, pattern } = rule;
-    const model = pattern.strip(name);
-    const reason = `${prefix}${describe(pattern)} of ${provider.name}`;
-    if (!provider.speaks) return { provider, model, lane: "generated", format: "", url: "", reason };
-    const format =
-      provider.speaks[clientFormat] !== undefined ? clientFormat : Object.keys(provider.speaks)[0]!;
-    return {
-      provider,
-      model,
-      lane: format === clientFormat ? "native" : "translated",
-      format,
-      url: provider.baseUrl + provider.speaks[format]!,
-      reason,
-    };
+  /** The deployments of a model, or of all models of a route; those that are off are left out. */
+  #choices(name: string, clientFormat: string, prefix = ""): Choice[] {
+    const route = this.routes.get(name);
+    if (!route) return this.#deployments({ model: name, weight: 1, priority: 0 }, clientFormat, prefix);
+    return route.flatMap((entry) =>
+      this.#deployments(entry, clientFormat, `${prefix}route ${name} to ${entry.model}; `),
+    );
+  }
+
+  #deployments({ model, weight, priority }: RouteTarget, clientFormat: string, prefix: string): Choice[] {
+    const name = this.#aliases.get(model) ?? model;
+    const rule = this.#rules.find((candidate) => candidate.pattern.test(name));
+    if (!rule) return [];
+    return rule.provider.deployments.map((deployment) => ({
+      target: target(rule, deployment, name, clientFormat, prefix),
+      weight: weight * deployment.weight,
+      priority: [priority, deployment.priority],
+    }));
+  }
+
+  /** The first list of fallbacks whose pattern fits the name, as the client wrote it or as its alias has it. */
+  #standIns(model: string, name: string, clientFormat: string, choices: readonly Choice[]): Choice[][] {
+    const fitting = this.#fallbacks.find(({ pattern }) => pattern.test(model) || pattern.test(name));
+    const known = new Set(choices.map(placeOf));
+    const groups = (fitting?.models ?? []).map((wanted) => {
+      const fresh = this.#choices(
+        this.#aliases.get(wanted) ?? wanted,
+        clientFormat,
+        `fallback of ${model}; `,
+      );
+      const left = fresh.filter((choice) => !known.has(placeOf(choice)));
+      for (const choice of left) known.add(placeOf(choice));
+      return left;
+    });
+    return groups.filter((group) => group.length > 0);
+  }
+
+  /** Why nobody serves a name of the config; `undefined` when somebody does, or would if it were on. */
+  faultOf(name: string): string | undefined {
+    const meant = this.#aliases.get(name) ?? name;
+    const served = this.routes.has(meant) || this.#rules.some(({ pattern }) => pattern.test(meant));
+    return served || this.#offProviderOf(meant) ? undefined : this.#unknown(name, meant);
   }
 
   /** With nothing but the mock switched on, a name that a known provider would serve is answered by the mock. */
-  #substitute(name: string): { provider: ActiveProvider; wanted: string } | undefined {
-    if (this.providers.some((provider) => provider.name !== EMBEDDED)) return undefined;
+  #substitute(name: string): Target | undefined {
     const provider = this.providers[0];
-    const wanted = this.#offProviderOf(name);
-    return provider && wanted && { provider, wanted: wanted.provider.name };
+    if (!provider || this.providers.some(({ name: other }) => other !== EMBEDDED)) return undefined;
+    const wanted = this.#offProviderOf(this.routes.get(name)?.[0]?.model ?? name);
+    if (!wanted) return undefined;
+    return {
+      provider,
+      deployment: provider.deployments[0]!,
+      model: MOCK_MODEL,
+      lane: "generated",
+      format: "",
+      url: "",
+      reason: `no provider is configured, so ${EMBEDDED} stands in for ${wanted.provider.name}`,
+      substitute: true,
+    };
   }
 
   #offProviderOf(name: string): OffProvider | undefined {
@@ -175,33 +209,42 @@ export class Registry {
   }
 
   #unknown(model: string, name: string): string {
-    const wanted = this.#offProviderOf(name);
+    const wanted = this.#offProviderOf(this.routes.get(name)?.[0]?.model ?? name);
     if (wanted)
       return `The model \`${model}\` belongs to ${wanted.provider.name}, which is off: ${wanted.reason}.`;
     const names = this.providers.map((provider) => `${provider.name}/…`).join(", ");
     return `No provider serves the model \`${model}\`. Name one as provider/model (${names}), or see GET /v1/models.`;
   }
 
-  /** Everyone who could serve a name, in order of precedence; the first wins. */
+  /** Everyone who could serve a name, in order of precedence; the first wins. Of a route, whoever wins each of its models. */
   explain(model: string): Candidate[] {
-    const name = this.aliases[model] ?? model;
+    const name = this.#aliases.get(model) ?? model;
+    const route = this.routes.get(name);
+    const prefix = name === model ? "" : `alias of ${name}; `;
+    if (!route) return this.#candidates(name, prefix);
+    return route.flatMap((entry) =>
+      this.#candidates(this.#aliases.get(entry.model) ?? entry.model, `${prefix}route ${name}; `).slice(0, 1),
+    );
+  }
+
+  #candidates(name: string, prefix: string): Candidate[] {
     const matching = this.#rules.filter((rule) => rule.pattern.test(name));
     return matching.map((rule, index) => ({
       provider: rule.provider.name,
       pattern: rule.pattern.text,
       model: rule.pattern.strip(name),
       source: rule.provider.source,
-      reason: `${name === model ? "" : `alias of ${name}; `}${whyBefore(rule, matching[index + 1])}`,
+      reason: `${prefix}${whyBefore(rule, matching[index + 1])}`,
       wins: index === 0,
     }));
   }
 
-  /** Names to list: aliases, then what each provider's catalog names, as a client would write them. */
+  /** Names to list: routes, aliases, then what each provider's catalog names, as a client would write them. */
   models(): ModelEntry[] {
     const entries = new Map<string, string>();
-    for (const [alias, name] of Object.entries(this.aliases)) {
-      const rule = this.#rules.find((candidate) => candidate.pattern.test(name));
-      if (rule) entries.set(alias, rule.provider.name);
+    for (const name of [...this.routes.keys(), ...this.#aliases.keys()]) {
+      const winner = this.explain(name)[0];
+      if (winner) entries.set(name, winner.provider);
     }
     for (const provider of this.providers) {
       for (const model of provider.catalog ?? []) {
@@ -214,96 +257,32 @@ export class Registry {
   }
 }
 
-/** One provider per name: a dropped one replaces a built-in, and a name stands for one file only. */
-function collectProviders(
-  plugins: readonly LoadedPlugin[],
-): Map<string, { provider: Provider; source: string }> {
-  const found = new Map<string, { provider: Provider; source: string }>();
-  for (const { plugin, source } of plugins) {
-    for (const provider of plugin.providers ?? []) {
-      const earlier = found.get(provider.name);
-      if (earlier && earlier.source === "built-in" && source === "built-in")
-        throw new Error(`Two built-in plugins bring a provider named "${provider.name}".`);
-      if (earlier && earlier.source !== "built-in" && source !== "built-in")
-        throw new Error(
-          `${source}: the provider "${provider.name}" is already brought by ${earlier.source}; rename one of them.`,
-        );
-      if (!earlier || earlier.source === "built-in") {
-        found.delete(provider.name);
-        found.set(provider.name, { provider, source });
-      }
-    }
-  }
-  return found;
-}
-
-/** A mistake in a provider's declaration, said once at the start and not at the first call. */
-function checkProvider(
+function target(
+  { provider, pattern }: Rule,
+  deployment: Deployment,
   name: string,
-  provider: Provider,
-  source: string,
-  formats: ReadonlyMap<string, Format>,
-): void {
-  const fail = (sentence: string) => {
-    throw new Error(`${source}: provider "${name}": ${sentence}`);
+  clientFormat: string,
+  prefix: string,
+): Target {
+  const model = pattern.strip(name);
+  const reason = `${prefix}${describe(pattern)} of ${provider.name}`;
+  if (!provider.speaks)
+    return { provider, deployment, model, lane: "generated", format: "", url: "", reason };
+  const format =
+    provider.speaks[clientFormat] !== undefined ? clientFormat : Object.keys(provider.speaks)[0]!;
+  return {
+    provider,
+    deployment,
+    model,
+    lane: format === clientFormat ? "native" : "translated",
+    format,
+    url: deployment.baseUrl + provider.speaks[format]!,
+    reason,
   };
-  if (!/^[a-z][a-z0-9-]*$/.test(name)) fail("its name must be lower-case letters, digits and dashes.");
-  const formatsSpoken = Object.keys(provider.speaks ?? {});
-  if (formatsSpoken.length === 0 && !provider.generate) fail("it must either speak a format or generate.");
-  if (formatsSpoken.length > 0 && provider.generate) fail("it can speak formats or generate, not both.");
-  for (const id of formatsSpoken) {
-    if (!formats.get(id)?.upstream)
-      fail(`it speaks "${id}", which nobody can encode; known are ${[...formats.keys()].join(", ")}.`);
-    if (!provider.speaks![id]!.startsWith("/")) fail(`the path of "${id}" must begin with a slash.`);
-  }
 }
 
-/** Switches a provider on when what it needs is known. */
-function activate(
-  provider: Provider,
-  source: string,
-  settings: ProviderSettings,
-): ActiveProvider | OffProvider {
-  const off = (reason: string): OffProvider => ({ provider, source, reason });
-  if (settings.enabled === false) return off("the config says enabled: false");
-  const baseUrl = (settings.baseUrl ?? provider.baseUrl ?? "").replace(/\/+$/, "");
-  const variable = variableName(provider.name);
-  if (provider.speaks && baseUrl === "") return off(`set ${variable}_BASE_URL to the address of the server`);
-  if (provider.apiKey && !settings.apiKey) return off(`set ${provider.apiKey} to its API key`);
-  if (provider.speaks) checkBaseUrl(provider.name, baseUrl);
-  return Object.freeze({
-    ...provider,
-    source,
-    baseUrl: provider.speaks ? baseUrl : "",
-    headers: Object.freeze({ ...provider.headers, ...settings.headers }),
-    credentials: Object.freeze(settings.apiKey ? credentialsOf(provider, settings.apiKey.reveal()) : {}),
-    patterns: Object.freeze(
-      settings.models ? [...new Set([...settings.models, `${provider.name}/*`])] : patternsOf(provider),
-    ),
-  });
-}
-
-/** `openrouter` → `OPENROUTER`, `my-host` → `MY_HOST`. */
-export function variableName(provider: string): string {
-  return provider.toUpperCase().replaceAll("-", "_");
-}
-
-function checkBaseUrl(name: string, baseUrl: string): void {
-  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
-  if (!url || (url.protocol !== "http:" && url.protocol !== "https:"))
-    throw new Error(`The base URL of ${name} must be an absolute http or https URL.`);
-  if (url.username || url.password || url.search || url.hash)
-    throw new Error(`The base URL of ${name} must not carry a user, a password, a query or a fragment.`);
-}
-
-function credentialsOf(provider: Provider, key: string): Record<string, string> {
-  if (typeof provider.auth === "function") return provider.auth(key);
-  return provider.auth === "x-api-key" ? { "x-api-key": key } : { authorization: `Bearer ${key}` };
-}
-
-/** A provider's patterns; `name/*` holds for each without being listed. */
-function patternsOf(provider: Provider): readonly string[] {
-  return [...new Set([...(provider.models ?? []), `${provider.name}/*`])];
+function placeOf({ target: { deployment, model } }: Choice): string {
+  return `${deployment.name} ${model}`;
 }
 
 function rulesOf(provider: ActiveProvider, order: number): Rule[] {
@@ -325,6 +304,10 @@ function byPrecedence(a: Rule, b: Rule): number {
     Number(a.builtIn) - Number(b.builtIn) ||
     a.order - b.order
   );
+}
+
+function bySpecificity(a: Pattern, b: Pattern): number {
+  return Number(b.exact) - Number(a.exact) || b.text.length - a.text.length;
 }
 
 function describe(pattern: Pattern): string {

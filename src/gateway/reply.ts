@@ -1,18 +1,33 @@
 /** Headers that tell the client what became of its request. */
-import type { Call } from "../core/call.ts";
+import type { Attempt, Call } from "../core/call.ts";
 import { writeLosses } from "../core/loss.ts";
 
 /** `x-weir-*` headers of an answer, known before its first byte. */
 export function answerHeaders(call: Call): Record<string, string> {
-  const target = call.target;
+  const { target, attempts, skipped } = call;
   return {
     ...(target && {
       "x-weir-provider": target.provider.name,
+      ...(target.deployment.name !== target.provider.name && { "x-weir-deployment": target.deployment.name }),
       "x-weir-model": printable(target.model),
       "x-weir-lane": target.lane,
     }),
+    ...(skipped.length > 0 && { "x-weir-skipped": skipped.join(", ") }),
+    ...(attempts.some(({ failure }) => failure) && {
+      "x-weir-attempts": String(attempts.length),
+      "x-weir-tried": writeTried(attempts),
+    }),
     ...(call.losses.length > 0 && { "x-weir-warnings": writeLosses(call.losses) }),
   };
+}
+
+/** The attempts that failed: `openai/eu:503:120ms, groq:refused:3ms`. */
+export function writeTried(attempts: readonly Attempt[]): string {
+  return attempts
+    .flatMap(({ target, failure }) =>
+      failure ? [`${target.deployment.name}:${failure.what}:${failure.ms}ms`] : [],
+    )
+    .join(", ");
 }
 
 /** Header values hold visible ASCII only; a model name may hold anything. */

@@ -2,7 +2,7 @@
 import type { Call } from "../core/call.ts";
 import { GatewayError } from "../core/error.ts";
 import type { UpstreamCodec } from "../core/format.ts";
-import type { ActiveProvider, Target } from "../core/provider.ts";
+import type { Deployment, Target } from "../core/provider.ts";
 import type { HeaderFilter } from "./headers.ts";
 import { headerFilter } from "./headers.ts";
 import type { ByteReader, UpstreamResponse } from "./transport.ts";
@@ -46,7 +46,7 @@ export function upstreamHeaders(
     // A compressed stream arrives in the compressor's batches and not event by event.
     ...(call.stream && { "accept-encoding": "identity" }),
     "user-agent": "weir",
-    ...target.provider.credentials,
+    ...target.deployment.credentials,
   };
 }
 
@@ -112,16 +112,16 @@ function errorCode(cause: unknown): string {
  * The text of a failed answer, at most 64 KB; what follows is not read. An upstream that repeats the credential in its
  * complaint does not hand it to the client.
  */
-export async function readErrorText(response: UpstreamResponse, provider: ActiveProvider): Promise<string> {
+export async function readErrorText(response: UpstreamResponse, target: Target): Promise<string> {
   try {
     const text = new TextDecoder().decode(await readUpTo(response, MAX_ERROR_BYTES, true));
-    return withoutCredentials(text, provider);
+    return withoutCredentials(text, target.deployment);
   } catch {
     return "";
   }
 }
 
-function withoutCredentials(text: string, { credentials }: ActiveProvider): string {
+function withoutCredentials(text: string, { credentials }: Deployment): string {
   const secrets = Object.values(credentials).map((value) => value.replace(/^Bearer /i, ""));
   return secrets.reduce((left, secret) => (secret === "" ? left : left.replaceAll(secret, "***")), text);
 }

@@ -1,5 +1,6 @@
 /** The log: a line a call, JSON where a program reads it, readable where a person does. Never prompts, never keys. */
-import type { Call } from "../core/call.ts";
+import type { Attempt, Call } from "../core/call.ts";
+import { writeTried } from "../gateway/reply.ts";
 
 export type LogLevel = "info" | "warn" | "error" | "silent";
 
@@ -90,7 +91,21 @@ function callFields(call: Call, level: string): Record<string, unknown> {
     losses: call.losses.length > 0 ? call.losses : undefined,
     upstream_status: call.upstreamStatus,
     upstream_id: call.upstreamRequestId,
+    skipped: call.skipped.length > 0 ? call.skipped : undefined,
+    attempts: call.attempts.some(({ failure }) => failure) ? call.attempts.map(attemptFields) : undefined,
     error: call.error,
+  };
+}
+
+function attemptFields({ target, waited, failure }: Attempt): Record<string, unknown> {
+  return {
+    provider: target.provider.name,
+    deployment: target.deployment.name,
+    model: target.model,
+    class: failure?.class ?? "answered",
+    what: failure?.what,
+    ms: failure?.ms,
+    wait_ms: waited > 0 ? Math.round(waited) : undefined,
   };
 }
 
@@ -108,6 +123,8 @@ function callLine(call: Call): string {
       : call.model || "-",
     `${input + cacheRead + cacheWrite} in, ${output} out`,
     call.key && `key ${call.key}`,
+    call.skipped.length > 0 && `skipped ${call.skipped.join(", ")}`,
+    call.attempts.some(({ failure }) => failure) && `tried ${writeTried(call.attempts)}`,
     call.error && `${call.error.kind}: ${call.error.message}`,
     call.losses.length > 0 && `losses ${call.losses.map((loss) => `${loss.code}:${loss.path}`).join(" ")}`,
     call.id,

@@ -31,12 +31,17 @@ export function respondJson(value: unknown, requestId: string, status = 200): Re
   return respond({ status, headers, body: JSON.stringify(value) }, requestId);
 }
 
-/** An error before the first byte, in the dialect of the route. */
-export function respondError(error: GatewayError, codec: ClientCodec, requestId: string): Response {
+/** An error before the first byte, in the dialect of the route. @param more headers that say what was tried */
+export function respondError(
+  error: GatewayError,
+  codec: ClientCodec,
+  requestId: string,
+  more: Record<string, string> = {},
+): Response {
   const { status, headers, body } = codec.encodeError(error, requestId);
   const answer = {
     status,
-    headers: { ...headers, ...error.headers, "content-type": "application/json" },
+    headers: { ...more, ...headers, ...error.headers, "content-type": "application/json" },
     body: JSON.stringify(body),
   };
   return respond(answer, requestId);

@@ -137,8 +137,8 @@ test("credentials are headers bound to the provider and do not print", () => {
     [host("a", { apiKey: "A" }), host("b", { apiKey: "B", auth: "x-api-key" })],
     { settings },
   ).providers;
-  expect(bearer?.credentials).toEqual({ authorization: "Bearer canary" });
-  expect(own?.credentials).toEqual({ "x-api-key": "canary" });
+  expect(bearer?.deployments[0]?.credentials).toEqual({ authorization: "Bearer canary" });
+  expect(own?.deployments[0]?.credentials).toEqual({ "x-api-key": "canary" });
   expect(`${settings().apiKey} ${JSON.stringify(settings())} ${Bun.inspect(settings())}`).not.toContain(
     "canary",
   );

@@ -45,6 +45,7 @@ function declareClass(source: string): string {
   return source
     .replace(/(\w+): (\w+) = \{\}/g, "$1?: $2")
     .replace(/^  (?:get|set) (\w+)\(\): (.*?) \{\n.*?^  \}\n/gms, "  readonly $1: $2;\n")
+    .replace(/^  (?:async )?#\w+\([^{]*?\{\n.*?^  \}\n/gms, "")
     .replace(/^  (?:override )?(readonly )?#.*?;\n/gms, "")
     .replace(/^  ((?:static )?\w+\([^{]*?\)(?:: [\w<>[\] |]+)?) \{\n.*?^  \}\n/gms, "  $1;\n")
     .replace(/^  (?:override )?readonly startedAt = .*?;$/gms, "  readonly startedAt: number;")

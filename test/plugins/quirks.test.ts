@@ -185,15 +185,16 @@ const QUIRKS: Quirk[] = [
 
 function targetCall({ provider, model, format = "chat-completions", client = "messages" }: Quirk): Call {
   const plugin = builtIn.find((one) => one.name === provider)!;
+  const baseUrl = "https://upstream.example";
+  const deployment = { name: provider, baseUrl, credentials: {}, weight: 1, priority: 0 };
   const active: ActiveProvider = {
     ...plugin.providers![0]!,
-    baseUrl: "https://upstream.example",
-    credentials: {},
+    deployments: [deployment],
     source: "built-in",
     patterns: [],
   };
   const call = new Call("req_test", client, new Headers());
-  call.target = { provider: active, model, lane: "translated", format, url: "", reason: "" };
+  call.target = { provider: active, deployment, model, lane: "translated", format, url: "", reason: "" };
   return call;
 }
 

@@ -7,9 +7,18 @@ import { type Answer, json, silence, startUpstream, type Upstream } from "../hel
 let gateway: RunningGateway;
 let upstream: Upstream;
 
+const start = () =>
+  startGateway({ config: upstreamConfig({ openai: upstream.url, anthropic: upstream.url }) });
+
+/** A gateway that remembers no failures. */
+async function restart(): Promise<void> {
+  await gateway.stop();
+  gateway = await start();
+}
+
 beforeAll(async () => {
   upstream = startUpstream(json({}));
-  gateway = await startGateway({ config: upstreamConfig({ openai: upstream.url, anthropic: upstream.url }) });
+  gateway = await start();
 });
 
 afterAll(async () => {
@@ -95,17 +104,27 @@ for (const { name, call, answer, error } of DIALECTS) {
       expect(count()).toBe(1);
     });
 
-    test("the gateway itself sends a request once, whatever happens to it", async () => {
+    test("the gateway repeats what failed once, and then tells the SDK not to begin anew", async () => {
+      for (const status of [500, 502, 503, 529]) {
+        await restart();
+        const before = upstream.requests.length;
+        upstream.answer(() => json(error("down", "x"), status));
+        await seeError(() => call({ maxRetries: 2 }));
+        expect(upstream.requests.length - before).toBe(2);
+      }
+    });
+
+    test("what may have been answered already is not sent to the same place twice", async () => {
       for (const first of [
-        json(error("down", "x"), 500),
-        json(error("busy", "x"), 529),
         { raw: [], ending: "rst" as const },
         { raw: ["HTTP/1.1 200 OK\r\n"], ending: "fin" as const },
       ]) {
-        const before = upstream.requests.length;
-        upstream.answer(() => first);
+        // On a kept connection it would look as if the request had crossed the upstream's farewell.
+        upstream.stop();
+        upstream = startUpstream(() => first);
+        await restart();
         await seeError(() => call({}));
-        expect(upstream.requests.length - before).toBe(1);
+        expect(upstream.requests.length).toBe(1);
       }
     });
   });

@@ -9,6 +9,7 @@ import type { JsonObject } from "../../core/json.ts";
 import { countTokens } from "../../gateway/count-tokens.ts";
 import type { Answer, Gateway, Incoming } from "../../gateway/exchange.ts";
 import { exchange } from "../../gateway/exchange.ts";
+import { answerHeaders } from "../../gateway/reply.ts";
 import type { Authenticate } from "../authenticate.ts";
 import type { BodyLimits } from "../read-body.ts";
 import { readBody } from "../read-body.ts";
@@ -60,8 +61,8 @@ function walkRoute(
       const incoming = await readIncoming(request, call, format, limits, implied);
       return respond(await walk(incoming, gateway, deadline), call.id);
     } catch (thrown) {
-      const error = call.signal.aborted ? GatewayError.from(call.signal.reason) : GatewayError.from(thrown);
-      const response = respondError(error, format.client, call.id);
+      const error = call.givenUp ?? GatewayError.from(thrown);
+      const response = respondError(error, format.client, call.id, answerHeaders(call));
       gateway.settler.failed(call, error, response.status);
       return response;
     }

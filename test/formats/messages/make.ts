@@ -28,15 +28,22 @@ export function makeCall(options: CallOptions = {}): Call {
   const call = new Call("req_test", options.format ?? "chat-completions", new Headers(options.headers));
   call.model = model;
   call.request = options.request;
+  const deployment = {
+    name: provider,
+    baseUrl: "http://127.0.0.1:1",
+    credentials: {},
+    weight: 1,
+    priority: 0,
+  };
   call.target = {
     provider: {
       name: provider,
-      baseUrl: "http://127.0.0.1:1",
-      credentials: {},
+      deployments: [deployment],
       source: "built-in",
       patterns: [],
       traits: options.traits,
     },
+    deployment,
     model,
     lane: "translated",
     format: "messages",

@@ -2,13 +2,14 @@
 import type { Block, ChatRequest, Turn } from "../../../src/core/chat.ts";
 import { Call } from "../../../src/core/call.ts";
 import type { ChatEvent } from "../../../src/core/events.ts";
-import type { ActiveProvider } from "../../../src/core/provider.ts";
+import type { ActiveProvider, Deployment } from "../../../src/core/provider.ts";
 import { mock } from "../../../plugins/mock/index.ts";
+
+const deployment: Deployment = { name: "mock", baseUrl: "", credentials: {}, weight: 1, priority: 0 };
 
 const provider: ActiveProvider = {
   ...mock.providers![0]!,
-  baseUrl: "",
-  credentials: {},
+  deployments: [deployment],
   source: "built-in",
   patterns: ["mock/*"],
 };
@@ -43,7 +44,7 @@ export function request(model: string, turns: Turn[] | string, more: Partial<Cha
 export function callFor(model: string): Call {
   const call = new Call("req_test", "chat-completions", new Headers());
   call.model = `mock/${model}`;
-  call.target = { provider, model, lane: "generated", format: "", url: "", reason: "" };
+  call.target = { provider, deployment, model, lane: "generated", format: "", url: "", reason: "" };
   return call;
 }
 

@@ -1,0 +1,152 @@
+/** From what plugins declare and settings say to the providers that are on, each with the places it can be called at. */
+import type { Format } from "../core/format.ts";
+import type { Plugin } from "../core/plugin.ts";
+import type { ActiveProvider, Deployment, Provider, UpstreamTimeouts } from "../core/provider.ts";
+import type { Secret } from "../core/secret.ts";
+
+/** A plugin and where it came from: `built-in`, or the path of its file. */
+export interface LoadedPlugin {
+  plugin: Plugin;
+  source: string;
+  /** Digest of a dropped file, 64 hexadecimal digits. */
+  sha256?: string;
+}
+
+/** What config and environment say about one provider. */
+export interface ProviderSettings {
+  enabled?: boolean;
+  apiKey?: Secret;
+  baseUrl?: string;
+  /** Replaces the plugin's patterns. */
+  models?: readonly string[];
+  headers?: Readonly<Record<string, string>>;
+  /** Where they differ from the gateway's. */
+  timeouts?: UpstreamTimeouts;
+  /** The places it is called at, instead of the one above. */
+  deployments?: readonly DeploymentSettings[];
+}
+
+/** One place; what it does not say is the provider's. */
+export interface DeploymentSettings {
+  /** Behind the provider's name and a slash, it is what log and headers say. */
+  name: string;
+  apiKey?: Secret;
+  baseUrl?: string;
+  weight?: number;
+  priority?: number;
+  timeouts?: UpstreamTimeouts;
+}
+
+/** A provider that is switched off, and what would switch it on. */
+export interface OffProvider {
+  provider: Provider;
+  source: string;
+  reason: string;
+}
+
+/** One provider per name: a dropped one replaces a built-in, and a name stands for one file only. */
+export function collectProviders(
+  plugins: readonly LoadedPlugin[],
+): Map<string, { provider: Provider; source: string }> {
+  const found = new Map<string, { provider: Provider; source: string }>();
+  for (const { plugin, source } of plugins) {
+    for (const provider of plugin.providers ?? []) {
+      const earlier = found.get(provider.name);
+      if (earlier && earlier.source === "built-in" && source === "built-in")
+        throw new Error(`Two built-in plugins bring a provider named "${provider.name}".`);
+      if (earlier && earlier.source !== "built-in" && source !== "built-in")
+        throw new Error(
+          `${source}: the provider "${provider.name}" is already brought by ${earlier.source}; rename one of them.`,
+        );
+      if (!earlier || earlier.source === "built-in") {
+        found.delete(provider.name);
+        found.set(provider.name, { provider, source });
+      }
+    }
+  }
+  return found;
+}
+
+/** A mistake in a provider's declaration, said once at the start and not at the first call. */
+export function checkProvider(
+  name: string,
+  provider: Provider,
+  source: string,
+  formats: ReadonlyMap<string, Format>,
+): void {
+  const fail = (sentence: string) => {
+    throw new Error(`${source}: provider "${name}": ${sentence}`);
+  };
+  if (!/^[a-z][a-z0-9-]*$/.test(name)) fail("its name must be lower-case letters, digits and dashes.");
+  const formatsSpoken = Object.keys(provider.speaks ?? {});
+  if (formatsSpoken.length === 0 && !provider.generate) fail("it must either speak a format or generate.");
+  if (formatsSpoken.length > 0 && provider.generate) fail("it can speak formats or generate, not both.");
+  for (const id of formatsSpoken) {
+    if (!formats.get(id)?.upstream)
+      fail(`it speaks "${id}", which nobody can encode; known are ${[...formats.keys()].join(", ")}.`);
+    if (!provider.speaks![id]!.startsWith("/")) fail(`the path of "${id}" must begin with a slash.`);
+  }
+}
+
+/** Switches a provider on when what it needs is known. */
+export function activate(
+  provider: Provider,
+  source: string,
+  settings: ProviderSettings,
+): ActiveProvider | OffProvider {
+  const off = (reason: string): OffProvider => ({ provider, source, reason });
+  if (settings.enabled === false) return off("the config says enabled: false");
+  const variable = variableName(provider.name);
+  const own: DeploymentSettings = { name: provider.name };
+  const deployments: Deployment[] = [];
+  for (const place of settings.deployments ?? [own]) {
+    const baseUrl = (place.baseUrl ?? settings.baseUrl ?? provider.baseUrl ?? "").replace(/\/+$/, "");
+    const apiKey = place.apiKey ?? settings.apiKey;
+    if (provider.speaks && baseUrl === "")
+      return off(`set ${variable}_BASE_URL to the address of the server`);
+    if (provider.apiKey && !apiKey) return off(`set ${provider.apiKey} to its API key`);
+    if (provider.speaks) checkBaseUrl(provider.name, baseUrl);
+    deployments.push(
+      Object.freeze({
+        name: place === own ? own.name : `${provider.name}/${place.name}`,
+        baseUrl: provider.speaks ? baseUrl : "",
+        credentials: Object.freeze(apiKey ? credentialsOf(provider, apiKey.reveal()) : {}),
+        weight: place.weight ?? 1,
+        priority: place.priority ?? 0,
+        timeouts: place.timeouts ?? settings.timeouts,
+      }),
+    );
+  }
+  return Object.freeze({
+    ...provider,
+    source,
+    deployments: Object.freeze(deployments),
+    headers: Object.freeze({ ...provider.headers, ...settings.headers }),
+    patterns: Object.freeze(
+      settings.models ? [...new Set([...settings.models, `${provider.name}/*`])] : patternsOf(provider),
+    ),
+  });
+}
+
+/** `openrouter` → `OPENROUTER`, `my-host` → `MY_HOST`. */
+export function variableName(provider: string): string {
+  return provider.toUpperCase().replaceAll("-", "_");
+}
+
+function checkBaseUrl(name: string, baseUrl: string): void {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  if (!url || (url.protocol !== "http:" && url.protocol !== "https:"))
+    throw new Error(`The base URL of ${name} must be an absolute http or https URL.`);
+  if (url.username || url.password || url.search || url.hash)
+    throw new Error(`The base URL of ${name} must not carry a user, a password, a query or a fragment.`);
+}
+
+function credentialsOf(provider: Provider, key: string): Record<string, string> {
+  if (typeof provider.auth === "function") return provider.auth(key);
+  return provider.auth === "x-api-key" ? { "x-api-key": key } : { authorization: `Bearer ${key}` };
+}
+
+/** A provider's patterns; `name/*` holds for each without being listed. */
+export function patternsOf(provider: Provider): readonly string[] {
+  return [...new Set([...(provider.models ?? []), `${provider.name}/*`])];
+}

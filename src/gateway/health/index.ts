@@ -1,0 +1,120 @@
+/**
+ * What is known of the deployments, by name and model: it outlives a reload of the config. Nothing is kept about those
+ * that do not fail, so that a healthy gateway pays one look into an empty map a call.
+ */
+import type { Attempt, Call } from "../../core/call.ts";
+import type { Target } from "../../core/provider.ts";
+import type { Failure } from "../failure.ts";
+import type { Standing } from "./breaker.ts";
+import { Breaker } from "./breaker.ts";
+import { RetryBudget } from "./budget.ts";
+
+/** Model names come from clients: so many are remembered at most. */
+const REMEMBERED = 2_000;
+
+/** How long a deployment is left alone that refuses its credential or has no funds. Milliseconds. */
+const REFUSED_MS = 300_000;
+
+export interface HealthOptions {
+  /** Hears of what an operator has to see to: a credential that is refused, an account without funds. */
+  onAlert?(sentence: string): void;
+  random?(): number;
+}
+
+/** How a target stands, and when it may be tried if not now (monotonic milliseconds). */
+export interface Outlook {
+  standing: Standing;
+  opensAt: number;
+}
+
+const UNKNOWN: Outlook = { standing: "closed", opensAt: 0 };
+
+export class Health {
+  readonly budget = new RetryBudget();
+  readonly #breakers = new Map<string, Breaker>();
+  readonly #options: HealthOptions;
+
+  constructor(options: HealthOptions = {}) {
+    this.#options = options;
+  }
+
+  outlook(target: Target, now = performance.now()): Outlook {
+    const breaker = this.#find(target);
+    return breaker ? { standing: breaker.standing(now), opensAt: breaker.opensAt } : UNKNOWN;
+  }
+
+  /** An attempt goes out. */
+  begin(call: Call, attempt: Attempt): void {
+    if (call.attempts.length === 1) this.budget.enter();
+    this.#find(attempt.target)?.begin(attempt);
+  }
+
+  /** Its answer began. */
+  answered(attempt: Attempt): void {
+    this.#find(attempt.target)?.answered(attempt);
+  }
+
+  /** It failed before a byte of it reached the client. */
+  failed(attempt: Attempt, failure: Failure, now = performance.now()): void {
+    switch (failure.verdict) {
+      case "innocent":
+        return this.#find(attempt.target)?.release(attempt);
+      case "healthy":
+        return this.#find(attempt.target)?.succeed(attempt, now);
+      case "failing":
+        return this.#breaker(attempt.target, now).fail(attempt, now);
+      case "limited":
+        return this.#breaker(attempt.target, now).pause(attempt, now, failure.retryAfterMs);
+      case "refused":
+        this.#breaker(attempt.target, now).pause(attempt, now, failure.retryAfterMs ?? REFUSED_MS);
+        this.#options.onAlert?.(
+          `${attempt.target.deployment.name} refuses its credential or has no funds (${failure.what}); it is left alone for ${Math.round((failure.retryAfterMs ?? REFUSED_MS) / 1000)} s where another can answer`,
+        );
+    }
+  }
+
+  /** The call is over; an answer that had begun counts by how it ended. */
+  settled(call: Call, now = performance.now()): void {
+    const attempt = call.attempts.at(-1);
+    if (!attempt) return;
+    this.budget.leave();
+    if (attempt.failure) return;
+    const broke = call.outcome === "failed" && !call.givenUp;
+    if (broke)
+      attempt.failure = { class: "started", what: call.error?.code ?? "broken", ms: age(attempt, now) };
+    const breaker = broke ? this.#breaker(attempt.target, now) : this.#find(attempt.target);
+    if (broke) breaker?.fail(attempt, now);
+    else if (call.outcome === "complete") breaker?.succeed(attempt, now);
+    else breaker?.release(attempt);
+  }
+
+  #find(target: Target): Breaker | undefined {
+    return this.#breakers.size === 0 ? undefined : this.#breakers.get(keyOf(target));
+  }
+
+  #breaker(target: Target, now: number): Breaker {
+    const key = keyOf(target);
+    const found = this.#breakers.get(key);
+    if (found) return found;
+    if (this.#breakers.size >= REMEMBERED) this.#makeRoom(now);
+    const breaker = new Breaker(this.#options.random);
+    this.#breakers.set(key, breaker);
+    return breaker;
+  }
+
+  /** Forgets those nothing is held against; the oldest one when there are none. */
+  #makeRoom(now: number): void {
+    for (const [key, breaker] of this.#breakers) if (breaker.isClean(now)) this.#breakers.delete(key);
+    if (this.#breakers.size < REMEMBERED) return;
+    for (const oldest of this.#breakers.keys()) return void this.#breakers.delete(oldest);
+  }
+}
+
+function age(attempt: Attempt, now: number): number {
+  return Math.round(now - attempt.startedAt);
+}
+
+/** One overloaded model says nothing of its neighbours. */
+function keyOf({ deployment, model }: Target): string {
+  return `${deployment.name} ${model}`;
+}

@@ -1,0 +1,161 @@
+/**
+ * The order of attempts (`runtime.md` 4.3): another deployment of the same model, then the same one after a pause, then the
+ * models that stand in. It decides; sending, waiting and booking are done elsewhere.
+ */
+import type { Target } from "../core/provider.ts";
+import { fullJitter } from "./backoff.ts";
+import type { Failure } from "./failure.ts";
+import type { Outlook } from "./health/index.ts";
+import type { Choice, Plan } from "./plan.ts";
+import { rank } from "./plan.ts";
+
+export interface Step {
+  target: Target;
+  /** Milliseconds to wait before it. */
+  wait: number;
+}
+
+export interface WalkOptions {
+  plan: Plan;
+  /** What keeps a conversation at one deployment; asked for only where there is a choice. */
+  affinity(): string;
+  outlook(target: Target, now: number): Outlook;
+  /** Most attempts in all. */
+  attempts: number;
+  random?(): number;
+}
+
+/** The longest an upstream's own `retry-after` is waited for; above it another one is asked, or the client. Milliseconds. */
+const LONGEST_WAIT_MS = 30_000;
+/** With another model to ask, nobody waits longer than this for the same one. Milliseconds. */
+const PATIENCE_MS = 2_000;
+/** Added to a `retry-after`, so that those who were refused together do not return together. */
+const SPREAD = 0.05;
+
+export class Walk {
+  readonly #options: WalkOptions;
+  readonly #random: () => number;
+  readonly #tried: Target[] = [];
+  #ranked: readonly Choice[] | undefined;
+  #repeated = false;
+  #doubled = false;
+
+  constructor(options: WalkOptions) {
+    this.#options = options;
+    this.#random = options.random ?? Math.random;
+  }
+
+  /** Those of the model that come before the first step and were passed over. */
+  skipped: readonly string[] = [];
+
+  /**
+   * Where the call goes first. There always is somewhere: when all are open, the one of the model itself that opens first
+   * is called all the same, once.
+   */
+  first(now: number): Step {
+    const { plan } = this.#options;
+    const only = plan.choices.length === 1 && plan.fallbacks.length === 0 ? plan.choices[0] : undefined;
+    const choice = only ?? this.#fresh(now) ?? this.#fallback(now) ?? this.#soonest(now)[0]!;
+    if (!only) this.skipped = this.#before(choice);
+    return this.#take(choice.target, 0);
+  }
+
+  #before(choice: Choice): string[] {
+    const at = this.#choices.indexOf(choice);
+    const before = at < 0 ? this.#choices : this.#choices.slice(0, at);
+    return [...new Set(before.map(({ target }) => target.deployment.name))];
+  }
+
+  /** Where it goes after a failure; `undefined` when it has failed for good. @param left milliseconds until its deadline */
+  next(failure: Failure, now: number, left: number): Step | undefined {
+    if (failure.class === "never" || failure.class === "started") return undefined;
+    if (this.#tried.length >= this.#options.attempts || left <= 0) return undefined;
+    if (failure.class === "no-bytes") {
+      // The upstream may have answered, and be paid, already: it may cost twice, but not three times.
+      if (this.#doubled) return undefined;
+      this.#doubled = true;
+    }
+    const fallback = this.#fallback(now);
+    const isLast = this.#tried.length === this.#options.attempts - 1;
+    // The last attempt belongs to the models that stand in, where there are any.
+    const same =
+      fallback && isLast ? undefined : (this.#elsewhere(now) ?? this.#again(failure, now, left, fallback));
+    if (same) return same;
+    return fallback && this.#take(fallback.target, 0);
+  }
+
+  get #choices(): readonly Choice[] {
+    return (this.#ranked ??= rank(this.#options.plan.choices, this.#options.affinity));
+  }
+
+  #elsewhere(now: number): Step | undefined {
+    const choice = this.#fresh(now) ?? this.#readmitted(now);
+    return choice && this.#take(choice.target, 0);
+  }
+
+  /** The best deployment of the model that was not tried and is not open. */
+  #fresh(now: number): Choice | undefined {
+    return this.#choices.find((choice) => this.#isFresh(choice, now));
+  }
+
+  /**
+   * No more than half of a model's deployments are left out while any of the others is in use: beyond that, those that
+   * open first are asked again, though never first.
+   */
+  #readmitted(now: number): Choice | undefined {
+    const out = this.#choices.filter(({ target }) => this.#outlook(target, now).standing === "failing");
+    const inUse = this.#choices.some(({ target }) => isOpenTo(this.#outlook(target, now)));
+    const excess = out.length - Math.floor(this.#choices.length / 2);
+    if (!inUse || excess <= 0) return undefined;
+    return this.#soonest(now)
+      .slice(0, excess)
+      .find((choice) => out.includes(choice) && !this.#tried.includes(choice.target));
+  }
+
+  #soonest(now: number): readonly Choice[] {
+    const opensAt = ({ target }: Choice) => this.#outlook(target, now).opensAt;
+    return [...this.#choices].sort((a, b) => opensAt(a) - opensAt(b));
+  }
+
+  #fallback(now: number): Choice | undefined {
+    for (const choices of this.#options.plan.fallbacks) {
+      const best = rank(choices, this.#options.affinity).find((choice) => this.#isFresh(choice, now));
+      if (best) return best;
+    }
+    return undefined;
+  }
+
+  /** The same deployment once more, after a pause: when it says how long, so long. */
+  #again(failure: Failure, now: number, left: number, fallback: Choice | undefined): Step | undefined {
+    const target = this.#tried.at(-1)!;
+    if (this.#repeated || !failure.repeatable || failure.class === "no-bytes") return undefined;
+    const wait = failure.stale ? 0 : this.#pauseFor(failure);
+    if (wait > (fallback ? PATIENCE_MS : LONGEST_WAIT_MS * (1 + SPREAD)) || wait >= left) return undefined;
+    const { standing, opensAt } = this.#outlook(target, now);
+    if (standing === "failing" || (standing === "paused" && opensAt > now + wait)) return undefined;
+    this.#repeated = true;
+    return this.#take(target, wait);
+  }
+
+  #pauseFor({ retryAfterMs }: Failure): number {
+    if (retryAfterMs === undefined) return fullJitter(this.#tried.length, this.#random);
+    return retryAfterMs <= LONGEST_WAIT_MS ? retryAfterMs * (1 + SPREAD * this.#random()) + 1 : Infinity;
+  }
+
+  #take(target: Target, wait: number): Step {
+    this.#tried.push(target);
+    return { target, wait };
+  }
+
+  #isFresh({ target }: Choice, now: number): boolean {
+    return !this.#tried.includes(target) && isOpenTo(this.#outlook(target, now));
+  }
+
+  #outlook(target: Target, now: number): Outlook {
+    return this.#options.outlook(target, now);
+  }
+}
+
+function isOpenTo({ standing }: Outlook): boolean {
+  return standing === "closed" || standing === "half-open";
+}

@@ -1,0 +1,312 @@
+/** Deployments, routes and fallbacks over real sockets: what is tried where, and how the client is told. */
+import { afterEach, describe, expect, test } from "bun:test";
+import { type GatewayOptions, type RunningGateway, startGateway } from "../helpers/gateway.ts";
+import { anthropicClient, openaiClient, seeError } from "../helpers/sdk.ts";
+import {
+  type Answer,
+  cut,
+  type Handler,
+  html,
+  json,
+  redirect,
+  silence,
+  sse,
+  startUpstream,
+  type Upstream,
+} from "../helpers/upstream.ts";
+
+const open: { stop(): void | Promise<void> }[] = [];
+
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.stop();
+});
+
+function upstream(handler: Handler | Answer): Upstream {
+  const started = startUpstream(handler);
+  open.push(started);
+  return started;
+}
+
+async function gateway(config: Record<string, unknown>, more: GatewayOptions = {}): Promise<RunningGateway> {
+  const started = await startGateway({ config, ...more });
+  open.push(started);
+  return started;
+}
+
+/** Provider `openai` at these places, in this order. */
+const places = (...urls: string[]) => ({
+  openai: {
+    deployments: urls.map((url, index) => ({
+      name: `d${index}`,
+      apiKey: `sk-canary-key-${index}`,
+      baseUrl: `${url}/v1`,
+      priority: index,
+    })),
+  },
+});
+
+const DEAD = "http://127.0.0.1:1";
+
+const chunk = (delta: object, finish: string | null = null) =>
+  `data: ${JSON.stringify({ id: "c1", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+const STREAM = [chunk({ role: "assistant", content: "hello" }), chunk({}, "stop"), "data: [DONE]\n\n"];
+const WHOLE = {
+  id: "c1",
+  object: "chat.completion",
+  created: 1,
+  model: "m",
+  choices: [{ index: 0, message: { role: "assistant", content: "hello" }, finish_reason: "stop" }],
+  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+};
+
+/** Answers whole or as a stream, as it was asked. */
+const answering: Handler = (request) => (request.body.includes('"stream":true') ? sse(STREAM) : json(WHOLE));
+const failing = (status: number, headers: Record<string, string> = {}) =>
+  json({ error: { message: "no", type: "server_error", param: null, code: null } }, status, headers);
+
+interface Got {
+  status: number;
+  headers: Headers;
+  text: string;
+}
+
+async function ask(
+  { url }: RunningGateway,
+  body: object = {},
+  headers: Record<string, string> = {},
+  path = "/v1/chat/completions",
+): Promise<Got> {
+  const response = await fetch(url + path, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify({
+      model: "openai/m",
+      max_tokens: 9,
+      messages: [{ role: "user", content: "go" }],
+      ...body,
+    }),
+  });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+/** The fields of the last log line of a call. */
+async function lastLine({ log }: RunningGateway): Promise<Record<string, unknown>> {
+  await Bun.sleep(80);
+  const lines = log.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line) as object);
+  return lines.findLast((line) => "outcome" in line) as Record<string, unknown>;
+}
+
+test("a dead first provider: the answer comes from the second, and headers and log say so", async () => {
+  const running = await gateway({
+    providers: { openai: { apiKey: "sk-none", baseUrl: `${DEAD}/v1` } },
+    routes: { smart: ["openai/gpt-4.1", { model: "mock/chat", priority: 1 }] },
+  });
+  const { status, headers, text } = await ask(running, { model: "smart" });
+  expect([status, headers.get("x-weir-provider")]).toEqual([200, "mock"]);
+  expect(headers.get("x-weir-attempts")).toBe("2");
+  expect(headers.get("x-weir-tried")).toMatch(/^openai:refused:\d+ms$/);
+  expect(text).toContain('"object":"chat.completion"');
+  expect(await lastLine(running)).toMatchObject({
+    model: "smart",
+    provider: "mock",
+    attempts: [
+      { provider: "openai", deployment: "openai", class: "not-sent", what: "refused" },
+      { provider: "mock", model: "chat", class: "answered" },
+    ],
+  });
+});
+
+test("one that keeps failing is left alone, and the header says that it was", async () => {
+  const running = await gateway({ providers: places(DEAD, upstream(answering).url) });
+  const seen: (string | null)[] = [];
+  for (let call = 0; call < 5; call++) seen.push((await ask(running)).headers.get("x-weir-skipped"));
+  expect(seen).toEqual([null, null, null, "openai/d0", "openai/d0"]);
+  expect((await ask(running)).headers.get("x-weir-deployment")).toBe("openai/d1");
+});
+
+/** Failures of a first deployment after which the second one answers. */
+const ELSEWHERE: readonly [why: string, first: () => ReturnType<Handler>, tried: RegExp][] = [
+  ["500", () => failing(500), /:500:/],
+  ["503", () => failing(503), /:503:/],
+  ["529", () => failing(529), /:529:/],
+  ["408", () => failing(408), /:408:/],
+  ["a rate limit", () => failing(429, { "retry-after": "60" }), /:429:/],
+  ["a refused credential", () => failing(401), /:401:/],
+  ["an empty account", () => failing(402), /:402:/],
+  ["a page of HTML", () => html(502), /:502:/],
+  ["200 with a page of HTML", () => html(200), /:invalid-answer:/],
+  ["200 with an error", () => failing(200), /:invalid-answer:/],
+  ["204", () => ({ status: 204 }), /:invalid-answer:/],
+  ["a redirect", () => redirect(307, "http://127.0.0.1:1/"), /:307:/],
+  ["a reset before the head", () => ({ raw: [], ending: "rst" }), /:reset:/],
+  ["half a head", () => ({ raw: ["HTTP/1.1 200 OK\r\n"], ending: "fin" }), /:reset:/],
+  ["what is not HTTP", () => ({ raw: ["SSH-2.0-OpenSSH_9.2\r\n\r\n"], ending: "fin" }), /:protocol:/],
+];
+
+for (const stream of [false, true])
+  describe(stream ? "streamed" : "whole", () => {
+    for (const [why, first, tried] of ELSEWHERE)
+      test(`${why}: another deployment answers`, async () => {
+        const [one, two] = [upstream(first), upstream(answering)];
+        const running = await gateway({ providers: places(one.url, two.url) });
+        for (const path of ["/v1/chat/completions", "/v1/messages"]) {
+          const { status, headers, text } = await ask(running, { stream }, { "x-session-id": path }, path);
+          expect([status, text]).toEqual([200, expect.stringContaining("hello")]);
+          if (path.endsWith("completions")) expect(headers.get("x-weir-tried")).toMatch(tried);
+        }
+        const keys = [one, two].map(({ requests }) => requests[0]?.headers.get("authorization"));
+        expect(keys).toEqual(["Bearer sk-canary-key-0", "Bearer sk-canary-key-1"]);
+      });
+
+    for (const status of [400, 404, 413, 422])
+      test(`${status} is the request's own fault and is asked nobody else`, async () => {
+        const [one, two] = [upstream(failing(status)), upstream(answering)];
+        const running = await gateway({ providers: places(one.url, two.url) });
+        const got = await ask(running, { stream });
+        expect([got.status, two.requests.length]).toEqual([status, 0]);
+        expect(got.headers.get("x-should-retry")).toBeNull();
+      });
+  });
+
+describe("streams", () => {
+  test("a first event that is an error is a failure like any other", async () => {
+    const [one, two] = [
+      upstream(
+        sse(['data: {"error":{"message":"busy","type":"server_error","code":"server_is_overloaded"}}\n\n']),
+      ),
+      upstream(answering),
+    ];
+    const running = await gateway({ providers: places(one.url, two.url) });
+    const { headers, text } = await ask(running, { stream: true });
+    expect(text).toBe(STREAM.join(""));
+    expect(headers.get("x-weir-tried")).toStartWith("openai/d0:overloaded:");
+  });
+
+  test("a stream that breaks before its first event is begun anew elsewhere, and never twice", async () => {
+    const broken = () => cut([": hello\n\n"], "rst");
+    const [one, two, three] = [upstream(broken), upstream(broken), upstream(answering)];
+    const running = await gateway({ providers: places(one.url, two.url, three.url) });
+    const { status } = await ask(running, { stream: true });
+    expect([status, three.requests.length]).toEqual([502, 0]);
+    expect([one.requests.length, two.requests.length]).toEqual([1, 1]);
+  });
+
+  test("behind the first event nothing is repeated", async () => {
+    const [one, two] = [upstream(() => cut([STREAM[0]!], "rst")), upstream(answering)];
+    const running = await gateway({ providers: places(one.url, two.url) });
+    const { status, text } = await ask(running, { stream: true });
+    expect([status, two.requests.length]).toEqual([200, 0]);
+    expect(text).toContain('"code":"stream_incomplete"');
+    expect(text).not.toContain("[DONE]");
+  });
+
+  test("signs of life go out while a second attempt is made", async () => {
+    const slow: Handler = async () => {
+      await Bun.sleep(700);
+      return sse(STREAM);
+    };
+    const [one, two] = [upstream(silence), upstream(slow)];
+    const running = await gateway({
+      providers: {
+        openai: { ...places(one.url, two.url).openai, timeouts: { firstByteMs: 1_500 } },
+      },
+      timeouts: { holdMs: 400, heartbeatMs: 300 },
+    });
+    const { status, text } = await ask(running, { stream: true });
+    expect(status).toBe(200);
+    expect(text.split(": keepalive\n\n").length).toBeGreaterThan(3);
+    expect(text.replaceAll(": keepalive\n\n", "")).toBe(STREAM.join(""));
+    await one.quiet(1_000);
+  });
+});
+
+describe("fallbacks", () => {
+  test("another model answers in the client's own language, whatever it speaks itself", async () => {
+    const one = upstream(failing(503));
+    const running = await gateway({
+      providers: { openai: { apiKey: "sk-none", baseUrl: `${one.url}/v1` } },
+      fallbacks: { "gpt-*": ["mock/echo"] },
+    });
+    for (const stream of [false, true]) {
+      const { status, headers, text } = await ask(running, { model: "gpt-4.1", stream });
+      expect([status, headers.get("x-weir-provider"), headers.get("x-weir-model")]).toEqual([
+        200,
+        "mock",
+        "echo",
+      ]);
+      expect(text).toContain("go");
+    }
+    // Once more at the same place, then the fallback.
+    expect(one.requests.length).toBe(2 + 1);
+  });
+
+  test("what an attempt could not carry over is not said of the next one", async () => {
+    const one = upstream(json({ type: "error", error: { type: "overloaded_error", message: "x" } }, 529));
+    const two = upstream(answering);
+    const running = await gateway({
+      providers: {
+        anthropic: { apiKey: "sk-none", baseUrl: one.url },
+        openai: { apiKey: "sk-none", baseUrl: `${two.url}/v1` },
+      },
+      routes: { smart: ["anthropic/claude-opus-4-6", { model: "openai/m", priority: 1 }] },
+    });
+    const { status, headers } = await ask(running, { model: "smart", seed: 7 });
+    expect([status, headers.get("x-weir-lane")]).toEqual([200, "native"]);
+    expect(headers.get("x-weir-warnings")).toBeNull();
+    expect(JSON.parse(two.requests[0]!.body.toString())).toMatchObject({ model: "m", seed: 7 });
+  });
+
+  test("a program may fail and be stood in for", async () => {
+    const running = await gateway({ fallbacks: { "mock/error-503": ["mock/throw", "mock/echo"] } });
+    const { status, headers } = await ask(running, { model: "mock/error-503" });
+    expect([status, headers.get("x-weir-model")]).toEqual([200, "echo"]);
+    expect(headers.get("x-weir-tried")).toMatch(/^mock:503:\d+ms, mock:(internal|500):\d+ms$/);
+  });
+});
+
+describe("nobody repeats what somebody else repeats", () => {
+  const clients = [
+    [
+      "openai",
+      (url: string) =>
+        openaiClient(url, { maxRetries: 2 }).chat.completions.create({
+          model: "openai/m",
+          messages: [{ role: "user", content: "go" }],
+        }),
+    ],
+    [
+      "anthropic",
+      (url: string) =>
+        anthropicClient(url, { maxRetries: 2 }).messages.create({
+          model: "openai/m",
+          max_tokens: 9,
+          messages: [{ role: "user", content: "go" }],
+        }),
+    ],
+  ] as const;
+
+  for (const [name, call] of clients)
+    test(`${name}: a call that was tried in vain is not begun anew by the SDK`, async () => {
+      const places_ = [upstream(failing(503)), upstream(failing(500))];
+      const running = await gateway({ providers: places(...places_.map(({ url }) => url)) });
+      const { status } = await seeError(() => call(running.url));
+      expect(status).toBeGreaterThanOrEqual(500);
+      expect(places_.reduce((sum, { requests }) => sum + requests.length, 0)).toBeLessThanOrEqual(3);
+    });
+
+  test("a moment the upstream names is passed on instead", async () => {
+    const running = await gateway({ providers: places(upstream(failing(429, { "retry-after": "40" })).url) });
+    const { status, headers } = await ask(running);
+    expect([status, headers.get("retry-after"), headers.get("x-should-retry")]).toEqual([429, "40", null]);
+  });
+
+  test("attempts: 1 leaves every repetition to the client", async () => {
+    const one = upstream(failing(503));
+    const running = await gateway({
+      providers: places(one.url, upstream(answering).url),
+      retries: { attempts: 1 },
+    });
+    const { status, headers } = await ask(running);
+    expect([status, one.requests.length, headers.get("x-should-retry")]).toEqual([503, 1, null]);
+  });
+});

@@ -55,57 +55,48 @@ export class HeaderList implements HeaderReader {
   }
 }
 
-const STATUS_LINE = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: [^\r\n]*)?$/;
-/** Control characters, but for the tab and the CR LF that ends a line. */
-const CONTROL = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|(?<!\r)\n/;
-/** RFC 9110 5.6.2. A folded line begins with a space, so its name is none. */
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-
-/** Header names as upstreams write them → in lower case. The same few come again with every answer. */
-const knownNames = new Map<string, string>();
-const MOST_NAMES = 2_000;
-
-function readName(written: string): string {
-  const known = knownNames.get(written);
-  if (known !== undefined) return known;
-  if (!TOKEN.test(written)) throw malformed("a header line cannot be read");
-  const name = written.toLowerCase();
-  if (knownNames.size < MOST_NAMES) knownNames.set(written, name);
-  return name;
-}
+/**
+ * A status line, then lines of a token, a colon and a value, without control characters but for the tab: one look at all
+ * of it. A folded line begins with a space and so has no name (RFC 9112 5.2).
+ */
+const HEAD =
+  /^HTTP\/1\.[01] [1-5]\d\d(?: [^\x00-\x08\x0a-\x1f\x7f]*)?(?:\r\n[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[^\x00-\x08\x0a-\x1f\x7f]*)*$/;
+const MINOR_AT = "HTTP/1.".length;
+const STATUS_AT = "HTTP/1.1 ".length;
 
 /**
  * @param text the head as Latin-1, without the blank line behind it
  * @throws HttpError `EPROTO`
  */
 export function parseHead(text: string): Head {
-  if (CONTROL.test(text)) throw malformed("its head holds control characters");
-  const lines = text.split("\r\n");
-  const line = STATUS_LINE.exec(lines[0]!);
-  if (!line) throw malformed("its status line cannot be read");
-  if (lines.length > MAX_HEADERS + 1) throw malformed(`it has more than ${MAX_HEADERS} headers`);
-  const headers = new HeaderList();
-  for (let at = 1; at < lines.length; at++) {
-    const colon = lines[at]!.indexOf(":");
-    headers.add(readName(lines[at]!.slice(0, Math.max(0, colon))), withoutMargins(lines[at]!, colon + 1));
-  }
-  const status = Number(line[2]);
+  if (!HEAD.test(text)) throw malformed("its head cannot be read");
+  const headers = readHeaders(text);
+  const status = Number(text.slice(STATUS_AT, STATUS_AT + 3));
   const framing = readFraming(status, headers);
-  return {
-    status,
-    headers,
-    framing,
-    keepAlive: framing.kind !== "close" && isKept(line[1] === "1", headers),
-  };
+  const keepAlive = framing.kind !== "close" && isKept(text[MINOR_AT] === "1", headers);
+  return { status, headers, framing, keepAlive };
 }
 
-/** What follows, without spaces and tabs around it; a pattern would take quadratic time on a value made of spaces. */
-function withoutMargins(line: string, from: number): string {
+function readHeaders(text: string): HeaderList {
+  const headers = new HeaderList();
+  const lower = text.toLowerCase();
+  for (let at = text.indexOf("\r\n"), count = 0; at >= 0;) {
+    if (++count > MAX_HEADERS) throw malformed(`it has more than ${MAX_HEADERS} headers`);
+    const colon = text.indexOf(":", at);
+    const next = text.indexOf("\r\n", colon);
+    headers.add(lower.slice(at + 2, colon), withoutMargins(text, colon + 1, next < 0 ? text.length : next));
+    at = next;
+  }
+  return headers;
+}
+
+/** A part of the text without spaces and tabs around it; a pattern would take quadratic time on a value made of spaces. */
+function withoutMargins(text: string, from: number, to: number): string {
   let start = from;
-  let end = line.length;
-  while (start < end && isMargin(line.charCodeAt(start))) start++;
-  while (end > start && isMargin(line.charCodeAt(end - 1))) end--;
-  return line.slice(start, end);
+  let end = to;
+  while (start < end && isMargin(text.charCodeAt(start))) start++;
+  while (end > start && isMargin(text.charCodeAt(end - 1))) end--;
+  return text.slice(start, end);
 }
 
 function isMargin(code: number): boolean {
@@ -125,10 +116,13 @@ function readFraming(status: number, headers: HeaderList): Framing {
   return { kind: "length", length: readLength(length) };
 }
 
+const DIGITS = /^\d{1,15}$/;
+
 /** The same length said several times is one length (RFC 9110 8.6). */
 function readLength(text: string): number {
+  if (DIGITS.test(text)) return Number(text);
   const [first = "", ...others] = text.split(",").map((part) => part.trim());
-  if (!/^\d{1,15}$/.test(first) || others.some((other) => other !== first))
+  if (!DIGITS.test(first) || others.some((other) => other !== first))
     throw malformed("its length cannot be read");
   return Number(first);
 }

@@ -23,13 +23,14 @@ export const explainCommand: Command = {
     const { config } = loadConfig({ flags: configFlags, env, cwd });
     const { assemble } = await import("../assemble.ts");
     const { explain } = await import("../gateway/explain.ts");
-    const { parseBody } = await import("../server/read-body.ts");
+    const { RequestBody } = await import("../server/request-body.ts");
     const { chooseFormat } = await import("../server/choose-format.ts");
     const { registry, plugins } = await assemble(config, env);
     const input = words[0] === undefined || words[0] === "-" ? Bun.stdin : Bun.file(words[0]);
     const bytes = new Uint8Array(await input.arrayBuffer());
     try {
-      const { body, modelSpan } = parseBody(bytes, config.limits.depth);
+      const read = new RequestBody(bytes, config.limits.depth);
+      const body = read.json;
       const formats = [...registry.formats.values()].filter(
         (format): format is Format & { client: ClientCodec } => format.client !== undefined,
       );
@@ -37,7 +38,7 @@ export const explainCommand: Command = {
       const format = chooseFormat(formats, named ?? null, headers, body);
       const hooks = plugins.flatMap(({ plugin }) => plugin.hooks ?? []);
       const strict = config.strict || flags["--strict"] === true;
-      const span = modelSpan ?? { start: 0, end: 0 };
+      const span = read.spanOf("model") ?? { start: 0, end: 0 };
       const explained = await explain(
         { format, body, bytes, modelSpan: span, headers },
         { registry, hooks, strict },

@@ -1,27 +1,17 @@
-/** Reads a request body once, within its limits, and holds the rules that come before any format's own. */
-import { isUtf8 } from "node:buffer";
+/** Reads the bytes of a request body once, within their limits. */
 import { GatewayError, invalidRequest } from "../core/error.ts";
-import type { JsonObject } from "../core/json.ts";
-import { isObject } from "../core/json.ts";
-import { scanBody } from "../stream/scan.ts";
+import { RequestBody } from "./request-body.ts";
 
 export interface BodyLimits {
   bodyBytes: number;
   depth: number;
 }
 
-export interface ReadBody {
-  bytes: Uint8Array;
-  body: JsonObject;
-  /** Where the value of `model` stands; absent when the body has no such member. */
-  modelSpan?: { start: number; end: number };
-}
-
 /** @throws GatewayError for a wrong content type, a body over its limits, and what is not one JSON object. */
-export async function readBody(request: Request, limits: BodyLimits): Promise<ReadBody> {
+export async function readBody(request: Request, limits: BodyLimits): Promise<RequestBody> {
   checkContentType(request.headers.get("content-type"));
   const bytes = await readBytes(request, limits.bodyBytes);
-  return parseBody(bytes, limits.depth);
+  return new RequestBody(bytes, limits.depth);
 }
 
 function checkContentType(type: string | null): void {
@@ -87,30 +77,4 @@ function tooLarge(limit: number): GatewayError {
   return new GatewayError("too-large", `The request body is larger than ${limit} bytes.`, {
     code: "request_too_large",
   });
-}
-
-/** The bytes as one JSON object, within its depth. @throws GatewayError `invalid-request` */
-export function parseBody(bytes: Uint8Array, depth: number): ReadBody {
-  if (bytes.length === 0) throw invalidRequest("The request body is empty; send one JSON object.");
-  if (!isUtf8(bytes)) throw invalidRequest("The request body is not valid UTF-8.");
-  const scan = scanBody(bytes, depth);
-  if (scan.tooDeep) throw invalidRequest(`The request body nests deeper than ${depth} levels.`);
-  if (scan.duplicate !== undefined)
-    throw invalidRequest(
-      `The request body has the member "${scan.duplicate.slice(0, 80)}" twice.`,
-      scan.duplicate.slice(0, 80),
-    );
-  const body = parse(bytes);
-  if (!isObject(body)) throw invalidRequest("The request body must be one JSON object.");
-  return { bytes, body, modelSpan: scan.members.get("model") };
-}
-
-function parse(bytes: Uint8Array): unknown {
-  const text = new TextDecoder().decode(bytes);
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    const where = cause instanceof Error ? cause.message.replace(/^JSON Parse error:\s*/, "") : "";
-    throw invalidRequest(`The request body is not valid JSON${where ? ` (${where.slice(0, 120)})` : ""}.`);
-  }
 }

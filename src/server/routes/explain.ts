@@ -15,7 +15,9 @@ export function explainRoute(formats: readonly ClientFormat[], context: RouteCon
     let format = formats[0]!;
     try {
       context.authenticate(request.headers, "");
-      const { bytes, body, modelSpan } = await readBody(request, context.limits);
+      const read = await readBody(request, context.limits);
+      const { bytes, json: body } = read;
+      const modelSpan = read.spanOf("model");
       const named = new URL(request.url).searchParams.get("format");
       format = chooseFormat(formats, named, request.headers, body);
       if (!modelSpan) throw invalidRequest("model: Field required", "model");

@@ -76,10 +76,17 @@ async function readIncoming(
   limits: BodyLimits,
   implied: JsonObject,
 ): Promise<Incoming> {
-  const { bytes, body, modelSpan } = await readBody(request, limits);
-  const client: ClientCodec = format.client;
-  client.checkRequest({ ...implied, ...body });
-  call.model = body["model"] as string;
-  call.stream = body["stream"] === true;
-  return { call, format, bytes, body, modelSpan: modelSpan! };
+  const body = await readBody(request, limits);
+  body.hold(format.client, implied);
+  call.model = body.scalar("model") as string;
+  call.stream = body.scalar("stream") === true;
+  return {
+    call,
+    format,
+    bytes: body.bytes,
+    modelSpan: body.spanOf("model")!,
+    get body() {
+      return body.json;
+    },
+  };
 }

@@ -21,6 +21,9 @@ export interface Span {
 /** Strings of at most that many bytes stay whole. Must be longer than any word a rule compares with. */
 export const LONGEST_KEPT = 32;
 
+/** What is left of a longer one. */
+export const CUT_SHORT = "~";
+
 /** Larger bodies are not worth the memory, which is kept. Bytes. */
 const LARGEST = 4 * 1024 * 1024;
 

@@ -1,0 +1,92 @@
+/** A request body: its bytes, and as much of them read as somebody asks for. */
+import { isUtf8 } from "node:buffer";
+import { invalidRequest } from "../core/error.ts";
+import type { ClientCodec } from "../core/format.ts";
+import type { Json, JsonObject } from "../core/json.ts";
+import { isObject, parseJson } from "../core/json.ts";
+import type { Outline, Span } from "../stream/outline/outline.ts";
+import { CUT_SHORT, outline } from "../stream/outline/outline.ts";
+import { scanBody } from "../stream/scan.ts";
+
+export class RequestBody {
+  readonly bytes: Uint8Array;
+  readonly #maxDepth: number;
+  readonly #outline: Outline | undefined;
+  /** The body with its long strings cut short, when that is enough to hold rules against. */
+  readonly short: JsonObject | undefined;
+  #members: ReadonlyMap<string, Span> | undefined;
+  #json: JsonObject | undefined;
+
+  /** @throws GatewayError `invalid-request` for what is not one JSON object in UTF-8, within `maxDepth` levels */
+  constructor(bytes: Uint8Array, maxDepth: number) {
+    if (bytes.length === 0) throw invalidRequest("The request body is empty; send one JSON object.");
+    if (!isUtf8(bytes)) throw invalidRequest("The request body is not valid UTF-8.");
+    this.bytes = bytes;
+    this.#maxDepth = maxDepth;
+    this.#outline = outline(bytes, maxDepth);
+    const short = this.#outline && parseJson(this.#outline.text);
+    if (isObject(short)) this.short = short;
+    else this.json;
+  }
+
+  /** All of it, parsed when it is first wanted. @throws GatewayError `invalid-request` */
+  get json(): JsonObject {
+    return (this.#json ??= this.#parse());
+  }
+
+  /**
+   * Holds a format's rules. What holds for the short body holds for all of it; what does not is looked at in full, for the
+   * sentence that says so.
+   * @param implied members that count as given @throws GatewayError `invalid-request`
+   */
+  hold(client: ClientCodec, implied: JsonObject): void {
+    if (this.short && fits(client, { ...implied, ...this.short })) return;
+    client.checkRequest({ ...implied, ...this.json });
+  }
+
+  /** A top-level text, number or truth value. */
+  scalar(name: string): Json | undefined {
+    const value = this.short?.[name];
+    return this.short && value !== CUT_SHORT ? value : this.json[name];
+  }
+
+  /** Where the value of a top-level member stands, in bytes. */
+  spanOf(name: string): Span | undefined {
+    if (this.short) return this.#outline!.members.get(name);
+    return this.#members!.get(name);
+  }
+
+  /** Everything that is wrong with a body is found here, and said. */
+  #parse(): JsonObject {
+    const scan = scanBody(this.bytes, this.#maxDepth);
+    if (scan.tooDeep) throw invalidRequest(`The request body nests deeper than ${this.#maxDepth} levels.`);
+    if (scan.duplicate !== undefined)
+      throw invalidRequest(
+        `The request body has the member "${scan.duplicate.slice(0, 80)}" twice.`,
+        scan.duplicate.slice(0, 80),
+      );
+    this.#members = scan.members;
+    const body = parse(this.bytes);
+    if (!isObject(body)) throw invalidRequest("The request body must be one JSON object.");
+    return body;
+  }
+}
+
+function fits(client: ClientCodec, body: JsonObject): boolean {
+  try {
+    client.checkRequest(body);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function parse(bytes: Uint8Array): unknown {
+  const text = new TextDecoder().decode(bytes);
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const where = cause instanceof Error ? cause.message.replace(/^JSON Parse error:\s*/, "") : "";
+    throw invalidRequest(`The request body is not valid JSON${where ? ` (${where.slice(0, 120)})` : ""}.`);
+  }
+}

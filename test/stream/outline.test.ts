@@ -1,0 +1,108 @@
+/** The outline of a body: what it leaves out, what it keeps, and what it will not judge. */
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { LONGEST_KEPT, outline } from "../../src/stream/outline/outline.ts";
+import { ASSEMBLED, assembleOutline } from "../helpers/outline-wasm.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const LONG = "x".repeat(LONGEST_KEPT + 1);
+
+test("the module is the assembled source", async () => {
+  const made = await assembleOutline();
+  if (process.env["UPDATE"] === "1") await Bun.write(ASSEMBLED, made);
+  expect(await Bun.file(ASSEMBLED).text()).toBe(made);
+});
+
+test("long strings become a tilde, short ones stay", () => {
+  const kept = "y".repeat(LONGEST_KEPT);
+  const { text } = outline(bytes(JSON.stringify({ a: LONG, b: kept, c: [LONG, 1, "é"], [LONG]: 2 })), 9)!;
+  expect(JSON.parse(text)).toEqual({ a: "~", b: kept, c: ["~", 1, "é"], "~": 2 });
+});
+
+test("spans are those of the body, whatever was left out in front", () => {
+  const strings = fc.string({
+    unit: fc.constantFrom("a", '"', "\\", "\n", "é", "𝄞", "\u0001", " "),
+    maxLength: 90,
+  });
+  const values = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { depthSize: "small" },
+      strings,
+      fc.integer(),
+      fc.boolean(),
+      fc.constant(null),
+      tie("list"),
+      tie("group"),
+    ),
+    list: fc.array(tie("value"), { maxLength: 4 }),
+    group: fc.dictionary(strings, tie("value"), { maxKeys: 4 }),
+  })).group;
+  fc.assert(
+    fc.property(values, fc.constantFrom(0, 2), (value, indent) => {
+      const body = bytes(JSON.stringify(value, null, indent));
+      const read = outline(body, 100);
+      // Two long keys look alike; line breaks inside of strings are escaped, so nothing else is left to the parser.
+      if (!read) return expect(Object.keys(value as object).length).toBeGreaterThan(1);
+      const keys = Object.keys(value as object);
+      expect(read.members.size).toBe(keys.length);
+      [...read.members.values()].forEach(({ start, end }, at) =>
+        expect(JSON.parse(Buffer.from(body.subarray(start, end)).toString())).toEqual(
+          (value as Record<string, unknown>)[keys[at]!],
+        ),
+      );
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+describe("left to the parser", () => {
+  const cases: [string, string][] = [
+    ["a string without an end", `{"a":"${LONG}`],
+    ["a string that ends in a backslash", `{"a":"${LONG}\\`],
+    ["a control character", `{"a":"${LONG}\u0001"}`],
+    ["a line break in a string", `{"a":"${LONG}\n"}`],
+    ["an escape that does not exist", `{"a":"${LONG}\\q"}`],
+    ["a capital escape", `{"a":"${LONG}\\N"}`],
+    ["too few digits", `{"a":"${LONG}\\u12"}`],
+    ["digits that are none", `{"a":"${LONG}\\u12g4"}`],
+    ["a key that stands twice", '{"a":1,"a":2}'],
+    ["a key that stands twice, once in escapes", '{"a":1,"\\u0061":2}'],
+    ["two long keys", `{"${LONG}1":1,"${LONG}2":2}`],
+    ["too many levels", '{"a":[[[[[[[[[[1]]]]]]]]]]}'],
+    ["no object", "12"],
+    ["nothing", ""],
+    ["thousands of members", `{${Array.from({ length: 5_000 }, (_, n) => `"k${n}":1`).join()}}`],
+  ];
+  for (const [name, body] of cases) test(name, () => expect(outline(bytes(body), 9)).toBeUndefined());
+});
+
+test("every escape there is, at every place of a block", () => {
+  for (let before = 0; before < 40; before++)
+    for (const escape of [
+      '\\"',
+      "\\\\",
+      "\\/",
+      "\\b",
+      "\\f",
+      "\\n",
+      "\\r",
+      "\\t",
+      "\\u00e9",
+      "\\uD834\\uDD1E",
+    ]) {
+      const body = `{"a":"${"x".repeat(before)}${escape}${LONG}","b":1}`;
+      expect(JSON.parse(outline(bytes(body), 9)!.text)).toEqual({ a: "~", b: 1 });
+    }
+});
+
+test("any bytes are read without a crash, and a larger body follows a smaller one", () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 300 }), (input) => void outline(input, 10)),
+    { numRuns: 3_000 },
+  );
+  for (const size of [10, 1_000_000, 100, 3_000_000]) {
+    const read = outline(bytes(JSON.stringify({ a: "x".repeat(size), b: [1] })), 9)!;
+    expect(JSON.parse(read.text).b).toEqual([1]);
+  }
+  expect(outline(bytes(`{"a":"${"x".repeat(5_000_000)}"}`), 9)).toBeUndefined();
+});

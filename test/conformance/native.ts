@@ -53,6 +53,8 @@ export async function replayNative(list: readonly Recording[]): Promise<Replay[]
     config: {
       ...upstreamConfig({ openai: upstream.url, anthropic: upstream.url }),
       log: { level: "warn", format: "json" },
+      // Each recording is given once.
+      retries: { attempts: 1 },
     },
   });
   try {

@@ -60,6 +60,8 @@ export async function replayTranslated(list: readonly Recording[]): Promise<Tran
     config: {
       ...upstreamConfig({ openai: upstream.url, anthropic: upstream.url }),
       log: { level: "error", format: "json" },
+      // Each recording is given once.
+      retries: { attempts: 1 },
     },
     plugins: { "only-chat.ts": chatVendorsPlugin(upstream.url) },
   });

@@ -11,6 +11,7 @@ import { Health } from "./gateway/health/index.ts";
 import { createKeyring } from "./gateway/keys.ts";
 import { ReasoningCache } from "./gateway/reasoning-cache.ts";
 import { doneHooks, Settler } from "./gateway/settle.ts";
+import { Admission } from "./server/admission.ts";
 import { createApp } from "./server/app.ts";
 import { createAuthenticate } from "./server/authenticate.ts";
 import type { Listener } from "./server/listen.ts";
@@ -73,6 +74,8 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     gateway,
     limits: config.limits,
     authenticate: createAuthenticate(createKeyring(config.keys)),
+    admission: new Admission(config.limits),
+    address: (request) => server?.requestIP(request)?.address ?? "",
     release: (request) => server?.timeout(request, 60),
     version: VERSION,
     ready: () => !draining,

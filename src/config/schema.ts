@@ -263,6 +263,29 @@ export const configSchema = Type.Object(
           default: 128,
           description: "Deepest nesting of arrays and objects in a request body.",
         }),
+        bodyMs: milliseconds(
+          60_000,
+          "Longest wait for a whole request body, in milliseconds; what has come of it earns more, see `bodyRate`.",
+        ),
+        bodyRate: Type.Integer({
+          minimum: 1,
+          maximum: 1_073_741_824,
+          default: 65_536,
+          description: "Bytes of a request body that earn its client another second.",
+        }),
+        calls: Type.Integer({
+          minimum: 0,
+          maximum: 1_000_000,
+          default: 0,
+          description: "Calls in flight at once, in one process; one more is a 503. 0: any number.",
+        }),
+        callsPerClient: Type.Integer({
+          minimum: 0,
+          maximum: 1_000_000,
+          default: 0,
+          description:
+            "The same for one gateway key, or for one address where there are no keys; one more is a 429. 0: any number.",
+        }),
       },
       { ...CLOSED, description: "What a request may cost." },
     ),
@@ -282,8 +305,12 @@ export const configSchema = Type.Object(
           8_000,
           "How long the head of a stream waits for its first event, so that an early failure keeps its status, in milliseconds.",
         ),
+        readMs: milliseconds(
+          60_000,
+          "How long a client may leave unread what a stream has sent it, before it is cut off, in milliseconds.",
+        ),
       },
-      { ...CLOSED, description: "When the gateway stops waiting for an upstream." },
+      { ...CLOSED, description: "When the gateway stops waiting, for an upstream or for a client." },
     ),
     messages: Type.Object(
       {

@@ -8,6 +8,7 @@ import { GatewayError } from "../core/error.ts";
 import type { ClientCodec } from "../core/format.ts";
 import { writeFrame } from "../stream/sse.ts";
 import type { Clock } from "./clock.ts";
+import { tellable } from "./redact.ts";
 
 /** Where the bytes come from. */
 export interface ByteSource {
@@ -25,6 +26,8 @@ export interface StreamClocks {
   heartbeatMs: number;
   /** Silence of the upstream after which the call is given up. Milliseconds. */
   gapMs: number;
+  /** How long a client may leave unread what it was sent, before it is cut off. Milliseconds. */
+  readMs: number;
 }
 
 export interface StreamEnding {
@@ -54,7 +57,7 @@ export function answerStream(
 
   const watcher = {
     tick(now: number): void {
-      if (!waiting) return;
+      if (!waiting) return now - sentAt > clocks.readMs ? cutOff(unread(clocks.readMs)) : undefined;
       if (now - heardAt > clocks.gapMs) fail(silence(clocks.gapMs));
       else if (now - sentAt > clocks.heartbeatMs && !source.beforeError?.()) {
         sentAt = now;
@@ -71,13 +74,21 @@ export function answerStream(
   };
 
   const fail = (thrown: unknown) => {
-    const error = GatewayError.from(thrown);
+    const error = tellable(thrown, call);
     end(() => ending.failed(error));
     const frames = codec.encodeStreamError(error, call.id).map(writeFrame).join("");
     controller.enqueue(encoder.encode((source.beforeError?.() ?? "") + frames));
     controller.close();
     source.stop(error);
     call.abort(error);
+  };
+
+  /** No error event: it would lie unread behind all the rest. */
+  const cutOff = (error: GatewayError) => {
+    end(() => ending.failed(error));
+    call.abort(error);
+    source.stop(error);
+    controller.error(error);
   };
 
   return new ReadableStream<Uint8Array>(
@@ -115,6 +126,11 @@ export function answerStream(
 /** What stops everything that was still being done for a client that is gone. */
 export function clientLeft(): GatewayError {
   return new GatewayError("cancelled", "The client left before the answer was complete.");
+}
+
+function unread(readMs: number): GatewayError {
+  const waited = Math.round(readMs / 1000);
+  return new GatewayError("cancelled", `The client did not read its answer for ${waited} s and was cut off.`);
 }
 
 function silence(gapMs: number): GatewayError {

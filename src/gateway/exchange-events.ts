@@ -183,7 +183,7 @@ async function streamedAnswer(
     source,
     call,
     format.client,
-    { clock, heartbeatMs: timeouts.heartbeatMs, gapMs: timeoutsOf(call, timeouts).gapMs },
+    { clock, ...timeouts, gapMs: timeoutsOf(call, timeouts).gapMs },
     {
       complete: () => settler.complete(call),
       failed: (error) => settler.failed(call, error),

@@ -16,6 +16,7 @@ import { answerStream } from "./answer-stream.ts";
 import { timeoutsOf } from "./deadline.ts";
 import type { Answer, Gateway, Incoming } from "./exchange.ts";
 import { PassedRefusal } from "./refusal.ts";
+import { bytesWithoutSecrets } from "./redact.ts";
 import { answerHeaders } from "./reply.ts";
 import { headerFilters, LINGER_MS, readAnswer, readErrorText, send, upstreamHeaders } from "./send.ts";
 import type { ByteReader, UpstreamResponse } from "./transport.ts";
@@ -132,7 +133,7 @@ async function streamedAnswer(
     source,
     call,
     format.client,
-    { clock, heartbeatMs: timeouts.heartbeatMs, gapMs: timeoutsOf(call, timeouts).gapMs },
+    { clock, ...timeouts, gapMs: timeoutsOf(call, timeouts).gapMs },
     {
       complete: () => (source.error ? settler.failed(call, source.error) : settler.complete(call)),
       failed: (error) => settler.failed(call, error),
@@ -211,9 +212,15 @@ class RelaySource implements ByteSource {
       const { done, value } = await this.#read();
       if (done || !value) break;
       const piece = this.#tap.push(value);
-      if (piece) return piece;
+      if (piece) return this.#harmless(piece);
     }
     return this.#finish();
+  }
+
+  /** An upstream that repeats the credential in its error event does not hand it to the client. */
+  #harmless(piece: Uint8Array): Uint8Array {
+    const { error } = this.#tap.seen;
+    return error ? bytesWithoutSecrets(piece, this.#call.target!.provider) : piece;
   }
 
   async #read(): Promise<{ done: boolean; value?: Uint8Array }> {
@@ -244,7 +251,7 @@ class RelaySource implements ByteSource {
     const rest = this.#tap.rest();
     book(seen, this.#call);
     if (!this.#isOver() && !this.#call.target?.provider.traits?.eofIsStop) throw broken();
-    return rest;
+    return rest && this.#harmless(rest);
   }
 
   /** Nothing more is needed: the answer is whole, or the upstream's own error event has passed. */

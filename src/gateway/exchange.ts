@@ -38,6 +38,8 @@ export interface Timeouts extends UpstreamTimeouts {
   heartbeatMs: number;
   /** How long the head of a streamed answer is held back for the first event. */
   holdMs: number;
+  /** How long a client may leave unread what it was sent. */
+  readMs: number;
 }
 
 /** A request that has been read and checked. */

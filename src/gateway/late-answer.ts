@@ -28,7 +28,7 @@ function lateAnswer(answer: Promise<Answer>, incoming: Incoming, gateway: Gatewa
   const { call, format } = incoming;
   const { settler, clock, timeouts } = gateway;
   // Until the answer begins, the deadline of the first byte holds and not that of a gap.
-  const clocks = { clock, heartbeatMs: timeouts.heartbeatMs, gapMs: timeouts.totalMs };
+  const clocks = { clock, ...timeouts, gapMs: timeouts.totalMs };
   const body = answerStream(
     new LateSource(answer, Buffer.from(format.client.heartbeat)),
     call,

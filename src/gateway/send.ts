@@ -2,9 +2,10 @@
 import type { Call } from "../core/call.ts";
 import { GatewayError } from "../core/error.ts";
 import type { UpstreamCodec } from "../core/format.ts";
-import type { Deployment, Target } from "../core/provider.ts";
+import type { Target } from "../core/provider.ts";
 import type { HeaderFilter } from "./headers.ts";
 import { headerFilter } from "./headers.ts";
+import { withoutSecrets } from "./redact.ts";
 import type { ByteReader, UpstreamResponse } from "./transport.ts";
 import { transport } from "./transport.ts";
 
@@ -115,15 +116,10 @@ function errorCode(cause: unknown): string {
 export async function readErrorText(response: UpstreamResponse, target: Target): Promise<string> {
   try {
     const text = new TextDecoder().decode(await readUpTo(response, MAX_ERROR_BYTES, true));
-    return withoutCredentials(text, target.deployment);
+    return withoutSecrets(text, target.provider);
   } catch {
     return "";
   }
-}
-
-function withoutCredentials(text: string, { credentials }: Deployment): string {
-  const secrets = Object.values(credentials).map((value) => value.replace(/^Bearer /i, ""));
-  return secrets.reduce((left, secret) => (secret === "" ? left : left.replaceAll(secret, "***")), text);
 }
 
 /**

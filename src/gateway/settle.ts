@@ -2,6 +2,7 @@
 import type { Call, Outcome } from "../core/call.ts";
 import type { GatewayError } from "../core/error.ts";
 import type { Hooks } from "../core/plugin.ts";
+import { withoutSecrets } from "./redact.ts";
 
 /** What is told of every call at its end: the log line, and each plugin's `done`. */
 export type CallObserver = (call: Call) => void | Promise<void>;
@@ -28,7 +29,7 @@ export class Settler {
   /** @param status what the client was answered; 200 when the head had already gone out. */
   failed(call: Call, error: GatewayError, status?: number): void {
     if (status !== undefined) call.status = status;
-    call.error ??= { kind: error.kind, code: error.code, message: error.message, cause: causeOf(error) };
+    call.error ??= describeError(error, call);
     this.#settle(call, error.kind === "cancelled" ? "cancelled" : "failed");
   }
 
@@ -55,8 +56,15 @@ export function doneHooks(hooks: readonly Hooks[]): CallObserver[] {
   return hooks.flatMap((hook) => (hook.done ? [(call: Call) => hook.done!(call)] : []));
 }
 
-/** What lies beneath an error, for the log only. */
-function causeOf(error: GatewayError): string | undefined {
-  if (error.cause === undefined) return undefined;
-  return error.cause instanceof Error ? (error.cause.stack ?? error.cause.message) : String(error.cause);
+/** The error as the log has it: with what lies beneath it, and without any credential. */
+function describeError(error: GatewayError, call: Call): NonNullable<Call["error"]> {
+  const { kind, code, cause } = error;
+  const hidden = (text: string) => withoutSecrets(text, call.target?.provider);
+  const beneath = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+  return {
+    kind,
+    code,
+    message: hidden(error.message),
+    cause: cause === undefined ? undefined : hidden(beneath),
+  };
 }

@@ -15,7 +15,7 @@ export function explainRoute(formats: readonly ClientFormat[], context: RouteCon
     let format = formats[0]!;
     try {
       context.authenticate(request.headers, "");
-      const read = await readBody(request, context.limits);
+      const read = await readBody(request, context.limits, context.gateway.clock);
       const { bytes, json: body } = read;
       const modelSpan = read.spanOf("model");
       const named = new URL(request.url).searchParams.get("format");

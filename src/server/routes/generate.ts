@@ -3,6 +3,7 @@ import { Call } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { ClientCodec, Format } from "../../core/format.ts";
 import { clientLeft } from "../../gateway/answer-stream.ts";
+import { tellable } from "../../gateway/redact.ts";
 import { answerInTime } from "../../gateway/late-answer.ts";
 import { Deadline } from "../../gateway/deadline.ts";
 import type { JsonObject } from "../../core/json.ts";
@@ -10,6 +11,7 @@ import { countTokens } from "../../gateway/count-tokens.ts";
 import type { Answer, Gateway, Incoming } from "../../gateway/exchange.ts";
 import { exchange } from "../../gateway/exchange.ts";
 import { answerHeaders } from "../../gateway/reply.ts";
+import type { Admission } from "../admission.ts";
 import type { Authenticate } from "../authenticate.ts";
 import type { BodyLimits } from "../read-body.ts";
 import { readBody } from "../read-body.ts";
@@ -19,6 +21,9 @@ export interface RouteContext {
   gateway: Gateway;
   limits: BodyLimits;
   authenticate: Authenticate;
+  admission: Admission;
+  /** The address a request came from. */
+  address(request: Request): string;
   /** The answer to this request is over: its connection is an ordinary idle one again. */
   release(request: Request): void;
 }
@@ -47,21 +52,24 @@ function walkRoute(
   implied: JsonObject,
   walk: Walk,
 ) {
-  const { gateway, limits, authenticate, release } = context;
+  const { gateway, authenticate, admission, release } = context;
   return async (request: Request): Promise<Response> => {
     const call = new Call(createRequestId(), format.id, request.headers);
     request.signal.addEventListener("abort", () => call.outcome ?? call.abort(clientLeft()));
     const deadline = new Deadline(call, gateway.clock, gateway.timeouts);
+    let client: string | undefined;
     call.release = () => {
       deadline.stop();
       release(request);
+      if (client !== undefined) admission.leave(client);
     };
     try {
       call.key = authenticate(request.headers, format.id);
-      const incoming = await readIncoming(request, call, format, limits, implied);
+      if (admission.counts) client = admission.enter(call.key ?? context.address(request));
+      const incoming = await readIncoming(request, call, format, context, implied);
       return respond(await walk(incoming, gateway, deadline), call.id);
     } catch (thrown) {
-      const error = call.givenUp ?? GatewayError.from(thrown);
+      const error = tellable(call.givenUp ?? thrown, call);
       const response = respondError(error, format.client, call.id, answerHeaders(call));
       gateway.settler.failed(call, error, response.status);
       return response;
@@ -73,10 +81,10 @@ async function readIncoming(
   request: Request,
   call: Call,
   format: Format & { client: ClientCodec },
-  limits: BodyLimits,
+  { limits, gateway }: RouteContext,
   implied: JsonObject,
 ): Promise<Incoming> {
-  const body = await readBody(request, limits);
+  const body = await readBody(request, limits, gateway.clock);
   body.hold(format.client, implied);
   call.model = body.scalar("model") as string;
   call.stream = body.scalar("stream") === true;

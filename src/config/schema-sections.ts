@@ -1,0 +1,93 @@
+/** Sections of the configuration that stand for themselves: plugins, limits, timeouts. */
+import { Type } from "@sinclair/typebox";
+import { CLOSED, milliseconds } from "./schema-kinds.ts";
+
+export const pluginsSection = Type.Object(
+  {
+    dir: Type.String({
+      description:
+        "Folder of dropped plugins. Default: `plugins/` beside the config file, without one in the working directory.",
+      "x-flag": "--plugins",
+      "x-env": "WEIR_PLUGINS",
+    }),
+    allow: Type.Array(
+      Type.String({ pattern: "^[0-9a-f]{64}$", "x-expects": "64 lower-case hexadecimal digits" }),
+      {
+        default: [],
+        description:
+          "SHA-256 digests of the files that may be loaded (`sha256sum plugins/*`). Empty: every file in the folder.",
+      },
+    ),
+    strict: Type.Boolean({
+      default: false,
+      description: "Refuse to start when a plugin cannot be loaded, instead of leaving it out.",
+    }),
+    loadMs: milliseconds(5_000, "Longest time a plugin's top level may take, in milliseconds."),
+  },
+  { ...CLOSED, description: "Dropped plugins." },
+);
+
+export const limitsSection = Type.Object(
+  {
+    bodyBytes: Type.Integer({
+      minimum: 1024,
+      maximum: 1_073_741_824,
+      default: 33_554_432,
+      description: "Largest request body, in bytes.",
+    }),
+    depth: Type.Integer({
+      minimum: 8,
+      maximum: 1000,
+      default: 128,
+      description: "Deepest nesting of arrays and objects in a request body.",
+    }),
+    bodyMs: milliseconds(
+      60_000,
+      "Longest wait for a whole request body, in milliseconds; what has come of it earns more, see `bodyRate`.",
+    ),
+    bodyRate: Type.Integer({
+      minimum: 1,
+      maximum: 1_073_741_824,
+      default: 65_536,
+      description: "Bytes of a request body that earn its client another second.",
+    }),
+    calls: Type.Integer({
+      minimum: 0,
+      maximum: 1_000_000,
+      default: 0,
+      description: "Calls in flight at once, in one process; one more is a 503. 0: any number.",
+    }),
+    callsPerClient: Type.Integer({
+      minimum: 0,
+      maximum: 1_000_000,
+      default: 0,
+      description:
+        "The same for one gateway key, or for one address where there are no keys; one more is a 429. 0: any number.",
+    }),
+  },
+  { ...CLOSED, description: "What a request may cost." },
+);
+
+export const timeoutsSection = Type.Object(
+  {
+    firstByteMs: milliseconds(
+      600_000,
+      "Longest wait for the first byte of an upstream's answer, connecting included, in milliseconds. Reasoning models are slow.",
+    ),
+    gapMs: milliseconds(300_000, "Longest silence inside a streamed answer, in milliseconds."),
+    totalMs: milliseconds(3_600_000, "Longest duration of a whole call, in milliseconds."),
+    heartbeatMs: milliseconds(
+      8_000,
+      "Silence towards the client of a stream after which a sign of life is sent, in milliseconds.",
+    ),
+    holdMs: milliseconds(
+      8_000,
+      "How long the head of a stream waits for its first event, so that an early failure keeps its status, in milliseconds.",
+    ),
+    readMs: milliseconds(
+      60_000,
+      "How long a client may leave unread what a stream has sent it, before it is cut off, in milliseconds.",
+    ),
+  },
+  { ...CLOSED, description: "When the gateway stops waiting, for an upstream or for a client." },
+);

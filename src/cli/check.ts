@@ -3,6 +3,7 @@ import { loadConfig } from "../config/load.ts";
 import type { ActiveProvider, Deployment } from "../core/provider.ts";
 import type { Command } from "./command.ts";
 import { CONFIG_FLAGS, valueFlags } from "./command.ts";
+import { routeRows } from "./routes.ts";
 import { paint, table } from "./terminal.ts";
 
 /** How long one provider may take to answer. Milliseconds. */
@@ -37,6 +38,11 @@ export const check: Command = {
     for (const { plugin, source } of dropped) print(`           ${plugin.name}  ${source}`);
     print("providers");
     print(table(verdicts.map(row), "  "));
+    const routes = routeRows(registry);
+    if (routes.length > 0) {
+      print("routes");
+      print(table(routes, "  "));
+    }
     if (registry.off.length > 0) {
       print("off");
       print(

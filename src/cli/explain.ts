@@ -20,12 +20,12 @@ export const explainCommand: Command = {
   ],
   async run({ words, flags, env, cwd, print, printError }) {
     const { "--format": named, ...configFlags } = valueFlags(flags);
-    const { config } = loadConfig({ flags: configFlags, env, cwd });
+    const { config, locate } = loadConfig({ flags: configFlags, env, cwd });
     const { assemble } = await import("../assemble.ts");
     const { explain } = await import("../gateway/explain.ts");
     const { RequestBody } = await import("../server/request-body.ts");
     const { chooseFormat } = await import("../server/choose-format.ts");
-    const { registry, plugins } = await assemble(config, env);
+    const { registry, plugins } = await assemble(config, env, locate);
     const input = words[0] === undefined || words[0] === "-" ? Bun.stdin : Bun.file(words[0]);
     const bytes = new Uint8Array(await input.arrayBuffer());
     try {

@@ -1,6 +1,7 @@
 /** `weir models [NAME]`: what is served, or who would serve a name and why. */
 import { loadConfig } from "../config/load.ts";
 import { GatewayError } from "../core/error.ts";
+import { describePlan } from "../gateway/plan.ts";
 import type { Registry } from "../gateway/registry.ts";
 import type { Command, Context } from "./command.ts";
 import { CONFIG_FLAGS, valueFlags } from "./command.ts";
@@ -12,13 +13,33 @@ export const models: Command = {
   usage: "[NAME]",
   flags: CONFIG_FLAGS,
   async run(context) {
-    const { config } = loadConfig({ flags: valueFlags(context.flags), env: context.env, cwd: context.cwd });
+    const { config, locate } = loadConfig({
+      flags: valueFlags(context.flags),
+      env: context.env,
+      cwd: context.cwd,
+    });
     const { assemble } = await import("../assemble.ts");
-    const { registry } = await assemble(config, context.env);
+    const { registry } = await assemble(config, context.env, locate);
     const [name] = context.words;
     return name === undefined ? list(registry, context) : explain(registry, name, context);
   },
 };
+
+/** Where it is asked, in order, when there is more than one place. */
+function printPlan(registry: Registry, name: string, print: Context["print"]): void {
+  const format = [...registry.formats.values()].find(({ client }) => client)!;
+  const plan = describePlan(registry.plan(name, format.id));
+  if (plan.length === 1) return;
+  const rows = plan.map(({ deployment, model, role, weight, priority, url }) => [
+    `${deployment} ${model}`,
+    role,
+    String(weight),
+    priority.replace(/\.0$/, ""),
+    url || "in this process",
+  ]);
+  print("\nasked in this order; equals share by weight");
+  print(table([["deployment and model", "as", "weight", "priority", "at"], ...rows], "  "));
+}
 
 function list(registry: Registry, { print }: Context): number {
   print(table(registry.providers.map((provider) => [provider.name, provider.patterns.join(" ")])));
@@ -47,6 +68,7 @@ function explain(registry: Registry, name: string, { print, printError }: Contex
     printError(`weir: ${thrown.message}`);
     return 1;
   }
+  printPlan(registry, name, print);
   const candidates = registry.explain(name);
   if (candidates.length > 1) {
     print("\ncandidates, in order of precedence");

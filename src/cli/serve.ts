@@ -6,6 +6,8 @@ import { exitProcess, guardProcess } from "../exit.ts";
 import type { RunningWeir } from "../start.ts";
 import type { Command } from "./command.ts";
 import { CONFIG_FLAGS, valueFlags } from "./command.ts";
+import { routeRows } from "./routes.ts";
+import { table } from "./terminal.ts";
 
 /** How long running answers may take to finish after the first signal. Milliseconds. */
 const GRACE_MS = 30_000;
@@ -36,6 +38,7 @@ export const serve: Command = {
 /** What a stranger needs to see: address, providers, keys, and a command that works. */
 function startTable(weir: RunningWeir, config: Config): string {
   const keys = config.keys.length;
+  const routes = routeRows(weir.registry);
   const providers = weir.registry.providers.map((provider) => [
     provider.name,
     provider.patterns.join(" "),
@@ -54,7 +57,7 @@ function startTable(weir: RunningWeir, config: Config): string {
     `weir is listening on ${weir.url}`,
     "  providers",
     ...rows,
-    ...routeRows(weir, config.fallbacks),
+    ...(routes.length > 0 ? ["  routes", table(routes, "    ")] : []),
     ...weir.broken.map(({ message }) => `    not loaded: ${message}`),
     ...(weir.registry.off.length > 0
       ? [
@@ -72,20 +75,6 @@ function startTable(weir: RunningWeir, config: Config): string {
 function placeOf({ name, baseUrl }: Deployment): string {
   const origin = baseUrl ? new URL(baseUrl).origin : "in this process";
   return name.includes("/") ? `${name.slice(name.indexOf("/") + 1)} ${origin}` : origin;
-}
-
-/** `smart → openai/gpt-5.4 ×3, groq/… (priority 1)` and what stands in for what. */
-function routeRows({ registry }: RunningWeir, fallbacks: Config["fallbacks"]): string[] {
-  const routes = [...registry.routes].map(([name, targets]) => {
-    const models = targets.map(({ model, weight, priority }) =>
-      [model, weight > 1 && `×${weight}`, priority > 0 && `(priority ${priority})`].filter(Boolean).join(" "),
-    );
-    return `    ${name} → ${models.join(", ")}`;
-  });
-  const standIns = Object.entries(fallbacks).map(
-    ([name, models]) => `    ${name} falls back to ${models.join(", ")}`,
-  );
-  return routes.length + standIns.length > 0 ? ["  routes", ...routes, ...standIns] : [];
 }
 
 /** One rejection nobody awaits must not end every stream (runtime finding 10). */

@@ -14,7 +14,7 @@ export interface Plugin {
 
 /** Hooks, of four kinds only. Each runs in the order the plugins were loaded. */
 export interface Hooks {
-  /** Edits the canonical request in place before it goes out. Having one takes the call off the native lane. */
+  /** Edits the canonical request in place before it goes out, anew for each attempt. Having one takes the call off the native lane. */
   request?(request: ChatRequest, call: Call): void | Promise<void>;
   /** Rewrites the events of the answer. Having one takes the call off the native lane. */
   answer?(events: AsyncIterable<ChatEvent>, call: Call): AsyncIterable<ChatEvent>;

@@ -23,7 +23,7 @@ export async function attempt(incoming: Incoming, gateway: Gateway, ask: Try): P
   const { health, registry } = gateway;
   const walk = new Walk({
     plan: registry.plan(call.model, incoming.format.id),
-    affinity: () => affinityOf(call.headers, incoming.body),
+    affinity: () => affinityOf(incoming),
     outlook: (target, now) => health.outlook(target, now),
     attempts: gateway.attempts,
   });

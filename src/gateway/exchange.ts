@@ -51,6 +51,8 @@ export interface Incoming {
   body: JsonObject;
   /** Where the value of `model` stands in `bytes`. */
   modelSpan: { start: number; end: number };
+  /** Where the value of any top-level member stands, without the body being parsed for it. */
+  spanOf(name: string): { start: number; end: number } | undefined;
 }
 
 /** An answer before it is a Response. */

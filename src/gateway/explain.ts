@@ -6,6 +6,7 @@ import { parseJson } from "../core/json.ts";
 import { encodeUpstream } from "./exchange-events.ts";
 import type { Gateway } from "./exchange.ts";
 import { nativeBody } from "./exchange-native.ts";
+import { describePlan } from "./plan.ts";
 import { variableName } from "./registry.ts";
 import type { Registry } from "./registry.ts";
 import { headerFilters, upstreamHeaders } from "./send.ts";
@@ -38,11 +39,13 @@ export async function explain(
     model: call.model,
     served_by: {
       provider: target.provider.name,
+      deployment: target.deployment.name,
       model: target.model,
       lane: target.lane,
       format: target.format || null,
       reason: target.reason,
     },
+    plan: describePlan(gateway.registry.plan(call.model, format.id)) as unknown as Json,
     candidates: gateway.registry.explain(call.model) as unknown as Json,
     request,
     losses: call.losses as unknown as Json,

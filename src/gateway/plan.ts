@@ -38,3 +38,37 @@ function score({ target, weight }: Choice, key: string): number {
   const share = (hash + 0.5) / 2 ** 32;
   return weight / -Math.log(share);
 }
+
+/** One line of a plan, for those who want to know. */
+export interface PlannedTarget {
+  deployment: string;
+  model: string;
+  lane: string;
+  /** Where it is called; empty for a program. */
+  url: string;
+  /** `target` of the model itself, or `fallback` when all of those have failed. */
+  role: "target" | "fallback";
+  weight: number;
+  priority: string;
+  reason: string;
+}
+
+/** A plan as a list, in the order of its priorities. */
+export function describePlan({ choices, fallbacks }: Plan): PlannedTarget[] {
+  const describe = (role: PlannedTarget["role"]) => (choice: Choice) => ({
+    deployment: choice.target.deployment.name,
+    model: choice.target.model,
+    lane: choice.target.lane,
+    url: choice.target.url,
+    role,
+    weight: choice.weight,
+    priority: choice.priority.join("."),
+    reason: choice.target.reason,
+  });
+  const inOrder = (list: readonly Choice[]) =>
+    [...list].sort((a, b) => byPriority(a, b) || b.weight - a.weight);
+  return [
+    ...inOrder(choices).map(describe("target")),
+    ...fallbacks.flatMap((group) => inOrder(group).map(describe("fallback"))),
+  ];
+}

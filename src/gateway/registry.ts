@@ -76,7 +76,8 @@ export class Registry {
   readonly #rules: readonly Rule[];
   readonly #aliases: ReadonlyMap<string, string>;
   readonly routes: ReadonlyMap<string, readonly RouteTarget[]>;
-  readonly #fallbacks: readonly { pattern: Pattern; models: readonly string[] }[];
+  /** The most specific first. */
+  readonly fallbacks: readonly { pattern: Pattern; models: readonly string[] }[];
   readonly #remembered = new Map<string, Plan>();
 
   constructor(options: RegistryOptions) {
@@ -90,7 +91,7 @@ export class Registry {
     checkAliases(this.aliases);
     this.#aliases = new Map(Object.entries(this.aliases));
     this.routes = new Map(Object.entries(options.routes ?? {}));
-    this.#fallbacks = Object.entries(options.fallbacks ?? {})
+    this.fallbacks = Object.entries(options.fallbacks ?? {})
       .map(([text, models]) => ({ pattern: compilePattern(text), models }))
       .sort((a, b) => bySpecificity(a.pattern, b.pattern));
     const active: ActiveProvider[] = [];
@@ -162,7 +163,7 @@ export class Registry {
 
   /** The first list of fallbacks whose pattern fits the name, as the client wrote it or as its alias has it. */
   #standIns(model: string, name: string, clientFormat: string, choices: readonly Choice[]): Choice[][] {
-    const fitting = this.#fallbacks.find(({ pattern }) => pattern.test(model) || pattern.test(name));
+    const fitting = this.fallbacks.find(({ pattern }) => pattern.test(model) || pattern.test(name));
     const known = new Set(choices.map(placeOf));
     const groups = (fitting?.models ?? []).map((wanted) => {
       const fresh = this.#choices(
@@ -177,11 +178,16 @@ export class Registry {
     return groups.filter((group) => group.length > 0);
   }
 
+  /** Whether a model belongs to providers that are off. */
+  isOff(name: string): boolean {
+    const meant = this.#aliases.get(name) ?? name;
+    return !this.routes.has(meant) && !this.#rules.some(({ pattern }) => pattern.test(meant));
+  }
+
   /** Why nobody serves a name of the config; `undefined` when somebody does, or would if it were on. */
   faultOf(name: string): string | undefined {
     const meant = this.#aliases.get(name) ?? name;
-    const served = this.routes.has(meant) || this.#rules.some(({ pattern }) => pattern.test(meant));
-    return served || this.#offProviderOf(meant) ? undefined : this.#unknown(name, meant);
+    return !this.isOff(name) || this.#offProviderOf(meant) ? undefined : this.#unknown(name, meant);
   }
 
   /** With nothing but the mock switched on, a name that a known provider would serve is answered by the mock. */

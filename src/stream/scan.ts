@@ -73,6 +73,28 @@ export function scanBody(bytes: Uint8Array, maxDepth: number): Scan {
   return scan;
 }
 
+/** Where the elements of an array stand whose value fills the span; nothing when it is no array. */
+export function* elementsOf(
+  bytes: Uint8Array,
+  { start, end }: { start: number; end: number },
+): Generator<{ start: number; end: number }> {
+  if (bytes[start] !== OPEN_BRACKET) return;
+  let depth = 0;
+  let from = start + 1;
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) at = stringEnd(bytes, at);
+    else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth++;
+    else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth--;
+    if ((byte === COMMA && depth === 1) || depth === 0) {
+      const element = trimmed(bytes, from, at);
+      if (element.end > element.start) yield element;
+      from = at + 1;
+    }
+    if (depth === 0) return;
+  }
+}
+
 /** The index of the closing quote of the string that opens at `open`; the last byte when it never closes. */
 function stringEnd(bytes: Uint8Array, open: number): number {
   let end = bytes.indexOf(QUOTE, open + 1);

@@ -26,6 +26,8 @@ const SHORTEST_MS = 5_000;
 const LONGEST_MS = 300_000;
 /** Added to that, so that many gateways do not probe at once; never less, for the sake of the count above. */
 const JITTER = 0.2;
+/** However long it asked to be left alone. */
+const LONGEST_PAUSE_MS = 3_600_000;
 /** A probe that says nothing for so long does not keep the next one back. Milliseconds. */
 const PROBE_MS = 30_000;
 
@@ -63,6 +65,10 @@ export class Breaker {
     if (this.standing(trial.startedAt) === "half-open") this.#probe = trial;
   }
 
+  isProbe(trial: Trial): boolean {
+    return trial === this.#probe;
+  }
+
   /** The answer began. Proof enough to let others in, though it may still break. */
   answered(trial: Trial): void {
     if (this.#open && trial.startedAt >= this.#open.since) this.#close();
@@ -89,7 +95,7 @@ export class Breaker {
   /** It asked to be left alone, or refuses its credential. @param ms how long; without one it is as if it had failed */
   pause(trial: Trial, now: number, ms: number | undefined): void {
     if (trial === this.#probe) this.#probe = undefined;
-    const until = now + (ms ?? this.#period());
+    const until = now + Math.min(LONGEST_PAUSE_MS, ms ?? this.#period());
     if (ms === undefined) this.#openings++;
     this.#open = { since: now, until: Math.max(until, this.opensAt), standing: "paused" };
   }

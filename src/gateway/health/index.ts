@@ -66,11 +66,19 @@ export class Health {
       case "limited":
         return this.#breaker(attempt.target, now).pause(attempt, now, failure.retryAfterMs);
       case "refused":
-        this.#breaker(attempt.target, now).pause(attempt, now, failure.retryAfterMs ?? REFUSED_MS);
-        this.#options.onAlert?.(
-          `${attempt.target.deployment.name} refuses its credential or has no funds (${failure.what}); it is left alone for ${Math.round((failure.retryAfterMs ?? REFUSED_MS) / 1000)} s where another can answer`,
-        );
+        return this.#refused(attempt, failure, now);
     }
+  }
+
+  /** Somebody has to see to it; it is said when it begins, and again after each time it was tried in vain. */
+  #refused(attempt: Attempt, { what, retryAfterMs = REFUSED_MS }: Failure, now: number): void {
+    const breaker = this.#breaker(attempt.target, now);
+    const isNews = breaker.standing(now) !== "paused" || breaker.isProbe(attempt);
+    breaker.pause(attempt, now, retryAfterMs);
+    if (!isNews) return;
+    const { name } = attempt.target.deployment;
+    const rest = `; it is left alone for ${Math.round(retryAfterMs / 1000)} s where another can answer`;
+    this.#options.onAlert?.(`${name} refuses its credential or has no funds (${what})${rest}`);
   }
 
   /** The call is over; an answer that had begun counts by how it ended. */

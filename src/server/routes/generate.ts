@@ -93,6 +93,7 @@ async function readIncoming(
     format,
     bytes: body.bytes,
     modelSpan: body.spanOf("model")!,
+    spanOf: (name) => body.spanOf(name),
     get body() {
       return body.json;
     },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Json } from "../../../src/core/json.ts";
-import { readRetryAfter } from "../../../src/formats/chat-completions/upstream/retry-after.ts";
+import { readRetryAfter } from "../../../src/stream/retry-after.ts";
 import { upstream } from "./make.ts";
 
 const decode = (status: number, body: Json | string, headers: Record<string, string> = {}) =>
@@ -58,9 +58,11 @@ describe("how long to wait", () => {
     expect(wait({}, openai("Please try again in 20ms."))).toBe(0.02);
   });
 
-  test("G-105: it is on the error of a rate limit and of an overload, and nowhere else", () => {
+  test("G-105: it is on the error of what may be over after a while, and nowhere else", () => {
     expect(decode(429, openai("x"), { "retry-after": "3" }).retryAfter).toBe(3);
     expect(decode(503, openai("x"), { "retry-after": "3" }).retryAfter).toBe(3);
+    expect(decode(500, openai("x"), { "retry-after": "3" }).retryAfter).toBe(3);
+    expect(decode(502, "<html>", { "retry-after": "3" }).retryAfter).toBe(3);
     expect(decode(400, openai("x"), { "retry-after": "3" }).retryAfter).toBeUndefined();
   });
 });

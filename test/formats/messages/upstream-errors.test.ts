@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../../src/core/json.ts";
-import { readRetryAfter } from "../../../src/formats/messages/upstream/errors.ts";
+import { readRetryAfter } from "../../../src/stream/retry-after.ts";
 import { failure, framesOf, fromList, makeCall, toList, upstream } from "./make.ts";
 
 const body = (type: string, message: string, details?: JsonObject) =>
@@ -149,7 +149,7 @@ describe("sentences", () => {
 
 describe("when to come back", () => {
   const now = Date.parse("2026-11-20T00:00:00Z");
-  const read = (headers: Record<string, string>) => readRetryAfter(new Headers(headers), now);
+  const read = (headers: Record<string, string>) => readRetryAfter(new Headers(headers), undefined, now);
 
   test("every spelling", () => {
     expect(read({ "retry-after-ms": "1500", "retry-after": "9" })).toBe(1.5);

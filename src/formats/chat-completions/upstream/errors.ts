@@ -5,8 +5,8 @@ import type { Frame, HeaderReader } from "../../../core/format.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
 import { lookup } from "../../../core/table.ts";
+import { readRetryAfter, readShouldRetry } from "../../../stream/retry-after.ts";
 import { readSentence } from "./error-text.ts";
-import { readRetryAfter } from "./retry-after.ts";
 
 /** Statuses that say what happened; other 4xx are `invalid-request`, all else is `upstream`. */
 const KIND_BY_STATUS: Record<number, ErrorKind> = {
@@ -114,14 +114,18 @@ export function errorIn(frame: Frame, body: Json | undefined): Json | undefined 
   return bare && body.choices === undefined ? body : undefined;
 }
 
+/** What a page without a readable error can be believed to say by its status alone. */
+const BELIEVED: ReadonlySet<ErrorKind> = new Set<ErrorKind>(["rate-limited", "overloaded", "timeout"]);
+/** Failures that may be over after a while. */
+const PASSING: ReadonlySet<ErrorKind> = new Set<ErrorKind>([...BELIEVED, "upstream", "conflict"]);
+
 /** An HTML or text page: something between the gateway and the vendor answered. Only its status can be believed. */
 function decodePage(status: number, headers: HeaderReader): GatewayError {
   const kind = KIND_BY_STATUS[status] ?? "upstream";
   if (kind === "upstream-auth") return refusedCredential(`status ${status} without a JSON body`);
-  const believed: ReadonlySet<ErrorKind> = new Set<ErrorKind>(["rate-limited", "overloaded", "timeout"]);
   const message = `The provider answered with status ${status} and no readable error.`;
-  if (!believed.has(kind)) return new GatewayError("upstream", message);
-  return new GatewayError(kind, message, { retryAfter: readRetryAfter(headers, undefined) });
+  const retryAfter = PASSING.has(kind) ? readRetryAfter(headers, undefined) : undefined;
+  return new GatewayError(BELIEVED.has(kind) ? kind : "upstream", message, { retryAfter });
 }
 
 function decode(body: Json, status: number, headers: HeaderReader): GatewayError {
@@ -131,7 +135,7 @@ function decode(body: Json, status: number, headers: HeaderReader): GatewayError
   if (kind === "upstream-auth") return refusedCredential(sentence);
   const facts: ErrorFacts = { code: codeOf(kind, said, sentence), param: said.param };
   if (kind === "invalid-request") facts.status = clientStatus(status || said.status);
-  if (kind === "rate-limited" || kind === "overloaded") facts.retryAfter = readRetryAfter(headers, body);
+  if (PASSING.has(kind)) facts.retryAfter = readRetryAfter(headers, body);
   if (kind === "quota") facts.shouldRetry = false;
   else facts.shouldRetry = readShouldRetry(headers);
   return new GatewayError(kind, sentence, facts);
@@ -220,9 +224,4 @@ function fallbackSentence(status: number): string {
   return status > 0
     ? `The provider failed with status ${status}.`
     : "The provider reported an error without a reason.";
-}
-
-function readShouldRetry(headers: HeaderReader): boolean | undefined {
-  const value = headers.get("x-should-retry");
-  return value === "true" ? true : value === "false" ? false : undefined;
 }

@@ -4,6 +4,7 @@ import { GatewayError } from "../../../core/error.ts";
 import type { HeaderReader } from "../../../core/format.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
+import { readRetryAfter, readShouldRetry } from "../../../stream/retry-after.ts";
 
 /**
  * Kind by the vendor's error type; it says more than the status, which hosts in between rewrite. The two types not listed
@@ -57,7 +58,7 @@ export function decodeError(status: number, headers: HeaderReader, body: string)
   const type = typeof error?.type === "string" ? error.type : "";
   const kind =
     KIND_BY_TYPE.get(type) ?? KIND_BY_STATUS[status] ?? (status < 500 ? "invalid-request" : "upstream");
-  const retryAfter = readRetryAfter(headers);
+  const retryAfter = readRetryAfter(headers, parsed);
   return build(kindOfLimit(kind, error, retryAfter), sentenceOf(parsed, error, status), {
     error,
     retryAfter,
@@ -158,40 +159,6 @@ const SECRETS: [RegExp, string][] = [
 function cleanSentence(text: string): string {
   const cut = text.length > MAX_SENTENCE ? `${text.slice(0, MAX_SENTENCE - 1)}…` : text;
   return SECRETS.reduce((sentence, [pattern, put]) => sentence.replace(pattern, put), cut);
-}
-
-/**
- * Seconds to wait, in any of the spellings seen: `retry-after-ms`, `retry-after` as seconds or as an HTTP date, and the
- * reset times of the rate-limit headers (RFC 3339) for the limits that are used up.
- */
-export function readRetryAfter(headers: HeaderReader, now = Date.now()): number | undefined {
-  const milliseconds = positive(headers.get("retry-after-ms"));
-  if (milliseconds !== undefined) return milliseconds / 1000;
-  const header = headers.get("retry-after");
-  if (header !== null) return positive(header) ?? secondsUntil(header, now);
-  const waits: number[] = [];
-  for (const limit of ["requests", "tokens", "input-tokens", "output-tokens"]) {
-    if (headers.get(`anthropic-ratelimit-${limit}-remaining`) !== "0") continue;
-    const wait = secondsUntil(headers.get(`anthropic-ratelimit-${limit}-reset`), now);
-    if (wait !== undefined) waits.push(wait);
-  }
-  return waits.length > 0 ? Math.max(...waits) : undefined;
-}
-
-function positive(text: string | null): number | undefined {
-  if (text === null || text.trim() === "") return undefined;
-  const value = Number(text);
-  return Number.isFinite(value) && value >= 0 ? value : undefined;
-}
-
-function secondsUntil(date: string | null, now: number): number | undefined {
-  const at = date === null ? Number.NaN : Date.parse(date);
-  return Number.isNaN(at) ? undefined : Math.max(0, (at - now) / 1000);
-}
-
-function readShouldRetry(headers: HeaderReader): boolean | undefined {
-  const value = headers.get("x-should-retry");
-  return value === "true" ? true : value === "false" ? false : undefined;
 }
 
 /** An answer that cannot be read; what exactly, only the log learns. */

@@ -1,7 +1,7 @@
-/** How long an upstream wants to be left alone, in all the spellings vendors use (contract E.10.1). */
-import type { HeaderReader } from "../../../core/format.ts";
-import type { Json } from "../../../core/json.ts";
-import { isObject } from "../../../core/json.ts";
+/** What an upstream says of another try: how long it wants to be left alone, in all the spellings vendors use (contract E.10.1). */
+import type { HeaderReader } from "../core/format.ts";
+import type { Json } from "../core/json.ts";
+import { isObject } from "../core/json.ts";
 
 /** Seconds to wait; `undefined` when nothing says so. `now` in milliseconds of the Unix epoch. */
 export function readRetryAfter(
@@ -14,6 +14,7 @@ export function readRetryAfter(
     secondsOf(headers.get("retry-after"), now) ??
     retryDelay(body) ??
     limitReset(headers, now) ??
+    anthropicReset(headers, now) ??
     retryWording(body)
   );
 }
@@ -76,6 +77,17 @@ function limitReset(headers: HeaderReader, now: number): number | undefined {
   return longest;
 }
 
+/** Anthropic names the limit first and the word behind it: `anthropic-ratelimit-tokens-reset` (RFC 3339). */
+function anthropicReset(headers: HeaderReader, now: number): number | undefined {
+  let longest: number | undefined;
+  for (const limit of ["requests", "tokens", "input-tokens", "output-tokens"]) {
+    if (headers.get(`anthropic-ratelimit-${limit}-remaining`) !== "0") continue;
+    const wait = secondsOf(headers.get(`anthropic-ratelimit-${limit}-reset`), now);
+    if (wait !== undefined) longest = Math.max(longest ?? 0, wait);
+  }
+  return longest;
+}
+
 /** `Please try again in 6.2s`, `retry in 20 seconds`: said only in the sentence. */
 function retryWording(body: Json | undefined): number | undefined {
   const text = body === undefined ? "" : JSON.stringify(body).slice(0, 4000);
@@ -83,4 +95,10 @@ function retryWording(body: Json | undefined): number | undefined {
   if (!match) return undefined;
   const amount = Number(match[2]) * (match[3] === "ms" ? 0.001 : 1);
   return Number(match[1] ?? 0) * 60 + amount;
+}
+
+/** The vendors' own word to their SDKs: `x-should-retry`. */
+export function readShouldRetry(headers: HeaderReader): boolean | undefined {
+  const value = headers.get("x-should-retry");
+  return value === "true" ? true : value === "false" ? false : undefined;
 }

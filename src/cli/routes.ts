@@ -1,0 +1,20 @@
+/** Routes and fallbacks in words, for those who look at a config. */
+import type { Registry } from "../gateway/registry.ts";
+
+/** `smart` and `openai/gpt-5.4 ×3, groq/… (priority 1)`; `gpt-*` and `falls back to …`. What is off is marked. */
+export function routeRows(registry: Registry): [name: string, models: string][] {
+  const named = (model: string) => (registry.isOff(model) ? `${model} (off)` : model);
+  const routes = [...registry.routes].map(([name, targets]): [string, string] => {
+    const models = targets.map(({ model, weight, priority }) =>
+      [named(model), weight > 1 && `×${weight}`, priority > 0 && `(priority ${priority})`]
+        .filter(Boolean)
+        .join(" "),
+    );
+    return [name, models.join(", ")];
+  });
+  const standIns = registry.fallbacks.map(({ pattern, models }): [string, string] => [
+    pattern.text,
+    `falls back to ${models.map(named).join(", ")}`,
+  ]);
+  return [...routes, ...standIns];
+}

@@ -6,11 +6,12 @@ import { ConfigError } from "./config/error.ts";
 import { providerSettings } from "./config/providers.ts";
 import type { Config } from "./config/schema.ts";
 import type { Plugin } from "./core/plugin.ts";
-import type { BrokenPlugin } from "./dropped/discover.ts";
+import type { Provider } from "./core/provider.ts";
+import type { BrokenPlugin, Discovered } from "./dropped/discover.ts";
 import { loadPlugins } from "./dropped/discover.ts";
 import { chatCompletionsFormat } from "./formats/chat-completions/index.ts";
 import { createMessagesFormat } from "./formats/messages/index.ts";
-import type { LoadedPlugin, RouteTarget } from "./gateway/registry.ts";
+import type { LoadedPlugin, RegistryOptions, RouteTarget } from "./gateway/registry.ts";
 import { Registry } from "./gateway/registry.ts";
 
 export interface Assembled {
@@ -29,15 +30,17 @@ export async function assemble(
   env: Record<string, string | undefined>,
   locate: Locate = () => "weir.yaml",
 ): Promise<Assembled> {
-  const { dir } = config.plugins;
-  const dropped = await loadPlugins({ ...config.plugins, except: shippedFiles(dir) });
-  if (config.plugins.strict && dropped.broken[0])
-    throw new Error(`plugins.strict: ${dropped.broken[0].message}`);
-  const plugins = [...builtIn.map((plugin: Plugin) => ({ plugin, source: "built-in" })), ...dropped.plugins];
-  const registry = new Registry({
-    plugins,
+  const { dir, strict } = config.plugins;
+  const parts = {
     formats: [chatCompletionsFormat, createMessagesFormat({ systemTurns: config.messages.systemTurns })],
-    settings: (provider) => providerSettings(config, env, provider),
+    settings: (provider: Provider) => providerSettings(config, env, provider),
+  };
+  const dropped = await loadPlugins({ ...config.plugins, except: shippedFiles(dir) });
+  const { plugins, broken } = sortOut(dropped, parts);
+  if (strict && broken[0]) throw new Error(`plugins.strict: ${broken[0].message}`);
+  const registry = new Registry({
+    ...parts,
+    plugins,
     aliases: config.aliases,
     routes: Object.fromEntries(
       Object.entries(config.routes).map(([name, targets]) => [name, targets.map(completeTarget)]),
@@ -45,7 +48,33 @@ export async function assemble(
     fallbacks: config.fallbacks,
   });
   checkModels(registry, config, locate);
-  return { registry, plugins, broken: dropped.broken };
+  return { registry, plugins, broken };
+}
+
+/**
+ * The built-in plugins, and of the dropped ones those that can stand beside them and each other: a wrong declaration, or
+ * a name that is taken, costs the file it is in and no other.
+ */
+function sortOut(
+  dropped: Discovered,
+  parts: Pick<RegistryOptions, "formats" | "settings">,
+): Pick<Assembled, "plugins" | "broken"> {
+  let plugins: LoadedPlugin[] = builtIn.map((plugin: Plugin) => ({ plugin, source: "built-in" }));
+  const broken = [...dropped.broken];
+  for (const candidate of dropped.plugins) {
+    try {
+      new Registry({ ...parts, plugins: [...plugins, candidate] });
+      plugins = [...plugins, candidate];
+    } catch (cause) {
+      if (cause instanceof ConfigError || !(cause instanceof Error)) throw cause;
+      const { source } = candidate;
+      broken.push({
+        file: source,
+        message: cause.message.startsWith(source) ? cause.message : `${source}: ${cause.message}`,
+      });
+    }
+  }
+  return { plugins, broken };
 }
 
 type Locate = (path: Path) => string;

@@ -3,7 +3,7 @@ import { assemble } from "./assemble.ts";
 import type { Assembled } from "./assemble.ts";
 import type { Path } from "./config/error.ts";
 import type { Config } from "./config/schema.ts";
-import { GatewayError } from "./core/error.ts";
+import { describeThrown, GatewayError } from "./core/error.ts";
 import { Clock } from "./gateway/clock.ts";
 import { containHooks } from "./gateway/contain.ts";
 import type { Gateway } from "./gateway/exchange.ts";
@@ -110,7 +110,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
 
 /** Who did it, when the stack leads through a dropped file: ` (plugin NAME, FILE)`. */
 function culprit(plugins: Assembled["plugins"], cause: unknown): string {
-  const stack = cause instanceof Error ? (cause.stack ?? "") : "";
+  const stack = describeThrown(cause);
   const found = plugins.find(({ source }) => source !== "built-in" && stack.includes(source));
   return found ? ` (plugin ${found.plugin.name}, ${found.source})` : "";
 }

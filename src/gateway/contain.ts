@@ -4,7 +4,7 @@
  */
 import type { Call } from "../core/call.ts";
 import type { ChatRequest } from "../core/chat.ts";
-import { GatewayError } from "../core/error.ts";
+import { describeThrown, GatewayError } from "../core/error.ts";
 import type { ChatEvent } from "../core/events.ts";
 import type { Hooks, Plugin } from "../core/plugin.ts";
 import { EventRules } from "./event-rules.ts";
@@ -155,7 +155,7 @@ function leaveOnAbort(call: Call): Leave {
 function pluginFailure(what: string, cause: unknown): GatewayError {
   if (cause instanceof GatewayError) return cause;
   const named = new Error(what);
-  named.stack = `${what}: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}`;
+  named.stack = `${what}: ${describeThrown(cause)}`;
   return GatewayError.from(named);
 }
 

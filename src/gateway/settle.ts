@@ -1,6 +1,7 @@
 /** How a call ends, exactly once, whatever became of it: status, outcome, log, hooks. */
 import type { Call, Outcome } from "../core/call.ts";
 import type { GatewayError } from "../core/error.ts";
+import { describeThrown } from "../core/error.ts";
 import type { Hooks } from "../core/plugin.ts";
 import { withoutSecrets } from "./redact.ts";
 
@@ -60,11 +61,10 @@ export function doneHooks(hooks: readonly Hooks[]): CallObserver[] {
 function describeError(error: GatewayError, call: Call): NonNullable<Call["error"]> {
   const { kind, code, cause } = error;
   const hidden = (text: string) => withoutSecrets(text, call.target?.provider);
-  const beneath = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
   return {
     kind,
     code,
     message: hidden(error.message),
-    cause: cause === undefined ? undefined : hidden(beneath),
+    cause: cause === undefined ? undefined : hidden(describeThrown(cause)),
   };
 }

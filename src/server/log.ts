@@ -1,5 +1,6 @@
 /** The log: a line a call, JSON where a program reads it, readable where a person does. Never prompts, never keys. */
 import type { Attempt, Call } from "../core/call.ts";
+import { describeThrown } from "../core/error.ts";
 import { writeTried } from "../gateway/reply.ts";
 
 export type LogLevel = "info" | "warn" | "error" | "silent";
@@ -52,12 +53,7 @@ export function createLogger(options: LogOptions): Logger {
       );
     },
     fault(message, cause) {
-      const detail =
-        cause instanceof Error
-          ? (cause.stack ?? cause.message)
-          : cause === undefined
-            ? undefined
-            : String(cause);
+      const detail = cause === undefined ? undefined : describeThrown(cause);
       put(
         "error",
         { time: new Date().toISOString(), level: "error", message, detail },

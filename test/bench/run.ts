@@ -1,139 +1,121 @@
 /**
- * `bun run bench`: weir's compiled binary against a bare pass-through on the same runtime, in one run. Figures drift on
- * shared machines: read the ratios. Upstream and load share a core, the gateway has the other where `taskset` is there.
+ * `bun run bench`: the compiled binary against nginx, a bare pass-through and nothing at all, in one run.
+ * `bun run bench --help` says what can be asked of it.
  */
-import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { cpus, release } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { direct, startNginx, startPassthrough, startWeir } from "./fronts.ts";
+import type { Results } from "./goals.ts";
+import type { BenchOptions } from "./measures.ts";
+import * as measures from "./measures.ts";
+import { binaryMegabytes, freePort, Rig, ROOT } from "./rig.ts";
+import { writeResults } from "./table.ts";
 
-const ROOT = resolve(import.meta.dir, "../..");
-const BINARY = join(ROOT, "dist/weir");
-const HERE = import.meta.dir;
-const PORTS = { upstream: 19470, passthrough: 19471, weir: 19472 };
-const SECONDS = "3";
-const ROUNDS = 3;
+const GROUPS = ["calls", "streams", "memory", "start", "burst", "soak", "workers", "transports"] as const;
+type Group = (typeof GROUPS)[number];
 
-const pinned = Bun.which("taskset") !== null && navigator.hardwareConcurrency > 1;
-const on = (core: number, command: string[]) =>
-  pinned ? ["taskset", "-c", String(core), ...command] : command;
+const HELP = `bun run bench [options]
 
-interface Figures {
-  perSecond: number;
-  pieces: number;
-  p50: number;
-  p99: number;
-  failures: number;
+  --only GROUPS   some of: ${GROUPS.join(", ")} (with commas between)
+  --quick         one short round of everything but the soak, in two minutes
+  --soak MINUTES  how long the soak goes on (default 3)
+  --json FILE     where the figures go (default dist/bench.json)
+  --readme        puts the table into README.md`;
+
+const { values } = parseArgs({
+  options: {
+    only: { type: "string" },
+    quick: { type: "boolean", default: false },
+    soak: { type: "string", default: "3" },
+    json: { type: "string", default: join(ROOT, "dist/bench.json") },
+    readme: { type: "boolean", default: false },
+    help: { type: "boolean", default: false },
+  },
+});
+
+if (values.help) {
+  console.log(HELP);
+  process.exit(0);
 }
 
-const children: Bun.Subprocess[] = [];
-
-function start(core: number, command: string[], env: Record<string, string> = {}): Bun.Subprocess {
-  const child = Bun.spawn(on(core, command), {
-    cwd: HERE,
-    env: { PATH: process.env["PATH"] ?? "", BUN_CONFIG_MAX_HTTP_REQUESTS: "65336", ...env },
-    stdout: "ignore",
-    stderr: "ignore",
+const groups = chosenGroups(values.only, values.quick);
+const rig = new Rig();
+for (const signal of ["SIGINT", "SIGTERM"] as const)
+  process.on(signal, () => {
+    rig.stop();
+    process.exit(1);
   });
-  children.push(child);
-  return child;
-}
 
-async function ready(port: number): Promise<number> {
-  const started = performance.now();
-  for (let tries = 0; tries < 2000; tries++) {
-    const open = await fetch(`http://127.0.0.1:${port}/health`, { method: "POST", body: "{}" }).then(
-      () => true,
-      () => false,
-    );
-    if (open) return performance.now() - started;
-    await Bun.sleep(2);
-  }
-  throw new Error(`Nothing answers on port ${port}.`);
-}
-
-async function load(port: number, kind: string, connections: number, bytes: number): Promise<Figures> {
-  const url = `http://127.0.0.1:${port}`;
-  const command = [
-    process.execPath,
-    join(HERE, "load.ts"),
-    url,
-    kind,
-    String(connections),
-    SECONDS,
-    String(bytes),
-  ];
-  const child = Bun.spawn(on(1, command), { stdout: "pipe", stderr: "inherit" });
-  return JSON.parse(await new Response(child.stdout).text()) as Figures;
-}
-
-/** User and system time a process has used so far, milliseconds (Linux). */
-async function cpu(pid: number): Promise<number> {
-  const stat = await Bun.file(`/proc/${pid}/stat`).text();
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) * 10;
-}
-
-async function memory(pid: number): Promise<number> {
-  const status = await Bun.file(`/proc/${pid}/status`).text();
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
-}
-
-const median = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
-
-const CASES: readonly [name: string, kind: string, connections: number, bytes: number][] = [
-  ["1 KB, 1 connection", "json", 1, 1024],
-  ["1 KB, 64 connections", "json", 64, 1024],
-  ["1 KB, 256 connections", "json", 256, 1024],
-  ["20 KB, 64 connections", "json", 64, 20 * 1024],
-  ["200 KB, 64 connections", "json", 64, 200 * 1024],
-  ["200 streams", "stream", 200, 1024],
-];
-
-if (!existsSync(BINARY)) throw new Error("There is no dist/weir; run `bun run build` first.");
-const rows: Record<string, unknown>[] = [];
 try {
-  start(1, [process.execPath, join(HERE, "upstream.ts"), String(PORTS.upstream)]);
-  await ready(PORTS.upstream);
-  const upstream = `http://127.0.0.1:${PORTS.upstream}`;
-  const passthrough = start(0, [
-    process.execPath,
-    join(HERE, "passthrough.ts"),
-    String(PORTS.passthrough),
-    upstream,
-  ]);
-  await ready(PORTS.passthrough);
-  const env = { OPENAI_API_KEY: "bench", OPENAI_BASE_URL: `${upstream}/v1` };
-  const weir = start(0, [BINARY, "--port", String(PORTS.weir)], env);
-  const firstAnswer = await ready(PORTS.weir);
-  const idle = await memory(weir.pid);
-  for (const [name, kind, connections, bytes] of CASES) {
-    const bare: Figures[] = [];
-    const own: Figures[] = [];
-    const spent = { bare: 0, own: 0 };
-    for (let round = 0; round < ROUNDS; round++) {
-      const before = [await cpu(passthrough.pid), await cpu(weir.pid)] as const;
-      bare.push(await load(PORTS.passthrough, kind, connections, bytes));
-      own.push(await load(PORTS.weir, kind, connections, bytes));
-      spent.bare += (await cpu(passthrough.pid)) - before[0];
-      spent.own += (await cpu(weir.pid)) - before[1];
-    }
-    const of = (list: Figures[], read: (figures: Figures) => number) => median(list.map(read));
-    const units = (list: Figures[]) =>
-      list.reduce((sum, one) => sum + (kind === "stream" ? one.pieces : one.perSecond * Number(SECONDS)), 0);
-    rows.push({
-      case: name,
-      "pass-through/s": Math.round(of(bare, (one) => one.perSecond)),
-      "weir/s": Math.round(of(own, (one) => one.perSecond)),
-      ratio: (of(own, (one) => one.perSecond) / of(bare, (one) => one.perSecond)).toFixed(2),
-      "p50 ms": `${of(bare, (one) => one.p50).toFixed(2)} / ${of(own, (one) => one.p50).toFixed(2)}`,
-      "p99 ms": `${of(bare, (one) => one.p99).toFixed(2)} / ${of(own, (one) => one.p99).toFixed(2)}`,
-      [`µs CPU each`]: `${((spent.bare * 1000) / units(bare)).toFixed(1)} / ${((spent.own * 1000) / units(own)).toFixed(1)}`,
-      failures: own.reduce((sum, one) => sum + one.failures, 0),
-    });
-  }
-  console.table(rows);
-  console.log(`memory idle ${idle.toFixed(0)} MB, after the load ${(await memory(weir.pid)).toFixed(0)} MB`);
-  console.log(`exec to first answer ${firstAnswer.toFixed(0)} ms`);
-  console.log(`pinned to cores: ${pinned}; pieces of a stream counted as units in its row of CPU`);
+  rig.build();
+  const results = await measureAll();
+  const text = writeResults(results);
+  await Bun.write(values.json, `${JSON.stringify(results, null, 2)}\n`);
+  if (values.readme) await writeReadme(text);
+  console.log(text);
 } finally {
-  for (const child of children) child.kill();
+  rig.stop();
+}
+
+function chosenGroups(only: string | undefined, quick: boolean): ReadonlySet<Group> {
+  const known = new Set<string>(GROUPS);
+  const asked = only?.split(",") ?? GROUPS.filter((group) => !quick || group !== "soak");
+  const unknown = asked.find((name) => !known.has(name));
+  if (unknown !== undefined)
+    throw new Error(`There is no group "${unknown}"; there are ${GROUPS.join(", ")}.`);
+  return new Set(asked as Group[]);
+}
+
+async function measureAll(): Promise<Results> {
+  const upstream = await freePort();
+  rig.startUpstream(upstream);
+  await Bun.sleep(200);
+  const weir = await startWeir(rig, upstream);
+  const nginx = await startNginx(rig, upstream);
+  if (!nginx) console.error("There is no nginx here: its rows stay empty (apt-get install nginx-light).");
+  const passthrough = await startPassthrough(rig, upstream);
+  const options: BenchOptions = {
+    rig,
+    upstream,
+    weir,
+    fronts: [direct(upstream), ...(nginx ? [nginx] : []), passthrough, weir],
+    rounds: values.quick ? 1 : 3,
+    seconds: values.quick ? 1.5 : 3,
+    progress: (text) => console.error(`${new Date().toTimeString().slice(0, 8)}  ${text}`),
+  };
+  const when = async <Value>(group: Group, measure: () => Promise<Value>) =>
+    groups.has(group) ? measure() : undefined;
+  return {
+    date: new Date().toISOString().slice(0, 10),
+    machine: machine(),
+    rounds: options.rounds,
+    pinned: rig.pinned,
+    binaryMegabytes: binaryMegabytes(),
+    calls: await when("calls", () => measures.measureCalls(options)),
+    streams: await when("streams", () => measures.measureStreams(options)),
+    memory: await when("memory", () => measures.measureMemory(options)),
+    startMs: await when("start", () => measures.measureStart(options)),
+    burstSeconds: await when("burst", () => measures.measureBurst(options)),
+    soak: await when("soak", () => measures.measureSoak(options, Number(values.soak))),
+    workers: await when("workers", () => measures.measureWorkers(options)),
+    transports: await when("transports", () => measures.measureTransports(options)),
+  };
+}
+
+function machine(): string {
+  const [first] = cpus();
+  return `${cpus().length} cores of ${first?.model.trim() ?? "unknown"}, Linux ${release()}, Bun ${Bun.version}`;
+}
+
+/** Between its marks; everything else in the file stays as it is. */
+async function writeReadme(text: string): Promise<void> {
+  const file = join(ROOT, "README.md");
+  const readme = await Bun.file(file).text();
+  const marked = /(<!-- bench -->\n)[^]*?(\n<!-- \/bench -->)/;
+  if (!marked.test(readme)) throw new Error("README.md has no <!-- bench --> marks to write between.");
+  await Bun.write(
+    file,
+    readme.replace(marked, (_, open, close) => `${open}${text}${close}`),
+  );
 }

@@ -1,0 +1,108 @@
+/** What stands between load and upstream: nothing, nginx, a bare pass-through, weir. */
+import { join } from "node:path";
+import { BINARY, freePort, KEY, ready, type Program, type Rig } from "./rig.ts";
+
+export interface Front {
+  name: string;
+  port: number;
+  /** Absent: nothing stands in between. */
+  program?: Program;
+  /** How models are called there. */
+  prefix: string;
+}
+
+/** The cap of 256 requests at once is lifted for the pass-through too (runtime finding 1). */
+const UNCAPPED = { BUN_CONFIG_MAX_HTTP_REQUESTS: "65336" };
+
+export function direct(upstream: number): Front {
+  return { name: "direct", port: upstream, prefix: "" };
+}
+
+export async function startPassthrough(rig: Rig, upstream: number): Promise<Front> {
+  const port = await freePort();
+  const command = [
+    process.execPath,
+    join(import.meta.dir, "passthrough.ts"),
+    String(port),
+    `http://127.0.0.1:${upstream}`,
+  ];
+  const program = rig.start(0, command, UNCAPPED);
+  await ready(port);
+  return { name: "pass-through", port, program, prefix: "" };
+}
+
+/** @returns undefined when there is no nginx */
+export async function startNginx(rig: Rig, upstream: number): Promise<Front | undefined> {
+  const nginx = findNginx();
+  if (!nginx) return undefined;
+  const port = await freePort();
+  const file = await rig.write("nginx.conf", nginxSettings(rig.folder, port, upstream));
+  const program = rig.start(0, [nginx, "-p", rig.folder, "-c", file]);
+  await ready(port);
+  return { name: "nginx", port, program, prefix: "" };
+}
+
+/** From Debian's packages where this may install them. */
+function findNginx(): string | undefined {
+  const find = () => Bun.which("nginx", { PATH: `${process.env["PATH"]}:/usr/sbin` }) ?? undefined;
+  const found = find();
+  if (found || process.getuid?.() !== 0 || !Bun.which("apt-get")) return found;
+  console.error("installing nginx from Debian's packages …");
+  Bun.spawnSync(["apt-get", "update"]);
+  Bun.spawnSync(["apt-get", "install", "-y", "--no-install-recommends", "nginx-light"]);
+  return find();
+}
+
+function nginxSettings(folder: string, port: number, upstream: number): string {
+  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+  return `
+daemon off; master_process off; worker_processes 1; pid ${folder}/nginx.pid; error_log ${folder}/nginx.log crit;
+events { worker_connections 16384; }
+http {
+  access_log off;
+  ${temporary.map((name) => `${name}_temp_path ${folder}/${name};`).join(" ")}
+  client_max_body_size 64m; client_body_buffer_size 1m; keepalive_requests 1000000000;
+  upstream model { server 127.0.0.1:${upstream}; keepalive 1024; keepalive_requests 1000000000; }
+  server {
+    listen 127.0.0.1:${port} backlog=8192;
+    location / { proxy_pass http://model; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off; proxy_read_timeout 600s; }
+  }
+}`;
+}
+
+export interface WeirFront extends Front {
+  program: Program;
+  /** From exec to the first answer, in milliseconds. */
+  startMs: number;
+}
+
+/** The compiled binary as a user runs it: keys, validation, usage, a log line a call. */
+export async function startWeir(rig: Rig, upstream: number, workers = 1): Promise<WeirFront> {
+  const port = await freePort();
+  const env = {
+    WEIR_API_KEYS: `bench:${KEY}`,
+    WEIR_LOG: "json",
+    OPENAI_API_KEY: "upstream-key",
+    OPENAI_BASE_URL: `http://127.0.0.1:${upstream}/v1`,
+    ANTHROPIC_API_KEY: "upstream-key",
+    ANTHROPIC_BASE_URL: `http://127.0.0.1:${upstream}`,
+    ...(takesWorkers() && { WEIR_WORKERS: String(workers) }),
+  };
+  const program = rig.start(workers > 1 ? "any" : 0, [BINARY, "serve", "--port", String(port)], env);
+  const startMs = await ready(port, 1);
+  return {
+    name: workers > 1 ? `weir, ${workers} workers` : "weir",
+    port,
+    program,
+    prefix: "openai/",
+    startMs,
+  };
+}
+
+let workersKnown: boolean | undefined;
+
+export function takesWorkers(): boolean {
+  return (workersKnown ??= Bun.spawnSync([BINARY, "serve", "--help"])
+    .stdout.toString()
+    .includes("--workers"));
+}

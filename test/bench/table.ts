@@ -1,0 +1,109 @@
+/** The results as Markdown: the goals, then the figures behind them. */
+import { GOALS, judge, show, type Results } from "./goals.ts";
+
+export function writeResults(results: Results): string {
+  return [
+    `Measured on ${results.date}: ${results.machine}; medians of ${results.rounds}; ` +
+      `${results.pinned ? "gateway on one core, upstream and load on the other" : "not pinned to cores"}. ` +
+      "Figures drift on a shared machine; the ratios are of one run.",
+    goalsTable(results),
+    ...(results.calls ? [callsTable(results)] : []),
+    ...(results.streams ? [streamsTable(results)] : []),
+    ...(results.transports ? [transportsTable(results)] : []),
+    `The binary has ${results.binaryMegabytes.toFixed(0)} MB.` + soakSentence(results),
+  ].join("\n\n");
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+}
+
+function goalsTable(results: Results): string {
+  const rows = GOALS.map((goal) => {
+    const figure = goal.figure(results);
+    const limit = (value: number) => `${goal.sense === "least" ? "≥" : "≤"} ${value}${goal.unit}`;
+    const measured = figure === undefined ? "not measured" : `${show(figure)}${goal.unit}`;
+    return [
+      goal.what,
+      measured,
+      limit(goal.reach),
+      limit(goal.beyond),
+      figure === undefined ? "" : judge(goal, figure),
+    ];
+  });
+  return table(["what", "measured", "reach", "beyond", ""], rows);
+}
+
+function callsTable({ calls }: Results): string {
+  const rows = calls!.flatMap(({ kilobytes, connections, fronts }) =>
+    Object.entries(fronts).map(([name, one]) => [
+      `${kilobytes} KB`,
+      String(connections),
+      name,
+      Math.round(one.perSecond).toLocaleString("en"),
+      show(one.p50 / 1000),
+      show(one.p99 / 1000),
+      one.cpu === 0 ? "" : show(one.cpu),
+      String(one.failed),
+    ]),
+  );
+  return table(
+    ["request", "connections", "front", "per second", "p50 ms", "p99 ms", "CPU µs each", "failed"],
+    rows,
+  );
+}
+
+function streamsTable({ streams }: Results): string {
+  const rows = Object.entries(streams!).map(([name, one]) => [
+    name,
+    Math.round(one.chunksPerSecond).toLocaleString("en"),
+    show(one.firstP50 / 1000),
+    show(one.firstP99 / 1000),
+    show(one.delayP50 / 1000),
+    show(one.delayP99 / 1000),
+    one.cpu === 0 ? "" : show(one.cpu),
+    String(one.failed),
+  ]);
+  return table(
+    [
+      "200 streams",
+      "chunks/s",
+      "first chunk p50 ms",
+      "p99",
+      "delay of a chunk p50 ms",
+      "p99",
+      "CPU µs a chunk",
+      "failed",
+    ],
+    rows,
+  );
+}
+
+function transportsTable({ transports }: Results): string {
+  const rows = transports!.map(({ kind, scheme, concurrency, perSecond, cpu, dialled, failed }) => [
+    NAMES[kind] ?? kind,
+    scheme,
+    String(concurrency),
+    Math.round(perSecond).toLocaleString("en"),
+    show(cpu),
+    dialled === undefined ? "" : String(dialled),
+    String(failed),
+  ]);
+  return table(
+    ["upstream client, alone", "over", "at once", "per second", "CPU µs each", "connections made", "failed"],
+    rows,
+  );
+}
+
+const NAMES: Record<string, string> = {
+  fetch: "`fetch`",
+  session: "`Bun.FetchSession`",
+  node: "`node:http`",
+  own: "weir's own",
+};
+
+function soakSentence({ soak }: Results): string {
+  if (!soak) return "";
+  const { minutes, streams, left, failed, descriptorsBefore, descriptorsAfter } = soak;
+  return ` The soak ran ${minutes} minutes: ${streams.toLocaleString("en")} streams, ${left.toLocaleString("en")} of them aborted, ${failed} failed; descriptors ${descriptorsBefore} before and ${descriptorsAfter} after.`;
+}

@@ -55,7 +55,7 @@ export class Walk {
   first(now: number): Step {
     const { plan } = this.#options;
     const only = plan.choices.length === 1 && plan.fallbacks.length === 0 ? plan.choices[0] : undefined;
-    const choice = only ?? this.#fresh(now) ?? this.#fallback(now) ?? this.#soonest(now)[0]!;
+    const choice = only ?? this.#fresh(now) ?? this.#fallback(now) ?? this.#soonest(this.#choices, now)[0]!;
     if (!only) this.skipped = this.#before(choice);
     return this.#take(choice.target, 0);
   }
@@ -107,14 +107,14 @@ export class Walk {
     const inUse = this.#choices.some(({ target }) => isOpenTo(this.#outlook(target, now)));
     const excess = out.length - Math.floor(this.#choices.length / 2);
     if (!inUse || excess <= 0) return undefined;
-    return this.#soonest(now)
+    return this.#soonest(out, now)
       .slice(0, excess)
-      .find((choice) => out.includes(choice) && !this.#tried.includes(choice.target));
+      .find((choice) => !this.#tried.includes(choice.target));
   }
 
-  #soonest(now: number): readonly Choice[] {
+  #soonest(choices: readonly Choice[], now: number): readonly Choice[] {
     const opensAt = ({ target }: Choice) => this.#outlook(target, now).opensAt;
-    return [...this.#choices].sort((a, b) => opensAt(a) - opensAt(b));
+    return [...choices].sort((a, b) => opensAt(a) - opensAt(b));
   }
 
   #fallback(now: number): Choice | undefined {

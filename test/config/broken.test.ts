@@ -35,6 +35,38 @@ const BROKEN: readonly [yaml: string, message: string][] = [
     "keys:\n  - {name: a, sha256: zz}",
     "weir.yaml:2: sha256 must be 64 hexadecimal digits, but is another text (at keys[0].sha256).",
   ],
+  [
+    "routes:\n  a: [openai/x]\n  b:\n    - a",
+    "weir.yaml:4: the route b must name models, but a is a route; name its models (at routes.b[0]).",
+  ],
+  ["routes:\n  a:\n    - model: a", "weir.yaml:3: the route a leads back to itself (at routes.a[0])."],
+  ["aliases: {x: a}\nroutes:\n  a: [x]", "weir.yaml:3: the route a leads back to itself (at routes.a[0])."],
+  ["aliases: {a: mock/x}\nroutes:\n  a: [mock/x]", "weir.yaml:3: a is an alias already (at routes.a)."],
+  [
+    "routes:\n  a:\n    - {model: mock/x, weight: 0}",
+    "weir.yaml:3: weight must be an integer between 1 and 1000, but is 0 (at routes.a[0].weight).",
+  ],
+  ["fallbacks:\n  a: [b, a]", "weir.yaml:2: a falls back to itself (at fallbacks.a[1])."],
+  [
+    "fallbacks:\n  gpt-*: [x*]",
+    'weir.yaml:2: gpt-* must fall back to model names without * (at fallbacks["gpt-*"][0]).',
+  ],
+  [
+    "providers:\n  openai:\n    deployments:\n      - {name: a}\n      - {name: a}",
+    "weir.yaml:5: the deployment a is given twice (at providers.openai.deployments[1].name).",
+  ],
+  [
+    "providers:\n  openai:\n    deployments:\n      - {name: a, baseUrl: ftp://x}",
+    "weir.yaml:4: baseUrl must begin with http:// or https://, but begins with ftp: (at providers.openai.deployments[0].baseUrl).",
+  ],
+  [
+    "providers:\n  openai:\n    deployments:\n      - {name: a, apiKey: ''}",
+    "weir.yaml:4: apiKey is empty; leave it out to use none (at providers.openai.deployments[0].apiKey).",
+  ],
+  [
+    "retries: {attempts: 0}",
+    "weir.yaml:1: attempts must be an integer between 1 and 10, but is 0 (at retries.attempts).",
+  ],
   ["providers: []", "weir.yaml:1: providers must be a map of names to values, but is a list (at providers)."],
   [
     "providers:\n  openai: 3",

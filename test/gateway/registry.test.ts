@@ -5,6 +5,7 @@ import type { Provider } from "../../src/core/provider.ts";
 import { Secret } from "../../src/core/secret.ts";
 import { chatCompletionsFormat } from "../../src/formats/chat-completions/index.ts";
 import { messagesFormat } from "../../src/formats/messages/index.ts";
+import { describePlan } from "../../src/gateway/plan.ts";
 import { Registry } from "../../src/gateway/registry.ts";
 import type { RegistryOptions } from "../../src/gateway/registry.ts";
 
@@ -142,4 +143,79 @@ test("credentials are headers bound to the provider and do not print", () => {
   expect(`${settings().apiKey} ${JSON.stringify(settings())} ${Bun.inspect(settings())}`).not.toContain(
     "canary",
   );
+});
+
+describe("plans", () => {
+  const keyed = (provider: Partial<Provider> = {}) => host("a", { apiKey: "A", ...provider });
+  const deployments = [
+    { name: "eu", apiKey: new Secret("one"), weight: 3 },
+    { name: "us", apiKey: new Secret("two"), baseUrl: "https://us.example/v1", priority: 1 },
+  ];
+  const described = (built: Registry, model: string) =>
+    describePlan(built.plan(model, "chat-completions")).map(
+      ({ deployment, model: upstream, role, weight, url }) =>
+        [deployment, upstream, role, weight, url].join(" "),
+    );
+
+  test("a provider at several places: what one does not say is the provider's", () => {
+    const built = registry([keyed()], { settings: () => ({ deployments }) });
+    expect(described(built, "a/x")).toEqual([
+      "a/eu x target 3 https://a.example/v1/chat/completions",
+      "a/us x target 1 https://us.example/v1/chat/completions",
+    ]);
+    expect(built.providers[0]?.deployments.map(({ credentials }) => credentials)).toEqual([
+      { authorization: "Bearer one" },
+      { authorization: "Bearer two" },
+    ]);
+  });
+
+  test("a place without a credential switches the provider off, and says why", () => {
+    const settings = () => ({ deployments: [{ name: "eu" }] });
+    expect(registry([keyed()], { settings }).off[0]?.reason).toBe("set A to its API key");
+  });
+
+  test("routes, aliases and fallbacks, each place once", () => {
+    const built = registry(
+      [host("a", { models: ["gpt-*"] }), host("b"), host("off", { baseUrl: undefined })],
+      {
+        aliases: { quick: "b/small", best: "smart" },
+        routes: {
+          smart: [
+            { model: "gpt-5", weight: 2, priority: 0 },
+            { model: "quick", weight: 1, priority: 1 },
+            { model: "off/x", weight: 1, priority: 0 },
+          ],
+        },
+        fallbacks: { "gpt-*": ["b/x"], "gpt-5": ["smart", "quick"], smart: ["b/x", "off/x"], "*": ["gpt-5"] },
+      },
+    );
+    const at = (name: string) => `https://${name}.example/v1/chat/completions`;
+    const smart = [`a gpt-5 target 2 ${at("a")}`, `b small target 1 ${at("b")}`];
+    expect(described(built, "smart")).toEqual([...smart, `b x fallback 1 ${at("b")}`]);
+    expect(described(built, "best")).toEqual([...smart, `b x fallback 1 ${at("b")}`]);
+    expect(described(built, "gpt-5")).toEqual([
+      `a gpt-5 target 1 ${at("a")}`,
+      `b small fallback 1 ${at("b")}`,
+    ]);
+    expect(described(built, "gpt-4")).toEqual([`a gpt-4 target 1 ${at("a")}`, `b x fallback 1 ${at("b")}`]);
+    expect(described(built, "quick")[1]).toBe(`a gpt-5 fallback 1 ${at("a")}`);
+    expect(built.models().map(({ id }) => id)).toEqual(["smart", "quick", "best"]);
+    expect(built.resolve("smart", "messages").reason).toBe("route smart to gpt-5; pattern gpt-* of a");
+    expect(["smart", "quick", "off/x", "none/x"].map((name) => built.isOff(name))).toEqual([
+      false,
+      false,
+      true,
+      true,
+    ]);
+    expect([built.faultOf("off/x"), built.faultOf("none/x")]).toEqual([
+      undefined,
+      expect.stringContaining("No provider serves the model `none/x`"),
+    ]);
+  });
+
+  test("a route of which nothing is on says what would switch it on", () => {
+    const routes = { smart: [{ model: "off/x", weight: 1, priority: 0 }] };
+    const built = registry([host("a"), host("off", { baseUrl: undefined })], { routes });
+    expect(() => built.plan("smart", "messages")).toThrow("belongs to off, which is off: set OFF_BASE_URL");
+  });
 });

@@ -3,12 +3,14 @@ import { assemble } from "./assemble.ts";
 import type { Assembled } from "./assemble.ts";
 import type { Path } from "./config/error.ts";
 import type { Config } from "./config/schema.ts";
-import { describeThrown, GatewayError } from "./core/error.ts";
+import { GatewayError } from "./core/error.ts";
+import { describeThrown } from "./core/thrown.ts";
 import { Clock } from "./gateway/clock.ts";
 import { containHooks } from "./gateway/contain.ts";
 import type { Gateway } from "./gateway/exchange.ts";
 import { Health } from "./gateway/health/index.ts";
 import { createKeyring } from "./gateway/keys.ts";
+import { secretFilter } from "./gateway/redact.ts";
 import { ReasoningCache } from "./gateway/reasoning-cache.ts";
 import { doneHooks, Settler } from "./gateway/settle.ts";
 import { Admission } from "./server/admission.ts";
@@ -45,8 +47,10 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   const { config, env } = options;
   const write = options.write ?? ((text: string) => void process.stdout.write(text));
   const format = config.log.format === "auto" ? (options.terminal ? "pretty" : "json") : config.log.format;
-  const logger = createLogger({ format, level: config.log.level, write });
+  let hide = (text: string) => text;
+  const logger = createLogger({ format, level: config.log.level, hide: (text) => hide(text), write });
   const assembled = await assemble(config, env, options.locate);
+  hide = secretFilter(assembled.registry.providers);
   for (const { message } of assembled.broken) logger.fault(`plugin not loaded: ${message}`);
   for (const { plugin, source, sha256 } of assembled.plugins)
     if (sha256) logger.info(`plugin ${plugin.name} is loaded`, { source, sha256 });

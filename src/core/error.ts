@@ -101,15 +101,6 @@ export class GatewayError extends Error {
   }
 }
 
-/** What was thrown, with its stack where it has one, as a text for the log. Anything can be thrown. */
-export function describeThrown(thrown: unknown): string {
-  try {
-    return thrown instanceof Error ? String(thrown.stack ?? thrown.message) : String(thrown);
-  } catch {
-    return "something that cannot be written";
-  }
-}
-
 /** A request the caller must change. `param` is the JSON path in the caller's own spelling. */
 export function invalidRequest(message: string, param?: string, code?: string): GatewayError {
   return new GatewayError("invalid-request", message, { param, code });

@@ -4,7 +4,8 @@
  */
 import type { Call } from "../core/call.ts";
 import type { ChatRequest } from "../core/chat.ts";
-import { describeThrown, GatewayError } from "../core/error.ts";
+import { GatewayError } from "../core/error.ts";
+import { describeThrown } from "../core/thrown.ts";
 import type { ChatEvent } from "../core/events.ts";
 import type { Hooks, Plugin } from "../core/plugin.ts";
 import { EventRules } from "./event-rules.ts";

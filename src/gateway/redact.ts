@@ -35,6 +35,12 @@ function collectSecrets({ deployments, headers = {} }: ActiveProvider): string[]
     .sort((a, b) => b.length - a.length);
 }
 
+/** Masks the credentials of all providers. */
+export function secretFilter(providers: readonly ActiveProvider[]): (text: string) => string {
+  const secrets = [...new Set(providers.flatMap(secretsOf))];
+  return (text) => secrets.reduce((left, secret) => left.replaceAll(secret, MASK), text);
+}
+
 /** The text with the provider's credentials masked. */
 export function withoutSecrets(text: string, provider: ActiveProvider | undefined): string {
   if (!provider) return text;

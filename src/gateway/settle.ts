@@ -1,7 +1,7 @@
 /** How a call ends, exactly once, whatever became of it: status, outcome, log, hooks. */
 import type { Call, Outcome } from "../core/call.ts";
 import type { GatewayError } from "../core/error.ts";
-import { describeThrown } from "../core/error.ts";
+import { describeThrown } from "../core/thrown.ts";
 import type { Hooks } from "../core/plugin.ts";
 import { withoutSecrets } from "./redact.ts";
 

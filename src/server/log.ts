@@ -1,6 +1,6 @@
 /** The log: a line a call, JSON where a program reads it, readable where a person does. Never prompts, never keys. */
 import type { Attempt, Call } from "../core/call.ts";
-import { describeThrown } from "../core/error.ts";
+import { describeThrown } from "../core/thrown.ts";
 import { writeTried } from "../gateway/reply.ts";
 
 export type LogLevel = "info" | "warn" | "error" | "silent";
@@ -8,6 +8,8 @@ export type LogLevel = "info" | "warn" | "error" | "silent";
 export interface LogOptions {
   format: "json" | "pretty";
   level: LogLevel;
+  /** Takes out what must not be read; sees all that is written. */
+  hide?(text: string): string;
   write(text: string): void;
 }
 
@@ -30,7 +32,7 @@ export function createLogger(options: LogOptions): Logger {
   const flush = () => {
     timer = undefined;
     if (lines === "") return;
-    const text = lines;
+    const text = options.hide?.(lines) ?? lines;
     lines = "";
     options.write(text);
   };

@@ -43,7 +43,26 @@ async function readBytes(request: Request, limit: number, upload: Upload): Promi
     return new Uint8Array(await upload.inTime(request.arrayBuffer()));
   }
   if (!request.body) return new Uint8Array(0);
-  return collect(decoded(request.body, encoding), limit, encoding, upload);
+  if (encoding === "identity") return collect(request.body, () => limit, encoding, upload);
+  const packed = { bytes: 0 };
+  const unpacked = decoded(counted(request.body, packed), encoding);
+  return collect(unpacked, () => Math.min(limit, FREE_BYTES + packed.bytes * MAX_RATIO), encoding, upload);
+}
+
+/**
+ * A body may unpack to so many times its size: JSON unpacks to 20 at most, a bomb to 1000. The first megabyte is free.
+ */
+const MAX_RATIO = 50;
+const FREE_BYTES = 1 << 20;
+
+function counted(body: ReadableStream<Uint8Array>, packed: { bytes: number }): ReadableStream<Uint8Array> {
+  const count = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      packed.bytes += chunk.length;
+      controller.enqueue(chunk);
+    },
+  });
+  return body.pipeThrough(count);
 }
 
 const DECODERS: Record<string, string> = {
@@ -55,7 +74,6 @@ const DECODERS: Record<string, string> = {
 };
 
 function decoded(body: ReadableStream<Uint8Array>, encoding: string): ReadableStream<Uint8Array> {
-  if (encoding === "identity") return body;
   const format = DECODERS[encoding];
   if (!format)
     throw new GatewayError(
@@ -69,7 +87,7 @@ function decoded(body: ReadableStream<Uint8Array>, encoding: string): ReadableSt
 /** Counts what arrives and what it unpacks to, so that neither a chunked body nor a bomb passes the limit. */
 async function collect(
   stream: ReadableStream<Uint8Array>,
-  limit: number,
+  limit: () => number,
   encoding: string,
   upload: Upload,
 ): Promise<Uint8Array> {
@@ -81,7 +99,7 @@ async function collect(
       const { done, value } = await upload.inTime(reader.read());
       if (done) return Buffer.concat(chunks);
       size += value.length;
-      if (size > limit) throw tooLarge(limit);
+      if (size > limit()) throw tooLarge(limit());
       upload.credit(value.length);
       chunks.push(value);
     }

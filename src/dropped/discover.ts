@@ -6,6 +6,7 @@ import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { isObject } from "../core/json.ts";
 import type { Plugin } from "../core/plugin.ts";
+import { withoutKeys } from "../core/thrown.ts";
 import type { LoadedPlugin } from "../gateway/registry.ts";
 import { checkFile, checkFolder } from "./inspect.ts";
 import { rehearse } from "./rehearse.ts";
@@ -119,7 +120,7 @@ function sentence(cause: unknown, file: string): string {
       ? String((first as { message?: unknown }).message)
       : String(first);
   const position = positionOf(first, file);
-  return `${file}${position}: ${text.split("\n")[0]}`;
+  return `${file}${position}: ${withoutKeys(text.split("\n")[0]!)}`;
 }
 
 function positionOf(cause: unknown, file: string): string {

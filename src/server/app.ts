@@ -44,7 +44,7 @@ export function createApp(options: AppOptions) {
   };
 
   const document = openApiDocument(formats, version);
-  const app = new Elysia({ normalize: false, handler: { standardHostname: false } });
+  const app = new Elysia({ normalize: false, strictPath: true, handler: { standardHostname: false } });
   app.model(
     Object.fromEntries(
       formats.map(({ id, client }) => [schemaName(id), client.schema as unknown as TSchema]),
@@ -99,10 +99,17 @@ function hasClient(format: Format): format is ClientFormat {
   return format.client !== undefined;
 }
 
-/** Two Host headers arrive joined by a comma (RFC 9112 3.2: answer 400); other forms would confuse who reads the URL. */
-const HOST = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
+/**
+ * Two Host headers arrive joined by a comma (RFC 9112 3.2: answer 400); other forms would confuse who reads the URL, as
+ * would a port above 65535.
+ */
+const HOST =
+  /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(?:[0-5]?\d{1,4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5]))?$/;
 
 function requestFault(request: Request): GatewayError | undefined {
+  // A target has no fragment (RFC 9112 3.2); readers of it would disagree about the path.
+  if (request.url.includes("#"))
+    return new GatewayError("invalid-request", "The request's path must not hold a #; write it as %23.");
   const host = request.headers.get("host");
   if (host !== null && HOST.test(host)) return undefined;
   return new GatewayError("invalid-request", "The request must have exactly one valid Host header.");

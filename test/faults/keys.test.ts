@@ -1,0 +1,106 @@
+/** What the time of a key check tells: nothing. */
+import { expect, test } from "bun:test";
+import { loadConfig } from "../../src/config/load.ts";
+import { createKeyring, type Keyring } from "../../src/gateway/keys.ts";
+import { goal } from "./goals.ts";
+
+const RIGHT = "weir-key-3f9a1c7e5b2d8064aa17c9e0d4f6b813";
+
+/** What somebody who guesses would try, all as long as the right one, so that only what they share with it differs. */
+const GUESSES: Record<string, string> = {
+  right: RIGHT,
+  wrong: "xuzv-opt-9k2m4q6s8u0w1y3a5c7e9g1i3k5m7o9q",
+  "a prefix of it": `${RIGHT.slice(0, -1)}4`,
+  "half of it": RIGHT.slice(0, 20) + "z".repeat(RIGHT.length - 20),
+};
+
+/** Checks in one measured bunch: one alone is shorter than the clock is fine. */
+const BUNCH = 20;
+const TRIES = 100_000;
+
+/** Nanoseconds of each bunch, the kinds taken in turns, in an order that changes. */
+function measure(keyring: Keyring): Map<string, number[]> {
+  const kinds = Object.entries(GUESSES).map(([name, key]) => ({
+    name,
+    headers: new Headers({ authorization: `Bearer ${key}` }),
+    times: [] as number[],
+  }));
+  for (let round = 0; round < TRIES / BUNCH + 200; round++) {
+    for (let turn = 0; turn < kinds.length; turn++) {
+      const { headers, times } = kinds[(turn * 3 + round * 7 + (round >> 2)) % kinds.length]!;
+      const at = Bun.nanoseconds();
+      for (let count = 0; count < BUNCH; count++) keyring.check(headers, "bearer-first");
+      if (round >= 200) times.push(Bun.nanoseconds() - at);
+    }
+  }
+  return new Map(kinds.map(({ name, times }) => [name, times]));
+}
+
+/** Without the slowest tenth: what the machine did in between says nothing about the check. */
+function quiet(times: readonly number[]): number[] {
+  return [...times].sort((a, b) => a - b).slice(0, Math.floor(times.length * 0.9));
+}
+
+function welch(left: readonly number[], right: readonly number[]): number {
+  const mean = (list: readonly number[]) => list.reduce((sum, value) => sum + value, 0) / list.length;
+  const spread = (list: readonly number[], middle: number) =>
+    list.reduce((sum, value) => sum + (value - middle) ** 2, 0) / (list.length - 1) / list.length;
+  const [a, b] = [mean(left), mean(right)];
+  return (a - b) / Math.sqrt(spread(left, a) + spread(right, b));
+}
+
+goal(
+  33,
+  "key check",
+  "a guess that shares more with a key takes no other time: Welch t < 4.5 over 100,000 tries each",
+  () => {
+    const keys = Array.from({ length: 20 }, (_, index) => ({
+      name: `k${index}`,
+      sha256: digest(`another-key-${index}`),
+    }));
+    const keyring = createKeyring([...keys, { name: "own", sha256: digest(RIGHT) }]);
+    measure(keyring);
+    // A machine others use as well can spoil one measurement; a leak would show in each.
+    const runs = Array.from({ length: 3 }, () => {
+      const times = measure(keyring);
+      const of = (name: string) => quiet(times.get(name)!);
+      const prefix = Math.abs(welch(of("wrong"), of("a prefix of it")));
+      const half = Math.abs(welch(of("wrong"), of("half of it")));
+      const right = of("right").reduce((sum, value) => sum + value, 0) / of("right").length / BUNCH;
+      const wrong = of("wrong").reduce((sum, value) => sum + value, 0) / of("wrong").length / BUNCH;
+      return { worst: Math.max(prefix, half), right, wrong };
+    });
+    const best = runs.sort((a, b) => a.worst - b.worst)[0]!;
+    return {
+      measured: `t ${runs.map(({ worst }) => worst.toFixed(2)).join(", ")} between wrong keys and prefixes of the right one; a wrong key takes ${best.wrong.toFixed(0)} ns, the right one ${best.right.toFixed(0)} ns`,
+      holds: best.worst < 4.5,
+    };
+  },
+);
+
+test("the measurement sees a comparison that stops at the first difference", () => {
+  const leaky: Keyring = {
+    size: 1,
+    check(headers) {
+      const key = headers.get("authorization")!.slice("Bearer ".length);
+      let at = 0;
+      let work = 0;
+      for (; at < RIGHT.length && key[at] === RIGHT[at]; at++) for (let i = 0; i < 20; i++) work += i;
+      return at === RIGHT.length && work > 0 ? { name: "own" } : undefined;
+    },
+  };
+  const times = measure(leaky);
+  expect(Math.abs(welch(quiet(times.get("wrong")!), quiet(times.get("a prefix of it")!)))).toBeGreaterThan(
+    4.5,
+  );
+});
+
+function digest(text: string): string {
+  return new Bun.CryptoHasher("sha256").update(text).digest("hex");
+}
+
+test("the loaded config holds digests and no key", () => {
+  const { config } = loadConfig({ env: { WEIR_API_KEYS: `alice:${RIGHT}` }, cwd: "/" });
+  expect(config.keys).toEqual([{ name: "alice", sha256: digest(RIGHT) }]);
+  expect(JSON.stringify(config)).not.toContain(RIGHT);
+});

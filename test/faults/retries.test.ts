@@ -1,0 +1,351 @@
+/** Retries, breakers, deadlines and quiet upstreams against the compiled binary, over real sockets. */
+import { afterEach } from "bun:test";
+import type { RunningGateway } from "../helpers/gateway.ts";
+import {
+  type Answer,
+  cut,
+  type Handler,
+  json,
+  type RawAnswer,
+  silence,
+  sse,
+  stalled,
+  startUpstream,
+  type Upstream,
+} from "../helpers/upstream.ts";
+import { startBinary } from "./armour.ts";
+import { goal } from "./goals.ts";
+
+const open: { stop(): void | Promise<void> }[] = [];
+
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.stop();
+});
+
+function upstream(handler: Handler | Answer): Upstream {
+  const started = startUpstream(handler);
+  open.push(started);
+  return started;
+}
+
+async function gateway(upstreams: readonly Upstream[], more: object = {}): Promise<RunningGateway> {
+  const deployments = upstreams.map(({ url }, index) => ({
+    name: `d${index}`,
+    apiKey: "sk-none",
+    baseUrl: `${url}/v1`,
+  }));
+  const config = { providers: { openai: { deployments } }, log: { level: "error" }, ...more };
+  const started = await startBinary({ config });
+  open.push(started);
+  return started;
+}
+
+/** The same, the first of them preferred. */
+function inOrder(upstreams: readonly Upstream[], more: object = {}): Promise<RunningGateway> {
+  const routes = {};
+  const deployments = upstreams.map(({ url }, priority) => ({
+    name: `d${priority}`,
+    apiKey: "sk-none",
+    baseUrl: `${url}/v1`,
+    priority,
+  }));
+  return gateway([], { providers: { openai: { deployments } }, routes, ...more });
+}
+
+const chunk = (delta: object, finish: string | null = null) =>
+  `data: ${JSON.stringify({ id: "c1", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+const WORDS = Array.from({ length: 20 }, (_, word) => chunk({ content: ` word ${word}` }));
+const STREAM = [chunk({ role: "assistant", content: "" }), ...WORDS, chunk({}, "stop"), "data: [DONE]\n\n"];
+const WHOLE = {
+  id: "c1",
+  object: "chat.completion",
+  created: 1,
+  model: "m",
+  choices: [{ index: 0, message: { role: "assistant", content: "hello" }, finish_reason: "stop" }],
+  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+};
+const answering: Handler = (request) => (request.body.includes('"stream":true') ? sse(STREAM) : json(WHOLE));
+const failing = (status: number, headers: Record<string, string> = {}) =>
+  json({ error: { message: "no", type: "server_error", param: null, code: null } }, status, headers);
+const RESET: RawAnswer = { raw: [], ending: "rst" };
+
+interface Asked {
+  stream?: boolean;
+  path?: string;
+  model?: string;
+  headers?: Record<string, string>;
+}
+
+let session = 0;
+
+/** Each call is a conversation of its own, so that they spread over the deployments. */
+function ask(
+  { url }: RunningGateway,
+  { stream = false, path = "", model = "openai/m", headers = {} }: Asked = {},
+) {
+  return fetch(url + (path || "/v1/chat/completions"), {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-session-id": `s${session++}`, ...headers },
+    body: JSON.stringify({ model, stream, max_tokens: 99, messages: [{ role: "user", content: "go" }] }),
+  });
+}
+
+/** Calls at a steady rate; each is awaited. @returns how each ended */
+async function steadily(rate: number, seconds: number, call: () => Promise<boolean>): Promise<boolean[]> {
+  const calls: Promise<boolean>[] = [];
+  const begun = performance.now();
+  for (let now = 0; now < seconds * 1000; now = performance.now() - begun) {
+    while (calls.length < (now / 1000) * rate) calls.push(call().catch(() => false));
+    await Bun.sleep(5);
+  }
+  return Promise.all(calls);
+}
+
+const whole = async (response: Response) => (await response.text(), response.ok);
+
+goal(
+  4,
+  "no retry after the first byte",
+  "0 extra upstream requests",
+  async () => {
+    let events = 0;
+    const first = upstream(() => cut(STREAM.slice(0, events), events % 2 ? "fin" : "rst"));
+    const second = upstream(answering);
+    const running = await inOrder([first, second]);
+    let cuts = 0;
+    let called = 0;
+    for (const path of ["/v1/chat/completions", "/v1/messages"])
+      for (events = 1; events < STREAM.length - 1; events++) {
+        const before = second.requests.length;
+        const response = await ask(running, { stream: true, path });
+        const text = await response.text();
+        cuts++;
+        // Once it has failed too often the first one is left alone: a later call then begins at the second.
+        if (response.headers.get("x-weir-skipped")) {
+          await Bun.sleep(5_200);
+          events--;
+          cuts--;
+          continue;
+        }
+        called += second.requests.length - before;
+        if (!text.includes("error")) called++;
+      }
+    return {
+      measured: `${called} extra after ${cuts} cuts, behind each event of both lanes`,
+      holds: called === 0,
+    };
+  },
+  200_000,
+);
+
+goal(
+  13,
+  "a slow model survives",
+  "100 % delivered, a sign of life each 15 s (here: 24 s of silence for 8 min, all clocks a twentieth)",
+  async () => {
+    const silent = 24_000;
+    const slow = upstream(async (request) => {
+      await Bun.sleep(silent);
+      return answering(request);
+    });
+    const running = await gateway([slow], {
+      timeouts: { firstByteMs: 30_000, gapMs: 15_000, totalMs: 180_000, heartbeatMs: 400, holdMs: 400 },
+    });
+    let longest = 0;
+    const streams = Array.from({ length: 20 }, async (_, index) => {
+      const response = await ask(running, { stream: true, path: index % 2 ? "/v1/messages" : "" });
+      let last = performance.now();
+      let text = "";
+      for await (const bytes of response.body as unknown as AsyncIterable<Uint8Array>) {
+        longest = Math.max(longest, performance.now() - last);
+        last = performance.now();
+        text += new TextDecoder().decode(bytes);
+      }
+      return /\[DONE\]|message_stop/.test(text);
+    });
+    const delivered = (await Promise.all(streams)).filter(Boolean).length;
+    const measured = `${delivered} of 20 delivered, longest silence ${Math.round(longest)} ms (${Math.round((longest * 20) / 1000)} s unscaled)`;
+    return { measured, holds: delivered === 20 && longest <= 750 };
+  },
+);
+
+goal(
+  14,
+  "a stall in mid-stream is cut",
+  "an error event within the gap ± 2 s, and the breaker counts it",
+  async () => {
+    const gapMs = 3_000;
+    const running = await inOrder([upstream(() => stalled(STREAM.slice(0, 3))), upstream(answering)], {
+      timeouts: { gapMs, heartbeatMs: 500 },
+    });
+    const times: number[] = [];
+    let errors = 0;
+    for (let call = 0; call < 3; call++) {
+      const begun = performance.now();
+      const text = await (await ask(running, { stream: true })).text();
+      times.push(Math.round(performance.now() - begun));
+      if (text.includes('"code":"timeout"') && !text.includes("[DONE]")) errors++;
+    }
+    const skipped = (await ask(running)).headers.get("x-weir-skipped");
+    const inTime = times.every((ms) => Math.abs(ms - gapMs) < 2_000);
+    const measured = `${errors} of 3 ended in an error after ${times.join(", ")} ms (gap ${gapMs}); then skipped: ${skipped}`;
+    return { measured, holds: errors === 3 && inTime && skipped === "openai/d0" };
+  },
+);
+
+for (const [what, places] of [
+  ["one deployment", 1],
+  ["three deployments", 3],
+] as const)
+  goal(
+    15,
+    `the retry budget holds, ${what}, all 503, 500 calls a second`,
+    "upstream ≤ 1.25 × client requests",
+    async () => {
+      const upstreams = Array.from({ length: places }, () => upstream(failing(503)));
+      const running = await gateway(upstreams);
+      const answered = await steadily(500, 6, async () => {
+        const response = await ask(running);
+        await response.text();
+        return response.status === 503;
+      });
+      const reached = upstreams.reduce((sum, { requests }) => sum + requests.length, 0);
+      const ratio = reached / answered.length;
+      const told = answered.filter(Boolean).length;
+      return {
+        measured: `${reached} upstream for ${answered.length} calls: ${ratio.toFixed(3)}; ${told} were told 503`,
+        holds: ratio <= 1.25 && told === answered.length,
+      };
+    },
+  );
+
+goal(
+  15,
+  "the retry budget holds where a slow 503 is never seen twice in a row",
+  "upstream ≤ 1.25 × client requests",
+  async () => {
+    let count = 0;
+    const flaky = upstream(async (request) => {
+      await Bun.sleep(50);
+      return count++ % 2 ? failing(503) : answering(request);
+    });
+    const running = await gateway([flaky]);
+    const answered = await steadily(500, 5, async () => whole(await ask(running)));
+    const ratio = flaky.requests.length / answered.length;
+    return {
+      measured: `${flaky.requests.length} upstream for ${answered.length} calls: ${ratio.toFixed(3)}`,
+      holds: ratio <= 1.25,
+    };
+  },
+);
+
+goal(16, "retry-after is honoured", "wait within +10 %, never early; none: left alone", async () => {
+  const spellings: readonly [name: string, wait: number, header: () => Record<string, string>][] = [
+    ["seconds", 2_000, () => ({ "retry-after": "2" })],
+    ["ms", 1_500, () => ({ "retry-after-ms": "1500" })],
+    ["date", Number.NaN, () => ({ "retry-after": new Date(Date.now() + 3_000).toUTCString() })],
+    [
+      "reset",
+      1_200,
+      () => ({ "x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "1200ms" }),
+    ],
+  ];
+  const waits = spellings.map(async ([name, wanted, header]) => {
+    let until = 0;
+    const limited = upstream((request) => {
+      if (until > 0) return answering(request);
+      const headers = header();
+      // A date is of whole seconds: what it says is looked up.
+      until = name === "date" ? Date.parse(headers["retry-after"]!) : Date.now() + wanted;
+      return failing(429, headers);
+    });
+    const running = await gateway([limited]);
+    const ok = await whole(await ask(running));
+    const [first, second] = limited.requests;
+    const waited = (second?.arrivedAt ?? Infinity) - first!.arrivedAt;
+    const meant = until - Date.now() + (performance.now() - first!.arrivedAt);
+    return { name, waited, meant, holds: ok && waited >= meant - 2 && waited <= meant * 1.1 + 20 };
+  });
+  const none = upstream(failing(429));
+  const spare = upstream(answering);
+  const running = await inOrder([none, spare]);
+  for (let call = 0; call < 20; call++) await whole(await ask(running));
+  const seen = await Promise.all(waits);
+  const told = seen.map(
+    ({ name, waited, meant }) => `${name} ${Math.round(waited)} of ${Math.round(meant)} ms`,
+  );
+  return {
+    measured: `${told.join(", ")}; none: asked ${none.requests.length} time in 20 calls`,
+    holds: seen.every(({ holds }) => holds) && none.requests.length === 1,
+  };
+});
+
+for (const [what, dead] of [
+  ["that answers 503", failing(503)],
+  ["that resets every connection", RESET],
+] as const)
+  goal(
+    17,
+    `one of three deployments dead, one ${what}`,
+    "≤ 5 failures reach it in 30 s, clients succeed ≥ 99.9 %",
+    async () => {
+      const broken = upstream(() => dead);
+      const running = await gateway([broken, upstream(answering), upstream(answering)]);
+      const answered = await steadily(100, 32, async () => whole(await ask(running, { stream: true })));
+      const times = broken.requests.map(({ arrivedAt }) => arrivedAt);
+      const most = Math.max(
+        ...times.map((from) => times.filter((at) => at >= from && at < from + 30_000).length),
+      );
+      const share = answered.filter(Boolean).length / answered.length;
+      return {
+        measured: `${most} of ${answered.length} calls reached it in 30 s, ${(share * 100).toFixed(2)} % succeeded`,
+        holds: most <= 5 && share >= 0.999,
+      };
+    },
+  );
+
+goal(
+  18,
+  "the deadline is kept across attempts",
+  "3 attempts, 10 s: total ≤ 10.2 s, each of them",
+  async () => {
+    const late = (): Handler => async () => {
+      await Bun.sleep(3_000);
+      return failing(503);
+    };
+    const running = await inOrder([upstream(late()), upstream(late()), upstream(silence)]);
+    // A fifth of what runs may repeat itself: so many others run.
+    const others = new AbortController();
+    const ballast = Array.from({ length: 100 }, () =>
+      fetch(`${running.url}/v1/chat/completions`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({
+          model: "mock/stall",
+          stream: true,
+          messages: [{ role: "user", content: "go" }],
+        }),
+        signal: others.signal,
+      }).catch(() => {}),
+    );
+    await Bun.sleep(300);
+    const calls = Array.from({ length: 20 }, async (_, index) => {
+      const begun = performance.now();
+      const response = await ask(running, { stream: index % 2 > 0, headers: { "x-request-timeout": "10" } });
+      const text = await response.text();
+      return {
+        ms: performance.now() - begun,
+        timedOut: response.status === 504 || text.includes('"timeout"'),
+      };
+    });
+    const seen = await Promise.all(calls);
+    others.abort();
+    await Promise.all(ballast);
+    const long = seen.filter(({ timedOut }) => timedOut);
+    const longest = Math.max(...seen.map(({ ms }) => ms));
+    return {
+      measured: `${long.length} of ${seen.length} went through 3 attempts, the longest took ${(longest / 1000).toFixed(2)} s`,
+      holds: longest <= 10_200 && long.length === seen.length,
+    };
+  },
+);

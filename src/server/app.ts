@@ -108,11 +108,15 @@ const HOST =
 
 function requestFault(request: Request): GatewayError | undefined {
   // A target has no fragment (RFC 9112 3.2); readers of it would disagree about the path.
-  if (request.url.includes("#"))
-    return new GatewayError("invalid-request", "The request's path must not hold a #; write it as %23.");
+  if (request.url.includes("#")) return unclear("The request's path must not hold a #; write it as %23.");
   const host = request.headers.get("host");
   if (host !== null && HOST.test(host)) return undefined;
-  return new GatewayError("invalid-request", "The request must have exactly one valid Host header.");
+  return unclear("The request must have exactly one valid Host header.");
+}
+
+/** What else comes on a connection whose requests are unclear is not looked at. */
+function unclear(message: string): GatewayError {
+  return new GatewayError("invalid-request", message, { headers: { connection: "close" } });
 }
 
 function pathOf(request: Request): string {

@@ -1,0 +1,205 @@
+/** Several places of one provider over real sockets: conversations that stay, deadlines, credentials, and who waits. */
+import { afterEach, expect, test } from "bun:test";
+import { type GatewayOptions, type RunningGateway, startGateway } from "../helpers/gateway.ts";
+import { type Handler, json, silence, startUpstream, until, type Upstream } from "../helpers/upstream.ts";
+
+const open: { stop(): void | Promise<void> }[] = [];
+
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.stop();
+});
+
+const WHOLE = {
+  id: "c1",
+  object: "chat.completion",
+  created: 1,
+  model: "m",
+  choices: [{ index: 0, message: { role: "assistant", content: "hello" }, finish_reason: "stop" }],
+};
+const answering: Handler = () => json(WHOLE);
+const failing = (status: number, headers: Record<string, string> = {}) =>
+  json({ error: { message: "no", type: "server_error", param: null, code: null } }, status, headers);
+
+function upstream(handler: Handler): Upstream {
+  const started = startUpstream(handler);
+  open.push(started);
+  return started;
+}
+
+interface Setting extends Omit<GatewayOptions, "config"> {
+  config?: Record<string, unknown>;
+  /** What each deployment has besides its name, credential and address. */
+  place?: (index: number) => object;
+}
+
+async function gateway(upstreams: readonly Upstream[], setting: Setting = {}): Promise<RunningGateway> {
+  const { config = {}, place = () => ({}), ...more } = setting;
+  const deployments = upstreams.map(({ url }, index) => ({
+    name: `d${index}`,
+    apiKey: keyOf(index),
+    baseUrl: `${url}/v1`,
+    ...place(index),
+  }));
+  const started = await startGateway({
+    config: { providers: { openai: { deployments } }, ...config },
+    ...more,
+  });
+  open.push(started);
+  return started;
+}
+
+const keyOf = (index: number) => `sk-canary-of-place-${index}-7d1f0c`;
+const inOrder = { place: (priority: number) => ({ priority }) };
+
+interface Asked {
+  body?: object;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
+async function ask({ url }: RunningGateway, { body = {}, headers = {}, signal }: Asked = {}) {
+  const response = await fetch(`${url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify({ model: "openai/m", messages: [{ role: "user", content: "go" }], ...body }),
+    signal,
+  });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+const counts = (upstreams: readonly Upstream[]) => upstreams.map(({ requests }) => requests.length);
+
+test("a conversation stays at one place, turn after turn, and many of them spread", async () => {
+  const places = [upstream(answering), upstream(answering)];
+  const running = await gateway(places);
+  const first = { role: "user", content: "tell me of the sea" };
+  for (let turn = 0; turn < 6; turn++) {
+    const said = Array.from({ length: turn }, (_, index) => ({
+      role: "assistant",
+      content: `wave ${index}`,
+    }));
+    await ask(running, { body: { messages: [first, ...said, { role: "user", content: "more" }] } });
+  }
+  expect(counts(places)).toContain(6);
+  for (let call = 0; call < 40; call++) await ask(running, { body: { prompt_cache_key: `session ${call}` } });
+  expect(Math.min(...counts(places))).toBeGreaterThan(5);
+});
+
+test("it moves when its place fails, and only it", async () => {
+  const places = [upstream(answering), upstream(answering)];
+  const running = await gateway(places);
+  const session = async (name: string) =>
+    (await ask(running, { headers: { "x-session-id": name } })).headers.get("x-weir-deployment");
+  const names = Array.from({ length: 12 }, (_, index) => `session ${index}`);
+  const before = await Promise.all(names.map(session));
+  expect(new Set(before).size).toBe(2);
+  places[0]!.answer(() => failing(500));
+  for (const [index, name] of names.entries())
+    expect([before[index], await session(name)]).toEqual([before[index], "openai/d1"]);
+});
+
+test("weights are shares", async () => {
+  const places = [upstream(answering), upstream(answering)];
+  const running = await gateway(places, { place: (index) => ({ weight: index === 0 ? 9 : 1 }) });
+  for (let call = 0; call < 200; call++) await ask(running, { headers: { "x-session-id": `s${call}` } });
+  const [most, least] = counts(places) as [number, number];
+  expect(most).toBeGreaterThan(least * 3);
+  expect(least).toBeGreaterThan(3);
+});
+
+test("no place's credential is seen by a client, in the log, or by another place", async () => {
+  const telling: Handler = (request) =>
+    json({ error: { message: `key ${request.headers.get("authorization")} is wrong` } }, 500);
+  const places = [upstream(telling), upstream(telling)];
+  const running = await gateway(places, inOrder);
+  const { text, headers } = await ask(running);
+  await Bun.sleep(80);
+  const seen = text + JSON.stringify([...headers]) + running.log.join("\n");
+  for (const index of [0, 1]) {
+    expect(seen).not.toContain(keyOf(index));
+    expect(places[index]!.requests[0]!.headers.get("authorization")).toBe(`Bearer ${keyOf(index)}`);
+  }
+});
+
+test("a refused credential is an error in the log, once", async () => {
+  const places = [upstream(() => failing(401)), upstream(answering)];
+  const running = await gateway(places, inOrder);
+  for (let call = 0; call < 5; call++) expect((await ask(running)).status).toBe(200);
+  await Bun.sleep(80);
+  const alerts = running.log.filter((line) => line.includes("refuses its credential"));
+  expect(alerts.length).toBe(1);
+  expect(JSON.parse(alerts[0]!)).toMatchObject({ level: "error" });
+  expect(counts(places)).toEqual([1, 5]);
+});
+
+test("alone and refused, it is asked all the same, and the alarm stays one", async () => {
+  const only = upstream(() => failing(401));
+  const running = await gateway([only]);
+  for (let call = 0; call < 3; call++) expect((await ask(running)).status).toBe(502);
+  await Bun.sleep(80);
+  expect(running.log.filter((line) => line.includes("refuses its credential")).length).toBe(1);
+  expect(only.requests.length).toBe(3);
+});
+
+test("a client that leaves while the gateway waits is not asked for", async () => {
+  const only = upstream(() => failing(429, { "retry-after": "1" }));
+  const running = await gateway([only]);
+  const left = await ask(running, { signal: AbortSignal.timeout(200) }).catch((error: Error) => error.name);
+  expect(left).toBe("TimeoutError");
+  await Bun.sleep(1_500);
+  expect(only.requests.length).toBe(1);
+  await until(
+    () => running.log.some((line) => line.includes('"outcome":"cancelled"')),
+    2_000,
+    () => "the call was not cancelled",
+  );
+});
+
+test("the client's own deadline ends the call, whatever is being tried", async () => {
+  const running = await gateway([upstream(silence), upstream(silence)], {
+    ...inOrder,
+    config: { timeouts: { firstByteMs: 700 } },
+  });
+  const begun = performance.now();
+  const { status, text, headers } = await ask(running, { headers: { "x-request-timeout": "1.2" } });
+  expect(performance.now() - begun).toBeLessThan(3_000);
+  expect([status, text]).toEqual([504, expect.stringContaining("1.2 s")]);
+  expect(headers.get("x-weir-tried")).toMatch(/^openai\/d0:timeout:\d+ms/);
+});
+
+test("no wait goes beyond what the SDK says of its patience", async () => {
+  const only = upstream(() => failing(429, { "retry-after": "20" }));
+  const running = await gateway([only]);
+  const { status, headers } = await ask(running, { headers: { "x-stainless-timeout": "5" } });
+  expect([status, headers.get("retry-after"), only.requests.length]).toEqual([429, "20", 1]);
+});
+
+test("a first byte that does not come is waited for elsewhere, and the first place is let go", async () => {
+  const places = [upstream(silence), upstream(answering)];
+  const running = await gateway(places, {
+    place: (priority) => ({ priority, timeouts: { firstByteMs: 400 } }),
+  });
+  const { status, headers } = await ask(running);
+  expect([status, headers.get("x-weir-deployment")]).toEqual([200, "openai/d1"]);
+  await places[0]!.quiet(1_000);
+});
+
+test("a hook sees each attempt as if it were the only one", async () => {
+  const places = [upstream(() => failing(503)), upstream(answering)];
+  const running = await gateway(places, {
+    ...inOrder,
+    plugins: {
+      "mark.ts": `import { definePlugin } from "weir";
+        export default definePlugin({ name: "mark", hooks: { request(request, call) {
+          request.turns.push({ role: "user", blocks: [{ type: "text", text: "at " + call.target.deployment.name }] });
+        } } });`,
+    },
+  });
+  expect((await ask(running)).status).toBe(200);
+  const last = places.map(({ requests }) => {
+    const { messages } = JSON.parse(requests[0]!.body.toString()) as { messages: { content: unknown }[] };
+    return JSON.stringify(messages.slice(1));
+  });
+  expect(last).toEqual([expect.stringContaining("at openai/d0"), expect.stringContaining("at openai/d1")]);
+  expect(last[1]).not.toContain("d0");
+});

@@ -11,7 +11,7 @@ import type { BrokenPlugin, Discovered } from "./dropped/discover.ts";
 import { loadPlugins } from "./dropped/discover.ts";
 import { chatCompletionsFormat } from "./formats/chat-completions/index.ts";
 import { createMessagesFormat } from "./formats/messages/index.ts";
-import type { LoadedPlugin, RegistryOptions, RouteTarget } from "./gateway/registry.ts";
+import type { LoadedPlugin, RegistryOptions, RouteTarget, StandIn } from "./gateway/registry.ts";
 import { Registry } from "./gateway/registry.ts";
 
 export interface Assembled {
@@ -45,7 +45,9 @@ export async function assemble(
     routes: Object.fromEntries(
       Object.entries(config.routes).map(([name, targets]) => [name, targets.map(completeTarget)]),
     ),
-    fallbacks: config.fallbacks,
+    fallbacks: Object.fromEntries(
+      Object.entries(config.fallbacks).map(([name, targets]) => [name, targets.map(completeStandIn)]),
+    ),
   });
   checkModels(registry, config, locate);
   return { registry, plugins, broken };
@@ -85,6 +87,11 @@ function completeTarget(target: ConfiguredTarget): RouteTarget {
   return { model: target.model, weight: target.weight ?? 1, priority: target.priority ?? 0 };
 }
 
+function completeStandIn(target: Config["fallbacks"][string][number]): StandIn {
+  if (typeof target === "string") return { model: target, when: "failed" };
+  return { model: target.model, when: target.when ?? "failed" };
+}
+
 /** A route or a fallback to a model nobody serves would only show when it is needed. */
 function checkModels(registry: Registry, { routes, fallbacks }: Config, locate: Locate): void {
   const named = [
@@ -92,7 +99,10 @@ function checkModels(registry: Registry, { routes, fallbacks }: Config, locate: 
       path: ["routes", name],
       models: targets.map((target) => completeTarget(target).model),
     })),
-    ...Object.entries(fallbacks).map(([name, models]) => ({ path: ["fallbacks", name], models })),
+    ...Object.entries(fallbacks).map(([name, targets]) => ({
+      path: ["fallbacks", name],
+      models: targets.map((target) => completeStandIn(target).model),
+    })),
   ];
   for (const { path, models } of named)
     models.forEach((model, index) => {

@@ -14,7 +14,7 @@ export function routeRows(registry: Registry): [name: string, models: string][] 
   });
   const standIns = registry.fallbacks.map(({ pattern, models }): [string, string] => [
     pattern.text,
-    `falls back to ${models.map(named).join(", ")}`,
+    `falls back to ${models.map(({ model, when }) => named(model) + (when === "too-long" ? " when too long" : "")).join(", ")}`,
   ]);
   return [...routes, ...standIns];
 }

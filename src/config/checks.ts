@@ -10,7 +10,7 @@ export interface Written {
   providers?: Record<string, WrittenProvider>;
   aliases?: Record<string, string>;
   routes?: Record<string, WrittenTarget[]>;
-  fallbacks?: Record<string, string[]>;
+  fallbacks?: Record<string, WrittenTarget[]>;
   plugins?: { dir?: string };
 }
 
@@ -42,7 +42,7 @@ export function findMistakes(written: Written): Fault[] {
     ...Object.entries(written.providers ?? {}).flatMap(([name, provider]) => providerFaults(name, provider)),
     ...aliasFaults(written.aliases ?? {}),
     ...routeFaults(written),
-    ...Object.entries(written.fallbacks ?? {}).flatMap(([name, models]) => fallbackFaults(name, models)),
+    ...Object.entries(written.fallbacks ?? {}).flatMap(([name, targets]) => fallbackFaults(name, targets)),
   ];
 }
 
@@ -131,7 +131,7 @@ function routeFaults({ routes = {}, aliases = {} }: Written): Fault[] {
       return asFault(["routes", route], "a route must be a model name without spaces");
     if (Object.hasOwn(aliases, route)) return asFault(["routes", route], `${route} is an alias already`);
     return targets.flatMap((target, index) => {
-      const model = typeof target === "string" ? target : target.model;
+      const model = modelOf(target);
       const path = ["routes", route, index];
       if (!MODEL_NAME.test(model)) return asFault(path, `${route} must name models without spaces`);
       const meant = followAlias(aliases, model) ?? model;
@@ -146,11 +146,16 @@ function routeFaults({ routes = {}, aliases = {} }: Written): Fault[] {
   });
 }
 
-function fallbackFaults(name: string, models: readonly string[]): Fault[] {
+function modelOf(target: WrittenTarget): string {
+  return typeof target === "string" ? target : target.model;
+}
+
+function fallbackFaults(name: string, targets: readonly WrittenTarget[]): Fault[] {
   const fault = patternFault(name);
   if (fault) return asFault(["fallbacks", name], `a fallback's name ${fault}`);
-  return models.flatMap((model, index) => {
+  return targets.flatMap((target, index) => {
     const path = ["fallbacks", name, index];
+    const model = modelOf(target);
     if (model === name) return asFault(path, `${name} falls back to itself`);
     return asFault(
       path,

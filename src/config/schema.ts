@@ -101,6 +101,25 @@ const routeTarget = Type.Union(
   { "x-expects": "a model, or a group of `model`, `weight` and `priority`" },
 );
 
+const standIn = Type.Union(
+  [
+    Type.String({ description: "The model, often `provider/model`." }),
+    Type.Object(
+      {
+        model: Type.String({ description: "The model, often `provider/model`." }),
+        when: Type.Optional(
+          oneOf(["failed", "too-long"], {
+            description:
+              "`failed`: when all else has failed (the default); `too-long`: when the prompt does not fit into the model.",
+          }),
+        ),
+      },
+      CLOSED,
+    ),
+  ],
+  { "x-expects": "a model, or a group of `model` and `when`" },
+);
+
 const providerOptions = Type.Object(
   {
     enabled: Type.Optional(
@@ -179,10 +198,10 @@ export const configSchema = Type.Object(
       description:
         "Model names that stand for several models as equals, with `weight` and `priority`: `smart: [openai/gpt-5.4, {model: groq/…, priority: 1}]`.",
     }),
-    fallbacks: Type.Record(Type.String(), Type.Array(Type.String(), { minItems: 1 }), {
+    fallbacks: Type.Record(Type.String(), Type.Array(standIn, { minItems: 1 }), {
       default: {},
       description:
-        "Models that stand in, in order, when all deployments of a model failed; by model name, route or pattern: `gpt-*: [anthropic/claude-sonnet-5]`.",
+        "Models that stand in, in order, when all deployments of a model failed; by model name, route or pattern: `gpt-*: [anthropic/claude-sonnet-5]`. With `when: too-long` one stands in for a prompt that does not fit.",
     }),
     retries: Type.Object(
       {

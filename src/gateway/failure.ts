@@ -15,6 +15,8 @@ export interface Failure {
   repeatable: boolean;
   /** A kept connection was closed before the request was read: nothing happened at all. */
   stale: boolean;
+  /** The prompt does not fit into the model; it may fit into another. */
+  tooLong: boolean;
   verdict: Verdict;
 }
 
@@ -82,6 +84,7 @@ export function readFailure(thrown: unknown, call: Call): Failure {
     retryAfterMs: error.retryAfter === undefined ? undefined : error.retryAfter * 1000,
     repeatable: error.shouldRetry !== false && (meaning.repeatable ?? true),
     stale: codeOf(error.cause) === "ESTALE",
+    tooLong: error.code === "context_length_exceeded",
   };
 }
 

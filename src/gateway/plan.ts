@@ -14,6 +14,8 @@ export interface Plan {
   choices: readonly Choice[];
   /** Other models in order, each with its own deployments. */
   fallbacks: readonly (readonly Choice[])[];
+  /** Those that are asked when a prompt does not fit. */
+  larger: readonly (readonly Choice[])[];
 }
 
 /**
@@ -46,15 +48,15 @@ export interface PlannedTarget {
   lane: string;
   /** Where it is called; empty for a program. */
   url: string;
-  /** `target` of the model itself, or `fallback` when all of those have failed. */
-  role: "target" | "fallback";
+  /** `target` of the model itself, `fallback` when all of those have failed, `larger` when a prompt does not fit. */
+  role: "target" | "fallback" | "larger";
   weight: number;
   priority: string;
   reason: string;
 }
 
 /** A plan as a list, in the order of its priorities. */
-export function describePlan({ choices, fallbacks }: Plan): PlannedTarget[] {
+export function describePlan({ choices, fallbacks, larger }: Plan): PlannedTarget[] {
   const describe = (role: PlannedTarget["role"]) => (choice: Choice) => ({
     deployment: choice.target.deployment.name,
     model: choice.target.model,
@@ -70,5 +72,6 @@ export function describePlan({ choices, fallbacks }: Plan): PlannedTarget[] {
   return [
     ...inOrder(choices).map(describe("target")),
     ...fallbacks.flatMap((group) => inOrder(group).map(describe("fallback"))),
+    ...larger.flatMap((group) => inOrder(group).map(describe("larger"))),
   ];
 }

@@ -25,8 +25,14 @@ export interface RegistryOptions {
   aliases?: Readonly<Record<string, string>>;
   /** Model name → the models that answer under it, as equals. */
   routes?: Readonly<Record<string, readonly RouteTarget[]>>;
-  /** Model name or pattern → the models that stand in when it fails, in order. */
-  fallbacks?: Readonly<Record<string, readonly string[]>>;
+  /** Model name or pattern → the models that stand in for it, in order; the most specific list holds. */
+  fallbacks?: Readonly<Record<string, readonly StandIn[]>>;
+}
+
+/** A model that stands in for another: when that has failed, or when a prompt does not fit into it. */
+export interface StandIn {
+  model: string;
+  when: "failed" | "too-long";
 }
 
 /** One of the models behind a route. */
@@ -77,7 +83,7 @@ export class Registry {
   readonly #aliases: ReadonlyMap<string, string>;
   readonly routes: ReadonlyMap<string, readonly RouteTarget[]>;
   /** The most specific first. */
-  readonly fallbacks: readonly { pattern: Pattern; models: readonly string[] }[];
+  readonly fallbacks: readonly { pattern: Pattern; models: readonly StandIn[] }[];
   readonly #remembered = new Map<string, Plan>();
 
   constructor(options: RegistryOptions) {
@@ -138,7 +144,12 @@ export class Registry {
         });
       choices.push({ target: substitute, weight: 1, priority: [0, 0] });
     }
-    return { choices, fallbacks: this.#standIns(model, name, clientFormat, choices) };
+    const fitting = this.fallbacks.find(({ pattern }) => pattern.test(model) || pattern.test(name));
+    const standIns = (when: StandIn["when"]) => {
+      const models = (fitting?.models ?? []).filter((entry) => entry.when === when);
+      return this.#standIns(models, `fallback of ${model}; `, clientFormat, choices);
+    };
+    return { choices, fallbacks: standIns("failed"), larger: standIns("too-long") };
   }
 
   /** The deployments of a model, or of all models of a route; those that are off are left out. */
@@ -161,17 +172,17 @@ export class Registry {
     }));
   }
 
-  /** The first list of fallbacks whose pattern fits the name, as the client wrote it or as its alias has it. */
-  #standIns(model: string, name: string, clientFormat: string, choices: readonly Choice[]): Choice[][] {
-    const fitting = this.fallbacks.find(({ pattern }) => pattern.test(model) || pattern.test(name));
+  /** The places of other models, without those that are in use already. */
+  #standIns(
+    models: readonly StandIn[],
+    prefix: string,
+    clientFormat: string,
+    choices: readonly Choice[],
+  ): Choice[][] {
     const known = new Set(choices.map(placeOf));
-    const groups = (fitting?.models ?? []).map((wanted) => {
-      const fresh = this.#choices(
-        this.#aliases.get(wanted) ?? wanted,
-        clientFormat,
-        `fallback of ${model}; `,
-      );
-      const left = fresh.filter((choice) => !known.has(placeOf(choice)));
+    const groups = models.map(({ model }) => {
+      const places = this.#choices(this.#aliases.get(model) ?? model, clientFormat, prefix);
+      const left = places.filter((choice) => !known.has(placeOf(choice)));
       for (const choice of left) known.add(placeOf(choice));
       return left;
     });

@@ -68,8 +68,9 @@ export class Walk {
 
   /** Where it goes after a failure; `undefined` when it has failed for good. @param left milliseconds until its deadline */
   next(failure: Failure, now: number, left: number): Step | undefined {
-    if (failure.class === "never" || failure.class === "started") return undefined;
+    if (failure.class === "started") return undefined;
     if (this.#tried.length >= this.#options.attempts || left <= 0) return undefined;
+    if (failure.class === "never") return failure.tooLong ? this.#larger(now) : undefined;
     if (failure.class === "no-bytes") {
       // The upstream may have answered, and be paid, already: it may cost twice, but not three times.
       if (this.#doubled) return undefined;
@@ -117,8 +118,17 @@ export class Walk {
     return [...choices].sort((a, b) => opensAt(a) - opensAt(b));
   }
 
+  #larger(now: number): Step | undefined {
+    const choice = this.#firstOf(this.#options.plan.larger, now);
+    return choice && this.#take(choice.target, 0);
+  }
+
   #fallback(now: number): Choice | undefined {
-    for (const choices of this.#options.plan.fallbacks) {
+    return this.#firstOf(this.#options.plan.fallbacks, now);
+  }
+
+  #firstOf(models: readonly (readonly Choice[])[], now: number): Choice | undefined {
+    for (const choices of models) {
       const best = rank(choices, this.#options.affinity).find((choice) => this.#isFresh(choice, now));
       if (best) return best;
     }

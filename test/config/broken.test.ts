@@ -46,6 +46,10 @@ const BROKEN: readonly [yaml: string, message: string][] = [
     "routes:\n  a:\n    - {model: mock/x, weight: 0}",
     "weir.yaml:3: weight must be an integer between 1 and 1000, but is 0 (at routes.a[0].weight).",
   ],
+  [
+    "fallbacks:\n  a: [{model: mock/x, when: never}]",
+    'weir.yaml:2: when must be one of failed, too-long, but is "never" (at fallbacks.a[0].when).',
+  ],
   ["fallbacks:\n  a: [b, a]", "weir.yaml:2: a falls back to itself (at fallbacks.a[1])."],
   [
     "fallbacks:\n  gpt-*: [x*]",

@@ -151,6 +151,7 @@ describe("plans", () => {
     { name: "eu", apiKey: new Secret("one"), weight: 3 },
     { name: "us", apiKey: new Secret("two"), baseUrl: "https://us.example/v1", priority: 1 },
   ];
+  const failed = (...models: string[]) => models.map((model) => ({ model, when: "failed" as const }));
   const described = (built: Registry, model: string) =>
     describePlan(built.plan(model, "chat-completions")).map(
       ({ deployment, model: upstream, role, weight, url }) =>
@@ -186,7 +187,12 @@ describe("plans", () => {
             { model: "off/x", weight: 1, priority: 0 },
           ],
         },
-        fallbacks: { "gpt-*": ["b/x"], "gpt-5": ["smart", "quick"], smart: ["b/x", "off/x"], "*": ["gpt-5"] },
+        fallbacks: {
+          "gpt-*": [...failed("b/x"), { model: "b/long", when: "too-long" }],
+          "gpt-5": failed("smart", "quick"),
+          smart: failed("b/x", "off/x"),
+          "*": failed("gpt-5"),
+        },
       },
     );
     const at = (name: string) => `https://${name}.example/v1/chat/completions`;
@@ -197,7 +203,11 @@ describe("plans", () => {
       `a gpt-5 target 1 ${at("a")}`,
       `b small fallback 1 ${at("b")}`,
     ]);
-    expect(described(built, "gpt-4")).toEqual([`a gpt-4 target 1 ${at("a")}`, `b x fallback 1 ${at("b")}`]);
+    expect(described(built, "gpt-4")).toEqual([
+      `a gpt-4 target 1 ${at("a")}`,
+      `b x fallback 1 ${at("b")}`,
+      `b long larger 1 ${at("b")}`,
+    ]);
     expect(described(built, "quick")[1]).toBe(`a gpt-5 fallback 1 ${at("a")}`);
     expect(built.models().map(({ id }) => id)).toEqual(["smart", "quick", "best"]);
     expect(built.resolve("smart", "messages").reason).toBe("route smart to gpt-5; pattern gpt-* of a");

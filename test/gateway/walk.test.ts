@@ -21,12 +21,22 @@ function place(name: string, more: { weight?: number; priority?: number; model?:
 
 function failed(kind: FailureClass, more: Partial<Failure> = {}): Failure {
   const error = new GatewayError("upstream", "x");
-  return { class: kind, what: "500", error, repeatable: true, stale: false, verdict: "failing", ...more };
+  return {
+    class: kind,
+    what: "500",
+    error,
+    repeatable: true,
+    stale: false,
+    tooLong: false,
+    verdict: "failing",
+    ...more,
+  };
 }
 
 interface Setting {
   choices: Choice[];
   fallbacks?: Choice[][];
+  larger?: Choice[][];
   standing?: Record<string, Outlook["standing"]>;
   opensAt?: Record<string, number>;
   attempts?: number;
@@ -36,13 +46,14 @@ interface Setting {
 function walk({
   choices,
   fallbacks = [],
+  larger = [],
   standing = {},
   opensAt = {},
   attempts = 3,
   key = "k",
 }: Setting): Walk {
   return new Walk({
-    plan: { choices, fallbacks },
+    plan: { choices, fallbacks, larger },
     affinity: () => key,
     outlook: ({ deployment: { name } }) => ({
       standing: standing[name] ?? "closed",
@@ -98,6 +109,18 @@ const ORDERS: readonly [why: string, setting: Setting, failure: Failure, order: 
     ["a", "a"],
   ],
   ["the request's own fault", { choices: [a, b], fallbacks: [[c]] }, failed("never"), ["a"]],
+  [
+    "a prompt that does not fit goes to the larger model, and nowhere else",
+    { choices: [a, b], fallbacks: [[c]], larger: [[d]] },
+    failed("never", { tooLong: true }),
+    ["a", "d"],
+  ],
+  [
+    "and to none without one",
+    { choices: [a, b], fallbacks: [[c]] },
+    failed("never", { tooLong: true }),
+    ["a"],
+  ],
   ["part of the answer is out", { choices: [a, b], fallbacks: [[c]] }, failed("started"), ["a"]],
   ["a refused credential: not there again", { choices: [a] }, failed("status", { repeatable: false }), ["a"]],
   ["retry-after wins", { choices: [a] }, failed("status", { retryAfterMs: 1000 }), ["a", "a after 1026"]],

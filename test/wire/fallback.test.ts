@@ -256,6 +256,20 @@ describe("fallbacks", () => {
     expect(JSON.parse(two.requests[0]!.body.toString())).toMatchObject({ model: "m", seed: 7 });
   });
 
+  test("a prompt that is too long for one model is given to a larger one, where the config names it", async () => {
+    const message = "This model's maximum context length is 8192 tokens, however you requested 9000.";
+    const error = { message, type: "invalid_request_error", param: null, code: "context_length_exceeded" };
+    const one = upstream(json({ error }, 400));
+    const running = await gateway({
+      providers: { openai: { apiKey: "sk-none", baseUrl: `${one.url}/v1` } },
+      fallbacks: { "gpt-4*": ["mock/chat", { model: "mock/echo", when: "too-long" }], "*": ["mock/chat"] },
+    });
+    const larger = await ask(running, { model: "gpt-4" });
+    expect([larger.status, larger.headers.get("x-weir-model")]).toEqual([200, "echo"]);
+    const refused = await ask(running, { model: "gpt-5" });
+    expect([refused.status, refused.text]).toEqual([400, JSON.stringify({ error })]);
+  });
+
   test("a program may fail and be stood in for", async () => {
     const running = await gateway({ fallbacks: { "mock/error-503": ["mock/throw", "mock/echo"] } });
     const { status, headers } = await ask(running, { model: "mock/error-503" });

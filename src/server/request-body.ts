@@ -25,7 +25,8 @@ export class RequestBody {
     this.#maxDepth = maxDepth;
     this.#outline = outline(bytes, maxDepth);
     const short = this.#outline && parseJson(this.#outline.text);
-    if (isObject(short)) this.short = short;
+    // Fewer members than were written: one of them stands twice.
+    if (isObject(short) && countOf(short) === this.#outline!.members) this.short = short;
     else this.json;
   }
 
@@ -52,8 +53,10 @@ export class RequestBody {
 
   /** Where the value of a top-level member stands, in bytes. */
   spanOf(name: string): Span | undefined {
-    if (this.short) return this.#outline!.members.get(name);
-    return this.#members!.get(name);
+    const found = this.short && this.#outline!.spanOf(name);
+    if (found) return found;
+    this.#members ??= scanBody(this.bytes, this.#maxDepth).members;
+    return this.#members.get(name);
   }
 
   /** Everything that is wrong with a body is found here, and said. */
@@ -70,6 +73,12 @@ export class RequestBody {
     if (!isObject(body)) throw invalidRequest("The request body must be one JSON object.");
     return body;
   }
+}
+
+function countOf(object: JsonObject): number {
+  let count = 0;
+  for (const _ in object) count++;
+  return count;
 }
 
 function fits(client: ClientCodec, body: JsonObject): boolean {

@@ -9,8 +9,10 @@ import { OUTLINE_WASM } from "./outline-wasm.ts";
 export interface Outline {
   /** The shortened text. */
   text: string;
-  /** Top-level key → where its value begins and ends (exclusive) in the body, in bytes. */
-  members: Map<string, Span>;
+  /** Top-level members, one that stands twice counted twice. */
+  members: number;
+  /** Where the value of a top-level member begins and ends (exclusive) in the body, in bytes. */
+  spanOf(name: string): Span | undefined;
 }
 
 export interface Span {
@@ -29,112 +31,130 @@ const LARGEST = 4 * 1024 * 1024;
 
 interface Exports {
   memory: WebAssembly.Memory;
-  entries: WebAssembly.Global;
-  marks: WebAssembly.Global;
   outline(text: number, end: number, copy: number, table: number, mark: number, deepest: number): number;
 }
 
-/** Where the text goes: behind the table of what a byte is. */
-const TEXT_AT = 256;
+/** The table of what a byte is ends here, and two counts follow; in words of four bytes. */
+const ENTRIES_AT = 256 >> 2;
+const MARKS_AT = 260 >> 2;
+/** Where the text goes. */
+const TEXT_AT = 272;
 /** Zeroes behind the text, and room behind the copy. */
 const SLACK = 64;
 /** Outermost separators there is room for; a body with more is left to the parser (the same number stands in the module). */
 const MOST_MARKS = 4096;
 
-function instantiate(): Exports | undefined {
-  try {
+/** The module with its memory in view. */
+class Machine {
+  readonly #exports: Exports;
+  bytes!: Buffer;
+  words!: Int32Array;
+
+  constructor() {
     const module = new WebAssembly.Module(Buffer.from(OUTLINE_WASM, "base64"));
-    return new WebAssembly.Instance(module).exports as unknown as Exports;
-  } catch {
-    // A processor without the instructions: everything is parsed in full.
-    return undefined;
+    this.#exports = new WebAssembly.Instance(module).exports as unknown as Exports;
+    this.#look();
+  }
+
+  get outline(): Exports["outline"] {
+    return this.#exports.outline;
+  }
+
+  makeRoom(wanted: number): void {
+    const missing = wanted - this.bytes.length;
+    if (missing <= 0) return;
+    this.#exports.memory.grow(Math.ceil(missing / 65_536));
+    this.#look();
+  }
+
+  /** Growing takes the old view away. */
+  #look(): void {
+    const { buffer } = this.#exports.memory;
+    this.bytes = Buffer.from(buffer);
+    this.words = new Int32Array(buffer);
   }
 }
 
-let instance: { exports: Exports | undefined } | undefined;
+let machine: Machine | null | undefined;
+
+/** Null on a processor without the instructions: there everything is parsed in full. */
+function start(): Machine | null {
+  try {
+    return new Machine();
+  } catch {
+    return null;
+  }
+}
 
 /**
  * @param maxDepth levels of objects and arrays allowed inside each other
- * @returns undefined for what a parser has to judge: a string that is none, too many levels, a top-level key that stands
- * twice, no object at all, a body too large for this
+ * @returns undefined for what a parser has to judge: a string that is none, too many levels, a body too large for this
  */
 export function outline(body: Uint8Array, maxDepth: number): Outline | undefined {
   if (body.length > LARGEST) return undefined;
-  instance ??= { exports: instantiate() };
-  return instance.exports && run(instance.exports, body, maxDepth);
+  machine ??= start();
+  return machine ? run(machine, body, maxDepth) : undefined;
 }
 
-function run(exports: Exports, body: Uint8Array, maxDepth: number): Outline | undefined {
-  const { memory } = exports;
+function run(machine: Machine, body: Uint8Array, maxDepth: number): Outline | undefined {
   const end = TEXT_AT + body.length;
   const copy = align(end + SLACK);
   const mark = align(copy + body.length + SLACK);
   const table = mark + MOST_MARKS * 4;
   // A long string takes 35 bytes at least, so a table of a quarter of the text has room for all.
-  makeRoom(memory, table + (body.length >> 2) + SLACK);
-  const bytes = new Uint8Array(memory.buffer);
+  machine.makeRoom(table + (body.length >> 2) + SLACK);
+  const { bytes, words } = machine;
   bytes.set(body, TEXT_AT);
   bytes.fill(0, end, copy);
-  const length = exports.outline(TEXT_AT, end, copy, table, mark, maxDepth);
-  const marks = Number(exports.marks.value);
+  const length = machine.outline(TEXT_AT, end, copy, table, mark, maxDepth);
   if (length < 0) return undefined;
-  const text = Buffer.from(memory.buffer, copy, length);
-  const shifts = new Int32Array(memory.buffer, table, Number(exports.entries.value) * 2);
-  const members = readMembers(text, new Int32Array(memory.buffer, mark, marks), shifts);
-  return members && { text: text.toString(), members };
+  const latin = bytes.toString("latin1", copy, copy + length);
+  const marks = words.slice(mark >> 2, (mark >> 2) + words[MARKS_AT]!);
+  const shifts = words.slice(table >> 2, (table >> 2) + words[ENTRIES_AT]! * 2);
+  return {
+    text: BEYOND_ASCII.test(latin) ? bytes.toString("utf8", copy, copy + length) : latin,
+    members: marks.length >> 1,
+    spanOf: (name) => findMember(name, latin, marks, shifts),
+  };
 }
 
-function makeRoom(memory: WebAssembly.Memory, wanted: number): void {
-  const missing = wanted - memory.buffer.byteLength;
-  if (missing > 0) memory.grow(Math.ceil(missing / 65_536));
-}
+const BEYOND_ASCII = /[\x80-\xff]/;
 
-const COLON = 0x3a;
-const OPEN_BRACE = 0x7b;
-
-/** Keys and values between the outermost separators; of a text that is no JSON the parser will say so. */
-function readMembers(text: Buffer, marks: Int32Array, shifts: Int32Array): Map<string, Span> | undefined {
-  const members = new Map<string, Span>();
-  const open = text.indexOf(OPEN_BRACE);
-  for (let at = 0, begin = open + 1; at + 1 < marks.length; at += 2) {
-    const colon = marks[at]!;
-    const close = marks[at + 1]!;
-    if (text[colon] !== COLON) return undefined;
-    const key = readKey(text, begin, colon);
-    if (key === undefined || members.has(key)) return undefined;
-    members.set(key, spanInBody(text, colon + 1, close, shifts));
-    begin = close + 1;
+/**
+ * Looks for a key as clients write it; one that is spelled with escapes is not found.
+ * @param latin the bytes of the outline, one character each @param marks the colon and the end of each member in turn
+ */
+function findMember(name: string, latin: string, marks: Int32Array, shifts: Int32Array): Span | undefined {
+  const wanted = `"${name}"`;
+  let begin = latin.indexOf("{") + 1;
+  for (let at = 0; at + 1 < marks.length; at += 2) {
+    const key = margins(latin, begin, marks[at]!);
+    if (key.end - key.start === wanted.length && latin.startsWith(wanted, key.start)) {
+      const { start, end } = margins(latin, marks[at]! + 1, marks[at + 1]!);
+      return { start: start + shiftAt(shifts, start), end: end + shiftAt(shifts, end) };
+    }
+    begin = marks[at + 1]! + 1;
   }
-  return open < 0 ? undefined : members;
+  return undefined;
 }
 
-function readKey(text: Buffer, start: number, end: number): string | undefined {
-  const raw = text.toString("utf8", start, end).trim();
-  if (!raw.includes("\\")) return raw.slice(1, -1);
-  try {
-    return JSON.parse(raw) as string;
-  } catch {
-    return undefined;
-  }
-}
-
-/** A value without the spaces around it, as it stands in the body. */
-function spanInBody(text: Buffer, from: number, to: number, shifts: Int32Array): Span {
+/** A part of the text without the spaces around it. */
+function margins(text: string, from: number, to: number): Span {
   let start = from;
   let end = to;
-  while (start < end && isSpace(text[start]!)) start++;
-  while (end > start && isSpace(text[end - 1]!)) end--;
-  return { start: start + shiftAt(shifts, start), end: end + shiftAt(shifts, end) };
+  while (start < end && isSpace(text.charCodeAt(start))) start++;
+  while (end > start && isSpace(text.charCodeAt(end - 1))) end--;
+  return { start, end };
 }
 
-function isSpace(byte: number): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
 /** By how much the body is ahead at a position: the last entry that is not behind it. */
 function shiftAt(shifts: Int32Array, position: number): number {
   let low = 0;
-  let high = shifts.length / 2;
+  let high = shifts.length >> 1;
   while (low < high) {
     const middle = (low + high) >> 1;
     if (shifts[middle * 2]! <= position) low = middle + 1;

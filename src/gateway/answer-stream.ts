@@ -91,26 +91,29 @@ export function answerStream(
     controller.error(error);
   };
 
+  const pass = (piece: Uint8Array | undefined) => {
+    waiting = false;
+    if (over) return;
+    heardAt = sentAt = performance.now();
+    if (piece) return controller.enqueue(piece);
+    end(() => ending.complete());
+    controller.close();
+  };
+
+  const stumble = (thrown: unknown) => {
+    waiting = false;
+    if (!over) fail(thrown);
+  };
+
   return new ReadableStream<Uint8Array>(
     {
       start(given) {
         controller = given;
         clocks.clock.add(watcher);
       },
-      async pull() {
+      pull() {
         waiting = true;
-        try {
-          const piece = await source.next();
-          waiting = false;
-          if (over) return;
-          heardAt = sentAt = performance.now();
-          if (piece) return controller.enqueue(piece);
-          end(() => ending.complete());
-          controller.close();
-        } catch (thrown) {
-          waiting = false;
-          if (!over) fail(thrown);
-        }
+        return source.next().then(pass, stumble);
       },
       cancel(reason) {
         waiting = false;

@@ -63,8 +63,10 @@ export function nativeBody(
 
 /** Whether some string in there may be a sealed value; one look over the bytes. */
 function holdsSealed(bytes: Uint8Array): boolean {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes('"weir1.');
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).indexOf(SEALED) >= 0;
 }
+
+const SEALED = Buffer.from('"weir1.');
 
 async function jsonAnswer(
   response: UpstreamResponse,
@@ -186,9 +188,9 @@ class RelaySource implements ByteSource {
     this.#call.firstByteAt = performance.now();
   }
 
-  async next(): Promise<Uint8Array | undefined> {
+  next(): Promise<Uint8Array | undefined> {
     const held = this.#held.shift();
-    return held ?? this.#pull();
+    return held ? Promise.resolve(held) : this.#pull();
   }
 
   /** The upstream's own error event, which has passed as it was; the call is a failure all the same. */
@@ -206,32 +208,30 @@ class RelaySource implements ByteSource {
     this.#reader.cancel(reason).catch(() => {});
   }
 
-  async #pull(): Promise<Uint8Array | undefined> {
-    while (!this.#ended) {
-      if (this.#tap.seen.terminated) this.#linger();
-      const { done, value } = await this.#read();
-      if (done || !value) break;
-      const piece = this.#tap.push(value);
-      if (piece) return this.#harmless(piece);
-    }
-    return this.#finish();
+  /** Not an async function: for each chunk of a stream every promise in between is paid again. */
+  #pull(): Promise<Uint8Array | undefined> {
+    if (this.#ended) return Promise.resolve(undefined);
+    if (this.#tap.seen.terminated) this.#linger();
+    return this.#reader.read().then(this.#onRead, this.#onBreak);
   }
+
+  readonly #onRead = ({ done, value }: { done: boolean; value?: Uint8Array }) => {
+    if (done || !value) return this.#finish();
+    const piece = this.#tap.push(value);
+    return piece ? this.#harmless(piece) : this.#pull();
+  };
+
+  readonly #onBreak = (cause: unknown) => {
+    if (this.#call.signal.aborted) throw GatewayError.from(this.#call.signal.reason);
+    // What breaks behind the terminator takes nothing away from the answer (pitfall 25).
+    if (this.#isOver()) return this.#finish();
+    throw broken(cause);
+  };
 
   /** An upstream that repeats the credential in its error event does not hand it to the client. */
   #harmless(piece: Uint8Array): Uint8Array {
     const { error } = this.#tap.seen;
     return error ? bytesWithoutSecrets(piece, this.#call.target!.provider) : piece;
-  }
-
-  async #read(): Promise<{ done: boolean; value?: Uint8Array }> {
-    try {
-      return await this.#reader.read();
-    } catch (cause) {
-      if (this.#call.signal.aborted) throw GatewayError.from(this.#call.signal.reason);
-      // What breaks behind the terminator takes nothing away from the answer (pitfall 25).
-      if (this.#isOver()) return { done: true };
-      throw broken(cause);
-    }
   }
 
   /**

@@ -8,16 +8,19 @@ import type { Hooks } from "../core/plugin.ts";
 /**
  * Books usage and the reason on the call as the events pass, and holds the promise every encoder relies on: what does
  * not end with `message-end` throws.
+ * @param see looks at each event too
  */
 export async function* meter(
   events: AsyncIterable<ChatEvent>,
   call: Call,
   hooks: readonly Hooks[],
+  see?: (event: ChatEvent) => void,
 ): AsyncGenerator<ChatEvent> {
   const observers = hooks.filter((hook) => hook.observe);
   let ended = false;
   for await (const event of events) {
     call.firstByteAt ??= performance.now();
+    see?.(event);
     switch (event.type) {
       case "message-start":
         if (event.usage) call.usage = event.usage;
@@ -38,6 +41,17 @@ export async function* meter(
     throw new GatewayError("upstream", "The answer broke off before its end.", { code: "stream_incomplete" });
 }
 
+/** The events, each looked at in passing. */
+export async function* look(
+  events: AsyncIterable<ChatEvent>,
+  see: (event: ChatEvent) => void,
+): AsyncGenerator<ChatEvent> {
+  for await (const event of events) {
+    see(event);
+    yield event;
+  }
+}
+
 /** Runs the events through each plugin's `answer` hook, in order. */
 export function answerHooks(
   events: AsyncIterable<ChatEvent>,
@@ -49,7 +63,7 @@ export function answerHooks(
 
 /** A list as a stream: a JSON answer is the same events arrived all at once. */
 export async function* fromList(events: Iterable<ChatEvent>): AsyncGenerator<ChatEvent> {
-  yield* events;
+  for (const event of events) yield event;
 }
 
 export async function toList(events: AsyncIterable<ChatEvent>): Promise<ChatEvent[]> {

@@ -10,11 +10,11 @@ import type { ChatEvent } from "../core/events.ts";
 import type { Frame, Seen, UpstreamCodec } from "../core/format.ts";
 import { isObject, parseJson } from "../core/json.ts";
 import { writeLosses } from "../core/loss.ts";
-import { readFrames, writeFrame } from "../stream/sse.ts";
+import { SseParser, writeFrame } from "../stream/sse.ts";
 import type { ByteSource } from "./answer-stream.ts";
 import { answerStream } from "./answer-stream.ts";
 import { generated } from "./contain.ts";
-import { answerHooks, fromList, meter, toList } from "./events.ts";
+import { answerHooks, fromList, look, meter, toList } from "./events.ts";
 import { timeoutsOf } from "./deadline.ts";
 import type { Answer, Gateway, Incoming } from "./exchange.ts";
 import { STREAM_HEADERS } from "./exchange-native.ts";
@@ -22,7 +22,7 @@ import { rememberReasoning, restoreReasoning } from "./reasoning-cache.ts";
 import { withoutReasoning } from "./recover.ts";
 import { answerHeaders } from "./reply.ts";
 import { headerFilters, letGo, readAnswer, readErrorText, send, upstreamHeaders } from "./send.ts";
-import type { ByteReader, UpstreamResponse } from "./transport.ts";
+import type { UpstreamResponse } from "./transport.ts";
 
 /** Above this many tokens an upstream is asked to stream even for a JSON answer: long silences get cut (contract E.0.4). */
 const STREAM_ABOVE_TOKENS = 8192;
@@ -35,12 +35,19 @@ export async function exchangeEvents(incoming: Incoming, gateway: Gateway): Prom
   for (const hook of gateway.hooks) await hook.request?.(request, call);
   const generate = call.target!.provider.generate;
   const source = generate ? generated(generate, request, call) : await sendTranslated(request, call, gateway);
-  const events = meter(
-    answerHooks(rememberReasoning(source, call, gateway.reasoning), call, gateway.hooks),
-    call,
-    gateway.hooks,
-  );
+  const events = observed(source, call, gateway);
   return call.stream ? streamedAnswer(events, incoming, gateway) : jsonAnswer(events, incoming, gateway);
+}
+
+/**
+ * What is remembered is what the upstream said, before any plugin edits it. Without one that does, remembering and
+ * metering share a stage: each stage costs every event of every stream.
+ */
+function observed(source: AsyncIterable<ChatEvent>, call: Call, gateway: Gateway): AsyncIterable<ChatEvent> {
+  const { hooks, reasoning } = gateway;
+  const remember = rememberReasoning(call, reasoning);
+  if (!hooks.some((hook) => hook.answer)) return meter(source, call, hooks, remember);
+  return meter(answerHooks(look(source, remember), call, hooks), call, hooks);
 }
 
 /** The body for the upstream, with its losses on the call. */
@@ -120,11 +127,16 @@ async function* framesOf(
   call: Call,
 ): AsyncGenerator<Frame> {
   const reader = response.body!.getReader();
+  const parser = new SseParser();
   let last: Frame | undefined;
   try {
-    for await (const frame of readFrames(piecesOf(reader))) {
-      last = frame;
-      yield frame;
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done || !value) return;
+      for (const frame of parser.push(value)) {
+        last = frame;
+        yield frame;
+      }
     }
   } catch (cause) {
     if (call.signal.aborted) throw GatewayError.from(call.signal.reason);
@@ -136,14 +148,6 @@ async function* framesOf(
   } finally {
     if (last && isTerminator(last, codec)) void letGo(reader);
     else await reader.cancel().catch(() => {});
-  }
-}
-
-async function* piecesOf(reader: ByteReader): AsyncGenerator<Uint8Array> {
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done || !value) return;
-    yield value;
   }
 }
 
@@ -208,17 +212,18 @@ class FrameSource implements ByteSource {
     if (!done) this.#held = value;
   }
 
-  async next(): Promise<Uint8Array | undefined> {
-    if (this.#held) {
-      const held = this.#held;
-      this.#held = undefined;
-      return Buffer.from(writeFrame(held));
-    }
-    const { done, value } = await this.#frames.next();
-    return done ? undefined : Buffer.from(writeFrame(value));
+  next(): Promise<Uint8Array | undefined> {
+    const held = this.#held;
+    if (!held) return this.#frames.next().then(write);
+    this.#held = undefined;
+    return Promise.resolve(Buffer.from(writeFrame(held)));
   }
 
   stop(): void {
     this.#frames.return?.().catch(() => {});
   }
+}
+
+function write({ done, value }: IteratorResult<Frame>): Uint8Array | undefined {
+  return done ? undefined : Buffer.from(writeFrame(value));
 }

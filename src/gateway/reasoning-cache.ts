@@ -79,34 +79,38 @@ function keyOf(call: Call, { id, name, input }: ToolCallKey): string {
     .digest("base64");
 }
 
-/** Keeps the signed reasoning of an answer that calls tools; the events pass unchanged. */
-export async function* rememberReasoning(
-  events: AsyncIterable<ChatEvent>,
-  call: Call,
-  cache: ReasoningCache,
-): AsyncGenerator<ChatEvent> {
+/** Looks at the events of one answer; signed reasoning of one that calls tools is kept. */
+export function rememberReasoning(call: Call, cache: ReasoningCache): (event: ChatEvent) => void {
   const open = new Map<number, ReasoningBlock>();
   const signed: ReasoningBlock[] = [];
   let first: { index: number; toolCall: ToolCallKey } | undefined;
-  for await (const event of events) {
-    if (event.type === "block-start" && event.block.type === "tool-call")
-      first ??= { index: event.index, toolCall: { id: event.block.id, name: event.block.name, input: "" } };
-    if (event.type === "block-delta" && event.index === first?.index) first.toolCall.input += event.delta;
-    if (event.type === "block-start" && event.block.type === "reasoning")
-      open.set(event.index, { text: "", ...event.block, type: "reasoning" });
-    if (event.type === "block-delta") {
-      const block = open.get(event.index);
-      if (block) block.text += event.delta;
+  return (event) => {
+    switch (event.type) {
+      case "block-start":
+        if (event.block.type === "tool-call")
+          first ??= {
+            index: event.index,
+            toolCall: { id: event.block.id, name: event.block.name, input: "" },
+          };
+        if (event.block.type === "reasoning")
+          open.set(event.index, { text: "", ...event.block, type: "reasoning" });
+        break;
+      case "block-delta": {
+        if (event.index === first?.index) first.toolCall.input += event.delta;
+        const block = open.get(event.index);
+        if (block) block.text += event.delta;
+        break;
+      }
+      case "block-end": {
+        const block = open.get(event.index);
+        if (block && (event.signature !== undefined || block.redacted !== undefined))
+          signed.push({ ...block, ...(event.signature !== undefined && { signature: event.signature }) });
+        break;
+      }
+      case "message-end":
+        if (first && signed.length > 0) cache.remember(call, first.toolCall, signed);
     }
-    if (event.type === "block-end") {
-      const block = open.get(event.index);
-      if (block && (event.signature !== undefined || block.redacted !== undefined))
-        signed.push({ ...block, ...(event.signature !== undefined && { signature: event.signature }) });
-    }
-    if (event.type === "message-end" && first && signed.length > 0)
-      cache.remember(call, first.toolCall, signed);
-    yield event;
-  }
+  };
 }
 
 /** Puts reasoning back in front of turns that called tools and lost theirs on the way through the client. */

@@ -69,7 +69,7 @@ export function createLogger(options: LogOptions): Logger {
 /** Tokens as they are booked: disjoint buckets. */
 function callFields(call: Call, level: string): Record<string, unknown> {
   return {
-    time: new Date().toISOString(),
+    time: isoTime(),
     level,
     id: call.id,
     key: call.key,
@@ -105,6 +105,19 @@ function attemptFields({ target, waited, failure }: Attempt): Record<string, unk
     ms: failure?.ms,
     wait_ms: waited > 0 ? Math.round(waited) : undefined,
   };
+}
+
+let lastMs = 0;
+let lastIso = "";
+
+/** Calls of the same millisecond share its text. */
+function isoTime(): string {
+  const now = Date.now();
+  if (now !== lastMs) {
+    lastMs = now;
+    lastIso = new Date(now).toISOString();
+  }
+  return lastIso;
 }
 
 function callLine(call: Call): string {

@@ -57,9 +57,8 @@ function history(more: ReasoningBlock[] = []): ChatRequest {
 }
 
 async function remembered(key?: string, cache = new ReasoningCache()): Promise<ReasoningCache> {
-  const seen: ChatEvent[] = [];
-  for await (const event of rememberReasoning(answer(), callOf(key), cache)) seen.push(event);
-  expect(seen).toEqual(await Array.fromAsync(answer()));
+  const see = rememberReasoning(callOf(key), cache);
+  for await (const event of answer()) see(event);
   return cache;
 }
 

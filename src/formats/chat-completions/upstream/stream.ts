@@ -9,25 +9,30 @@ import { decodeErrorBody, errorIn } from "./errors.ts";
 import { StopWatcher, watchedStops } from "./stop.ts";
 
 /** @throws GatewayError on an error frame, on a frame that is not JSON, and when the stream ends before its answer. */
-export async function* decodeStream(frames: AsyncIterable<Frame>, call: Call): AsyncGenerator<ChatEvent> {
+export function decodeStream(frames: AsyncIterable<Frame>, call: Call): AsyncIterable<ChatEvent> {
   const stops = watchedStops(call, call.request);
-  if (stops.length === 0) return yield* readStream(frames, call);
-  yield* cutAt(stops, readStream(frames, call));
+  return stops.length === 0 ? readStream(frames, call) : cutAt(stops, readStream(frames, call));
 }
 
 async function* readStream(frames: AsyncIterable<Frame>, call: Call): AsyncGenerator<ChatEvent> {
   const reader = new AnswerReader(call);
+  const source = frames[Symbol.asyncIterator]();
   let done = false;
-  for await (const frame of untilBroken(frames, () => reader.finished && !call.signal.aborted)) {
-    const data = frame.data.trim();
-    if (data === "") continue;
-    done = data === "[DONE]";
-    if (done) break;
-    const chunk = chunkOf(frame, data);
-    if (chunk) yield* reader.read(chunk);
+  try {
+    while (!done) {
+      const frame = await nextFrame(source, () => reader.finished && !call.signal.aborted);
+      if (!frame) break;
+      const data = frame.data.trim();
+      done = data === "[DONE]";
+      const chunk = done || data === "" ? undefined : chunkOf(frame, data);
+      // Not `yield*`: over a list that costs two more promises for each event.
+      if (chunk) for (const event of reader.read(chunk)) yield event;
+    }
+  } finally {
+    await source.return?.();
   }
   if (!done && !reader.finished && !call.target?.provider.traits?.eofIsStop) throw truncated();
-  yield* reader.end();
+  for (const event of reader.end()) yield event;
 }
 
 /** The chunk in a frame; nothing in events of another name that hold no JSON. */
@@ -53,22 +58,13 @@ function truncated(): GatewayError {
 }
 
 /** A connection that breaks when the answer is whole takes nothing away from it (pitfall 25). */
-async function* untilBroken(frames: AsyncIterable<Frame>, isWhole: () => boolean): AsyncGenerator<Frame> {
-  const iterator = frames[Symbol.asyncIterator]();
+async function nextFrame(source: AsyncIterator<Frame>, isWhole: () => boolean): Promise<Frame | undefined> {
   try {
-    for (;;) {
-      let next: IteratorResult<Frame>;
-      try {
-        next = await iterator.next();
-      } catch (broken) {
-        if (isWhole()) return;
-        throw broken;
-      }
-      if (next.done) return;
-      yield next.value;
-    }
-  } finally {
-    await iterator.return?.();
+    const { done, value } = await source.next();
+    return done ? undefined : value;
+  } catch (broken) {
+    if (isWhole()) return undefined;
+    throw broken;
   }
 }
 
@@ -79,7 +75,7 @@ export async function* cutAt(
 ): AsyncGenerator<ChatEvent> {
   const watcher = new StopWatcher(sequences);
   for await (const event of events) {
-    yield* watcher.watch(event);
+    for (const passed of watcher.watch(event)) yield passed;
     if (watcher.ended) return;
   }
 }

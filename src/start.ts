@@ -57,7 +57,10 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   const hooks = assembled.plugins.flatMap(({ plugin }) =>
     plugin.hooks ? [containHooks(plugin, logger.fault)] : [],
   );
-  const health = new Health({ onAlert: (sentence) => logger.fault(sentence) });
+  const health = new Health({
+    onAlert: (sentence) => logger.fault(sentence),
+    onChange: (sentence) => logger.info(sentence, {}),
+  });
   const gateway: Gateway = {
     registry: assembled.registry,
     hooks,

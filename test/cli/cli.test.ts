@@ -110,6 +110,36 @@ test("models: who serves a name and why", async () => {
   expect(unknown.err).toContain("No provider serves");
 });
 
+test("deployments, routes and fallbacks are shown, and a mistake in them names its line", async () => {
+  const file = join(folder, "routes.yaml");
+  writeFileSync(
+    file,
+    `providers:
+  openai:
+    deployments:
+      - { name: eu, apiKey: k-one, baseUrl: "http://127.0.0.1:1/v1", weight: 3 }
+      - { name: us, apiKey: k-two, baseUrl: "http://127.0.0.1:2/v1" }
+routes:
+  smart: [openai/gpt-5, { model: mock/chat, priority: 1 }, groq/llama]
+fallbacks:
+  gpt-*: [smart]
+`,
+  );
+  const plan = (await weir(["models", "smart", "--config", file])).out;
+  expect(plan).toMatch(/openai\/eu gpt-5 +target +3 +0 +http:\/\/127.0.0.1:1/);
+  expect(plan).toMatch(/mock chat +target +1 +1 +in this process/);
+  const checked = (await weir(["check", "--config", file])).out;
+  expect(checked).toMatch(/openai\/us +unreachable +http:\/\/127.0.0.1:2/);
+  expect(checked).toContain("smart  openai/gpt-5, mock/chat (priority 1), groq/llama (off)");
+  expect(checked).toContain("gpt-*  falls back to smart");
+  expect(checked).not.toContain("k-one");
+  writeFileSync(file, "routes:\n  smart:\n    - mock/chat\n    - opnai/gpt-5\n");
+  const wrong = await weir(["check", "--offline", "--config", file]);
+  expect(wrong.code).toBe(78);
+  expect(wrong.err).toContain(`${file.split("/").at(-1)}:4: No provider serves the model \`opnai/gpt-5\``);
+  rmSync(file);
+});
+
 test("plugin new writes a plugin that loads and type checks with nothing installed", async () => {
   expect((await weir(["plugin", "new", "my-host"])).code).toBe(0);
   expect((await weir(["plugin", "new", "my-host"])).err).toContain("nothing was written");

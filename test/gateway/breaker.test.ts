@@ -88,6 +88,7 @@ describe("how long", () => {
   test("without a word of how long, as after a failure", () => {
     const breaker = new Breaker(() => 0);
     breaker.pause(at(0), 0, undefined);
+    for (let late = 0; late < 50; late++) breaker.pause(at(0), 10, undefined);
     expect(breaker.opensAt).toBe(5_000);
     const probe = at(5_000);
     breaker.begin(probe);

@@ -90,6 +90,18 @@ test("the losses are those of the call, and strict mode refuses them by name", a
   expect(upstream.requests.length).toBe(before);
 });
 
+test("where it would be asked, in order", async () => {
+  const explained = await explain({ model: "openai/gpt-4.1", messages: hi });
+  const [place] = (explained as Explained & { plan: object[] }).plan;
+  expect(place).toMatchObject({
+    deployment: "openai",
+    model: "gpt-4.1",
+    role: "target",
+    weight: 1,
+    url: `${upstream.url}/v1/chat/completions`,
+  });
+});
+
 test("the format is seen from the request, or named", async () => {
   const body = { model: "claude-opus-4-6", max_tokens: 9, system: "be kind", messages: hi };
   expect((await explain(body)).format).toBe("messages");

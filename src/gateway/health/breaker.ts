@@ -94,6 +94,8 @@ export class Breaker {
 
   /** It asked to be left alone, or refuses its credential. @param ms how long; without one it is as if it had failed */
   pause(trial: Trial, now: number, ms: number | undefined): void {
+    // Those who were on their way when it began say nothing new.
+    if (ms === undefined && this.#open && now < this.opensAt) return;
     if (trial === this.#probe) this.#probe = undefined;
     const until = now + Math.min(LONGEST_PAUSE_MS, ms ?? this.#period());
     if (ms === undefined) this.#openings++;

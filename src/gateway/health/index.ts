@@ -18,6 +18,8 @@ const REFUSED_MS = 300_000;
 export interface HealthOptions {
   /** Hears of what an operator has to see to: a credential that is refused, an account without funds. */
   onAlert?(sentence: string): void;
+  /** Hears of deployments that are left alone for a while, and of those that answer again. */
+  onChange?(sentence: string): void;
   random?(): number;
 }
 
@@ -50,8 +52,13 @@ export class Health {
   }
 
   /** Its answer began. */
-  answered(attempt: Attempt): void {
-    this.#find(attempt.target)?.answered(attempt);
+  answered(attempt: Attempt, now = performance.now()): void {
+    const breaker = this.#find(attempt.target);
+    if (!breaker) return;
+    const before = breaker.standing(now);
+    breaker.answered(attempt);
+    if (before !== "closed" && breaker.standing(now) === "closed")
+      this.#options.onChange?.(`${keyOf(attempt.target)} answers again`);
   }
 
   /** It failed before a byte of it reached the client. */
@@ -62,12 +69,21 @@ export class Health {
       case "healthy":
         return this.#find(attempt.target)?.succeed(attempt, now);
       case "failing":
-        return this.#breaker(attempt.target, now).fail(attempt, now);
+        return this.#fail(attempt, now);
       case "limited":
         return this.#breaker(attempt.target, now).pause(attempt, now, failure.retryAfterMs);
       case "refused":
         return this.#refused(attempt, failure, now);
     }
+  }
+
+  #fail(attempt: Attempt, now: number): void {
+    const breaker = this.#breaker(attempt.target, now);
+    const before = breaker.opensAt;
+    breaker.fail(attempt, now);
+    if (breaker.opensAt === before) return;
+    const rest = `it is left alone for ${Math.round((breaker.opensAt - now) / 1000)} s where another can answer`;
+    this.#options.onChange?.(`${keyOf(attempt.target)} fails (${attempt.failure?.what}); ${rest}`);
   }
 
   /** Somebody has to see to it; it is said when it begins, and again after each time it was tried in vain. */
@@ -87,13 +103,25 @@ export class Health {
     if (!attempt) return;
     this.budget.leave();
     if (attempt.failure) return;
-    const broke = call.outcome === "failed" && !call.givenUp;
-    if (broke)
-      attempt.failure = { class: "started", what: call.error?.code ?? "broken", ms: age(attempt, now) };
-    const breaker = broke ? this.#breaker(attempt.target, now) : this.#find(attempt.target);
-    if (broke) breaker?.fail(attempt, now);
-    else if (call.outcome === "complete") breaker?.succeed(attempt, now);
-    else breaker?.release(attempt);
+    if (call.outcome === "failed" && !call.givenUp) this.#broke(call, attempt, now);
+    else this.#ended(call, attempt, now);
+  }
+
+  /** It broke in mid-answer: by the upstream, or by a fault of our own, which says nothing of it. */
+  #broke(call: Call, attempt: Attempt, now: number): void {
+    const ms = Math.round(now - attempt.startedAt);
+    attempt.failure = { class: "started", what: call.error?.code ?? call.error?.kind ?? "broken", ms };
+    if (call.error?.kind === "internal" && attempt.target.lane !== "generated")
+      this.#find(attempt.target)?.release(attempt);
+    else this.#fail(attempt, now);
+  }
+
+  #ended(call: Call, attempt: Attempt, now: number): void {
+    const breaker = this.#find(attempt.target);
+    if (!breaker) return;
+    if (call.outcome !== "complete") return breaker.release(attempt);
+    breaker.succeed(attempt, now);
+    if (breaker.isClean(now)) this.#breakers.delete(keyOf(attempt.target));
   }
 
   #find(target: Target): Breaker | undefined {
@@ -116,10 +144,6 @@ export class Health {
     if (this.#breakers.size < REMEMBERED) return;
     for (const oldest of this.#breakers.keys()) return void this.#breakers.delete(oldest);
   }
-}
-
-function age(attempt: Attempt, now: number): number {
-  return Math.round(now - attempt.startedAt);
 }
 
 /** One overloaded model says nothing of its neighbours. */

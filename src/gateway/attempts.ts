@@ -10,6 +10,7 @@ import { remainingMs } from "./deadline.ts";
 import type { Answer, Gateway, Incoming } from "./exchange.ts";
 import type { Failure } from "./failure.ts";
 import { readFailure } from "./failure.ts";
+import type { Place } from "./health/budget.ts";
 import { PassedRefusal } from "./refusal.ts";
 import { answerHeaders } from "./reply.ts";
 import { Walk } from "./walk.ts";
@@ -29,7 +30,7 @@ export async function attempt(incoming: Incoming, gateway: Gateway, ask: Try): P
   });
   let step = walk.first(performance.now());
   call.skipped = walk.skipped;
-  let repeating = false;
+  let place: Place | undefined;
   try {
     for (;;) {
       const running = call.begin(step.target, step.wait);
@@ -46,15 +47,15 @@ export async function attempt(incoming: Incoming, gateway: Gateway, ask: Try): P
           ? undefined
           : walk.next(failure, performance.now(), remainingMs(call, gateway));
         // What was not sent has cost no upstream anything, and its repetition costs no budget.
-        if (next && failure.class !== "not-sent") repeating ||= health.budget.take();
-        if (!next || (failure.class !== "not-sent" && !repeating)) return conclude(failure, call, gateway);
+        if (next && failure.class !== "not-sent") place ??= health.budget.take(next.wait);
+        if (!next || (failure.class !== "not-sent" && !place)) return conclude(failure, call, gateway);
         step = next;
       }
       if (step.wait > 0) await pause(step.wait, call.signal);
       if (call.givenUp) throw call.givenUp;
     }
   } finally {
-    if (repeating) health.budget.give();
+    if (place) health.budget.give(place);
   }
 }
 

@@ -7,7 +7,7 @@ import type { Target } from "../../src/core/provider.ts";
 import { fullJitter, pause } from "../../src/gateway/backoff.ts";
 import type { Failure } from "../../src/gateway/failure.ts";
 import type { Outlook } from "../../src/gateway/health/index.ts";
-import { RetryBudget } from "../../src/gateway/health/budget.ts";
+import { type Place, RetryBudget } from "../../src/gateway/health/budget.ts";
 import { type Choice, rank } from "../../src/gateway/plan.ts";
 import { Walk } from "../../src/gateway/walk.ts";
 
@@ -264,18 +264,26 @@ describe("pauses", () => {
 });
 
 describe("the budget", () => {
+  /** How many places there are now. */
+  function places(budget: RetryBudget, waitMs: number): number {
+    const taken: Place[] = [];
+    for (let place = budget.take(waitMs); place; place = budget.take(waitMs)) taken.push(place);
+    for (const place of taken) budget.give(place);
+    return taken.length;
+  }
+
   test("a fifth of what runs, and never less than three", () => {
     const budget = new RetryBudget();
-    const take = () => {
-      let taken = 0;
-      while (budget.take()) taken++;
-      for (let place = 0; place < taken; place++) budget.give();
-      return taken;
-    };
-    expect(take()).toBe(3);
+    expect(places(budget, 0)).toBe(3);
     for (let call = 0; call < 100; call++) budget.enter();
-    expect(take()).toBe(20);
+    expect(places(budget, 0)).toBe(20);
     for (let call = 0; call < 90; call++) budget.leave();
-    expect(take()).toBe(3);
+    expect(places(budget, 0)).toBe(3);
+  });
+
+  test("those that wait long take no place from those that go elsewhere at once", () => {
+    const budget = new RetryBudget();
+    while (budget.take(20_000));
+    expect([places(budget, 20_000), places(budget, 100)]).toEqual([0, 3]);
   });
 });

@@ -3,7 +3,8 @@ import { resolve } from "node:path";
 import { builtIn } from "../plugins/index.ts";
 import type { Path } from "./config/error.ts";
 import { ConfigError } from "./config/error.ts";
-import { providerSettings } from "./config/providers.ts";
+import { assertProvidersKnown, providerSettings } from "./config/providers.ts";
+import { assertModelsServed, completeRoutes } from "./config/routes.ts";
 import type { Config } from "./config/schema.ts";
 import type { Plugin } from "./core/plugin.ts";
 import type { Provider } from "./core/provider.ts";
@@ -11,7 +12,7 @@ import type { BrokenPlugin, Discovered } from "./dropped/discover.ts";
 import { loadPlugins } from "./dropped/discover.ts";
 import { chatCompletionsFormat } from "./formats/chat-completions/index.ts";
 import { createMessagesFormat } from "./formats/messages/index.ts";
-import type { LoadedPlugin, RegistryOptions, RouteTarget, StandIn } from "./gateway/registry.ts";
+import type { LoadedPlugin, RegistryOptions } from "./gateway/registry.ts";
 import { Registry } from "./gateway/registry.ts";
 
 export interface Assembled {
@@ -38,18 +39,21 @@ export async function assemble(
   const dropped = await loadPlugins({ ...config.plugins, except: shippedFiles(dir) });
   const { plugins, broken } = sortOut(dropped, parts);
   if (strict && broken[0]) throw new Error(`plugins.strict: ${broken[0].message}`);
+  const routes = completeRoutes(config);
   const registry = new Registry({
     ...parts,
     plugins,
     aliases: config.aliases,
-    routes: Object.fromEntries(
-      Object.entries(config.routes).map(([name, targets]) => [name, targets.map(completeTarget)]),
-    ),
-    fallbacks: Object.fromEntries(
-      Object.entries(config.fallbacks).map(([name, targets]) => [name, targets.map(completeStandIn)]),
-    ),
+    ...routes,
   });
-  checkModels(registry, config, locate);
+  const names = [...registry.providers, ...registry.off.map(({ provider }) => provider)].map(
+    ({ name }) => name,
+  );
+  // What a broken plugin would have brought is not unknown.
+  if (broken.length === 0) {
+    assertProvidersKnown(config, names, locate);
+    assertModelsServed(routes, (model) => registry.faultOf(model), locate);
+  }
   return { registry, plugins, broken };
 }
 
@@ -80,38 +84,6 @@ function sortOut(
 }
 
 type Locate = (path: Path) => string;
-type ConfiguredTarget = Config["routes"][string][number];
-
-function completeTarget(target: ConfiguredTarget): RouteTarget {
-  if (typeof target === "string") return { model: target, weight: 1, priority: 0 };
-  return { model: target.model, weight: target.weight ?? 1, priority: target.priority ?? 0 };
-}
-
-function completeStandIn(target: Config["fallbacks"][string][number]): StandIn {
-  if (typeof target === "string") return { model: target, when: "failed" };
-  return { model: target.model, when: target.when ?? "failed" };
-}
-
-/** A route or a fallback to a model nobody serves would only show when it is needed. */
-function checkModels(registry: Registry, { routes, fallbacks }: Config, locate: Locate): void {
-  const named = [
-    ...Object.entries(routes).map(([name, targets]) => ({
-      path: ["routes", name],
-      models: targets.map((target) => completeTarget(target).model),
-    })),
-    ...Object.entries(fallbacks).map(([name, targets]) => ({
-      path: ["fallbacks", name],
-      models: targets.map((target) => completeStandIn(target).model),
-    })),
-  ];
-  for (const { path, models } of named)
-    models.forEach((model, index) => {
-      const fault = registry.faultOf(model);
-      const at = [...path, index];
-      if (fault) throw new ConfigError(locate(at), fault.replace(/\.$/, ""), at);
-    });
-}
-
 /** From source, in the project's own folder, `plugins/` holds the shipped files too: those are there already. */
 function shippedFiles(dir: string): ReadonlySet<string> {
   const own = resolve(import.meta.dir, "../plugins");

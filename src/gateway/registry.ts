@@ -1,9 +1,4 @@
-/**
- * Plugins in, frozen lookup out: which provider serves a model name, in which format, at which URL.
- *
- * Precedence is decided once: an exact name before a glob, `provider/model` before other globs, a longer pattern before a shorter one, a dropped file before
- * a built-in, then the order of loading.
- */
+/** Plugins in, frozen lookup out: who can serve a model name, in which format, at which places, and who stands in. */
 import { GatewayError } from "../core/error.ts";
 import type { Format } from "../core/format.ts";
 import type { ActiveProvider, Deployment, Provider, Target } from "../core/provider.ts";
@@ -13,6 +8,8 @@ import type { Pattern } from "./pattern.ts";
 import { compilePattern } from "./pattern.ts";
 import type { Choice, Plan } from "./plan.ts";
 import { rank } from "./plan.ts";
+import type { Rule } from "./rules.ts";
+import { describePattern, rulesOf, whyBefore } from "./rules.ts";
 
 export type { LoadedPlugin, OffProvider, ProviderSettings } from "./activate.ts";
 export { variableName } from "./activate.ts";
@@ -60,15 +57,6 @@ export interface ModelEntry {
   provider: string;
 }
 
-interface Rule {
-  pattern: Pattern;
-  provider: ActiveProvider;
-  /** The provider's own `name/*`. */
-  forced: boolean;
-  builtIn: boolean;
-  order: number;
-}
-
 /** The provider that answers when nothing else is configured. */
 const EMBEDDED = "mock";
 const MOCK_MODEL = "chat";
@@ -110,7 +98,7 @@ export class Registry {
     }
     this.providers = Object.freeze(active);
     this.off = Object.freeze(off);
-    this.#rules = Object.freeze(active.flatMap(rulesOf).sort(byPrecedence));
+    this.#rules = rulesOf(active);
   }
 
   /**
@@ -282,7 +270,7 @@ function target(
   prefix: string,
 ): Target {
   const model = pattern.strip(name);
-  const reason = `${prefix}${describe(pattern)} of ${provider.name}`;
+  const reason = `${prefix}${describePattern(pattern)} of ${provider.name}`;
   if (!provider.speaks)
     return { provider, deployment, model, lane: "generated", format: "", url: "", reason };
   const format =
@@ -302,43 +290,8 @@ function placeOf({ target: { deployment, model } }: Choice): string {
   return `${deployment.name} ${model}`;
 }
 
-function rulesOf(provider: ActiveProvider, order: number): Rule[] {
-  const builtIn = provider.source === "built-in";
-  return provider.patterns.map((text) => ({
-    pattern: compilePattern(text),
-    provider,
-    forced: text === `${provider.name}/*`,
-    builtIn,
-    order,
-  }));
-}
-
-function byPrecedence(a: Rule, b: Rule): number {
-  return (
-    Number(b.pattern.exact) - Number(a.pattern.exact) ||
-    Number(b.forced) - Number(a.forced) ||
-    b.pattern.text.length - a.pattern.text.length ||
-    Number(a.builtIn) - Number(b.builtIn) ||
-    a.order - b.order
-  );
-}
-
 function bySpecificity(a: Pattern, b: Pattern): number {
   return Number(b.exact) - Number(a.exact) || b.text.length - a.text.length;
-}
-
-function describe(pattern: Pattern): string {
-  return `${pattern.exact ? "exact name" : "pattern"} ${pattern.text}`;
-}
-
-function whyBefore(rule: Rule, next: Rule | undefined): string {
-  if (!next) return describe(rule.pattern);
-  if (rule.pattern.exact !== next.pattern.exact) return `${describe(rule.pattern)}: exact before glob`;
-  if (rule.forced !== next.forced) return `${describe(rule.pattern)}: the name says the provider`;
-  if (rule.pattern.text.length !== next.pattern.text.length)
-    return `${describe(rule.pattern)}: longer before shorter`;
-  if (rule.builtIn !== next.builtIn) return `${describe(rule.pattern)}: dropped file before built-in`;
-  return `${describe(rule.pattern)}: loaded first`;
 }
 
 function checkAliases(aliases: Readonly<Record<string, string>>): void {

@@ -1,0 +1,64 @@
+/** Routes and fallbacks of the config, written out in full. */
+import type { Path } from "./error.ts";
+import { ConfigError } from "./error.ts";
+import type { Config } from "./schema.ts";
+
+/** One of the models behind a route. */
+export interface RouteTarget {
+  model: string;
+  weight: number;
+  priority: number;
+}
+
+/** A model that stands in for another. */
+export interface StandIn {
+  model: string;
+  when: "failed" | "too-long";
+}
+
+export interface Routes {
+  routes: Record<string, RouteTarget[]>;
+  fallbacks: Record<string, StandIn[]>;
+}
+
+/** What the config leaves out is filled in. */
+export function completeRoutes({ routes, fallbacks }: Config): Routes {
+  return {
+    routes: mapValues(routes, (target) => ({ weight: 1, priority: 0, ...asGroup(target) })),
+    fallbacks: mapValues(fallbacks, (target) => ({ when: "failed", ...asGroup(target) })),
+  };
+}
+
+function asGroup<Group extends { model: string }>(target: string | Group): Group | { model: string } {
+  return typeof target === "string" ? { model: target } : target;
+}
+
+function mapValues<From, To>(
+  lists: Record<string, From[]>,
+  complete: (entry: From) => To,
+): Record<string, To[]> {
+  return Object.fromEntries(Object.entries(lists).map(([name, list]) => [name, list.map(complete)]));
+}
+
+/**
+ * A route or a fallback to a model nobody serves would only show when it is needed.
+ * @param faultOf why nobody serves a model @param locate where a path of the config stands
+ * @throws ConfigError for the first such model.
+ */
+export function assertModelsServed(
+  { routes, fallbacks }: Routes,
+  faultOf: (model: string) => string | undefined,
+  locate: (path: Path) => string,
+): void {
+  const sections: [string, Record<string, readonly { model: string }[]>][] = [
+    ["routes", routes],
+    ["fallbacks", fallbacks],
+  ];
+  for (const [section, lists] of sections)
+    for (const [name, targets] of Object.entries(lists))
+      targets.forEach(({ model }, index) => {
+        const path = [section, name, index];
+        const fault = faultOf(model);
+        if (fault) throw new ConfigError(locate(path), fault.replace(/\.$/, ""), path);
+      });
+}

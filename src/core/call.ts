@@ -27,6 +27,9 @@ export interface Attempt {
   failure?: { class: FailureClass; what: string; ms: number };
 }
 
+/** More losses than anybody reads; a request can be made of nothing else. */
+const MOST_LOSSES = 500;
+
 export class Call {
   /** `req_…`, sent as `x-request-id` and `request-id`. */
   readonly id: string;
@@ -54,6 +57,7 @@ export class Call {
   /** Names of tools as they went upstream → as the client knows them (`contract.md` E.8). */
   readonly toolNames = new Map<string, string>();
   readonly losses: Loss[] = [];
+  readonly #lost = new Set<string>();
 
   status = 0;
   usage: Usage = NO_USAGE;
@@ -116,11 +120,14 @@ export class Call {
     this.usage = NO_USAGE;
     this.toolNames.clear();
     this.losses.length = 0;
+    this.#lost.clear();
   }
 
   /** Records that something of the request was not carried over as it was; the same loss is listed once. */
   lose(code: LossCode, path: string, note?: string): void {
-    if (this.losses.some((loss) => loss.code === code && loss.path === path)) return;
+    const key = `${code} ${path}`;
+    if (this.#lost.size >= MOST_LOSSES || this.#lost.has(key)) return;
+    this.#lost.add(key);
     this.losses.push({ code, path, note });
   }
 }

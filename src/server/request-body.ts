@@ -24,6 +24,7 @@ export class RequestBody {
     this.bytes = bytes;
     this.#maxDepth = maxDepth;
     this.#outline = outline(bytes, maxDepth);
+    if (this.#outline && this.#outline.members > MOST_MEMBERS) throw tooManyMembers();
     const short = this.#outline && parseJson(this.#outline.text);
     // Fewer members than were written: one of them stands twice.
     if (isObject(short) && countOf(short) === this.#outline!.members) this.short = short;
@@ -61,7 +62,8 @@ export class RequestBody {
 
   /** Everything that is wrong with a body is found here, and said. */
   #parse(): JsonObject {
-    const scan = scanBody(this.bytes, this.#maxDepth);
+    const scan = scanBody(this.bytes, this.#maxDepth, MOST_MEMBERS);
+    if (scan.tooMany) throw tooManyMembers();
     if (scan.tooDeep) throw invalidRequest(`The request body nests deeper than ${this.#maxDepth} levels.`);
     if (scan.duplicate !== undefined)
       throw invalidRequest(
@@ -79,6 +81,13 @@ function countOf(object: JsonObject): number {
   let count = 0;
   for (const _ in object) count++;
   return count;
+}
+
+/** No request of any vendor has a hundred members; a million would be copied again and again. */
+const MOST_MEMBERS = 1000;
+
+function tooManyMembers() {
+  return invalidRequest(`The request body has more than ${MOST_MEMBERS} members.`);
 }
 
 function fits(client: ClientCodec, body: JsonObject): boolean {

@@ -10,6 +10,8 @@ export interface Scan {
   duplicate?: string;
   /** The nesting passes the limit; nothing after that point was read. */
   tooDeep: boolean;
+  /** There are more top-level members than allowed; nothing after that point was read. */
+  tooMany: boolean;
 }
 
 const QUOTE = 0x22;
@@ -21,19 +23,21 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/** @param maxDepth levels of objects and arrays allowed inside each other. */
-export function scanBody(bytes: Uint8Array, maxDepth: number): Scan {
-  const scan: Scan = { members: new Map(), tooDeep: false };
+/** @param maxDepth levels of objects and arrays allowed inside each other @param maxMembers top-level members */
+export function scanBody(bytes: Uint8Array, maxDepth: number, maxMembers = Infinity): Scan {
+  const scan: Scan = { members: new Map(), tooDeep: false, tooMany: false };
   let depth = 0;
   let key: string | undefined;
   let keyAt = -1;
   let valueAt = -1;
   let isObject = false;
+  let count = 0;
 
   const closeMember = (end: number) => {
     if (key === undefined || valueAt < 0) return;
     if (scan.members.has(key)) scan.duplicate ??= key;
     else scan.members.set(key, trimmed(bytes, valueAt, end));
+    scan.tooMany = ++count > maxMembers;
     key = undefined;
     valueAt = -1;
   };
@@ -67,6 +71,7 @@ export function scanBody(bytes: Uint8Array, maxDepth: number): Scan {
         break;
       case COMMA:
         if (depth === 1) closeMember(at);
+        if (scan.tooMany) return scan;
         break;
     }
   }

@@ -18,7 +18,7 @@ export function decodeMessages(messages: readonly JsonObject[]): Turn[] {
 class History {
   readonly turns: Turn[] = [];
   /** Calls of the last assistant message that no result has answered. */
-  #open: ToolCallBlock[] = [];
+  #open = new OpenCalls([]);
   /** The user turn that collects results, while they follow each other. */
   #results: ToolResultBlock[] | undefined;
 
@@ -29,7 +29,7 @@ class History {
     const name = typeof message.name === "string" && message.name !== "" ? { name: message.name } : {};
     if (message.role === "assistant") {
       const blocks = decodeAssistant(message, index);
-      this.#open = blocks.filter((block) => block.type === "tool-call");
+      this.#open = new OpenCalls(blocks.filter((block) => block.type === "tool-call"));
       this.turns.push({ role: "assistant", blocks, ...name });
       return;
     }
@@ -58,13 +58,50 @@ class History {
   /** The id of the call a result answers: its own word, else the first open call of that name, else of any. */
   #answer(id: Json | undefined, name: string | undefined): string {
     if (typeof id === "string" && id !== "") {
-      const at = this.#open.findIndex((call) => call.id === id);
-      if (at >= 0) this.#open.splice(at, 1);
+      this.#open.takeById(id);
       return id;
     }
-    const at = this.#open.findIndex((call) => name === undefined || call.name === name);
-    return at < 0 ? "" : this.#open.splice(at, 1)[0]!.id;
+    return this.#open.takeByName(name)?.id ?? "";
   }
+}
+
+/** Calls that wait for their results, each found without looking at the others. */
+class OpenCalls {
+  readonly #left: Set<ToolCallBlock>;
+  readonly #byId = new Map<string, ToolCallBlock[]>();
+  readonly #byName = new Map<string, ToolCallBlock[]>();
+
+  constructor(calls: readonly ToolCallBlock[]) {
+    this.#left = new Set(calls);
+    for (const call of [...calls].reverse()) {
+      enqueue(this.#byId, call.id, call);
+      enqueue(this.#byName, call.name, call);
+    }
+  }
+
+  takeById(id: string): ToolCallBlock | undefined {
+    return this.#takeFirst(this.#byId.get(id));
+  }
+
+  /** The first one of a name, or of any. */
+  takeByName(name: string | undefined): ToolCallBlock | undefined {
+    if (name !== undefined) return this.#takeFirst(this.#byName.get(name));
+    const [first] = this.#left;
+    if (first) this.#left.delete(first);
+    return first;
+  }
+
+  /** The last of the list that is still left: the lists are in reverse. */
+  #takeFirst(calls: ToolCallBlock[] = []): ToolCallBlock | undefined {
+    for (let call = calls.pop(); call; call = calls.pop()) if (this.#left.delete(call)) return call;
+    return undefined;
+  }
+}
+
+function enqueue(lists: Map<string, ToolCallBlock[]>, key: string, call: ToolCallBlock): void {
+  const list = lists.get(key);
+  if (list) list.push(call);
+  else lists.set(key, [call]);
 }
 
 /** Order of what chat-completions keeps apart: reasoning, text, refusal, calls. */

@@ -33,13 +33,19 @@ export class TurnPaths {
   readonly #ownFormat: boolean;
   /** The index of each turn's first message; -1 for the system field. */
   readonly #first: number[] = [];
+  /** Which turns are results, each a message of its own. */
+  readonly #results: boolean[] = [];
+  /** The places of one turn's blocks in their lists: a turn's blocks are asked for one after the other. */
+  #placed: { turn: Turn; places: number[] } | undefined;
 
   constructor(request: ChatRequest, call: Call) {
     this.#ownFormat = call.format === "messages";
     let next = this.#ownFormat && request.turns[0]?.role === "system" ? -1 : 0;
     for (const turn of request.turns) {
+      const isResults = this.#isResults(turn);
       this.#first.push(next);
-      next += this.#isResults(turn) ? turn.blocks.length : 1;
+      this.#results.push(isResults);
+      next += isResults ? turn.blocks.length : 1;
     }
   }
 
@@ -57,12 +63,22 @@ export class TurnPaths {
     const path = this.turn(index);
     if (path === "system") return `system[${blockIndex}]`;
     if (this.#ownFormat) return `${path}.content[${blockIndex}]`;
-    if (this.#isResults(turn)) return `messages[${this.#first[index]! + blockIndex}]`;
+    if (this.#results[index]) return `messages[${this.#first[index]! + blockIndex}]`;
     const list = listOf(turn.blocks[blockIndex]!);
     if (list === undefined) return path;
-    const place = turn.blocks.slice(0, blockIndex).filter((before) => listOf(before) === list).length;
-    return `${path}.${list}[${place}]`;
+    if (this.#placed?.turn !== turn) this.#placed = { turn, places: placesOf(turn) };
+    return `${path}.${list}[${this.#placed.places[blockIndex]}]`;
   }
+}
+
+function placesOf({ blocks }: Turn): number[] {
+  const next = new Map<string | undefined, number>();
+  return blocks.map((block) => {
+    const list = listOf(block);
+    const place = next.get(list) ?? 0;
+    next.set(list, place + 1);
+    return place;
+  });
 }
 
 /** Which list of a chat-completions message a block comes from; reasoning comes from several. */

@@ -41,13 +41,14 @@ function nameCalls(draft: Draft, ids: ToolIds): DraftBlock[] {
 
 function answerCalls(draft: Draft, calls: readonly DraftBlock[], ids: ToolIds, call: Call): Draft {
   const answers = new Map<string, DraftBlock>();
+  const unnamed = callsByName(calls);
   const rest: DraftBlock[] = [];
   for (const block of draft.blocks) {
     if (block.wire.type !== "tool_result") {
       rest.push(block);
       continue;
     }
-    const id = answeredId(block, calls, answers, ids);
+    const id = answeredId(block, unnamed, answers, ids);
     if (id === undefined) {
       call.lose("repaired", block.path, "a result without a call, written as text");
       rest.push(...writeOrphan(block));
@@ -62,17 +63,29 @@ function answerCalls(draft: Draft, calls: readonly DraftBlock[], ids: ToolIds, c
   return { ...draft, blocks: [...results, ...rest] };
 }
 
-/** The id of the call a result answers. Legacy results have no id and name the function. */
+/** Ids of the calls by the name of their function, the first one last. */
+function callsByName(calls: readonly DraftBlock[]): Map<string, string[]> {
+  const byName = new Map<string, string[]>();
+  for (const { wire, tool } of [...calls].reverse()) {
+    const ids = byName.get(tool?.name ?? "");
+    if (ids) ids.push(String(wire.id));
+    else byName.set(tool?.name ?? "", [String(wire.id)]);
+  }
+  return byName;
+}
+
+/** The id of the call a result answers. Legacy results have no id and name the function: the first open call of it. */
 function answeredId(
   { tool }: DraftBlock,
-  calls: readonly DraftBlock[],
+  byName: ReadonlyMap<string, string[]>,
   answers: ReadonlyMap<string, DraftBlock>,
   ids: ToolIds,
 ): string | undefined {
-  if (!tool || calls.length === 0) return undefined;
+  if (!tool || byName.size === 0) return undefined;
   if (tool.id !== "") return ids.result(tool.id);
-  const open = calls.find((made) => made.tool?.name === tool.name && !answers.has(String(made.wire.id)));
-  return open && String(open.wire.id);
+  const open = byName.get(tool.name) ?? [];
+  while (open.length > 0 && answers.has(open.at(-1)!)) open.pop();
+  return open.at(-1);
 }
 
 function missing(id: string, path: string, call: Call): DraftBlock {

@@ -32,20 +32,16 @@ export function encodeTools(
 ): EncodedTools {
   const allowed = request.toolChoice?.type === "allowed" ? new Set(request.toolChoice.names) : undefined;
   const strict = new StrictBudget(facts);
-  const tools: { name: string; wire: JsonObject }[] = [];
+  const tools = new Map<string, { name: string; wire: JsonObject }>();
   for (const [index, tool] of request.tools.entries()) {
     if (allowed && !allowed.has(tool.name)) continue;
     const path: PathOf = (member) => toolPath(request, index, call, member);
     const wire = encodeTool(tool, path, names, strict, call);
     if (!wire) continue;
-    const earlier = tools.findIndex(({ name }) => name === tool.name);
-    if (earlier >= 0) {
-      call.lose("dropped", path(), "two tools of one name; the last one stays");
-      tools.splice(earlier, 1);
-    }
-    tools.push({ name: tool.name, wire });
+    if (tools.delete(tool.name)) call.lose("dropped", path(), "two tools of one name; the last one stays");
+    tools.set(tool.name, { name: tool.name, wire });
   }
-  return choose(request, tools, names, facts, call);
+  return choose(request, [...tools.values()], names, facts, call);
 }
 
 function encodeTool(

@@ -138,9 +138,12 @@ function withoutBlanks(drafts: readonly Draft[]): Draft[] {
 
 /** A system turn stays one where model and place allow it; else the user says it, marked as a reminder. */
 function placeSystemTurns(drafts: readonly Draft[], { facts, call }: Encoding): Draft[] {
+  const before = neighbours(drafts);
+  const after = neighbours([...drafts].reverse()).reverse();
   return drafts.map((draft, index) => {
     if (draft.role !== "system") return draft;
-    if (facts.systemTurns && isLegalPlace(drafts, index)) {
+    // Behind a user turn, in front of an assistant turn or at the end; system turns in a row are one section.
+    if (facts.systemTurns && before[index] === "user" && after[index] !== "user") {
       // The effort of a single turn needs a beta, which only a client of this format can have asked for.
       return call.format === FORMAT ? draft : { ...draft, effort: undefined };
     }
@@ -148,11 +151,14 @@ function placeSystemTurns(drafts: readonly Draft[], { facts, call }: Encoding): 
   });
 }
 
-/** Behind a user turn, in front of an assistant turn or at the end; system turns in a row are one section. */
-function isLegalPlace(drafts: readonly Draft[], index: number): boolean {
-  const before = drafts.slice(0, index).findLast(({ role }) => role !== "system");
-  const after = drafts.slice(index + 1).find(({ role }) => role !== "system");
-  return before?.role === "user" && after?.role !== "user";
+/** The role of the last turn before each that is no system turn. */
+function neighbours(drafts: readonly Draft[]): (Draft["role"] | undefined)[] {
+  let last: Draft["role"] | undefined;
+  return drafts.map(({ role }) => {
+    const before = last;
+    if (role !== "system") last = role;
+    return before;
+  });
 }
 
 function remind({ blocks, path }: Draft): DraftBlock[] {

@@ -22,97 +22,162 @@ import { createLogger } from "./server/log.ts";
 import { createRequestId, respondError } from "./server/respond.ts";
 import { VERSION } from "./version.ts";
 
-export interface StartOptions {
-  config: Config;
-  env: Record<string, string | undefined>;
-  /** Where a path of the config stands, for messages. */
-  locate?(path: Path): string;
+export interface StartOptions extends Settings {
   /** Where the log goes; standard output by default. */
   write?(text: string): void;
   /** `auto` in the config means readable when this says so. */
   terminal?: boolean;
+  /** One of several processes on the same port. */
+  worker?: number;
 }
 
-export interface RunningWeir extends Assembled {
+/** What a gateway is made from, at its start and again at each reload. */
+export interface Settings {
+  config: Config;
+  env: Record<string, string | undefined>;
+  /** Where a path of the config stands, for messages. */
+  locate?(path: Path): string;
+}
+
+export interface RunningWeir {
   url: string;
   host: string;
   port: number;
-  /** Refuses new connections and lets running answers finish; then cuts what is left after `graceMs`. */
+  /** What serves at the moment. */
+  readonly parts: Assembled;
+  /**
+   * Takes new settings into force: for calls to come, while those that run keep what they began with.
+   * @throws Error with one sentence, and everything stays as it was
+   */
+  reload(settings: Settings): Promise<void>;
+  /**
+   * Refuses new connections and lets running answers finish; after `graceMs` what is left is ended with an error in its
+   * own dialect.
+   */
   stop(graceMs?: number): Promise<void>;
   /** Records a fault that belongs to no call. */
   fault(message: string, cause?: unknown): void;
+  /** Records something worth knowing. */
+  info(message: string, facts?: Record<string, string>): void;
 }
 
+/** After the grace, an error still has to reach its client. Milliseconds. */
+const FAREWELL_MS = 700;
+
 export async function startWeir(options: StartOptions): Promise<RunningWeir> {
-  const { config, env } = options;
+  const { config, worker } = options;
   const write = options.write ?? ((text: string) => void process.stdout.write(text));
   const format = config.log.format === "auto" ? (options.terminal ? "pretty" : "json") : config.log.format;
   let hide = (text: string) => text;
-  const logger = createLogger({ format, level: config.log.level, hide: (text) => hide(text), write });
-  const assembled = await assemble(config, env, options.locate);
-  hide = secretFilter(assembled.registry.providers);
-  for (const { message } of assembled.broken) logger.fault(`plugin not loaded: ${message}`);
-  for (const { plugin, source, sha256 } of assembled.plugins)
-    if (sha256) logger.info(`plugin ${plugin.name} is loaded`, { source, sha256 });
-  const hooks = assembled.plugins.flatMap(({ plugin }) =>
-    plugin.hooks ? [containHooks(plugin, logger.fault)] : [],
-  );
-  const health = new Health({
-    onAlert: (sentence) => logger.fault(sentence),
-    onChange: (sentence) => logger.info(sentence, {}),
-  });
-  const gateway: Gateway = {
-    registry: assembled.registry,
-    hooks,
-    settler: new Settler(
-      [(call) => health.settled(call), (call) => logger.call(call), ...doneHooks(hooks)],
-      (fault) => logger.fault("a plugin's done hook failed", fault),
-    ),
-    health,
-    attempts: config.retries.attempts,
+  const logger = createLogger({ format, level: config.log.level, worker, hide: (text) => hide(text), write });
+  /** What outlives a reload. */
+  const lasting = {
+    health: new Health({
+      onAlert: (sentence) => logger.fault(sentence),
+      onChange: (sentence) => logger.info(sentence, {}),
+    }),
     clock: new Clock(),
-    timeouts: config.timeouts,
     reasoning: new ReasoningCache(),
-    strict: config.strict,
   };
   let draining = false;
   let server: Listener | undefined;
-  const app = createApp({
-    gateway,
-    limits: config.limits,
-    authenticate: createAuthenticate(createKeyring(config.keys)),
-    admission: new Admission(config.limits),
-    address: (request) => server?.requestIP(request)?.address ?? "",
-    release: (request) => server?.timeout(request, 60),
-    version: VERSION,
-    ready: () => !draining,
-  });
+
+  const build = async (settings: Settings) => {
+    const parts = await assemble(settings.config, settings.env, settings.locate);
+    const { config } = settings;
+    const hooks = parts.plugins.flatMap(({ plugin }) =>
+      plugin.hooks ? [containHooks(plugin, logger.fault)] : [],
+    );
+    const gateway: Gateway = {
+      ...lasting,
+      registry: parts.registry,
+      hooks,
+      settler: new Settler(
+        [(call) => lasting.health.settled(call), (call) => logger.call(call), ...doneHooks(hooks)],
+        (fault) => logger.fault("a plugin's done hook failed", fault),
+      ),
+      attempts: config.retries.attempts,
+      timeouts: config.timeouts,
+      strict: config.strict,
+    };
+    const app = createApp({
+      gateway,
+      limits: config.limits,
+      authenticate: createAuthenticate(createKeyring(config.keys)),
+      admission: new Admission(config.limits),
+      address: (request) => server?.requestIP(request)?.address ?? "",
+      release: (request) => server?.timeout(request, 60),
+      version: VERSION,
+      ready: () => !draining,
+    });
+    return { parts, app };
+  };
+
+  const tell = ({ broken, plugins, registry }: Assembled) => {
+    hide = secretFilter(registry.providers);
+    for (const { message } of broken) logger.fault(`plugin not loaded: ${message}`);
+    for (const { plugin, source, sha256 } of plugins)
+      if (sha256) logger.info(`plugin ${plugin.name} is loaded`, { source, sha256 });
+  };
+
+  let current = await build(options);
+  tell(current.parts);
   server = listen({
     host: config.host,
     port: config.port,
-    fetch: app.fetch,
+    shared: worker !== undefined,
+    fetch: (request) => current.app.fetch(request),
     onFault(fault) {
       logger.fault("the server failed outside of any route", fault);
-      return respondError(GatewayError.from(fault), app.dialectOf(""), createRequestId());
+      return respondError(GatewayError.from(fault), current.app.dialectOf(""), createRequestId());
     },
   });
   const port = server.port!;
   const host = config.host.includes(":") ? `[${config.host}]` : config.host;
   return {
-    ...assembled,
     host: config.host,
     port,
     url: `http://${host}:${port}`,
-    fault: (message, cause) => logger.fault(message + culprit(assembled.plugins, cause), cause),
+    get parts() {
+      return current.parts;
+    },
+    fault: (message, cause) => logger.fault(message + culprit(current.parts.plugins, cause), cause),
+    info: (message, facts = {}) => logger.info(message, facts),
+    async reload(settings) {
+      const next = await build(settings);
+      const known = new Set(current.parts.broken.map(({ message }) => message));
+      const fresh = next.parts.broken.find(({ message }) => !known.has(message));
+      if (fresh) throw new Error(fresh.message);
+      current = next;
+      tell(next.parts);
+    },
     async stop(graceMs = 0) {
       draining = true;
       const finished = server.stop(graceMs === 0);
-      const late = graceMs > 0 ? setTimeout(() => void server.stop(true), graceMs) : undefined;
+      const inTime = graceMs === 0 || (await endsWithin(finished, graceMs));
+      if (!inTime) {
+        lasting.clock.endAll(shuttingDown());
+        if (!(await endsWithin(finished, FAREWELL_MS))) await server.stop(true);
+      }
       await finished;
-      clearTimeout(late);
       logger.flush();
     },
   };
+}
+
+async function endsWithin(pending: Promise<unknown>, ms: number): Promise<boolean> {
+  const { promise: late, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), ms);
+  const inTime = await Promise.race([pending.then(() => true), late]);
+  clearTimeout(timer);
+  return inTime;
+}
+
+function shuttingDown(): GatewayError {
+  return new GatewayError("overloaded", "The gateway is shutting down; send the request again.", {
+    code: "shutting_down",
+    retryAfter: 1,
+  });
 }
 
 /** Who did it, when the stack leads through a dropped file: ` (plugin NAME, FILE)`. */

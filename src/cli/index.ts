@@ -10,10 +10,12 @@ import { configSchemaCommand, configShow } from "./config.ts";
 import { explainCommand } from "./explain.ts";
 import { models } from "./models.ts";
 import { pluginList, pluginNew } from "./plugin.ts";
+import { reload } from "./reload.ts";
 import { serve } from "./serve.ts";
 
 const COMMANDS: readonly Command[] = [
   serve,
+  reload,
   check,
   models,
   explainCommand,

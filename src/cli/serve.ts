@@ -1,16 +1,14 @@
-/** `weir serve`: starts the gateway and keeps it running until a signal ends it. */
+/** `weir serve`: starts the gateway, in one process or in several, and keeps it running until a signal ends it. */
 import { loadConfig } from "../config/load.ts";
-import type { Config } from "../config/schema.ts";
-import type { Deployment } from "../core/provider.ts";
 import { exitProcess, guardProcess } from "../exit.ts";
 import type { RunningWeir } from "../start.ts";
-import type { Command } from "./command.ts";
+import type { Command, Context } from "./command.ts";
 import { CONFIG_FLAGS, valueFlags } from "./command.ts";
-import { routeRows } from "./routes.ts";
-import { table } from "./terminal.ts";
-
-/** How long running answers may take to finish after the first signal. Milliseconds. */
-const GRACE_MS = 30_000;
+import { RunFile } from "./run-file.ts";
+import { startTable } from "./start-table.ts";
+import { supervise } from "./supervise.ts";
+import type { FromWorker, ToWorker } from "./worker.ts";
+import { wantedWorkers, WORKER, workerOf } from "./worker.ts";
 
 export const serve: Command = {
   name: "serve",
@@ -20,61 +18,100 @@ export const serve: Command = {
     { name: "--host", value: "HOST", help: "address to listen on (default 127.0.0.1)" },
     { name: "--port", value: "PORT", help: "port to listen on (default 9347; 0 takes a free one)" },
     ...CONFIG_FLAGS,
+    { name: "--workers", value: "N", help: "processes that share the port (default: one a core on Linux)" },
     { name: "--log-format", value: "FORMAT", help: "auto, json or pretty" },
     { name: "--log-level", value: "LEVEL", help: "info, warn, error or silent" },
   ],
-  async run({ flags, env, cwd, printError }) {
-    const { config, locate } = loadConfig({ flags: valueFlags(flags), env, cwd });
-    const { startWeir } = await import("../start.ts");
-    let weir: RunningWeir | undefined;
-    guardProcess((message, attempt) => weir?.fault(message, attempt));
-    weir = await startWeir({ config, env, locate, terminal: process.stdout.isTTY });
-    printError(startTable(weir, config));
-    surviveFaults(weir);
-    return stopOnSignal(weir);
+  async run(context) {
+    const settings = readSettings(context);
+    const workers = wantedWorkers(settings.config);
+    if (context.env[WORKER] === undefined && workers > 1)
+      return supervise({
+        ...settings,
+        workers,
+        read: () => readSettings(context),
+        printError: context.printError,
+      });
+    return serveHere(context);
   },
 };
 
-/** What a stranger needs to see: address, providers, keys, and a command that works. */
-function startTable(weir: RunningWeir, config: Config): string {
-  const keys = config.keys.length;
-  const routes = routeRows(weir.registry);
-  const providers = weir.registry.providers.map((provider) => [
-    provider.name,
-    provider.patterns.join(" "),
-    provider.deployments.map(placeOf).join(", "),
-  ]);
-  const widths = [0, 1].map((column) =>
-    Math.max(...providers.map((row) => Math.min(48, row[column]!.length))),
-  );
-  const rows = providers.map(
-    ([name, patterns, origin]) =>
-      `    ${name!.padEnd(widths[0]!)}  ${patterns!.padEnd(widths[1]!)}  ${origin}`,
-  );
-  const auth = keys > 0 ? ` -H "authorization: Bearer $WEIR_API_KEY"` : "";
-  const example = weir.registry.models()[0]?.id ?? "mock/chat";
-  return [
-    `weir is listening on ${weir.url}`,
-    "  providers",
-    ...rows,
-    ...(routes.length > 0 ? ["  routes", table(routes, "    ")] : []),
-    ...weir.broken.map(({ message }) => `    not loaded: ${message}`),
-    ...(weir.registry.off.length > 0
-      ? [
-          `    off: ${weir.registry.off.map(({ provider }) => provider.name).join(", ")} (weir check says why)`,
-        ]
-      : []),
-    keys > 0 ? `  keys: ${keys}` : "  keys: none, so this machine only; set WEIR_API_KEYS to serve others",
-    "  try",
-    `    curl -N ${weir.url}/v1/chat/completions -H "content-type: application/json"${auth} \\`,
-    `      -d '{"model":"${example}","stream":true,"messages":[{"role":"user","content":"Hello"}]}'`,
-  ].join("\n");
+function readSettings({ flags, env, cwd }: Context) {
+  return { ...loadConfig({ flags: valueFlags(flags), env, cwd }), env };
 }
 
-/** Where a deployment is, with its own name where there are several. */
-function placeOf({ name, baseUrl }: Deployment): string {
-  const origin = baseUrl ? new URL(baseUrl).origin : "in this process";
-  return name.includes("/") ? `${name.slice(name.indexOf("/") + 1)} ${origin}` : origin;
+/** Serves in this process, alone or as a worker. */
+async function serveHere(context: Context): Promise<number> {
+  const settings = readSettings(context);
+  const { config } = settings;
+  const worker = workerOf(context.env);
+  const { startWeir } = await import("../start.ts");
+  let weir: RunningWeir | undefined;
+  guardProcess((message, attempt) => weir?.fault(message, attempt));
+  weir = await startWeir({
+    ...settings,
+    config: worker ? { ...config, port: worker.port } : config,
+    terminal: process.stdout.isTTY,
+    worker: worker?.number,
+  });
+  surviveFaults(weir);
+  const table = startTable(weir, config);
+  const reload = reloader(weir, context);
+  if (worker) obey(weir, table, reload, config.graceMs);
+  else standAlone(weir, table, reload, context);
+  return stopOnSignal(weir, config.graceMs, worker !== undefined);
+}
+
+/** Options that only a start takes into force. */
+const FIXED = ["host", "port", "workers"] as const;
+
+/** Reads the config again and takes it into force. @throws Error with one sentence; then nothing has changed */
+function reloader(weir: RunningWeir, context: Context): () => Promise<void> {
+  let { config } = readSettings(context);
+  return async () => {
+    const settings = readSettings(context);
+    await weir.reload(settings);
+    const changed = FIXED.filter((name) => settings.config[name] !== config[name]);
+    if (changed.length > 0) weir.info(`${changed.join(", ")}: takes effect at the next start`);
+    ({ config } = settings);
+  };
+}
+
+function standAlone(weir: RunningWeir, table: string, reload: () => Promise<void>, context: Context): void {
+  context.printError(table);
+  const file = RunFile.write({ port: weir.port, url: weir.url }, context.env);
+  process.on("SIGHUP", () => {
+    reload().then(
+      () => {
+        weir.info("the config was loaded again");
+        file?.tell({ ok: true, message: "the config was loaded again" });
+      },
+      (cause: unknown) => {
+        const message = sentence(cause);
+        weir.fault(`the config stays as it was: ${message}`);
+        file?.tell({ ok: false, message });
+      },
+    );
+  });
+  process.on("exit", () => file?.remove());
+}
+
+/** A worker says what becomes of it and does what it is told; without a supervisor it ends, as if told to. */
+function obey(weir: RunningWeir, table: string, reload: () => Promise<void>, graceMs: number): void {
+  const say = (message: FromWorker) => void process.send?.(message);
+  process.on("message", (message: ToWorker) => {
+    if (message.kind !== "reload") return;
+    reload().then(
+      () => say({ kind: "reloaded" }),
+      (cause: unknown) => say({ kind: "refused", message: sentence(cause) }),
+    );
+  });
+  process.on("disconnect", () => void weir.stop(graceMs).then(() => exitProcess(0)));
+  say({ kind: "ready", table });
+}
+
+function sentence(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
 }
 
 /** One rejection nobody awaits must not end every stream (runtime finding 10). */
@@ -83,19 +120,19 @@ function surviveFaults(weir: RunningWeir): void {
   process.on("uncaughtException", (fault) => weir.fault("uncaught exception", fault));
 }
 
-/** The first signal drains, the second is immediate. */
-function stopOnSignal(weir: RunningWeir): Promise<number> {
+/** The first signal drains, the second is immediate. A terminal's interrupt reaches workers too: their supervisor decides. */
+function stopOnSignal(weir: RunningWeir, graceMs: number, isWorker: boolean): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>();
   let stopping = false;
   const stop = () => {
     if (stopping) exitProcess(1);
     stopping = true;
-    void weir.stop(GRACE_MS).then(() => {
+    void weir.stop(graceMs).then(() => {
       resolve(0);
       exitProcess(0);
     });
   };
   process.on("SIGTERM", stop);
-  process.on("SIGINT", stop);
+  process.on("SIGINT", isWorker ? () => {} : stop);
   return promise;
 }

@@ -244,6 +244,19 @@ export const configSchema = Type.Object(
       },
       { ...CLOSED, description: "The messages format." },
     ),
+    workers: Type.Integer({
+      minimum: 0,
+      maximum: 256,
+      default: 0,
+      description:
+        "Processes that share the port; 0 for one a core on Linux and one elsewhere. Each keeps its own limits, health and memory.",
+      "x-flag": "--workers",
+      "x-env": "WEIR_WORKERS",
+    }),
+    graceMs: milliseconds(
+      30_000,
+      "How long running answers may take to finish after SIGTERM, in milliseconds. What is left then gets an error.",
+    ),
     strict: Type.Boolean({
       default: false,
       description:

@@ -47,7 +47,7 @@ export async function loadPlugins(options: DiscoverOptions): Promise<Discovered>
     const fault = faults.get(file);
     try {
       if (fault !== undefined) throw new Error(fault);
-      found.plugins.push({ plugin: await importPlugin(file, options.loadMs), source: file, sha256 });
+      found.plugins.push({ plugin: await importPlugin(file, sha256, options.loadMs), source: file, sha256 });
     } catch (cause) {
       blame(file, cause);
     }
@@ -84,8 +84,9 @@ function pluginFiles(dir: string): string[] {
   }
 }
 
-async function importPlugin(file: string, loadMs: number): Promise<Plugin> {
-  const imported = (await withTimeout(import(file), loadMs)) as { default?: unknown };
+/** A file whose text has changed since it was last imported is another module. */
+async function importPlugin(file: string, sha256: string, loadMs: number): Promise<Plugin> {
+  const imported = (await withTimeout(import(`${file}?${sha256}`), loadMs)) as { default?: unknown };
   const plugin = imported.default;
   if (!isObject(plugin)) throw new Error("has no default export; write `export default definePlugin({ … })`");
   const { name, providers, formats, hooks } = plugin as Record<string, unknown>;

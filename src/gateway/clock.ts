@@ -2,10 +2,13 @@
  * One shared timer for all deadlines. A timer a call costs more than everything else on the hot path, so calls
  * register a watcher here and one tick a quarter of a second looks at all of them.
  */
+import type { GatewayError } from "../core/error.ts";
 
 export interface Watcher {
   /** Looks at the time (monotonic milliseconds); must be quick and must not throw. */
   tick(now: number): void;
+  /** The gateway ends: gives up what it watches. */
+  end?(reason: GatewayError): void;
 }
 
 /** Milliseconds. */
@@ -25,6 +28,11 @@ export class Clock {
     if (this.#watchers.size > 0 || !this.#timer) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
+  }
+
+  /** Ends every call that still runs. */
+  endAll(reason: GatewayError): void {
+    for (const watcher of [...this.#watchers]) watcher.end?.(reason);
   }
 
   get size(): number {

@@ -27,6 +27,11 @@ export class Deadline implements Watcher {
     this.#clock.remove(this);
   }
 
+  end(reason: GatewayError): void {
+    this.stop();
+    this.#call.abort(reason);
+  }
+
   tick(now: number): void {
     const call = this.#call;
     // The next tick comes later than this one is early.
@@ -45,8 +50,7 @@ export class Deadline implements Watcher {
   }
 
   #giveUp(totalMs: number): void {
-    this.stop();
-    this.#call.abort(tooLate("The call took longer than", totalMs));
+    this.end(tooLate("The call took longer than", totalMs));
   }
 }
 

@@ -60,7 +60,11 @@ export function createApp(options: AppOptions) {
   const explain = explainRoute(formats, options);
   app.post("/v1/explain", ({ request }) => explain(request), { parse: "none" });
 
-  const health = guarded(true, () => ({ status: options.ready() ? "ok" : "draining", version }));
+  const health = guarded(true, () => {
+    const ready = options.ready();
+    const state = { status: ready ? "ok" : "draining", version };
+    return respondJson(state, createRequestId(), ready ? 200 : 503);
+  });
   const list = guarded(false, (request) => listModels(gateway.registry, new URL(request.url).searchParams));
   const retrieve = guarded(false, (request) => retrieveModel(gateway.registry, modelId(request)));
   const openapi = guarded(false, () => document);

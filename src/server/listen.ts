@@ -2,6 +2,8 @@
 export interface ListenOptions {
   host: string;
   port: number;
+  /** Several processes listen on the port, and the system spreads connections over them (Linux). */
+  shared: boolean;
   fetch(request: Request): Response | Promise<Response>;
   onFault(fault: unknown): Response;
 }
@@ -13,6 +15,7 @@ export function listen(options: ListenOptions) {
   return Bun.serve({
     hostname: options.host,
     port: options.port,
+    reusePort: options.shared,
     // The limits are the gateway's own, so that an error is in the caller's dialect.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     idleTimeout: IDLE_SECONDS,

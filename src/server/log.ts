@@ -8,6 +8,8 @@ export type LogLevel = "info" | "warn" | "error" | "silent";
 export interface LogOptions {
   format: "json" | "pretty";
   level: LogLevel;
+  /** Number of the worker that writes, where there are several. */
+  worker?: number;
   /** Takes out what must not be read; sees all that is written. */
   hide?(text: string): string;
   write(text: string): void;
@@ -38,7 +40,10 @@ export function createLogger(options: LogOptions): Logger {
   };
   const put = (level: Exclude<LogLevel, "silent">, fields: Record<string, unknown>, pretty: string) => {
     if (RANK[level] < RANK[options.level]) return;
-    lines += options.format === "json" ? `${JSON.stringify(fields)}\n` : `${pretty}\n`;
+    const { worker } = options;
+    if (options.format === "json")
+      lines += `${JSON.stringify(worker === undefined ? fields : { ...fields, worker })}\n`;
+    else lines += worker === undefined ? `${pretty}\n` : `[${worker}] ${pretty}\n`;
     timer ??= setTimeout(flush, 20);
   };
   return {

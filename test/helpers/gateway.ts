@@ -106,7 +106,7 @@ async function startProcess(
   const program = target === "binary" ? [BINARY] : [process.execPath, join(REPOSITORY, "src/main.ts")];
   const child = Bun.spawn([...program, "serve", "--port", "0"], {
     cwd: folder,
-    env: { PATH: process.env["PATH"] ?? "", HOME: folder, ...options.env },
+    env: { PATH: process.env["PATH"] ?? "", HOME: folder, WEIR_WORKERS: "1", ...options.env },
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",

@@ -1,0 +1,48 @@
+/** What `weir serve` prints when it listens. */
+import type { Config } from "../config/schema.ts";
+import type { Deployment } from "../core/provider.ts";
+import type { RunningWeir } from "../start.ts";
+import { routeRows } from "./routes.ts";
+import { table } from "./terminal.ts";
+
+/** What a stranger needs to see: address, providers, keys, and a command that works. */
+export function startTable({ url, parts }: RunningWeir, config: Config): string {
+  const keys = config.keys.length;
+  const routes = routeRows(parts.registry);
+  const providers = parts.registry.providers.map((provider) => [
+    provider.name,
+    provider.patterns.join(" "),
+    provider.deployments.map(placeOf).join(", "),
+  ]);
+  const widths = [0, 1].map((column) =>
+    Math.max(...providers.map((row) => Math.min(48, row[column]!.length))),
+  );
+  const rows = providers.map(
+    ([name, patterns, origin]) =>
+      `    ${name!.padEnd(widths[0]!)}  ${patterns!.padEnd(widths[1]!)}  ${origin}`,
+  );
+  const auth = keys > 0 ? ` -H "authorization: Bearer $WEIR_API_KEY"` : "";
+  const example = parts.registry.models()[0]?.id ?? "mock/chat";
+  return [
+    `weir is listening on ${url}`,
+    "  providers",
+    ...rows,
+    ...(routes.length > 0 ? ["  routes", table(routes, "    ")] : []),
+    ...parts.broken.map(({ message }) => `    not loaded: ${message}`),
+    ...(parts.registry.off.length > 0
+      ? [
+          `    off: ${parts.registry.off.map(({ provider }) => provider.name).join(", ")} (weir check says why)`,
+        ]
+      : []),
+    keys > 0 ? `  keys: ${keys}` : "  keys: none, so this machine only; set WEIR_API_KEYS to serve others",
+    "  try",
+    `    curl -N ${url}/v1/chat/completions -H "content-type: application/json"${auth} \\`,
+    `      -d '{"model":"${example}","stream":true,"messages":[{"role":"user","content":"Hello"}]}'`,
+  ].join("\n");
+}
+
+/** Where a deployment is, with its own name where there are several. */
+function placeOf({ name, baseUrl }: Deployment): string {
+  const origin = baseUrl ? new URL(baseUrl).origin : "in this process";
+  return name.includes("/") ? `${name.slice(name.indexOf("/") + 1)} ${origin}` : origin;
+}

@@ -16,7 +16,6 @@ export interface RunEntry {
   /** When the process began, as the system counts it: another one with the same id did not. */
   began: string;
   port: number;
-  url: string;
   /** Of the last reload; `count` tells one from the next. */
   reload?: Outcome & { count: number };
 }
@@ -34,10 +33,10 @@ export class RunFile {
   }
 
   /** @returns undefined where no file can be written */
-  static write(facts: Pick<RunEntry, "port" | "url">, env: Environment): RunFile | undefined {
+  static write(port: number, env: Environment): RunFile | undefined {
     try {
-      const entry = { ...facts, pid: process.pid, began: beginningOf(process.pid) };
-      return new RunFile(join(makeFolder(env), `${facts.port}.json`), entry);
+      const entry = { port, pid: process.pid, began: beginningOf(process.pid) };
+      return new RunFile(join(makeFolder(env), `${port}.json`), entry);
     } catch {
       return undefined;
     }

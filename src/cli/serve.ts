@@ -57,9 +57,11 @@ async function serveHere(context: Context): Promise<number> {
   surviveFaults(weir);
   const table = startTable(weir, config);
   const reload = reloader(weir, context);
+  // In front of what tells others that it runs: from then on it is sent signals.
+  const ended = stopOnSignal(weir, config.graceMs, worker !== undefined);
   if (worker) obey(weir, table, reload, config.graceMs);
   else standAlone(weir, table, reload, context);
-  return stopOnSignal(weir, config.graceMs, worker !== undefined);
+  return ended;
 }
 
 /** Options that only a start takes into force. */
@@ -78,8 +80,7 @@ function reloader(weir: RunningWeir, context: Context): () => Promise<void> {
 }
 
 function standAlone(weir: RunningWeir, table: string, reload: () => Promise<void>, context: Context): void {
-  context.printError(table);
-  const file = RunFile.write({ port: weir.port, url: weir.url }, context.env);
+  const file = RunFile.write(weir.port, context.env);
   process.on("SIGHUP", () => {
     reload().then(
       () => {
@@ -94,6 +95,7 @@ function standAlone(weir: RunningWeir, table: string, reload: () => Promise<void
     );
   });
   process.on("exit", () => file?.remove());
+  context.printError(table);
 }
 
 /** A worker says what becomes of it and does what it is told; without a supervisor it ends, as if told to. */

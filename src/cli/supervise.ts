@@ -72,9 +72,9 @@ class Supervisor {
     process.on("SIGINT", () => this.#stop());
     const tables = await Promise.all(this.#workers.map(({ ready }) => ready)).catch(() => undefined);
     if (tables) {
-      printError(`${tables[0]}\n  workers: ${workers}`);
-      this.#file = RunFile.write({ port: this.#port, url: "" }, env);
+      this.#file = RunFile.write(this.#port, env);
       process.on("SIGHUP", () => void this.#reload());
+      printError(`${tables[0]}\n  workers: ${workers}`);
     }
     const code = await this.#ended.promise;
     this.#file?.remove();

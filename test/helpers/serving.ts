@@ -1,0 +1,140 @@
+/** `weir serve` as a process of its own, with its signals, its children and its exit: for tests of its life. */
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+const ROOT = resolve(import.meta.dir, "../..");
+
+export interface Serving {
+  url: string;
+  pid: number;
+  folder: string;
+  /** Every line of its log so far. */
+  log: string[];
+  exited: Promise<number>;
+  signal(name: NodeJS.Signals): void;
+  /** Writes `weir.yaml` anew. */
+  configure(text: string): void;
+  /** Runs another command of weir beside it. */
+  run(...args: string[]): { code: number; output: string };
+  /** Process ids of its workers. */
+  workers(): number[];
+  /** Ends it, however it stands. */
+  end(): Promise<void>;
+}
+
+export interface ServingOptions {
+  config: string;
+  workers: number;
+  binary: boolean;
+  env?: Record<string, string>;
+  /** Dropped plugins: file name → text. */
+  plugins?: Record<string, string>;
+}
+
+/** @throws Error with what it printed when it does not start */
+export async function serve({
+  config,
+  workers,
+  binary,
+  env,
+  plugins = {},
+}: ServingOptions): Promise<Serving> {
+  const folder = mkdtempSync(join(tmpdir(), "weir-serving-"));
+  writeFileSync(join(folder, "weir.yaml"), config);
+  mkdirSync(join(folder, "plugins"));
+  mkdirSync(join(folder, "run"), { mode: 0o700 });
+  for (const [name, text] of Object.entries(plugins)) writeFileSync(join(folder, "plugins", name), text);
+  const program = binary ? [join(ROOT, "dist/weir")] : [process.execPath, join(ROOT, "src/main.ts")];
+  const options = {
+    cwd: folder,
+    env: { PATH: process.env["PATH"] ?? "", HOME: folder, XDG_RUNTIME_DIR: join(folder, "run"), ...env },
+  };
+  const child = Bun.spawn([...program, "serve", "--port", "0", "--workers", String(workers)], {
+    ...options,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const log: string[] = [];
+  const { promise: address, resolve: found, reject } = Promise.withResolvers<string>();
+  const take = (line: string) => {
+    log.push(line);
+    const url = /listening on (http:\S+)/.exec(line)?.[1];
+    if (url) found(url);
+  };
+  const drained = Promise.all([readLines(child.stdout, take), readLines(child.stderr, take)]);
+  void drained.then(() => reject(new Error(`It did not start:\n${log.join("\n")}`)));
+  return {
+    url: await address,
+    pid: child.pid,
+    folder,
+    log,
+    exited: child.exited,
+    signal: (name) => child.kill(name),
+    configure: (text) => writeFileSync(join(folder, "weir.yaml"), text),
+    run(...args) {
+      const ran = Bun.spawnSync([...program, ...args], options);
+      return { code: ran.exitCode, output: ran.stdout.toString() + ran.stderr.toString() };
+    },
+    workers: () => childrenOf(child.pid),
+    async end() {
+      if (child.exitCode === null) for (const pid of childrenOf(child.pid)) process.kill(pid, "SIGKILL");
+      child.kill("SIGKILL");
+      await child.exited;
+      await drained;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function childrenOf(pid: number): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((candidate) => parentOf(candidate) === pid);
+}
+
+function parentOf(pid: number): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const [state, parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return state === "Z" ? undefined : Number(parent);
+  } catch {
+    return undefined;
+  }
+}
+
+async function readLines(stream: ReadableStream<Uint8Array>, take: (line: string) => void): Promise<void> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const bytes of stream) {
+    const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    lines.forEach(take);
+  }
+}
+
+/** Waits, at most `ms`, until something holds. */
+export async function until(holds: () => boolean | Promise<boolean>, ms = 5_000): Promise<boolean> {
+  const began = performance.now();
+  while (performance.now() - began < ms) {
+    if (await holds()) return true;
+    await Bun.sleep(20);
+  }
+  return false;
+}
+
+/** A chat-completions call; the text of its body, streamed or not. */
+export async function ask(
+  url: string,
+  model: string,
+  stream = false,
+): Promise<{ status: number; text: string }> {
+  const response = await fetch(`${url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", connection: "close" },
+    body: JSON.stringify({ model, stream, messages: [{ role: "user", content: "hello" }] }),
+  });
+  return { status: response.status, text: await response.text() };
+}

@@ -15,6 +15,9 @@ import { PassedRefusal } from "./refusal.ts";
 import { answerHeaders } from "./reply.ts";
 import { Walk } from "./walk.ts";
 
+/** In which the vendors' SDKs count their own repetitions, from 0 on. */
+const SDK_RETRIES = "x-stainless-retry-count";
+
 /** One attempt: the answer once it begins. @throws whatever made it fail */
 export type Try = (incoming: Incoming, gateway: Gateway) => Promise<Answer>;
 
@@ -27,6 +30,7 @@ export async function attempt(incoming: Incoming, gateway: Gateway, ask: Try): P
     affinity: () => affinityOf(incoming),
     outlook: (target, now) => health.outlook(target, now),
     attempts: gateway.attempts,
+    clientRepeats: call.headers.has(SDK_RETRIES),
   });
   let step = walk.first(performance.now());
   call.skipped = walk.skipped;
@@ -67,7 +71,7 @@ function book(failure: Failure, running: Attempt): void {
 /** What the client gets when nothing is left to try: the last failure, as the upstream put it where it spoke its language. */
 function conclude(failure: Failure, call: Call, gateway: Gateway): Answer {
   const { error } = failure;
-  const spent = call.attempts.length > 1 && failure.class !== "never";
+  const spent = failure.class !== "never" && isSpent(call);
   if (!(error instanceof PassedRefusal))
     throw spent ? error.with({ shouldRetry: shouldRetry(error) }) : error;
   gateway.settler.failed(call, error, error.passedStatus);
@@ -81,6 +85,11 @@ function conclude(failure: Failure, call: Call, gateway: Gateway): Answer {
     },
     body: error.body,
   };
+}
+
+/** Whether an upstream has seen the call more than once, or may have. */
+function isSpent({ attempts }: Call): boolean {
+  return attempts.length > 1 && attempts.some(({ failure }) => failure?.class !== "not-sent");
 }
 
 /**

@@ -22,6 +22,8 @@ export interface WalkOptions {
   outlook(target: Target, now: number): Outlook;
   /** Most attempts in all. */
   attempts: number;
+  /** Whether the client repeats by itself what failed. */
+  clientRepeats: boolean;
   random?(): number;
 }
 
@@ -53,11 +55,16 @@ export class Walk {
    * is called all the same, once.
    */
   first(now: number): Step {
-    const { plan } = this.#options;
-    const only = plan.choices.length === 1 && plan.fallbacks.length === 0 ? plan.choices[0] : undefined;
+    const only = this.#only;
     const choice = only ?? this.#fresh(now) ?? this.#fallback(now) ?? this.#soonest(this.#choices, now)[0]!;
     if (!only) this.skipped = this.#before(choice);
     return this.#take(choice.target, 0);
+  }
+
+  /** The one place there is. */
+  get #only(): Choice | undefined {
+    const { choices, fallbacks } = this.#options.plan;
+    return choices.length === 1 && fallbacks.length === 0 ? choices[0] : undefined;
   }
 
   #before(choice: Choice): string[] {
@@ -139,6 +146,8 @@ export class Walk {
   #again(failure: Failure, now: number, left: number, fallback: Choice | undefined): Step | undefined {
     const target = this.#tried.at(-1)!;
     if (this.#repeated || !failure.repeatable || failure.class === "no-bytes") return undefined;
+    // With nowhere else to go there is nothing a client that has more patience could not do as well.
+    if (this.#only && this.#options.clientRepeats && failure.class === "status") return undefined;
     const wait = failure.stale ? 0 : this.#pauseFor(failure);
     if (wait > (fallback ? PATIENCE_MS : LONGEST_WAIT_MS * (1 + SPREAD)) || wait >= left) return undefined;
     const { standing, opensAt } = this.#outlook(target, now);

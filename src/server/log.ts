@@ -96,6 +96,8 @@ function callFields(call: Call, level: string): Record<string, unknown> {
     upstream_id: call.upstreamRequestId,
     skipped: call.skipped.length > 0 ? call.skipped : undefined,
     attempts: call.attempts.some(({ failure }) => failure) ? call.attempts.map(attemptFields) : undefined,
+    may_cost_twice:
+      call.attempts.slice(0, -1).some(({ failure }) => failure?.class === "no-bytes") || undefined,
     error: call.error,
   };
 }

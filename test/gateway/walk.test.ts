@@ -41,6 +41,7 @@ interface Setting {
   opensAt?: Record<string, number>;
   attempts?: number;
   key?: string;
+  clientRepeats?: boolean;
 }
 
 function walk({
@@ -51,6 +52,7 @@ function walk({
   opensAt = {},
   attempts = 3,
   key = "k",
+  clientRepeats = false,
 }: Setting): Walk {
   return new Walk({
     plan: { choices, fallbacks, larger },
@@ -60,6 +62,7 @@ function walk({
       opensAt: opensAt[name] ?? 0,
     }),
     attempts,
+    clientRepeats,
     random: () => 0.5,
   });
 }
@@ -84,6 +87,19 @@ const [a, b, c, d] = ["a", "b", "c", "d"].map((name, priority) => place(name, { 
 
 const ORDERS: readonly [why: string, setting: Setting, failure: Failure, order: string[]][] = [
   ["one place: once more after a pause", { choices: [a] }, failed("status"), ["a", "a after 125"]],
+  ["a client that repeats by itself does so", { choices: [a], clientRepeats: true }, failed("status"), ["a"]],
+  [
+    "but what was not sent costs nothing",
+    { choices: [a], clientRepeats: true },
+    failed("not-sent"),
+    ["a", "a after 125"],
+  ],
+  [
+    "and it cannot go elsewhere",
+    { choices: [a], fallbacks: [[b]], clientRepeats: true },
+    failed("status"),
+    ["a", "a after 125", "b"],
+  ],
   ["other places first", { choices: [a, b, c, d] }, failed("status"), ["a", "b", "c"]],
   ["two places: the last once more", { choices: [a, b] }, failed("status"), ["a", "b", "b after 250"]],
   [

@@ -28,6 +28,7 @@ afterAll(async () => {
 
 interface Dialect {
   name: string;
+  path: string;
   call(options: ClientOptions): Promise<{ id: string }>;
   answer: Answer;
   error(message: string, code: string): object;
@@ -38,6 +39,7 @@ const messages = [{ role: "user" as const, content: "go" }];
 const DIALECTS: readonly Dialect[] = [
   {
     name: "openai",
+    path: "/v1/chat/completions",
     call: (options) =>
       openaiClient(gateway.url, options).chat.completions.create({ model: "openai/m", messages }),
     answer: json({ id: "whole", object: "chat.completion", created: 1, model: "m", choices: [] }),
@@ -45,6 +47,7 @@ const DIALECTS: readonly Dialect[] = [
   },
   {
     name: "anthropic",
+    path: "/v1/messages",
     call: (options) =>
       anthropicClient(gateway.url, options).messages.create({
         model: "anthropic/m",
@@ -73,7 +76,7 @@ function answerOnce(first: Answer, then: Answer): () => number {
   return () => upstream.requests.length - before;
 }
 
-for (const { name, call, answer, error } of DIALECTS) {
+for (const { name, path, call, answer, error } of DIALECTS) {
   describe(name, () => {
     test("its own time limit is typed, and stops the upstream", async () => {
       upstream.answer(silence);
@@ -104,12 +107,25 @@ for (const { name, call, answer, error } of DIALECTS) {
       expect(count()).toBe(1);
     });
 
-    test("the gateway repeats what failed once, and then tells the SDK not to begin anew", async () => {
+    test("with one place to ask, an SDK repeats by itself, and nothing is multiplied", async () => {
+      await restart();
+      const before = upstream.requests.length;
+      upstream.answer(() => json(error("down", "x"), 503));
+      expect((await seeError(() => call({ maxRetries: 2 }))).status).toBeOneOf([503, 529]);
+      expect(upstream.requests.length - before).toBe(3);
+    }, 15_000);
+
+    test("for any other client the gateway does, once", async () => {
       for (const status of [500, 502, 503, 529]) {
         await restart();
         const before = upstream.requests.length;
         upstream.answer(() => json(error("down", "x"), status));
-        await seeError(() => call({ maxRetries: 2 }));
+        const response = await fetch(`${gateway.url}${path}`, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({ model: `${name}/m`, max_tokens: 9, messages }),
+        });
+        expect([response.status, response.headers.get("x-should-retry")]).toEqual([status, "false"]);
         expect(upstream.requests.length - before).toBe(2);
       }
     });

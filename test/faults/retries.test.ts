@@ -1,92 +1,34 @@
 /** Retries, breakers, deadlines and quiet upstreams against the compiled binary, over real sockets. */
-import { afterEach } from "bun:test";
 import type { RunningGateway } from "../helpers/gateway.ts";
-import {
-  type Answer,
-  cut,
-  type Handler,
-  json,
-  type RawAnswer,
-  silence,
-  sse,
-  stalled,
-  startUpstream,
-  type Upstream,
-} from "../helpers/upstream.ts";
+import { answering, failing, inOrder, makeStage, places, post, STREAM } from "../helpers/places.ts";
+import { cut, type Handler, type RawAnswer, silence, stalled, type Upstream } from "../helpers/upstream.ts";
 import { startBinary } from "./armour.ts";
 import { goal } from "./goals.ts";
 
-const open: { stop(): void | Promise<void> }[] = [];
+const stage = makeStage(startBinary);
+const { upstream } = stage;
 
-afterEach(async () => {
-  for (const one of open.splice(0)) await one.stop();
-});
-
-function upstream(handler: Handler | Answer): Upstream {
-  const started = startUpstream(handler);
-  open.push(started);
-  return started;
+function gateway(upstreams: readonly Upstream[], more: object = {}, place?: (index: number) => object) {
+  const urls = upstreams.map(({ url }) => url);
+  return stage.gateway({ providers: places(urls, place), log: { level: "error" }, ...more });
 }
 
-async function gateway(upstreams: readonly Upstream[], more: object = {}): Promise<RunningGateway> {
-  const deployments = upstreams.map(({ url }, index) => ({
-    name: `d${index}`,
-    apiKey: "sk-none",
-    baseUrl: `${url}/v1`,
-  }));
-  const config = { providers: { openai: { deployments } }, log: { level: "error" }, ...more };
-  const started = await startBinary({ config });
-  open.push(started);
-  return started;
-}
-
-/** The same, the first of them preferred. */
-function inOrder(upstreams: readonly Upstream[], more: object = {}): Promise<RunningGateway> {
-  const deployments = upstreams.map(({ url }, priority) => ({
-    name: `d${priority}`,
-    apiKey: "sk-none",
-    baseUrl: `${url}/v1`,
-    priority,
-  }));
-  return gateway([], { providers: { openai: { deployments } }, ...more });
-}
-
-const chunk = (delta: object, finish: string | null = null) =>
-  `data: ${JSON.stringify({ id: "c1", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
-const WORDS = Array.from({ length: 20 }, (_, word) => chunk({ content: ` word ${word}` }));
-const STREAM = [chunk({ role: "assistant", content: "" }), ...WORDS, chunk({}, "stop"), "data: [DONE]\n\n"];
-const WHOLE = {
-  id: "c1",
-  object: "chat.completion",
-  created: 1,
-  model: "m",
-  choices: [{ index: 0, message: { role: "assistant", content: "hello" }, finish_reason: "stop" }],
-  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
-};
-const answering: Handler = (request) => (request.body.includes('"stream":true') ? sse(STREAM) : json(WHOLE));
-const failing = (status: number, headers: Record<string, string> = {}) =>
-  json({ error: { message: "no", type: "server_error", param: null, code: null } }, status, headers);
 const RESET: RawAnswer = { raw: [], ending: "rst" };
-
-interface Asked {
-  stream?: boolean;
-  path?: string;
-  model?: string;
-  headers?: Record<string, string>;
-}
 
 let session = 0;
 
 /** Each call is a conversation of its own, so that they spread over the deployments. */
-function ask(
-  { url }: RunningGateway,
-  { stream = false, path = "", model = "openai/m", headers = {} }: Asked = {},
-) {
-  return fetch(url + (path || "/v1/chat/completions"), {
-    method: "POST",
-    headers: { "content-type": "application/json", "x-session-id": `s${session++}`, ...headers },
-    body: JSON.stringify({ model, stream, max_tokens: 99, messages: [{ role: "user", content: "go" }] }),
-  });
+function converse(
+  running: RunningGateway,
+  { stream = false, headers = {}, path }: Converse = {},
+): Promise<Response> {
+  return post(running, { body: { stream }, headers: { "x-session-id": `s${session++}`, ...headers }, path });
+}
+
+interface Converse {
+  stream?: boolean;
+  headers?: Record<string, string>;
+  path?: string;
 }
 
 /** Calls at a steady rate; each is awaited. @returns how each ended */
@@ -106,14 +48,14 @@ goal(4, "no retry after the first byte", "0 extra upstream requests", async () =
   let events = 0;
   const first = upstream(() => cut(STREAM.slice(0, events), events % 2 ? "fin" : "rst"));
   const second = upstream(answering);
-  const running = await inOrder([first, second]);
+  const running = await gateway([first, second], {}, inOrder);
   let cuts = 0;
   let called = 0;
   for (const path of ["/v1/chat/completions", "/v1/messages"])
     for (events = 1; events < STREAM.length - 1; events++) {
       const before = second.requests.length;
       // A model of its own each: one that failed too often would be asked elsewhere from the beginning.
-      const response = await ask(running, { stream: true, path, model: `openai/m${cuts++}` });
+      const response = await post(running, { body: { stream: true, model: `openai/m${cuts++}` }, path });
       const text = await response.text();
       called += second.requests.length - before;
       if (!text.includes("error")) called++;
@@ -139,7 +81,10 @@ goal(
     });
     let longest = 0;
     const streams = Array.from({ length: 20 }, async (_, index) => {
-      const response = await ask(running, { stream: true, path: index % 2 ? "/v1/messages" : "" });
+      const response = await converse(running, {
+        stream: true,
+        path: index % 2 ? "/v1/messages" : undefined,
+      });
       let last = performance.now();
       let text = "";
       for await (const bytes of response.body as unknown as AsyncIterable<Uint8Array>) {
@@ -161,18 +106,22 @@ goal(
   "an error event within the gap ± 2 s, and the breaker counts it",
   async () => {
     const gapMs = 3_000;
-    const running = await inOrder([upstream(() => stalled(STREAM.slice(0, 3))), upstream(answering)], {
-      timeouts: { gapMs, heartbeatMs: 500 },
-    });
+    const running = await gateway(
+      [upstream(() => stalled(STREAM.slice(0, 3))), upstream(answering)],
+      {
+        timeouts: { gapMs, heartbeatMs: 500 },
+      },
+      inOrder,
+    );
     const times: number[] = [];
     let errors = 0;
     for (let call = 0; call < 3; call++) {
       const begun = performance.now();
-      const text = await (await ask(running, { stream: true })).text();
+      const text = await (await converse(running, { stream: true })).text();
       times.push(Math.round(performance.now() - begun));
       if (text.includes('"code":"timeout"') && !text.includes("[DONE]")) errors++;
     }
-    const skipped = (await ask(running)).headers.get("x-weir-skipped");
+    const skipped = (await converse(running)).headers.get("x-weir-skipped");
     const inTime = times.every((ms) => Math.abs(ms - gapMs) < 2_000);
     const measured = `${errors} of 3 ended in an error after ${times.join(", ")} ms (gap ${gapMs}); then skipped: ${skipped}`;
     return { measured, holds: errors === 3 && inTime && skipped === "openai/d0" };
@@ -191,7 +140,7 @@ for (const [what, places] of [
       const upstreams = Array.from({ length: places }, () => upstream(failing(503)));
       const running = await gateway(upstreams);
       const answered = await steadily(500, 6, async () => {
-        const response = await ask(running);
+        const response = await converse(running);
         await response.text();
         return response.status === 503;
       });
@@ -216,7 +165,7 @@ goal(
       return count++ % 2 ? failing(503) : answering(request);
     });
     const running = await gateway([flaky]);
-    const answered = await steadily(500, 5, async () => whole(await ask(running)));
+    const answered = await steadily(500, 5, async () => whole(await converse(running)));
     const ratio = flaky.requests.length / answered.length;
     return {
       measured: `${flaky.requests.length} upstream for ${answered.length} calls: ${ratio.toFixed(3)}`,
@@ -246,7 +195,7 @@ goal(16, "retry-after is honoured", "wait within +10 %, never early; none: left 
       return failing(429, headers);
     });
     const running = await gateway([limited]);
-    const ok = await whole(await ask(running));
+    const ok = await whole(await converse(running));
     const [first, second] = limited.requests;
     const waited = (second?.arrivedAt ?? Infinity) - first!.arrivedAt;
     const meant = until - Date.now() + (performance.now() - first!.arrivedAt);
@@ -254,8 +203,8 @@ goal(16, "retry-after is honoured", "wait within +10 %, never early; none: left 
   });
   const none = upstream(failing(429));
   const spare = upstream(answering);
-  const running = await inOrder([none, spare]);
-  for (let call = 0; call < 20; call++) await whole(await ask(running));
+  const running = await gateway([none, spare], {}, inOrder);
+  for (let call = 0; call < 20; call++) await whole(await converse(running));
   const seen = await Promise.all(waits);
   const told = seen.map(
     ({ name, waited, meant }) => `${name} ${Math.round(waited)} of ${Math.round(meant)} ms`,
@@ -277,7 +226,7 @@ for (const [what, dead] of [
     async () => {
       const broken = upstream(() => dead);
       const running = await gateway([broken, upstream(answering), upstream(answering)]);
-      const answered = await steadily(100, 32, async () => whole(await ask(running, { stream: true })));
+      const answered = await steadily(100, 32, async () => whole(await converse(running, { stream: true })));
       const times = broken.requests.map(({ arrivedAt }) => arrivedAt);
       const most = Math.max(
         ...times.map((from) => times.filter((at) => at >= from && at < from + 30_000).length),
@@ -299,25 +248,19 @@ goal(
       await Bun.sleep(3_000);
       return failing(503);
     };
-    const running = await inOrder([upstream(late()), upstream(late()), upstream(silence)]);
+    const running = await gateway([upstream(late()), upstream(late()), upstream(silence)], {}, inOrder);
     // A fifth of what runs may repeat itself: so many others run.
     const others = new AbortController();
     const ballast = Array.from({ length: 100 }, () =>
-      fetch(`${running.url}/v1/chat/completions`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({
-          model: "mock/stall",
-          stream: true,
-          messages: [{ role: "user", content: "go" }],
-        }),
-        signal: others.signal,
-      }).catch(() => {}),
+      post(running, { body: { model: "mock/stall", stream: true }, signal: others.signal }).catch(() => {}),
     );
     await Bun.sleep(300);
     const calls = Array.from({ length: 20 }, async (_, index) => {
       const begun = performance.now();
-      const response = await ask(running, { stream: index % 2 > 0, headers: { "x-request-timeout": "10" } });
+      const response = await converse(running, {
+        stream: index % 2 > 0,
+        headers: { "x-request-timeout": "10" },
+      });
       const text = await response.text();
       return {
         ms: performance.now() - begun,

@@ -1,30 +1,19 @@
 /** Several places of one provider over real sockets: conversations that stay, deadlines, credentials, and who waits. */
-import { afterEach, expect, test } from "bun:test";
-import { type GatewayOptions, type RunningGateway, startGateway } from "../helpers/gateway.ts";
-import { type Handler, json, silence, startUpstream, until, type Upstream } from "../helpers/upstream.ts";
+import { expect, test } from "bun:test";
+import type { GatewayOptions, RunningGateway } from "../helpers/gateway.ts";
+import { answering, ask, chunk, failing, inOrder, keyOf, makeStage, places } from "../helpers/places.ts";
+import {
+  type Handler,
+  json,
+  silence,
+  stalled,
+  startUpstream,
+  until,
+  type Upstream,
+} from "../helpers/upstream.ts";
 
-const open: { stop(): void | Promise<void> }[] = [];
-
-afterEach(async () => {
-  for (const one of open.splice(0)) await one.stop();
-});
-
-const WHOLE = {
-  id: "c1",
-  object: "chat.completion",
-  created: 1,
-  model: "m",
-  choices: [{ index: 0, message: { role: "assistant", content: "hello" }, finish_reason: "stop" }],
-};
-const answering: Handler = () => json(WHOLE);
-const failing = (status: number, headers: Record<string, string> = {}) =>
-  json({ error: { message: "no", type: "server_error", param: null, code: null } }, status, headers);
-
-function upstream(handler: Handler): Upstream {
-  const started = startUpstream(handler);
-  open.push(started);
-  return started;
-}
+const stage = makeStage();
+const { upstream } = stage;
 
 interface Setting extends Omit<GatewayOptions, "config"> {
   config?: Record<string, unknown>;
@@ -32,46 +21,19 @@ interface Setting extends Omit<GatewayOptions, "config"> {
   place?: (index: number) => object;
 }
 
-async function gateway(upstreams: readonly Upstream[], setting: Setting = {}): Promise<RunningGateway> {
-  const { config = {}, place = () => ({}), ...more } = setting;
-  const deployments = upstreams.map(({ url }, index) => ({
-    name: `d${index}`,
-    apiKey: keyOf(index),
-    baseUrl: `${url}/v1`,
-    ...place(index),
-  }));
-  const started = await startGateway({
-    config: { providers: { openai: { deployments } }, ...config },
-    ...more,
-  });
-  open.push(started);
-  return started;
+function gateway(upstreams: readonly Upstream[], setting: Setting = {}): Promise<RunningGateway> {
+  const { config = {}, place, ...more } = setting;
+  const urls = upstreams.map(({ url }) => url);
+  return stage.gateway({ providers: places(urls, place), ...config }, more);
 }
 
-const keyOf = (index: number) => `sk-canary-of-place-${index}-7d1f0c`;
-const inOrder = { place: (priority: number) => ({ priority }) };
-
-interface Asked {
-  body?: object;
-  headers?: Record<string, string>;
-  signal?: AbortSignal;
-}
-
-async function ask({ url }: RunningGateway, { body = {}, headers = {}, signal }: Asked = {}) {
-  const response = await fetch(`${url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...headers },
-    body: JSON.stringify({ model: "openai/m", messages: [{ role: "user", content: "go" }], ...body }),
-    signal,
-  });
-  return { status: response.status, headers: response.headers, text: await response.text() };
-}
+const preferred = { place: inOrder };
 
 const counts = (upstreams: readonly Upstream[]) => upstreams.map(({ requests }) => requests.length);
 
 test("a conversation stays at one place, turn after turn, and many of them spread", async () => {
-  const places = [upstream(answering), upstream(answering)];
-  const running = await gateway(places);
+  const upstreams = [upstream(answering), upstream(answering)];
+  const running = await gateway(upstreams);
   const first = { role: "user", content: "tell me of the sea" };
   for (let turn = 0; turn < 6; turn++) {
     const said = Array.from({ length: turn }, (_, index) => ({
@@ -80,29 +42,29 @@ test("a conversation stays at one place, turn after turn, and many of them sprea
     }));
     await ask(running, { body: { messages: [first, ...said, { role: "user", content: "more" }] } });
   }
-  expect(counts(places)).toContain(6);
+  expect(counts(upstreams)).toContain(6);
   for (let call = 0; call < 40; call++) await ask(running, { body: { prompt_cache_key: `session ${call}` } });
-  expect(Math.min(...counts(places))).toBeGreaterThan(5);
+  expect(Math.min(...counts(upstreams))).toBeGreaterThan(5);
 });
 
 test("it moves when its place fails, and only it", async () => {
-  const places = [upstream(answering), upstream(answering)];
-  const running = await gateway(places);
+  const upstreams = [upstream(answering), upstream(answering)];
+  const running = await gateway(upstreams);
   const session = async (name: string) =>
     (await ask(running, { headers: { "x-session-id": name } })).headers.get("x-weir-deployment");
   const names = Array.from({ length: 12 }, (_, index) => `session ${index}`);
   const before = await Promise.all(names.map(session));
   expect(new Set(before).size).toBe(2);
-  places[0]!.answer(() => failing(500));
+  upstreams[0]!.answer(() => failing(500));
   for (const [index, name] of names.entries())
     expect([before[index], await session(name)]).toEqual([before[index], "openai/d1"]);
 });
 
 test("weights are shares", async () => {
-  const places = [upstream(answering), upstream(answering)];
-  const running = await gateway(places, { place: (index) => ({ weight: index === 0 ? 9 : 1 }) });
+  const upstreams = [upstream(answering), upstream(answering)];
+  const running = await gateway(upstreams, { place: (index) => ({ weight: index === 0 ? 9 : 1 }) });
   for (let call = 0; call < 200; call++) await ask(running, { headers: { "x-session-id": `s${call}` } });
-  const [most, least] = counts(places) as [number, number];
+  const [most, least] = counts(upstreams) as [number, number];
   expect(most).toBeGreaterThan(least * 3);
   expect(least).toBeGreaterThan(3);
 });
@@ -110,26 +72,26 @@ test("weights are shares", async () => {
 test("no place's credential is seen by a client, in the log, or by another place", async () => {
   const telling: Handler = (request) =>
     json({ error: { message: `key ${request.headers.get("authorization")} is wrong` } }, 500);
-  const places = [upstream(telling), upstream(telling)];
-  const running = await gateway(places, inOrder);
+  const upstreams = [upstream(telling), upstream(telling)];
+  const running = await gateway(upstreams, preferred);
   const { text, headers } = await ask(running);
   await Bun.sleep(80);
   const seen = text + JSON.stringify([...headers]) + running.log.join("\n");
   for (const index of [0, 1]) {
     expect(seen).not.toContain(keyOf(index));
-    expect(places[index]!.requests[0]!.headers.get("authorization")).toBe(`Bearer ${keyOf(index)}`);
+    expect(upstreams[index]!.requests[0]!.headers.get("authorization")).toBe(`Bearer ${keyOf(index)}`);
   }
 });
 
 test("a refused credential is an error in the log, once", async () => {
-  const places = [upstream(() => failing(401)), upstream(answering)];
-  const running = await gateway(places, inOrder);
+  const upstreams = [upstream(() => failing(401)), upstream(answering)];
+  const running = await gateway(upstreams, preferred);
   for (let call = 0; call < 5; call++) expect((await ask(running)).status).toBe(200);
   await Bun.sleep(80);
   const alerts = running.log.filter((line) => line.includes("refuses its credential"));
   expect(alerts.length).toBe(1);
   expect(JSON.parse(alerts[0]!)).toMatchObject({ level: "error" });
-  expect(counts(places)).toEqual([1, 5]);
+  expect(counts(upstreams)).toEqual([1, 5]);
 });
 
 test("alone and refused, it is asked all the same, and the alarm stays one", async () => {
@@ -157,7 +119,7 @@ test("a client that leaves while the gateway waits is not asked for", async () =
 
 test("the client's own deadline ends the call, whatever is being tried", async () => {
   const running = await gateway([upstream(silence), upstream(silence)], {
-    ...inOrder,
+    ...preferred,
     config: { timeouts: { firstByteMs: 700 } },
   });
   const begun = performance.now();
@@ -175,19 +137,30 @@ test("no wait goes beyond what the SDK says of its patience", async () => {
 });
 
 test("a first byte that does not come is waited for elsewhere, and the first place is let go", async () => {
-  const places = [upstream(silence), upstream(answering)];
-  const running = await gateway(places, {
+  const upstreams = [upstream(silence), upstream(answering)];
+  const running = await gateway(upstreams, {
     place: (priority) => ({ priority, timeouts: { firstByteMs: 400 } }),
   });
   const { status, headers } = await ask(running);
   expect([status, headers.get("x-weir-deployment")]).toEqual([200, "openai/d1"]);
-  await places[0]!.quiet(1_000);
+  await upstreams[0]!.quiet(1_000);
+});
+
+test("a silence in mid-answer is as long as the provider's own limit lets it be", async () => {
+  const piece = chunk({ content: "x" });
+  const running = await gateway([upstream(() => stalled([piece]))], {
+    place: () => ({ timeouts: { gapMs: 500 } }),
+  });
+  const begun = performance.now();
+  const { status, text } = await ask(running, { body: { stream: true } });
+  expect(performance.now() - begun).toBeLessThan(5_000);
+  expect([status, text]).toEqual([200, expect.stringContaining('"code":"timeout"')]);
 });
 
 test("a hook sees each attempt as if it were the only one", async () => {
-  const places = [upstream(() => failing(503)), upstream(answering)];
-  const running = await gateway(places, {
-    ...inOrder,
+  const upstreams = [upstream(() => failing(503)), upstream(answering)];
+  const running = await gateway(upstreams, {
+    ...preferred,
     plugins: {
       "mark.ts": `import { definePlugin } from "weir";
         export default definePlugin({ name: "mark", hooks: { request(request, call) {
@@ -196,7 +169,7 @@ test("a hook sees each attempt as if it were the only one", async () => {
     },
   });
   expect((await ask(running)).status).toBe(200);
-  const last = places.map(({ requests }) => {
+  const last = upstreams.map(({ requests }) => {
     const { messages } = JSON.parse(requests[0]!.body.toString()) as { messages: { content: unknown }[] };
     return JSON.stringify(messages.slice(1));
   });

@@ -1,93 +1,13 @@
 /** Deployments, routes and fallbacks over real sockets: what is tried where, and how the client is told. */
-import { afterEach, describe, expect, test } from "bun:test";
-import { type GatewayOptions, type RunningGateway, startGateway } from "../helpers/gateway.ts";
-import { anthropicClient, openaiClient, seeError } from "../helpers/sdk.ts";
-import {
-  type Answer,
-  cut,
-  type Handler,
-  html,
-  json,
-  redirect,
-  silence,
-  sse,
-  startUpstream,
-  type Upstream,
-} from "../helpers/upstream.ts";
+import { describe, expect, test } from "bun:test";
+import type { RunningGateway } from "../helpers/gateway.ts";
+import { anthropicClient } from "../helpers/sdk.ts";
+import { answering, ask, failing, inOrder, keyOf, makeStage, places, STREAM } from "../helpers/places.ts";
+import { cut, type Handler, html, json, redirect, silence, sse } from "../helpers/upstream.ts";
 
-const open: { stop(): void | Promise<void> }[] = [];
-
-afterEach(async () => {
-  for (const one of open.splice(0)) await one.stop();
-});
-
-function upstream(handler: Handler | Answer): Upstream {
-  const started = startUpstream(handler);
-  open.push(started);
-  return started;
-}
-
-async function gateway(config: Record<string, unknown>, more: GatewayOptions = {}): Promise<RunningGateway> {
-  const started = await startGateway({ config, ...more });
-  open.push(started);
-  return started;
-}
-
-/** Provider `openai` at these places, in this order. */
-const places = (...urls: string[]) => ({
-  openai: {
-    deployments: urls.map((url, index) => ({
-      name: `d${index}`,
-      apiKey: `sk-canary-key-${index}`,
-      baseUrl: `${url}/v1`,
-      priority: index,
-    })),
-  },
-});
+const { upstream, gateway } = makeStage();
 
 const DEAD = "http://127.0.0.1:1";
-
-const chunk = (delta: object, finish: string | null = null) =>
-  `data: ${JSON.stringify({ id: "c1", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
-const STREAM = [chunk({ role: "assistant", content: "hello" }), chunk({}, "stop"), "data: [DONE]\n\n"];
-const WHOLE = {
-  id: "c1",
-  object: "chat.completion",
-  created: 1,
-  model: "m",
-  choices: [{ index: 0, message: { role: "assistant", content: "hello" }, finish_reason: "stop" }],
-  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
-};
-
-/** Answers whole or as a stream, as it was asked. */
-const answering: Handler = (request) => (request.body.includes('"stream":true') ? sse(STREAM) : json(WHOLE));
-const failing = (status: number, headers: Record<string, string> = {}) =>
-  json({ error: { message: "no", type: "server_error", param: null, code: null } }, status, headers);
-
-interface Got {
-  status: number;
-  headers: Headers;
-  text: string;
-}
-
-async function ask(
-  { url }: RunningGateway,
-  body: object = {},
-  headers: Record<string, string> = {},
-  path = "/v1/chat/completions",
-): Promise<Got> {
-  const response = await fetch(url + path, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...headers },
-    body: JSON.stringify({
-      model: "openai/m",
-      max_tokens: 9,
-      messages: [{ role: "user", content: "go" }],
-      ...body,
-    }),
-  });
-  return { status: response.status, headers: response.headers, text: await response.text() };
-}
 
 /** The fields of the last log line of a call. */
 async function lastLine({ log }: RunningGateway): Promise<Record<string, unknown>> {
@@ -101,7 +21,7 @@ test("a dead first provider: the answer comes from the second, and headers and l
     providers: { openai: { apiKey: "sk-none", baseUrl: `${DEAD}/v1` } },
     routes: { smart: ["openai/gpt-4.1", { model: "mock/chat", priority: 1 }] },
   });
-  const { status, headers, text } = await ask(running, { model: "smart" });
+  const { status, headers, text } = await ask(running, { body: { model: "smart" } });
   expect([status, headers.get("x-weir-provider")]).toEqual([200, "mock"]);
   expect(headers.get("x-weir-attempts")).toBe("2");
   expect(headers.get("x-weir-tried")).toMatch(/^openai:refused:\d+ms$/);
@@ -117,7 +37,7 @@ test("a dead first provider: the answer comes from the second, and headers and l
 });
 
 test("one that keeps failing is left alone, and the header says that it was", async () => {
-  const running = await gateway({ providers: places(DEAD, upstream(answering).url) });
+  const running = await gateway({ providers: places([DEAD, upstream(answering).url], inOrder) });
   const seen: (string | null)[] = [];
   for (let call = 0; call < 5; call++) seen.push((await ask(running)).headers.get("x-weir-skipped"));
   expect(seen).toEqual([null, null, null, "openai/d0", "openai/d0"]);
@@ -148,21 +68,25 @@ for (const stream of [false, true])
     for (const [why, first, tried] of ELSEWHERE)
       test(`${why}: another deployment answers`, async () => {
         const [one, two] = [upstream(first), upstream(answering)];
-        const running = await gateway({ providers: places(one.url, two.url) });
+        const running = await gateway({ providers: places([one.url, two.url], inOrder) });
         for (const path of ["/v1/chat/completions", "/v1/messages"]) {
-          const { status, headers, text } = await ask(running, { stream }, { "x-session-id": path }, path);
+          const { status, headers, text } = await ask(running, {
+            body: { stream },
+            headers: { "x-session-id": path },
+            path,
+          });
           expect([status, text]).toEqual([200, expect.stringContaining("hello")]);
           if (path.endsWith("completions")) expect(headers.get("x-weir-tried")).toMatch(tried);
         }
         const keys = [one, two].map(({ requests }) => requests[0]?.headers.get("authorization"));
-        expect(keys).toEqual(["Bearer sk-canary-key-0", "Bearer sk-canary-key-1"]);
+        expect(keys).toEqual([0, 1].map((index) => `Bearer ${keyOf(index)}`));
       });
 
     for (const status of [400, 404, 413, 422])
       test(`${status} is the request's own fault and is asked nobody else`, async () => {
         const [one, two] = [upstream(failing(status)), upstream(answering)];
-        const running = await gateway({ providers: places(one.url, two.url) });
-        const got = await ask(running, { stream });
+        const running = await gateway({ providers: places([one.url, two.url], inOrder) });
+        const got = await ask(running, { body: { stream } });
         expect([got.status, two.requests.length]).toEqual([status, 0]);
         expect(got.headers.get("x-should-retry")).toBeNull();
       });
@@ -176,8 +100,8 @@ describe("streams", () => {
       ),
       upstream(answering),
     ];
-    const running = await gateway({ providers: places(one.url, two.url) });
-    const { headers, text } = await ask(running, { stream: true });
+    const running = await gateway({ providers: places([one.url, two.url], inOrder) });
+    const { headers, text } = await ask(running, { body: { stream: true } });
     expect(text).toBe(STREAM.join(""));
     expect(headers.get("x-weir-tried")).toStartWith("openai/d0:overloaded:");
   });
@@ -185,16 +109,16 @@ describe("streams", () => {
   test("a stream that breaks before its first event is begun anew elsewhere, and never twice", async () => {
     const broken = () => cut([": hello\n\n"], "rst");
     const [one, two, three] = [upstream(broken), upstream(broken), upstream(answering)];
-    const running = await gateway({ providers: places(one.url, two.url, three.url) });
-    const { status } = await ask(running, { stream: true });
+    const running = await gateway({ providers: places([one.url, two.url, three.url], inOrder) });
+    const { status } = await ask(running, { body: { stream: true } });
     expect([status, three.requests.length]).toEqual([502, 0]);
     expect([one.requests.length, two.requests.length]).toEqual([1, 1]);
   });
 
   test("behind the first event nothing is repeated", async () => {
     const [one, two] = [upstream(() => cut([STREAM[0]!], "rst")), upstream(answering)];
-    const running = await gateway({ providers: places(one.url, two.url) });
-    const { status, text } = await ask(running, { stream: true });
+    const running = await gateway({ providers: places([one.url, two.url], inOrder) });
+    const { status, text } = await ask(running, { body: { stream: true } });
     expect([status, two.requests.length]).toEqual([200, 0]);
     expect(text).toContain('"code":"stream_incomplete"');
     expect(text).not.toContain("[DONE]");
@@ -208,16 +132,49 @@ describe("streams", () => {
     const [one, two] = [upstream(silence), upstream(slow)];
     const running = await gateway({
       providers: {
-        openai: { ...places(one.url, two.url).openai, timeouts: { firstByteMs: 1_500 } },
+        openai: { ...places([one.url, two.url], inOrder).openai, timeouts: { firstByteMs: 1_500 } },
       },
       timeouts: { holdMs: 400, heartbeatMs: 300 },
     });
-    const { status, text } = await ask(running, { stream: true });
+    const { status, text } = await ask(running, { body: { stream: true } });
     expect(status).toBe(200);
     expect(text.split(": keepalive\n\n").length).toBeGreaterThan(3);
     expect(text.replaceAll(": keepalive\n\n", "")).toBe(STREAM.join(""));
     await one.quiet(1_000);
   });
+});
+
+test("messages to messages: the vendor's SDK reads the second one's own bytes", async () => {
+  const event = (type: string, more: object = {}) =>
+    `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
+  const usage = { input_tokens: 1, output_tokens: 1 };
+  const message = { id: "msg_1", type: "message", role: "assistant", model: "claude", usage };
+  const stream = [
+    event("message_start", { message: { ...message, content: [], stop_reason: null, stop_sequence: null } }),
+    event("content_block_start", { index: 0, content_block: { type: "text", text: "" } }),
+    event("content_block_delta", { index: 0, delta: { type: "text_delta", text: "hello" } }),
+    event("content_block_stop", { index: 0 }),
+    event("message_delta", { delta: { stop_reason: "end_turn", stop_sequence: null }, usage }),
+    event("message_stop"),
+  ];
+  const overloaded = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
+  const one = upstream(sse([event("error", overloaded)]));
+  const two = upstream(sse(stream));
+  const deployments = [one, two].map(({ url }, priority) => ({
+    name: `d${priority}`,
+    apiKey: "sk-none",
+    baseUrl: url,
+    priority,
+  }));
+  const running = await gateway({ providers: { anthropic: { deployments } } });
+  const body = {
+    model: "claude-opus-4-6",
+    max_tokens: 9,
+    messages: [{ role: "user" as const, content: "go" }],
+  };
+  const answer = anthropicClient(running.url, { maxRetries: 2 }).messages.stream(body);
+  expect((await answer.finalMessage()).content).toMatchObject([{ type: "text", text: "hello" }]);
+  expect([one.requests.length, two.requests.length]).toEqual([1, 1]);
 });
 
 describe("fallbacks", () => {
@@ -228,7 +185,7 @@ describe("fallbacks", () => {
       fallbacks: { "gpt-*": ["mock/echo"] },
     });
     for (const stream of [false, true]) {
-      const { status, headers, text } = await ask(running, { model: "gpt-4.1", stream });
+      const { status, headers, text } = await ask(running, { body: { model: "gpt-4.1", stream } });
       expect([status, headers.get("x-weir-provider"), headers.get("x-weir-model")]).toEqual([
         200,
         "mock",
@@ -250,7 +207,7 @@ describe("fallbacks", () => {
       },
       routes: { smart: ["anthropic/claude-opus-4-6", { model: "openai/m", priority: 1 }] },
     });
-    const { status, headers } = await ask(running, { model: "smart", seed: 7 });
+    const { status, headers } = await ask(running, { body: { model: "smart", seed: 7 } });
     expect([status, headers.get("x-weir-lane")]).toEqual([200, "native"]);
     expect(headers.get("x-weir-warnings")).toBeNull();
     expect(JSON.parse(two.requests[0]!.body.toString())).toMatchObject({ model: "m", seed: 7 });
@@ -264,63 +221,16 @@ describe("fallbacks", () => {
       providers: { openai: { apiKey: "sk-none", baseUrl: `${one.url}/v1` } },
       fallbacks: { "gpt-4*": ["mock/chat", { model: "mock/echo", when: "too-long" }], "*": ["mock/chat"] },
     });
-    const larger = await ask(running, { model: "gpt-4" });
+    const larger = await ask(running, { body: { model: "gpt-4" } });
     expect([larger.status, larger.headers.get("x-weir-model")]).toEqual([200, "echo"]);
-    const refused = await ask(running, { model: "gpt-5" });
+    const refused = await ask(running, { body: { model: "gpt-5" } });
     expect([refused.status, refused.text]).toEqual([400, JSON.stringify({ error })]);
   });
 
   test("a program may fail and be stood in for", async () => {
     const running = await gateway({ fallbacks: { "mock/error-503": ["mock/throw", "mock/echo"] } });
-    const { status, headers } = await ask(running, { model: "mock/error-503" });
+    const { status, headers } = await ask(running, { body: { model: "mock/error-503" } });
     expect([status, headers.get("x-weir-model")]).toEqual([200, "echo"]);
     expect(headers.get("x-weir-tried")).toMatch(/^mock:503:\d+ms, mock:(internal|500):\d+ms$/);
-  });
-});
-
-describe("nobody repeats what somebody else repeats", () => {
-  const clients = [
-    [
-      "openai",
-      (url: string) =>
-        openaiClient(url, { maxRetries: 2 }).chat.completions.create({
-          model: "openai/m",
-          messages: [{ role: "user", content: "go" }],
-        }),
-    ],
-    [
-      "anthropic",
-      (url: string) =>
-        anthropicClient(url, { maxRetries: 2 }).messages.create({
-          model: "openai/m",
-          max_tokens: 9,
-          messages: [{ role: "user", content: "go" }],
-        }),
-    ],
-  ] as const;
-
-  for (const [name, call] of clients)
-    test(`${name}: a call that was tried in vain is not begun anew by the SDK`, async () => {
-      const places_ = [upstream(failing(503)), upstream(failing(500))];
-      const running = await gateway({ providers: places(...places_.map(({ url }) => url)) });
-      const { status } = await seeError(() => call(running.url));
-      expect(status).toBeGreaterThanOrEqual(500);
-      expect(places_.reduce((sum, { requests }) => sum + requests.length, 0)).toBeLessThanOrEqual(3);
-    });
-
-  test("a moment the upstream names is passed on instead", async () => {
-    const running = await gateway({ providers: places(upstream(failing(429, { "retry-after": "40" })).url) });
-    const { status, headers } = await ask(running);
-    expect([status, headers.get("retry-after"), headers.get("x-should-retry")]).toEqual([429, "40", null]);
-  });
-
-  test("attempts: 1 leaves every repetition to the client", async () => {
-    const one = upstream(failing(503));
-    const running = await gateway({
-      providers: places(one.url, upstream(answering).url),
-      retries: { attempts: 1 },
-    });
-    const { status, headers } = await ask(running);
-    expect([status, one.requests.length, headers.get("x-should-retry")]).toEqual([503, 1, null]);
   });
 });

@@ -1,5 +1,6 @@
 /** Puts the parts together: plugins, formats and config into one registry. Shared by `serve` and the inspecting commands. */
 import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { builtIn } from "../plugins/index.ts";
 import type { Path } from "./config/error.ts";
 import { ConfigError } from "./config/error.ts";
@@ -86,7 +87,7 @@ function sortOut(
 type Locate = (path: Path) => string;
 /** From source, in the project's own folder, `plugins/` holds the shipped files too: those are there already. */
 function shippedFiles(dir: string): ReadonlySet<string> {
-  const own = resolve(import.meta.dir, "../plugins");
+  const own = fileURLToPath(new URL("../plugins", import.meta.url));
   if (Bun.isStandaloneExecutable || resolve(dir) !== own) return new Set();
   return new Set(["index.ts", ...builtIn.map((plugin: Plugin) => `${plugin.name}.ts`)]);
 }

@@ -1,9 +1,12 @@
 /**
  * Builds the binary: `bun run build` for this machine (`dist/weir`), `bun run build --all` for every system
- * (`dist/weir-<os>-<arch>[-musl]`), `bun run build linux-arm64 …` for single ones.
+ * (`dist/weir-<os>-<arch>[-musl]`), `bun run build linux-arm64 …` for single ones. Beside it `dist/weir.cdx.json` says
+ * what is in it.
  */
-import { mkdirSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import type { BunPlugin } from "bun";
+import { billOfMaterials } from "./sbom.ts";
 
 const ROOT = resolve(import.meta.dir, "..");
 
@@ -19,6 +22,15 @@ const SYSTEMS = [
 
 type System = (typeof SYSTEMS)[number];
 
+/** Elysia asks for `file-type` when a schema has files in it, which none of ours has; it would bring ten packages along. */
+const withoutFileType: BunPlugin = {
+  name: "without file-type",
+  setup(builder) {
+    builder.onResolve({ filter: /^file-type$/ }, ({ path }) => ({ path, namespace: "left-out" }));
+    builder.onLoad({ filter: /.*/, namespace: "left-out" }, () => ({ contents: "export {};", loader: "js" }));
+  },
+};
+
 async function build(system: System | undefined): Promise<void> {
   const name = system ? `weir-${system}${system.startsWith("windows") ? ".exe" : ""}` : "weir";
   const outfile = join(ROOT, "dist", name);
@@ -29,6 +41,10 @@ async function build(system: System | undefined): Promise<void> {
     minify: true,
     bytecode: true,
     sourcemap: "inline",
+    metafile: true,
+    plugins: [withoutFileType],
+    // Else the folder it was built in would be written into it, and two builds would differ.
+    define: { "import.meta.url": '"file:///weir"' },
     compile: {
       ...(system && { target: `bun-${system}` as Bun.Build.CompileTarget }),
       outfile,
@@ -41,8 +57,10 @@ async function build(system: System | undefined): Promise<void> {
   });
   for (const message of result.logs) console.error(String(message));
   if (!result.success) throw new Error(`${name} was not built.`);
-  // The map is inside the executable; nothing stands beside it.
+  // The map is inside the executable; nothing that it needs stands beside it.
   rmSync(`${outfile}.map`, { force: true });
+  const materials = billOfMaterials(Object.keys(result.metafile?.inputs ?? {}), ROOT);
+  writeFileSync(join(ROOT, "dist/weir.cdx.json"), `${JSON.stringify(materials, null, 2)}\n`);
   const megabytes = (statSync(outfile).size / 1e6).toFixed(1);
   console.log(`dist/${name}  ${megabytes} MB  ${Math.round(performance.now() - started)} ms`);
 }

@@ -3,7 +3,7 @@
  * A top level that loops, waits for ever or ends the process cannot be contained by the process it runs in
  * (runtime 2.4); there it costs a child, and the file that did it is known by name.
  */
-import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { cleanEnvironment } from "../replace.ts";
 
 /** First argument of the process that rehearses; then come a token and the files. */
@@ -66,7 +66,7 @@ const START_MS = 15_000;
 
 /** Where no process can be started the import itself is all there is. */
 function spawnRehearsal(token: string, files: readonly string[]) {
-  const program = Bun.isStandaloneExecutable ? [] : [resolve(import.meta.dir, "../main.ts")];
+  const program = Bun.isStandaloneExecutable ? [] : [fileURLToPath(new URL("../main.ts", import.meta.url))];
   try {
     return Bun.spawn([process.execPath, ...program, REHEARSAL, token, ...files], {
       env: cleanEnvironment(process.env),

@@ -50,6 +50,7 @@ const ELSEWHERE: readonly [why: string, first: () => ReturnType<Handler>, tried:
   ["503", () => failing(503), /:503:/],
   ["529", () => failing(529), /:529:/],
   ["408", () => failing(408), /:408:/],
+  ["425", () => failing(425), /:425:/],
   ["a rate limit", () => failing(429, { "retry-after": "60" }), /:429:/],
   ["a refused credential", () => failing(401), /:401:/],
   ["an empty account", () => failing(402), /:402:/],

@@ -20,6 +20,7 @@ const KIND_BY_STATUS: Record<number, ErrorKind> = {
   413: "too-large",
   415: "unsupported-media-type",
   424: "upstream",
+  425: "overloaded",
   429: "rate-limited",
   // Groq: flex tier capacity exceeded.
   498: "overloaded",

@@ -34,6 +34,7 @@ const KIND_BY_STATUS: Record<number, ErrorKind> = {
   409: "conflict",
   413: "too-large",
   422: "invalid-request",
+  425: "overloaded",
   429: "rate-limited",
   503: "overloaded",
   504: "timeout",

@@ -85,6 +85,10 @@ export class HttpClient implements Keeper {
     if (at >= 0) idle!.splice(at, 1);
   }
 
+  distrust(origin: Origin): void {
+    for (const connection of [...(this.#idle.get(origin) ?? [])]) connection.destroy();
+  }
+
   #startSweeper(): ReturnType<typeof setInterval> {
     const sweeper = setInterval(() => this.#sweep(performance.now()), SWEEP_MS);
     sweeper.unref();

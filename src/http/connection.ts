@@ -13,6 +13,8 @@ export interface Keeper {
   keep(connection: Connection): void;
   /** The connection is gone. */
   forget(connection: Connection): void;
+  /** A kept connection of this origin was closed by the other side unseen: the others may be too. */
+  distrust(origin: Origin): void;
 }
 
 /** Requests are put together here: head and small bodies leave in one write. */
@@ -158,6 +160,7 @@ export class Connection {
     const exchange = this.#exchange;
     this.#exchange = undefined;
     this.destroy();
+    if (error.code === "ESTALE") this.#keeper.distrust(this.origin);
     exchange?.fail(error);
   }
 

@@ -261,6 +261,17 @@ test("a kept connection that was closed meanwhile is not used; one that closes i
   expect(text(await (await post(client, peer.url)).bytes())).toBe("4");
 });
 
+test("where one kept connection was closed unseen, the others are not used either", async () => {
+  let closing = false;
+  const peer = await serve((socket) => (closing ? void socket.destroy() : socket.write(whole("x"))));
+  const client = makeClient();
+  await Promise.all(Array.from({ length: 8 }, async () => (await post(client, peer.url)).bytes()));
+  expect(client.size).toBe(8);
+  closing = true;
+  expect((await failure(post(client, peer.url))).code).toBe("ESTALE");
+  expect(client.size).toBe(0);
+});
+
 test("what the other side says about idle connections is believed", async () => {
   const peer = await serve((socket) => socket.write(whole("x", "keep-alive: timeout=1\r\n")));
   const client = makeClient();

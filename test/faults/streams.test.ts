@@ -112,18 +112,15 @@ goal(
     for (const lane of LANES) {
       const { events } = lane.provider === "openai" ? CHAT : MESSAGES;
       const bytes = Buffer.from(events.join(""));
-      const finish = Buffer.byteLength(events.slice(0, lane.provider === "openai" ? -1 : -1).join(""));
-      const at = { next: 0 };
-      act = (socket) =>
-        void socket.end(Buffer.concat([Buffer.from(HEAD), bytes.subarray(0, cutOf.get(socket) ?? at.next)]));
-      const cutOf = new Map<Socket, number>();
-      for (let end = 0; end < bytes.length - 1; end++) {
-        at.next = end;
+      const finish = Buffer.byteLength(events.slice(0, -1).join(""));
+      let cut = 0;
+      act = (socket) => void socket.end(Buffer.concat([Buffer.from(HEAD), bytes.subarray(0, cut)]));
+      for (cut = 0; cut < bytes.length - 1; cut++) {
         const verdict = judge(await askLane(gateway.url, lane, "m", true), lane, true);
         cuts++;
         if (verdict === "error" || verdict === "in-band") continue;
         // Behind the finish reason the answer itself is whole.
-        if (end >= finish - 2 && (verdict === "whole" || verdict === "unterminated")) behindFinish++;
+        if (cut >= finish - 2 && (verdict === "whole" || verdict === "unterminated")) behindFinish++;
         else wrong++;
       }
     }

@@ -42,9 +42,11 @@ function ownerFault({ uid }: Stats): string | undefined {
   return `belongs to the user ${uid}, who is neither the one weir runs as (${own}) nor root; change its owner`;
 }
 
-function writerFault({ mode }: Stats, name: string): string | undefined {
+function writerFault({ mode, uid, gid }: Stats, name: string): string | undefined {
   if (process.platform === "win32" || (mode & STICKY) !== 0) return undefined;
   if ((mode & EVERYONE_WRITES) !== 0) return `can be written by everyone; run chmod o-w ${name}`;
-  if ((mode & GROUP_WRITES) !== 0) return `can be written by its group; run chmod g-w ${name}`;
+  // Where users have a group of their own, with their own number, files are theirs alone all the same.
+  const isPrivate = uid === gid && uid !== 0;
+  if ((mode & GROUP_WRITES) !== 0 && !isPrivate) return `can be written by its group; run chmod g-w ${name}`;
   return undefined;
 }

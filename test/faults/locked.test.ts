@@ -83,7 +83,7 @@ goal(
     const dir = mkdtempSync(join(tmpdir(), "weir-hostile-"));
     const names = makeHostile(dir);
     const trace = join(folder, "trace");
-    const env = { PATH: process.env["PATH"] ?? "", ...HOSTILE_ENVIRONMENT(dir) };
+    const env = { PATH: process.env["PATH"] ?? "", WEIR_WORKERS: "1", ...HOSTILE_ENVIRONMENT(dir) };
     // BUN_OPTIONS works before any code of ours does: that it was there is only undone by the second start.
     delete (env as Record<string, string>)["BUN_OPTIONS"];
     const child = Bun.spawn(
@@ -122,7 +122,7 @@ goal(
       const before = openedIn(calls.slice(0, second));
       const owned = existsSync(join(dir, "owned"));
       return {
-        measured: `${names.length} hostile files: ${opened.length} opened ${opened.join(" ")} (${before.length} before the clean start), ${owned ? "code was run" : "no code run"}; of ${Object.keys(env).length - 1} variables ${kept.join(" ")} is left, the gateway's own; ${answer} calls answered`,
+        measured: `${names.length} hostile files: ${opened.length} opened ${opened.join(" ")} (${before.length} before the clean start), ${owned ? "code was run" : "no code run"}; of ${Object.keys(env).length - 2} variables ${kept.join(" ")} is left, the gateway's own; ${answer} calls answered`,
         holds:
           opened.length === 0 &&
           !owned &&

@@ -1,11 +1,14 @@
 /** Plugins that do everything wrong: named in the log, and nobody else's business. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type RunningGateway } from "../helpers/gateway.ts";
+import { until } from "../helpers/upstream.ts";
 import { buildBinary, listenerOf, startBinary } from "./armour.ts";
 import { goal } from "./goals.ts";
+
+const BINARY = resolve(import.meta.dir, "../../dist/weir");
 
 /** What a plugin says in anger; only the log may have it. */
 const CANARY = "plugin-canary-5a1e";
@@ -288,6 +291,32 @@ test("each loaded file is in the log with its digest", () => {
   }
 });
 
+test("an edited plugin is taken at a reload, and one that became broken leaves the gateway as it was", async () => {
+  const own = await startBinary({ plugins: { "good.ts": GOOD } });
+  const file = join(own.folder, "plugins/good.ts");
+  const says = async () => {
+    const body = JSON.stringify({ model: "good/x", messages: [{ role: "user", content: "hi" }] });
+    const headers = { "content-type": "application/json" };
+    return (await fetch(`${own.url}/v1/chat/completions`, { method: "POST", headers, body })).text();
+  };
+  const reload = async (text: string, line: RegExp) => {
+    writeFileSync(file, text);
+    const before = own.log.length;
+    process.kill(listenerOf(own.port), "SIGHUP");
+    const seen = () => own.log.slice(before).some((entry) => line.test(entry));
+    await until(seen, 8_000, () => `no line of the log is like ${line}`);
+  };
+  try {
+    expect(await says()).toContain("all is well");
+    await reload(GOOD.replace("all is well", "all is better"), /loaded again/);
+    expect(await says()).toContain("all is better");
+    await reload("for (;;);", /good\.ts/);
+    expect(await says()).toContain("all is better");
+  } finally {
+    await own.stop();
+  }
+}, 20_000);
+
 /** `weir plugin list` in a folder with such files. */
 function list(plugins: Record<string, string>, prepare: (folder: string) => void = () => {}, config = "") {
   const folder = mkdtempSync(join(tmpdir(), "weir-plugins-"));
@@ -296,12 +325,11 @@ function list(plugins: Record<string, string>, prepare: (folder: string) => void
   writeFileSync(join(folder, "weir.yaml"), config);
   prepare(join(folder, "plugins"));
   buildBinary();
-  const binary = resolve(import.meta.dir, "../../dist/weir");
   const run = (...args: string[]) => {
-    const { stdout, stderr, exitCode } = Bun.spawnSync([binary, ...args], { cwd: folder });
+    const { stdout, stderr, exitCode } = Bun.spawnSync([BINARY, ...args], { cwd: folder });
     return { out: stdout.toString(), err: stderr.toString(), code: exitCode };
   };
-  return { run, remove: () => rmSync(folder, { recursive: true, force: true }) };
+  return { run, folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
 test("files and folders others can write are refused, and what is no file in the folder", () => {
@@ -334,6 +362,24 @@ test("files and folders others can write are refused, and what is no file in the
     expect(code).toBe(1);
     remove();
   }
+});
+
+test("what a user's own group can write is the user's own", () => {
+  if (process.getuid?.() !== 0) return expect(process.getuid?.()).not.toBe(0);
+  const listAs = (gid: number) => {
+    const { folder, remove } = list({ "good.ts": GOOD }, (dir) => {
+      for (const path of [join(dir, ".."), dir, join(dir, "good.ts")]) {
+        chownSync(path, 65532, gid);
+        chmodSync(path, 0o775);
+      }
+    });
+    const nobody = ["setpriv", "--reuid=65532", "--regid=65532", "--clear-groups", "--"];
+    const { stdout } = Bun.spawnSync([...nobody, BINARY, "plugin", "list"], { cwd: folder });
+    remove();
+    return stdout.toString();
+  };
+  expect(listAs(65532)).toContain("provider good");
+  expect(listAs(1)).not.toContain("provider good");
 });
 
 test("with plugins.allow only files with a listed digest are run; with plugins.strict a broken one stops the start", () => {

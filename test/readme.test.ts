@@ -59,6 +59,22 @@ test("both SDK snippets print the mock's answer", async () => {
   for (const snippet of snippets) expect(await runSnippet(snippet)).toContain("Hello");
 });
 
+test("the rehearsal gets all its answers from a provider that fails every third time", async () => {
+  const snippet = blocks("ts").find((block) => block.includes("mock/flaky-30"))!;
+  const said = await runSnippet(snippet);
+  expect(said.trim().split("\n").length).toBe(10);
+  expect(said).not.toContain("undefined");
+}, 60_000);
+
+test("the table of the mock's models is made from them", async () => {
+  const { mockModels } = await import("../plugins/mock/models.ts");
+  const rows = mockModels.map(({ name, example, description }) => {
+    const shown = example ? ` (\`mock/${example}\`)` : "";
+    return `| \`mock/${name}\`${shown} | ${description} |`;
+  });
+  await checkPart("mock", ["| model | what it does |", "| --- | --- |", ...rows].join("\n"));
+});
+
 test("the plugin is the 13-line one, and loads", async () => {
   const plugin = blocks("ts").find((block) => block.includes("definePlugin"))!;
   expect(plugin.trim().split("\n").length).toBeLessThanOrEqual(13);

@@ -21,7 +21,7 @@ export interface Plan {
 }
 
 /** What kind of answer a model gives. */
-export type Recipe = "chat" | "echo" | "reason" | "tools" | "long" | "empty";
+export type Recipe = "chat" | "echo" | "reason" | "tools" | "long" | "empty" | "filtered";
 
 type Composer = (request: ChatRequest, seed: string, length: number) => PlannedBlock[];
 
@@ -38,13 +38,18 @@ const COMPOSERS: Record<Recipe, Composer> = {
   echo: (request) => textBlocks(splitTokens(lastUserTexts(request).join("\n"))),
   long: (_request, _seed, length) => textBlocks(writeLong(length)),
   empty: () => [],
+  filtered: (request, seed) => {
+    const pieces = splitTokens(writeAnswer(request, seed));
+    return textBlocks(pieces.slice(0, Math.ceil(pieces.length / 2)));
+  },
 };
 
 /** The same request has the same plan. @param length in tokens, for the recipe `long`. */
 export function planAnswer(request: ChatRequest, seed: string, recipe: Recipe, length: number): Plan {
   const blocks = COMPOSERS[recipe](request, seed, length);
   const calls = blocks.some((block) => block.start.type === "tool-call");
-  const plan: Plan = { blocks, reason: { kind: calls ? "tool-calls" : "stop" } };
+  const ending = recipe === "filtered" ? "content-filter" : calls ? "tool-calls" : "stop";
+  const plan: Plan = { blocks, reason: { kind: ending } };
   return cutAtLimit(cutAtStop(plan, request.stop), Math.min(request.maxTokens ?? MOST_TOKENS, MOST_TOKENS));
 }
 

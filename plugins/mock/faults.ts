@@ -62,6 +62,48 @@ export function failWithStatus(status: number): GatewayError | undefined {
   return new GatewayError(kind, `The mock ${says} (as a provider that answers ${status}).`, facts);
 }
 
+/** A page of something in between, as a gateway understands it: its status can be believed, its text cannot. */
+export function failWithPage(status: number): GatewayError | undefined {
+  const kind = FAULTS[status]?.kind;
+  if (kind === undefined || status < 500) return undefined;
+  return new GatewayError(
+    kind === "invalid-request" ? "upstream" : kind,
+    `The mock answered with status ${status} and a page instead of an error (as a proxy in front of a provider does).`,
+  );
+}
+
+/** Too many requests, with the time to come back. @param seconds until then */
+export function failLimited(seconds: number): GatewayError {
+  return new GatewayError(
+    "rate-limited",
+    `The mock limits the rate of requests; try again in ${seconds} s.`,
+    {
+      code: "rate_limit_exceeded",
+      retryAfter: seconds,
+    },
+  );
+}
+
+/** A conversation that does not fit; clients that compact theirs look for the code. */
+export function failTooLong(): GatewayError {
+  return new GatewayError(
+    "invalid-request",
+    "This model's maximum context length is 8192 tokens, and the conversation is longer (the mock says so of any).",
+    { code: "context_length_exceeded", param: "messages" },
+  );
+}
+
+/** What comes is no part of an answer. */
+export function failGarbled(): GatewayError {
+  return new GatewayError(
+    "upstream",
+    "The mock sent something in its stream that is not part of an answer.",
+    {
+      code: "upstream_invalid_answer",
+    },
+  );
+}
+
 export function failOverloaded(): GatewayError {
   return new GatewayError("overloaded", "The mock became overloaded in the middle of its answer.", {
     code: "server_is_overloaded",

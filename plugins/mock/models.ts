@@ -4,9 +4,13 @@ import type { Recipe } from "./answer.ts";
 import {
   FAULT_STATUSES,
   failCut,
+  failGarbled,
+  failLimited,
   failOverloaded,
   failPlainly,
   failSometimes,
+  failTooLong,
+  failWithPage,
   failWithStatus,
 } from "./faults.ts";
 import { MOST_TOKENS } from "./tokens.ts";
@@ -96,6 +100,30 @@ export const mockModels: readonly MockModel[] = [
     behave: (status) => ({ fail: failWithStatus(status) }),
   },
   {
+    name: "html-<status>",
+    example: "html-500",
+    description: "Fails as a proxy in front of a provider does: 500, 502, 503, 504 or 529 with a page.",
+    allows: (status) => status >= 500 && FAULT_STATUSES.includes(status),
+    behave: (status) => ({ fail: failWithPage(status) }),
+  },
+  {
+    name: "rate-limited-<seconds>",
+    example: "rate-limited-5",
+    description: "Fails with 429 and asks to come back after so many seconds.",
+    allows: (seconds) => seconds <= 3_600,
+    behave: (seconds) => ({ fail: failLimited(seconds) }),
+  },
+  {
+    name: "context-length",
+    description: "Finds every conversation too long, in the words clients look for.",
+    behave: () => ({ fail: failTooLong() }),
+  },
+  {
+    name: "content-filter",
+    description: "Stops in the middle because of a content filter.",
+    behave: () => ({ recipe: "filtered" }),
+  },
+  {
     name: "flaky-<percent>",
     example: "flaky-30",
     description: "Fails with 503 in that share of calls, evenly spread and counted, and answers the others.",
@@ -119,6 +147,12 @@ export const mockModels: readonly MockModel[] = [
     example: "cut-after-3",
     description: "The answer breaks off after so many tokens.",
     behave: (after) => ({ breakOff: { after, error: failCut() } }),
+  },
+  {
+    name: "garbled-after-<tokens>",
+    example: "garbled-after-3",
+    description: "Sends nonsense after so many tokens.",
+    behave: (after) => ({ breakOff: { after, error: failGarbled() } }),
   },
   {
     name: "overloaded-mid-stream",

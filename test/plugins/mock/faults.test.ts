@@ -34,6 +34,33 @@ describe("mock/error-<status>", () => {
     });
 });
 
+describe("what else providers do", () => {
+  const cases: [string, object][] = [
+    ["html-500", { kind: "upstream", status: 502 }],
+    ["html-529", { kind: "overloaded", status: 503 }],
+    ["rate-limited-7", { kind: "rate-limited", status: 429, retryAfter: 7 }],
+    ["context-length", { kind: "invalid-request", status: 400, code: "context_length_exceeded" }],
+  ];
+  for (const [name, wanted] of cases)
+    test(name, async () => {
+      const { events, thrown } = await askFailing(request(name, "Go"));
+      expect(events).toEqual([]);
+      expect(thrown).toMatchObject(wanted);
+    });
+
+  test("garbled-after-2", async () => {
+    const { events, thrown } = await askFailing(request("garbled-after-2", "Go"));
+    expect(events.filter((event) => event.type === "block-delta").length).toBe(2);
+    expect(thrown).toMatchObject({ code: "upstream_invalid_answer" });
+  });
+
+  test("content-filter", async () => {
+    const events = await askAll(request("content-filter", "Go"));
+    checkEvents(events);
+    expect(events.at(-1)).toMatchObject({ type: "message-end", reason: { kind: "content-filter" } });
+  });
+});
+
 describe("names", () => {
   for (const name of [
     "nothing",

@@ -108,7 +108,7 @@ async function* containEvents(
   who: string,
 ): AsyncGenerator<ChatEvent> {
   const left = leaveOnAbort(call);
-  const rules = new EventRules(call.stream);
+  const rules = new EventRules();
   let iterator: AsyncIterator<ChatEvent> | undefined;
   try {
     iterator = open()[Symbol.asyncIterator]();

@@ -2,24 +2,14 @@
 import type { ChatEvent } from "../core/events.ts";
 import { isObject } from "../core/json.ts";
 
-/** Most text of an answer that is gathered before it is sent, in characters. */
-const MAX_GATHERED = 32 * 1024 * 1024;
-
 const BLOCKS = new Set(["text", "reasoning", "tool-call", "refusal", "foreign"]);
 const REASONS = new Set(["stop", "stop-sequence", "length", "tool-calls", "content-filter", "pause"]);
 const COUNTS = ["input", "cacheRead", "cacheWrite", "output", "reasoning"] as const;
 
 export class EventRules {
-  readonly #streams: boolean;
   #begun = false;
   #next = 0;
   readonly #open = new Map<number, string>();
-  #length = 0;
-
-  /** @param streams the answer is passed on piece by piece, so its length costs nothing. */
-  constructor(streams: boolean) {
-    this.#streams = streams;
-  }
 
   /** @throws Error that says which rule an event breaks. */
   check(event: ChatEvent): void {
@@ -75,9 +65,6 @@ export class EventRules {
   #delta(event: Extract<ChatEvent, { type: "block-delta" }>): void {
     if (!this.#open.has(event.index)) fail(event, `is for block ${event.index}, which is not open`);
     if (typeof event.delta !== "string") fail(event, "has a delta that is no text");
-    this.#length += event.delta.length;
-    if (!this.#streams && this.#length > MAX_GATHERED)
-      throw new Error(`the answer is longer than ${MAX_GATHERED} characters`);
   }
 
   #end(event: Extract<ChatEvent, { type: "message-end" }>): void {

@@ -66,8 +66,21 @@ export async function* fromList(events: Iterable<ChatEvent>): AsyncGenerator<Cha
   for (const event of events) yield event;
 }
 
+/** Most that is gathered of one answer: characters of its text, and some for each event. */
+const MAX_GATHERED = 32 * 1024 * 1024;
+const EVENT_COST = 64;
+
+/** @throws GatewayError `upstream` for an answer that does not end. */
 export async function toList(events: AsyncIterable<ChatEvent>): Promise<ChatEvent[]> {
   const list: ChatEvent[] = [];
-  for await (const event of events) list.push(event);
+  let size = 0;
+  for await (const event of events) {
+    list.push(event);
+    size += EVENT_COST + (event.type === "block-delta" ? event.delta.length : 0);
+    if (size > MAX_GATHERED)
+      throw new GatewayError("upstream", `The provider's answer is longer than ${MAX_GATHERED} bytes.`, {
+        code: "upstream_too_large",
+      });
+  }
   return list;
 }

@@ -155,6 +155,9 @@ export const STREAM_HEADERS = {
   "x-accel-buffering": "no",
 };
 
+/** Most bytes that are held back for the first event of a stream. */
+const MAX_HEAD = 8 * 1024 * 1024;
+
 /** The upstream's bytes through the tap. */
 class RelaySource implements ByteSource {
   readonly #reader: ByteReader;
@@ -175,10 +178,13 @@ class RelaySource implements ByteSource {
    * @throws GatewayError when the first event is an error or none comes.
    */
   async holdHead(): Promise<void> {
+    let held = 0;
     while (!this.#tap.started) {
       const piece = await this.#pull();
-      if (piece) this.#held.push(piece);
-      else break;
+      if (!piece) break;
+      this.#held.push(piece);
+      held += piece.length;
+      if (held > MAX_HEAD) throw this.#tooLong();
     }
     const { seen } = this.#tap;
     if (this.#tap.failedFirst && seen.error) {
@@ -186,6 +192,18 @@ class RelaySource implements ByteSource {
       throw seen.error;
     }
     this.#call.firstByteAt = performance.now();
+  }
+
+  #tooLong(): GatewayError {
+    const error = new GatewayError(
+      "upstream",
+      "The provider's stream begins with an event that does not end.",
+      {
+        code: "upstream_too_large",
+      },
+    );
+    this.stop(error);
+    return error;
   }
 
   next(): Promise<Uint8Array | undefined> {

@@ -2,7 +2,13 @@
  * Server-sent events, bytes ↔ frames, as the WHATWG HTML standard defines them: lines end in LF, CR or CRLF, a blank
  * line ends an event, comments and unknown fields are skipped, data lines are joined with LF.
  */
+import { GatewayError } from "../core/error.ts";
 import type { Frame } from "../core/format.ts";
+
+/** Longest event that is gathered, in characters; one that never ends would be gathered for ever. */
+const MAX_EVENT = 32 * 1024 * 1024;
+/** What a line costs besides its characters. */
+const LINE_COST = 16;
 
 /** Writes a frame; `data` must be one line (JSON is). */
 export function writeFrame(frame: Frame): string {
@@ -13,6 +19,8 @@ export function writeFrame(frame: Frame): string {
 class EventBuilder {
   #event = "";
   #data: string[] = [];
+  /** Characters of data so far. */
+  length = 0;
 
   /** Takes one line without its ending; a blank line completes the event. */
   line(line: string): Frame | undefined {
@@ -21,8 +29,10 @@ class EventBuilder {
     if (colon === 0) return undefined;
     const field = colon < 0 ? line : line.slice(0, colon);
     const value = colon < 0 ? "" : line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1);
-    if (field === "data") this.#data.push(value);
-    else if (field === "event") this.#event = value;
+    if (field === "data") {
+      this.#data.push(value);
+      this.length += value.length + LINE_COST;
+    } else if (field === "event") this.#event = value;
     return undefined;
   }
 
@@ -31,6 +41,7 @@ class EventBuilder {
     const event = this.#event;
     this.#data = [];
     this.#event = "";
+    this.length = 0;
     if (data.length === 0) return undefined;
     return { ...(event && { event }), data: data.length === 1 ? data[0]! : data.join("\n") };
   }
@@ -44,11 +55,16 @@ export class SseParser {
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   readonly #event = new EventBuilder();
   #parts: string[] = [];
+  /** Characters of the line that has not ended. */
+  #pending = 0;
   #started = false;
   /** The last chunk ended in CR: an LF at the head of the next one belongs to it. */
   #afterCr = false;
 
-  /** Takes the next bytes and gives the events they complete. */
+  /**
+   * Takes the next bytes and gives the events they complete.
+   * @throws GatewayError `upstream` when an event is longer than 32 million characters.
+   */
   push(bytes: Uint8Array): Frame[] {
     let text = this.#decoder.decode(bytes, { stream: true });
     if (!this.#started && text !== "") {
@@ -61,9 +77,11 @@ export class SseParser {
       if (text.charCodeAt(0) === 10) start = 1;
       this.#afterCr = false;
     }
-    const hasCr = text.includes("\r");
+    let cr = text.indexOf("\r");
     for (;;) {
-      const end = lineEnd(text, start, hasCr);
+      if (cr >= 0 && cr < start) cr = text.indexOf("\r", start);
+      const lf = text.indexOf("\n", start);
+      const end = cr >= 0 && (lf < 0 || cr < lf) ? cr : lf;
       if (end < 0) break;
       const frame = this.#event.line(this.#takeLine(text.slice(start, end)));
       if (frame) frames.push(frame);
@@ -73,7 +91,11 @@ export class SseParser {
         else if (text.charCodeAt(start) === 10) start++;
       }
     }
-    if (start < text.length) this.#parts.push(start === 0 ? text : text.slice(start));
+    if (start < text.length) {
+      this.#parts.push(start === 0 ? text : text.slice(start));
+      this.#pending += text.length - start;
+    }
+    if (this.#pending + this.#event.length > MAX_EVENT) throw tooLong();
     return frames;
   }
 
@@ -82,15 +104,15 @@ export class SseParser {
     this.#parts.push(last);
     const line = this.#parts.join("");
     this.#parts = [];
+    this.#pending = 0;
     return line;
   }
 }
 
-function lineEnd(text: string, from: number, hasCr: boolean): number {
-  const lf = text.indexOf("\n", from);
-  if (!hasCr) return lf;
-  const cr = text.indexOf("\r", from);
-  return cr >= 0 && (lf < 0 || cr < lf) ? cr : lf;
+function tooLong(): GatewayError {
+  return new GatewayError("upstream", "The provider's stream holds an event that does not end.", {
+    code: "upstream_too_large",
+  });
 }
 
 /** The events of a text that holds whole events. */

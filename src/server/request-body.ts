@@ -31,6 +31,11 @@ export class RequestBody {
     else this.json;
   }
 
+  /** Whether somebody wanted all of it. */
+  get isParsed(): boolean {
+    return this.#json !== undefined;
+  }
+
   /** All of it, parsed when it is first wanted. @throws GatewayError `invalid-request` */
   get json(): JsonObject {
     return (this.#json ??= this.#parse());
@@ -46,14 +51,17 @@ export class RequestBody {
     client.checkRequest({ ...implied, ...this.json });
   }
 
-  /** A top-level text, number or truth value. */
+  /** A top-level text, number or truth value. One that was cut short is read at its place. */
   scalar(name: string): Json | undefined {
-    const value = this.short?.[name];
-    return this.short && value !== CUT_SHORT ? value : this.json[name];
+    const value = (this.#json ?? this.short)?.[name];
+    if (this.#json || value !== CUT_SHORT) return value;
+    const span = this.spanOf(name);
+    return span && parseJson(Buffer.from(this.bytes.subarray(span.start, span.end)).toString());
   }
 
   /** Where the value of a top-level member stands, in bytes. */
   spanOf(name: string): Span | undefined {
+    if (this.short && !Object.hasOwn(this.short, name)) return undefined;
     const found = this.short && this.#outline!.spanOf(name);
     if (found) return found;
     this.#members ??= scanBody(this.bytes, this.#maxDepth).members;

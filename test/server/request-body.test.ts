@@ -277,3 +277,73 @@ test("a model name that was cut short is read in full", () => {
     "~",
   );
 });
+
+/** A string in JSON with every character as `\u0061`. */
+function spelledOut(word: string): string {
+  const units = Array.from({ length: word.length }, (_, at) => word.charCodeAt(at));
+  return `"${units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("")}"`;
+}
+
+describe("words that are spelled in escapes are the same words", () => {
+  const minimal = '"model":"m","messages":[{"role":"user","content":"hi"}]';
+  const cases: [string, string][] = [
+    ["a member that stands twice", `{${minimal},"stream":false,${spelledOut("stream")}:true}`],
+    ["a longer member that stands twice", `{${minimal},${spelledOut("messages")}:[]}`],
+    ["an optional member of a wrong kind", `{${minimal},${spelledOut("max_completion_tokens")}:"many"}`],
+    ["an optional member out of its range", `{${minimal},${spelledOut("temperature")}:99}`],
+    ["a word that asks for more", `{${minimal},"tools":[{"type":${spelledOut("function")}}]}`],
+  ];
+  for (const [name, body] of cases)
+    test(name, () => {
+      expect(compare(Buffer.from(body), CLIENTS["chat"]!)).toBe(false);
+      expect(isTaken(Buffer.from(body), CLIENTS["chat"]!).valid).toBe(false);
+    });
+
+  test("every short string of a body, and other values behind each", () => {
+    let spelled = 0;
+    const values = ["1", "-1", "99", '"x"', "null", "[]", "{}", "true", JSON.stringify(LONG)];
+    for (const [name, body] of [
+      ["chat", CHAT],
+      ["messages", MESSAGES],
+    ] as const) {
+      const text = JSON.stringify(body);
+      for (const found of text.matchAll(/"((?:[^"\\]|\\.)*)"(:?)/g)) {
+        const [token, word, colon] = found as unknown as [string, string, string];
+        if (!/^\w{1,32}$/.test(word)) continue;
+        spelled++;
+        const head = text.slice(0, found.index);
+        const tail = text.slice(found.index + token.length);
+        compare(Buffer.from(head + spelledOut(word) + colon + tail), CLIENTS[name]!);
+        if (colon !== "")
+          for (const value of values)
+            for (const key of [`"${word}"`, spelledOut(word)])
+              compare(Buffer.from(`${head}${key}:${value},${token}${tail}`), CLIENTS[name]!);
+      }
+    }
+    expect(spelled).toBeGreaterThan(80);
+  });
+
+  test("they are read where they stand", () => {
+    const model = "openai/a-model-with-a-long-name";
+    const body = new RequestBody(
+      Buffer.from(
+        `{${spelledOut("model")}:${spelledOut(model)},"messages":[{"role":"user","content":"hi"}]}`,
+      ),
+      DEPTH,
+    );
+    expect(body.short).toBeDefined();
+    expect(body.scalar("model")).toBe(model);
+    const { start, end } = body.spanOf("model")!;
+    expect(Buffer.from(body.bytes.subarray(start, end)).toString()).toBe(spelledOut(model));
+  });
+});
+
+test("a member that is not there has no place, and a model name that was cut short is no reason to parse", () => {
+  const model = `openai/${"m".repeat(60)}`;
+  const body = new RequestBody(Buffer.from(JSON.stringify({ ...CHAT, model })), DEPTH);
+  expect(body.spanOf("metadata")).toBeUndefined();
+  expect(body.scalar("model")).toBe(model);
+  expect(body.isParsed).toBe(false);
+  expect(body.json["model"]).toBe(model);
+  expect(body.isParsed).toBe(true);
+});

@@ -20,7 +20,10 @@ export interface Span {
   end: number;
 }
 
-/** Strings of at most that many bytes stay whole. Must be longer than any word a rule compares with. */
+/**
+ * Strings of at most that many bytes stay whole, an escape counted as one. Must be longer than any word a rule compares
+ * with, so that no spelling of such a word is ever cut.
+ */
 export const LONGEST_KEPT = 32;
 
 /** What is left of a longer one. */

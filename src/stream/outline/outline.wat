@@ -38,6 +38,8 @@
     (param $text i32) (param $end i32) (param $copy i32) (param $table i32) (param $mark i32) (param $deepest i32)
     (result i32)
     (local $at i32) (local $out i32) (local $class i32) (local $depth i32) (local $level i32) (local $start i32) (local $length i32) (local $byte i32) (local $stops i32)
+    ;; Bytes of a string that are there only because of its escapes.
+    (local $spelled i32)
     (local $block v128)
     (local.set $at (local.get $text))
     (local.set $out (local.get $copy))
@@ -73,6 +75,7 @@
 
         ;; Behind an opening quote: on to the closing one, over runs of bytes that mean themselves.
         (local.set $start (local.get $at))
+        (local.set $spelled (i32.const 0))
         (block $closed
           (loop $inside
             (local.set $block (v128.load (local.get $at)))
@@ -97,6 +100,7 @@
               (then
                 (if (i32.eqz (i32.and (i32.load8_u (local.get $byte)) (i32.const 1)))
                   (then (return (i32.const -1))))
+                (local.set $spelled (i32.add (local.get $spelled) (i32.const 1)))
                 (local.set $at (i32.add (local.get $at) (i32.const 2)))
                 (br $inside)))
             ;; \u and four hexadecimal digits
@@ -111,16 +115,22 @@
                         (i32.load8_u (i32.load8_u offset=5 (local.get $at)))))
                     (i32.const 2)))
               (then (return (i32.const -1))))
+            (local.set $spelled (i32.add (local.get $spelled) (i32.const 5)))
             (local.set $at (i32.add (local.get $at) (i32.const 6)))
             (br $inside)))
 
-        ;; At the closing quote. Up to 32 bytes are copied, two blocks whatever the length; of more only a tilde is left.
+        ;; At the closing quote. Up to 32 bytes are copied, two blocks whatever the length; of more only a tilde is left. An
+        ;; escape counts as one byte: a word must not grow out of sight by being spelled in escapes.
         (local.set $length (i32.sub (local.get $at) (local.get $start)))
         (local.set $at (i32.add (local.get $at) (i32.const 1)))
-        (if (i32.le_u (local.get $length) (i32.const 32))
+        (if (i32.le_u (i32.sub (local.get $length) (local.get $spelled)) (i32.const 32))
           (then
-            (v128.store (local.get $out) (v128.load (local.get $start)))
-            (v128.store offset=16 (local.get $out) (v128.load offset=16 (local.get $start)))
+            (if (i32.le_u (local.get $length) (i32.const 32))
+              (then
+                (v128.store (local.get $out) (v128.load (local.get $start)))
+                (v128.store offset=16 (local.get $out) (v128.load offset=16 (local.get $start))))
+              (else
+                (memory.copy (local.get $out) (local.get $start) (local.get $length))))
             (local.set $out (i32.add (local.get $out) (local.get $length)))
             (i32.store8 (local.get $out) (i32.const 34))
             (local.set $out (i32.add (local.get $out) (i32.const 1))))
@@ -131,9 +141,7 @@
             (i32.store offset=4 (local.get $table)
               (i32.sub
                 (i32.sub (local.get $at) (local.get $text))
-                (i32.store (i32.const 256) (global.get $entries))
-    (i32.store (i32.const 260) (global.get $marks))
-    (i32.sub (local.get $out) (local.get $copy))))
+                (i32.sub (local.get $out) (local.get $copy))))
             (local.set $table (i32.add (local.get $table) (i32.const 8)))
             (global.set $entries (i32.add (global.get $entries) (i32.const 1)))))
         (br $outside)))

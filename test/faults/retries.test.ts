@@ -122,7 +122,8 @@ goal(
       if (text.includes('"code":"timeout"') && !text.includes("[DONE]")) errors++;
     }
     const skipped = (await converse(running)).headers.get("x-weir-skipped");
-    const inTime = times.every((ms) => Math.abs(ms - gapMs) < 2_000);
+    // A cut before its time would be a stream lost for nothing; the shared clock is good to a quarter of a second.
+    const inTime = times.every((ms) => ms > gapMs - 500 && ms < gapMs + 2_000);
     const measured = `${errors} of 3 ended in an error after ${times.join(", ")} ms (gap ${gapMs}); then skipped: ${skipped}`;
     return { measured, holds: errors === 3 && inTime && skipped === "openai/d0" };
   },

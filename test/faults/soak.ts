@@ -170,6 +170,7 @@ if (import.meta.main) {
     result.slope > 1 && `memory grows by ${result.slope.toFixed(2)} MB a minute`,
     descriptors.after - descriptors.before > 5 &&
       `${descriptors.after - descriptors.before} descriptors are left`,
+    result.upstreamLeft > 0 && `${result.upstreamLeft} connections are left at the upstream`,
     result.unsettled > 0 && `${result.unsettled} calls were never settled`,
     result.settledTwice > 0 && `${result.settledTwice} calls were settled twice`,
   ].filter(Boolean);

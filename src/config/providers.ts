@@ -55,7 +55,7 @@ export function providerSettings(config: Config, env: Environment, provider: Pro
     name.toLowerCase(),
     value.reveal(),
   ]);
-  const timeouts = options.timeouts && { ...upstreamTimeouts(config), ...options.timeouts };
+  const timeouts = { ...upstreamTimeouts(config), ...options.timeouts };
   return {
     enabled: options.enabled ?? true,
     apiKey: key?.value,
@@ -66,14 +66,15 @@ export function providerSettings(config: Config, env: Environment, provider: Pro
     deployments: options.deployments?.map((place) => ({
       ...place,
       baseUrl: place.baseUrl && normalizeBaseUrl(place.baseUrl),
-      timeouts: place.timeouts && { ...(timeouts ?? upstreamTimeouts(config)), ...place.timeouts },
+      timeouts: { ...timeouts, ...place.timeouts },
     })),
     source: { apiKey: key?.source, baseUrl: url?.source },
   };
 }
 
-function upstreamTimeouts({ timeouts: { firstByteMs, gapMs, totalMs } }: Config): UpstreamTimeouts {
-  return { firstByteMs, gapMs, totalMs };
+function upstreamTimeouts({ timeouts }: Config): UpstreamTimeouts {
+  const { connectMs, firstByteMs, gapMs, totalMs } = timeouts;
+  return { connectMs, firstByteMs, gapMs, totalMs };
 }
 
 interface Found<Value> {

@@ -70,6 +70,10 @@ export const limitsSection = Type.Object(
 
 export const timeoutsSection = Type.Object(
   {
+    connectMs: milliseconds(
+      10_000,
+      "Longest time to connect to an upstream, the TLS handshake included, in milliseconds.",
+    ),
     firstByteMs: milliseconds(
       600_000,
       "Longest wait for the first byte of an upstream's answer, connecting included, in milliseconds. Reasoning models are slow.",

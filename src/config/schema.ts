@@ -51,6 +51,7 @@ const gatewayKey = Type.Union(
 /** Those of the gateway's time limits that a single upstream may need otherwise. */
 const upstreamTimeouts = Type.Object(
   {
+    connectMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000 })),
     firstByteMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000 })),
     gapMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000 })),
     totalMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000 })),

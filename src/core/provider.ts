@@ -134,6 +134,8 @@ export interface Deployment {
 
 /** How long an upstream is waited for. Milliseconds. */
 export interface UpstreamTimeouts {
+  /** To connect, the TLS handshake included. */
+  connectMs: number;
   /** From sending to the first event of the answer. */
   firstByteMs: number;
   /** Silence between two pieces of an answer. */

@@ -65,6 +65,7 @@ export async function send(outgoing: Outgoing, call: Call): Promise<UpstreamResp
       headers: outgoing.headers,
       body: outgoing.body,
       signal: call.signal,
+      connectMs: target.deployment.timeouts?.connectMs,
     });
   } catch (cause) {
     throw sendFailure(cause, target, call);

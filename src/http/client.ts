@@ -40,7 +40,7 @@ export class HttpClient implements Keeper {
     const exchange = new Exchange(writeHead(request, origin, target, body.length), body, request.signal);
     const kept = this.#take(origin);
     if (kept) kept.carry(exchange);
-    else this.#connect(origin, exchange);
+    else this.#connect(origin, exchange, request.connectMs ?? this.#connectMs);
     return exchange.response;
   };
 
@@ -67,9 +67,9 @@ export class HttpClient implements Keeper {
     return now - kept.since < Math.min(this.#idleMs, kept.idleMs - MARGIN_MS);
   }
 
-  #connect(origin: Origin, exchange: Exchange): void {
+  #connect(origin: Origin, exchange: Exchange, connectMs: number): void {
     this.#sweeper ??= this.#startSweeper();
-    this.#open.add(new Connection(origin, this, exchange));
+    this.#open.add(new Connection(origin, this, exchange, connectMs));
   }
 
   keep(connection: Connection): void {
@@ -98,8 +98,10 @@ export class HttpClient implements Keeper {
   /** Gives up connections that were not made in time, and those that were idle too long. */
   #sweep(now: number): void {
     for (const connection of this.#open)
-      if (connection.connecting && now - connection.since > this.#connectMs)
-        connection.fail(new HttpError("ETIMEDOUT", `No connection within ${this.#connectMs} ms.`, false));
+      if (connection.connecting && now - connection.since > connection.connectMs)
+        connection.fail(
+          new HttpError("ETIMEDOUT", `No connection within ${connection.connectMs} ms.`, false),
+        );
     for (const idle of this.#idle.values())
       for (const connection of [...idle]) if (!this.#isFresh(connection, now)) connection.destroy();
     if (this.#open.size > 0) return;

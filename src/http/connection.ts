@@ -35,8 +35,12 @@ export class Connection {
   /** The other side closes it after that long idle; milliseconds. */
   idleMs = Number.POSITIVE_INFINITY;
 
-  constructor(origin: Origin, keeper: Keeper, exchange: Exchange) {
+  /** How long it may take to be made. Milliseconds. */
+  readonly connectMs: number;
+
+  constructor(origin: Origin, keeper: Keeper, exchange: Exchange, connectMs: number) {
     this.origin = origin;
+    this.connectMs = connectMs;
     this.#keeper = keeper;
     this.#exchange = exchange;
     exchange.attach(this);

@@ -8,6 +8,8 @@ export interface UpstreamRequest {
   body: Uint8Array | string;
   /** Aborting it closes the connection, before the head of the answer as well as behind it. */
   signal: AbortSignal;
+  /** Longest time to connect, the TLS handshake included, should that be needed. Milliseconds; the client's own by default. */
+  connectMs?: number;
 }
 
 /** An answer whose head has arrived. A `Response` is one. */

@@ -81,7 +81,7 @@ async function measureAll(): Promise<Results> {
     weir,
     fronts: [direct(upstream), ...(nginx ? [nginx] : []), passthrough, weir],
     rounds: values.quick ? 1 : 3,
-    seconds: values.quick ? 1.5 : 3,
+    seconds: values.quick ? 1.5 : 2,
     progress: (text) => console.error(`${new Date().toTimeString().slice(0, 8)}  ${text}`),
   };
   const when = async <Value>(group: Group, measure: () => Promise<Value>) =>

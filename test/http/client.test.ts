@@ -313,6 +313,18 @@ test("a body nobody reads is not read from the socket either", async () => {
   await reader.cancel();
 });
 
+test("a connection that is not made in time is given up; nothing was sent", async () => {
+  // It accepts, and never says a word of TLS.
+  const peer = await serve(() => {});
+  const { port } = new URL(peer.url);
+  const client = makeClient();
+  const signal = new AbortController().signal;
+  const request = { url: `https://127.0.0.1:${port}/`, headers: {}, body: "{}", signal, connectMs: 100 };
+  const error = await failure(client.request(request));
+  expect([error.code, error.sent]).toEqual(["ETIMEDOUT", false]);
+  await eventually(() => client.size === 0);
+});
+
 test("what cannot be reached was not sent", async () => {
   const refused = await failure(post(makeClient(), "http://127.0.0.1:1/"));
   expect([refused.code, refused.sent]).toEqual(["ECONNREFUSED", false]);

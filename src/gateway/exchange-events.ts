@@ -17,10 +17,9 @@ import { generated } from "./contain.ts";
 import { answerHooks, fromList, look, meter, toList } from "./events.ts";
 import { timeoutsOf } from "./deadline.ts";
 import type { Answer, Gateway, Incoming } from "./exchange.ts";
-import { STREAM_HEADERS } from "./exchange-native.ts";
 import { rememberReasoning, restoreReasoning } from "./reasoning-cache.ts";
 import { withoutReasoning } from "./recover.ts";
-import { answerHeaders } from "./reply.ts";
+import { answerHeaders, STREAM_HEADERS } from "./reply.ts";
 import { headerFilters, letGo, readAnswer, readErrorText, send, upstreamHeaders } from "./send.ts";
 import type { UpstreamResponse } from "./transport.ts";
 
@@ -101,6 +100,40 @@ async function sendEncoded(
   const response = await send({ target, url: target.url, body, headers }, call);
   if (!response.ok)
     throw codec.decodeError(response.status, response.headers, await readErrorText(response, call.target!));
+  return decoded(response, codec, call);
+}
+
+/**
+ * An answer of the client's own format that came as a stream where JSON was asked for, or as JSON where a stream was:
+ * said again in the way the client expects it.
+ * @throws GatewayError `upstream` when the request asks for what only the native lane can carry.
+ */
+export async function exchangeAnswer(
+  response: UpstreamResponse,
+  codec: UpstreamCodec,
+  incoming: Incoming,
+  gateway: Gateway,
+): Promise<Answer> {
+  const { call, format, body } = incoming;
+  try {
+    call.request = format.client.decodeRequest(body, call);
+  } catch (cause) {
+    await response.body?.getReader().cancel();
+    throw new GatewayError(
+      "upstream",
+      `The provider ${call.target!.provider.name} answered ${call.stream ? "as JSON where a stream" : "with a stream where JSON"} was asked for.`,
+      { code: "upstream_invalid_answer", cause },
+    );
+  }
+  const events = observed(await decoded(response, codec, call), call, gateway);
+  return call.stream ? streamedAnswer(events, incoming, gateway) : jsonAnswer(events, incoming, gateway);
+}
+
+async function decoded(
+  response: UpstreamResponse,
+  codec: UpstreamCodec,
+  call: Call,
+): Promise<AsyncIterable<ChatEvent>> {
   const type = response.headers.get("content-type") ?? "";
   if (type.includes("text/event-stream") && response.body)
     return codec.decodeStream(framesOf(response, codec, call), call);

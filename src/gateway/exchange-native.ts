@@ -14,10 +14,11 @@ import { Tap } from "../stream/tap.ts";
 import type { ByteSource } from "./answer-stream.ts";
 import { answerStream } from "./answer-stream.ts";
 import { timeoutsOf } from "./deadline.ts";
+import { exchangeAnswer } from "./exchange-events.ts";
 import type { Answer, Gateway, Incoming } from "./exchange.ts";
 import { PassedRefusal } from "./refusal.ts";
 import { bytesWithoutSecrets } from "./redact.ts";
-import { answerHeaders } from "./reply.ts";
+import { answerHeaders, STREAM_HEADERS } from "./reply.ts";
 import { headerFilters, LINGER_MS, readAnswer, readErrorText, send, upstreamHeaders } from "./send.ts";
 import type { ByteReader, UpstreamResponse } from "./transport.ts";
 
@@ -38,7 +39,10 @@ export async function exchangeNative(incoming: Incoming, gateway: Gateway): Prom
   const passed = filters.answer(response.headers);
   if (!response.ok) throw await refusal(response, passed, codec, call);
   const type = response.headers.get("content-type") ?? "";
-  if (type.includes("text/event-stream")) return streamedAnswer(response, passed, codec, incoming, gateway);
+  const streams = type.includes("text/event-stream");
+  // A stream instead of JSON, or JSON instead of a stream: SDKs would find nothing in it and raise no error.
+  if (streams !== call.stream) return exchangeAnswer(response, codec, incoming, gateway);
+  if (streams) return streamedAnswer(response, passed, codec, incoming, gateway);
   return jsonAnswer(response, passed, codec, call, gateway);
 }
 
@@ -148,12 +152,6 @@ async function streamedAnswer(
     body,
   };
 }
-
-export const STREAM_HEADERS = {
-  "content-type": "text/event-stream; charset=utf-8",
-  "cache-control": "no-cache",
-  "x-accel-buffering": "no",
-};
 
 /** Most bytes that are held back for the first event of a stream. */
 const MAX_HEAD = 8 * 1024 * 1024;

@@ -9,8 +9,7 @@ import type { ByteSource } from "./answer-stream.ts";
 import { answerStream } from "./answer-stream.ts";
 import type { Deadline } from "./deadline.ts";
 import type { Answer, Gateway, Incoming } from "./exchange.ts";
-import { STREAM_HEADERS } from "./exchange-native.ts";
-import { answerHeaders } from "./reply.ts";
+import { answerHeaders, STREAM_HEADERS } from "./reply.ts";
 
 /** The answer if it begins in time; else a stream that waits for it. */
 export async function answerInTime(

@@ -2,6 +2,12 @@
 import type { Attempt, Call } from "../core/call.ts";
 import { writeLosses } from "../core/loss.ts";
 
+export const STREAM_HEADERS = {
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-cache",
+  "x-accel-buffering": "no",
+};
+
 /** `x-weir-*` headers of an answer, known before its first byte. */
 export function answerHeaders(call: Call): Record<string, string> {
   const { target, attempts, skipped } = call;

@@ -85,7 +85,7 @@ function textOf(text: string, path: Lane["path"]): string | undefined {
 
 function deltasOf(text: string): string {
   let said = "";
-  for (const line of text.split(/\r?\n/)) {
+  for (const line of text.split(/\r\n|\r|\n/)) {
     if (!line.startsWith("data: {")) continue;
     try {
       const data = JSON.parse(line.slice(6)) as {

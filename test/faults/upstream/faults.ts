@@ -347,6 +347,55 @@ export const FAULTS: readonly Fault[] = [
       ),
   },
   {
+    name: "ends-lines-in-cr",
+    json: "whole",
+    stream: "whole",
+    act: (socket, healthy) =>
+      void socket.write(
+        framed(healthy, healthy.stream ? bodyOf(healthy).replaceAll("\n", "\r") : healthy.json),
+      ),
+  },
+  {
+    // Every character of several bytes is cut, and so is every line end.
+    name: "sends-single-bytes",
+    json: "whole",
+    stream: "whole",
+    act: (socket, healthy) => void drip(socket, framed(healthy), 1, 0),
+  },
+  {
+    name: "speaks-http-1.0",
+    json: "whole",
+    stream: "whole",
+    act: (socket, healthy) => void socket.end(`HTTP/1.0 200 OK\r\n${typeOf(healthy)}\r\n${bodyOf(healthy)}`),
+  },
+  {
+    name: "names-no-type",
+    json: "whole",
+    stream: "error",
+    act(socket, healthy) {
+      const bytes = Buffer.from(bodyOf(healthy));
+      socket.write(`${HEAD}content-length: ${bytes.length}\r\n\r\n`);
+      socket.write(bytes);
+    },
+  },
+  {
+    name: "names-the-other-type",
+    json: "error",
+    stream: "error",
+    act(socket, healthy) {
+      const bytes = Buffer.from(bodyOf(healthy));
+      const type = healthy.stream ? JSON_TYPE : SSE_TYPE;
+      socket.write(`${HEAD}${type}content-length: ${bytes.length}\r\n\r\n`);
+      socket.write(bytes);
+    },
+  },
+  {
+    name: "answers-the-other-way",
+    json: "whole",
+    stream: "whole",
+    act: (socket, healthy) => void socket.write(framed({ ...healthy, stream: !healthy.stream })),
+  },
+  {
     name: "answers-before-it-read",
     json: "error",
     stream: "error",

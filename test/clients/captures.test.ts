@@ -205,6 +205,24 @@ async function expectOverloadedCompletion(replay: Replay): Promise<void> {
   expect(text).not.toMatch(/\[DONE\]|"finish_reason":"/);
 }
 
+const MESSAGE = {
+  id: "msg_up",
+  type: "message",
+  role: "assistant",
+  model: "m",
+  content: [{ type: "text", text: "Hello" }],
+  stop_reason: "end_turn",
+  stop_sequence: null,
+  usage: { input_tokens: 7, output_tokens: 7 },
+};
+const COMPLETION = {
+  id: "chatcmpl-up",
+  object: "chat.completion",
+  created: 1,
+  model: "m",
+  choices: [{ index: 0, message: { role: "assistant", content: "Hello" }, finish_reason: "stop" }],
+};
+
 describe.skipIf(!haveCaptures)("clients at an upstream of their own format", () => {
   const lanes = [
     { clients: MESSAGES_CLIENTS, model: "claude-opus-4-6", own: /^claude-/, write: messagesAnswer },
@@ -220,7 +238,8 @@ describe.skipIf(!haveCaptures)("clients at an upstream of their own format", () 
           ? replay.text
           : replay.text.replace(`"model":${JSON.stringify(name)}`, `"model":"${model}"`);
         for (const scenario of scenarios(replay.tools)) {
-          const answer = write(scenario);
+          const answer =
+            replay.body.stream === true ? write(scenario) : json(isMessages ? MESSAGE : COMPLETION);
           upstream.answer(() => answer);
           const response = await post(gateway.url, replay);
           expect(response.status).toBe(200);

@@ -121,7 +121,7 @@ async function* containEvents(
       if (count % FAIR_SHARE === 0) await new Promise(setImmediate);
     }
   } catch (cause) {
-    throw pluginFailure(`${who} failed`, cause);
+    throw call.signal.aborted ? GatewayError.from(call.signal.reason) : pluginFailure(`${who} failed`, cause);
   } finally {
     left.forget();
     close(iterator);

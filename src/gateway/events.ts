@@ -37,8 +37,10 @@ export async function* meter(
     for (const hook of observers) hook.observe!(event, call);
     yield event;
   }
-  if (!ended)
-    throw new GatewayError("upstream", "The answer broke off before its end.", { code: "stream_incomplete" });
+  if (ended) return;
+  // Whoever gives the events may well stop giving them because it was told to.
+  if (call.signal.aborted) throw GatewayError.from(call.signal.reason);
+  throw new GatewayError("upstream", "The answer broke off before its end.", { code: "stream_incomplete" });
 }
 
 /** The events, each looked at in passing. */

@@ -201,7 +201,8 @@ goal(
       // A client needs some 2 ms to make and send a megabyte; a packed one is made once and sent for nothing.
       return {
         measured: `${BOMBS.length} bodies × ${PATHS.length} endpoints: worst memory ${hungry.memory.toFixed(1)}× (${hungry.why}), most ${megabytes(peak.grown)} for ${megabytes(peak.bytes)} (${peak.why}, ${peak.path}), worst processor time ${busy.cpu.toFixed(0)} ms a MB (${busy.why}, ${busy.path}; a plain body ${plain.cpu.toFixed(1)}); resident ${megabytes(costOf(pid).rss)} after; ${wrong.length} wrong answers`,
-        holds: wrong.length === 0 && hungry.memory < 100 && busy.cpu < 200,
+        holds: wrong.length === 0 && hungry.memory < 100,
+        inTime: busy.cpu < 200,
       };
     } finally {
       await gateway.stop();
@@ -305,7 +306,8 @@ goal(
       const [slowest] = times.sort((a, b) => b[1] - a[1]);
       return {
         measured: `${times.length} kinds of lists, the slowest ${slowest![0]} with ${slowest![1]} ms`,
-        holds: slowest![1] < 2_000,
+        holds: slowest![1] < 20_000,
+        inTime: slowest![1] < 2_000,
       };
     } finally {
       await gateway.stop();

@@ -1,6 +1,7 @@
 /**
  * The goals the gateway is held to under faults, one test each: what was measured stands beside its threshold, and
- * `bun run faults` prints all of them as one table. A goal that does not hold fails its test.
+ * `bun run faults` prints all of them as one table. A goal that does not hold fails its test. Times are judged by
+ * `bun run faults` alone: in a test of a busy machine they are printed, and fail nothing.
  */
 import { expect, test } from "bun:test";
 import { appendFileSync } from "node:fs";
@@ -8,7 +9,10 @@ import { appendFileSync } from "node:fs";
 export interface Measured {
   /** What was seen, with its numbers. */
   measured: string;
+  /** Whether what was promised happened, however long it took. */
   holds: boolean;
+  /** Whether the times of the threshold were kept, for a goal that has any. */
+  inTime?: boolean;
   /** By how much it falls short, and why; for a goal that holds in part. */
   short?: string;
 }
@@ -40,7 +44,7 @@ export function goal(
       const row: GoalRow = { goal: number, what, threshold, ...(await measure()) };
       if (ROWS) appendFileSync(ROWS, `${JSON.stringify(row)}\n`);
       console.log(`goal ${number}  ${what}: ${row.measured} (wanted: ${threshold})`);
-      expect(row).toMatchObject({ holds: true });
+      expect(row).toMatchObject({ holds: true, ...(ROWS && "inTime" in row && { inTime: true }) });
     },
     timeoutMs,
   );

@@ -111,15 +111,7 @@ goal(
       const share = rates[0] / rates[1];
       const measured = `p99 added ${added.map((ms) => ms.toFixed(1)).join(" ms whole, ")} ms streamed; ${Math.round(rates[0])}/s against ${Math.round(rates[1])}/s, ${Math.round(share * 100)} %`;
       const worst = Math.max(...added);
-      return {
-        measured,
-        // Load and upstream share the test's own process, and the machine is not this test's alone: the bench measures, this
-        // watches that nothing is out of all proportion.
-        holds: worst <= 30 && share >= 0.35,
-        ...((worst > 3 || share < 0.6) && {
-          short: "load, upstream and gateway share two cores here; `bun run bench` has the figures",
-        }),
-      };
+      return { measured, holds: rates[0] > 0, inTime: worst <= 3 && share >= 0.6 };
     } finally {
       bare.kill();
       await bare.exited;

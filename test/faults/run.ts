@@ -35,15 +35,19 @@ const rows = readFileSync(file, "utf8")
 rmSync(folder, { recursive: true, force: true });
 
 console.log("goal  holds  what | wanted | measured");
-for (const { goal, what, threshold, measured, holds, short } of rows)
+const verdictOf = ({ holds, inTime = true, short }: GoalRow) =>
+  !holds ? "NO" : !inTime ? "late" : short ? "short" : "yes";
+for (const row of rows) {
+  const { goal, what, threshold, measured, short } = row;
   console.log(
-    `${String(goal).padStart(4)}  ${holds ? (short ? "short" : "yes  ") : "NO   "}  ${what} | ${threshold} | ${measured}${short ? ` (${short})` : ""}`,
+    `${String(goal).padStart(4)}  ${verdictOf(row).padEnd(5)}  ${what} | ${threshold} | ${measured}${short ? ` (${short})` : ""}`,
   );
+}
 await Bun.write(join(ROOT, "dist/goals.json"), `${JSON.stringify(rows, null, 2)}\n`);
 
 const missing = WANTED.filter((wanted) => !rows.some(({ goal }) => goal === wanted));
 if (missing.length > 0) console.log(`\nNothing was measured for: ${missing.join(", ")}.`);
-const broken = rows.filter(({ holds }) => !holds);
+const broken = rows.filter(({ holds, inTime = true }) => !holds || !inTime);
 console.log(
   `\n${rows.length} rows, ${broken.length} that do not hold, ${missing.length} goals without a row.`,
 );

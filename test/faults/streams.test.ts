@@ -98,9 +98,8 @@ goal(1, "a client that leaves stops the upstream", "p99 ≤ 10 ms, 0 left open",
   const p99 = took[Math.floor(took.length * 0.99)] ?? Infinity;
   return {
     measured: `p99 ${p99.toFixed(1)} ms over ${LEAVINGS} leavings in three phases, ${left} left open`,
-    // The machine of a test run is shared: the threshold itself is for a quiet one.
-    holds: left === 0 && p99 <= 100,
-    ...(p99 > 10 && { short: `p99 above 10 ms by ${(p99 - 10).toFixed(1)} ms on a machine that was busy` }),
+    holds: left === 0,
+    inTime: p99 <= 10,
   };
 });
 
@@ -151,7 +150,8 @@ goal(
     const gone = await until(() => open === 0, 10_000);
     return {
       measured: `${requests - before} upstream after ${Math.round(took)} ms, ${open} left when the clients went`,
-      holds: all && took <= 5_000 && gone,
+      holds: all && gone,
+      inTime: took <= 5_000,
     };
   },
   60_000,

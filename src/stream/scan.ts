@@ -123,7 +123,8 @@ function readKey(bytes: Uint8Array, open: number, end: number): string | undefin
   }
 }
 
-function trimmed(bytes: Uint8Array, start: number, end: number): { start: number; end: number } {
+/** A part of the text without the spaces around it. */
+export function trimmed(bytes: Uint8Array, start: number, end: number): { start: number; end: number } {
   while (start < end && isSpace(bytes[start]!)) start++;
   while (end > start && isSpace(bytes[end - 1]!)) end--;
   return { start, end };

@@ -62,9 +62,16 @@ describe("what the rules compare with is kept whole", () => {
   for (const [name, client] of Object.entries(CLIENTS))
     test(name, () => {
       for (const schema of inside(client.schema)) {
-        if (typeof schema["const"] === "string") expect(schema["const"].length).toBeLessThan(LONGEST_KEPT);
+        if (typeof schema["const"] === "string") {
+          expect(schema["const"]).toMatch(/^[a-z_]+$/);
+          expect(schema["const"].length).toBeLessThan(LONGEST_KEPT);
+        }
+        // A list says nothing of how often something may stand in it.
+        expect(schema["maxItems"]).toBeUndefined();
+        if (typeof schema["minItems"] === "number") expect(schema["minItems"]).toBe(1);
         // Only "any word but this one": true of a tilde as of any long text.
-        if (typeof schema["pattern"] === "string") expect(schema["pattern"]).toMatch(/^\^\(\?!\w{1,31}\$\)$/);
+        if (typeof schema["pattern"] === "string")
+          expect(schema["pattern"]).toMatch(/^\^\(\?![a-z_]{1,31}\$\)$/);
         if (typeof schema["minLength"] === "number") expect(schema["minLength"]).toBeLessThanOrEqual(1);
         for (const keyword of [
           "maxLength",
@@ -204,6 +211,8 @@ test("mangled bodies get the verdict of the whole way", () => {
   for (const [name, body] of [
     ["chat", CHAT],
     ["messages", MESSAGES],
+    ["chat", { ...CHAT, messages: [...CHAT.messages, ...CHAT.messages, ...CHAT.messages.slice(1)] }],
+    ["messages", { ...MESSAGES, messages: MESSAGES.messages.flatMap((turn) => [turn, turn, turn]) }],
   ] as const) {
     const client = CLIENTS[name]!;
     const whole = Buffer.from(JSON.stringify(body));

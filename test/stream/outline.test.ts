@@ -13,10 +13,75 @@ test("the module is the assembled source", async () => {
   expect(await Bun.file(ASSEMBLED).text()).toBe(made);
 });
 
-test("long strings become a tilde, short ones stay", () => {
-  const kept = "y".repeat(LONGEST_KEPT);
-  const { text } = outline(bytes(JSON.stringify({ a: LONG, b: kept, c: [LONG, 1, "é"], [LONG]: 2 })), 9)!;
-  expect(JSON.parse(text)).toEqual({ a: "~", b: kept, c: ["~", 1, "é"], "~": 2 });
+describe("what is left out", () => {
+  const left = (value: unknown, indent = 0) =>
+    JSON.parse(outline(bytes(JSON.stringify(value, null, indent)), 9)!.text);
+
+  test("long strings become a tilde, short members stay", () => {
+    const kept = "y".repeat(LONGEST_KEPT);
+    expect(left({ a: LONG, b: kept, c: [LONG, 1], [LONG]: 2 })).toEqual({
+      a: "~",
+      b: kept,
+      c: ["~", 1],
+      "~": 2,
+    });
+  });
+
+  test("inside of members only names and words stay", () => {
+    const inside = {
+      "é 1": "call_1",
+      role: "a_word",
+      empty: "",
+      up: "A",
+      mark: "a-b",
+      line: "a\n",
+      yes: true,
+    };
+    const outside = { "é 1": "~", role: "a_word", empty: "", up: "~", mark: "~", line: "~", yes: true };
+    for (const indent of [0, 2])
+      expect(left({ id: "call_1", a: inside }, indent)).toEqual({ id: "call_1", a: outside });
+    // With a space in front of its colon a name cannot be told from a value.
+    expect(JSON.parse(outline(bytes('{"a":{"N 1" : 2}}'), 9)!.text)).toEqual({ a: { "N 1": 2 } });
+  });
+
+  test("an object that stands in a top-level list again", () => {
+    const [one, other, third] = [
+      { role: "user", text: LONG },
+      { role: "assistant" },
+      { role: "user", text: "word" },
+    ];
+    expect(left({ a: [one, one] })).toEqual({ a: [one].map((item) => ({ ...item, text: "~" })) });
+    expect(left({ a: [other, third, other, other, third, 1] })).toEqual({ a: [other, third, 1] });
+    expect(left({ a: [other, other], b: [other], c: { d: [other, other] } })).toEqual({
+      a: [other],
+      b: [other],
+      c: { d: [other, other] },
+    });
+    const many = Array.from({ length: 40 }, (_, n) => ({ [`name of the ${n % 20}`]: n % 20 }));
+    expect(left({ a: many }).a).toEqual(many);
+    expect(left({ a: many.map((_, n) => many[n % 8]) }).a).toEqual(many.slice(0, 8));
+    expect(left({ a: [other, other, other], b: 2 }, 2).a.length).toBeLessThan(3);
+  });
+
+  test("never what would make sense of a text that has none", () => {
+    const item = '{"role":"assistant"}';
+    const broken = [
+      ",,",
+      `${item},,${item}`,
+      `${item},${item},`,
+      `,${item},${item}`,
+      `${item}${item}`,
+      `${item}:${item}`,
+      `${item},${item}:${item}`,
+      `${item},${item}]`,
+      `${item},${item}}`,
+      `${item},{${item}`,
+    ];
+    for (const list of broken) {
+      const text = `{"a":[${list}],"b":1}`;
+      expect(() => JSON.parse(outline(bytes(text), 9)?.text ?? text)).toThrow(SyntaxError);
+    }
+  });
 });
 
 test("spans are those of the body, whatever was left out in front", () => {

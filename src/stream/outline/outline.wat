@@ -1,17 +1,14 @@
-;; Copies JSON text and shortens its long strings on the way, sixteen bytes at a time.
+;; Copies JSON text and leaves out what no rule speaks of: texts, and what a list says again.
 ;;
 ;; Outside of strings bytes are copied as they are: whether they make sense, the parser of the copy says. Inside strings the
-;; rules of RFC 8259 7 hold here, because the parser will not see what is left out: no control characters, no escapes that
-;; do not exist, no string without an end.
+;; rules of RFC 8259 7 hold here, sixteen bytes at a time, because the parser will not see what is left out: no control
+;; characters, no escapes that do not exist, no string without an end.
 (module
   ;; Zeroed bytes must follow the text: a zero is what stops every search.
   (memory (export "memory") 4)
 
-  ;; What a byte is. Behind a backslash: 1 an escape of one letter, 2 a hexadecimal digit, 3 both.
-  ;; Outside of strings: 4 opens a level, 8 closes one, 16 stands between members and their parts.
-  (data (i32.const 34) "\01")                    ;; "
+  ;; What a byte is: 2 a hexadecimal digit, 4 opens a level, 8 closes one, 16 stands between members and their parts.
   (data (i32.const 44) "\10")                    ;; ,
-  (data (i32.const 47) "\01")                    ;; /
   (data (i32.const 58) "\10")                    ;; :
   (data (i32.const 91) "\04")                    ;; [
   (data (i32.const 93) "\08")                    ;; ]
@@ -19,32 +16,76 @@
   (data (i32.const 125) "\08")                   ;; }
   (data (i32.const 48) "\02\02\02\02\02\02\02\02\02\02") ;; 0 to 9
   (data (i32.const 65) "\02\02\02\02\02\02")     ;; A to F
-  (data (i32.const 92) "\01")                    ;; backslash
-  (data (i32.const 97) "\02\03\02\02\02\03")     ;; a to f; b and f are escapes too
-  (data (i32.const 110) "\01")                   ;; n
-  (data (i32.const 114) "\01")                   ;; r
-  (data (i32.const 116) "\01")                   ;; t
+  (data (i32.const 97) "\02\02\02\02\02\02")     ;; a to f
 
-  ;; Entries of the two tables that this run wrote; at the end they are left at 256 and 260.
-  (global $entries (mut i32) (i32.const 0))
-  (global $marks (mut i32) (i32.const 0))
+  ;; The last eight elements that were kept of the list that is being read, from 264 on: where each begins in the copy, and
+  ;; its length.
+  (global $kept (mut i32) (i32.const 0))
+
+  ;; Whether these bytes of the copy, which are the newest, were kept of the same list before.
+  (func $is-known (param $begin i32) (param $length i32) (result i32)
+    (local $slot i32) (local $seen i32) (local $at i32)
+    (local.set $slot (i32.const 264))
+    (block $unknown
+      (loop $next
+        (br_if $unknown
+          (i32.ge_u (local.get $slot)
+            (i32.add (i32.const 264)
+              (i32.shl
+                (select (global.get $kept) (i32.const 8) (i32.lt_u (global.get $kept) (i32.const 8)))
+                (i32.const 3)))))
+        (local.set $seen (i32.load (local.get $slot)))
+        (if (i32.eq (i32.load offset=4 (local.get $slot)) (local.get $length))
+          (then
+            (local.set $at (i32.const 0))
+            (block $differs
+              ;; Blocks of sixteen, and the last one again with the rest behind it.
+              (loop $block
+                (br_if $differs
+                  (i32.eqz
+                    (i8x16.all_true
+                      (i8x16.eq
+                        (v128.load (i32.add (local.get $seen) (local.get $at)))
+                        (v128.load (i32.add (local.get $begin) (local.get $at)))))))
+                (if (i32.eq (local.get $at) (i32.sub (local.get $length) (i32.const 16)))
+                  (then (return (i32.const 1))))
+                (local.set $at (i32.add (local.get $at) (i32.const 16)))
+                (if (i32.gt_u (local.get $at) (i32.sub (local.get $length) (i32.const 16)))
+                  (then (local.set $at (i32.sub (local.get $length) (i32.const 16)))))
+                (br $block)))))
+        (local.set $slot (i32.add (local.get $slot) (i32.const 8)))
+        (br $next)))
+    (local.set $slot
+      (i32.add (i32.const 264)
+        (i32.shl (i32.and (global.get $kept) (i32.const 7)) (i32.const 3))))
+    (i32.store (local.get $slot) (local.get $begin))
+    (i32.store offset=4 (local.get $slot) (local.get $length))
+    (global.set $kept (i32.add (global.get $kept) (i32.const 1)))
+    (i32.const 0))
 
   ;; text, end: where the text stands. copy: where the copy goes, with room for as many bytes and 32 more.
-  ;; table: where two numbers go for each shortened string: a position in the copy, and how many bytes the text is ahead of
-  ;; it from there on. mark: where the positions in the copy go of what separates the outermost members, and of the end of
-  ;; the outermost level; at most 4096. deepest: levels allowed inside each other.
-  ;; Gives the length of the copy, or -1 when a string is not as it must be, or of levels or separators are too many.
+  ;; mark: where two positions go, in the copy and in the text, of each colon, comma and closing bracket of the outermost
+  ;; level; at most 4096 pairs, whose number is left at 256. deepest: levels allowed inside each other.
+  ;; Gives the length of the copy, or -1 when a string is not as it must be, or of levels or marks are too many.
   (func (export "outline")
-    (param $text i32) (param $end i32) (param $copy i32) (param $table i32) (param $mark i32) (param $deepest i32)
+    (param $text i32) (param $end i32) (param $copy i32) (param $mark i32) (param $deepest i32)
     (result i32)
-    (local $at i32) (local $out i32) (local $class i32) (local $depth i32) (local $level i32) (local $start i32) (local $length i32) (local $byte i32) (local $stops i32)
-    ;; Bytes of a string that are there only because of its escapes.
+    (local $at i32) (local $out i32) (local $byte i32) (local $class i32) (local $depth i32) (local $level i32)
+    (local $marks i32)
+    ;; Where the element begins of a list that is itself a member of the outermost level; 0 elsewhere.
+    (local $element i32)
+    (local $start i32) (local $length i32)
+    ;; Bytes of a string that are there only because letters are spelled in digits.
     (local $spelled i32)
     (local $block v128)
+    ;; One bit for each byte of the block: backslashes; quotes and control characters; what stands behind a backslash that
+    ;; means something; those backslashes and what is behind them; all in front of the string's end.
+    (local $slashes i32) (local $stops i32) (local $escaped i32) (local $pairs i32) (local $inside i32)
+    ;; The first byte of the block is escaped by the last one of the block before.
+    (local $carried i32)
+    (local $bad i32)
     (local.set $at (local.get $text))
     (local.set $out (local.get $copy))
-    (global.set $entries (i32.const 0))
-    (global.set $marks (i32.const 0))
     (block $done
       (loop $outside
         (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
@@ -60,91 +101,179 @@
               (then
                 (local.set $depth (i32.add (local.get $depth) (i32.const 1)))
                 (if (i32.gt_s (local.get $depth) (local.get $deepest)) (then (return (i32.const -1))))
+                (br_if $outside (i32.ne (local.get $depth) (i32.const 2)))
+                (local.set $element
+                  (select (local.get $out) (i32.const 0) (i32.eq (local.get $byte) (i32.const 91))))
+                (global.set $kept (i32.const 0))
                 (br $outside)))
-            ;; A level that closes, or a separator: of interest on the outermost level only.
+            ;; A level that closes, or a separator: of interest on the two outermost levels only.
             (local.set $level (local.get $depth))
             (if (i32.and (local.get $class) (i32.const 8))
               (then (local.set $depth (i32.sub (local.get $depth) (i32.const 1)))))
-            (br_if $outside (i32.ne (local.get $level) (i32.const 1)))
-            (if (i32.ge_u (global.get $marks) (i32.const 4096)) (then (return (i32.const -1))))
-            (i32.store (local.get $mark)
-              (i32.sub (i32.sub (local.get $out) (local.get $copy)) (i32.const 1)))
-            (local.set $mark (i32.add (local.get $mark) (i32.const 4)))
-            (global.set $marks (i32.add (global.get $marks) (i32.const 1)))
+            (br_if $outside (i32.gt_s (local.get $level) (i32.const 2)))
+            (if (i32.eq (local.get $level) (i32.const 1))
+              (then
+                (if (i32.ge_u (local.get $marks) (i32.const 4096)) (then (return (i32.const -1))))
+                (i32.store (local.get $mark)
+                  (i32.sub (i32.sub (local.get $out) (local.get $copy)) (i32.const 1)))
+                (i32.store offset=4 (local.get $mark)
+                  (i32.sub (i32.sub (local.get $at) (local.get $text)) (i32.const 1)))
+                (local.set $mark (i32.add (local.get $mark) (i32.const 8)))
+                (local.set $marks (i32.add (local.get $marks) (i32.const 1)))
+                (br $outside)))
+            (br_if $outside (i32.eqz (local.get $element)))
+            (if (i32.eq (local.get $byte) (i32.const 58)) (then (return (i32.const -1))))
+            ;; Behind an element of a list. An object that stands there again is taken out, with the comma in front of it:
+            ;; what the parser and the rules say of the first one, they would say of this one.
+            (local.set $length
+              (i32.sub (i32.sub (local.get $out) (i32.const 1)) (local.get $element)))
+            (if (i32.ge_s (local.get $length) (i32.const 16))
+              (then
+                (if (i32.eq (i32.load8_u (i32.sub (local.get $out) (i32.const 2))) (i32.const 125))
+                  (then
+                    (if (call $is-known (local.get $element) (local.get $length))
+                      (then
+                        (local.set $out (local.get $element))
+                        (i32.store8 (i32.sub (local.get $out) (i32.const 1)) (local.get $byte))))))))
+            (local.set $element
+              (select (local.get $out) (i32.const 0) (i32.eq (local.get $level) (local.get $depth))))
             (br $outside)))
 
-        ;; Behind an opening quote: on to the closing one, over runs of bytes that mean themselves.
+        ;; Behind an opening quote: on to the closing one.
         (local.set $start (local.get $at))
         (local.set $spelled (i32.const 0))
+        (local.set $carried (i32.const 0))
         (block $closed
           (loop $inside
             (local.set $block (v128.load (local.get $at)))
+            (local.set $slashes (i8x16.bitmask (i8x16.eq (local.get $block) (i8x16.splat (i32.const 92)))))
             (local.set $stops
               (i8x16.bitmask
                 (v128.or
-                  (v128.or
-                    (i8x16.eq (local.get $block) (i8x16.splat (i32.const 34)))
-                    (i8x16.eq (local.get $block) (i8x16.splat (i32.const 92))))
+                  (i8x16.eq (local.get $block) (i8x16.splat (i32.const 34)))
                   (i8x16.lt_u (local.get $block) (i8x16.splat (i32.const 32))))))
-            (if (i32.eqz (local.get $stops))
+            (if (i32.eqz (i32.or (local.get $slashes) (local.get $carried)))
               (then
+                (if (i32.eqz (local.get $stops))
+                  (then
+                    (local.set $at (i32.add (local.get $at) (i32.const 16)))
+                    (br $inside)))
+                (local.set $at (i32.add (local.get $at) (i32.ctz (local.get $stops))))
+                (br $closed)))
+
+            ;; In a run of backslashes each second one is escaped, and so is what follows a run of odd length: subtracting
+            ;; the run's beginning from the odd places turns them around behind it.
+            (local.set $escaped (i32.and (local.get $slashes) (i32.xor (local.get $carried) (i32.const -1))))
+            (local.set $pairs
+              (i32.xor
+                (i32.sub
+                  (i32.or (i32.shl (local.get $escaped) (i32.const 1)) (i32.const 0xaaaaaaaa))
+                  (local.get $escaped))
+                (i32.const 0xaaaaaaaa)))
+            (local.set $escaped
+              (i32.and
+                (i32.xor (local.get $pairs) (i32.or (local.get $slashes) (local.get $carried)))
+                (i32.const 0xffff)))
+            (local.set $stops (i32.and (local.get $stops) (i32.xor (local.get $escaped) (i32.const -1))))
+            (local.set $inside
+              (i32.sub
+                (i32.and (local.get $stops) (i32.sub (i32.const 0) (local.get $stops)))
+                (i32.const 1)))
+            ;; A letter that may be escaped has one bit in common by its two halves.
+            (local.set $bad
+              (i32.and
+                (i32.and (local.get $escaped) (local.get $inside))
+                (i8x16.bitmask
+                  (i8x16.eq
+                    (v128.and
+                      (i8x16.swizzle
+                        (v128.const i8x16 0 0 13 0 8 0 4 0 0 0 0 0 2 0 4 1)
+                        (v128.and (local.get $block) (i8x16.splat (i32.const 15))))
+                      (i8x16.swizzle
+                        (v128.const i8x16 0 0 1 0 0 2 4 8 0 0 0 0 0 0 0 0)
+                        (i8x16.shr_u (local.get $block) (i32.const 4))))
+                    (v128.const i64x2 0 0)))))
+            (if (i32.eqz (local.get $bad))
+              (then
+                (if (local.get $stops)
+                  (then
+                    (local.set $at (i32.add (local.get $at) (i32.ctz (local.get $stops))))
+                    (br $closed)))
+                (local.set $carried
+                  (i32.and
+                    (i32.shr_u (i32.and (local.get $pairs) (local.get $slashes)) (i32.const 15))
+                    (i32.const 1)))
                 (local.set $at (i32.add (local.get $at) (i32.const 16)))
                 (br $inside)))
-            (local.set $at (i32.add (local.get $at) (i32.ctz (local.get $stops))))
-            (local.set $byte (i32.load8_u (local.get $at)))
-            (br_if $closed (i32.eq (local.get $byte) (i32.const 34)))
-            (if (i32.ne (local.get $byte) (i32.const 92)) (then (return (i32.const -1))))
 
-            (local.set $byte (i32.load8_u offset=1 (local.get $at)))
-            (if (i32.ne (local.get $byte) (i32.const 117))
-              (then
-                (if (i32.eqz (i32.and (i32.load8_u (local.get $byte)) (i32.const 1)))
-                  (then (return (i32.const -1))))
-                (local.set $spelled (i32.add (local.get $spelled) (i32.const 1)))
-                (local.set $at (i32.add (local.get $at) (i32.const 2)))
-                (br $inside)))
-            ;; \u and four hexadecimal digits
+            ;; None of those: u and four hexadecimal digits, or nothing that may stand here.
+            (local.set $at (i32.add (local.get $at) (i32.ctz (local.get $bad))))
+            (if (i32.ne (i32.load8_u (local.get $at)) (i32.const 117)) (then (return (i32.const -1))))
             (if (i32.eqz
                   (i32.and
                     (i32.and
                       (i32.and
-                        (i32.load8_u (i32.load8_u offset=2 (local.get $at)))
-                        (i32.load8_u (i32.load8_u offset=3 (local.get $at))))
+                        (i32.load8_u (i32.load8_u offset=1 (local.get $at)))
+                        (i32.load8_u (i32.load8_u offset=2 (local.get $at))))
                       (i32.and
-                        (i32.load8_u (i32.load8_u offset=4 (local.get $at)))
-                        (i32.load8_u (i32.load8_u offset=5 (local.get $at)))))
+                        (i32.load8_u (i32.load8_u offset=3 (local.get $at)))
+                        (i32.load8_u (i32.load8_u offset=4 (local.get $at)))))
                     (i32.const 2)))
               (then (return (i32.const -1))))
             (local.set $spelled (i32.add (local.get $spelled) (i32.const 5)))
-            (local.set $at (i32.add (local.get $at) (i32.const 6)))
+            (local.set $carried (i32.const 0))
+            (local.set $at (i32.add (local.get $at) (i32.const 5)))
             (br $inside)))
 
-        ;; At the closing quote. Up to 32 bytes are copied, two blocks whatever the length; of more only a tilde is left. An
-        ;; escape counts as one byte: a word must not grow out of sight by being spelled in escapes.
+        (if (i32.ne (i32.load8_u (local.get $at)) (i32.const 34)) (then (return (i32.const -1))))
         (local.set $length (i32.sub (local.get $at) (local.get $start)))
         (local.set $at (i32.add (local.get $at) (i32.const 1)))
-        (if (i32.le_u (i32.sub (local.get $length) (local.get $spelled)) (i32.const 32))
-          (then
-            (if (i32.le_u (local.get $length) (i32.const 32))
-              (then
-                (v128.store (local.get $out) (v128.load (local.get $start)))
-                (v128.store offset=16 (local.get $out) (v128.load offset=16 (local.get $start))))
-              (else
-                (memory.copy (local.get $out) (local.get $start) (local.get $length))))
-            (local.set $out (i32.add (local.get $out) (local.get $length)))
-            (i32.store8 (local.get $out) (i32.const 34))
-            (local.set $out (i32.add (local.get $out) (i32.const 1))))
-          (else
-            (i32.store16 (local.get $out) (i32.const 0x227e))
-            (local.set $out (i32.add (local.get $out) (i32.const 2)))
-            (i32.store (local.get $table) (i32.sub (local.get $out) (local.get $copy)))
-            (i32.store offset=4 (local.get $table)
-              (i32.sub
-                (i32.sub (local.get $at) (local.get $text))
-                (i32.sub (local.get $out) (local.get $copy))))
-            (local.set $table (i32.add (local.get $table) (i32.const 8)))
-            (global.set $entries (i32.add (global.get $entries) (i32.const 1)))))
+        ;; Kept is what may be a word that a rule compares with: short, and either of word letters only or on the outermost
+        ;; level or a name. A letter that is spelled in digits counts as one byte: a word must not grow out of sight.
+        (block $left-out
+          (br_if $left-out (i32.gt_u (i32.sub (local.get $length) (local.get $spelled)) (i32.const 32)))
+          (block $kept
+            (br_if $kept (i32.or (local.get $spelled) (i32.lt_s (local.get $depth) (i32.const 2))))
+            ;; Certainly a value, and not a name.
+            (local.set $byte (i32.load8_u (local.get $at)))
+            (br_if $kept (i32.eq (local.get $byte) (i32.const 58)))
+            (br_if $kept (i32.eqz (i32.and (i32.load8_u (local.get $byte)) (i32.const 24))))
+            (br_if $left-out
+              (i32.wrap_i64
+                (i64.and
+                  (i64.xor
+                    (i64.or
+                      (i64.extend_i32_u (call $word-letters (v128.load (local.get $start))))
+                      (i64.shl
+                        (i64.extend_i32_u (call $word-letters (v128.load offset=16 (local.get $start))))
+                        (i64.const 16)))
+                    (i64.const -1))
+                  (i64.sub
+                    (i64.shl (i64.const 1) (i64.extend_i32_u (local.get $length)))
+                    (i64.const 1))))))
+          ;; Two blocks whatever the length.
+          (if (i32.le_u (local.get $length) (i32.const 32))
+            (then
+              (v128.store (local.get $out) (v128.load (local.get $start)))
+              (v128.store offset=16 (local.get $out) (v128.load offset=16 (local.get $start))))
+            (else
+              (memory.copy (local.get $out) (local.get $start) (local.get $length))))
+          (local.set $out (i32.add (local.get $out) (local.get $length)))
+          (i32.store8 (local.get $out) (i32.const 34))
+          (local.set $out (i32.add (local.get $out) (i32.const 1)))
+          (br $outside))
+        ;; Of everything else a tilde.
+        (i32.store16 (local.get $out) (i32.const 0x227e))
+        (local.set $out (i32.add (local.get $out) (i32.const 2)))
         (br $outside)))
-    (i32.store (i32.const 256) (global.get $entries))
-    (i32.store (i32.const 260) (global.get $marks))
-    (i32.sub (local.get $out) (local.get $copy))))
+    (i32.store (i32.const 256) (local.get $marks))
+    (i32.sub (local.get $out) (local.get $copy)))
+
+  ;; One bit for each byte that is a letter from a to z or an underscore.
+  (func $word-letters (param $block v128) (result i32)
+    (i8x16.bitmask
+      (v128.or
+        (i8x16.eq (local.get $block) (i8x16.splat (i32.const 95)))
+        (i8x16.lt_u
+          (i8x16.sub (local.get $block) (i8x16.splat (i32.const 97)))
+          (i8x16.splat (i32.const 26)))))))

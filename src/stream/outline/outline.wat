@@ -1,7 +1,7 @@
 ;; Copies JSON text and leaves out what no rule speaks of: texts, and what a list says again.
 ;;
 ;; Outside of strings bytes are copied as they are: whether they make sense, the parser of the copy says. Inside strings the
-;; rules of RFC 8259 7 hold here, sixteen bytes at a time, because the parser will not see what is left out: no control
+;; rules of RFC 8259 7 hold here, 32 bytes at a time, because the parser will not see what is left out: no control
 ;; characters, no escapes that do not exist, no string without an end.
 (module
   ;; Zeroed bytes must follow the text: a zero is what stops every search.
@@ -77,13 +77,20 @@
     (local $start i32) (local $length i32)
     ;; Bytes of a string that are there only because letters are spelled in digits.
     (local $spelled i32)
-    (local $block v128)
+    (local $low v128) (local $high v128)
+    ;; Splatted bytes. From the space on one of three bits is set; from the underscore on there are letters, and little else.
+    (local $quotes v128) (local $backslashes v128) (local $from-space v128) (local $below-letters v128)
+    (local $zeroes v128)
     ;; One bit for each byte of the block: backslashes; quotes and control characters; what stands behind a backslash that
     ;; means something; those backslashes and what is behind them; all in front of the string's end.
     (local $slashes i32) (local $stops i32) (local $escaped i32) (local $pairs i32) (local $inside i32)
     ;; The first byte of the block is escaped by the last one of the block before.
     (local $carried i32)
     (local $bad i32)
+    (local.set $quotes (i8x16.splat (i32.const 34)))
+    (local.set $backslashes (i8x16.splat (i32.const 92)))
+    (local.set $from-space (i8x16.splat (i32.const 0xe0)))
+    (local.set $below-letters (i8x16.splat (i32.const 94)))
     (local.set $at (local.get $text))
     (local.set $out (local.get $copy))
     (block $done
@@ -145,18 +152,31 @@
         (local.set $carried (i32.const 0))
         (block $closed
           (loop $inside
-            (local.set $block (v128.load (local.get $at)))
-            (local.set $slashes (i8x16.bitmask (i8x16.eq (local.get $block) (i8x16.splat (i32.const 92)))))
+            (local.set $low (v128.load (local.get $at)))
+            (local.set $high (v128.load offset=16 (local.get $at)))
+            (local.set $slashes
+              (i32.or
+                (i8x16.bitmask (i8x16.eq (local.get $low) (local.get $backslashes)))
+                (i32.shl
+                  (i8x16.bitmask (i8x16.eq (local.get $high) (local.get $backslashes)))
+                  (i32.const 16))))
             (local.set $stops
-              (i8x16.bitmask
-                (v128.or
-                  (i8x16.eq (local.get $block) (i8x16.splat (i32.const 34)))
-                  (i8x16.lt_u (local.get $block) (i8x16.splat (i32.const 32))))))
+              (i32.or
+                (i8x16.bitmask
+                  (v128.or
+                    (i8x16.eq (local.get $low) (local.get $quotes))
+                    (i8x16.eq (v128.and (local.get $low) (local.get $from-space)) (local.get $zeroes))))
+                (i32.shl
+                  (i8x16.bitmask
+                    (v128.or
+                      (i8x16.eq (local.get $high) (local.get $quotes))
+                      (i8x16.eq (v128.and (local.get $high) (local.get $from-space)) (local.get $zeroes))))
+                  (i32.const 16))))
             (if (i32.eqz (i32.or (local.get $slashes) (local.get $carried)))
               (then
                 (if (i32.eqz (local.get $stops))
                   (then
-                    (local.set $at (i32.add (local.get $at) (i32.const 16)))
+                    (local.set $at (i32.add (local.get $at) (i32.const 32)))
                     (br $inside)))
                 (local.set $at (i32.add (local.get $at) (i32.ctz (local.get $stops))))
                 (br $closed)))
@@ -171,28 +191,18 @@
                   (local.get $escaped))
                 (i32.const 0xaaaaaaaa)))
             (local.set $escaped
-              (i32.and
-                (i32.xor (local.get $pairs) (i32.or (local.get $slashes) (local.get $carried)))
-                (i32.const 0xffff)))
+              (i32.xor (local.get $pairs) (i32.or (local.get $slashes) (local.get $carried))))
             (local.set $stops (i32.and (local.get $stops) (i32.xor (local.get $escaped) (i32.const -1))))
             (local.set $inside
               (i32.sub
                 (i32.and (local.get $stops) (i32.sub (i32.const 0) (local.get $stops)))
                 (i32.const 1)))
-            ;; A letter that may be escaped has one bit in common by its two halves.
             (local.set $bad
               (i32.and
                 (i32.and (local.get $escaped) (local.get $inside))
-                (i8x16.bitmask
-                  (i8x16.eq
-                    (v128.and
-                      (i8x16.swizzle
-                        (v128.const i8x16 0 0 13 0 8 0 4 0 0 0 0 0 2 0 4 1)
-                        (v128.and (local.get $block) (i8x16.splat (i32.const 15))))
-                      (i8x16.swizzle
-                        (v128.const i8x16 0 0 1 0 0 2 4 8 0 0 0 0 0 0 0 0)
-                        (i8x16.shr_u (local.get $block) (i32.const 4))))
-                    (v128.const i64x2 0 0)))))
+                (i32.or
+                  (call $no-escape (local.get $low))
+                  (i32.shl (call $no-escape (local.get $high)) (i32.const 16)))))
             (if (i32.eqz (local.get $bad))
               (then
                 (if (local.get $stops)
@@ -200,10 +210,8 @@
                     (local.set $at (i32.add (local.get $at) (i32.ctz (local.get $stops))))
                     (br $closed)))
                 (local.set $carried
-                  (i32.and
-                    (i32.shr_u (i32.and (local.get $pairs) (local.get $slashes)) (i32.const 15))
-                    (i32.const 1)))
-                (local.set $at (i32.add (local.get $at) (i32.const 16)))
+                  (i32.shr_u (i32.and (local.get $pairs) (local.get $slashes)) (i32.const 31)))
+                (local.set $at (i32.add (local.get $at) (i32.const 32)))
                 (br $inside)))
 
             ;; None of those: u and four hexadecimal digits, or nothing that may stand here.
@@ -228,7 +236,7 @@
         (if (i32.ne (i32.load8_u (local.get $at)) (i32.const 34)) (then (return (i32.const -1))))
         (local.set $length (i32.sub (local.get $at) (local.get $start)))
         (local.set $at (i32.add (local.get $at) (i32.const 1)))
-        ;; Kept is what may be a word that a rule compares with: short, and either of word letters only or on the outermost
+        ;; Kept is what may be a word that a rule compares with: short, and either of small letters only or on the outermost
         ;; level or a name. A letter that is spelled in digits counts as one byte: a word must not grow out of sight.
         (block $left-out
           (br_if $left-out (i32.gt_u (i32.sub (local.get $length) (local.get $spelled)) (i32.const 32)))
@@ -239,18 +247,17 @@
             (br_if $kept (i32.eq (local.get $byte) (i32.const 58)))
             (br_if $kept (i32.eqz (i32.and (i32.load8_u (local.get $byte)) (i32.const 24))))
             (br_if $left-out
-              (i32.wrap_i64
-                (i64.and
-                  (i64.xor
-                    (i64.or
-                      (i64.extend_i32_u (call $word-letters (v128.load (local.get $start))))
-                      (i64.shl
-                        (i64.extend_i32_u (call $word-letters (v128.load offset=16 (local.get $start))))
-                        (i64.const 16)))
-                    (i64.const -1))
-                  (i64.sub
-                    (i64.shl (i64.const 1) (i64.extend_i32_u (local.get $length)))
-                    (i64.const 1))))))
+              (i32.gt_u (local.get $length)
+                (i32.ctz
+                  (i32.xor
+                    (i32.or
+                      (i8x16.bitmask
+                        (i8x16.gt_s (v128.load (local.get $start)) (local.get $below-letters)))
+                      (i32.shl
+                        (i8x16.bitmask
+                          (i8x16.gt_s (v128.load offset=16 (local.get $start)) (local.get $below-letters)))
+                        (i32.const 16)))
+                    (i32.const -1))))))
           ;; Two blocks whatever the length.
           (if (i32.le_u (local.get $length) (i32.const 32))
             (then
@@ -269,11 +276,16 @@
     (i32.store (i32.const 256) (local.get $marks))
     (i32.sub (local.get $out) (local.get $copy)))
 
-  ;; One bit for each byte that is a letter from a to z or an underscore.
-  (func $word-letters (param $block v128) (result i32)
+  ;; One bit for each byte that is none of the letters an escape has behind its backslash: those have a bit in common by
+  ;; their two halves.
+  (func $no-escape (param $block v128) (result i32)
     (i8x16.bitmask
-      (v128.or
-        (i8x16.eq (local.get $block) (i8x16.splat (i32.const 95)))
-        (i8x16.lt_u
-          (i8x16.sub (local.get $block) (i8x16.splat (i32.const 97)))
-          (i8x16.splat (i32.const 26)))))))
+      (i8x16.eq
+        (v128.and
+          (i8x16.swizzle
+            (v128.const i8x16 0 0 13 0 8 0 4 0 0 0 0 0 2 0 4 1)
+            (v128.and (local.get $block) (i8x16.splat (i32.const 15))))
+          (i8x16.swizzle
+            (v128.const i8x16 0 0 1 0 0 2 4 8 0 0 0 0 0 0 0 0)
+            (i8x16.shr_u (local.get $block) (i32.const 4))))
+        (v128.const i64x2 0 0)))))

@@ -31,7 +31,7 @@ async function askProvider(
 ): Promise<string | undefined> {
   const target = call.target!;
   const filters = headerFilters(gateway.registry.formats.get(target.format)!.upstream!);
-  const body = target.model === call.model ? bytes : spliceMember(bytes, modelSpan, target.model);
+  const body = target.model === call.model ? [bytes] : spliceMember(bytes, modelSpan, target.model);
   const headers = upstreamHeaders(target, call, filters.request(call.headers));
   try {
     const response = await send({ target, url: `${target.url}/count_tokens`, body, headers }, call);

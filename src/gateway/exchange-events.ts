@@ -97,7 +97,7 @@ async function sendEncoded(
   // Headers of the client's format mean something to an upstream of the same format only.
   const forwarded = target.format === call.format ? headerFilters(codec).request(call.headers) : {};
   const headers = upstreamHeaders(target, call, forwarded);
-  const response = await send({ target, url: target.url, body, headers }, call);
+  const response = await send({ target, url: target.url, body: [body], headers }, call);
   if (!response.ok)
     throw codec.decodeError(response.status, response.headers, await readErrorText(response, call.target!));
   return decoded(response, codec, call);

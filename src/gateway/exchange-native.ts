@@ -54,15 +54,15 @@ export function nativeBody(
   incoming: Pick<Incoming, "call" | "bytes" | "body" | "modelSpan">,
   target: Target,
   codec: UpstreamCodec,
-): Uint8Array {
+): Uint8Array[] {
   const { call, bytes } = incoming;
   const { patch } = target.provider;
   const cleaned = holdsSealed(bytes) ? codec.withoutSealed?.(incoming.body, call) : undefined;
   if (!patch && !cleaned)
-    return target.model === call.model ? bytes : spliceMember(bytes, incoming.modelSpan, target.model);
+    return target.model === call.model ? [bytes] : spliceMember(bytes, incoming.modelSpan, target.model);
   const body: JsonObject = { ...(cleaned ?? incoming.body), model: target.model };
   patch?.call(target.provider, body, call);
-  return Buffer.from(JSON.stringify(body));
+  return [Buffer.from(JSON.stringify(body))];
 }
 
 /** Whether some string in there may be a sealed value; one look over the bytes. */

@@ -60,14 +60,14 @@ async function outgoing(
   const target = call.target!;
   const rewrites = gateway.hooks.some((hook) => hook.request || hook.answer);
   const native = target.lane === "native" && !rewrites;
-  let body: Uint8Array;
+  let body: Uint8Array[];
   if (native) body = nativeBody({ call, ...options }, target, upstreamOf(gateway.registry, target.format));
   else {
     const request = options.format.client.decodeRequest(options.body, call);
     call.request = request;
     for (const hook of gateway.hooks) await hook.request?.(request, call);
     if (target.lane === "generated") return null;
-    body = encodeUpstream(request, call, upstreamOf(gateway.registry, target.format), gateway.strict);
+    body = [encodeUpstream(request, call, upstreamOf(gateway.registry, target.format), gateway.strict)];
   }
   const forwarded = native
     ? headerFilters(upstreamOf(gateway.registry, target.format)).request(options.headers)
@@ -76,7 +76,7 @@ async function outgoing(
     method: "POST",
     url: target.url,
     headers: nameCredentials(upstreamHeaders(target, call, forwarded), call),
-    body: parseJson(new TextDecoder().decode(body)) ?? null,
+    body: parseJson(Buffer.concat(body).toString()) ?? null,
   };
 }
 

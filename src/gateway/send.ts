@@ -12,7 +12,7 @@ import { transport } from "./transport.ts";
 export interface Outgoing {
   target: Target;
   url: string;
-  body: Uint8Array | string;
+  body: readonly Uint8Array[];
   headers: Record<string, string>;
 }
 

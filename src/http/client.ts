@@ -36,8 +36,7 @@ export class HttpClient implements Keeper {
   readonly request: Transport = (request) => {
     if (request.signal.aborted) return Promise.reject(request.signal.reason);
     const { origin, target } = addressOf(request.url);
-    const body = typeof request.body === "string" ? Buffer.from(request.body) : request.body;
-    const exchange = new Exchange(writeHead(request, origin, target, body.length), body, request.signal);
+    const exchange = new Exchange(writeHead(request, origin, target), request.body, request.signal);
     const kept = this.#take(origin);
     if (kept) kept.carry(exchange);
     else this.#connect(origin, exchange, request.connectMs ?? this.#connectMs);
@@ -113,14 +112,15 @@ export class HttpClient implements Keeper {
 /** What would end a header line early, or cannot be written in Latin-1. */
 const UNWRITABLE = /[\r\n\0]|[^\x00-\xff]/;
 
-function writeHead(request: UpstreamRequest, origin: Origin, target: string, length: number): string {
+function writeHead({ headers, body }: UpstreamRequest, origin: Origin, target: string): string {
   let head = `POST ${target} HTTP/1.1\r\nhost: ${origin.host}\r\n`;
-  const { headers } = request;
   for (const name in headers) {
     const value = headers[name]!;
     if (UNWRITABLE.test(value))
       throw new HttpError("EINVAL", `The header ${name} holds characters that cannot be sent.`, false);
     head += `${name}: ${value}\r\n`;
   }
+  let length = 0;
+  for (const piece of body) length += piece.length;
   return `${head}content-length: ${length}\r\n\r\n`;
 }

@@ -18,7 +18,7 @@ export interface Keeper {
 }
 
 /** Requests are put together here: head and small bodies leave in one write. */
-const scratch = Buffer.allocUnsafe(256 * 1024);
+const scratch = Buffer.allocUnsafe(64 * 1024);
 
 export class Connection {
   readonly origin: Origin;
@@ -84,17 +84,19 @@ export class Connection {
   #send(exchange: Exchange): void {
     exchange.sent = true;
     const { requestHead: head, requestBody: body } = exchange;
-    const headBytes = scratch.write(head, 0, "latin1");
-    const inline = Math.min(body.length, scratch.length - headBytes);
-    scratch.set(inline === body.length ? body : body.subarray(0, inline), headBytes);
-    const first = scratch.subarray(0, headBytes + inline);
-    const taken = this.#write(first);
-    // The scratch belongs to the next request, so what is left of it is copied.
-    if (taken < first.length) this.#unsent.push(Buffer.from(first.subarray(taken)));
-    if (inline < body.length) {
-      this.#unsent.push(body.subarray(inline));
-      if (taken === first.length) this.drained();
+    const fits = head.length <= scratch.length;
+    let filled = fits ? scratch.write(head, 0, "latin1") : 0;
+    let next = 0;
+    for (; fits && next < body.length && filled + body[next]!.length <= scratch.length; next++) {
+      scratch.set(body[next]!, filled);
+      filled += body[next]!.length;
     }
+    const taken = this.#write(scratch.subarray(0, filled));
+    // The scratch belongs to the next request, so what is left of it is copied.
+    if (taken < filled) this.#unsent.push(Buffer.from(scratch.subarray(taken, filled)));
+    if (!fits) this.#unsent.push(Buffer.from(head, "latin1"));
+    if (next < body.length) this.#unsent.push(...body.slice(next));
+    if (taken === filled) this.drained();
   }
 
   /** @returns how many bytes the socket took */

@@ -23,7 +23,7 @@ interface Piece {
 export class Exchange implements UpstreamResponse, ByteReader {
   /** Request line and headers, with the blank line behind them. */
   readonly requestHead: string;
-  readonly requestBody: Uint8Array;
+  readonly requestBody: readonly Uint8Array[];
   readonly startedAt = performance.now();
   /** It went over a connection that had carried others. */
   reused = false;
@@ -55,7 +55,7 @@ export class Exchange implements UpstreamResponse, ByteReader {
   #waiting: { resolve(piece: Piece): void; reject(reason: unknown): void } | undefined;
   #failure: { reason: unknown } | undefined;
 
-  constructor(requestHead: string, requestBody: Uint8Array, signal: AbortSignal) {
+  constructor(requestHead: string, requestBody: readonly Uint8Array[], signal: AbortSignal) {
     this.requestHead = requestHead;
     this.requestBody = requestBody;
     this.#signal = signal;

@@ -10,7 +10,7 @@ const fetchTransport: Transport = ({ url, headers, body, signal }) =>
   fetch(url, {
     method: "POST",
     headers,
-    body,
+    body: Buffer.concat(body),
     redirect: "manual",
     signal,
     timeout: false,

@@ -5,7 +5,8 @@ export interface UpstreamRequest {
   /** Absolute http or https URL. */
   url: string;
   headers: Readonly<Record<string, string>>;
-  body: Uint8Array | string;
+  /** One behind the other; what is long is sent from where it stands. */
+  body: readonly Uint8Array[];
   /** Aborting it closes the connection, before the head of the answer as well as behind it. */
   signal: AbortSignal;
   /** Longest time to connect, the TLS handshake included, should that be needed. Milliseconds; the client's own by default. */

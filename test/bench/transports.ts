@@ -40,7 +40,9 @@ function withNode(): Ask {
 
 function withOwn(): Ask {
   const transport = createTransport({});
-  return async () => (await transport({ url, headers, body, signal: new AbortController().signal })).bytes();
+  const pieces = [Buffer.from(body)];
+  const request = () => ({ url, headers, body: pieces, signal: new AbortController().signal });
+  return async () => (await transport(request())).bytes();
 }
 
 const KINDS: Record<string, () => Ask> = {

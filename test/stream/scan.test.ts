@@ -43,7 +43,7 @@ test("depth is counted outside of strings only", () => {
 test("a member's value is exchanged and every other byte stays", () => {
   const text = bytes('{ "a" : 1 , "model":  "gpt\\u002d4" , "z":[ ] }');
   const span = scanBody(text, 9).members.get("model")!;
-  expect(Buffer.from(spliceMember(text, span, 'x"y')).toString()).toBe(
+  expect(Buffer.concat(spliceMember(text, span, 'x"y')).toString()).toBe(
     '{ "a" : 1 , "model":  "x\\"y" , "z":[ ] }',
   );
 });

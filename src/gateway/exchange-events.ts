@@ -249,7 +249,7 @@ class FrameSource implements ByteSource {
     const held = this.#held;
     if (!held) return this.#frames.next().then(write);
     this.#held = undefined;
-    return Promise.resolve(Buffer.from(writeFrame(held)));
+    return Promise.resolve(encoder.encode(writeFrame(held)));
   }
 
   stop(): void {
@@ -257,6 +257,8 @@ class FrameSource implements ByteSource {
   }
 }
 
+const encoder = new TextEncoder();
+
 function write({ done, value }: IteratorResult<Frame>): Uint8Array | undefined {
-  return done ? undefined : Buffer.from(writeFrame(value));
+  return done ? undefined : encoder.encode(writeFrame(value));
 }

@@ -50,7 +50,8 @@ export class DeltaWriter {
 
   /** The deltas an event gives; usage and the ending give none. */
   write(event: ChatEvent): JsonObject[] {
-    return this.#order.push(event).flatMap((ordered) => this.#write(ordered));
+    const ordered = this.#order.push(event);
+    return ordered.length === 1 ? this.#write(ordered[0]!) : ordered.flatMap((each) => this.#write(each));
   }
 
   #write(event: ChatEvent): JsonObject[] {

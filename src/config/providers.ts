@@ -17,6 +17,8 @@ export interface ProviderSettings {
   /** Patterns instead of the plugin's own. */
   models?: readonly string[];
   headers?: Readonly<Record<string, string>>;
+  /** Most calls in flight at each of its places at once. */
+  concurrency?: number;
   /** Complete, when the config says something of them. */
   timeouts?: UpstreamTimeouts;
   deployments?: readonly DeploymentSettings[];
@@ -31,6 +33,7 @@ export interface DeploymentSettings {
   baseUrl?: string;
   weight?: number;
   priority?: number;
+  concurrency?: number;
   timeouts?: UpstreamTimeouts;
 }
 
@@ -62,6 +65,7 @@ export function providerSettings(config: Config, env: Environment, provider: Pro
     baseUrl: url?.value,
     models: options.models,
     headers: headers.length > 0 ? (Object.fromEntries(headers) as Record<string, string>) : undefined,
+    concurrency: options.concurrency,
     timeouts,
     deployments: options.deployments?.map((place) => ({
       ...place,

@@ -75,6 +75,15 @@ const priority = Type.Optional(
   }),
 );
 
+const concurrency = Type.Optional(
+  Type.Integer({
+    minimum: 1,
+    maximum: 1_000_000,
+    description:
+      "Most calls in flight there at once, in one process; one more goes elsewhere, or is a 503. Default: any number.",
+  }),
+);
+
 const deploymentOptions = Type.Object(
   {
     name: Type.String({
@@ -86,6 +95,7 @@ const deploymentOptions = Type.Object(
     baseUrl: Type.Optional(Type.String({ description: "Its address, instead of the provider's." })),
     weight,
     priority,
+    concurrency,
     timeouts: Type.Optional(upstreamTimeouts),
   },
   { ...CLOSED, description: "One place a provider can be called at." },
@@ -145,6 +155,7 @@ const providerOptions = Type.Object(
         description: "Headers every request to it carries besides the plugin's own.",
       }),
     ),
+    concurrency,
     timeouts: Type.Optional(upstreamTimeouts),
     deployments: Type.Optional(
       Type.Array(deploymentOptions, {

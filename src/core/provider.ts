@@ -128,6 +128,8 @@ export interface Deployment {
   weight: number;
   /** Lower ones are used first; the others when those have failed. */
   priority: number;
+  /** Most calls in flight there at once, in one process; any number without it. */
+  concurrency?: number;
   /** Where they differ from the gateway's. */
   timeouts?: Readonly<UpstreamTimeouts>;
 }

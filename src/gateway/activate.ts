@@ -20,6 +20,8 @@ export interface ProviderSettings {
   /** Replaces the plugin's patterns. */
   models?: readonly string[];
   headers?: Readonly<Record<string, string>>;
+  /** Most calls in flight at each of its places at once. */
+  concurrency?: number;
   /** Where they differ from the gateway's. */
   timeouts?: UpstreamTimeouts;
   /** The places it is called at, instead of the one above. */
@@ -34,6 +36,7 @@ export interface DeploymentSettings {
   baseUrl?: string;
   weight?: number;
   priority?: number;
+  concurrency?: number;
   timeouts?: UpstreamTimeouts;
 }
 
@@ -113,6 +116,7 @@ export function activate(
         credentials: Object.freeze(apiKey ? credentialsOf(provider, apiKey.reveal()) : {}),
         weight: place.weight ?? 1,
         priority: place.priority ?? 0,
+        concurrency: place.concurrency ?? settings.concurrency,
         timeouts: place.timeouts ?? settings.timeouts,
       }),
     );

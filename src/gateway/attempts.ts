@@ -3,7 +3,8 @@
  * the budget of all. From the first byte that reaches the client on there is nothing to repeat.
  */
 import type { Attempt, Call } from "../core/call.ts";
-import type { GatewayError } from "../core/error.ts";
+import { GatewayError } from "../core/error.ts";
+import type { Target } from "../core/provider.ts";
 import { affinityOf } from "./affinity.ts";
 import { pause } from "./backoff.ts";
 import { remainingMs } from "./deadline.ts";
@@ -37,6 +38,7 @@ export async function attempt(incoming: Incoming, gateway: Gateway, ask: Try): P
   let place: Place | undefined;
   try {
     for (;;) {
+      if (health.isFull(step.target)) throw full(step.target);
       const running = call.begin(step.target, step.wait);
       health.begin(call, running);
       try {
@@ -61,6 +63,16 @@ export async function attempt(incoming: Incoming, gateway: Gateway, ask: Try): P
   } finally {
     if (place) health.budget.give(place);
   }
+}
+
+/** Nobody has room. */
+function full({ deployment }: Target): GatewayError {
+  const { name, concurrency } = deployment;
+  return new GatewayError(
+    "overloaded",
+    `${name} has as many calls in flight as it is given (${concurrency}); send the request again in a moment.`,
+    { code: "no_capacity", retryAfter: 1 },
+  );
 }
 
 function book(failure: Failure, running: Attempt): void {

@@ -52,7 +52,7 @@ export class Walk {
 
   /**
    * Where the call goes first. There always is somewhere: when all are open, the one of the model itself that opens first
-   * is called all the same, once.
+   * is called all the same, once; one that is full only when they all are.
    */
   first(now: number): Step {
     const only = this.#only;
@@ -151,7 +151,8 @@ export class Walk {
     const wait = failure.stale ? 0 : this.#pauseFor(failure);
     if (wait > (fallback ? PATIENCE_MS : LONGEST_WAIT_MS * (1 + SPREAD)) || wait >= left) return undefined;
     const { standing, opensAt } = this.#outlook(target, now);
-    if (standing === "failing" || (standing === "paused" && opensAt > now + wait)) return undefined;
+    if (standing === "failing" || standing === "full") return undefined;
+    if (standing === "paused" && opensAt > now + wait) return undefined;
     this.#repeated = true;
     return this.#take(target, wait);
   }

@@ -76,6 +76,40 @@ test("names that clients make up do not fill the memory", () => {
   expect(standing(health, "m0")).toBe("closed");
 });
 
+test("a place with a limit is full, for all models, until a call of any outcome has left", () => {
+  const health = new Health();
+  const target = targetOf("m");
+  const limited = { ...target, deployment: { ...target.deployment, concurrency: 2 } };
+  const enter = () => {
+    const call = new Call("req_test", "messages", new Headers());
+    health.begin(call, call.begin(limited, 0));
+    return call;
+  };
+  const other = { ...limited, model: "other" };
+  const failure = readFailure(new GatewayError("overloaded", "x"), new Call("r", "messages", new Headers()));
+  const endings: ((call: Call) => void)[] = [
+    (call) => void (call.outcome = "complete"),
+    (call) => void (call.outcome = "cancelled"),
+    (call) => void (call.outcome = "failed"),
+    (call) => {
+      const attempt = call.attempts[0]!;
+      attempt.failure = { class: failure.class, what: failure.what, ms: 1 };
+      health.failed(attempt, failure);
+    },
+  ];
+  const first = enter();
+  for (const end of endings) {
+    expect(health.isFull(other)).toBe(false);
+    const second = enter();
+    expect([health.isFull(other), health.outlook(other).standing]).toEqual([true, "full"]);
+    end(second);
+    health.settled(second);
+  }
+  first.outcome = "complete";
+  health.settled(first);
+  expect([health.isFull(limited), health.budget.running]).toEqual([false, 0]);
+});
+
 test("every call that begins leaves the budget", () => {
   const health = new Health();
   for (const how of ["complete", "broken", "cancelled", "upstream", "invalid-request", "quota"] as const)

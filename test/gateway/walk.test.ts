@@ -172,6 +172,18 @@ const ORDERS: readonly [why: string, setting: Setting, failure: Failure, order: 
     ["c", "b"],
   ],
   [
+    "where there is no room nobody is sent",
+    { choices: [a, b, c], standing: { a: "full", c: "full" }, opensAt: { a: Infinity, c: Infinity } },
+    failed("status"),
+    ["b", "b after 125"],
+  ],
+  [
+    "one that fails before one that is full",
+    { choices: [a, b], standing: { a: "full", b: "failing" }, opensAt: { a: Infinity, b: 5 } },
+    failed("status"),
+    ["b"],
+  ],
+  [
     "a rate limit is no failure that could be overruled",
     { choices: [a, b, c], standing: { a: "paused", b: "paused" } },
     failed("status", { repeatable: false }),
@@ -198,7 +210,13 @@ describe("the order of attempts", () => {
 
   test("whatever fails: no more than three attempts, and no place that may have answered is asked again", () => {
     const kinds = fc.constantFrom<FailureClass>("not-sent", "no-bytes", "status", "never", "started");
-    const standings = fc.constantFrom<Outlook["standing"]>("closed", "half-open", "failing", "paused");
+    const standings = fc.constantFrom<Outlook["standing"]>(
+      "closed",
+      "half-open",
+      "failing",
+      "paused",
+      "full",
+    );
     fc.assert(
       fc.property(
         fc.array(kinds, { minLength: 8, maxLength: 8 }),

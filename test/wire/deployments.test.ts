@@ -117,6 +117,34 @@ test("a client that leaves while the gateway waits is not asked for", async () =
   );
 });
 
+test("a place that has as many calls as it is given is passed over, and all of them is a 503", async () => {
+  const places = [upstream(silence), upstream(silence)];
+  const running = await gateway(places, { place: (index) => ({ priority: index, concurrency: 1 }) });
+  const leave = new AbortController();
+  const waiting = [0, 1].map(() =>
+    ask(running, { signal: leave.signal }).catch((cause: Error) => cause.name),
+  );
+  await until(
+    () => counts(places).every((count) => count === 1),
+    2_000,
+    () => `the calls did not spread: ${counts(places)}`,
+  );
+  for (const path of ["/v1/chat/completions", "/v1/messages"]) {
+    const { status, headers, text } = await ask(running, { path });
+    expect([status, headers.get("retry-after")]).toEqual([path.endsWith("messages") ? 529 : 503, "1"]);
+    expect(text).toContain("openai/d0 has as many calls in flight as it is given (1)");
+  }
+  leave.abort();
+  expect(await Promise.all(waiting)).toEqual(["AbortError", "AbortError"]);
+  for (const place of places) place.answer(answering);
+  await until(
+    () => running.log.filter((line) => line.includes('"outcome":"cancelled"')).length === 2,
+    2_000,
+    () => "the calls were not cancelled",
+  );
+  expect((await ask(running)).headers.get("x-weir-deployment")).toBe("openai/d0");
+});
+
 test("the client's own deadline ends the call, whatever is being tried", async () => {
   const running = await gateway([upstream(silence), upstream(silence)], {
     ...preferred,

@@ -8,6 +8,7 @@ import type { Failure } from "../failure.ts";
 import type { Standing } from "./breaker.ts";
 import { Breaker } from "./breaker.ts";
 import { RetryBudget } from "./budget.ts";
+import { Rooms } from "./room.ts";
 
 /** Model names come from clients: so many are remembered at most. */
 const REMEMBERED = 2_000;
@@ -23,16 +24,21 @@ export interface HealthOptions {
   random?(): number;
 }
 
-/** How a target stands, and when it may be tried if not now (monotonic milliseconds). */
+/**
+ * How a target stands, and when it may be tried if not now (monotonic milliseconds). `full`: as many calls are in flight
+ * there as may be.
+ */
 export interface Outlook {
-  standing: Standing;
+  standing: Standing | "full";
   opensAt: number;
 }
 
 const UNKNOWN: Outlook = { standing: "closed", opensAt: 0 };
+const FULL: Outlook = { standing: "full", opensAt: Infinity };
 
 export class Health {
   readonly budget = new RetryBudget();
+  readonly #rooms = new Rooms();
   readonly #breakers = new Map<string, Breaker>();
   readonly #options: HealthOptions;
 
@@ -40,7 +46,12 @@ export class Health {
     this.#options = options;
   }
 
+  isFull({ deployment }: Target): boolean {
+    return this.#rooms.isFull(deployment);
+  }
+
   outlook(target: Target, now = performance.now()): Outlook {
+    if (this.isFull(target)) return FULL;
     const breaker = this.#find(target);
     return breaker ? { standing: breaker.standing(now), opensAt: breaker.opensAt } : UNKNOWN;
   }
@@ -48,6 +59,7 @@ export class Health {
   /** An attempt goes out. */
   begin(call: Call, attempt: Attempt): void {
     if (call.attempts.length === 1) this.budget.enter();
+    this.#rooms.enter(attempt.target.deployment);
     this.#find(attempt.target)?.begin(attempt);
   }
 
@@ -63,6 +75,7 @@ export class Health {
 
   /** It failed before a byte of it reached the client. */
   failed(attempt: Attempt, failure: Failure, now = performance.now()): void {
+    this.#rooms.leave(attempt.target.deployment);
     switch (failure.verdict) {
       case "innocent":
         return this.#find(attempt.target)?.release(attempt);
@@ -103,6 +116,7 @@ export class Health {
     if (!attempt) return;
     this.budget.leave();
     if (attempt.failure) return;
+    this.#rooms.leave(attempt.target.deployment);
     if (call.outcome === "failed" && !call.givenUp) this.#broke(call, attempt, now);
     else this.#ended(call, attempt, now);
   }

@@ -5,6 +5,7 @@ import type { Usage } from "./events.ts";
 import { NO_USAGE } from "./events.ts";
 import type { Loss, LossCode } from "./loss.ts";
 import type { Target } from "./provider.ts";
+import { Stop } from "./stop.ts";
 
 /** How a call ended: `complete`, `failed` (an error was answered or sent in band), `cancelled` (the client left). */
 export type Outcome = "complete" | "failed" | "cancelled";
@@ -39,7 +40,7 @@ export class Call {
   readonly startedAt = performance.now();
   /** The client's request headers. */
   readonly headers: Headers;
-  #controller = new AbortController();
+  #stop = new Stop();
   #given?: GatewayError;
 
   /** Name of the gateway key that was used; absent when no keys are configured. */
@@ -85,7 +86,12 @@ export class Call {
 
   /** Aborts when the client leaves or the gateway gives up; goes with every upstream request of the running attempt. */
   get signal(): AbortSignal {
-    return this.#controller.signal;
+    return this.#stop.signal;
+  }
+
+  /** The same for the gateway's own code, which needs no AbortSignal. */
+  get stop(): Stop {
+    return this.#stop;
   }
 
   /** Why the whole call was given up; absent while it may still be answered. */
@@ -96,12 +102,12 @@ export class Call {
   /** Stops everything that is done for this call. @param reason what a reader of the answer is told. */
   abort(reason: GatewayError): void {
     this.#given ??= reason;
-    this.#controller.abort(reason);
+    this.#stop.abort(reason);
   }
 
   /** Stops the running attempt only: another one may answer. */
   abortAttempt(reason: GatewayError): void {
-    this.#controller.abort(reason);
+    this.#stop.abort(reason);
   }
 
   /** Begins an attempt; what an earlier one left behind does not leak into it. @param waited milliseconds before it */
@@ -114,7 +120,7 @@ export class Call {
   }
 
   #forget(): void {
-    if (this.signal.aborted && !this.#given) this.#controller = new AbortController();
+    if (this.#stop.aborted && !this.#given) this.#stop = new Stop();
     this.request = this.finish = this.headAt = this.firstByteAt = undefined;
     this.upstreamStatus = this.upstreamRequestId = undefined;
     this.usage = NO_USAGE;

@@ -57,7 +57,7 @@ export async function attempt(incoming: Incoming, gateway: Gateway, ask: Try): P
         if (!next || (failure.class !== "not-sent" && !place)) return conclude(failure, call, gateway);
         step = next;
       }
-      if (step.wait > 0) await pause(step.wait, call.signal);
+      if (step.wait > 0) await pause(step.wait, call.stop);
       if (call.givenUp) throw call.givenUp;
     }
   } finally {

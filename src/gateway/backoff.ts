@@ -1,4 +1,5 @@
 /** Pauses between attempts. */
+import type { Stoppable } from "../core/stop.ts";
 
 const BASE_MS = 250;
 const CAP_MS = 8_000;
@@ -8,16 +9,16 @@ export function fullJitter(retry: number, random: () => number = Math.random): n
   return random() * Math.min(CAP_MS, BASE_MS * 2 ** (retry - 1));
 }
 
-/** Fulfils after so many milliseconds, or as soon as the signal aborts; whoever waits looks which. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
-  if (ms <= 0 || signal.aborted) return Promise.resolve();
+/** Fulfils after so many milliseconds, or as soon as it is stopped; whoever waits looks which. */
+export function pause(ms: number, stop: Stoppable): Promise<void> {
+  if (ms <= 0 || stop.aborted) return Promise.resolve();
   return new Promise((resolve) => {
     const end = () => {
       clearTimeout(timer);
-      signal.removeEventListener("abort", end);
+      stop.removeEventListener("abort", end);
       resolve();
     };
     const timer = setTimeout(end, ms);
-    signal.addEventListener("abort", end, { once: true });
+    stop.addEventListener("abort", end);
   });
 }

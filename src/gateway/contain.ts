@@ -121,7 +121,7 @@ async function* containEvents(
       if (count % FAIR_SHARE === 0) await new Promise(setImmediate);
     }
   } catch (cause) {
-    throw call.signal.aborted ? GatewayError.from(call.signal.reason) : pluginFailure(`${who} failed`, cause);
+    throw call.stop.reason ?? pluginFailure(`${who} failed`, cause);
   } finally {
     left.forget();
     close(iterator);
@@ -146,10 +146,11 @@ interface Leave {
 function leaveOnAbort(call: Call): Leave {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   aborted.catch(() => {});
-  const onAbort = () => reject(GatewayError.from(call.signal.reason));
-  if (call.signal.aborted) onAbort();
-  call.signal.addEventListener("abort", onAbort, { once: true });
-  return { aborted, forget: () => call.signal.removeEventListener("abort", onAbort) };
+  const { stop } = call;
+  const onAbort = () => reject(stop.reason);
+  if (stop.aborted) onAbort();
+  stop.addEventListener("abort", onAbort);
+  return { aborted, forget: () => stop.removeEventListener("abort", onAbort) };
 }
 
 /** What a plugin says on purpose is passed on; anything else is for the log, under the plugin's name. */

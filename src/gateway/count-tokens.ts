@@ -43,7 +43,7 @@ async function askProvider(
     const answer = parseJson(text);
     return isObject(answer) && typeof answer["input_tokens"] === "number" ? text : undefined;
   } catch (thrown) {
-    if (call.signal.aborted) throw thrown;
+    if (call.stop.aborted) throw thrown;
     return undefined;
   }
 }

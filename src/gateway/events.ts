@@ -39,7 +39,7 @@ export async function* meter(
   }
   if (ended) return;
   // Whoever gives the events may well stop giving them because it was told to.
-  if (call.signal.aborted) throw GatewayError.from(call.signal.reason);
+  if (call.stop.reason) throw call.stop.reason;
   throw new GatewayError("upstream", "The answer broke off before its end.", { code: "stream_incomplete" });
 }
 

@@ -172,7 +172,7 @@ async function* framesOf(
       }
     }
   } catch (cause) {
-    if (call.signal.aborted) throw GatewayError.from(call.signal.reason);
+    if (call.stop.reason) throw call.stop.reason;
     if (cause instanceof GatewayError) throw cause;
     throw new GatewayError("upstream", "The provider's stream broke off.", {
       code: "stream_incomplete",

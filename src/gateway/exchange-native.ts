@@ -238,7 +238,7 @@ class RelaySource implements ByteSource {
   };
 
   readonly #onBreak = (cause: unknown) => {
-    if (this.#call.signal.aborted) throw GatewayError.from(this.#call.signal.reason);
+    if (this.#call.stop.reason) throw this.#call.stop.reason;
     // What breaks behind the terminator takes nothing away from the answer (pitfall 25).
     if (this.#isOver()) return this.#finish();
     throw broken(cause);

@@ -70,7 +70,7 @@ export function exchange(incoming: Incoming, gateway: Gateway): Promise<Answer> 
   return attempt(incoming, gateway, ask);
 }
 
-async function ask(incoming: Incoming, gateway: Gateway): Promise<Answer> {
+function ask(incoming: Incoming, gateway: Gateway): Promise<Answer> {
   const { call } = incoming;
   const target = call.target!;
   if (target.substitute) call.lose("substituted", "model", target.reason);

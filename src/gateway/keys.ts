@@ -25,10 +25,11 @@ export function createKeyring(keys: readonly NamedDigest[]): Keyring {
     keys.map(({ name, sha256 }) => [sha256, { name, digest: Buffer.from(sha256, "hex") }]),
   );
   const nobody = Buffer.alloc(32);
+  const digest = Buffer.alloc(32);
 
   /** The same work for a right key and a wrong one: one digest, one look-up by all of it, one comparison. */
   function find(key: string): { name: string } | undefined {
-    const digest = new Bun.CryptoHasher("sha256").update(key).digest();
+    Bun.SHA256.hash(key, digest);
     const candidate = known.get(digest.toString("hex"));
     const equal = timingSafeEqual(digest, candidate?.digest ?? nobody);
     return equal && candidate !== undefined ? { name: candidate.name } : undefined;

@@ -64,7 +64,7 @@ export async function send(outgoing: Outgoing, call: Call): Promise<UpstreamResp
       url,
       headers: outgoing.headers,
       body: outgoing.body,
-      signal: call.signal,
+      stop: call.stop,
       connectMs: target.deployment.timeouts?.connectMs,
     });
   } catch (cause) {
@@ -95,7 +95,7 @@ const UNREACHABLE: Record<string, string> = {
 };
 
 function sendFailure(cause: unknown, target: Target, call: Call): GatewayError {
-  if (call.signal.aborted) return GatewayError.from(call.signal.reason);
+  if (call.stop.reason) return call.stop.reason;
   const code = errorCode(cause);
   const what =
     UNREACHABLE[code] ??
@@ -135,7 +135,7 @@ export async function readAnswer(response: UpstreamResponse, call: Call): Promis
     return await readUpTo(response, MAX_ANSWER_BYTES, false);
   } catch (cause) {
     if (cause instanceof GatewayError) throw cause;
-    if (call.signal.aborted) throw GatewayError.from(call.signal.reason);
+    if (call.stop.reason) throw call.stop.reason;
     throw new GatewayError("upstream", "The provider broke off its answer.", {
       code: "stream_incomplete",
       cause,

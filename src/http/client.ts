@@ -32,11 +32,11 @@ export class HttpClient implements Keeper {
     this.#idleMs = idleMs;
   }
 
-  /** @throws HttpError, or the signal's reason */
+  /** @throws HttpError, or the reason why it was stopped */
   readonly request: Transport = (request) => {
-    if (request.signal.aborted) return Promise.reject(request.signal.reason);
+    if (request.stop.aborted) return Promise.reject(request.stop.reason);
     const { origin, target } = addressOf(request.url);
-    const exchange = new Exchange(writeHead(request, origin, target), request.body, request.signal);
+    const exchange = new Exchange(writeHead(request, origin, target), request.body, request.stop);
     const kept = this.#take(origin);
     if (kept) kept.carry(exchange);
     else this.#connect(origin, exchange, request.connectMs ?? this.#connectMs);

@@ -1,4 +1,5 @@
 /** One request and its answer: reads the head, takes the framing off the body, and hands it over as it is asked for. */
+import type { Stoppable } from "../core/stop.ts";
 import type { BodyReader } from "./body.ts";
 import { createBodyReader } from "./body.ts";
 import type { Connection } from "./connection.ts";
@@ -42,7 +43,7 @@ export class Exchange implements UpstreamResponse, ByteReader {
   status = 0;
   headers = new HeaderList();
 
-  readonly #signal: AbortSignal;
+  readonly #stop: Stoppable;
   #connection: Connection | undefined;
   #resolve!: (response: UpstreamResponse) => void;
   #reject!: (reason: unknown) => void;
@@ -55,15 +56,15 @@ export class Exchange implements UpstreamResponse, ByteReader {
   #waiting: { resolve(piece: Piece): void; reject(reason: unknown): void } | undefined;
   #failure: { reason: unknown } | undefined;
 
-  constructor(requestHead: string, requestBody: readonly Uint8Array[], signal: AbortSignal) {
+  constructor(requestHead: string, requestBody: readonly Uint8Array[], stop: Stoppable) {
     this.requestHead = requestHead;
     this.requestBody = requestBody;
-    this.#signal = signal;
+    this.#stop = stop;
     this.response = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    signal.addEventListener("abort", this);
+    stop.addEventListener("abort", this);
   }
 
   get ok(): boolean {
@@ -79,10 +80,10 @@ export class Exchange implements UpstreamResponse, ByteReader {
     this.#connection = connection;
   }
 
-  /** The signal was aborted. */
+  /** Nobody wants it any more. */
   handleEvent(): void {
     this.#connection?.abandon(this);
-    this.fail(this.#signal.reason);
+    this.fail(this.#stop.reason);
   }
 
   /** Takes the next bytes of the connection. @throws HttpError `EPROTO` */
@@ -170,7 +171,7 @@ export class Exchange implements UpstreamResponse, ByteReader {
   #settle(): void {
     this.done = true;
     if (this.#paused) this.#continue();
-    this.#signal.removeEventListener("abort", this);
+    this.#stop.removeEventListener("abort", this);
   }
 
   get body(): ByteStream {
@@ -184,18 +185,20 @@ export class Exchange implements UpstreamResponse, ByteReader {
 
   /** All that has come since, in one piece. */
   read(): Promise<Piece> {
-    if (this.#queue.length > 0) {
-      const value = joined(this.#queue);
-      this.#queue = [];
-      this.#queuedBytes = 0;
-      if (this.#paused) this.#continue();
-      return Promise.resolve({ done: false, value });
-    }
+    if (this.#queue.length > 0) return Promise.resolve({ done: false, value: this.#takeQueue() });
     if (this.#failure) return Promise.reject(this.#failure.reason);
     if (this.done) return Promise.resolve({ done: true });
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
     });
+  }
+
+  #takeQueue(): Uint8Array {
+    const value = joined(this.#queue);
+    this.#queue = [];
+    this.#queuedBytes = 0;
+    if (this.#paused) this.#continue();
+    return value;
   }
 
   #continue(): void {
@@ -213,7 +216,12 @@ export class Exchange implements UpstreamResponse, ByteReader {
     return Promise.resolve();
   }
 
-  async bytes(): Promise<Uint8Array> {
+  bytes(): Promise<Uint8Array> {
+    const isHere = this.done && !this.#failure && !this.headers.has("content-encoding");
+    return isHere ? Promise.resolve(this.#takeQueue()) : this.#gather();
+  }
+
+  async #gather(): Promise<Uint8Array> {
     const reader = this.body.getReader();
     const pieces: Uint8Array[] = [];
     for (;;) {

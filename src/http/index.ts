@@ -6,15 +6,19 @@ export { HttpError } from "./error.ts";
 export type * from "./types.ts";
 
 /** Over the runtime's `fetch`. Redirects are not followed; the gateway keeps its own clocks (runtime findings 7 and 9). */
-const fetchTransport: Transport = ({ url, headers, body, signal }) =>
-  fetch(url, {
+const fetchTransport: Transport = ({ url, headers, body, stop }) => {
+  const controller = new AbortController();
+  if (stop.aborted) controller.abort(stop.reason);
+  stop.addEventListener("abort", () => controller.abort(stop.reason));
+  return fetch(url, {
     method: "POST",
     headers,
     body: Buffer.concat(body),
     redirect: "manual",
-    signal,
+    signal: controller.signal,
     timeout: false,
   } as RequestInit);
+};
 
 /** A proxy speaks CONNECT, authentication and exceptions; `fetch` knows them all. @param env of the process */
 export function createTransport(

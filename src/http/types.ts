@@ -1,5 +1,6 @@
 /** How bytes go to an upstream and come back: one request, one answer. What a failure means is for others to say. */
 import type { HeaderReader } from "../core/format.ts";
+import type { Stoppable } from "../core/stop.ts";
 
 export interface UpstreamRequest {
   /** Absolute http or https URL. */
@@ -8,7 +9,7 @@ export interface UpstreamRequest {
   /** One behind the other; what is long is sent from where it stands. */
   body: readonly Uint8Array[];
   /** Aborting it closes the connection, before the head of the answer as well as behind it. */
-  signal: AbortSignal;
+  stop: Stoppable;
   /** Longest time to connect, the TLS handshake included, should that be needed. Milliseconds; the client's own by default. */
   connectMs?: number;
 }

@@ -33,16 +33,16 @@ function checkContentType(type: string | null): void {
 /** Up to this declared length a body is read at once, which is quicker but does not show how it comes. Bytes. */
 const AT_ONCE = 512 * 1024;
 
-async function readBytes(request: Request, limit: number, upload: Upload): Promise<Uint8Array> {
+function readBytes(request: Request, limit: number, upload: Upload): Promise<Uint8Array> {
   const declared = request.headers.get("content-length");
   const length = declared === null ? Infinity : Number(declared);
   if (declared !== null && length > limit) throw tooLarge(limit);
   const encoding = request.headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
   if (encoding === "identity" && length <= AT_ONCE) {
     upload.credit(length);
-    return new Uint8Array(await upload.inTime(request.arrayBuffer()));
+    return upload.inTime(request.bytes());
   }
-  if (!request.body) return new Uint8Array(0);
+  if (!request.body) return Promise.resolve(new Uint8Array(0));
   if (encoding === "identity") return collect(request.body, () => limit, encoding, upload);
   const packed = { bytes: 0 };
   const unpacked = decoded(counted(request.body, packed), encoding);

@@ -46,9 +46,10 @@ export class RequestBody {
    * sentence that says so.
    * @param implied members that count as given @throws GatewayError `invalid-request`
    */
-  hold(client: ClientCodec, implied: JsonObject): void {
-    if (this.short && fits(client, { ...implied, ...this.short })) return;
-    client.checkRequest({ ...implied, ...this.json });
+  hold(client: ClientCodec, implied?: JsonObject): void {
+    const given = (body: JsonObject) => (implied ? { ...implied, ...body } : body);
+    if (this.short && fits(client, given(this.short))) return;
+    client.checkRequest(given(this.json));
   }
 
   /** A top-level text, number or truth value. One that was cut short is read at its place. */

@@ -134,11 +134,13 @@ function isSpace(byte: number): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
+const encoder = new TextEncoder();
+
 /** The body with the bytes of one member's value replaced by `value` as JSON, in pieces: nothing is copied. */
 export function spliceMember(
   bytes: Uint8Array,
   span: { start: number; end: number },
   value: string,
 ): Uint8Array[] {
-  return [bytes.subarray(0, span.start), Buffer.from(JSON.stringify(value)), bytes.subarray(span.end)];
+  return [bytes.subarray(0, span.start), encoder.encode(JSON.stringify(value)), bytes.subarray(span.end)];
 }

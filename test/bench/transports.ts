@@ -41,7 +41,7 @@ function withNode(): Ask {
 function withOwn(): Ask {
   const transport = createTransport({});
   const pieces = [Buffer.from(body)];
-  const request = () => ({ url, headers, body: pieces, signal: new AbortController().signal });
+  const request = () => ({ url, headers, body: pieces, stop: new AbortController().signal });
   return async () => (await transport(request())).bytes();
 }
 

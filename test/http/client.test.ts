@@ -56,7 +56,7 @@ function makeClient(options?: ConstructorParameters<typeof HttpClient>[0]): Http
 
 function post(client: HttpClient, url: string, body = "{}", signal = new AbortController().signal) {
   const headers = { "content-type": "application/json" };
-  return client.request({ url, headers, body: [Buffer.from(body)], signal });
+  return client.request({ url, headers, body: [Buffer.from(body)], stop: signal });
 }
 
 const text = (bytes: Uint8Array) => Buffer.from(bytes).toString("latin1");
@@ -319,8 +319,8 @@ test("a connection that is not made in time is given up; nothing was sent", asyn
   const peer = await serve(() => {});
   const { port } = new URL(peer.url);
   const client = makeClient();
-  const signal = new AbortController().signal;
-  const request = { url: `https://127.0.0.1:${port}/`, headers: {}, body: [], signal, connectMs: 100 };
+  const stop = new AbortController().signal;
+  const request = { url: `https://127.0.0.1:${port}/`, headers: {}, body: [], stop, connectMs: 100 };
   const error = await failure(client.request(request));
   expect([error.code, error.sent]).toEqual(["ETIMEDOUT", false]);
   await eventually(() => client.size === 0);
@@ -335,11 +335,11 @@ test("what cannot be reached was not sent", async () => {
 
 test("a header that would end its line is refused, and so are other schemes", () => {
   const client = makeClient();
-  const signal = new AbortController().signal;
+  const stop = new AbortController().signal;
   for (const value of ["a\r\nb: c", "a\nb", "\0", "ü€"])
     expect(() =>
-      client.request({ url: "http://127.0.0.1:1/", headers: { x: value }, body: [], signal }),
+      client.request({ url: "http://127.0.0.1:1/", headers: { x: value }, body: [], stop }),
     ).toThrow();
   for (const url of ["file:///etc/hostname", "data:,x", "s3://a/b"])
-    expect(() => client.request({ url, headers: {}, body: [], signal })).toThrow();
+    expect(() => client.request({ url, headers: {}, body: [], stop })).toThrow();
 });

@@ -42,14 +42,14 @@ export function countRoute(format: Format & { client: ClientCodec }, context: Ro
 }
 
 export function generateRoute(format: Format & { client: ClientCodec }, context: RouteContext) {
-  return walkRoute(format, context, {}, generate);
+  return walkRoute(format, context, undefined, generate);
 }
 
 /** Handles `POST` of one client format. Whoever the caller is, is settled before a byte of the body is read. */
 function walkRoute(
   format: Format & { client: ClientCodec },
   context: RouteContext,
-  implied: JsonObject,
+  implied: JsonObject | undefined,
   walk: Walk,
 ) {
   const { gateway, authenticate, admission, release } = context;
@@ -82,7 +82,7 @@ async function readIncoming(
   call: Call,
   format: Format & { client: ClientCodec },
   { limits, gateway }: RouteContext,
-  implied: JsonObject,
+  implied: JsonObject | undefined,
 ): Promise<Incoming> {
   const body = await readBody(request, limits, gateway.clock);
   body.hold(format.client, implied);

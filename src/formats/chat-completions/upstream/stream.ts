@@ -20,7 +20,7 @@ async function* readStream(frames: AsyncIterable<Frame>, call: Call): AsyncGener
   let done = false;
   try {
     while (!done) {
-      const frame = await nextFrame(source, () => reader.finished && !call.signal.aborted);
+      const frame = await nextFrame(source, () => reader.finished && !call.stop.aborted);
       if (!frame) break;
       const data = frame.data.trim();
       done = data === "[DONE]";

@@ -17,7 +17,7 @@ import { Admission } from "./server/admission.ts";
 import { createApp } from "./server/app.ts";
 import { createAuthenticate } from "./server/authenticate.ts";
 import type { Listener } from "./server/listen.ts";
-import { listen } from "./server/listen.ts";
+import { allowSilence, listen } from "./server/listen.ts";
 import { createLogger } from "./server/log.ts";
 import { createRequestId, respondError } from "./server/respond.ts";
 import { VERSION } from "./version.ts";
@@ -106,7 +106,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       authenticate: createAuthenticate(createKeyring(config.keys)),
       admission: new Admission(config.limits),
       address: (request) => server?.requestIP(request)?.address ?? "",
-      release: (request) => server?.timeout(request, 60),
+      allowSilence: (request, allowed) => allowSilence(server, request, allowed),
       version: VERSION,
       ready: () => !draining,
     });

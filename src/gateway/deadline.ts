@@ -11,6 +11,10 @@ export class Deadline implements Watcher {
   readonly #clock: Clock;
   readonly #timeouts: Timeouts;
   readonly #ownMs: number | undefined;
+  /** The call has lasted for some seconds. */
+  isLong = false;
+  /** Called when it has; what only long calls need is not done for the others. */
+  onLong?: () => void;
   /** Called once when the answer has not begun after `holdMs`. */
   onHold?: () => void;
 
@@ -39,6 +43,10 @@ export class Deadline implements Watcher {
     const limits = timeoutsOf(call, this.#timeouts);
     const totalMs = Math.min(limits.totalMs, this.#ownMs ?? Infinity);
     if (soon - call.startedAt > totalMs) return this.#giveUp(totalMs);
+    if (!this.isLong && now - call.startedAt > LONG_MS) {
+      this.isLong = true;
+      this.onLong?.();
+    }
     if (call.firstByteAt !== undefined) return;
     if (now - call.startedAt > this.#timeouts.holdMs) {
       this.onHold?.();
@@ -53,6 +61,9 @@ export class Deadline implements Watcher {
     this.end(tooLate("The call took longer than", totalMs));
   }
 }
+
+/** Milliseconds; far below what a connection may be idle. */
+const LONG_MS = 5_000;
 
 /** Seconds a client gives the whole call. */
 const DEADLINE = "x-request-timeout";

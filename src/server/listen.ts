@@ -8,8 +8,11 @@ export interface ListenOptions {
   onFault(fault: unknown): Response;
 }
 
-/** Seconds an idle keep-alive connection stays open. */
-const IDLE_SECONDS = 60;
+/**
+ * Seconds a connection stays open on which nothing happens; longer than a stalled upload is waited for, so that its
+ * client is told why.
+ */
+const IDLE_SECONDS = 65;
 
 export function listen(options: ListenOptions) {
   return Bun.serve({
@@ -21,13 +24,14 @@ export function listen(options: ListenOptions) {
     idleTimeout: IDLE_SECONDS,
     // The default page shows messages and source (runtime 2.2).
     development: false,
-    fetch(request, server) {
-      // A quiet stream is not an idle connection; the gateway has its own clocks for it.
-      if (request.method === "POST") server.timeout(request, 0);
-      return options.fetch(request);
-    },
+    fetch: (request) => options.fetch(request),
     error: options.onFault,
   });
+}
+
+/** Whether the connection of a running request may be silent for as long as it likes: a quiet upstream is no idle client. */
+export function allowSilence(server: Listener | undefined, request: Request, allowed: boolean): void {
+  server?.timeout(request, allowed ? 0 : IDLE_SECONDS);
 }
 
 export type Listener = ReturnType<typeof listen>;

@@ -66,6 +66,21 @@ const ATTACKS: readonly Attack[] = [
     drop: () => "1\r\n \r\n",
   },
   {
+    what: "kept behind an unknown path",
+    connections: 50,
+    opening: writeRequest("POST", "/nowhere", ["Host: a", JSON_TYPE, "content-length: 2"], "{}"),
+  },
+  {
+    what: "kept behind an explanation",
+    connections: 50,
+    opening: writeRequest(
+      "POST",
+      "/v1/explain",
+      ["Host: a", JSON_TYPE, `content-length: ${BODY.length}`],
+      BODY,
+    ),
+  },
+  {
     what: "second heads",
     connections: 100,
     opening: `${writeRequest("GET", "/health", ["Host: a"])}GET /health HTTP/1.1\r\nHost: a\r\n`,
@@ -145,6 +160,10 @@ async function goodTraffic(calls: number): Promise<number[]> {
 /** The longest a slow client may keep its connection. Milliseconds. */
 const PATIENCE_MS = 75_000;
 
+/** A call that nobody says anything about for longer than a connection may be idle. */
+const SILENT_MS = 72_000;
+let silent: Promise<string>;
+
 goal(
   26,
   "slow attacks",
@@ -154,6 +173,18 @@ goal(
     const quiet = quantile(await goodTraffic(500), 0.99);
     const pid = listenerOf(gateway.port);
     const before = costOf(pid);
+    silent = fetch(gateway.url + POST, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({
+        model: `mock/slow-start-${SILENT_MS}`,
+        messages: [{ role: "user", content: "hi" }],
+      }),
+      timeout: false,
+    } as RequestInit).then(
+      (response) => response.text(),
+      (cause: Error) => `broken: ${cause.name}`,
+    );
     const startedAt = performance.now();
     const attacks = ATTACKS.map((attack) => ({ ...attack, ...begin(attack) }));
     await Bun.sleep(3_000);
@@ -176,4 +207,15 @@ goal(
     };
   },
   150_000,
+);
+
+goal(
+  13,
+  "a slow model survives, without a stream",
+  `${SILENT_MS / 1000} s without a byte on a connection: answered`,
+  async () => {
+    const text = await silent;
+    const isAnswered = text.includes('"finish_reason":"stop"');
+    return { measured: isAnswered ? "answered" : text.slice(0, 200), holds: isAnswered };
+  },
 );

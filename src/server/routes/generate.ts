@@ -24,8 +24,8 @@ export interface RouteContext {
   admission: Admission;
   /** The address a request came from. */
   address(request: Request): string;
-  /** The answer to this request is over: its connection is an ordinary idle one again. */
-  release(request: Request): void;
+  /** Whether the connection of a running request may be silent for as long as it likes, or is then taken for idle. */
+  allowSilence(request: Request, allowed: boolean): void;
 }
 
 /** What is done with a request that has been read and checked. */
@@ -52,15 +52,16 @@ function walkRoute(
   implied: JsonObject | undefined,
   walk: Walk,
 ) {
-  const { gateway, authenticate, admission, release } = context;
+  const { gateway, authenticate, admission, allowSilence } = context;
   return async (request: Request): Promise<Response> => {
     const call = new Call(createRequestId(), format.id, request.headers);
     request.signal.addEventListener("abort", () => call.outcome ?? call.abort(clientLeft()));
     const deadline = new Deadline(call, gateway.clock, gateway.timeouts);
     let client: string | undefined;
+    deadline.onLong = () => allowSilence(request, true);
     call.release = () => {
       deadline.stop();
-      release(request);
+      if (deadline.isLong) allowSilence(request, false);
       if (client !== undefined) admission.leave(client);
     };
     try {

@@ -39,35 +39,44 @@ export const KILOBYTES = [1, 20, 200];
 
 export async function measureCalls(options: BenchOptions): Promise<CallsCase[]> {
   const cases: CallsCase[] = [];
-  for (const kilobytes of KILOBYTES)
-    for (const connections of CONNECTIONS) {
-      options.progress(`calls of ${kilobytes} KB over ${connections} connections`);
-      cases.push({ connections, kilobytes, fronts: await measureFronts(options, connections, kilobytes) });
-    }
+  for (const kilobytes of KILOBYTES) cases.push(...(await measureSize(options, kilobytes)));
   return cases;
 }
 
-async function measureFronts(
-  { rig, fronts, rounds, seconds }: BenchOptions,
+/** In each round all fronts at each number of connections: what is compared is measured side by side. */
+async function measureSize(options: BenchOptions, kilobytes: number): Promise<CallsCase[]> {
+  const { fronts, rounds, progress } = options;
+  const runs = CONNECTIONS.map(() => new Map<string, Calls[]>(fronts.map(({ name }) => [name, []])));
+  for (let round = 1; round <= rounds; round++)
+    for (const [at, connections] of CONNECTIONS.entries()) {
+      progress(`calls of ${kilobytes} KB over ${connections} connections, ${round} of ${rounds}`);
+      for (const front of fronts)
+        runs[at]!.get(front.name)!.push(await runCalls(options, front, connections, kilobytes));
+    }
+  return CONNECTIONS.map((connections, at) => ({
+    connections,
+    kilobytes,
+    fronts: Object.fromEntries([...runs[at]!].map(([name, list]) => [name, medians(list)])),
+  }));
+}
+
+async function runCalls(
+  { rig, seconds }: BenchOptions,
+  { prefix, port, program }: Front,
   connections: number,
   kilobytes: number,
-): Promise<Record<string, Calls>> {
-  const runs = new Map<string, Calls[]>(fronts.map(({ name }) => [name, []]));
-  for (let round = 0; round < rounds; round++)
-    for (const front of fronts) {
-      const body = await writeBody(rig, { model: `${front.prefix}bench`, stream: false, kilobytes });
-      const before = front.program ? await cpuOf(front.program.pid) : 0;
-      const load = await rig.load("calls", { port: front.port, connections, seconds, body });
-      const spent = front.program ? (await cpuOf(front.program.pid)) - before : 0;
-      runs.get(front.name)!.push({
-        perSecond: load.answered / load.seconds,
-        p50: load.p50,
-        p99: load.p99,
-        cpu: spent / Math.max(1, load.answered),
-        failed: load.failed,
-      });
-    }
-  return Object.fromEntries([...runs].map(([name, list]) => [name, medians(list)]));
+): Promise<Calls> {
+  const body = await writeBody(rig, { model: `${prefix}bench`, stream: false, kilobytes });
+  const before = program ? await cpuOf(program.pid) : 0;
+  const load = await rig.load("calls", { port, connections, seconds, body });
+  const spent = program ? (await cpuOf(program.pid)) - before : 0;
+  return {
+    perSecond: load.answered / load.seconds,
+    p50: load.p50,
+    p99: load.p99,
+    cpu: spent / Math.max(1, load.answered),
+    failed: load.failed,
+  };
 }
 
 function writeBody(

@@ -21,6 +21,7 @@ const HELP = `bun run bench [options]
   --quick         one short round of everything but the soak, in two minutes
   --soak MINUTES  how long the soak goes on (default 3)
   --json FILE     where the figures go (default dist/bench.json)
+  --from FILE     takes the figures of an earlier run instead of measuring
   --readme        puts the table into README.md`;
 
 const { values } = parseArgs({
@@ -29,6 +30,7 @@ const { values } = parseArgs({
     quick: { type: "boolean", default: false },
     soak: { type: "string", default: "3" },
     json: { type: "string", default: join(ROOT, "dist/bench.json") },
+    from: { type: "string" },
     readme: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
@@ -48,10 +50,9 @@ for (const signal of ["SIGINT", "SIGTERM"] as const)
   });
 
 try {
-  rig.build();
-  const results = await measureAll();
+  const results = values.from ? ((await Bun.file(values.from).json()) as Results) : await measureAll();
   const text = writeResults(results);
-  await Bun.write(values.json, `${JSON.stringify(results, null, 2)}\n`);
+  if (!values.from) await Bun.write(values.json, `${JSON.stringify(results, null, 2)}\n`);
   if (values.readme) await writeReadme(text);
   console.log(text);
 } finally {
@@ -68,6 +69,7 @@ function chosenGroups(only: string | undefined, quick: boolean): ReadonlySet<Gro
 }
 
 async function measureAll(): Promise<Results> {
+  rig.build();
   const upstream = await freePort();
   rig.startUpstream(upstream);
   await Bun.sleep(200);
@@ -112,10 +114,10 @@ function machine(): string {
 async function writeReadme(text: string): Promise<void> {
   const file = join(ROOT, "README.md");
   const readme = await Bun.file(file).text();
-  const marked = /(<!-- bench -->\n)[^]*?(\n<!-- \/bench -->)/;
+  const marked = /(<!-- bench -->\n)[^]*?(<!-- \/bench -->)/;
   if (!marked.test(readme)) throw new Error("README.md has no <!-- bench --> marks to write between.");
   await Bun.write(
     file,
-    readme.replace(marked, (_, open, close) => `${open}${text}${close}`),
+    readme.replace(marked, (_, open, close) => `${open}\n${text}\n\n${close}`),
   );
 }

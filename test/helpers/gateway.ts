@@ -139,7 +139,7 @@ async function startProcess(
 
 async function untilHealthy(url: string): Promise<void> {
   for (let tries = 0; tries < 200; tries++) {
-    const healthy = await fetch(`${url}/health`).then(
+    const healthy = await fetch(`${url}/health`, { headers: { connection: "close" } }).then(
       (response) => response.ok,
       () => false,
     );

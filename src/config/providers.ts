@@ -1,6 +1,7 @@
 /** What environment and config say about one provider. */
 import type { Provider, UpstreamTimeouts } from "../core/provider.ts";
 import { Secret } from "../core/secret.ts";
+import type { ProviderSettings } from "../core/settings.ts";
 import { baseUrlFault, normalizeBaseUrl } from "./address.ts";
 import { secretFault } from "./checks.ts";
 import { ConfigError } from "./error.ts";
@@ -8,33 +9,12 @@ import type { Config } from "./schema.ts";
 import type { Environment } from "./substitute.ts";
 import { didYouMean } from "./suggest.ts";
 
-export interface ProviderSettings {
+/** Addresses are absolute and end without a slash: the variable's, else the config's, else the plugin's own. */
+export interface FoundSettings extends ProviderSettings {
   /** `false` only when the config says so. */
   enabled: boolean;
-  apiKey?: Secret;
-  /** Absolute http(s) URL without a slash at the end: the variable's, else the config's, else the plugin's own. */
-  baseUrl?: string;
-  /** Patterns instead of the plugin's own. */
-  models?: readonly string[];
-  headers?: Readonly<Record<string, string>>;
-  /** Most calls in flight at each of its places at once. */
-  concurrency?: number;
-  /** Complete, when the config says something of them. */
-  timeouts?: UpstreamTimeouts;
-  deployments?: readonly DeploymentSettings[];
   /** Where credential and address came from: a variable's name, `config` or `plugin`. */
   source: { apiKey?: string; baseUrl?: string };
-}
-
-/** One place a provider is called at; what it does not say is the provider's. */
-export interface DeploymentSettings {
-  name: string;
-  apiKey?: Secret;
-  baseUrl?: string;
-  weight?: number;
-  priority?: number;
-  concurrency?: number;
-  timeouts?: UpstreamTimeouts;
 }
 
 /** `my-host` → `MY_HOST_BASE_URL`. */
@@ -47,7 +27,7 @@ export function variableName(provider: string, suffix: "API_KEY" | "BASE_URL"): 
  * An empty variable counts as not set.
  * @throws ConfigError that names the variable or the plugin, never a credential.
  */
-export function providerSettings(config: Config, env: Environment, provider: Provider): ProviderSettings {
+export function providerSettings(config: Config, env: Environment, provider: Provider): FoundSettings {
   const options = config.providers[provider.name] ?? {};
   const key = readApiKey(provider, env) ?? inConfig(options.apiKey);
   const url =

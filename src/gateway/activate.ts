@@ -1,8 +1,8 @@
 /** From what plugins declare and settings say to the providers that are on, each with the places it can be called at. */
 import type { Format } from "../core/format.ts";
 import type { Plugin } from "../core/plugin.ts";
-import type { ActiveProvider, Deployment, Provider, UpstreamTimeouts } from "../core/provider.ts";
-import type { Secret } from "../core/secret.ts";
+import type { ActiveProvider, Deployment, Provider } from "../core/provider.ts";
+import type { DeploymentSettings, ProviderSettings } from "../core/settings.ts";
 
 /** A plugin and where it came from: `built-in`, or the path of its file. */
 export interface LoadedPlugin {
@@ -10,34 +10,6 @@ export interface LoadedPlugin {
   source: string;
   /** Digest of a dropped file, 64 hexadecimal digits. */
   sha256?: string;
-}
-
-/** What config and environment say about one provider. */
-export interface ProviderSettings {
-  enabled?: boolean;
-  apiKey?: Secret;
-  baseUrl?: string;
-  /** Replaces the plugin's patterns. */
-  models?: readonly string[];
-  headers?: Readonly<Record<string, string>>;
-  /** Most calls in flight at each of its places at once. */
-  concurrency?: number;
-  /** Where they differ from the gateway's. */
-  timeouts?: UpstreamTimeouts;
-  /** The places it is called at, instead of the one above. */
-  deployments?: readonly DeploymentSettings[];
-}
-
-/** One place; what it does not say is the provider's. */
-export interface DeploymentSettings {
-  /** Behind the provider's name and a slash, it is what log and headers say. */
-  name: string;
-  apiKey?: Secret;
-  baseUrl?: string;
-  weight?: number;
-  priority?: number;
-  concurrency?: number;
-  timeouts?: UpstreamTimeouts;
 }
 
 /** A provider that is switched off, and what would switch it on. */

@@ -2,7 +2,8 @@
 import { GatewayError } from "../core/error.ts";
 import type { Format } from "../core/format.ts";
 import type { ActiveProvider, Deployment, Provider, Target } from "../core/provider.ts";
-import type { LoadedPlugin, OffProvider, ProviderSettings } from "./activate.ts";
+import type { ProviderSettings } from "../core/settings.ts";
+import type { LoadedPlugin, OffProvider } from "./activate.ts";
 import { activate, checkProvider, collectProviders, patternsOf } from "./activate.ts";
 import type { Pattern } from "./pattern.ts";
 import { compilePattern } from "./pattern.ts";
@@ -11,7 +12,7 @@ import { rank } from "./plan.ts";
 import type { Rule } from "./rules.ts";
 import { describePattern, rulesOf, whyBefore } from "./rules.ts";
 
-export type { LoadedPlugin, OffProvider, ProviderSettings } from "./activate.ts";
+export type { LoadedPlugin, OffProvider } from "./activate.ts";
 export { variableName } from "./activate.ts";
 
 export interface RegistryOptions {

@@ -1,0 +1,31 @@
+/** What config and environment say about a provider: read by the one, used by the gateway. */
+import type { UpstreamTimeouts } from "./provider.ts";
+import type { Secret } from "./secret.ts";
+
+export interface ProviderSettings {
+  enabled?: boolean;
+  apiKey?: Secret;
+  /** Absolute http(s) URL. */
+  baseUrl?: string;
+  /** Patterns instead of the plugin's own. */
+  models?: readonly string[];
+  headers?: Readonly<Record<string, string>>;
+  /** Most calls in flight at each of its places at once. */
+  concurrency?: number;
+  /** Where they differ from the gateway's. */
+  timeouts?: UpstreamTimeouts;
+  /** The places it is called at, instead of the one above. */
+  deployments?: readonly DeploymentSettings[];
+}
+
+/** One place a provider is called at; what it does not say is the provider's. */
+export interface DeploymentSettings {
+  /** Behind the provider's name and a slash, it is what log and headers say. */
+  name: string;
+  apiKey?: Secret;
+  baseUrl?: string;
+  weight?: number;
+  priority?: number;
+  concurrency?: number;
+  timeouts?: UpstreamTimeouts;
+}

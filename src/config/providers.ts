@@ -2,6 +2,7 @@
 import type { Provider, UpstreamTimeouts } from "../core/provider.ts";
 import { Secret } from "../core/secret.ts";
 import type { ProviderSettings } from "../core/settings.ts";
+import { variableName } from "../core/settings.ts";
 import { baseUrlFault, normalizeBaseUrl } from "./address.ts";
 import { secretFault } from "./checks.ts";
 import { ConfigError } from "./error.ts";
@@ -15,11 +16,6 @@ export interface FoundSettings extends ProviderSettings {
   enabled: boolean;
   /** Where credential and address came from: a variable's name, `config` or `plugin`. */
   source: { apiKey?: string; baseUrl?: string };
-}
-
-/** `my-host` → `MY_HOST_BASE_URL`. */
-export function variableName(provider: string, suffix: "API_KEY" | "BASE_URL"): string {
-  return `${provider.toUpperCase().replaceAll("-", "_")}_${suffix}`;
 }
 
 /**

@@ -29,3 +29,8 @@ export interface DeploymentSettings {
   concurrency?: number;
   timeouts?: UpstreamTimeouts;
 }
+
+/** The environment variable of one of them: `my-host` → `MY_HOST_BASE_URL`. */
+export function variableName(provider: string, suffix: "API_KEY" | "BASE_URL"): string {
+  return `${provider.toUpperCase().replaceAll("-", "_")}_${suffix}`;
+}

@@ -3,6 +3,7 @@ import type { Format } from "../core/format.ts";
 import type { Plugin } from "../core/plugin.ts";
 import type { ActiveProvider, Deployment, Provider } from "../core/provider.ts";
 import type { DeploymentSettings, ProviderSettings } from "../core/settings.ts";
+import { variableName } from "../core/settings.ts";
 
 /** A plugin and where it came from: `built-in`, or the path of its file. */
 export interface LoadedPlugin {
@@ -71,14 +72,13 @@ export function activate(
 ): ActiveProvider | OffProvider {
   const off = (reason: string): OffProvider => ({ provider, source, reason });
   if (settings.enabled === false) return off("the config says enabled: false");
-  const variable = variableName(provider.name);
   const own: DeploymentSettings = { name: provider.name };
   const deployments: Deployment[] = [];
   for (const place of settings.deployments ?? [own]) {
     const baseUrl = (place.baseUrl ?? settings.baseUrl ?? provider.baseUrl ?? "").replace(/\/+$/, "");
     const apiKey = place.apiKey ?? settings.apiKey;
     if (provider.speaks && baseUrl === "")
-      return off(`set ${variable}_BASE_URL to the address of the server`);
+      return off(`set ${variableName(provider.name, "BASE_URL")} to the address of the server`);
     if (provider.apiKey && !apiKey) return off(`set ${provider.apiKey} to its API key`);
     if (provider.speaks) checkBaseUrl(provider.name, baseUrl);
     deployments.push(
@@ -102,11 +102,6 @@ export function activate(
       settings.models ? [...new Set([...settings.models, `${provider.name}/*`])] : patternsOf(provider),
     ),
   });
-}
-
-/** `openrouter` → `OPENROUTER`, `my-host` → `MY_HOST`. */
-export function variableName(provider: string): string {
-  return provider.toUpperCase().replaceAll("-", "_");
 }
 
 function checkBaseUrl(name: string, baseUrl: string): void {

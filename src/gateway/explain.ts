@@ -3,11 +3,11 @@ import { Call } from "../core/call.ts";
 import type { ClientCodec, Format } from "../core/format.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { parseJson } from "../core/json.ts";
+import { variableName } from "../core/settings.ts";
 import { encodeUpstream } from "./exchange-events.ts";
 import type { Gateway } from "./exchange.ts";
 import { nativeBody } from "./exchange-native.ts";
 import { describePlan } from "./plan.ts";
-import { variableName } from "./registry.ts";
 import type { Registry } from "./registry.ts";
 import { headerFilters, upstreamHeaders } from "./send.ts";
 
@@ -87,7 +87,7 @@ function upstreamOf(registry: Registry, format: string) {
 /** Credentials are shown as the names they are known by. */
 function nameCredentials(headers: Record<string, string>, call: Call): JsonObject {
   const { provider, deployment } = call.target!;
-  const name = `$${provider.apiKey ?? `${variableName(provider.name)}_API_KEY`}`;
+  const name = `$${provider.apiKey ?? variableName(provider.name, "API_KEY")}`;
   const configured = Object.keys(provider.headers ?? {});
   const shown = Object.entries(headers).map(([header, value]): [string, string] => {
     if (deployment.credentials[header] !== undefined)

@@ -13,7 +13,6 @@ import type { Rule } from "./rules.ts";
 import { describePattern, rulesOf, whyBefore } from "./rules.ts";
 
 export type { LoadedPlugin, OffProvider } from "./activate.ts";
-export { variableName } from "./activate.ts";
 
 export interface RegistryOptions {
   plugins: readonly LoadedPlugin[];

@@ -7,7 +7,6 @@ import {
   dataOf,
   failure,
   fromList,
-  makeCall,
   makeRequest,
   reasoning,
   stream,
@@ -17,22 +16,7 @@ import {
   USAGE,
 } from "./make.ts";
 import { accumulate } from "./sdk.ts";
-
-const own = (parts: Parameters<typeof makeCall>[0] = {}) =>
-  makeCall({ format: "messages", provider: "deepseek", model: "deepseek-chat", ...parts });
-
-/** One line for each event, for sequences to be read at a glance. */
-async function sketch(events: readonly ChatEvent[]): Promise<string[]> {
-  return dataOf(await stream(events, own())).map((data) => {
-    const block = data.content_block as JsonObject | undefined;
-    const delta = data.delta as JsonObject | undefined;
-    const index = data.index === undefined ? "" : ` ${String(data.index)}`;
-    const said = delta?.text ?? delta?.thinking ?? delta?.partial_json ?? delta?.stop_reason;
-    return `${String(data.type)}${index}${block ? ` ${String(block.type)}` : ""}${said === undefined ? "" : ` ${String(said)}`}`;
-  });
-}
-
-const content = (message: JsonObject) => message.content as JsonObject[];
+import { content, own, sketch } from "./sketch.ts";
 
 describe("the shape of a stream", () => {
   const events = answer(

@@ -2,26 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Block, Turn } from "../../../src/core/chat.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
 import { encode, failure } from "./make.ts";
-
-const text = (value: string): Block => ({ type: "text", text: value });
-
-const user = (...blocks: Block[]): Turn => ({ role: "user", blocks });
-
-const assistant = (...blocks: Block[]): Turn => ({ role: "assistant", blocks });
-
-const system = (...blocks: Block[]): Turn => ({ role: "system", blocks });
-
-const wireText = (value: string) => ({ type: "text", text: value });
-
-function messagesOf(turns: Turn[], options?: Parameters<typeof encode>[1]) {
-  const { body, losses } = encode({ turns }, options);
-  return {
-    messages: body.messages as JsonObject[],
-    system: body.system as JsonObject[] | undefined,
-    losses,
-    body,
-  };
-}
+import { assistant, messagesOf, text, user, wireText } from "./turns.ts";
 
 describe("content", () => {
   const one = (block: Block, options?: Parameters<typeof encode>[1]) => {

@@ -1,48 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatEvent } from "../../../src/core/events.ts";
 import type { Frame } from "../../../src/core/format.ts";
-import type { JsonObject } from "../../../src/core/json.ts";
 import { failure, framesOf, fromList, makeCall, read, toList, upstream } from "./make.ts";
-
-const start = (usage: JsonObject = { input_tokens: 9, output_tokens: 1 }): JsonObject => ({
-  type: "message_start",
-  message: { id: "msg_1", type: "message", role: "assistant", model: "claude-x", content: [], usage },
-});
-
-const open = (index: number, content_block: JsonObject): JsonObject => ({
-  type: "content_block_start",
-  index,
-  content_block,
-});
-
-const grow = (index: number, delta: JsonObject): JsonObject => ({
-  type: "content_block_delta",
-  index,
-  delta,
-});
-
-const close = (index: number): JsonObject => ({ type: "content_block_stop", index });
-
-const end = (
-  stop_reason = "end_turn",
-  more: JsonObject = {},
-  usage: JsonObject = { output_tokens: 16 },
-): JsonObject[] => [
-  { type: "message_delta", delta: { stop_reason, stop_sequence: null, ...more }, usage },
-  { type: "message_stop" },
-];
-
-const says = (index: number, ...pieces: string[]): JsonObject[] => [
-  open(index, { type: "text", text: "" }),
-  ...pieces.map((text) => grow(index, { type: "text_delta", text })),
-  close(index),
-];
-
-const calls = (index: number, name: string, ...pieces: string[]): JsonObject[] => [
-  open(index, { type: "tool_use", id: `t${index}`, name, input: {} }),
-  ...pieces.map((partial_json) => grow(index, { type: "input_json_delta", partial_json })),
-  close(index),
-];
+import { calls, end, grow, open, says, start } from "./wire.ts";
 
 describe("endings", () => {
   const decode = async (frames: AsyncIterable<Frame>) => {

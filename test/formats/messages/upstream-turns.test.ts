@@ -1,37 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import type { Block, ToolCallBlock, ToolResultBlock, Turn } from "../../../src/core/chat.ts";
+import type { Turn } from "../../../src/core/chat.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
 import { decode, encode, failure, upstream } from "./make.ts";
-
-const text = (value: string): Block => ({ type: "text", text: value });
-
-const user = (...blocks: Block[]): Turn => ({ role: "user", blocks });
-
-const assistant = (...blocks: Block[]): Turn => ({ role: "assistant", blocks });
-
-const system = (...blocks: Block[]): Turn => ({ role: "system", blocks });
-
-const called = (id: string, name = "f", input = "{}"): ToolCallBlock => ({
-  type: "tool-call",
-  id,
-  name,
-  input,
-  kind: "function",
-});
-
-const result = (id: string, ...blocks: Block[]): ToolResultBlock => ({ type: "tool-result", id, blocks });
-
-const wireText = (value: string) => ({ type: "text", text: value });
-
-function messagesOf(turns: Turn[], options?: Parameters<typeof encode>[1]) {
-  const { body, losses } = encode({ turns }, options);
-  return {
-    messages: body.messages as JsonObject[],
-    system: body.system as JsonObject[] | undefined,
-    losses,
-    body,
-  };
-}
+import { assistant, called, messagesOf, result, system, text, user, wireText } from "./turns.ts";
 
 describe("system", () => {
   test("at the head it is the top-level field, a block each, in order", () => {

@@ -145,6 +145,42 @@ test("a place that has as many calls as it is given is passed over, and all of t
   expect((await ask(running)).headers.get("x-weir-deployment")).toBe("openai/d0");
 });
 
+test("a client that leaves a stream that has not begun gives its place back once", async () => {
+  const place = upstream(silence);
+  const running = await gateway([place], {
+    place: () => ({ concurrency: 2 }),
+    config: { timeouts: { holdMs: 100, heartbeatMs: 100 } },
+  });
+  const stays = new AbortController();
+  const leaves = new AbortController();
+  const open = (controller: AbortController) =>
+    ask(running, { body: { stream: true }, signal: controller.signal }).catch((cause: Error) => cause.name);
+  const waiting = [open(stays), open(leaves)];
+  await until(
+    () => place.requests.length === 2,
+    2_000,
+    () => "the calls did not arrive",
+  );
+  // Their heads go out while their upstream is still waited for.
+  await Bun.sleep(800);
+  leaves.abort();
+  expect(await waiting[1]).toBe("AbortError");
+  await until(
+    () => running.log.some((line) => line.includes('"outcome":"cancelled"')),
+    2_000,
+    () => "the call was not cancelled",
+  );
+  waiting.push(open(stays));
+  await until(
+    () => place.requests.length === 3,
+    2_000,
+    () => "no room was made",
+  );
+  expect((await ask(running)).status).toBe(503);
+  stays.abort();
+  await Promise.all(waiting);
+});
+
 test("the client's own deadline ends the call, whatever is being tried", async () => {
   const running = await gateway([upstream(silence), upstream(silence)], {
     ...preferred,

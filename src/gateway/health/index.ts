@@ -59,7 +59,7 @@ export class Health {
   /** An attempt goes out. */
   begin(call: Call, attempt: Attempt): void {
     if (call.attempts.length === 1) this.budget.enter();
-    this.#rooms.enter(attempt.target.deployment);
+    this.#rooms.enter(attempt);
     this.#find(attempt.target)?.begin(attempt);
   }
 
@@ -75,7 +75,7 @@ export class Health {
 
   /** It failed before a byte of it reached the client. */
   failed(attempt: Attempt, failure: Failure, now = performance.now()): void {
-    this.#rooms.leave(attempt.target.deployment);
+    this.#rooms.leave(attempt);
     switch (failure.verdict) {
       case "innocent":
         return this.#find(attempt.target)?.release(attempt);
@@ -116,7 +116,7 @@ export class Health {
     if (!attempt) return;
     this.budget.leave();
     if (attempt.failure) return;
-    this.#rooms.leave(attempt.target.deployment);
+    this.#rooms.leave(attempt);
     if (call.outcome === "failed" && !call.givenUp) this.#broke(call, attempt, now);
     else this.#ended(call, attempt, now);
   }

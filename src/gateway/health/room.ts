@@ -2,25 +2,28 @@
  * Calls in flight at the deployments that have a limit of their own. There is no queue: a call that finds no room goes
  * elsewhere or is told so, because a hidden queue only moves the wait to where nobody sees it (`runtime.md` 4.8).
  */
+import type { Attempt } from "../../core/call.ts";
 import type { Deployment } from "../../core/provider.ts";
 
 export class Rooms {
-  /** By the deployment's name; nothing is counted where nothing is limited. */
-  readonly #inFlight = new Map<string, number>();
+  /** By the deployment's name; nothing is kept where nothing is limited. */
+  readonly #inFlight = new Map<string, Set<Attempt>>();
 
   isFull({ name, concurrency }: Deployment): boolean {
-    return concurrency !== undefined && (this.#inFlight.get(name) ?? 0) >= concurrency;
+    return concurrency !== undefined && (this.#inFlight.get(name)?.size ?? 0) >= concurrency;
   }
 
-  enter({ name, concurrency }: Deployment): void {
-    if (concurrency !== undefined) this.#inFlight.set(name, (this.#inFlight.get(name) ?? 0) + 1);
-  }
-
-  /** Once for each that entered. */
-  leave({ name, concurrency }: Deployment): void {
+  enter(attempt: Attempt): void {
+    const { name, concurrency } = attempt.target.deployment;
     if (concurrency === undefined) return;
-    const left = this.#inFlight.get(name)! - 1;
-    if (left > 0) this.#inFlight.set(name, left);
-    else this.#inFlight.delete(name);
+    const inFlight = this.#inFlight.get(name);
+    if (inFlight) inFlight.add(attempt);
+    else this.#inFlight.set(name, new Set([attempt]));
+  }
+
+  /** A second time changes nothing: a client that leaves ends its call before the attempt has noticed. */
+  leave(attempt: Attempt): void {
+    const { name, concurrency } = attempt.target.deployment;
+    if (concurrency !== undefined) this.#inFlight.get(name)?.delete(attempt);
   }
 }

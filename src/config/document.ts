@@ -11,6 +11,7 @@ import {
   visit,
   type Document,
 } from "yaml";
+import { describeFileError } from "../core/system-error.ts";
 import { ConfigError, type Path } from "./error.ts";
 
 export interface ConfigDocument {
@@ -35,25 +36,13 @@ function readText(file: string, name: string): string {
   try {
     bytes = readFileSync(file);
   } catch (error) {
-    throw new ConfigError(name, `the config file cannot be read (${explain(error)})`);
+    throw new ConfigError(name, `the config file cannot be read (${describeFileError(error)})`);
   }
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
     throw new ConfigError(name, "the config file is not UTF-8 text");
   }
-}
-
-const REASONS: Record<string, string> = {
-  ENOENT: "there is no such file",
-  ENOTDIR: "there is no such file",
-  EISDIR: "it is a folder",
-  EACCES: "permission denied",
-};
-
-function explain(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
-  return REASONS[code] ?? code;
 }
 
 /** Parses the text of a config file (YAML 1.2, of which JSON is a part). An empty file sets nothing. */

@@ -1,11 +1,11 @@
 /** Flag, environment, file, default, in this order: one frozen value, and where each part of it came from. */
-import { existsSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { TSchema } from "@sinclair/typebox";
 import { assertSafe, bareHost, hostFault } from "./address.ts";
 import { findMistakes, followAlias, type Written } from "./checks.ts";
 import { type ConfigDocument, readDocument } from "./document.ts";
 import { ConfigError, type Path, writePath } from "./error.ts";
+import { isThere, pluginFolderFault } from "./files.ts";
 import { type KeyEntry, readKeys } from "./keys.ts";
 import { deepFreeze, readText, sealSecrets, substituteAll } from "./read.ts";
 import { type Config, configSchema, fileSchema, listOptions, type Option } from "./schema.ts";
@@ -63,8 +63,8 @@ function findDocument(flags: LoadOptions["flags"], env: Environment, cwd: string
   const wanted = flags?.["--config"] ?? (env["WEIR_CONFIG"] || undefined);
   if (wanted !== undefined) return openDocument(resolve(cwd, wanted), cwd);
   const usual = join(cwd, CONFIG_FILE);
-  if (existsSync(usual)) return openDocument(usual, cwd);
-  if (!existsSync(join(cwd, "weir.yml"))) return undefined;
+  if (isThere(usual, CONFIG_FILE)) return openDocument(usual, cwd);
+  if (!isThere(join(cwd, "weir.yml"), "weir.yml")) return undefined;
   throw new ConfigError(
     "weir.yml",
     `the config file is called ${CONFIG_FILE}; rename it, or name it with --config`,
@@ -166,13 +166,13 @@ function settle(
   const layer = sources["plugins.dir"]?.layer;
   const base = layer === "flag" || layer === "environment" ? cwd : (document?.folder ?? cwd);
   const dir = resolve(base, written.plugins.dir ?? "plugins");
-  if (written.plugins.dir !== undefined && !isFolder(dir)) {
+  const clause = pluginFolderFault(dir, written.plugins.dir !== undefined);
+  if (clause !== undefined)
     throw new ConfigError(
-      locate(["plugins", "dir"]),
-      `dir must be a folder, but there is none at ${dir}`,
+      layer === "default" ? "plugins" : locate(["plugins", "dir"]),
+      clause,
       "plugins.dir",
     );
-  }
   const aliases = written.aliases ?? {};
   const ends = Object.keys(aliases).map((alias) => [alias, followAlias(aliases, alias) ?? alias]);
   const sealed = sealSecrets(configSchema, { ...values, keys: [] }) as Config;
@@ -183,10 +183,6 @@ function settle(
     aliases: Object.fromEntries(ends) as Record<string, string>,
     plugins: { ...sealed.plugins, dir },
   });
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
 function locateIn(

@@ -6,6 +6,7 @@ import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { isObject } from "../core/json.ts";
 import type { Plugin } from "../core/plugin.ts";
+import { describeFileError, systemCode } from "../core/system-error.ts";
 import { withoutKeys } from "../core/thrown.ts";
 import type { LoadedPlugin } from "../gateway/registry.ts";
 import { checkFile, checkFolder } from "./inspect.ts";
@@ -33,7 +34,10 @@ export interface DiscoverOptions {
   except?: ReadonlySet<string>;
 }
 
-/** Loads the `.ts` and `.js` files directly in `dir`, in the order of their names. A missing folder holds none. */
+/**
+ * Loads the `.ts` and `.js` files directly in `dir`, in the order of their names. A missing folder holds none.
+ * @throws Error with one sentence when the folder exists and cannot be read.
+ */
 export async function loadPlugins(options: DiscoverOptions): Promise<Discovered> {
   const found: Discovered = { plugins: [], broken: [] };
   const blame = (file: string, cause: unknown) =>
@@ -79,8 +83,9 @@ function pluginFiles(dir: string): string[] {
       .filter((name) => /\.(ts|js|mjs)$/.test(name) && !name.endsWith(".d.ts") && !name.startsWith("."))
       .sort()
       .map((name) => join(dir, name));
-  } catch {
-    return [];
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return [];
+    throw new Error(`the plugin folder ${dir} cannot be read (${describeFileError(error)})`);
   }
 }
 

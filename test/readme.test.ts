@@ -1,6 +1,8 @@
 /** Everything the README says is run here; its option table is made from the schema (`UPDATE=1 bun test` rewrites it). */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join, resolve } from "node:path";
+import { COMMANDS } from "../src/cli/commands.ts";
+import { synopsis } from "../src/cli/help.ts";
 import { loadConfig } from "../src/config/load.ts";
 import { listOptions } from "../src/config/schema.ts";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
@@ -152,6 +154,17 @@ test("the option table is the schema's", async () => {
     ...rows,
   ].join("\n");
   await checkPart("options", table);
+});
+
+test("the command table is that of the command line", async () => {
+  const rows = COMMANDS.map((command) => {
+    const flags = command.flags.map(({ name, value }) => `\`${[name, value].filter(Boolean).join(" ")}\``);
+    return `| \`weir ${synopsis(command)}\` | ${command.summary} | ${flags.join(" ")} |`;
+  });
+  await checkPart(
+    "commands",
+    ["| command | what it does | flags |", "| --- | --- | --- |", ...rows].join("\n"),
+  );
 });
 
 test("the matrix is what the code does", async () => {

@@ -19,7 +19,7 @@ interface Conversation {
 export const chat: Command = {
   name: "chat",
   summary: "talk to the running gateway from the terminal",
-  usage: "[MODEL]",
+  words: [{ name: "MODEL", optional: true }],
   flags: [
     { name: "--url", value: "URL", help: "address of the gateway (default http://127.0.0.1:9347)" },
     {
@@ -62,6 +62,11 @@ async function converse(conversation: Conversation, { printError }: Context): Pr
   let running: AbortController | undefined;
   lines.on("SIGINT", () => (running ? running.abort() : lines.close()));
   if (process.stdin.isTTY) printError(`${conversation.model} at ${conversation.url}; Ctrl-D leaves.`);
+  // Nobody reads the answers any more.
+  process.stdout.on("error", () => {
+    running?.abort();
+    lines.close();
+  });
   lines.setPrompt("> ");
   let failures = 0;
   if (process.stdin.isTTY) lines.prompt();

@@ -2,7 +2,7 @@
 import { loadConfig } from "../config/load.ts";
 import type { ActiveProvider, Deployment } from "../core/provider.ts";
 import type { Command } from "./command.ts";
-import { CONFIG_FLAGS, valueFlags } from "./command.ts";
+import { CONFIG_FLAGS, JSON_FLAG, valueFlags } from "./command.ts";
 import { routeRows } from "./routes.ts";
 import { paint, table } from "./terminal.ts";
 
@@ -14,14 +14,14 @@ type Verdict = "reachable" | "unauthorised" | "unreachable" | "in this process" 
 export const check: Command = {
   name: "check",
   summary: "check config, plugins and providers, and what is reachable",
-  usage: "",
-  flags: [...CONFIG_FLAGS, { name: "--offline", help: "ask no provider" }],
+  words: [],
+  flags: [...CONFIG_FLAGS, JSON_FLAG, { name: "--offline", help: "ask no provider" }],
   async run({ flags, env, cwd, print, printError }) {
     const loaded = loadConfig({ flags: valueFlags(flags), env, cwd });
     const { assemble } = await import("../assemble.ts");
     const { registry, broken, plugins } = await assemble(loaded.config, env, loaded.locate);
     const offline = flags["--offline"] === true;
-    const verdicts = await Promise.all(
+    const probed = await Promise.all(
       registry.providers.flatMap((provider) =>
         provider.deployments.map(async (place) => ({
           provider,
@@ -30,44 +30,77 @@ export const check: Command = {
         })),
       ),
     );
-    print(`config     ${loaded.file ?? "no file; defaults and environment"}`);
-    print(`address    ${loaded.config.host}:${loaded.config.port}`);
-    print(`keys       ${loaded.config.keys.map(({ name }) => name).join(", ") || "none, so loopback only"}`);
-    const dropped = plugins.filter(({ source }) => source !== "built-in");
-    print(`plugins    ${plugins.length - dropped.length} built in, ${dropped.length} dropped`);
-    for (const { plugin, source } of dropped) print(`           ${plugin.name}  ${source}`);
-    print("providers");
-    print(table(verdicts.map(row), "  "));
-    const routes = routeRows(registry);
-    if (routes.length > 0) {
-      print("routes");
-      print(table(routes, "  "));
-    }
-    if (registry.off.length > 0) {
-      print("off");
-      print(
-        table(
-          registry.off.map(({ provider, reason }) => [provider.name, reason]),
-          "  ",
-        ),
-      );
-    }
-    const faults = [...broken.map(({ message }) => message), ...verdicts.flatMap(faultOf)];
+    const faults = [...broken.map(({ message }) => message), ...probed.flatMap(faultOf)];
+    const { config, file } = loaded;
+    const report: Report = {
+      ok: faults.length === 0,
+      config: file,
+      address: `${config.host}:${config.port}`,
+      keys: config.keys.map(({ name }) => name),
+      plugins: plugins.map(({ plugin, source }) => ({ name: plugin.name, source })),
+      providers: probed.map(({ provider, place, verdict }) => ({
+        name: place.name,
+        verdict,
+        baseUrl: place.baseUrl,
+        source: provider.source,
+      })),
+      routes: routeRows(registry),
+      off: registry.off.map(({ provider, reason }) => ({ name: provider.name, reason })),
+      faults,
+    };
+    print(flags["--json"] ? JSON.stringify(report, null, 2) : describe(report));
     for (const fault of faults) printError(`weir: ${fault}`);
-    return faults.length === 0 ? 0 : 1;
+    return report.ok ? 0 : 1;
   },
 };
+
+/** What was found out; the shape of `weir check --json`. */
+interface Report {
+  ok: boolean;
+  /** Absent without a config file. */
+  config?: string;
+  address: string;
+  /** Names of the gateway keys. */
+  keys: string[];
+  plugins: { name: string; source: string }[];
+  providers: { name: string; verdict: Verdict; baseUrl: string; source: string }[];
+  routes: [name: string, models: string][];
+  off: { name: string; reason: string }[];
+  faults: string[];
+}
+
+function describe(report: Report): string {
+  const dropped = report.plugins.filter(({ source }) => source !== "built-in");
+  const providers = report.providers.map(({ name, verdict, baseUrl, source }) => [
+    name,
+    paint(isFault(verdict) ? "red" : "green", verdict),
+    baseUrl,
+    source === "built-in" ? "" : source,
+  ]);
+  const sections: [title: string, rows: readonly (readonly string[])[]][] = [
+    ["routes", report.routes],
+    ["off", report.off.map(({ name, reason }) => [name, reason])],
+  ];
+  return [
+    `config     ${report.config ?? "no file; defaults and environment"}`,
+    `address    ${report.address}`,
+    `keys       ${report.keys.join(", ") || "none, so loopback only"}`,
+    `plugins    ${report.plugins.length - dropped.length} built in, ${dropped.length} dropped`,
+    ...dropped.map(({ name, source }) => `           ${name}  ${source}`),
+    "providers",
+    table(providers, "  "),
+    ...sections.flatMap(([title, rows]) => (rows.length > 0 ? [title, table(rows, "  ")] : [])),
+  ].join("\n");
+}
+
+function isFault(verdict: Verdict): boolean {
+  return verdict === "unreachable" || verdict === "unauthorised";
+}
 
 interface Probed {
   provider: ActiveProvider;
   place: Deployment;
   verdict: Verdict;
-}
-
-function row({ provider, place, verdict }: Probed): string[] {
-  const colour = verdict === "unreachable" || verdict === "unauthorised" ? "red" : "green";
-  const source = provider.source === "built-in" ? "" : provider.source;
-  return [place.name, paint(colour, verdict), place.baseUrl, source];
 }
 
 function faultOf({ place, verdict }: Probed): string[] {

@@ -1,14 +1,29 @@
-/** What a command is. */
+/** What a command is: its name, words and flags as data, from which parsing, help, completion and the README are made. */
+
+/** What a shell offers for a value: files, folders, or these words. */
+export type Completion = "file" | "folder" | readonly string[];
+
 export interface Flag {
   /** With dashes: `--port`. */
   name: string;
+  /** One letter with its dash: `-h`. */
+  short?: string;
   /** The word for its value in the help (`PORT`); absent for switches. */
   value?: string;
   help: string;
+  completes?: Completion;
+}
+
+/** A positional argument. */
+export interface Word {
+  /** How help names it: `NAME`. */
+  name: string;
+  optional?: boolean;
+  completes?: Completion;
 }
 
 export interface Context {
-  /** Words that are no flags. */
+  /** Positional arguments: at least the required ones of the command, at most all of them. */
   words: readonly string[];
   /** Values by name with dashes; `true` for switches. */
   flags: Readonly<Record<string, string | true | undefined>>;
@@ -22,8 +37,7 @@ export interface Command {
   /** One or two words: `serve`, `plugin new`. */
   name: string;
   summary: string;
-  /** What stands behind the name: `[NAME]`. */
-  usage: string;
+  words: readonly Word[];
   flags: readonly Flag[];
   /** @returns the exit code. */
   run(context: Context): Promise<number>;
@@ -31,9 +45,28 @@ export interface Command {
 
 /** Flags of every command that reads the config. */
 export const CONFIG_FLAGS: readonly Flag[] = [
-  { name: "--config", value: "FILE", help: "config file (default: weir.yaml in the working directory)" },
-  { name: "--plugins", value: "DIR", help: "folder of dropped plugins (default: plugins/)" },
+  {
+    name: "--config",
+    value: "FILE",
+    help: "config file (default: weir.yaml in the working directory)",
+    completes: "file",
+  },
+  {
+    name: "--plugins",
+    value: "DIR",
+    help: "folder of dropped plugins (default: plugins/)",
+    completes: "folder",
+  },
 ];
+
+/** Flags of every command. */
+export const GLOBAL_FLAGS: readonly Flag[] = [
+  { name: "--help", short: "-h", help: "print this help" },
+  { name: "--version", short: "-v", help: "print the version" },
+];
+
+/** Prints the result as JSON for programs. */
+export const JSON_FLAG: Flag = { name: "--json", help: "print JSON" };
 
 /** Only the flags that have a value, as the config layer takes them. */
 export function valueFlags(flags: Context["flags"]): Record<string, string | undefined> {

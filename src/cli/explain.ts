@@ -3,19 +3,21 @@ import { loadConfig } from "../config/load.ts";
 import { GatewayError } from "../core/error.ts";
 import type { ClientCodec, Format } from "../core/format.ts";
 import type { Command } from "./command.ts";
-import { CONFIG_FLAGS, valueFlags } from "./command.ts";
+import { CONFIG_FLAGS, JSON_FLAG, valueFlags } from "./command.ts";
 
 export const explainCommand: Command = {
   name: "explain",
   summary: "show who would serve a request, what would be sent, and what is lost",
-  usage: "[FILE]",
+  words: [{ name: "FILE", optional: true, completes: "file" }],
   flags: [
     ...CONFIG_FLAGS,
     {
       name: "--format",
       value: "FORMAT",
       help: "chat-completions or messages (default: seen from the request)",
+      completes: ["chat-completions", "messages"],
     },
+    { ...JSON_FLAG, help: "print JSON; explain always does" },
     { name: "--strict", help: "as x-weir-strict: a loss is an error" },
   ],
   async run({ words, flags, env, cwd, print, printError }) {

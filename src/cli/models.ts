@@ -1,17 +1,17 @@
 /** `weir models [NAME]`: what is served, or who would serve a name and why. */
 import { loadConfig } from "../config/load.ts";
 import { GatewayError } from "../core/error.ts";
-import { describePlan } from "../gateway/plan.ts";
+import { describePlan, type PlannedTarget } from "../gateway/plan.ts";
 import type { Registry } from "../gateway/registry.ts";
 import type { Command, Context } from "./command.ts";
-import { CONFIG_FLAGS, valueFlags } from "./command.ts";
+import { CONFIG_FLAGS, JSON_FLAG, valueFlags } from "./command.ts";
 import { table } from "./terminal.ts";
 
 export const models: Command = {
   name: "models",
   summary: "list the models, or say who would serve one and why",
-  usage: "[NAME]",
-  flags: CONFIG_FLAGS,
+  words: [{ name: "NAME", optional: true }],
+  flags: [...CONFIG_FLAGS, JSON_FLAG],
   async run(context) {
     const { config, locate } = loadConfig({
       flags: valueFlags(context.flags),
@@ -25,59 +25,82 @@ export const models: Command = {
   },
 };
 
-/** Where it is asked, in order, when there is more than one place. */
-function printPlan(registry: Registry, name: string, print: Context["print"]): void {
-  const format = [...registry.formats.values()].find(({ client }) => client)!;
-  const plan = describePlan(registry.plan(name, format.id));
-  if (plan.length === 1) return;
-  const rows = plan.map(({ deployment, model, role, weight, priority, url }) => [
-    `${deployment} ${model}`,
-    role,
-    String(weight),
-    priority.replace(/\.0$/, ""),
-    url || "in this process",
-  ]);
-  print("\nasked in this order; equals share by weight");
-  print(table([["deployment and model", "as", "weight", "priority", "at"], ...rows], "  "));
-}
-
-function list(registry: Registry, { print }: Context): number {
-  print(table(registry.providers.map((provider) => [provider.name, provider.patterns.join(" ")])));
+function list(registry: Registry, { flags, print }: Context): number {
+  const providers = registry.providers.map(({ name, patterns }) => ({ name, patterns }));
+  const models = registry.models().map(({ id, provider }) => ({ id, provider }));
+  if (flags["--json"]) {
+    print(JSON.stringify({ providers, models }, null, 2));
+    return 0;
+  }
+  print(table(providers.map(({ name, patterns }) => [name, patterns.join(" ")])));
   print("");
-  print(table(registry.models().map((model) => [model.id, model.provider])));
+  print(table(models.map(({ id, provider }) => [id, provider])));
   return 0;
 }
 
-function explain(registry: Registry, name: string, { print, printError }: Context): number {
+/** Who serves a name: for each client format, then all places in the order they are asked, then who else would. */
+interface Explained {
+  name: string;
+  served: { client: string; provider: string; model: string; lane: string; url: string; reason: string }[];
+  plan: PlannedTarget[];
+  candidates: ReturnType<Registry["explain"]>;
+}
+
+/** @throws GatewayError when nobody serves the name */
+function lookUp(registry: Registry, name: string): Explained {
+  const formats = [...registry.formats.values()].filter((format) => format.client);
+  const served = formats.map((format) => {
+    const { provider, model, lane, url, reason } = registry.resolve(name, format.id);
+    return { client: format.id, provider: provider.name, model, lane, url, reason };
+  });
+  const plan = describePlan(registry.plan(name, formats[0]!.id));
+  return { name, served, plan, candidates: registry.explain(name) };
+}
+
+function explain(registry: Registry, name: string, { flags, print, printError }: Context): number {
   try {
-    const rows = [...registry.formats.values()]
-      .filter((format) => format.client)
-      .map((format) => {
-        const target = registry.resolve(name, format.id);
-        return [
-          format.id,
-          `${target.provider.name}/${target.model}`,
-          target.lane,
-          target.url || "in this process",
-          target.reason,
-        ];
-      });
-    print(table([["client", "served by", "lane", "at", "because"], ...rows]));
+    const explained = lookUp(registry, name);
+    print(flags["--json"] ? JSON.stringify(explained, null, 2) : describe(explained));
+    return 0;
   } catch (thrown) {
     if (!(thrown instanceof GatewayError)) throw thrown;
     printError(`weir: ${thrown.message}`);
     return 1;
   }
-  printPlan(registry, name, print);
-  const candidates = registry.explain(name);
+}
+
+function describe({ served, plan, candidates }: Explained): string {
+  const rows = served.map(({ client, provider, model, lane, url, reason }) => [
+    client,
+    `${provider}/${model}`,
+    lane,
+    placeOf(url),
+    reason,
+  ]);
+  const parts = [table([["client", "served by", "lane", "at", "because"], ...rows])];
+  if (plan.length > 1) parts.push("\nasked in this order; equals share by weight", describePlaces(plan));
   if (candidates.length > 1) {
-    print("\ncandidates, in order of precedence");
-    print(
-      table(
-        candidates.map(({ provider, model, source, reason }) => [`${provider}/${model}`, source, reason]),
-        "  ",
-      ),
-    );
+    const others = candidates.map(({ provider, model, source, reason }) => [
+      `${provider}/${model}`,
+      source,
+      reason,
+    ]);
+    parts.push("\ncandidates, in order of precedence", table(others, "  "));
   }
-  return 0;
+  return parts.join("\n");
+}
+
+function describePlaces(plan: readonly PlannedTarget[]): string {
+  const rows = plan.map(({ deployment, model, role, weight, priority, url }) => [
+    `${deployment} ${model}`,
+    role,
+    String(weight),
+    priority.replace(/\.0$/, ""),
+    placeOf(url),
+  ]);
+  return table([["deployment and model", "as", "weight", "priority", "at"], ...rows], "  ");
+}
+
+function placeOf(url: string): string {
+  return url || "in this process";
 }

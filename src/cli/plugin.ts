@@ -3,14 +3,14 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { loadConfig } from "../config/load.ts";
 import type { Command } from "./command.ts";
-import { CONFIG_FLAGS, UsageError, valueFlags } from "./command.ts";
+import { CONFIG_FLAGS, JSON_FLAG, UsageError, valueFlags } from "./command.ts";
 import { table } from "./terminal.ts";
 import { weirTypes } from "./weir-types.ts";
 
 export const pluginNew: Command = {
   name: "plugin new",
   summary: "write a working plugin, with types for the editor",
-  usage: "NAME",
+  words: [{ name: "NAME" }],
   flags: CONFIG_FLAGS,
   async run({ words, flags, env, cwd, print }) {
     const [name] = words;
@@ -34,26 +34,35 @@ export const pluginNew: Command = {
 export const pluginList: Command = {
   name: "plugin list",
   summary: "list built-in and dropped plugins and what each brings",
-  usage: "",
-  flags: CONFIG_FLAGS,
+  words: [],
+  flags: [...CONFIG_FLAGS, JSON_FLAG],
   async run({ flags, env, cwd, print, printError }) {
     const { config } = loadConfig({ flags: valueFlags(flags), env, cwd });
     const { assemble } = await import("../assemble.ts");
     const { plugins, broken } = await assemble(config, env);
-    const rows = plugins.map(({ plugin, source }) => [
-      plugin.name,
-      [
-        ...(plugin.providers ?? []).map((provider) => `provider ${provider.name}`),
-        ...(plugin.formats ?? []).map((format) => `format ${format.id}`),
-        ...Object.keys(plugin.hooks ?? {}).map((hook) => `hook ${hook}`),
-      ].join(", "),
+    const listed = plugins.map(({ plugin, source, sha256 }) => ({
+      name: plugin.name,
       source,
-    ]);
-    print(table(rows));
+      sha256,
+      providers: (plugin.providers ?? []).map(({ name }) => name),
+      formats: (plugin.formats ?? []).map(({ id }) => id),
+      hooks: Object.keys(plugin.hooks ?? {}),
+    }));
+    if (flags["--json"]) print(JSON.stringify({ plugins: listed, broken }, null, 2));
+    else print(table(listed.map((plugin) => [plugin.name, broughtBy(plugin), plugin.source])));
     for (const { message } of broken) printError(`weir: ${message}`);
     return broken.length === 0 ? 0 : 1;
   },
 };
+
+/** `provider groq, hook done`. */
+function broughtBy(brought: { providers: string[]; formats: string[]; hooks: string[] }): string {
+  return [
+    ...brought.providers.map((name) => `provider ${name}`),
+    ...brought.formats.map((id) => `format ${id}`),
+    ...brought.hooks.map((hook) => `hook ${hook}`),
+  ].join(", ");
+}
 
 /** The folder the config names; the one to be made may not exist yet. */
 function pluginFolder(

@@ -8,7 +8,7 @@ const PATIENCE_MS = 60_000;
 export const reload: Command = {
   name: "reload",
   summary: "have the running gateway read its config and plugins again",
-  usage: "",
+  words: [],
   flags: [{ name: "--port", value: "PORT", help: "which gateway, where several run" }],
   async run({ flags, env, print, printError }) {
     const running = runningGateways(env);

@@ -13,14 +13,24 @@ import { wantedWorkers, WORKER, workerOf } from "./worker.ts";
 export const serve: Command = {
   name: "serve",
   summary: "start the gateway",
-  usage: "",
+  words: [],
   flags: [
     { name: "--host", value: "HOST", help: "address to listen on (default 127.0.0.1)" },
     { name: "--port", value: "PORT", help: "port to listen on (default 9347; 0 takes a free one)" },
     ...CONFIG_FLAGS,
     { name: "--workers", value: "N", help: "processes that share the port (default: one a core on Linux)" },
-    { name: "--log-format", value: "FORMAT", help: "auto, json or pretty" },
-    { name: "--log-level", value: "LEVEL", help: "info, warn, error or silent" },
+    {
+      name: "--log-format",
+      value: "FORMAT",
+      help: "auto, json or pretty",
+      completes: ["auto", "json", "pretty"],
+    },
+    {
+      name: "--log-level",
+      value: "LEVEL",
+      help: "info, warn, error or silent",
+      completes: ["info", "warn", "error", "silent"],
+    },
   ],
   async run(context) {
     const settings = readSettings(context);

@@ -1,11 +1,15 @@
 /** Every command, run as a user runs it. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { runCommand } from "../helpers/command.ts";
 import { type RunningGateway, startGateway } from "../helpers/gateway.ts";
 
 const ROOT = resolve(import.meta.dir, "../..");
+
+// Each command is a process of its own.
+setDefaultTimeout(120_000);
 
 let folder: string;
 let gateway: RunningGateway;
@@ -20,29 +24,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-interface Ran {
-  code: number;
-  out: string;
-  err: string;
-}
-
-async function weir(
-  args: string[],
-  more: { env?: Record<string, string>; input?: string } = {},
-): Promise<Ran> {
-  const child = Bun.spawn([process.execPath, join(ROOT, "src/main.ts"), ...args], {
-    cwd: folder,
-    env: { PATH: process.env["PATH"] ?? "", ...more.env },
-    stdin: new Blob([more.input ?? ""]),
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [out, err] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  return { code: await child.exited, out, err };
-}
+const weir = (args: string[], more: { env?: Record<string, string>; input?: string } = {}) =>
+  runCommand(args, { cwd: folder, ...more });
 
 test("help and version", async () => {
   const { code, out } = await weir(["--help"]);

@@ -1,0 +1,27 @@
+/** The table of all commands, in the order of the help. */
+import type { Command } from "./command.ts";
+import { chat } from "./chat.ts";
+import { check } from "./check.ts";
+import { completionCommand } from "./completion.ts";
+import { configSchemaCommand, configShow } from "./config.ts";
+import { explainCommand } from "./explain.ts";
+import { models } from "./models.ts";
+import { pluginList, pluginNew } from "./plugin.ts";
+import { reload } from "./reload.ts";
+import { serve } from "./serve.ts";
+import { version } from "./version.ts";
+
+export const COMMANDS: readonly Command[] = [
+  serve,
+  reload,
+  check,
+  models,
+  explainCommand,
+  chat,
+  pluginNew,
+  pluginList,
+  configSchemaCommand,
+  configShow,
+  completionCommand(() => COMMANDS),
+  version,
+];

@@ -1,0 +1,219 @@
+/** `weir completion SHELL`: a completion script for a shell, made from the command table. */
+import type { Command, Completion, Flag } from "./command.ts";
+import { GLOBAL_FLAGS, UsageError } from "./command.ts";
+import { didYouMean } from "../config/suggest.ts";
+
+/** @param commands the table that holds this command too, hence a function */
+export function completionCommand(commands: () => readonly Command[]): Command {
+  const shells = Object.keys(SCRIPTS);
+  return {
+    name: "completion",
+    summary: "print a completion script: source <(weir completion bash)",
+    words: [{ name: "SHELL", completes: shells }],
+    flags: [],
+    async run({ words: [shell = ""], print }) {
+      const write = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined;
+      if (!write)
+        throw new UsageError(
+          `there is no completion for ${shell}${didYouMean(shell, shells) || `; there is one for ${shells.join(", ")}`}`,
+        );
+      print(write(commands()).trimEnd());
+      return 0;
+    },
+  };
+}
+
+const SCRIPTS: Record<string, (commands: readonly Command[]) => string> = {
+  bash: bashScript,
+  zsh: zshScript,
+  fish: fishScript,
+};
+
+/** What can be written behind some words of the command line. */
+interface Position {
+  /** The positional words so far; `more` stands for any that follow. */
+  after: string;
+  more: boolean;
+  /** Words to offer, with their help. */
+  words: readonly (readonly [word: string, help: string])[];
+  paths?: "file" | "folder";
+  flags: readonly Flag[];
+}
+
+function positionsOf(commands: readonly Command[]): Position[] {
+  const names = commands.map(({ name }) => name.split(" "));
+  const groups = [...new Set(names.filter(({ length }) => length > 1).map(([first]) => first!))];
+  const members = (group: string) => commands.filter(({ name }) => name.startsWith(`${group} `));
+  const second = (command: Command) => command.name.split(" ")[1]!;
+  const single = commands.filter(({ name }) => !name.includes(" "));
+  const start: Position = {
+    after: "",
+    more: false,
+    words: [
+      ...single.map(({ name, summary }) => [name, summary] as const),
+      ...groups.map((group) => [group, members(group).map(second).join(", ")] as const),
+    ],
+    flags: commands[0] ? flagsOf(commands[0]) : GLOBAL_FLAGS,
+  };
+  return [
+    start,
+    ...groups.map((group) => ({
+      after: group,
+      more: false,
+      words: members(group).map((command) => [second(command), command.summary] as const),
+      flags: GLOBAL_FLAGS,
+    })),
+    ...commands.flatMap((command) => [
+      { after: command.name, more: false, ...offerOf(command.words[0]?.completes), flags: flagsOf(command) },
+      { after: command.name, more: true, words: [], flags: flagsOf(command) },
+    ]),
+  ];
+}
+
+function flagsOf(command: Command): Flag[] {
+  return [...command.flags, ...GLOBAL_FLAGS];
+}
+
+function offerOf(completes: Completion | undefined): Pick<Position, "words" | "paths"> {
+  if (typeof completes === "string") return { words: [], paths: completes };
+  return { words: (completes ?? []).map((word) => [word, ""] as const) };
+}
+
+/** The flags that take a value, each once. */
+function valued(commands: readonly Command[]): Flag[] {
+  const flags = commands.flatMap((command) => command.flags).filter(({ value }) => value !== undefined);
+  return [...new Map(flags.map((flag) => [flag.name, flag])).values()];
+}
+
+/** Works in bash 3.2 (macOS) too, and without the package bash-completion. */
+function bashScript(commands: readonly Command[]): string {
+  const values = valued(commands);
+  const paths = { file: "_weir_paths -f", folder: "_weir_paths -d" };
+  const offer = (completes: Completion | undefined) =>
+    typeof completes === "string" ? paths[completes] : `_weir_words ${quote((completes ?? []).join(" "))}`;
+  const rows = positionsOf(commands).map(({ after, more, words, paths: kind, flags }) => {
+    const offered = [...words.map(([word]) => word), ...flags.map(({ name }) => name)].join(" ");
+    const both = `_weir_words ${quote(offered)}${kind ? `; ${paths[kind]}` : ""}`;
+    return `    ${quote(after)}${more ? "' '*" : ""}) ${both} ;;`;
+  });
+  return `# Completion of weir for bash: source <(weir completion bash)
+_weir_words() { COMPREPLY+=($(compgen -W "$1" -- "$cur")); }
+_weir_paths() {
+  local IFS=$'\\n'
+  compopt -o filenames 2>/dev/null
+  COMPREPLY+=($(compgen "$1" -- "$cur"))
+}
+_weir() {
+  local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD-1]}" words="" i
+  COMPREPLY=()
+  if [[ $cur == "=" ]]; then cur=""; elif [[ $prev == "=" ]]; then prev="\${COMP_WORDS[COMP_CWORD-2]}"; fi
+  case "$prev" in
+${values.map(({ name, completes }) => `    ${name}) ${offer(completes)}; return ;;`).join("\n")}
+  esac
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    case "\${COMP_WORDS[i]}" in
+      ${values.map(({ name }) => name).join("|")}) ((i++)); [[ "\${COMP_WORDS[i]}" == "=" ]] && ((i++)) ;;
+      -*) ;;
+      *) words="\${words:+$words }\${COMP_WORDS[i]}" ;;
+    esac
+  done
+  case "$words" in
+${rows.join("\n")}
+  esac
+}
+complete -F _weir weir
+`;
+}
+
+function zshScript(commands: readonly Command[]): string {
+  const values = valued(commands);
+  const paths = { file: "_files", folder: "_files -/" };
+  const offer = (completes: Completion | undefined) =>
+    typeof completes === "string"
+      ? paths[completes]
+      : completes
+        ? `compadd -- ${completes.map(quote).join(" ")}`
+        : ":";
+  const entry = (word: string, help: string) => quote(`${word.replaceAll(":", "\\:")}:${help}`);
+  const rows = positionsOf(commands).map(({ after, more, words, paths: kind, flags }) => {
+    const offered = [
+      words.length > 0 && `offer=(${words.map(([word, help]) => entry(word, help)).join(" ")})`,
+      `flags=(${flags.map(({ name, help }) => entry(name, help)).join(" ")})`,
+      kind && paths[kind],
+    ];
+    return `    ${quote(after)}${more ? "' '*" : ""}) ${offered.filter(Boolean).join("; ")} ;;`;
+  });
+  return `#compdef weir
+# Completion of weir for zsh: source <(weir completion zsh), or a file named _weir in a folder of $fpath
+_weir() {
+  local -a offer flags
+  local given=""
+  integer i
+  case "\${words[CURRENT-1]}" in
+${values.map(({ name, completes }) => `    ${name}) ${offer(completes)}; return ;;`).join("\n")}
+  esac
+  for ((i = 2; i < CURRENT; i++)); do
+    case "\${words[i]}" in
+      ${values.map(({ name }) => name).join("|")}) ((i++)) ;;
+      -*) ;;
+      *) given="\${given:+$given }\${words[i]}" ;;
+    esac
+  done
+  case "$given" in
+${rows.join("\n")}
+  esac
+  (( $#offer )) && _describe word offer
+  [[ "\${words[CURRENT]}" == -* || $#offer -eq 0 ]] && _describe -o flag flags
+}
+if [[ "\${funcstack[1]}" == "_weir" ]]; then _weir; else compdef _weir weir; fi
+`;
+}
+
+function fishScript(commands: readonly Command[]): string {
+  const values = valued(commands);
+  const rows = positionsOf(commands).flatMap(({ after, more, words, paths, flags }) => {
+    const at = `complete -c weir -n ${quote(`__weir_after ${quote(more ? `${after} *` : after)}`)}`;
+    return [
+      ...words.map(([word, help]) => `${at} -a ${quote(word)}${help && ` -d ${quote(help)}`}`),
+      ...(paths ? [`${at} -F`] : []),
+      ...flags.map(({ name, short, value, help, completes }) =>
+        [
+          `${at} -l ${name.slice(2)}`,
+          short && `-s ${short.slice(1)}`,
+          value && (typeof completes === "string" ? "-r -F" : "-x"),
+          typeof completes === "object" && `-a ${quote(completes.join(" "))}`,
+          `-d ${quote(help)}`,
+        ]
+          .filter(Boolean)
+          .join(" "),
+      ),
+    ];
+  });
+  return `# Completion of weir for fish: weir completion fish > ~/.config/fish/completions/weir.fish
+function __weir_after
+    set -l given
+    set -l is_value no
+    for word in (commandline -opc)[2..-1]
+        if test $is_value = yes
+            set is_value no
+            continue
+        end
+        switch $word
+            case ${values.map(({ name }) => name).join(" ")}
+                set is_value yes
+            case '-*'
+            case '*'
+                set -a given $word
+        end
+    end
+    string match -q -- $argv[1] "$given"
+end
+complete -c weir -f
+${rows.join("\n")}
+`;
+}
+
+/** A text between single quotes, as bash, zsh and fish read it. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

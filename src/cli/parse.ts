@@ -1,0 +1,140 @@
+/** From arguments to a command with its words and flags. */
+import { parseArgs, type ParseArgsConfig } from "node:util";
+import { didYouMean } from "../config/suggest.ts";
+import type { Command, Context, Flag } from "./command.ts";
+import { GLOBAL_FLAGS, UsageError } from "./command.ts";
+
+export type Parsed =
+  | ({ kind: "run"; command: Command } & Pick<Context, "words" | "flags">)
+  | { kind: "help"; command?: Command; group?: string }
+  | { kind: "version" };
+
+/** One flag as it was written. */
+interface Given {
+  /** `--port`, or `-p`. */
+  written: string;
+  name: string;
+  value: string | undefined;
+  /** The value was written behind `=`. */
+  inline: boolean;
+}
+
+/**
+ * Flags may stand anywhere, also before the command. Without a command word the first command of the table runs.
+ * @throws UsageError with one sentence for an unknown command or flag, a missing or surplus word, a missing value
+ */
+export function parse(args: readonly string[], commands: readonly Command[]): Parsed {
+  const { given, words } = split(args, commands);
+  const help = words[0] === "help" || given.some(({ name }) => name === "--help");
+  const named = words[0] === "help" ? words.slice(1) : words;
+  const command = findCommand(named, commands);
+  assertKnown(given, command, commands);
+  if (help && named.length === 0) return { kind: "help" };
+  if (!command && isGroup(named, commands)) return { kind: "help", group: named[0] };
+  if (!command) throw unknownCommand(named, commands);
+  if (help) return { kind: "help", command };
+  if (given.some(({ name }) => name === "--version")) return { kind: "version" };
+  const own = named.length === 0 ? [] : named.slice(command.name.split(" ").length);
+  const flags = readFlags(given, command.flags);
+  assertWords(own, command);
+  return { kind: "run", command, words: own, flags };
+}
+
+/** Which flags take a value is the same for all commands, so that words can be told from values before the command is known. */
+function split(args: readonly string[], commands: readonly Command[]): { given: Given[]; words: string[] } {
+  const flags = allFlags(commands);
+  const options: ParseArgsConfig["options"] = Object.fromEntries(
+    flags.map(({ name, short, value }) => [
+      name.slice(2),
+      { type: value === undefined ? "boolean" : "string", ...(short && { short: short.slice(1) }) },
+    ]),
+  );
+  const { tokens } = parseArgs({
+    args: [...args],
+    options,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  const given: Given[] = [];
+  const words: string[] = [];
+  for (const token of tokens) {
+    if (token.kind === "positional") words.push(token.value);
+    if (token.kind !== "option") continue;
+    const isLong = token.rawName.startsWith("--") || flags.some(({ short }) => short === token.rawName);
+    given.push({
+      written: token.rawName,
+      name: isLong ? `--${token.name}` : token.rawName,
+      value: token.value,
+      inline: token.inlineValue === true,
+    });
+  }
+  return { given, words };
+}
+
+function allFlags(commands: readonly Command[]): Flag[] {
+  return [...GLOBAL_FLAGS, ...commands.flatMap(({ flags }) => flags)];
+}
+
+/** A command of two words before one of one; without a word the first of the table. */
+function findCommand(words: readonly string[], commands: readonly Command[]): Command | undefined {
+  if (words.length === 0) return commands[0];
+  const named = (count: number) => commands.find(({ name }) => name === words.slice(0, count).join(" "));
+  return named(2) ?? named(1);
+}
+
+/** The first word of commands of two words, alone: `plugin`. */
+function isGroup(words: readonly string[], commands: readonly Command[]): boolean {
+  return words.length === 1 && commands.some(({ name }) => name.startsWith(`${words[0]} `));
+}
+
+function unknownCommand(words: readonly string[], commands: readonly Command[]): UsageError {
+  const name = words.slice(0, 2).join(" ");
+  const names = commands.map((command) => command.name);
+  const hint = didYouMean(name, names) || didYouMean(words[0] ?? "", names) || "; see weir --help";
+  return new UsageError(`there is no command "${name}"${hint}`);
+}
+
+function assertKnown(
+  given: readonly Given[],
+  command: Command | undefined,
+  commands: readonly Command[],
+): void {
+  const own = command ? [...GLOBAL_FLAGS, ...command.flags] : allFlags(commands);
+  const unknown = given.find(({ name }) => !own.some((flag) => flag.name === name));
+  if (!unknown) return;
+  const others = commands.filter(({ flags }) => flags.some(({ name }) => name === unknown.name));
+  if (command && others.length > 0)
+    throw new UsageError(
+      `weir ${command.name} has no flag ${unknown.written}; it is a flag of ${others.map(({ name }) => name).join(", ")}`,
+    );
+  const near = didYouMean(
+    unknown.name,
+    own.map(({ name }) => name),
+  );
+  throw new UsageError(`there is no flag ${unknown.written}${near || "; see --help"}`);
+}
+
+function assertWords(words: readonly string[], { name, words: known }: Command): void {
+  const missing = known.find((word, index) => !word.optional && words[index] === undefined);
+  if (missing) throw new UsageError(`weir ${name} needs ${missing.name}; see weir ${name} --help`);
+  const surplus = words[known.length];
+  if (surplus === undefined) return;
+  const most = known.length === 0 ? "no words" : known.map((word) => word.name).join(" ") + " only";
+  throw new UsageError(`weir ${name} takes ${most}, but "${surplus}" was given`);
+}
+
+function readFlags(given: readonly Given[], known: readonly Flag[]): Record<string, string | true> {
+  const flags: Record<string, string | true> = {};
+  for (const { name, value, inline } of given) {
+    const flag = known.find((candidate) => candidate.name === name);
+    if (!flag) continue;
+    if (flag.value === undefined && inline) throw new UsageError(`${name} takes no value`);
+    // `--port --workers 2`: the value was forgotten; one that begins with a dash can be written behind `=`.
+    const isFlag = !inline && value !== undefined && /^-./.test(value);
+    if (flag.value !== undefined && (value === undefined || value === "" || isFlag))
+      throw new UsageError(`${name} needs a value: ${name} ${flag.value}`);
+    flags[name] = flag.value === undefined ? true : (value ?? "");
+  }
+  return flags;
+}

@@ -1,0 +1,37 @@
+/** One command of weir, run from source as a user runs it. */
+import { join, resolve } from "node:path";
+
+export const MAIN = join(resolve(import.meta.dir, "../.."), "src/main.ts");
+
+export interface Ran {
+  code: number;
+  out: string;
+  err: string;
+}
+
+export interface CommandOptions {
+  cwd: string;
+  /** The whole environment besides `PATH`. */
+  env?: Record<string, string>;
+  /** Standard input. */
+  input?: string;
+}
+
+/** A command that does not end within this time is killed, and its code is not 0. Milliseconds. */
+const PATIENCE_MS = 60_000;
+
+export async function runCommand(args: readonly string[], { cwd, env, input }: CommandOptions): Promise<Ran> {
+  const child = Bun.spawn([process.execPath, MAIN, ...args], {
+    cwd,
+    env: { PATH: process.env["PATH"] ?? "", ...env },
+    stdin: new Blob([input ?? ""]),
+    stdout: "pipe",
+    stderr: "pipe",
+    timeout: PATIENCE_MS,
+  });
+  const [out, err] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  return { code: await child.exited, out, err };
+}

@@ -17,13 +17,32 @@ const RULES: readonly Rule[] = [
   { from: "src/core/", may: ["node:crypto"], because: "the vocabulary is what everything else leans on" },
   { from: "src/stream/", may: ["src/core/"], because: "bytes and frames know no format and no gateway" },
   {
+    from: "src/formats/shared/",
+    may: ["src/core/", "src/stream/"],
+    because: "what all formats share knows none of them",
+  },
+  {
     from: "src/formats/chat-completions/",
-    may: ["src/core/", "src/stream/", "@sinclair/typebox", "node:crypto", "node:buffer"],
+    may: [
+      "src/core/",
+      "src/stream/",
+      "src/formats/shared/",
+      "@sinclair/typebox",
+      "node:crypto",
+      "node:buffer",
+    ],
     because: "a language knows no other language, no company and no gateway",
   },
   {
     from: "src/formats/messages/",
-    may: ["src/core/", "src/stream/", "@sinclair/typebox", "node:crypto", "node:buffer"],
+    may: [
+      "src/core/",
+      "src/stream/",
+      "src/formats/shared/",
+      "@sinclair/typebox",
+      "node:crypto",
+      "node:buffer",
+    ],
     because: "a language knows no other language, no company and no gateway",
   },
   {

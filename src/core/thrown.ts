@@ -1,9 +1,13 @@
-/** How vendors' keys begin; what follows is the secret. */
-const KEY_SHAPES = /\b(sk-|sk_|gsk_|csk-|xai-|AIza|hf_|fw_|r8_|Bearer\s+)[\w-]{12,}/g;
+/** How vendors write their credentials. Each alternative masks the whole token. */
+const CREDENTIALS: readonly RegExp[] = [
+  /\b(?:Bearer|Basic)\s+[\w.~+/=*-]{6,}/gi,
+  /\b(?:sk|pk|rk|gsk|csk|xai|pplx|hf|fw|r8|key|api[-_]?key)[-_][\w*.-]{4,}/gi,
+  /\bAKIA[0-9A-Z]{12,}\b|\bAIza[\w-]{12,}|\beyJ[\w-]{10,}\.[\w.-]+/g,
+];
 
-/** The text with what looks like a vendor's key masked. */
+/** The text with everything that looks like a vendor's credential replaced by `[credential]`. */
 export function withoutKeys(text: string): string {
-  return text.replace(KEY_SHAPES, "$1***");
+  return CREDENTIALS.reduce((left, pattern) => left.replace(pattern, "[credential]"), text);
 }
 
 /** What was thrown, with its stack where it has one, as a text for the log. Anything can be thrown. */

@@ -1,7 +1,7 @@
 /** The upstream face of chat-completions: requests out, answers in. */
 import type { UpstreamCodec } from "../../core/format.ts";
 import { decodeAnswer } from "./upstream/answer.ts";
-import { decodeError } from "./upstream/errors.ts";
+import { decodeError } from "../shared/upstream-error.ts";
 import { answerHeaders, requestHeaders } from "./upstream/headers.ts";
 import { encodeRequest } from "./upstream/request.ts";
 import { decodeStream } from "./upstream/stream.ts";

@@ -16,7 +16,7 @@ import { decodeFinishReason, isFailure, readFinishReason } from "../finish-reaso
 import { sealMembers } from "../reasoning.ts";
 import { readUsage } from "../usage.ts";
 import { readCitations, readContent, readReasoning, type ReasoningSeal } from "./delta.ts";
-import { decodeErrorBody } from "./errors.ts";
+import { decodeErrorBody } from "../../shared/upstream-error.ts";
 import { ThinkTags } from "./think-tags.ts";
 import { isUsable, isWhole, type ReadCall, ToolCalls } from "./tool-calls.ts";
 

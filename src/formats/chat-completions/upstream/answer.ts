@@ -6,7 +6,8 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
 import { readFinishReason } from "../finish-reason.ts";
 import { AnswerReader } from "./answer-reader.ts";
-import { decodeErrorBody, errorIn } from "./errors.ts";
+import { decodeErrorBody } from "../../shared/upstream-error.ts";
+import { errorIn } from "./errors.ts";
 import { StopWatcher, watchedStops } from "./stop.ts";
 
 /** @throws GatewayError when the body is an error, or not an answer of this format. */

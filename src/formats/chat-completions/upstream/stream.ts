@@ -5,7 +5,8 @@ import type { ChatEvent } from "../../../core/events.ts";
 import type { Frame } from "../../../core/format.ts";
 import { isObject, type JsonObject, parseJson } from "../../../core/json.ts";
 import { AnswerReader } from "./answer-reader.ts";
-import { decodeErrorBody, errorIn } from "./errors.ts";
+import { decodeErrorBody } from "../../shared/upstream-error.ts";
+import { errorIn } from "./errors.ts";
 import { StopWatcher, watchedStops } from "./stop.ts";
 
 /** @throws GatewayError on an error frame, on a frame that is not JSON, and when the stream ends before its answer. */

@@ -5,7 +5,8 @@ import type { JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
 import { decodeFinishReason, readFinishReason } from "../finish-reason.ts";
 import { readUsage } from "../usage.ts";
-import { decodeErrorBody, errorIn } from "./errors.ts";
+import { decodeErrorBody } from "../../shared/upstream-error.ts";
+import { errorIn } from "./errors.ts";
 
 /**
  * An answer is whole with `[DONE]`, or when each of its choices gave a finish reason: servers leave the terminator out.

@@ -5,12 +5,13 @@ import type { Frame } from "../../../core/format.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
 import { AnswerReader } from "./answer-reader.ts";
-import { decodeStreamError, malformed } from "./errors.ts";
+import { decodeErrorBody } from "../../shared/upstream-error.ts";
+import { malformed } from "./errors.ts";
 import { isErrorFrame } from "./watch.ts";
 
 /** @throws GatewayError `upstream` when the body is an error, or not a message. */
 export function* decodeAnswer(body: JsonObject, call: Call): Generator<ChatEvent> {
-  if (body.type === "error" || isObject(body.error)) throw decodeStreamError(body);
+  if (body.type === "error" || isObject(body.error)) throw decodeErrorBody(body);
   const { content, ...message } = body;
   if (!Array.isArray(content)) throw malformed("the answer has no content");
   const reader = new AnswerReader(call);
@@ -57,7 +58,7 @@ async function nextFrame(source: AsyncIterator<Frame>, reader: AnswerReader): Pr
 function readFrame(frame: Frame, reader: AnswerReader): readonly ChatEvent[] {
   if (frame.event === "ping" || frame.data === "" || frame.data === "[DONE]") return [];
   const data = parseJson(frame.data);
-  if (isErrorFrame(frame, data)) throw decodeStreamError(data);
+  if (isErrorFrame(frame, data)) throw decodeErrorBody(data ?? frame.data);
   if (!isObject(data)) throw malformed("a frame is not JSON");
   return reader.read(data);
 }

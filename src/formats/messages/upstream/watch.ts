@@ -5,7 +5,7 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
 import { decodeStopReason } from "../stop-reason.ts";
 import { decodeUsage } from "../usage.ts";
-import { decodeStreamError } from "./errors.ts";
+import { decodeErrorBody } from "../../shared/upstream-error.ts";
 
 /**
  * A Messages answer is whole only with `message_stop`: a stop reason without it means that the connection broke before
@@ -23,7 +23,7 @@ export const watch: Watch = {
   frame(frame: Frame, seen: Seen): void {
     const data = parseJson(frame.data);
     if (isErrorFrame(frame, data)) {
-      if (!seen.terminated) seen.error ??= decodeStreamError(data);
+      if (!seen.terminated) seen.error ??= decodeErrorBody(data ?? frame.data);
       return;
     }
     if (!isObject(data)) return;
@@ -32,7 +32,7 @@ export const watch: Watch = {
   },
   answer(body: JsonObject, seen: Seen): void {
     if (body.type === "error" || isObject(body.error)) {
-      seen.error = decodeStreamError(body);
+      seen.error = decodeErrorBody(body);
       return;
     }
     noteUsage(body.usage, seen);

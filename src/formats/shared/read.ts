@@ -1,0 +1,17 @@
+/** Readers of single JSON values, for input whose types nothing guarantees. */
+import type { Json } from "../../core/json.ts";
+
+/** The value if it is a string. */
+export function text(value: Json | undefined): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+/** The value if it is a number. */
+export function number(value: Json | undefined): number | undefined {
+  return typeof value === "number" ? value : undefined;
+}
+
+/** The value if it is an array; an empty array otherwise. */
+export function list(value: Json | undefined): Json[] {
+  return Array.isArray(value) ? value : [];
+}

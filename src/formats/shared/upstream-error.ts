@@ -1,0 +1,243 @@
+/** What a failed upstream means, whatever format it speaks and whatever shape its vendor gives the error. */
+import type { ErrorFacts, ErrorKind } from "../../core/error.ts";
+import { GatewayError } from "../../core/error.ts";
+import type { HeaderReader } from "../../core/format.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import { isObject, parseJson } from "../../core/json.ts";
+import { lookup } from "../../core/table.ts";
+import { readRetryAfter, readShouldRetry } from "../../stream/retry-after.ts";
+import { readSentence } from "./error-sentence.ts";
+import { text } from "./read.ts";
+import { saysTooLong } from "./too-long.ts";
+
+/** Statuses that say what happened. Of the others the words of the body decide, then 4xx is `invalid-request`. */
+const KIND_BY_STATUS: Record<number, ErrorKind> = {
+  401: "upstream-auth",
+  402: "upstream-auth",
+  403: "upstream-auth",
+  404: "not-found",
+  405: "upstream",
+  408: "timeout",
+  409: "conflict",
+  413: "too-large",
+  415: "unsupported-media-type",
+  424: "upstream",
+  425: "overloaded",
+  429: "rate-limited",
+  // Groq: flex tier capacity exceeded.
+  498: "overloaded",
+  499: "upstream",
+  503: "overloaded",
+  504: "timeout",
+  529: "overloaded",
+};
+
+/** Words of `code`, `type` and `status` (lower case) that say more than a status that says little. */
+const KIND_BY_WORD: Record<string, ErrorKind> = {
+  insufficient_quota: "quota",
+  credit_balance_exhausted: "quota",
+  billing_hard_limit_reached: "quota",
+  billing_not_active: "quota",
+  rate_limit_exceeded: "rate-limited",
+  rate_limit_error: "rate-limited",
+  resource_exhausted: "rate-limited",
+  slow_down: "rate-limited",
+  invalid_api_key: "upstream-auth",
+  authentication_error: "upstream-auth",
+  billing_error: "upstream-auth",
+  permission_error: "upstream-auth",
+  unauthenticated: "upstream-auth",
+  permission_denied: "upstream-auth",
+  model_not_found: "not-found",
+  not_found_error: "not-found",
+  deploymentnotfound: "not-found",
+  conflict_error: "conflict",
+  server_is_overloaded: "overloaded",
+  overloaded_error: "overloaded",
+  service_unavailable_error: "overloaded",
+  unavailable: "overloaded",
+  request_too_large: "too-large",
+  timeout_error: "timeout",
+  deadline_exceeded: "timeout",
+};
+
+/** Words vendors put beside every error of a kind of status; they mean something only where there is no status. */
+const KIND_BY_VAGUE_WORD: Record<string, ErrorKind> = {
+  invalid_request_error: "invalid-request",
+  invalid_argument: "invalid-request",
+  server_error: "upstream",
+  api_error: "upstream",
+  internal: "upstream",
+};
+
+/** Codes and types for a prompt that does not fit. */
+const TOO_LONG_WORDS = new Set([
+  "context_length_exceeded",
+  "exceed_context_size_error",
+  "prompt_too_long",
+  "model_context_window_exceeded",
+]);
+
+/** Codes of a spend limit, which vendors report like a rate limit. */
+const SPEND_LIMIT = /spend_limit|ramp_limit|credit_balance|billing/;
+const NO_FUNDS =
+  /exceeded your current quota|insufficient (?:balance|credits|quota|funds)|credit balance is too low/i;
+/** Gemini refuses a wrong key with a plain 400. */
+const NO_KEY = /api key not valid|(?:invalid|incorrect) api key/i;
+const NO_MODEL =
+  /invalid model|not a valid model|\bmodel\b[^.]*(?:not found|does not exist)|supported api model names/i;
+
+/** What a client is told when the gateway's own credential is refused: nothing of whose it is. */
+const UPSTREAM_AUTH = "The provider refused the gateway's credential; its operator has to renew it.";
+
+/** What a page without a readable error can be believed to say by its status alone. */
+const BELIEVED: ReadonlySet<ErrorKind> = new Set<ErrorKind>(["rate-limited", "overloaded", "timeout"]);
+/** Failures that may be over after a while. */
+const PASSING: ReadonlySet<ErrorKind> = new Set<ErrorKind>([...BELIEVED, "upstream", "conflict"]);
+
+/** @param body of an answer with a failed status; at most 64 KB of text */
+export function decodeError(status: number, headers: HeaderReader, body: string): GatewayError {
+  const parsed = parseJson(body);
+  if (typeof parsed !== "object" || parsed === null) return decodePage(status, headers);
+  return decode(parsed, status, headers);
+}
+
+/** The body of an error that came without a failed status: in a stream, or with 200. */
+export function decodeErrorBody(body: Json | undefined): GatewayError {
+  return decode(body, 0, new Headers());
+}
+
+/** An HTML or text page: something between weir and the vendor answered. Only its status can be believed. */
+function decodePage(status: number, headers: HeaderReader): GatewayError {
+  const kind = KIND_BY_STATUS[status] ?? "upstream";
+  if (kind === "upstream-auth") return refusedCredential(`status ${status} without a JSON body`);
+  const message = `The provider answered with status ${status} and no readable error.`;
+  const retryAfter = PASSING.has(kind) ? readRetryAfter(headers, undefined) : undefined;
+  const shouldRetry = readShouldRetry(headers);
+  return new GatewayError(BELIEVED.has(kind) ? kind : "upstream", message, { retryAfter, shouldRetry });
+}
+
+function decode(body: Json | undefined, status: number, headers: HeaderReader): GatewayError {
+  const said = describe(body, status, headers);
+  const kind = kindOf(said);
+  if (kind === "upstream-auth") return refusedCredential(said.sentence);
+  const facts: ErrorFacts = { code: codeOf(kind, said), param: said.param };
+  if (kind === "invalid-request") facts.status = clientStatus(said.status);
+  if (PASSING.has(kind)) facts.retryAfter = said.retryAfter;
+  facts.shouldRetry = kind === "quota" ? false : readShouldRetry(headers);
+  return new GatewayError(kind, said.sentence, facts);
+}
+
+function refusedCredential(cause: string): GatewayError {
+  return new GatewayError("upstream-auth", UPSTREAM_AUTH, { code: "upstream_auth", cause });
+}
+
+/** What an error says of itself. */
+interface Said {
+  sentence: string;
+  /** `code`, `type`, Google's `status` and Anthropic's `details.error_code`, lower case. */
+  words: string[];
+  /** The vendor's code, as it is; never a number. */
+  code?: string;
+  param?: string;
+  /** Of the answer, else as written into the body; 0 when there is none. */
+  status: number;
+  /** Seconds. */
+  retryAfter?: number;
+  tooLong: boolean;
+}
+
+function describe(body: Json | undefined, status: number, headers: HeaderReader): Said {
+  const outer = Array.isArray(body) ? body[0] : body;
+  const error = !isObject(outer) ? {} : isObject(outer.error) ? outer.error : outer;
+  const sentence = readSentence(body) ?? fallbackSentence(status);
+  const detail = isObject(error.details) ? text(error.details.error_code) : undefined;
+  const words = [error.code, error.type, error.status, detail]
+    .filter((word) => typeof word === "string")
+    .map((word) => word.toLowerCase());
+  const param = text(error.param);
+  return {
+    sentence,
+    words,
+    code: asCode(detail) ?? asCode(text(error.code)),
+    param: param !== undefined && param.length <= 200 ? param : undefined,
+    status: status || writtenStatus(error),
+    retryAfter: readRetryAfter(headers, body),
+    tooLong: saysTooLong(sentence) || words.some((word) => TOO_LONG_WORDS.has(word)),
+  };
+}
+
+function asCode(word: string | undefined): string | undefined {
+  return word !== undefined && /^[A-Za-z][\w.-]{0,63}$/.test(word) ? word : undefined;
+}
+
+/** The number vendors write into the body: `code: 429`, `"code": "404"`, `status_code: 400`, `raw_status_code`. */
+function writtenStatus(error: JsonObject): number {
+  for (const value of [error.status_code, error.raw_status_code, error.status, error.code]) {
+    const status = typeof value === "string" && /^\d{3}$/.test(value) ? Number(value) : value;
+    if (typeof status === "number" && status >= 400 && status < 600) return status;
+  }
+  return 0;
+}
+
+function kindOf(said: Said): ErrorKind {
+  const { status, sentence, words } = said;
+  const byStatus = KIND_BY_STATUS[status];
+  if (byStatus === "upstream-auth" || (status === 400 && NO_KEY.test(sentence))) return "upstream-auth";
+  // "Too many tokens" with 429 is a rate limit.
+  if (said.tooLong && status < 500 && status !== 429) return "invalid-request";
+  if (isOutOfFunds(said)) return status === 0 || status === 429 ? "quota" : "upstream-auth";
+  if (byStatus) return byStatus;
+  const byWord = wordIn(KIND_BY_WORD, words);
+  if (byWord) return byWord;
+  if (status === 0) return wordIn(KIND_BY_VAGUE_WORD, words) ?? "upstream";
+  return status >= 500 ? "upstream" : "invalid-request";
+}
+
+function wordIn(table: Record<string, ErrorKind>, words: readonly string[]): ErrorKind | undefined {
+  return words.map((word) => lookup(table, word)).find((kind) => kind !== undefined);
+}
+
+/** The account behind the gateway's credential is empty, or may spend no more: another try does not help. */
+function isOutOfFunds({ status, sentence, words, retryAfter }: Said): boolean {
+  if (words.some((word) => lookup(KIND_BY_WORD, word) === "quota")) return true;
+  if (status < 500 && NO_FUNDS.test(sentence)) return true;
+  // A limit that ends by itself says when.
+  return status === 429 && retryAfter === undefined && words.some((word) => SPEND_LIMIT.test(word));
+}
+
+function codeOf(kind: ErrorKind, { sentence, code, tooLong }: Said): string | undefined {
+  switch (kind) {
+    case "invalid-request":
+      if (tooLong) return "context_length_exceeded";
+      return NO_MODEL.test(sentence) ? "model_not_found" : ownCode(code);
+    case "not-found":
+      return /model|deployment/i.test(sentence) || /^deploymentnotfound$/i.test(code ?? "")
+        ? "model_not_found"
+        : ownCode(code);
+    // Each client dialect has one word for each of these.
+    case "quota":
+    case "rate-limited":
+    case "overloaded":
+    case "timeout":
+      return undefined;
+    default:
+      return ownCode(code);
+  }
+}
+
+/** DeepSeek puts the type into `code`, which says nothing more. */
+function ownCode(code: string | undefined): string | undefined {
+  return code !== undefined && lookup(KIND_BY_VAGUE_WORD, code) === "invalid-request" ? undefined : code;
+}
+
+/** A vendor's 4xx that blames the request is passed on as it is (400, 422). */
+function clientStatus(status: number): number {
+  return status >= 400 && status < 500 ? status : 400;
+}
+
+function fallbackSentence(status: number): string {
+  return status > 0
+    ? `The provider failed with status ${status}.`
+    : "The provider reported an error without a reason.";
+}

@@ -228,6 +228,20 @@ describe("fallbacks", () => {
     expect([refused.status, refused.text]).toEqual([400, JSON.stringify({ error })]);
   });
 
+  test("the same for a messages upstream that says so in another vendor's words", async () => {
+    const message = "the request exceeds the available context size, try increasing it";
+    const body = { type: "error", error: { type: "invalid_request_error", message } };
+    const one = upstream(json(body, 400));
+    const running = await gateway({
+      providers: { anthropic: { apiKey: "sk-none", baseUrl: one.url } },
+      fallbacks: { "claude-*": [{ model: "mock/echo", when: "too-long" }] },
+    });
+    for (const path of ["/v1/messages", "/v1/chat/completions"]) {
+      const { status, headers } = await ask(running, { path, body: { model: "claude-x", max_tokens: 9 } });
+      expect([status, headers.get("x-weir-model")]).toEqual([200, "echo"]);
+    }
+  });
+
   test("a program may fail and be stood in for", async () => {
     const running = await gateway({ fallbacks: { "mock/error-503": ["mock/throw", "mock/echo"] } });
     const { status, headers } = await ask(running, { body: { model: "mock/error-503" } });

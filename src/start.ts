@@ -18,13 +18,14 @@ import { createApp } from "./server/app.ts";
 import { createAuthenticate } from "./server/authenticate.ts";
 import type { Listener } from "./server/listen.ts";
 import { allowSilence, listen } from "./server/listen.ts";
+import { writeTo, type WriteLog } from "./server/log-buffer.ts";
 import { createLogger } from "./server/log.ts";
 import { createRequestId, respondError } from "./server/respond.ts";
 import { VERSION } from "./version.ts";
 
 export interface StartOptions extends Settings {
   /** Where the log goes; standard output by default. */
-  write?(text: string): void;
+  write?: WriteLog;
   /** `auto` in the config means readable when this says so. */
   terminal?: boolean;
   /** One of several processes on the same port. */
@@ -63,10 +64,12 @@ export interface RunningWeir {
 
 /** After the grace, an error still has to reach its client. Milliseconds. */
 const FAREWELL_MS = 700;
+/** What is left then is cut; the process ends without waiting for longer. Milliseconds. */
+const CLOSE_MS = 50;
 
 export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   const { config, worker } = options;
-  const write = options.write ?? ((text: string) => void process.stdout.write(text));
+  const write = options.write ?? writeTo(process.stdout);
   const format = config.log.format === "auto" ? (options.terminal ? "pretty" : "json") : config.log.format;
   let hide = (text: string) => text;
   const logger = createLogger({ format, level: config.log.level, worker, hide: (text) => hide(text), write });
@@ -157,10 +160,9 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       const inTime = graceMs === 0 || (await endsWithin(finished, graceMs));
       if (!inTime) {
         lasting.clock.endAll(shuttingDown());
-        if (!(await endsWithin(finished, FAREWELL_MS))) await server.stop(true);
+        if (!(await endsWithin(finished, FAREWELL_MS))) await endsWithin(server.stop(true), CLOSE_MS);
       }
-      await finished;
-      logger.flush();
+      await logger.flush();
     },
   };
 }

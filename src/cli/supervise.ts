@@ -5,6 +5,7 @@
 import type { Subprocess } from "bun";
 import type { LoadedConfig } from "../config/load.ts";
 import { exitProcess } from "../exit.ts";
+import { writeTo } from "../server/log-buffer.ts";
 import { createLogger } from "../server/log.ts";
 import { RunFile } from "./run-file.ts";
 import type { FromWorker, ToWorker } from "./worker.ts";
@@ -61,7 +62,7 @@ class Supervisor {
     this.#log = createLogger({
       format: pretty ? "pretty" : "json",
       level: config.log.level,
-      write: (text) => void process.stdout.write(text),
+      write: writeTo(process.stdout),
     });
   }
 
@@ -78,7 +79,7 @@ class Supervisor {
     }
     const code = await this.#ended.promise;
     this.#file?.remove();
-    this.#log.flush();
+    await this.#log.flush();
     exitProcess(code);
   }
 

@@ -1,7 +1,9 @@
 /** The log: a line a call, JSON where a program reads it, readable where a person does. Never prompts, never keys. */
 import type { Attempt, Call } from "../core/call.ts";
+import { printable } from "../core/printable.ts";
 import { describeThrown } from "../core/thrown.ts";
 import { writeTried } from "../gateway/reply.ts";
+import { LogBuffer, type WriteLog } from "./log-buffer.ts";
 
 export type LogLevel = "info" | "warn" | "error" | "silent";
 
@@ -10,9 +12,9 @@ export interface LogOptions {
   level: LogLevel;
   /** Number of the worker that writes, where there are several. */
   worker?: number;
-  /** Takes out what must not be read; sees all that is written. */
+  /** Removes what must not be read; sees all that is written. */
   hide?(text: string): string;
-  write(text: string): void;
+  write: WriteLog;
 }
 
 const RANK: Record<LogLevel, number> = { info: 0, warn: 1, error: 2, silent: 3 };
@@ -23,52 +25,61 @@ export interface Logger {
   info(message: string, facts: Record<string, string>): void;
   /** Something of the gateway or a plugin that failed outside of any call's answer. */
   fault(message: string, cause?: unknown): void;
-  /** Writes out what is still held. */
-  flush(): void;
+  /** Writes what is held, and waits until the reader has taken it. @param ms longest wait */
+  flush(ms?: number): Promise<void>;
 }
 
-/** Lines are gathered and written together: a write a call would cost more than the rest of the line. */
+/** Whatever a client or an upstream chose stays text: no line holds a character that a terminal acts on. */
 export function createLogger(options: LogOptions): Logger {
-  let lines = "";
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const flush = () => {
-    timer = undefined;
-    if (lines === "") return;
-    const text = options.hide?.(lines) ?? lines;
-    lines = "";
-    options.write(text);
+  const { format, worker } = options;
+  const write = (fields: Record<string, unknown>, pretty: string) => {
+    if (format === "json")
+      return printable(JSON.stringify(worker === undefined ? fields : { ...fields, worker }));
+    return worker === undefined ? pretty : `[${worker}] ${pretty}`;
   };
-  const put = (level: Exclude<LogLevel, "silent">, fields: Record<string, unknown>, pretty: string) => {
-    if (RANK[level] < RANK[options.level]) return;
-    const { worker } = options;
-    if (options.format === "json")
-      lines += `${JSON.stringify(worker === undefined ? fields : { ...fields, worker })}\n`;
-    else lines += worker === undefined ? `${pretty}\n` : `[${worker}] ${pretty}\n`;
-    timer ??= setTimeout(flush, 20);
+  const fault = (message: string, facts: Record<string, unknown>, detail = "") =>
+    write(
+      { time: new Date().toISOString(), level: "error", message, ...facts },
+      `${clockTime()} error ${printable(message)}${indent(detail)}`,
+    );
+  const buffer = new LogBuffer({
+    write: options.write,
+    hide: options.hide ?? ((text) => text),
+    writeDropped: (dropped) =>
+      fault(`${dropped} log lines were dropped, because the reader of the log is too slow`, { dropped }),
+  });
+  const put = (level: Exclude<LogLevel, "silent">, line: () => string) => {
+    if (RANK[level] >= RANK[options.level]) buffer.add(line());
   };
   return {
     call(call) {
       const level = call.outcome === "failed" ? (call.error?.kind === "internal" ? "error" : "warn") : "info";
-      put(level, callFields(call, level), options.format === "pretty" ? callLine(call) : "");
+      put(level, () => write(callFields(call, level), format === "pretty" ? printable(callLine(call)) : ""));
     },
     info(message, facts) {
       const pretty = Object.entries(facts).map(([name, value]) => `  ${name} ${value}`);
-      put(
-        "info",
-        { time: new Date().toISOString(), level: "info", message, ...facts },
-        `${clockTime()} ${message}${pretty.join("")}`,
+      put("info", () =>
+        write(
+          { time: new Date().toISOString(), level: "info", message, ...facts },
+          `${clockTime()} ${printable(message + pretty.join(""))}`,
+        ),
       );
     },
     fault(message, cause) {
       const detail = cause === undefined ? undefined : describeThrown(cause);
-      put(
-        "error",
-        { time: new Date().toISOString(), level: "error", message, detail },
-        `${clockTime()} error ${message}${detail ? `\n${detail}` : ""}`,
-      );
+      put("error", () => fault(message, { detail }, detail));
     },
-    flush,
+    flush: (ms) => buffer.flush(ms),
   };
+}
+
+/** The lines of a stack, set in so that none of them looks like a line of the log. */
+function indent(detail: string): string {
+  if (detail === "") return "";
+  return detail
+    .split("\n")
+    .map((line) => `\n    ${printable(line)}`)
+    .join("");
 }
 
 /** Tokens as they are booked: disjoint buckets. */

@@ -30,6 +30,8 @@ export interface ServingOptions {
   env?: Record<string, string>;
   /** Dropped plugins: file name → text. */
   plugins?: Record<string, string>;
+  /** Descriptor that takes the log; without it the log is read into `log`. */
+  stdout?: number;
 }
 
 /** @throws Error with what it printed when it does not start */
@@ -39,6 +41,7 @@ export async function serve({
   binary,
   env,
   plugins = {},
+  stdout,
 }: ServingOptions): Promise<Serving> {
   const folder = mkdtempSync(join(tmpdir(), "weir-serving-"));
   writeFileSync(join(folder, "weir.yaml"), config);
@@ -53,7 +56,7 @@ export async function serve({
   const child = Bun.spawn([...program, "serve", "--port", "0", "--workers", String(workers)], {
     ...options,
     stdin: "ignore",
-    stdout: "pipe",
+    stdout: stdout ?? "pipe",
     stderr: "pipe",
   });
   const log: string[] = [];
@@ -63,7 +66,9 @@ export async function serve({
     const url = /listening on (http:\S+)/.exec(line)?.[1];
     if (url) found(url);
   };
-  const drained = Promise.all([readLines(child.stdout, take), readLines(child.stderr, take)]);
+  const drained = Promise.all(
+    [child.stdout, child.stderr].map((stream) => stream instanceof ReadableStream && readLines(stream, take)),
+  );
   void drained.then(() => reject(new Error(`It did not start:\n${log.join("\n")}`)));
   return {
     url: await address,

@@ -1,0 +1,73 @@
+/** The process and whatever reads its log: a reader that stalls, one that is gone, and names that clients choose. */
+import { afterEach, expect, test } from "bun:test";
+import { ask, serve, type Serving, until } from "../helpers/serving.ts";
+import { stalledReader } from "../helpers/stalled-reader.ts";
+
+let running: Serving | undefined;
+
+afterEach(async () => {
+  await running?.end();
+  running = undefined;
+});
+
+/** Each call logs a fault of 20 KB. */
+const TALKATIVE = `import { definePlugin } from "weir";
+export default definePlugin({
+  name: "talkative",
+  hooks: { done() { throw new Error("x".repeat(20_000)); } },
+});`;
+
+const countIn = (text: string, pattern: RegExp) => text.match(pattern)?.length ?? 0;
+
+test("a log reader that stalls costs log lines, which are counted; calls and the stop go on", async () => {
+  const reader = stalledReader();
+  const weir = await serve({
+    config: "graceMs: 1000\n",
+    workers: 1,
+    binary: false,
+    plugins: { "talkative.ts": TALKATIVE },
+    stdout: reader.descriptor,
+  });
+  running = weir;
+  const CALLS = 200;
+  for (let n = 0; n < CALLS; n++) expect((await ask(weir.url, "mock/chat")).status).toBe(200);
+  let text = "";
+  expect(
+    await until(() => {
+      text += reader.read();
+      return text.includes("log lines were dropped");
+    }, 20_000),
+  ).toBe(true);
+  const dropped = Number(/(\d+) log lines were dropped/.exec(text)?.[1]);
+  const kept = countIn(text, /^\{.*"(outcome|detail)":.*\}$/gm);
+  expect(kept + dropped).toBeGreaterThanOrEqual(2 * CALLS);
+  expect(text.length).toBeLessThan(3_000_000);
+  // Nobody reads again, and the gateway ends all the same.
+  for (let n = 0; n < CALLS; n++) expect((await ask(weir.url, "mock/chat")).status).toBe(200);
+  weir.signal("SIGTERM");
+  expect(await weir.exited).toBe(0);
+  reader.close();
+}, 60_000);
+
+test("a log reader that is gone ends no call, and is reported once", async () => {
+  const reader = stalledReader();
+  const weir = await serve({ config: "", workers: 1, binary: false, stdout: reader.descriptor });
+  running = weir;
+  reader.close();
+  for (let n = 0; n < 3; n++) {
+    expect((await ask(weir.url, "mock/chat")).status).toBe(200);
+    await Bun.sleep(50);
+  }
+  const reports = () => weir.log.filter((line) => line.includes("the log cannot be written"));
+  expect(await until(() => reports().length > 0)).toBe(true);
+  expect(reports().length).toBe(1);
+}, 20_000);
+
+test("a client's model name forges no line of the readable log", async () => {
+  const weir = await serve({ config: "log: { format: pretty }\n", workers: 1, binary: false });
+  running = weir;
+  expect((await ask(weir.url, "x\n12:00:00  200  complete\x1b[2J\x9b31m\u202e")).status).toBeGreaterThan(399);
+  expect(await until(() => weir.log.some((line) => line.includes("12:00:00  200")))).toBe(true);
+  expect(weir.log.filter((line) => line.startsWith("12:00:00"))).toEqual([]);
+  expect(weir.log.join("")).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+}, 20_000);

@@ -53,7 +53,7 @@ export async function assemble(
   // What a broken plugin would have brought is not unknown.
   if (broken.length === 0) {
     assertProvidersKnown(config, names, locate);
-    assertModelsServed(routes, (model) => registry.faultOf(model), locate);
+    assertModelsServed({ ...routes, aliases: config.aliases }, (model) => registry.faultOf(model), locate);
   }
   return { registry, plugins, broken };
 }

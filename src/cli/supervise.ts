@@ -6,6 +6,7 @@ import type { Subprocess } from "bun";
 import type { LoadedConfig } from "../config/load.ts";
 import { exitProcess } from "../exit.ts";
 import { writeTo } from "../server/log-buffer.ts";
+import { listenFault } from "../server/listen.ts";
 import { createLogger } from "../server/log.ts";
 import { RunFile } from "./run-file.ts";
 import type { FromWorker, ToWorker } from "./worker.ts";
@@ -180,7 +181,7 @@ function choosePort(host: string, port: number): number {
     const found = probe.port;
     probe.stop(true);
     return found;
-  } catch {
-    throw new Error(`port ${port} of ${host} is in use or may not be used; choose another with --port`);
+  } catch (error) {
+    throw new Error(listenFault(error, { host, port }), { cause: error });
   }
 }

@@ -103,6 +103,15 @@ function patternFault(pattern: string): string | undefined {
   return /^[\w.:/@+*-]{1,200}$/.test(pattern) ? undefined : "must be a model name or a pattern with *";
 }
 
+/** What is wrong with a text that is no {@link MODEL_NAME}. */
+function nameFault(name: string): string {
+  if (name === "") return "is empty";
+  if (/\s/.test(name)) return "must be a model name without spaces";
+  if (name.includes("*")) return "must be a model name without *";
+  if (name.length > 200) return "must be a model name of at most 200 characters";
+  return "must be a model name of letters, digits and . : / @ + - _";
+}
+
 function headerFault(name: string, value: string): string | undefined {
   if (!/^[!#$%&'*+.^_`|~\w-]+$/.test(name))
     return "a header's name must consist of letters, digits and dashes";
@@ -115,8 +124,9 @@ function headerFault(name: string, value: string): string | undefined {
 function aliasFaults(aliases: Record<string, string>): Fault[] {
   return Object.entries(aliases).flatMap(([alias, target]) => {
     const path = ["aliases", alias];
-    if (!MODEL_NAME.test(alias)) return asFault(path, "an alias must be a model name without spaces");
-    if (!MODEL_NAME.test(target)) return asFault(path, `${alias} must stand for a model name without spaces`);
+    if (!MODEL_NAME.test(alias)) return asFault(path, `an alias ${nameFault(alias)}`);
+    if (!MODEL_NAME.test(target))
+      return asFault(path, `the model that ${alias} stands for ${nameFault(target)}`);
     return asFault(
       path,
       followAlias(aliases, alias) === undefined ? `${alias} leads back to itself` : undefined,
@@ -127,13 +137,12 @@ function aliasFaults(aliases: Record<string, string>): Fault[] {
 /** A route stands for models; one that stood for routes could lead back to itself. */
 function routeFaults({ routes = {}, aliases = {} }: Written): Fault[] {
   return Object.entries(routes).flatMap(([route, targets]) => {
-    if (!MODEL_NAME.test(route))
-      return asFault(["routes", route], "a route must be a model name without spaces");
+    if (!MODEL_NAME.test(route)) return asFault(["routes", route], `the name of a route ${nameFault(route)}`);
     if (Object.hasOwn(aliases, route)) return asFault(["routes", route], `${route} is an alias already`);
     return targets.flatMap((target, index) => {
       const model = modelOf(target);
       const path = ["routes", route, index];
-      if (!MODEL_NAME.test(model)) return asFault(path, `${route} must name models without spaces`);
+      if (!MODEL_NAME.test(model)) return asFault(path, `the model in route ${route} ${nameFault(model)}`);
       const meant = followAlias(aliases, model) ?? model;
       if (meant === route) return asFault(path, `the route ${route} leads back to itself`);
       return asFault(
@@ -157,10 +166,7 @@ function fallbackFaults(name: string, targets: readonly WrittenTarget[]): Fault[
     const path = ["fallbacks", name, index];
     const model = modelOf(target);
     if (model === name) return asFault(path, `${name} falls back to itself`);
-    return asFault(
-      path,
-      MODEL_NAME.test(model) ? undefined : `${name} must fall back to model names without *`,
-    );
+    return asFault(path, MODEL_NAME.test(model) ? undefined : `the fallback of ${name} ${nameFault(model)}`);
   });
 }
 

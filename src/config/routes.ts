@@ -41,24 +41,25 @@ function mapValues<From, To>(
 }
 
 /**
- * A route or a fallback to a model nobody serves would only show when it is needed.
- * @param faultOf why nobody serves a model @param locate where a path of the config stands
+ * An alias, a route or a fallback to a model that no provider serves would fail at the first call.
+ * @param faultOf why no provider serves a model @param locate where a path of the config stands
  * @throws ConfigError for the first such model.
  */
 export function assertModelsServed(
-  { routes, fallbacks }: Routes,
+  { aliases, routes, fallbacks }: Pick<Config, "aliases"> & Routes,
   faultOf: (model: string) => string | undefined,
   locate: (path: Path) => string,
 ): void {
+  const check = (path: Path, model: string) => {
+    const fault = faultOf(model);
+    if (fault) throw new ConfigError(locate(path), fault.replace(/\.$/, ""), path);
+  };
+  for (const [alias, model] of Object.entries(aliases)) check(["aliases", alias], model);
   const sections: [string, Record<string, readonly { model: string }[]>][] = [
     ["routes", routes],
     ["fallbacks", fallbacks],
   ];
   for (const [section, lists] of sections)
     for (const [name, targets] of Object.entries(lists))
-      targets.forEach(({ model }, index) => {
-        const path = [section, name, index];
-        const fault = faultOf(model);
-        if (fault) throw new ConfigError(locate(path), fault.replace(/\.$/, ""), path);
-      });
+      targets.forEach(({ model }, index) => check([section, name, index], model));
 }

@@ -131,6 +131,9 @@ const standIn = Type.Union(
   { "x-expects": "a model, or a group of `model` and `when`" },
 );
 
+/** A list of models; an empty one would mean nothing. */
+const MODELS = { minItems: 1, "x-expects": "a list of at least one model" };
+
 const providerOptions = Type.Object(
   {
     enabled: Type.Optional(
@@ -204,13 +207,13 @@ export const configSchema = Type.Object(
       description:
         "Model names of your own: name to target, for example `fast: groq/llama-3.3-70b-versatile`.",
     }),
-    routes: Type.Record(Type.String(), Type.Array(routeTarget, { minItems: 1 }), {
+    routes: Type.Record(Type.String(), Type.Array(routeTarget, MODELS), {
       default: {},
       propertyNames: { pattern: MODEL_NAME.source },
       description:
         "Model names that stand for several models as equals, with `weight` and `priority`: `smart: [openai/gpt-5.4, {model: groq/…, priority: 1}]`.",
     }),
-    fallbacks: Type.Record(Type.String(), Type.Array(standIn, { minItems: 1 }), {
+    fallbacks: Type.Record(Type.String(), Type.Array(standIn, MODELS), {
       default: {},
       description:
         "Models that stand in, in order, when all deployments of a model failed; by model name, route or pattern: `gpt-*: [anthropic/claude-sonnet-5]`. With `when: too-long` one stands in for a prompt that does not fit.",

@@ -75,7 +75,7 @@ export function expected(schema: TSchema): string {
 /** What stands there instead; texts that may be secrets are not repeated. */
 function actual(schema: TSchema, value: unknown): string {
   if (value === null || value === undefined) return "empty";
-  if (Array.isArray(value)) return "a list";
+  if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
   if (typeof value === "object") return "a map";
   if (holdsSecret(schema)) return typeof value === "string" ? "another text" : `a ${typeof value}`;
   if (typeof value === "string") return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);

@@ -53,7 +53,26 @@ const BROKEN: readonly [yaml: string, message: string][] = [
   ["fallbacks:\n  a: [b, a]", "weir.yaml:2: a falls back to itself (at fallbacks.a[1])."],
   [
     "fallbacks:\n  gpt-*: [x*]",
-    'weir.yaml:2: gpt-* must fall back to model names without * (at fallbacks["gpt-*"][0]).',
+    'weir.yaml:2: the fallback of gpt-* must be a model name without * (at fallbacks["gpt-*"][0]).',
+  ],
+  [
+    "routes:\n  smart: []",
+    "weir.yaml:2: smart must be a list of at least one model, but is an empty list (at routes.smart).",
+  ],
+  [
+    "fallbacks:\n  smart: []",
+    "weir.yaml:2: smart must be a list of at least one model, but is an empty list (at fallbacks.smart).",
+  ],
+  [
+    "providers:\n  openai:\n    deployments: []",
+    "weir.yaml:3: deployments must be a list of at least one deployment, but is an empty list (at providers.openai.deployments).",
+  ],
+  ["aliases:\n  a: ''", "weir.yaml:2: the model that a stands for is empty (at aliases.a)."],
+  ["routes:\n  a: ['']", "weir.yaml:2: the model in route a is empty (at routes.a[0])."],
+  ["fallbacks:\n  a: ['']", "weir.yaml:2: the fallback of a is empty (at fallbacks.a[0])."],
+  [
+    "aliases:\n  a: x,y",
+    "weir.yaml:2: the model that a stands for must be a model name of letters, digits and . : / @ + - _ (at aliases.a).",
   ],
   [
     "providers:\n  openai:\n    deployments:\n      - {name: a}\n      - {name: a}",
@@ -71,7 +90,10 @@ const BROKEN: readonly [yaml: string, message: string][] = [
     "retries: {attempts: 0}",
     "weir.yaml:1: attempts must be an integer between 1 and 10, but is 0 (at retries.attempts).",
   ],
-  ["providers: []", "weir.yaml:1: providers must be a map of names to values, but is a list (at providers)."],
+  [
+    "providers: []",
+    "weir.yaml:1: providers must be a map of names to values, but is an empty list (at providers).",
+  ],
   [
     "providers:\n  openai: 3",
     "weir.yaml:2: openai must be a group of options, but is 3 (at providers.openai).",

@@ -1,7 +1,7 @@
 /** `weir completion SHELL`: a completion script for a shell, made from the command table. */
 import type { Command, Completion, Flag } from "./command.ts";
 import { GLOBAL_FLAGS, UsageError } from "./command.ts";
-import { didYouMean } from "../config/suggest.ts";
+import { didYouMean } from "../core/suggest.ts";
 
 /** @param commands the table that holds this command too, hence a function */
 export function completionCommand(commands: () => readonly Command[]): Command {

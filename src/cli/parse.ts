@@ -1,6 +1,6 @@
 /** From arguments to a command with its words and flags. */
 import { parseArgs, type ParseArgsConfig } from "node:util";
-import { didYouMean } from "../config/suggest.ts";
+import { didYouMean } from "../core/suggest.ts";
 import type { Command, Context, Flag } from "./command.ts";
 import { GLOBAL_FLAGS, UsageError } from "./command.ts";
 

@@ -8,7 +8,7 @@ import { secretFault } from "./checks.ts";
 import { ConfigError } from "./error.ts";
 import type { Config } from "./schema.ts";
 import type { Environment } from "./substitute.ts";
-import { didYouMean } from "./suggest.ts";
+import { didYouMean } from "../core/suggest.ts";
 
 /** Addresses are absolute and end without a slash: the variable's, else the config's, else the plugin's own. */
 export interface FoundSettings extends ProviderSettings {

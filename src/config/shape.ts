@@ -3,7 +3,7 @@ import type { TSchema } from "@sinclair/typebox";
 import { Value, ValueErrorType, type ValueError } from "@sinclair/typebox/value";
 import type { Path } from "./error.ts";
 import { isSection, listOptions } from "./schema.ts";
-import { suggest } from "./suggest.ts";
+import { suggest } from "../core/suggest.ts";
 
 /** A mistake without its place: `port must be an integer between 0 and 65535, but is "abc"`. */
 export interface Fault {
@@ -28,13 +28,20 @@ function inside(error: ValueError): ValueError[] {
 function toFault(error: ValueError, root: TSchema, base: Path): Fault {
   const path = [...base, ...readPointer(error.path, root)];
   if (error.type === ValueErrorType.ObjectAdditionalProperties)
-    return { path, clause: unknownOption(path, error) };
+    return mayBeSecret(path, error)
+      ? { path: path.slice(0, -1), clause: `${nameOf(path.slice(0, -1))} holds an unknown option` }
+      : { path, clause: unknownOption(path, error) };
   const name = nameOf(path);
   if (error.type === ValueErrorType.ObjectRequiredProperty) return { path, clause: `${name} is missing` };
   return {
     path,
     clause: `${name} must be ${expected(error.schema)}, but is ${actual(error.schema, error.value)}`,
   };
+}
+
+/** `keys: [{"alice:secret": …}]`: where credentials are written, a name that no option could have may be one. */
+function mayBeSecret(path: Path, { schema }: ValueError): boolean {
+  return holdsSecret(schema) && !/^[A-Za-z_-]{1,30}$/.test(String(path.at(-1)));
 }
 
 function unknownOption(path: Path, error: ValueError): string {
@@ -77,14 +84,26 @@ function actual(schema: TSchema, value: unknown): string {
   if (value === null || value === undefined) return "empty";
   if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
   if (typeof value === "object") return "a map";
-  if (holdsSecret(schema)) return typeof value === "string" ? "another text" : `a ${typeof value}`;
+  if (holdsSecret(schema)) return nameless(schema, value);
   if (typeof value === "string") return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
   return String(value);
 }
 
+/** A value by its kind alone. */
+function nameless(schema: TSchema, value: unknown): string {
+  if (typeof value !== "string") return `a ${typeof value}`;
+  return schema["type"] === "string" ? "another text" : "a text";
+}
+
+/** Whether a secret is written there, or in any part of it. */
 function holdsSecret(schema: TSchema): boolean {
-  const variants: TSchema[] = schema["anyOf"] ?? [];
-  return schema["writeOnly"] === true || variants.some(holdsSecret);
+  const parts: (TSchema | undefined)[] = [
+    ...(schema["anyOf"] ?? []),
+    ...Object.values<TSchema>(schema["properties"] ?? {}),
+    ...Object.values<TSchema>(schema["patternProperties"] ?? {}),
+    schema["items"],
+  ];
+  return schema["writeOnly"] === true || parts.some((part) => part !== undefined && holdsSecret(part));
 }
 
 function isGroup(value: unknown): boolean {

@@ -9,6 +9,7 @@ import type { Plugin } from "../core/plugin.ts";
 import { describeFileError, systemCode } from "../core/system-error.ts";
 import { withoutKeys } from "../core/thrown.ts";
 import type { LoadedPlugin } from "../gateway/registry.ts";
+import { declarationFault } from "./declaration.ts";
 import { checkFile, checkFolder } from "./inspect.ts";
 import { rehearse } from "./rehearse.ts";
 import { registerWeir } from "./virtual.ts";
@@ -92,18 +93,9 @@ function pluginFiles(dir: string): string[] {
 /** A file whose text has changed since it was last imported is another module. */
 async function importPlugin(file: string, sha256: string, loadMs: number): Promise<Plugin> {
   const imported = (await withTimeout(import(`${file}?${sha256}`), loadMs)) as { default?: unknown };
-  const plugin = imported.default;
-  if (!isObject(plugin)) throw new Error("has no default export; write `export default definePlugin({ … })`");
-  const { name, providers, formats, hooks } = plugin as Record<string, unknown>;
-  if (typeof name !== "string" || name === "") throw new Error("its default export has no name");
-  for (const [member, value] of Object.entries({ providers, formats }))
-    if (value !== undefined && !(Array.isArray(value) && value.every(isObject)))
-      throw new Error(`its ${member} must be a list`);
-  if (hooks !== undefined && !isObject(hooks)) throw new Error("its hooks must be an object of functions");
-  for (const [kind, hook] of Object.entries(hooks ?? {}))
-    if (hook !== undefined && typeof hook !== "function")
-      throw new Error(`its hook ${kind} must be a function`);
-  return plugin as unknown as Plugin;
+  const fault = declarationFault(imported.default);
+  if (fault !== undefined) throw new Error(fault);
+  return imported.default as Plugin;
 }
 
 async function withTimeout<Value>(pending: Promise<Value>, loadMs: number): Promise<Value> {

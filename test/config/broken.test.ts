@@ -20,7 +20,7 @@ const BROKEN: readonly [yaml: string, message: string][] = [
     "host: 0.0.0.0",
     "weir.yaml:1: host 0.0.0.0 can be reached from other machines and no gateway keys are set; set WEIR_API_KEYS or keys, or listen on 127.0.0.1 (at host).",
   ],
-  ["keys: x", 'weir.yaml:1: keys must be a list, but is "x" (at keys).'],
+  ["keys: x", "weir.yaml:1: keys must be a list, but is a text (at keys)."],
   [
     "keys: [changeme]",
     "weir.yaml:1: keys[0] is a placeholder; make a real key, such as openssl rand -hex 32 prints (at keys[0]).",
@@ -96,7 +96,7 @@ const BROKEN: readonly [yaml: string, message: string][] = [
   ],
   [
     "providers:\n  openai: 3",
-    "weir.yaml:2: openai must be a group of options, but is 3 (at providers.openai).",
+    "weir.yaml:2: openai must be a group of options, but is a number (at providers.openai).",
   ],
   [
     "providers:\n  openai:\n    baseUrl: ftp://x",

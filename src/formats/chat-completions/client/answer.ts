@@ -4,6 +4,7 @@ import { GatewayError } from "../../../core/error.ts";
 import type { ChatEvent } from "../../../core/events.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
+import { readToolInput } from "../../shared/tool-input.ts";
 import { encodeUsage } from "../usage.ts";
 import { DeltaWriter } from "./deltas.ts";
 
@@ -32,6 +33,7 @@ export function encodeAnswer(events: readonly ChatEvent[], call: Call): JsonObje
     for (const delta of writer.write(event)) message.add(delta);
     if (event.type !== "message-end") continue;
     for (const delta of writer.refusal(event.reason)) message.add(delta);
+    message.settleCalls(event.reason.kind === "length", call);
     const { finish_reason, ...others } = writer.end(event.reason);
     return {
       ...envelope("chat.completion", id, call),
@@ -62,6 +64,21 @@ class Message {
     if (isObject(delta.function_call)) this.#functionCall = grown(this.#functionCall, delta.function_call);
   }
 
+  /**
+   * Arguments that are not JSON are repaired; a call whose arguments were cut off with the answer is left out, because it
+   * must not be run.
+   */
+  settleCalls(cut: boolean, call: Call): void {
+    const calls = this.#calls.splice(0).map((each, index) => {
+      if (!isObject(each.function)) return each;
+      const settled = settleArguments(each.function, cut, `tool_calls[${index}].function`, call);
+      return settled && { ...each, function: settled };
+    });
+    this.#calls.push(...calls.filter((each) => each !== undefined));
+    if (this.#functionCall)
+      this.#functionCall = settleArguments(this.#functionCall, cut, "function_call", call);
+  }
+
   /** Content, refusal and their null are required keys; all else is left out when there is none. */
   toJson(): JsonObject {
     const content = this.#texts.content!.join("");
@@ -89,6 +106,14 @@ class Message {
     if (last && same) this.#details[this.#details.length - 1] = grown(last, detail, ["text"]);
     else this.#details.push(detail);
   }
+}
+
+function settleArguments(body: JsonObject, cut: boolean, path: string, call: Call): JsonObject | undefined {
+  const { value, repair, broken } = readToolInput(String(body.arguments));
+  if (!broken) return body;
+  if (cut) return undefined;
+  call.lose("repaired", `choices[0].message.${path}.arguments`, repair);
+  return { ...body, arguments: JSON.stringify(value) };
 }
 
 /** Members whose fragments are put together. */

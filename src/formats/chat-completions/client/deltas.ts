@@ -6,10 +6,11 @@ import type { Call } from "../../../core/call.ts";
 import type { BlockStart, ChatEvent, Citation, FinishReason } from "../../../core/events.ts";
 import { AnswerIds } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
+import { ToolInputStream } from "../../shared/tool-input.ts";
+import { WrappedInput } from "../../shared/wrapped-input.ts";
 import { encodeFinishReason, refusalOf } from "../finish-reason.ts";
 import { encryptedDetail, textDetail } from "../reasoning.ts";
 import { CallOrder } from "./call-order.ts";
-import { CustomInput } from "./custom-input.ts";
 
 /** The members of a choice besides its index and message. */
 export interface ChoiceEnd {
@@ -38,6 +39,8 @@ export class DeltaWriter {
   #toolCalls = 0;
   #reasonings = 0;
   #refused = false;
+  /** Names of calls whose arguments are not JSON. */
+  readonly brokenCalls: string[] = [];
   /** Characters of content written so far, in UTF-16 units. */
   #written = 0;
 
@@ -150,7 +153,7 @@ export class DeltaWriter {
       return [{ tool_calls: [{ index, id, type: "custom", custom: { name: block.name, input: "" } }] }];
     }
     const write = (text: string) => [{ tool_calls: [{ index, function: { arguments: text } }] }];
-    this.#open.set(blockIndex, neverEmpty(write));
+    this.#open.set(blockIndex, this.#arguments(block.name, `tool_calls[${index}].function`, write));
     return [{ tool_calls: [{ index, id, type: "function", function: { name: block.name, arguments: "" } }] }];
   }
 
@@ -165,29 +168,36 @@ export class DeltaWriter {
       this.#open.set(blockIndex, SILENT);
       return [];
     }
-    this.#open.set(
-      blockIndex,
-      neverEmpty((text) => [{ function_call: { arguments: text } }]),
-    );
+    const write = (text: string) => [{ function_call: { arguments: text } }];
+    this.#open.set(blockIndex, this.#arguments(name, "function_call", write));
     return [{ function_call: { name, arguments: "" } }];
+  }
+
+  /** Writes one JSON object; `{}` for empty arguments, because clients call JSON.parse on them. */
+  #arguments(name: string, path: string, write: (text: string) => JsonObject[]): OpenBlock {
+    const input = new ToolInputStream();
+    let empty = true;
+    const writeSome = (text: string) => {
+      if (text === "") return [];
+      empty = false;
+      return write(text);
+    };
+    return {
+      delta: (text) => writeSome(input.push(text)),
+      end: () => {
+        const { rest, repair, broken } = input.end();
+        if (repair !== undefined) this.#call.lose("repaired", `choices[0].message.${path}.arguments`, repair);
+        if (broken) this.brokenCalls.push(name);
+        const deltas = writeSome(rest);
+        return empty ? write("{}") : deltas;
+      },
+    };
   }
 }
 
-/** A call without arguments has `{}`: clients parse what they get. */
-function neverEmpty(write: (text: string) => JsonObject[]): OpenBlock {
-  let empty = true;
-  return {
-    delta(text) {
-      empty = false;
-      return write(text);
-    },
-    end: () => (empty ? write("{}") : []),
-  };
-}
-
 function unwrapping(write: (text: string) => JsonObject[]): OpenBlock {
-  const input = new CustomInput();
-  return { delta: (text) => write(input.push(text)), end: () => write(input.rest()) };
+  const input = new WrappedInput();
+  return { delta: (text) => write(input.push(text)), end: () => write(input.end()) };
 }
 
 /** `start` and `end` count characters of the whole content: the text the citation stands behind. */

@@ -4,6 +4,7 @@ import { invalidRequest } from "../../../core/error.ts";
 import { legacyCallId } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
+import { list } from "../../shared/read.ts";
 import { decodeReasoning, sealMembers } from "../reasoning.ts";
 import { decodeCache, decodeContent, FORMAT } from "./content.ts";
 
@@ -164,8 +165,4 @@ function decodeLegacyCall(call: JsonObject, turn: number): ToolCallBlock {
 function inputText(value: Json | undefined): string {
   if (typeof value === "string") return value;
   return value == null ? "" : JSON.stringify(value);
-}
-
-function list(value: Json | undefined): Json[] {
-  return Array.isArray(value) ? value : [];
 }

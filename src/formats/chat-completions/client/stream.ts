@@ -4,6 +4,7 @@ import type { ChatEvent } from "../../../core/events.ts";
 import type { Frame } from "../../../core/format.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { encodeUsage } from "../usage.ts";
+import { checkCalls } from "../../shared/tool-input.ts";
 import { envelope, incomplete } from "./answer.ts";
 import { DeltaWriter } from "./deltas.ts";
 
@@ -16,6 +17,7 @@ export async function* encodeStream(events: AsyncIterable<ChatEvent>, call: Call
     if (event.type === "message-start") chunk = new ChunkWriter(event.id, call, includeUsage);
     for (const delta of writer.write(event)) yield chunk.delta(delta);
     if (event.type !== "message-end") continue;
+    checkCalls(writer.brokenCalls, event.reason);
     for (const delta of writer.refusal(event.reason)) yield chunk.delta(delta);
     yield chunk.finish({ ...writer.end(event.reason) });
     if (includeUsage) yield chunk.usage(encodeUsage(event.usage));

@@ -2,9 +2,10 @@
 import type { Block, ReasoningBlock, ToolCallBlock, Turn } from "../../../core/chat.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
+import { toolInputText } from "../../shared/tool-input.ts";
 import { openMembers } from "../reasoning.ts";
 import { type EncodeContext, FORMAT } from "./context.ts";
-import { blockPath } from "./losses.ts";
+import { blockPath, inputPath } from "./losses.ts";
 import { isBlank } from "./parts.ts";
 
 /** A turn and where it stood. */
@@ -23,7 +24,7 @@ export function encodeAssistant(
   context: EncodeContext,
 ): JsonObject | undefined {
   const blocks = turns.flatMap(({ turn }) => turn.blocks);
-  const calls = encodeCalls(blocks, ids, context);
+  const calls = turns.flatMap((placed) => encodeCalls(placed, ids, context));
   const texts = turns.map(({ turn, path }) => textOf(turn.blocks, path, context));
   const content = texts.filter((text) => text !== "").join("\n\n");
   const audio = audioOf(blocks);
@@ -90,27 +91,36 @@ function audioOf(blocks: readonly Block[]): JsonObject | undefined {
 }
 
 function encodeCalls(
-  blocks: readonly Block[],
+  { turn: { blocks }, path }: PlacedTurn,
   ids: ReadonlyMap<ToolCallBlock, string>,
   context: EncodeContext,
 ): JsonObject[] {
   const calls: JsonObject[] = [];
   let signed: JsonObject = {};
-  for (const block of blocks) {
+  for (const [index, block] of blocks.entries()) {
     if (block.type === "reasoning") signed = callMembers(block, context) ?? signed;
     if (block.type !== "tool-call") continue;
-    calls.push({ id: ids.get(block)!, ...encodeCall(block, context), ...signed });
+    const at = { path, index, call: calls.length };
+    calls.push({ id: ids.get(block)!, ...encodeCall(block, at, context), ...signed });
     signed = {};
   }
   return calls;
 }
 
-function encodeCall(block: ToolCallBlock, { names, facts }: EncodeContext): JsonObject {
+/** @param at where the call stood: the path of its turn, its place among the blocks and among the calls */
+function encodeCall(
+  block: ToolCallBlock,
+  at: { path: string; index: number; call: number },
+  { names, facts, call }: EncodeContext,
+): JsonObject {
   const name = names.send(block.name);
-  if (block.kind === "custom" && facts?.customTools)
-    return { type: "custom", custom: { name, input: block.input } };
-  const input = block.kind === "custom" ? JSON.stringify({ input: block.input }) : block.input;
-  return { type: "function", function: { name, arguments: isBlank(input) ? "{}" : input } };
+  if (block.kind === "custom") {
+    if (facts?.customTools) return { type: "custom", custom: { name, input: block.input } };
+    return { type: "function", function: { name, arguments: JSON.stringify({ input: block.input }) } };
+  }
+  const { text, repair } = toolInputText(block.input);
+  if (repair !== undefined) call.lose("repaired", inputPath(at, call), repair);
+  return { type: "function", function: { name, arguments: text } };
 }
 
 /** What a signature of this provider adds to the call behind it (Gemini's `extra_content`). */

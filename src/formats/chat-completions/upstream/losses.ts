@@ -62,3 +62,10 @@ export function turnPaths(turns: readonly Turn[], call: Call): string[] {
 export function blockPath(path: string, index: number): string {
   return path === "system" ? `system[${index}]` : `${path}.content[${index}]`;
 }
+
+/** The path of the arguments of a call. @param at the path of its turn, its place among the blocks and among the calls */
+export function inputPath(at: { path: string; index: number; call: number }, call: Call): string {
+  return call.format === "messages"
+    ? `${blockPath(at.path, at.index)}.input`
+    : `${at.path}.tool_calls[${at.call}].function.arguments`;
+}

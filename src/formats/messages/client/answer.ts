@@ -4,16 +4,15 @@ import { GatewayError } from "../../../core/error.ts";
 import type { ChatEvent } from "../../../core/events.ts";
 import type { Frame } from "../../../core/format.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
-import { isObject, parseJson } from "../../../core/json.ts";
-import { repairJson } from "./repair-json.ts";
-import { AnswerWriter, checkCalls } from "./writer.ts";
+import { checkCalls, readToolInput } from "../../shared/tool-input.ts";
+import { AnswerWriter } from "./writer.ts";
 
 /** The frames of a streamed answer. Throws what the events throw, and when they end without `message-end`. */
 export async function* encodeStream(events: AsyncIterable<ChatEvent>, call: Call): AsyncGenerator<Frame> {
   const writer = new AnswerWriter(call);
   for await (const event of events) {
     const written = writer.push(event);
-    checkCalls(writer, event);
+    if (event.type === "message-end") checkCalls(writer.brokenCalls, event.reason);
     for (const data of written) yield { event: data.type as string, data: JSON.stringify(data) };
   }
   if (!writer.ended) throw incomplete();
@@ -86,13 +85,8 @@ class Sum {
  * must not be run (pitfall F-29).
  */
 function readInput(text: string, cut: boolean, path: string, call: Call): Json | undefined {
-  const value = text.trim() === "" ? {} : parseJson(text);
-  if (isObject(value)) return value;
-  if (value !== undefined) {
-    call.lose("repaired", path, "the arguments are not an object; they stand in `value`");
-    return { value };
-  }
-  if (cut) return undefined;
-  call.lose("repaired", path, "the arguments were not JSON");
-  return repairJson(text) ?? { __invalid_json: text };
+  const { value, repair, broken } = readToolInput(text);
+  if (broken && cut) return undefined;
+  if (repair !== undefined) call.lose("repaired", path, repair);
+  return value;
 }

@@ -3,7 +3,8 @@ import type { Call } from "../../../core/call.ts";
 import type { BlockStart } from "../../../core/events.ts";
 import type { AnswerIds } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
-import { isObject, parseJson } from "../../../core/json.ts";
+import { isObject } from "../../../core/json.ts";
+import { ToolInputStream } from "../../shared/tool-input.ts";
 import { NATIVE_ORIGIN, sealRedacted, sealSignature } from "../reasoning.ts";
 import { FORMAT } from "./blocks.ts";
 
@@ -14,8 +15,8 @@ export interface BlockWriter {
   close(signature?: string): void;
   /** Nothing more can come: the arguments of a call are one whole JSON object. */
   isWhole(): boolean;
-  /** Of a tool call: what was written of it. */
-  call?: { name: string; input: string };
+  /** Of a tool call that is closed: its name, if its arguments are not JSON. */
+  brokenCall?: string;
 }
 
 /** Where a writer puts its events; an index is claimed when the block is really written. */
@@ -50,7 +51,7 @@ export function createBlockWriter(
     case "reasoning":
       return new ReasoningWriter(start, call, out);
     case "tool-call":
-      return start.name.trim() === "" ? undefined : new ToolCallWriter(start, tally, out);
+      return start.name.trim() === "" ? undefined : new ToolCallWriter(start, call, tally, out);
     case "foreign":
       return start.format === FORMAT && isObject(start.value)
         ? new ForeignWriter(start.value, tally, out)
@@ -68,6 +69,11 @@ class Writer {
 
   get opened(): boolean {
     return this.#index >= 0;
+  }
+
+  /** Of the block in the answer; -1 until it is opened. */
+  get index(): number {
+    return this.#index;
   }
 
   start(block: JsonObject): void {
@@ -182,14 +188,16 @@ class ReasoningWriter extends Writer implements BlockWriter {
 
 class ToolCallWriter extends Writer implements BlockWriter {
   readonly #start: BlockStart & { type: "tool-call" };
+  readonly #call: Call;
   readonly #tally: Tally;
-  readonly call: { name: string; input: string };
+  readonly #input = new ToolInputStream();
+  brokenCall?: string;
 
-  constructor(start: BlockStart & { type: "tool-call" }, tally: Tally, out: Out) {
+  constructor(start: BlockStart & { type: "tool-call" }, call: Call, tally: Tally, out: Out) {
     super(out);
     this.#start = start;
+    this.#call = call;
     this.#tally = tally;
-    this.call = { name: start.name, input: "" };
   }
 
   open(): void {
@@ -205,11 +213,15 @@ class ToolCallWriter extends Writer implements BlockWriter {
 
   close(): void {
     if (this.#isCustom) this.#fragment('"}');
+    const { rest, repair, broken } = this.#input.end();
+    this.#emit(rest);
+    if (repair !== undefined) this.#call.lose("repaired", `content[${this.index}].input`, repair);
+    if (broken) this.brokenCall = this.#start.name;
     this.stop();
   }
 
   override isWhole(): boolean {
-    return !this.#isCustom && this.call.input.trimEnd().endsWith("}") && isCompleteJson(this.call.input);
+    return !this.#isCustom && this.#input.isWhole;
   }
 
   /** A free-form tool has text for input; this format has only objects, so that it stands in the member `input`. */
@@ -218,8 +230,11 @@ class ToolCallWriter extends Writer implements BlockWriter {
   }
 
   #fragment(json: string): void {
-    this.call.input += json;
-    this.delta({ type: "input_json_delta", partial_json: json });
+    this.#emit(this.#input.push(json));
+  }
+
+  #emit(json: string): void {
+    if (json !== "") this.delta({ type: "input_json_delta", partial_json: json });
   }
 }
 
@@ -245,9 +260,4 @@ class ForeignWriter extends Writer implements BlockWriter {
   close(): void {
     this.stop();
   }
-}
-
-/** Whether arguments are whole; no arguments at all are. */
-export function isCompleteJson(text: string): boolean {
-  return text.trim() === "" || parseJson(text) !== undefined;
 }

@@ -3,6 +3,7 @@ import type { Call } from "../../../core/call.ts";
 import type { AnswerFormat, Block, ChatRequest, ReasoningWish, Turn } from "../../../core/chat.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
+import { list, number, text } from "../../shared/read.ts";
 import type { Lose } from "./blocks.ts";
 import { decodeCache, decodeContent, FORMAT } from "./blocks.ts";
 import { decodeToolChoice, decodeTools, isToolChange } from "./tools.ts";
@@ -33,32 +34,32 @@ const CANONICAL = new Set([
  * @throws GatewayError `invalid-request` for a known block without what makes it one.
  */
 export function decodeRequest(body: JsonObject, call: Call): ChatRequest {
-  const messages = listOf(body.messages);
+  const messages = list(body.messages);
   const lose: Lose = (path) => call.lose("dropped", bracketPath(path));
   const thinking = decodeThinking(body.thinking);
   const output = isObject(body.output_config) ? body.output_config : {};
-  const user = isObject(body.metadata) ? textOf(body.metadata.user_id) : undefined;
-  const wish = withEffort(thinking.wish, textOf(output.effort));
+  const user = isObject(body.metadata) ? text(body.metadata.user_id) : undefined;
+  const wish = withEffort(thinking.wish, text(output.effort));
   return {
-    model: textOf(body.model) ?? "",
+    model: text(body.model) ?? "",
     turns: [
       ...decodeSystem(body.system, lose),
       ...messages.map((message, index) => decodeTurn(message, index, messages, lose)),
     ],
-    tools: decodeTools(listOf(body.tools), messages),
+    tools: decodeTools(list(body.tools), messages),
     ...decodeToolChoice(body.tool_choice),
-    maxTokens: numberOf(body.max_tokens),
-    temperature: numberOf(body.temperature),
-    topP: numberOf(body.top_p),
-    topK: numberOf(body.top_k),
-    stop: listOf(body.stop_sequences).filter((text) => typeof text === "string"),
+    maxTokens: number(body.max_tokens),
+    temperature: number(body.temperature),
+    topP: number(body.top_p),
+    topK: number(body.top_k),
+    stop: list(body.stop_sequences).filter((text) => typeof text === "string"),
     stream: body.stream === true,
     reasoning: wish,
     answerFormat: decodeAnswerFormat(output.format ?? body.output_format),
     ...decodeCache(body.cache_control),
     user,
     session: call.headers.get("x-claude-code-session-id") ?? sessionInside(user),
-    serviceTier: textOf(body.service_tier),
+    serviceTier: text(body.service_tier),
     style: { hideReasoning: wish?.display === "omitted" },
     extra: { [FORMAT]: collectExtra(body, output, thinking.rest) },
   };
@@ -78,7 +79,7 @@ function decodeTurn(message: Json, index: number, messages: readonly Json[], los
   const { role, content, output_config, clear_at } = message as JsonObject;
   const path = `messages.${index}.content`;
   if (role === "assistant" || role === "user") return { role, blocks: decodeContent(content, path, lose) };
-  const effort = isObject(output_config) ? textOf(output_config.effort) : undefined;
+  const effort = isObject(output_config) ? text(output_config.effort) : undefined;
   return {
     role: "system",
     blocks:
@@ -157,18 +158,6 @@ function collectExtra(body: JsonObject, output: JsonObject, thinking: JsonObject
 function sessionInside(user: string | undefined): string | undefined {
   if (user === undefined) return undefined;
   const parsed = user.startsWith("{") ? parseJson(user) : undefined;
-  if (isObject(parsed)) return textOf(parsed.session_id);
+  if (isObject(parsed)) return text(parsed.session_id);
   return /_session_([\w-]+)$/.exec(user)?.[1];
-}
-
-function listOf(value: Json | undefined): Json[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function textOf(value: Json | undefined): string | undefined {
-  return typeof value === "string" ? value : undefined;
-}
-
-function numberOf(value: Json | undefined): number | undefined {
-  return typeof value === "number" ? value : undefined;
 }

@@ -6,7 +6,6 @@
  * first is live and written as it grows, the others gather until it is done.
  */
 import type { Call } from "../../../core/call.ts";
-import { GatewayError } from "../../../core/error.ts";
 import type { BlockStart, ChatEvent, Usage } from "../../../core/events.ts";
 import { mergeUsage, NO_USAGE } from "../../../core/events.ts";
 import { AnswerIds, sha256 } from "../../../core/ids.ts";
@@ -14,7 +13,7 @@ import type { JsonObject } from "../../../core/json.ts";
 import { encodeStopReason } from "../stop-reason.ts";
 import { encodeTotals, encodeUsage } from "../usage.ts";
 import type { BlockWriter, Tally } from "./block-writers.ts";
-import { createBlockWriter, isCompleteJson } from "./block-writers.ts";
+import { createBlockWriter } from "./block-writers.ts";
 import { estimateInputTokens } from "./estimate.ts";
 
 interface QueuedBlock {
@@ -156,8 +155,7 @@ export class AnswerWriter {
 
   #close(block: QueuedBlock): void {
     block.writer.close(block.signature);
-    if (block.writer.call && !isCompleteJson(block.writer.call.input))
-      this.brokenCalls.push(block.writer.call.name);
+    if (block.writer.brokenCall !== undefined) this.brokenCalls.push(block.writer.brokenCall);
     for (const [index, open] of this.#blocks) if (open === block) this.#blocks.delete(index);
   }
 
@@ -175,22 +173,6 @@ export class AnswerWriter {
       { type: "message_stop" },
     );
   }
-}
-
-/**
- * A call whose arguments are not JSON although the answer was not cut off cannot be run; in a stream it has been written
- * already, so that the answer fails.
- */
-export function checkCalls(writer: AnswerWriter, event: ChatEvent): void {
-  const [name] = writer.brokenCalls;
-  if (event.type !== "message-end" || event.reason.kind === "length" || name === undefined) return;
-  throw new GatewayError(
-    "upstream",
-    `The model wrote arguments for the tool ${name} that are not JSON; try again.`,
-    {
-      code: "invalid_tool_arguments",
-    },
-  );
 }
 
 /** The upstream's own id when it is one of this format, else one derived from it. */

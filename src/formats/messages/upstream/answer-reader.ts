@@ -6,6 +6,7 @@ import { mergeUsage, NO_USAGE } from "../../../core/events.ts";
 import { AnswerIds } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
+import { text } from "../../shared/read.ts";
 import { decodeStopReason } from "../stop-reason.ts";
 import { decodeUsage } from "../usage.ts";
 import { malformed } from "./errors.ts";
@@ -82,8 +83,8 @@ export class AnswerReader {
     this.#usage = mergeUsage(NO_USAGE, decodeUsage(message.usage));
     this.#events.push({
       type: "message-start",
-      id: textOf(message.id) || this.#call.id,
-      model: textOf(message.model) || (this.#call.target?.model ?? this.#call.model),
+      id: text(message.id) || this.#call.id,
+      model: text(message.model) || (this.#call.target?.model ?? this.#call.model),
       usage: this.#usage,
     });
   }
@@ -173,10 +174,6 @@ const READ = new Set<Json | undefined>([
   "message_delta",
   "message_stop",
 ]);
-
-function textOf(value: Json | undefined): string {
-  return typeof value === "string" ? value : "";
-}
 
 function indexOf({ index }: JsonObject): number {
   if (typeof index !== "number") throw malformed("an event without an index");

@@ -2,12 +2,14 @@
 import type { Call } from "../../../core/call.ts";
 import type { BlockStart, ChatEvent } from "../../../core/events.ts";
 import type { JsonObject } from "../../../core/json.ts";
-import { isObject, parseJson } from "../../../core/json.ts";
+import { isObject } from "../../../core/json.ts";
+import { text } from "../../shared/read.ts";
+import { readToolInput } from "../../shared/tool-input.ts";
+import { WrappedInput } from "../../shared/wrapped-input.ts";
 import { modelFacts } from "../catalogue.ts";
 import { malformed } from "./errors.ts";
 import { isAnswerTool } from "./answer-format.ts";
 import { FORMAT, reasoningOrigin } from "./blocks.ts";
-import { InputText } from "./input-text.ts";
 
 /** Reads one block. `grow` takes a delta, `end` comes once. */
 export interface BlockReader {
@@ -53,10 +55,6 @@ function pieceOf(delta: JsonObject, type: string, field: string): string {
 
 const KNOWN_DELTAS = new Set(["text_delta", "thinking_delta", "input_json_delta"]);
 
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
-}
-
 class Reader {
   readonly emit: Emit;
   readonly index: number;
@@ -78,7 +76,7 @@ class Reader {
 class TextReader extends Reader implements BlockReader {
   constructor(value: JsonObject, emit: Emit) {
     super({ type: "text" }, emit);
-    this.piece(textOf(value.text));
+    this.piece(text(value.text) ?? "");
     if (Array.isArray(value.citations)) for (const citation of value.citations) this.#cite(citation);
   }
 
@@ -113,14 +111,14 @@ class ReasoningReader extends Reader implements BlockReader {
 
   constructor(value: JsonObject, call: Call, emit: Emit) {
     const origin = reasoningOrigin(call, modelFacts(call.target?.model ?? ""));
-    const redacted = value.type === "redacted_thinking" ? { redacted: textOf(value.data) } : {};
+    const redacted = value.type === "redacted_thinking" ? { redacted: text(value.data) ?? "" } : {};
     super({ type: "reasoning", ...redacted, origin }, emit);
-    this.#signature = textOf(value.signature);
-    this.piece(textOf(value.thinking));
+    this.#signature = text(value.signature) ?? "";
+    this.piece(text(value.thinking) ?? "");
   }
 
   grow(delta: JsonObject): void {
-    if (delta.type === "signature_delta") this.#signature = textOf(delta.signature) || this.#signature;
+    if (delta.type === "signature_delta") this.#signature = text(delta.signature) || this.#signature;
     else this.piece(pieceOf(delta, "thinking_delta", "thinking"));
   }
 
@@ -131,14 +129,14 @@ class ReasoningReader extends Reader implements BlockReader {
 }
 
 function createToolReader(value: JsonObject, call: Call, emit: Emit): BlockReader {
-  const sent = textOf(value.name);
+  const sent = text(value.name) ?? "";
   if (sent === "") throw malformed("a tool call without a name");
   if (isAnswerTool(sent, call)) return new ToolReader({ type: "text" }, value, emit);
   const name = call.toolNames.get(sent) ?? sent;
   const custom = call.request?.tools.some((tool) => tool.kind === "custom" && tool.name === name) === true;
   const start: BlockStart = {
     type: "tool-call",
-    id: emit.callId(textOf(value.id)),
+    id: emit.callId(text(value.id) ?? ""),
     name,
     kind: custom ? "custom" : "function",
   };
@@ -153,7 +151,8 @@ export class ToolReader extends Reader implements BlockReader {
   constructor(start: BlockStart, value: JsonObject, emit: Emit) {
     super(start, emit);
     const { input } = value;
-    this.#whole = isObject(input) && Object.keys(input).length > 0 ? JSON.stringify(input) : "";
+    const isEmpty = input == null || (isObject(input) && Object.keys(input).length === 0);
+    this.#whole = isEmpty ? "" : JSON.stringify(input);
   }
 
   grow(delta: JsonObject): void {
@@ -180,7 +179,7 @@ export class ToolReader extends Reader implements BlockReader {
 
 /** A free-form tool's text travels wrapped in an object. */
 class CustomToolReader extends ToolReader {
-  readonly #text = new InputText();
+  readonly #text = new WrappedInput();
 
   override input(fragment: string): void {
     this.piece(this.#text.push(fragment));
@@ -203,12 +202,12 @@ class ForeignReader implements BlockReader {
   }
 
   grow(delta: JsonObject): void {
-    if (delta.type === "input_json_delta") this.#input += textOf(delta.partial_json);
+    if (delta.type === "input_json_delta") this.#input += text(delta.partial_json) ?? "";
     else if (delta.type === "compaction_delta") this.#value.content = delta.content;
   }
 
   end(): void {
-    if (this.#input !== "") this.#value.input = parseJson(this.#input) ?? {};
+    if (this.#input !== "") this.#value.input = readToolInput(this.#input).value;
     const index = this.#emit.start({ type: "foreign", format: FORMAT, value: this.#value });
     this.#emit.push({ type: "block-end", index });
   }

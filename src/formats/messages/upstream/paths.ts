@@ -87,6 +87,11 @@ function listOf({ type }: Block): string | undefined {
   return type === "tool-call" ? "tool_calls" : "content";
 }
 
+/** The path of the arguments of the tool call at `path`. */
+export function inputPath(path: string, call: Call): string {
+  return `${path}.${call.format === "messages" ? "input" : "function.arguments"}`;
+}
+
 type ToolMember = "strict" | "parameters" | "format";
 
 /** The path of a tool, or of a member of it. */

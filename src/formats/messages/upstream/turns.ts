@@ -1,12 +1,12 @@
 /** Canonical turns → `system` and `messages` (contract E.1.3). The steps and their order are the contract's. */
-import type { Block, ChatRequest, Turn } from "../../../core/chat.ts";
+import type { Block, ChatRequest, ToolCallBlock, Turn } from "../../../core/chat.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import type { ToolNames } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
-import { isObject, parseJson } from "../../../core/json.ts";
+import { readToolInput } from "../../shared/tool-input.ts";
 import type { Encoding } from "./blocks.ts";
 import { encodeBlock, FORMAT, textBlock } from "./blocks.ts";
-import { TurnPaths } from "./paths.ts";
+import { inputPath, TurnPaths } from "./paths.ts";
 import { pairToolResults } from "./tool-results.ts";
 
 /** A message while it is being put together. */
@@ -79,7 +79,7 @@ function encodeTurn(
         type: "tool_use",
         id: block.id,
         name: names.send(block.name),
-        input: encodeInput(block.input, block.kind),
+        input: encodeInput(block, path, encoding),
         ...(block.cache && { cache_control: { type: "ephemeral", ...block.cache } }),
       };
       return [{ wire, path, tool: { id: block.id, name: block.name } }];
@@ -105,11 +105,11 @@ function encodeTurn(
 }
 
 /** The arguments as the object the format demands. */
-function encodeInput(input: string, kind: "function" | "custom"): Json {
+function encodeInput({ input, kind }: ToolCallBlock, path: string, { call }: Encoding): Json {
   if (kind === "custom") return { input };
-  const value = input.trim() === "" ? {} : parseJson(input);
-  if (isObject(value)) return value;
-  return value === undefined ? { __invalid_json: input } : { value };
+  const { value, repair } = readToolInput(input);
+  if (repair !== undefined) call.lose("repaired", inputPath(path, call), repair);
+  return value;
 }
 
 /** One plain text is a string; no content is no member. */

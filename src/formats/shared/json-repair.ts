@@ -1,6 +1,6 @@
 /** One attempt to finish JSON that ends too early: strings and brackets that are open are closed. */
-import type { JsonObject } from "../../../core/json.ts";
-import { isObject, parseJson } from "../../../core/json.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { isObject, parseJson } from "../../core/json.ts";
 
 const CLOSER: Record<string, string> = { "{": "}", "[": "]" };
 

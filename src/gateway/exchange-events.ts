@@ -19,6 +19,7 @@ import { timeoutsOf } from "./deadline.ts";
 import type { Answer, Gateway, Incoming } from "./exchange.ts";
 import { rememberReasoning, restoreReasoning } from "./reasoning-cache.ts";
 import { withoutReasoning } from "./recover.ts";
+import { CredentialMask } from "./redact.ts";
 import { answerHeaders, STREAM_HEADERS } from "./reply.ts";
 import { headerFilters, letGo, readAnswer, readErrorText, send, upstreamHeaders } from "./send.ts";
 import type { UpstreamResponse } from "./transport.ts";
@@ -161,12 +162,13 @@ async function* framesOf(
 ): AsyncGenerator<Frame> {
   const reader = response.body!.getReader();
   const parser = new SseParser();
+  const mask = new CredentialMask(call.target!);
   let last: Frame | undefined;
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done || !value) return;
-      for (const frame of parser.push(value)) {
+      for (const frame of parser.push(mask.push(value))) {
         last = frame;
         yield frame;
       }

@@ -17,7 +17,7 @@ import { timeoutsOf } from "./deadline.ts";
 import { exchangeAnswer } from "./exchange-events.ts";
 import type { Answer, Gateway, Incoming } from "./exchange.ts";
 import { PassedRefusal } from "./refusal.ts";
-import { bytesWithoutSecrets } from "./redact.ts";
+import { bytesWithoutSecrets, CredentialMask, headersWithoutCredential } from "./redact.ts";
 import { answerHeaders, STREAM_HEADERS } from "./reply.ts";
 import { headerFilters, LINGER_MS, readAnswer, readErrorText, send, upstreamHeaders } from "./send.ts";
 import type { ByteReader, UpstreamResponse } from "./transport.ts";
@@ -36,7 +36,7 @@ export async function exchangeNative(incoming: Incoming, gateway: Gateway): Prom
     },
     call,
   );
-  const passed = filters.answer(response.headers);
+  const passed = headersWithoutCredential(filters.answer(response.headers), target);
   if (!response.ok) throw await refusal(response, passed, codec, call);
   const type = response.headers.get("content-type") ?? "";
   const streams = type.includes("text/event-stream");
@@ -161,6 +161,7 @@ class RelaySource implements ByteSource {
   readonly #reader: ByteReader;
   readonly #tap: Tap;
   readonly #call: Call;
+  readonly #mask: CredentialMask;
   #held: Uint8Array[] = [];
   #ended = false;
   #giveUp: ReturnType<typeof setTimeout> | undefined;
@@ -169,6 +170,7 @@ class RelaySource implements ByteSource {
     this.#reader = response.body!.getReader();
     this.#tap = tap;
     this.#call = call;
+    this.#mask = new CredentialMask(call.target!);
   }
 
   /**
@@ -233,7 +235,8 @@ class RelaySource implements ByteSource {
 
   readonly #onRead = ({ done, value }: { done: boolean; value?: Uint8Array }) => {
     if (done || !value) return this.#finish();
-    const piece = this.#tap.push(value);
+    const clean = this.#mask.push(value);
+    const piece = clean.length === 0 ? undefined : this.#tap.push(clean);
     return piece ? this.#harmless(piece) : this.#pull();
   };
 
@@ -264,6 +267,8 @@ class RelaySource implements ByteSource {
     this.#ended = true;
     clearTimeout(this.#giveUp);
     const { seen } = this.#tap;
+    const held = this.#mask.end();
+    if (held.length > 0) this.#tap.push(held);
     const rest = this.#tap.rest();
     book(seen, this.#call);
     if (!this.#isOver() && !this.#call.target?.provider.traits?.eofIsStop) throw broken();

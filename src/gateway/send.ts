@@ -5,7 +5,7 @@ import type { UpstreamCodec } from "../core/format.ts";
 import type { Target } from "../core/provider.ts";
 import type { HeaderFilter } from "./headers.ts";
 import { headerFilter } from "./headers.ts";
-import { withoutSecrets } from "./redact.ts";
+import { bytesWithoutCredential, textWithoutCredential, withoutSecrets } from "./redact.ts";
 import type { ByteReader, UpstreamResponse } from "./transport.ts";
 import { transport } from "./transport.ts";
 
@@ -72,8 +72,8 @@ export async function send(outgoing: Outgoing, call: Call): Promise<UpstreamResp
   }
   call.headAt = performance.now();
   call.upstreamStatus = response.status;
-  call.upstreamRequestId =
-    response.headers.get("x-request-id") ?? response.headers.get("request-id") ?? undefined;
+  const id = response.headers.get("x-request-id") ?? response.headers.get("request-id");
+  call.upstreamRequestId = id === null ? undefined : textWithoutCredential(id, target);
   if (response.status >= 300 && response.status < 400) {
     await discard(response);
     throw new GatewayError(
@@ -124,15 +124,15 @@ export async function readErrorText(response: UpstreamResponse, target: Target):
 }
 
 /**
- * The bytes of a JSON answer.
+ * The bytes of a JSON answer, with the credential masked.
  * @throws GatewayError `upstream` when it is longer than 32 MB or breaks off.
  */
 export async function readAnswer(response: UpstreamResponse, call: Call): Promise<Uint8Array> {
   try {
     const declared = Number(response.headers.get("content-length") ?? Number.NaN);
-    if (declared <= MAX_ANSWER_BYTES && !response.headers.has("content-encoding"))
-      return await response.bytes();
-    return await readUpTo(response, MAX_ANSWER_BYTES, false);
+    const isShort = declared <= MAX_ANSWER_BYTES && !response.headers.has("content-encoding");
+    const bytes = isShort ? await response.bytes() : await readUpTo(response, MAX_ANSWER_BYTES, false);
+    return bytesWithoutCredential(bytes, call.target!);
   } catch (cause) {
     if (cause instanceof GatewayError) throw cause;
     if (call.stop.reason) throw call.stop.reason;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { CANARY } from "../../plugins/mock/index.ts";
 import { type RunningGateway, startGateway, UPSTREAM_KEYS, upstreamConfig } from "../helpers/gateway.ts";
 import { seededRandom } from "../helpers/recordings.ts";
-import { json, startUpstream, type Upstream } from "../helpers/upstream.ts";
+import { json, sse, startUpstream, type Upstream } from "../helpers/upstream.ts";
 
 const CLIENT_KEY = "client-canary-0123456789abcdef";
 
@@ -45,7 +45,47 @@ const ROUTES = [
   },
 ] as const;
 
-const send = (path: string, model: string, headers: Record<string, string> = {}) =>
+/** A whole answer with this text. */
+function repeating(path: string, text: string): object {
+  if (path === "/v1/messages")
+    return {
+      ...{ id: "msg_1", type: "message", role: "assistant", model: "m", stop_reason: "end_turn" },
+      content: [{ type: "text", text }],
+      usage: { input_tokens: 1, output_tokens: 1 },
+    };
+  const message = { role: "assistant", content: text };
+  return {
+    ...{ id: "c", object: "chat.completion", created: 1, model: "m" },
+    choices: [{ index: 0, message, finish_reason: "stop" }],
+    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+  };
+}
+
+/** A stream with this text in one event. */
+function streaming(path: string, text: string): string {
+  const usage = { input_tokens: 1, output_tokens: 1 };
+  const head = { id: "c", object: "chat.completion.chunk", created: 1, model: "m" };
+  const events: { type?: string; [member: string]: unknown }[] =
+    path === "/v1/messages"
+      ? [
+          { type: "message_start", message: { ...repeating(path, ""), content: [], stop_reason: null } },
+          { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+          { type: "content_block_delta", index: 0, delta: { type: "text_delta", text } },
+          { type: "content_block_stop", index: 0 },
+          { type: "message_delta", delta: { stop_reason: "end_turn" }, usage },
+          { type: "message_stop" },
+        ]
+      : [
+          { ...head, choices: [{ index: 0, delta: { role: "assistant", content: text } }] },
+          { ...head, choices: [{ index: 0, delta: {}, finish_reason: "stop" }] },
+        ];
+  const frames = events.map(
+    (event) => `${event.type ? `event: ${event.type}\n` : ""}data: ${JSON.stringify(event)}\n\n`,
+  );
+  return frames.join("") + (path === "/v1/messages" ? "" : "data: [DONE]\n\n");
+}
+
+const send = (path: string, model: string, headers: Record<string, string> = {}, more: object = {}) =>
   fetch(gateway.url + path, {
     method: "POST",
     headers: { "content-type": "application/json", authorization: `Bearer ${CLIENT_KEY}`, ...headers },
@@ -53,6 +93,7 @@ const send = (path: string, model: string, headers: Record<string, string> = {})
       model,
       max_tokens: 9,
       messages: [{ role: "user", content: "the prompt canary" }],
+      ...more,
     }),
   });
 
@@ -156,6 +197,55 @@ for (const { path, model, answer } of ROUTES) {
         expect(text).not.toContain(own);
       }
     }
+  });
+
+  const own = path === "/v1/messages" ? UPSTREAM_KEYS.anthropic : UPSTREAM_KEYS.openai;
+  const both = ["/v1/chat/completions", "/v1/messages"];
+
+  test(`${path}: an upstream that repeats the credential in headers of its answer does not hand it out`, async () => {
+    const told = {
+      "x-ratelimit-limit-requests": `for ${own}`,
+      "anthropic-ratelimit-requests-limit": own,
+      "openai-version": `Bearer ${own}`,
+      "openai-processing-ms": "7",
+    };
+    for (const status of [200, 400, 429])
+      for (const from of both) {
+        const failed = { type: "error", error: { type: "x", message: "no" } };
+        upstream.answer(() => json(status === 200 ? repeating(path, "hi") : failed, status, told));
+        const { headers } = await send(from, model);
+        expect(JSON.stringify([...headers])).not.toContain(own);
+        if (from === path && path === "/v1/chat/completions") {
+          expect(headers.get("x-ratelimit-limit-requests")).toBe("for ***");
+          expect(headers.get("openai-processing-ms")).toBe("7");
+        }
+      }
+  });
+
+  test(`${path}: an upstream that repeats the credential in a JSON answer does not hand it out`, async () => {
+    upstream.answer(() => json(repeating(path, `you sent ${own}, grüße 😀`)));
+    for (const from of both) {
+      const response = await send(from, model);
+      const text = await response.text();
+      expect([from, response.status]).toEqual([from, 200]);
+      expect(text).toContain("you sent ***, grüße 😀");
+      expect(text).not.toContain(own);
+    }
+  });
+
+  test(`${path}: an upstream that repeats the credential in a stream does not hand it out, wherever it is cut`, async () => {
+    const bytes = Buffer.from(streaming(path, `you sent ${own}, grüße 😀`));
+    const key = bytes.indexOf(own);
+    const cuts = [1, Math.floor(own.length / 2), own.length - 1].map((length) => key + length);
+    for (const cutAt of [0, ...cuts])
+      for (const from of both) {
+        const pieces = [bytes.subarray(0, cutAt), { wait: 5 }, bytes.subarray(cutAt)];
+        upstream.answer(() => sse(pieces));
+        const text = await (await send(from, model, {}, { stream: true })).text();
+        expect(text).toContain("you sent ***, grüße 😀");
+        expect(text).not.toContain(own);
+        expect(text).toContain(from === "/v1/messages" ? "message_stop" : "[DONE]");
+      }
   });
 
   test(`${path}: the body never chooses where a request goes`, async () => {

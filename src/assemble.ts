@@ -10,6 +10,7 @@ import type { Config } from "./config/schema.ts";
 import type { Plugin } from "./core/plugin.ts";
 import type { Provider } from "./core/provider.ts";
 import type { BrokenPlugin, Discovered } from "./dropped/discover.ts";
+import { inSlices, nextTurn } from "./core/slices.ts";
 import { loadPlugins } from "./dropped/discover.ts";
 import { chatCompletionsFormat } from "./formats/chat-completions/index.ts";
 import { createMessagesFormat } from "./formats/messages/index.ts";
@@ -40,20 +41,24 @@ export async function assemble(
   const dropped = await loadPlugins({ ...config.plugins, except: shippedFiles(dir) });
   const { plugins, broken } = sortOut(dropped, parts);
   if (strict && broken[0]) throw new Error(`plugins.strict: ${broken[0].message}`);
+  await nextTurn();
   const routes = completeRoutes(config);
+  await nextTurn();
   const registry = new Registry({
     ...parts,
     plugins,
     aliases: config.aliases,
     ...routes,
   });
+  await nextTurn();
   const names = [...registry.providers, ...registry.off.map(({ provider }) => provider)].map(
     ({ name }) => name,
   );
   // What a broken plugin would have brought is not unknown.
   if (broken.length === 0) {
     assertProvidersKnown(config, names, locate);
-    assertModelsServed({ ...routes, aliases: config.aliases }, (model) => registry.faultOf(model), locate);
+    const served = { ...routes, aliases: config.aliases };
+    await inSlices(assertModelsServed(served, (model) => registry.faultOf(model), locate));
   }
   return { registry, plugins, broken };
 }

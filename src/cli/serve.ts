@@ -1,5 +1,6 @@
 /** `weir serve`: starts the gateway, in one process or in several, and keeps it running until a signal ends it. */
-import { loadConfig } from "../config/load.ts";
+import { loadConfig, type LoadOptions, reloadConfig } from "../config/load.ts";
+import type { Config } from "../config/schema.ts";
 import { exitProcess, guardProcess } from "../exit.ts";
 import type { RunningWeir } from "../start.ts";
 import type { Command, Context } from "./command.ts";
@@ -42,17 +43,20 @@ export const serve: Command = {
         read: () => readSettings(context),
         printError: context.printError,
       });
-    return serveHere(context);
+    return serveHere(settings, context);
   },
 };
 
-function readSettings({ flags, env, cwd }: Context) {
-  return { ...loadConfig({ flags: valueFlags(flags), env, cwd }), env };
+function readSettings(context: Context) {
+  return { ...loadConfig(loadOptions(context)), env: context.env };
+}
+
+function loadOptions({ flags, env, cwd }: Context): LoadOptions {
+  return { flags: valueFlags(flags), env, cwd };
 }
 
 /** Serves in this process, alone or as a worker. */
-async function serveHere(context: Context): Promise<number> {
-  const settings = readSettings(context);
+async function serveHere(settings: ReturnType<typeof readSettings>, context: Context): Promise<number> {
   const { config } = settings;
   const worker = workerOf(context.env);
   const { startWeir } = await import("../start.ts");
@@ -66,7 +70,7 @@ async function serveHere(context: Context): Promise<number> {
   });
   surviveFaults(weir);
   const table = startTable(weir, config);
-  const reload = reloader(weir, context);
+  const reload = reloader(weir, config, context);
   // In front of what tells others that it runs: from then on it is sent signals.
   const ended = stopOnSignal(weir, config.graceMs, worker !== undefined);
   if (worker) obey(weir, table, reload, config.graceMs);
@@ -77,15 +81,24 @@ async function serveHere(context: Context): Promise<number> {
 /** Options that only a start takes into force. */
 const FIXED = ["host", "port", "workers"] as const;
 
-/** Reads the config again and takes it into force. @throws Error with one sentence; then nothing has changed */
-function reloader(weir: RunningWeir, context: Context): () => Promise<void> {
-  let { config } = readSettings(context);
-  return async () => {
-    const settings = readSettings(context);
+/**
+ * Reads the config again and takes it into force; a second reload waits for the first.
+ * @throws Error with one sentence; then nothing has changed
+ */
+function reloader(weir: RunningWeir, config: Config, context: Context): () => Promise<void> {
+  let current = config;
+  let last: Promise<unknown> = Promise.resolve();
+  const reload = async () => {
+    const settings = { ...(await reloadConfig(loadOptions(context))), env: context.env };
     await weir.reload(settings);
-    const changed = FIXED.filter((name) => settings.config[name] !== config[name]);
+    const changed = FIXED.filter((name) => settings.config[name] !== current[name]);
     if (changed.length > 0) weir.info(`${changed.join(", ")}: takes effect at the next start`);
-    ({ config } = settings);
+    current = settings.config;
+  };
+  return () => {
+    const done = last.then(reload);
+    last = done.catch(() => {});
+    return done;
   };
 }
 

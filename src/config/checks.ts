@@ -36,12 +36,13 @@ const OWN_HEADERS = new Set(
 
 /** Every fault a schema cannot find. */
 export function findMistakes(written: Written): Fault[] {
+  const ends = aliasEnds(written.aliases ?? {});
   return [
     ...(written.host === undefined ? [] : asFault(["host"], hostFault(written.host))),
     ...asFault(["plugins", "dir"], written.plugins?.dir === "" ? "dir is empty" : undefined),
     ...Object.entries(written.providers ?? {}).flatMap(([name, provider]) => providerFaults(name, provider)),
-    ...aliasFaults(written.aliases ?? {}),
-    ...routeFaults(written),
+    ...aliasFaults(written.aliases ?? {}, ends),
+    ...routeFaults(written, ends),
     ...Object.entries(written.fallbacks ?? {}).flatMap(([name, targets]) => fallbackFaults(name, targets)),
   ];
 }
@@ -121,21 +122,18 @@ function headerFault(name: string, value: string): string | undefined {
     : `header ${name} must have a value of printable ASCII characters`;
 }
 
-function aliasFaults(aliases: Record<string, string>): Fault[] {
+function aliasFaults(aliases: Record<string, string>, ends: AliasEnds): Fault[] {
   return Object.entries(aliases).flatMap(([alias, target]) => {
     const path = ["aliases", alias];
     if (!MODEL_NAME.test(alias)) return asFault(path, `an alias ${nameFault(alias)}`);
     if (!MODEL_NAME.test(target))
       return asFault(path, `the model that ${alias} stands for ${nameFault(target)}`);
-    return asFault(
-      path,
-      followAlias(aliases, alias) === undefined ? `${alias} leads back to itself` : undefined,
-    );
+    return asFault(path, ends.get(alias) === undefined ? `${alias} leads back to itself` : undefined);
   });
 }
 
 /** A route stands for models; one that stood for routes could lead back to itself. */
-function routeFaults({ routes = {}, aliases = {} }: Written): Fault[] {
+function routeFaults({ routes = {}, aliases = {} }: Written, ends: AliasEnds): Fault[] {
   return Object.entries(routes).flatMap(([route, targets]) => {
     if (!MODEL_NAME.test(route)) return asFault(["routes", route], `the name of a route ${nameFault(route)}`);
     if (Object.hasOwn(aliases, route)) return asFault(["routes", route], `${route} is an alias already`);
@@ -143,7 +141,7 @@ function routeFaults({ routes = {}, aliases = {} }: Written): Fault[] {
       const model = modelOf(target);
       const path = ["routes", route, index];
       if (!MODEL_NAME.test(model)) return asFault(path, `the model in route ${route} ${nameFault(model)}`);
-      const meant = followAlias(aliases, model) ?? model;
+      const meant = ends.get(model) ?? model;
       if (meant === route) return asFault(path, `the route ${route} leads back to itself`);
       return asFault(
         path,
@@ -171,13 +169,20 @@ function fallbackFaults(name: string, targets: readonly WrittenTarget[]): Fault[
 }
 
 /** The model name at the end of a chain of aliases; undefined when the chain is a circle. */
-export function followAlias(aliases: Readonly<Record<string, string>>, alias: string): string | undefined {
-  const seen = new Set<string>();
-  let name = alias;
-  while (Object.hasOwn(aliases, name)) {
-    if (seen.has(name)) return undefined;
-    seen.add(name);
-    name = aliases[name] ?? name;
+export type AliasEnds = ReadonlyMap<string, string | undefined>;
+
+/** Where each alias ends; every chain is followed once, so that long chains cost no more than short ones. */
+export function aliasEnds(aliases: Readonly<Record<string, string>>): AliasEnds {
+  const ends = new Map<string, string | undefined>();
+  for (const alias of Object.keys(aliases)) {
+    const chain = new Set<string>();
+    let name = alias;
+    while (Object.hasOwn(aliases, name) && !ends.has(name) && !chain.has(name)) {
+      chain.add(name);
+      name = aliases[name]!;
+    }
+    const end = ends.has(name) ? ends.get(name) : chain.has(name) ? undefined : name;
+    for (const link of chain) ends.set(link, end);
   }
-  return name;
+  return ends;
 }

@@ -1,17 +1,9 @@
 /** The config file as a value, and the line each part of it stands on. */
 import { readFileSync } from "node:fs";
-import {
-  isMap,
-  isNode,
-  isPair,
-  isScalar,
-  isSeq,
-  LineCounter,
-  parseDocument,
-  visit,
-  type Document,
-} from "yaml";
+import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, type Pair, type YAMLMap } from "yaml";
+import type { Sliced } from "../core/slices.ts";
 import { describeFileError } from "../core/system-error.ts";
+import { composeDocuments } from "./compose.ts";
 import { ConfigError, type Path } from "./error.ts";
 
 export interface ConfigDocument {
@@ -27,7 +19,7 @@ export interface ConfigDocument {
  * @param name how messages call it
  * @throws ConfigError when it cannot be read, is not UTF-8, not YAML, or not a map of options.
  */
-export function readDocument(file: string, name: string): ConfigDocument {
+export function readDocument(file: string, name: string): Sliced<ConfigDocument> {
   return parseConfig(readText(file, name), name);
 }
 
@@ -46,20 +38,32 @@ function readText(file: string, name: string): string {
 }
 
 /** Parses the text of a config file (YAML 1.2, of which JSON is a part). An empty file sets nothing. */
-export function parseConfig(text: string, name: string): ConfigDocument {
+function* parseConfig(text: string, name: string): Sliced<ConfigDocument> {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true });
   const lineAt = (offset: number) => `${name}:${Math.max(1, lines.linePos(offset).line)}`;
+  const [document, second] = yield* composeDocuments(text, lines);
+  if (document === undefined || second !== undefined)
+    throw new ConfigError(
+      lineAt(second?.range[0] ?? 0),
+      "the config file must be a single YAML document, but another one begins here",
+    );
   const fault = [...document.errors, ...document.warnings].sort((a, b) => a.pos[0] - b.pos[0])[0];
-  if (fault !== undefined) throw syntaxError(document, fault, lineAt(fault.pos[0]));
+  if (fault !== undefined)
+    throw new ConfigError(lineAt(fault.pos[0]), `not valid YAML (${firstClause(fault)})`);
+  const repeated = findRepeatedKey(document.contents);
+  yield;
+  if (repeated !== undefined)
+    throw new ConfigError(lineAt(repeated.offset), `${repeated.path.at(-1)} is given twice`, repeated.path);
   const value = toValue(document, name);
+  yield;
+  const index: KeyIndex = new WeakMap();
   if (value !== null && (typeof value !== "object" || Array.isArray(value))) {
-    throw new ConfigError(lineAt(offsetOf(document, [])), "the config file must be a map of options");
+    throw new ConfigError(lineAt(offsetOf(document, [], index)), "the config file must be a map of options");
   }
   return {
     name,
     value: { ...value },
-    locate: (path) => lineAt(offsetOf(document, path)),
+    locate: (path) => lineAt(offsetOf(document, path, index)),
   };
 }
 
@@ -69,18 +73,6 @@ function toValue(document: Document, name: string): object | null {
   } catch (error) {
     throw new ConfigError(`${name}:1`, `not valid YAML (${firstClause(error)})`);
   }
-}
-
-function syntaxError(
-  document: Document,
-  fault: { code: string; pos: [number, number]; message: string },
-  at: string,
-) {
-  if (fault.code === "DUPLICATE_KEY") {
-    const path = pathOfKeyAt(document, fault.pos[0]);
-    return new ConfigError(at, `${path.at(-1) ?? "an option"} is given twice`, path);
-  }
-  return new ConfigError(at, `not valid YAML (${firstClause(fault)})`);
 }
 
 /** What the parser says, without the piece of the file it may quote: that could be a secret. */
@@ -96,30 +88,54 @@ function isMessage(fault: unknown): fault is { message: string } {
   );
 }
 
-function pathOfKeyAt(document: Document, offset: number): Path {
-  let found: Path = [];
-  visit(document, {
-    Pair(_, pair, ancestors) {
-      if (!isScalar(pair.key) || pair.key.range?.[0] !== offset) return undefined;
-      const chain: unknown[] = [...ancestors, pair];
-      found = chain.flatMap((node, index): Path => {
-        if (isPair(node)) return isScalar(node.key) ? [String(node.key.value)] : [];
-        return isSeq(node) ? [node.items.indexOf(chain[index + 1])] : [];
-      });
-      return visit.BREAK;
-    },
+/** The first key that its map has already. */
+function findRepeatedKey(node: unknown, path: Path = []): { path: Path; offset: number } | undefined {
+  if (isSeq(node)) return firstOf(node.items, (item, index) => findRepeatedKey(item, [...path, index]));
+  if (!isMap(node)) return undefined;
+  const seen = new Set<string>();
+  return firstOf(node.items, ({ key, value }) => {
+    const name = keyOf(key);
+    if (name === undefined) return findRepeatedKey(value, path);
+    const inner = [...path, name];
+    if (seen.has(name)) return { path: inner, offset: start(key) ?? 0 };
+    seen.add(name);
+    return isScalar(value) ? undefined : findRepeatedKey(value, inner);
   });
-  return found;
+}
+
+function firstOf<Item, Found>(
+  items: readonly Item[],
+  find: (item: Item, index: number) => Found | undefined,
+): Found | undefined {
+  for (const [index, item] of items.entries()) {
+    const found = find(item, index);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function keyOf(key: unknown): string | undefined {
+  return isScalar(key) ? String(key.value) : undefined;
+}
+
+/** The entries of a map by their keys; a map is walked once, however often its entries are looked for. */
+type KeyIndex = WeakMap<YAMLMap, ReadonlyMap<string, Pair>>;
+
+function entryOf(index: KeyIndex, map: YAMLMap, key: string): Pair | undefined {
+  let entries = index.get(map);
+  if (entries === undefined) {
+    entries = new Map(map.items.map((pair) => [keyOf(pair.key) ?? "", pair]));
+    index.set(map, entries);
+  }
+  return entries.get(key);
 }
 
 /** Where the value at a path begins; for a path that is not in the file, where the nearest part around it begins. */
-function offsetOf(document: Document, path: Path): number {
+function offsetOf(document: Document, path: Path, index: KeyIndex): number {
   let node: unknown = document.contents;
   let offset = start(node) ?? 0;
   for (const step of path) {
-    const key = isMap(node)
-      ? node.items.find((pair) => isScalar(pair.key) && pair.key.value === String(step))
-      : undefined;
+    const key = isMap(node) ? entryOf(index, node, String(step)) : undefined;
     const next: unknown = key ? key.value : isSeq(node) ? node.items[Number(step)] : undefined;
     if (next === undefined) return offset;
     offset = start(key?.key) ?? start(next) ?? offset;

@@ -39,7 +39,9 @@ const NAME = /^[\w.@-]{1,64}$/;
  * @throws ConfigError on empty, unsendable, placeholder and repeated keys; never with the key in it.
  */
 export function readKeys(entries: readonly KeyEntry[], locate: (path: Path) => string): GatewayKey[] {
-  const keys: GatewayKey[] = [];
+  const names = new Set<string>();
+  /** Digest to name. */
+  const digests = new Map<string, string>();
   entries.forEach((entry, index) => {
     const fail: Fail = (clause, member) => {
       const path =
@@ -47,18 +49,18 @@ export function readKeys(entries: readonly KeyEntry[], locate: (path: Path) => s
       return new ConfigError(locate(path), `keys[${index}] ${clause}`, path);
     };
     const written = typeof entry === "string" ? splitKey(entry) : entry;
-    const name = written.name ?? freeName(keys, index);
+    const name = written.name ?? freeName(names, index);
     if (!NAME.test(name)) {
       throw fail("must have a name of at most 64 letters, digits, dots, dashes, underscores and @", "name");
     }
-    if (keys.some((key) => key.name === name))
-      throw fail(`has the name ${name}, which another key has already`, "name");
+    if (names.has(name)) throw fail(`has the name ${name}, which another key has already`, "name");
     const sha256 = digestOf(written, fail);
-    const twin = keys.find((key) => key.sha256 === sha256);
-    if (twin !== undefined) throw fail(`is the same key as ${twin.name}`);
-    keys.push({ name, sha256 });
+    const twin = digests.get(sha256);
+    if (twin !== undefined) throw fail(`is the same key as ${twin}`);
+    names.add(name);
+    digests.set(sha256, name);
   });
-  return keys;
+  return [...digests].map(([sha256, name]) => ({ name, sha256 }));
 }
 
 type Fail = (clause: string, member?: "name" | "key" | "sha256") => ConfigError;
@@ -82,9 +84,9 @@ function isPlaceholder(key: string): boolean {
   return FILLER.test(key) || PLACEHOLDERS.has(key.toLowerCase().replace(/[^a-z]/g, ""));
 }
 
-function freeName(keys: readonly GatewayKey[], index: number): string {
+function freeName(names: ReadonlySet<string>, index: number): string {
   let number = index + 1;
-  while (keys.some((key) => key.name === `key-${number}`)) number++;
+  while (names.has(`key-${number}`)) number++;
   return `key-${number}`;
 }
 

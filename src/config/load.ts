@@ -2,7 +2,8 @@
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { TSchema } from "@sinclair/typebox";
 import { assertSafe, bareHost, hostFault } from "./address.ts";
-import { findMistakes, followAlias, type Written } from "./checks.ts";
+import { atOnce, inSlices, type Sliced } from "../core/slices.ts";
+import { aliasEnds, findMistakes, type Written } from "./checks.ts";
 import { type ConfigDocument, readDocument } from "./document.ts";
 import { ConfigError, type Path, writePath } from "./error.ts";
 import { isThere, pluginFolderFault } from "./files.ts";
@@ -41,9 +42,18 @@ export interface LoadOptions {
 export const CONFIG_FILE = "weir.yaml";
 
 /** @throws ConfigError for the first mistake, with file, line and path of the value. */
-export function loadConfig({ flags = {}, env, cwd }: LoadOptions): LoadedConfig {
-  const document = findDocument(flags, env, cwd);
-  const written = document === undefined ? {} : readWritten(document, env);
+export function loadConfig(options: LoadOptions): LoadedConfig {
+  return atOnce(load(options));
+}
+
+/** As {@link loadConfig}, beside the calls of a gateway that runs: a large file does not hold them up. */
+export function reloadConfig(options: LoadOptions): Promise<LoadedConfig> {
+  return inSlices(load(options));
+}
+
+function* load({ flags = {}, env, cwd }: LoadOptions): Sliced<LoadedConfig> {
+  const document = yield* findDocument(flags, env, cwd);
+  const written = document === undefined ? {} : yield* readWritten(document, env);
   const values: Record<string, unknown> = {};
   const sources: Record<string, Origin> = {};
   for (const option of listOptions()) {
@@ -59,11 +69,15 @@ export function loadConfig({ flags = {}, env, cwd }: LoadOptions): LoadedConfig 
 }
 
 /** The config file that was asked for, or the one in the working directory. */
-function findDocument(flags: LoadOptions["flags"], env: Environment, cwd: string): FoundDocument | undefined {
+function* findDocument(
+  flags: LoadOptions["flags"],
+  env: Environment,
+  cwd: string,
+): Sliced<FoundDocument | undefined> {
   const wanted = flags?.["--config"] ?? (env["WEIR_CONFIG"] || undefined);
-  if (wanted !== undefined) return openDocument(resolve(cwd, wanted), cwd);
+  if (wanted !== undefined) return yield* openDocument(resolve(cwd, wanted), cwd);
   const usual = join(cwd, CONFIG_FILE);
-  if (isThere(usual, CONFIG_FILE)) return openDocument(usual, cwd);
+  if (isThere(usual, CONFIG_FILE)) return yield* openDocument(usual, cwd);
   if (!isThere(join(cwd, "weir.yml"), "weir.yml")) return undefined;
   throw new ConfigError(
     "weir.yml",
@@ -73,26 +87,29 @@ function findDocument(flags: LoadOptions["flags"], env: Environment, cwd: string
 
 type FoundDocument = ConfigDocument & { folder: string };
 
-function openDocument(file: string, cwd: string): FoundDocument {
+function* openDocument(file: string, cwd: string): Sliced<FoundDocument> {
   const near = relative(cwd, file);
   const name = near.startsWith("..") || isAbsolute(near) ? file : near;
-  return { ...readDocument(file, name), folder: dirname(file) };
+  return { ...(yield* readDocument(file, name)), folder: dirname(file) };
 }
 
 /** The file's value, its variables replaced and every part of it checked. */
-function readWritten(document: ConfigDocument, env: Environment): Record<string, unknown> {
+function* readWritten(document: ConfigDocument, env: Environment): Sliced<Record<string, unknown>> {
   const schema = fileSchema();
   const value = substituteAll(document.value, schema, env, document.locate) as Record<string, unknown>;
+  yield;
   const faults = findFaults(schema, value);
+  yield;
   const mistakes = faults.length > 0 ? faults : findMistakes(value as Written);
   throwFirst(mistakes, document.locate);
+  yield;
   return value;
 }
 
 /** Throws the fault that stands first in the file. */
 function throwFirst(faults: readonly Fault[], locate: (path: Path) => string): void {
-  const line = (fault: Fault) => Number(/\d+$/.exec(locate(fault.path))?.[0] ?? 0);
-  const first = [...faults].sort((a, b) => line(a) - line(b))[0];
+  const lines = faults.map((fault) => Number(/\d+$/.exec(locate(fault.path))?.[0] ?? 0));
+  const first = faults[lines.indexOf(lines.reduce((least, line) => Math.min(least, line), Infinity))];
   if (first !== undefined) throw new ConfigError(locate(first.path), first.clause, first.path);
 }
 
@@ -174,7 +191,7 @@ function settle(
       "plugins.dir",
     );
   const aliases = written.aliases ?? {};
-  const ends = Object.keys(aliases).map((alias) => [alias, followAlias(aliases, alias) ?? alias]);
+  const ends = [...aliasEnds(aliases)].map(([alias, end]) => [alias, end ?? alias]);
   const sealed = sealSecrets(configSchema, { ...values, keys: [] }) as Config;
   return deepFreeze({
     ...sealed,

@@ -21,7 +21,7 @@ export function substituteAll(
   path: Path = [],
 ): unknown {
   if (typeof value === "string") {
-    const text = substitute(value, environment, locate(path), path);
+    const text = substitute(value, environment, () => locate(path), path);
     return text === value ? value : readText(schema, text);
   }
   const member = (step: string | number, inner: unknown) =>

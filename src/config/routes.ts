@@ -1,4 +1,5 @@
 /** Routes and fallbacks of the config, written out in full. */
+import type { Sliced } from "../core/slices.ts";
 import type { Path } from "./error.ts";
 import { ConfigError } from "./error.ts";
 import type { Config } from "./schema.ts";
@@ -45,21 +46,21 @@ function mapValues<From, To>(
  * @param faultOf why no provider serves a model @param locate where a path of the config stands
  * @throws ConfigError for the first such model.
  */
-export function assertModelsServed(
+export function* assertModelsServed(
   { aliases, routes, fallbacks }: Pick<Config, "aliases"> & Routes,
   faultOf: (model: string) => string | undefined,
   locate: (path: Path) => string,
-): void {
+): Sliced<void> {
   const check = (path: Path, model: string) => {
     const fault = faultOf(model);
     if (fault) throw new ConfigError(locate(path), fault.replace(/\.$/, ""), path);
   };
-  for (const [alias, model] of Object.entries(aliases)) check(["aliases", alias], model);
+  for (const [alias, model] of Object.entries(aliases)) yield check(["aliases", alias], model);
   const sections: [string, Record<string, readonly { model: string }[]>][] = [
     ["routes", routes],
     ["fallbacks", fallbacks],
   ];
   for (const [section, lists] of sections)
     for (const [name, targets] of Object.entries(lists))
-      targets.forEach(({ model }, index) => check([section, name, index], model));
+      yield targets.forEach(({ model }, index) => check([section, name, index], model));
 }

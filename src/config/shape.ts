@@ -13,6 +13,7 @@ export interface Fault {
 
 /** All faults of shape. @param base path of the value inside the configuration. */
 export function findFaults(schema: TSchema, value: unknown, base: Path = []): Fault[] {
+  if (Value.Check(schema, value)) return [];
   return [...Value.Errors(schema, value)].flatMap(inside).map((error) => toFault(error, schema, base));
 }
 

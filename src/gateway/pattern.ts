@@ -10,14 +10,14 @@ export interface Pattern {
 }
 
 export function compilePattern(text: string): Pattern {
-  const exact = !text.includes("*");
+  if (!text.includes("*")) return { text, exact: true, test: (name) => name === text, strip: (name) => name };
   const prefix = text.endsWith("/*") && text.indexOf("*") === text.length - 1 ? text.slice(0, -1) : undefined;
   const source = text.split("*").map(escape).join(".*");
   const expression = new RegExp(`^${source}$`, "s");
   return {
     text,
-    exact,
-    test: exact ? (name) => name === text : (name) => expression.test(name) && name !== prefix,
+    exact: false,
+    test: (name) => expression.test(name) && name !== prefix,
     strip: (name) => (prefix ? name.slice(prefix.length) : name),
   };
 }

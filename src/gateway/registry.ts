@@ -40,6 +40,12 @@ export interface RouteTarget {
   priority: number;
 }
 
+/** The models that stand in for those that fit a pattern. */
+interface FallbackList {
+  pattern: Pattern;
+  models: readonly StandIn[];
+}
+
 /** One line of `weir models NAME`. */
 export interface Candidate {
   provider: string;
@@ -71,7 +77,10 @@ export class Registry {
   readonly #aliases: ReadonlyMap<string, string>;
   readonly routes: ReadonlyMap<string, readonly RouteTarget[]>;
   /** The most specific first. */
-  readonly fallbacks: readonly { pattern: Pattern; models: readonly StandIn[] }[];
+  readonly fallbacks: readonly FallbackList[];
+  readonly #exactFallbacks: ReadonlyMap<string, FallbackList>;
+  readonly #fallbackPatterns: readonly FallbackList[];
+  readonly #offPatterns: readonly { pattern: Pattern; off: OffProvider }[];
   readonly #remembered = new Map<string, Plan>();
 
   constructor(options: RegistryOptions) {
@@ -88,6 +97,10 @@ export class Registry {
     this.fallbacks = Object.entries(options.fallbacks ?? {})
       .map(([text, models]) => ({ pattern: compilePattern(text), models }))
       .sort((a, b) => bySpecificity(a.pattern, b.pattern));
+    this.#exactFallbacks = new Map(
+      this.fallbacks.filter(({ pattern }) => pattern.exact).map((list) => [list.pattern.text, list]),
+    );
+    this.#fallbackPatterns = this.fallbacks.filter(({ pattern }) => !pattern.exact);
     const active: ActiveProvider[] = [];
     const off: OffProvider[] = [];
     for (const [name, { provider, source }] of collectProviders(options.plugins)) {
@@ -98,6 +111,9 @@ export class Registry {
     }
     this.providers = Object.freeze(active);
     this.off = Object.freeze(off);
+    this.#offPatterns = off.flatMap((entry) =>
+      patternsOf(entry.provider).map((text) => ({ pattern: compilePattern(text), off: entry })),
+    );
     this.#rules = rulesOf(active);
   }
 
@@ -132,12 +148,19 @@ export class Registry {
         });
       choices.push({ target: substitute, weight: 1, priority: [0, 0] });
     }
-    const fitting = this.fallbacks.find(({ pattern }) => pattern.test(model) || pattern.test(name));
+    const fitting = this.#fallbacksOf(model, name);
     const standIns = (when: StandIn["when"]) => {
       const models = (fitting?.models ?? []).filter((entry) => entry.when === when);
       return this.#standIns(models, `fallback of ${model}; `, clientFormat, choices);
     };
     return { choices, fallbacks: standIns("failed"), larger: standIns("too-long") };
+  }
+
+  /** The most specific list for a name as the client wrote it, or as the alias means it. */
+  #fallbacksOf(model: string, name: string): FallbackList | undefined {
+    const exact = [model, name].flatMap((text) => this.#exactFallbacks.get(text) ?? []);
+    const [first] = exact.sort((a, b) => bySpecificity(a.pattern, b.pattern));
+    return first ?? this.#fallbackPatterns.find(({ pattern }) => pattern.test(model) || pattern.test(name));
   }
 
   /** The deployments of a model, or of all models of a route; those that are off are left out. */
@@ -208,9 +231,7 @@ export class Registry {
   }
 
   #offProviderOf(name: string): OffProvider | undefined {
-    return this.off.find(({ provider }) =>
-      patternsOf(provider).some((pattern) => compilePattern(pattern).test(name)),
-    );
+    return this.#offPatterns.find(({ pattern }) => pattern.test(name))?.off;
   }
 
   #unknown(model: string, name: string): string {
@@ -232,6 +253,17 @@ export class Registry {
     );
   }
 
+  /** The provider that answers under a name; of a route, that of the first model with one. */
+  #winner(model: string): ActiveProvider | undefined {
+    const name = this.#aliases.get(model) ?? model;
+    const models = this.routes.get(name)?.map((entry) => this.#aliases.get(entry.model) ?? entry.model);
+    for (const meant of models ?? [name]) {
+      const rule = this.#rules.find(({ pattern }) => pattern.test(meant));
+      if (rule) return rule.provider;
+    }
+    return undefined;
+  }
+
   #candidates(name: string, prefix: string): Candidate[] {
     const matching = this.#rules.filter((rule) => rule.pattern.test(name));
     return matching.map((rule, index) => ({
@@ -248,8 +280,8 @@ export class Registry {
   models(): ModelEntry[] {
     const entries = new Map<string, string>();
     for (const name of [...this.routes.keys(), ...this.#aliases.keys()]) {
-      const winner = this.explain(name)[0];
-      if (winner) entries.set(name, winner.provider);
+      const winner = this.#winner(name);
+      if (winner) entries.set(name, winner.name);
     }
     for (const provider of this.providers) {
       for (const model of provider.catalog ?? []) {

@@ -1,0 +1,83 @@
+/** From YAML text to a document, in slices: a large file must not hold up the event loop of a gateway that runs. */
+import { Composer, type CST, type Document, isMap, isSeq, Lexer, type LineCounter, Parser } from "yaml";
+import type { Sliced } from "../core/slices.ts";
+
+/** Entries of a list or map that are composed in one go. */
+const CHUNK = 500;
+
+/**
+ * The documents of a text, as the library's `parseDocument` reads them, but that keys may come twice: the library compares
+ * each key of a map with all others.
+ * @param lines learns where the lines begin
+ */
+export function* composeDocuments(text: string, lines: LineCounter): Sliced<Document.Parsed[]> {
+  const { tokens, divisible } = yield* tokenize(text, lines);
+  const options = { lineCounter: lines, prettyErrors: false, stringKeys: true, uniqueKeys: false };
+  const compose = (some: readonly CST.Token[]) => [...new Composer(options).compose(some, true, text.length)];
+  const { head, rest } = divisible ? divide(tokens) : { head: tokens, rest: [] };
+  const documents = compose(head);
+  yield;
+  for (const { entry, token } of rest) {
+    append(documents[0]!, entry, compose([token])[0]!);
+    yield;
+  }
+  return documents;
+}
+
+/** Anchors and directives reach over the whole document: one that has any is not divided. */
+function* tokenize(text: string, lines: LineCounter): Sliced<{ tokens: CST.Token[]; divisible: boolean }> {
+  const parser = new Parser(lines.addNewLine);
+  const tokens: CST.Token[] = [];
+  let anchors = false;
+  lines.addNewLine(0);
+  for (const lexeme of new Lexer().lex(text)) {
+    anchors ||= lexeme.startsWith("&") || lexeme.startsWith("*");
+    for (const token of parser.next(lexeme)) tokens.push(token);
+    yield;
+  }
+  for (const token of parser.end()) tokens.push(token);
+  yield;
+  return { tokens, divisible: !anchors && tokens.length === 1 };
+}
+
+/** A document with one entry of the top map, which holds some of that entry's own entries. */
+interface Part {
+  /** Position of the entry in the top map. */
+  entry: number;
+  token: CST.Document;
+}
+
+/** The document with the first entries of each option, and the rest of long ones in parts. */
+function divide(tokens: CST.Token[]): { head: CST.Token[]; rest: Part[] } {
+  const [document] = tokens;
+  if (document?.type !== "document" || document.value?.type !== "block-map")
+    return { head: tokens, rest: [] };
+  const top = document.value;
+  const rest: Part[] = [];
+  const items = top.items.map((item, entry) => {
+    const { value } = item;
+    if (value?.type !== "block-map" && value?.type !== "block-seq") return item;
+    const part = (from: number) => {
+      const some = value.items.slice(from, from + CHUNK);
+      return { ...item, value: { ...value, items: some } } as typeof item;
+    };
+    for (let from = CHUNK; from < value.items.length; from += CHUNK)
+      rest.push({ entry, token: { ...document, value: { ...top, items: [part(from)] } as CST.BlockMap } });
+    return part(0);
+  });
+  return { head: [{ ...document, value: { ...top, items } as CST.BlockMap }], rest };
+}
+
+/** Puts what a part holds behind what the document has of that entry already. */
+function append(document: Document.Parsed, entry: number, part: Document.Parsed): void {
+  document.errors.push(...part.errors);
+  document.warnings.push(...part.warnings);
+  const [whole, more] = [valueAt(document, entry), valueAt(part, 0)];
+  if (isMap(whole) && isMap(more)) whole.items.push(...more.items);
+  if (isSeq(whole) && isSeq(more)) whole.items.push(...more.items);
+}
+
+function valueAt(document: Document.Parsed, entry: number): unknown {
+  const { contents } = document;
+  return isMap(contents) ? contents.items[entry]?.value : undefined;
+}

@@ -1,0 +1,108 @@
+/** Large config files: read in time that grows with their length, and without holding up the event loop. */
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { LineCounter, parse } from "yaml";
+import { assemble } from "../../src/assemble.ts";
+import { composeDocuments } from "../../src/config/compose.ts";
+import { ConfigError } from "../../src/config/error.ts";
+import { loadConfig, reloadConfig } from "../../src/config/load.ts";
+import { atOnce } from "../../src/core/slices.ts";
+
+const COUNT = 10_000;
+
+const folder = mkdtempSync(join(tmpdir(), "weir-large-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const list = (head: string, line: (at: number) => string) =>
+  `${head}:\n${Array.from({ length: COUNT }, (_, at) => `  ${line(at)}\n`).join("")}`;
+
+const LARGE: Record<string, string> = {
+  aliases: list("aliases", (at) => `name-${at}: mock/chat-${at}`),
+  "aliases in a chain": list(
+    "aliases",
+    (at) => `name-${at}: ${at + 1 < COUNT ? `name-${at + 1}` : "mock/chat"}`,
+  ),
+  routes: list("routes", (at) => `name-${at}: [mock/chat-${at}, mock/b-${at}]`),
+  fallbacks: list("fallbacks", (at) => `mock/name-${at}: [mock/chat-${at}]`),
+  keys: list("keys", (at) => `- { name: n-${at}, key: k1234567890-${at} }`),
+};
+
+/** The longest time the event loop was held up while something went on. Milliseconds. */
+async function longestStall(work: () => Promise<unknown>): Promise<{ turns: number; longest: number }> {
+  let turns = 0;
+  let longest = 0;
+  let last = performance.now();
+  const timer = setInterval(() => {
+    const now = performance.now();
+    longest = Math.max(longest, now - last);
+    last = now;
+    turns++;
+  }, 1);
+  await work();
+  longest = Math.max(longest, performance.now() - last);
+  clearInterval(timer);
+  return { turns, longest };
+}
+
+describe(`${COUNT} entries are reloaded beside the calls that run, in linear time`, () => {
+  for (const [name, yaml] of Object.entries(LARGE)) {
+    test(
+      name,
+      async () => {
+        writeFileSync(join(folder, "weir.yaml"), yaml);
+        const { turns, longest } = await longestStall(async () => {
+          const { config, locate } = await reloadConfig({ env: {}, cwd: folder });
+          await assemble(config, {}, locate);
+        });
+        expect(turns).toBeGreaterThan(10);
+        // Idle it is below 50 ms, which `bun run faults` checks.
+        expect(longest).toBeLessThan(1_000);
+      },
+      60_000,
+    );
+  }
+});
+
+test("the last of many mistakes and a repeated name are found at their lines", async () => {
+  const load = () => reloadConfig({ env: {}, cwd: folder });
+  writeFileSync(join(folder, "weir.yaml"), `${LARGE["aliases"]}  name-7: mock/chat\n`);
+  await expect(load()).rejects.toThrow(`weir.yaml:${COUNT + 2}: name-7 is given twice (at aliases.name-7).`);
+  writeFileSync(join(folder, "weir.yaml"), `${LARGE["aliases"]}  last: 7\n`);
+  await expect(load()).rejects.toThrow(
+    `weir.yaml:${COUNT + 2}: last must be a text, but is 7 (at aliases.last).`,
+  );
+  writeFileSync(join(folder, "weir.yaml"), `${LARGE["aliases"]}  last: [\n`);
+  await expect(load()).rejects.toThrow(ConfigError);
+}, 60_000);
+
+describe("a document in slices is what the library reads in one go", () => {
+  const texts: Record<string, string> = {
+    ...LARGE,
+    comments: "# head\naliases: # here\n  # there\n  a: b # end\n\n# tail\n",
+    anchors: `x: &many\n${Array.from({ length: 1_200 }, (_, at) => `  - v${at}\n`).join("")}y: *many\n`,
+    flow: `aliases: {${Array.from({ length: 1_200 }, (_, at) => `n${at}: v${at}`).join(", ")}}`,
+    "windows line ends": "aliases:\r\n  a: b\r\n  c: d\r\n",
+    "marks of begin and end": "---\nport: 1\n...\n",
+    "block texts": `aliases:\n${Array.from({ length: 1_200 }, (_, at) => `  n${at}: |\n    line ${at}\n    & two\n`).join("")}`,
+    empty: "",
+  };
+  for (const [name, text] of Object.entries(texts))
+    test(
+      name,
+      () => {
+        const [document] = atOnce(composeDocuments(text, new LineCounter()));
+        expect(document?.errors).toEqual([]);
+        expect(document?.toJS()).toEqual(parse(text, { uniqueKeys: false }));
+      },
+      60_000,
+    );
+});
+
+test("a second document in the file is refused", () => {
+  writeFileSync(join(folder, "weir.yaml"), "port: 1\n---\nport: 2\n");
+  expect(() => loadConfig({ env: {}, cwd: folder })).toThrow(
+    "the config file must be a single YAML document, but another one begins here",
+  );
+});

@@ -1,15 +1,16 @@
 import type { Call, JsonObject } from "weir";
-import { chatCompletions, definePlugin } from "weir";
+import { chatCompletions, definePlugin, isObject } from "weir";
 import { effortPath, isChatBody } from "./shared/quirks.ts";
 
 /**
- * DeepSeek thinks unless told otherwise, and then answers a forced tool choice with 400 "Thinking mode does not support
- * this tool_choice". The forced call is the harder wish: it is kept, and thinking is switched off.
+ * DeepSeek thinks by default, and then answers a forced tool choice with 400 "Thinking mode does not support this
+ * tool_choice". Unless the client asked for thinking by name, the forced call is kept and thinking is switched off.
  */
 function stopThinkingForForcedTool(body: JsonObject, call: Call): void {
   if (!isChatBody(call)) return;
   const { tool_choice: choice } = body;
   if (choice === undefined || choice === null || choice === "auto" || choice === "none") return;
+  if (isObject(body.thinking) && body.thinking.type === "enabled") return;
   body.thinking = { type: "disabled" };
   if (body.reasoning_effort === undefined) return;
   delete body.reasoning_effort;

@@ -7,13 +7,18 @@ const SWITCHABLE = /^mistral-(small|medium)-(latest|2603|3-5)/;
 
 /** Mistral refuses fields it does not know with 422 `extra_forbidden`, and calls `seed` by another name. */
 function fitFields(body: JsonObject, call: Call): void {
-  delete body.user;
-  delete body.safety_identifier;
+  for (const name of ["user", "safety_identifier"] as const) dropUser(body, name, call);
   if (body.seed !== undefined) {
     body.random_seed = body.seed;
     delete body.seed;
   }
   fitEffort(body, call);
+}
+
+function dropUser(body: JsonObject, name: "user" | "safety_identifier", call: Call): void {
+  if (body[name] === undefined) return;
+  delete body[name];
+  call.lose("dropped", call.format === "messages" ? "metadata.user_id" : name, "Mistral takes no user id");
 }
 
 /** `reasoning_effort` is `high` or `none`, on the models that take it. */

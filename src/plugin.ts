@@ -22,7 +22,7 @@ import type { Provider } from "./core/provider.ts";
 
 export { Call } from "./core/call.ts";
 export { GatewayError, invalidRequest } from "./core/error.ts";
-export { mergeUsage, NO_USAGE } from "./core/events.ts";
+export { mergeUsage, NO_USAGE, usageState } from "./core/events.ts";
 export { isObject, parseJson } from "./core/json.ts";
 export type * from "./core/chat.ts";
 export type { ErrorKind } from "./core/error.ts";
@@ -35,11 +35,12 @@ export type {
   HeaderReader,
   Seen,
   UpstreamCodec,
+  UsageRequest,
   Watch,
 } from "./core/format.ts";
 export type { Json, JsonObject } from "./core/json.ts";
 export type { Hooks, Plugin } from "./core/plugin.ts";
-export type { Provider, Target, Traits } from "./core/provider.ts";
+export type { Envelope, Provider, Target, Traits } from "./core/provider.ts";
 
 /** Declares a plugin; the default export of every plugin file. */
 export function definePlugin(plugin: Plugin): Plugin {

@@ -40,9 +40,8 @@ export const explainCommand: Command = {
       const format = chooseFormat(formats, named ?? null, headers, body);
       const hooks = plugins.flatMap(({ plugin }) => plugin.hooks ?? []);
       const strict = config.strict || flags["--strict"] === true;
-      const span = read.spanOf("model") ?? { start: 0, end: 0 };
       const explained = await explain(
-        { format, body, bytes, modelSpan: span, headers },
+        { format, body, bytes, spanOf: (name) => read.spanOf(name), headers },
         { registry, hooks, strict },
       );
       print(JSON.stringify(explained, null, 2));

@@ -76,10 +76,22 @@ export interface UpstreamCodec {
   decodeError(status: number, headers: HeaderReader, body: string): GatewayError;
   /** What the native lane sees of the bytes it passes on. */
   watch: Watch;
+  /** How a stream is asked for its token counts, where a format leaves that to the request. */
+  usageRequest?: UsageRequest;
   /** Lower-case names of the client's headers that go upstream in the native lane; `x-*` ends in a wildcard. */
   requestHeaders: readonly string[];
   /** Lower-case names of the upstream's headers that reach the client in the native lane. */
   answerHeaders: readonly string[];
+}
+
+/** How the streams of a format are asked for token counts, for clients that did not ask. */
+export interface UsageRequest {
+  /** The top-level member that asks. */
+  member: string;
+  /** The member with the question put into it; `undefined` when the client asks already. @param given its value, if any */
+  ask(given: Json | undefined): Json | undefined;
+  /** Whether an event of the stream exists only as the answer to the question. */
+  isAnswer(frame: Frame): boolean;
 }
 
 /**

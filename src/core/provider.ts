@@ -27,12 +27,26 @@ export interface Provider {
   headers?: Readonly<Record<string, string>>;
   /** What its dialect can and cannot do; read by upstream codecs. */
   traits?: Traits;
-  /** The place for one company's quirks: edits the upstream body in place, after encoding. Each with a reason. */
+  /** Members that every body of a format is sent with or without, by format id. Applied before `patch`. */
+  envelope?: Readonly<Record<string, Envelope>>;
+  /**
+   * Edits the upstream body in place for what only this host does differently. It runs after encoding; in the native
+   * lane it edits the client's own body, of which only the top-level members it changes are written again. What it
+   * removes it reports with `call.lose`.
+   */
   patch?(body: JsonObject, call: Call): void;
   /** The third size of plugin: a program that answers by itself. Aborts with `call.signal`. */
   generate?(request: ChatRequest, call: Call): AsyncIterable<ChatEvent>;
   /** Model names to list at `GET /v1/models`, as a client would write them without the provider's prefix. */
   catalog?: readonly string[];
+}
+
+/** Top-level members of a body that depend on the host and not on the request. */
+export interface Envelope {
+  /** Members that are removed. */
+  without?: readonly string[];
+  /** Members that are added or replaced. @param stream whether the client asked for a stream */
+  with?(call: Call, stream: boolean): Readonly<JsonObject>;
 }
 
 /**
@@ -51,7 +65,10 @@ export interface Traits {
   reasoningReplay?: "required" | "optional" | "forbidden";
   /** Takes `reasoning_effort`. Default true. */
   reasoningEffort?: boolean;
-  /** Takes `stream_options.include_usage`. Default true. */
+  /**
+   * Takes `stream_options.include_usage`. Default true: weir asks every stream for its token counts, in the native lane
+   * also for a client that did not ask. False: weir never sends the member on its own.
+   */
   streamOptions?: boolean;
   /** Takes `parallel_tool_calls`. Default true. */
   parallelToolCalls?: boolean;

@@ -9,7 +9,6 @@ import { GatewayError } from "../core/error.ts";
 import type { ChatEvent } from "../core/events.ts";
 import type { Frame, Seen, UpstreamCodec } from "../core/format.ts";
 import { isObject, parseJson } from "../core/json.ts";
-import { writeLosses } from "../core/loss.ts";
 import { SseParser, writeFrame } from "../stream/sse.ts";
 import type { ByteSource } from "./answer-stream.ts";
 import { answerStream } from "./answer-stream.ts";
@@ -22,7 +21,9 @@ import { withoutReasoning } from "./recover.ts";
 import { CredentialMask } from "./redact.ts";
 import { answerHeaders, STREAM_HEADERS } from "./reply.ts";
 import { headerFilters, letGo, readAnswer, readErrorText, send, upstreamHeaders } from "./send.ts";
+import { refuseLosses } from "./strict.ts";
 import type { UpstreamResponse } from "./transport.ts";
+import { asksForUsage, noteUsageRefusal } from "./usage-request.ts";
 
 /** Above this many tokens an upstream is asked to stream even for a JSON answer: long silences get cut (contract E.0.4). */
 const STREAM_ABOVE_TOKENS = 8192;
@@ -50,24 +51,26 @@ function observed(source: AsyncIterable<ChatEvent>, call: Call, gateway: Gateway
   return meter(answerHooks(look(source, remember), call, hooks), call, hooks);
 }
 
-/** The body for the upstream, with its losses on the call. */
+/**
+ * The body for the upstream, with its losses on the call.
+ * @throws GatewayError in strict mode for a loss
+ */
 export function encodeUpstream(
   request: ChatRequest,
   call: Call,
   codec: UpstreamCodec,
-  strict: boolean,
+  gateway: Pick<Gateway, "strict">,
 ): Uint8Array {
   const stream =
     request.stream || (request.maxTokens ?? 0) > STREAM_ABOVE_TOKENS || request.reasoning !== undefined;
-  const target = call.target!;
+  const { provider, format } = call.target!;
   const body = codec.encodeRequest({ ...request, stream }, call);
-  target.provider.patch?.(body, call);
-  if (strict && call.losses.length > 0)
-    throw new GatewayError(
-      "invalid-request",
-      `Strict mode: the provider ${target.provider.name} cannot take this request as it is (${writeLosses(call.losses)}).`,
-      { code: "lossy_translation", param: call.losses[0]!.path },
-    );
+  if (!asksForUsage(call.target!) && codec.usageRequest) delete body[codec.usageRequest.member];
+  const { without = [], with: extra } = provider.envelope?.[format] ?? {};
+  for (const name of without) delete body[name];
+  Object.assign(body, extra?.(call, stream));
+  provider.patch?.(body, call);
+  refuseLosses(call, gateway);
   return Buffer.from(JSON.stringify(body));
 }
 
@@ -76,13 +79,14 @@ async function sendTranslated(
   call: Call,
   gateway: Gateway,
 ): Promise<AsyncIterable<ChatEvent>> {
-  const codec = gateway.registry.formats.get(call.target!.format)!.upstream!;
-  const strict = gateway.strict || call.headers.get("x-weir-strict") === "true";
+  const target = call.target!;
+  const codec = gateway.registry.formats.get(target.format)!.upstream!;
   const attempt = async (wanted: ChatRequest) =>
-    sendEncoded(encodeUpstream(wanted, call, codec, strict), codec, call);
+    sendEncoded(encodeUpstream(wanted, call, codec, gateway), codec, call);
   try {
     return await attempt(request);
   } catch (thrown) {
+    if (asksForUsage(target) && noteUsageRefusal(thrown, codec, target)) return attempt(request);
     const again = thrown instanceof GatewayError ? withoutReasoning(request, thrown, call) : undefined;
     if (!again) throw thrown;
     return attempt(again);

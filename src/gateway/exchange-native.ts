@@ -1,37 +1,55 @@
 /**
- * The native lane. The client's own bytes go to the upstream, with only the model name exchanged if it differs; the
- * upstream's bytes come back unchanged, seen in passing by a tap. Nothing is re-serialised: key order and block order
+ * The native lane. The client's own bytes go to the upstream, with only single members exchanged (`native-body.ts`); the
+ * upstream's bytes come back unchanged, read in passing by a tap. Nothing is re-serialised: key order and block order
  * are part of prompt caching and of signatures.
  */
 import type { Call } from "../core/call.ts";
 import { GatewayError } from "../core/error.ts";
 import type { Seen, UpstreamCodec } from "../core/format.ts";
-import type { JsonObject } from "../core/json.ts";
 import { isObject, parseJson } from "../core/json.ts";
-import type { Target } from "../core/provider.ts";
-import { spliceMember } from "../stream/scan.ts";
 import { Tap } from "../stream/tap.ts";
 import type { ByteSource } from "./answer-stream.ts";
 import { answerStream } from "./answer-stream.ts";
 import { timeoutsOf } from "./deadline.ts";
 import { exchangeAnswer } from "./exchange-events.ts";
 import type { Answer, Gateway, Incoming } from "./exchange.ts";
+import type { NativeBody } from "./native-body.ts";
+import { nativeBody } from "./native-body.ts";
 import { PassedRefusal } from "./refusal.ts";
 import { bytesWithoutSecrets, CredentialMask, headersWithoutCredential } from "./redact.ts";
 import { answerHeaders, STREAM_HEADERS } from "./reply.ts";
 import { headerFilters, LINGER_MS, readAnswer, readErrorText, send, upstreamHeaders } from "./send.ts";
+import { refuseLosses } from "./strict.ts";
 import type { ByteReader, UpstreamResponse } from "./transport.ts";
+import { asksForUsage, noteUsageRefusal } from "./usage-request.ts";
 
 export async function exchangeNative(incoming: Incoming, gateway: Gateway): Promise<Answer> {
+  const target = incoming.call.target!;
+  const codec = gateway.registry.formats.get(target.format)!.upstream!;
+  const body = nativeBody(incoming, target, codec, asksForUsage(target));
+  refuseLosses(incoming.call, gateway);
+  try {
+    return await sendNative(body, codec, incoming, gateway);
+  } catch (thrown) {
+    if (!body.asksForUsage || !noteUsageRefusal(thrown, codec, target)) throw thrown;
+    return sendNative(nativeBody(incoming, target, codec, false), codec, incoming, gateway);
+  }
+}
+
+async function sendNative(
+  body: NativeBody,
+  codec: UpstreamCodec,
+  incoming: Incoming,
+  gateway: Gateway,
+): Promise<Answer> {
   const { call } = incoming;
   const target = call.target!;
-  const codec = gateway.registry.formats.get(target.format)!.upstream!;
   const filters = headerFilters(codec);
   const response = await send(
     {
       target,
       url: target.url,
-      body: nativeBody(incoming, target, codec),
+      body: body.pieces,
       headers: upstreamHeaders(target, call, filters.request(call.headers)),
     },
     call,
@@ -42,35 +60,10 @@ export async function exchangeNative(incoming: Incoming, gateway: Gateway): Prom
   const streams = type.includes("text/event-stream");
   // A stream instead of JSON, or JSON instead of a stream: SDKs would find nothing in it and raise no error.
   if (streams !== call.stream) return exchangeAnswer(response, codec, incoming, gateway);
-  if (streams) return streamedAnswer(response, passed, codec, incoming, gateway);
-  return jsonAnswer(response, passed, codec, call, gateway);
+  if (!streams) return jsonAnswer(response, passed, codec, call, gateway);
+  const tap = new Tap(codec.watch, body.asksForUsage ? codec.usageRequest : undefined);
+  return streamedAnswer(response, passed, tap, incoming, gateway);
 }
-
-/**
- * The client's bytes; with another model name in the place of its own where the upstream knows it by another. Only a
- * patch, and reasoning that was sealed for another vendor and must not arrive, make it be written anew.
- */
-export function nativeBody(
-  incoming: Pick<Incoming, "call" | "bytes" | "body" | "modelSpan">,
-  target: Target,
-  codec: UpstreamCodec,
-): Uint8Array[] {
-  const { call, bytes } = incoming;
-  const { patch } = target.provider;
-  const cleaned = holdsSealed(bytes) ? codec.withoutSealed?.(incoming.body, call) : undefined;
-  if (!patch && !cleaned)
-    return target.model === call.model ? [bytes] : spliceMember(bytes, incoming.modelSpan, target.model);
-  const body: JsonObject = { ...(cleaned ?? incoming.body), model: target.model };
-  patch?.call(target.provider, body, call);
-  return [Buffer.from(JSON.stringify(body))];
-}
-
-/** Whether some string in there may be a sealed value; one look over the bytes. */
-function holdsSealed(bytes: Uint8Array): boolean {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).indexOf(SEALED) >= 0;
-}
-
-const SEALED = Buffer.from('"weir1.');
 
 async function jsonAnswer(
   response: UpstreamResponse,
@@ -125,13 +118,13 @@ async function refusal(
 async function streamedAnswer(
   response: UpstreamResponse,
   passed: Record<string, string>,
-  codec: UpstreamCodec,
+  tap: Tap,
   incoming: Incoming,
   gateway: Gateway,
 ): Promise<Answer> {
   const { call, format } = incoming;
   if (!response.body) throw notAnAnswer(call);
-  const source = new RelaySource(response, new Tap(codec.watch), call);
+  const source = new RelaySource(response, tap, call);
   await source.holdHead();
   call.status = response.status;
   const { settler, clock, timeouts } = gateway;

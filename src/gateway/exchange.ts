@@ -49,8 +49,6 @@ export interface Incoming {
   /** The body as the client sent it. */
   bytes: Uint8Array;
   body: JsonObject;
-  /** Where the value of `model` stands in `bytes`. */
-  modelSpan: { start: number; end: number };
   /** Where the value of any top-level member stands, without the body being parsed for it. */
   spanOf(name: string): { start: number; end: number } | undefined;
 }

@@ -6,16 +6,18 @@ import { parseJson } from "../core/json.ts";
 import { variableName } from "../core/settings.ts";
 import { encodeUpstream } from "./exchange-events.ts";
 import type { Gateway } from "./exchange.ts";
-import { nativeBody } from "./exchange-native.ts";
+import { nativeBody } from "./native-body.ts";
 import { describePlan } from "./plan.ts";
-import type { Registry } from "./registry.ts";
 import { headerFilters, upstreamHeaders } from "./send.ts";
+import { refuseLosses } from "./strict.ts";
+import { asksForUsage } from "./usage-request.ts";
 
 export interface ExplainOptions {
   format: Format & { client: ClientCodec };
   body: JsonObject;
   bytes: Uint8Array;
-  modelSpan: { start: number; end: number };
+  /** Where the value of a top-level member stands. */
+  spanOf(name: string): { start: number; end: number } | undefined;
   headers: Headers;
 }
 
@@ -60,28 +62,30 @@ async function outgoing(
   const target = call.target!;
   const rewrites = gateway.hooks.some((hook) => hook.request || hook.answer);
   const native = target.lane === "native" && !rewrites;
+  const codec = gateway.registry.formats.get(target.format)?.upstream;
   let body: Uint8Array[];
-  if (native) body = nativeBody({ call, ...options }, target, upstreamOf(gateway.registry, target.format));
-  else {
+  let changed: readonly string[] | undefined;
+  if (native) {
+    const made = nativeBody({ call, ...options }, target, codec!, asksForUsage(target));
+    body = made.pieces;
+    changed = made.changed;
+    refuseLosses(call, gateway);
+  } else {
     const request = options.format.client.decodeRequest(options.body, call);
     call.request = request;
     for (const hook of gateway.hooks) await hook.request?.(request, call);
     if (target.lane === "generated") return null;
-    body = [encodeUpstream(request, call, upstreamOf(gateway.registry, target.format), gateway.strict)];
+    body = [encodeUpstream(request, call, codec!, gateway)];
   }
-  const forwarded = native
-    ? headerFilters(upstreamOf(gateway.registry, target.format)).request(options.headers)
-    : {};
+  const forwarded = native ? headerFilters(codec!).request(options.headers) : {};
   return {
     method: "POST",
     url: target.url,
     headers: nameCredentials(upstreamHeaders(target, call, forwarded), call),
     body: parseJson(Buffer.concat(body).toString()) ?? null,
+    // Top-level members of the client's own body that weir changed; all others go out byte for byte.
+    ...(changed && { changed: [...changed] }),
   };
-}
-
-function upstreamOf(registry: Registry, format: string) {
-  return registry.formats.get(format)!.upstream!;
 }
 
 /** Credentials are shown as the names they are known by. */

@@ -3,6 +3,8 @@
  * each top-level key stands. It reads structure only; whether the text is JSON at all, the parser says.
  */
 
+import type { Span } from "./outline/outline.ts";
+
 export interface Scan {
   /** Top-level key → where its value begins and ends (exclusive), in bytes. Empty when the body is not an object. */
   members: Map<string, { start: number; end: number }>;
@@ -104,12 +106,16 @@ export function* elementsOf(
 function stringEnd(bytes: Uint8Array, open: number): number {
   let end = bytes.indexOf(QUOTE, open + 1);
   while (end >= 0) {
-    let backslashes = 0;
-    while (bytes[end - 1 - backslashes] === BACKSLASH) backslashes++;
-    if (backslashes % 2 === 0) return end;
+    if (!isEscaped(bytes, end)) return end;
     end = bytes.indexOf(QUOTE, end + 1);
   }
   return bytes.length;
+}
+
+function isEscaped(bytes: Uint8Array, quote: number): boolean {
+  let backslashes = 0;
+  while (bytes[quote - 1 - backslashes] === BACKSLASH) backslashes++;
+  return backslashes % 2 === 1;
 }
 
 function readKey(bytes: Uint8Array, open: number, end: number): string | undefined {
@@ -134,13 +140,102 @@ function isSpace(byte: number): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
+/** Top-level member → the JSON text of its new value, or `undefined` for a member that is removed. */
+export type MemberEdits = ReadonlyMap<string, string | undefined>;
+
+/**
+ * The body, a JSON object, with some of its top-level members replaced, removed or added. Every other byte stays as it
+ * is: nothing is parsed or copied. A new member stands behind the opening brace.
+ * @param spanOf where the value of a member stands; `undefined` for a member the body does not have
+ * @returns the body in pieces, in order
+ */
+export function editMembers(
+  bytes: Uint8Array,
+  edits: MemberEdits,
+  spanOf: (name: string) => Span | undefined,
+): Uint8Array[] {
+  const replaced: Cut[] = [];
+  const removed: Span[] = [];
+  const added: string[] = [];
+  for (const [name, text] of edits) {
+    const span = spanOf(name);
+    if (span && text !== undefined) replaced.push({ ...span, text });
+    else if (span) removed.push({ start: keyStart(bytes, span.start), end: span.end });
+    else if (text !== undefined) added.push(`${JSON.stringify(name)}:${text}`);
+  }
+  const cuts = [...replaced, ...withCommas(bytes, removed).map((span) => ({ ...span, text: "" }))];
+  const pieces = cut(bytes, cuts);
+  return added.length === 0 ? pieces : behindBrace(pieces, added.join(","));
+}
+
+/** Bytes that give way to a text. */
+interface Cut extends Span {
+  text: string;
+}
+
 const encoder = new TextEncoder();
 
-/** The body with the bytes of one member's value replaced by `value` as JSON, in pieces: nothing is copied. */
-export function spliceMember(
-  bytes: Uint8Array,
-  span: { start: number; end: number },
-  value: string,
-): Uint8Array[] {
-  return [bytes.subarray(0, span.start), encoder.encode(JSON.stringify(value)), bytes.subarray(span.end)];
+function cut(bytes: Uint8Array, cuts: readonly Cut[]): Uint8Array[] {
+  const pieces: Uint8Array[] = [];
+  let from = 0;
+  for (const { start, end, text } of cuts.toSorted((a, b) => a.start - b.start)) {
+    if (start > from) pieces.push(bytes.subarray(from, start));
+    if (text !== "") pieces.push(encoder.encode(text));
+    from = end;
+  }
+  pieces.push(bytes.subarray(from));
+  return pieces;
+}
+
+/** The pieces of an object with members put in front of those it has. */
+function behindBrace(pieces: readonly Uint8Array[], members: string): Uint8Array[] {
+  const [first, ...rest] = pieces as [Uint8Array, ...Uint8Array[]];
+  const brace = first.indexOf(OPEN_BRACE) + 1;
+  const behind = [first.subarray(brace), ...rest];
+  const next = behind.flatMap((piece) => piece.find((byte) => !isSpace(byte)) ?? [])[0];
+  const text = next === CLOSE_BRACE ? members : `${members},`;
+  return [first.subarray(0, brace), encoder.encode(text), ...behind];
+}
+
+/** Where the key of the member begins whose value stands at `value`. */
+function keyStart(bytes: Uint8Array, value: number): number {
+  const close = bytes.lastIndexOf(QUOTE, bytes.lastIndexOf(COLON, value - 1));
+  let open = bytes.lastIndexOf(QUOTE, close - 1);
+  while (isEscaped(bytes, open)) open = bytes.lastIndexOf(QUOTE, open - 1);
+  return open;
+}
+
+/**
+ * Members that are removed, each with the comma behind it. Behind the last member of an object there is none: it and the
+ * removed members in front of it take the comma before them instead.
+ */
+function withCommas(bytes: Uint8Array, removed: readonly Span[]): Span[] {
+  const spans = removed
+    .toSorted((a, b) => a.start - b.start)
+    .map(({ start, end }) => {
+      const comma = nextWord(bytes, end);
+      return bytes[comma] === COMMA ? { start, end: comma + 1 } : { start, end };
+    });
+  const last = spans.at(-1);
+  if (!last || bytes[last.end - 1] === COMMA) return spans;
+  let { start } = last;
+  for (let at = spans.length - 1; at >= 0 && lastWord(bytes, start) < spans[at]!.end; at--)
+    start = spans[at]!.start;
+  const before = lastWord(bytes, start);
+  return [
+    ...spans.filter((span) => span.start < start),
+    { start: bytes[before] === COMMA ? before : start, end: last.end },
+  ];
+}
+
+function nextWord(bytes: Uint8Array, at: number): number {
+  while (isSpace(bytes[at]!)) at++;
+  return at;
+}
+
+/** The index of the last byte before `at` that is no space. */
+function lastWord(bytes: Uint8Array, at: number): number {
+  do at--;
+  while (isSpace(bytes[at]!));
+  return at;
 }

@@ -143,3 +143,15 @@ export function lastEventEnd(bytes: Uint8Array): number {
   }
   return 0;
 }
+
+/** The events of bytes that hold whole events, each with the blank line behind it; together they are all of `bytes`. */
+export function* eventsIn(bytes: Uint8Array): Generator<Uint8Array> {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+  let from = 0;
+  for (const { index, 0: blank } of text.matchAll(/\r\n\r\n|\n\r?\n|\r\r/g)) {
+    const end = index + blank.length;
+    yield bytes.subarray(from, end);
+    from = end;
+  }
+  if (from < bytes.length) yield bytes.subarray(from);
+}

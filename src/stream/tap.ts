@@ -2,8 +2,8 @@
  * The tap of the native lane: bytes go through unchanged, whole events at a time, and what the gateway has to know of
  * them (usage, the ending, an error) is read in passing. Only events that contain one of the format's marks are parsed.
  */
-import type { Seen, Watch } from "../core/format.ts";
-import { lastEventEnd, parseFrames } from "./sse.ts";
+import type { Seen, UsageRequest, Watch } from "../core/format.ts";
+import { eventsIn, lastEventEnd, parseFrames } from "./sse.ts";
 
 /** An event longer than this is passed on before it is whole, so that the gateway never holds more. Bytes. */
 const MAX_HELD = 8 * 1024 * 1024;
@@ -18,11 +18,14 @@ export class Tap {
   failedFirst = false;
   readonly #watch: Watch;
   readonly #marks: RegExp;
+  readonly #unasked: UsageRequest | undefined;
   #held: Uint8Array[] = [];
   #heldBytes = 0;
 
-  constructor(watch: Watch) {
+  /** @param unasked token counts were asked for in the client's place: their event is read and not passed on */
+  constructor(watch: Watch, unasked?: UsageRequest) {
     this.#watch = watch;
+    this.#unasked = unasked;
     this.#marks = marksOf(watch);
   }
 
@@ -34,7 +37,17 @@ export class Tap {
     if (end < chunk.length) this.#hold(chunk.subarray(end));
     this.#read(this.midEvent ? behindFirstEvent(passed) : passed);
     this.midEvent = false;
-    return passed;
+    return this.#wanted(passed);
+  }
+
+  /** Whole events without the one that the client did not ask for; nothing when no other is left. */
+  #wanted(bytes: Uint8Array): Uint8Array | undefined {
+    const unasked = this.#unasked;
+    if (!unasked || !this.#isMarked(bytes)) return bytes;
+    const kept = [...eventsIn(bytes)].filter((event) => !parseFrames(event).some(unasked.isAnswer));
+    const size = kept.reduce((sum, event) => sum + event.length, 0);
+    if (size === bytes.length) return bytes;
+    return size === 0 ? undefined : Buffer.concat(kept);
   }
 
   /**
@@ -44,8 +57,9 @@ export class Tap {
   rest(): Uint8Array | undefined {
     if (this.#heldBytes === 0) return undefined;
     const rest = this.#take(new Uint8Array(0));
-    this.#read(Buffer.concat([rest, BLANK_LINE]));
-    return rest;
+    const event = Buffer.concat([rest, BLANK_LINE]);
+    this.#read(event);
+    return this.#wanted(event) === event ? rest : undefined;
   }
 
   #hold(chunk: Uint8Array): Uint8Array | undefined {

@@ -15,7 +15,7 @@ import {
 import { startUpstream, json, type Answer, type Piece, type Upstream } from "../helpers/upstream.ts";
 import { callWithSdk, requestBody, writeBody, type RequestBody } from "./call.ts";
 import { differences, differencesFromPolicy } from "./compare.ts";
-import { expectationOf, type Api, type Expectation } from "./policy.ts";
+import { expectationOf, nativeText, shownTo, type Api, type Expectation } from "./policy.ts";
 
 export interface Replay {
   recording: Recording;
@@ -100,13 +100,14 @@ class Lane {
     const expectation = expectationOf(recording, body);
     if (expectation.kind === "refused")
       return { recording, expectation, runs: [await this.#refused(recording, body)] };
-    const direct = await this.#direct(recording, body);
+    const shown = shownTo(recording, body);
+    const direct = await this.#direct(shown, body);
     const runs: Replay["runs"] = [];
     for (const chunking of chunkingsOf(recording)) {
       const through = await this.#through(recording, body, chunking);
       const faults =
         expectation.kind === "same"
-          ? differences(recording, direct, through)
+          ? differences(shown, direct, through)
           : differencesFromPolicy(recording, expectation, through);
       runs.push({ chunking, faults: [...faults, ...secretsIn(through.wire, this.#gateway, this.#upstream)] });
     }
@@ -123,7 +124,7 @@ class Lane {
     const api = recording.api as Api;
     const serial = this.#serial++;
     const bare = BARE[api].test(body.model) && serial % 2 === 0;
-    this.#expect(recording, writeBody(body, body.model, serial), chunking);
+    this.#expect(recording, nativeText(api, body, writeBody(body, body.model, serial)), chunking);
     const text = writeBody(body, bare ? body.model : `${PROVIDER[api]}/${body.model}`, serial);
     return callWithSdk(api, this.#gateway.url, body, text);
   }

@@ -2,7 +2,7 @@
  * Where the gateway must not do as a direct call does, and what it must do instead. Everything that is not named here
  * has to be the same as direct.
  */
-import type { Recording } from "../helpers/recordings.ts";
+import { answerBytes, type Recording } from "../helpers/recordings.ts";
 
 export type Api = "chat" | "messages";
 
@@ -57,4 +57,37 @@ function isJson(text: string | undefined): boolean {
 function hasError(text: string | undefined): boolean {
   const body = JSON.parse(text ?? "{}") as { error?: unknown };
   return body.error !== undefined && body.error !== null;
+}
+
+/**
+ * What of a native body the upstream gets otherwise than the client wrote it, besides the model name: a chat stream is
+ * asked for its token counts. Everything else has to be the client's, byte for byte.
+ */
+export function nativeText(api: Api, body: Record<string, unknown>, text: string): string {
+  if (!isAskedFor(api, body)) return text;
+  const options = body["stream_options"] as Record<string, unknown> | null | undefined;
+  const asking = JSON.stringify({ ...options, include_usage: true });
+  if (options === undefined) return text.replace("{", `{"stream_options":${asking},`);
+  return text.replace(/("stream_options":\s*)(null|\{[^}]*\})/, `$1${asking}`);
+}
+
+/** Whether weir asks for the token counts in the client's place. */
+export function isAskedFor(api: Api, body: Record<string, unknown>): boolean {
+  const options = body["stream_options"] as Record<string, unknown> | null | undefined;
+  return api === "chat" && body["stream"] === true && options?.["include_usage"] !== true;
+}
+
+/** The recording as a native client sees it: without the chunk of counts that only weir asked for. */
+export function shownTo(recording: Recording, body: Record<string, unknown>): Recording {
+  if (!isAskedFor(recording.api as Api, body) || recording.response.status !== 200) return recording;
+  const text = answerBytes(recording).toString("latin1");
+  const shown = text.replace(/data: ?(\{.*\})\r?\n\r?\n/g, (event, data: string) =>
+    isCounts(JSON.parse(data) as Record<string, unknown>) ? "" : event,
+  );
+  const response = { ...recording.response, body_base64: Buffer.from(shown, "latin1").toString("base64") };
+  return { ...recording, response };
+}
+
+function isCounts({ choices, usage }: Record<string, unknown>): boolean {
+  return Array.isArray(choices) && choices.length === 0 && typeof usage === "object" && usage !== null;
 }

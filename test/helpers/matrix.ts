@@ -209,8 +209,14 @@ async function cell(format: ClientFormat, model: string, members: JsonObject): P
   const plain = { model, max_tokens: 100, messages: [user("u")], ...members };
   if ("max_completion_tokens" in members) delete (plain as JsonObject)["max_tokens"];
   const bytes = Buffer.from(JSON.stringify(plain));
-  const modelSpan = scanBody(bytes, 99).members.get("model")!;
-  const options = { format, body: plain as JsonObject, bytes, modelSpan, headers: new Headers() };
+  const spans = scanBody(bytes, 99).members;
+  const options = {
+    format,
+    body: plain as JsonObject,
+    bytes,
+    spanOf: (name: string) => spans.get(name),
+    headers: new Headers(),
+  };
   try {
     const { losses } = await explain(options, { registry, hooks: [], strict: false });
     const listed = (losses as unknown as { code: string; path: string }[]).map(

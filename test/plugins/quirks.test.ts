@@ -83,6 +83,13 @@ const QUIRKS: Quirk[] = [
     losses: ["dropped:output_config.effort"],
   },
   {
+    what: "deepseek: a thinking that was asked for by name stays",
+    provider: "deepseek",
+    model: "deepseek-v4-pro",
+    body: { tool_choice: "required", tools, thinking: { type: "enabled" } },
+    patched: { tool_choice: "required", tools, thinking: { type: "enabled" } },
+  },
+  {
     what: "deepseek: a free choice leaves thinking alone",
     provider: "deepseek",
     model: "deepseek-v4-pro",
@@ -101,8 +108,9 @@ const QUIRKS: Quirk[] = [
     what: "mistral: unknown fields are refused, seed has another name",
     provider: "mistral",
     model: "mistral-large-latest",
-    body: { user: "u", safety_identifier: "s", seed: 7, max_tokens: 5 },
+    body: { user: "u", seed: 7, max_tokens: 5 },
     patched: { random_seed: 7, max_tokens: 5 },
+    losses: ["dropped:metadata.user_id"],
   },
   {
     what: "mistral: high and none are the only efforts",

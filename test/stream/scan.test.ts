@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { scanBody, spliceMember } from "../../src/stream/scan.ts";
+import { editMembers, scanBody } from "../../src/stream/scan.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
@@ -40,10 +40,54 @@ test("depth is counted outside of strings only", () => {
   expect(scanBody(bytes("[".repeat(1_000_000)), 128).tooDeep).toBe(true);
 });
 
+const edit = (text: string, edits: Record<string, string | undefined>) => {
+  const body = bytes(text);
+  const { members } = scanBody(body, 99);
+  return Buffer.concat(
+    editMembers(body, new Map(Object.entries(edits)), (name) => members.get(name)),
+  ).toString();
+};
+
 test("a member's value is exchanged and every other byte stays", () => {
-  const text = bytes('{ "a" : 1 , "model":  "gpt\\u002d4" , "z":[ ] }');
-  const span = scanBody(text, 9).members.get("model")!;
-  expect(Buffer.concat(spliceMember(text, span, 'x"y')).toString()).toBe(
+  expect(edit('{ "a" : 1 , "model":  "gpt\\u002d4" , "z":[ ] }', { model: '"x\\"y"' })).toBe(
     '{ "a" : 1 , "model":  "x\\"y" , "z":[ ] }',
+  );
+});
+
+test("a member is removed with one comma, wherever it stands", () => {
+  const body = '{ "a" : 1 , "b\\"":2,"c":[3,"}"]\t}';
+  expect(edit(body, { a: undefined })).toBe('{  "b\\"":2,"c":[3,"}"]\t}');
+  expect(edit(body, { 'b"': undefined })).toBe('{ "a" : 1 , "c":[3,"}"]\t}');
+  expect(edit(body, { c: undefined })).toBe('{ "a" : 1 , "b\\"":2\t}');
+  expect(edit(body, { 'b"': undefined, c: undefined })).toBe('{ "a" : 1 \t}');
+  expect(edit(body, { a: undefined, 'b"': undefined, c: undefined })).toBe("{ \t}");
+  expect(edit(body, { absent: undefined })).toBe(body);
+});
+
+test("a member is added behind the opening brace", () => {
+  expect(edit(' { "a":1e400}', { x: "{}", y: "2" })).toBe(' {"x":{},"y":2, "a":1e400}');
+  expect(edit("{ }", { x: "1" })).toBe('{"x":1 }');
+  expect(edit('{"a":1}', { a: undefined, x: "1" })).toBe('{"x":1}');
+});
+
+test("edited bytes are the JSON of the edited object, at any mix of edits", () => {
+  const key = fc.constantFrom("a", "b", 'q"', "back\\slash", "ü", "_", "{", ",");
+  fc.assert(
+    fc.property(
+      fc.dictionary(key, fc.jsonValue(), { noNullPrototype: true }),
+      fc.dictionary(key, fc.option(fc.jsonValue(), { nil: undefined }), { noNullPrototype: true }),
+      fc.constantFrom(0, 1, 2),
+      (value, changes, indent) => {
+        const edits = Object.fromEntries(
+          Object.entries(changes).map(([name, to]) => [
+            name,
+            to === undefined ? undefined : JSON.stringify(to),
+          ]),
+        );
+        const text = edit(JSON.stringify(value, null, indent), edits);
+        expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify({ ...value, ...changes })));
+      },
+    ),
+    { numRuns: 3000 },
   );
 });

@@ -69,3 +69,31 @@ test("comments do not start an answer, the first event does", () => {
   tap.push(bytes("data: a\n\n"));
   expect(tap.started).toBe(true);
 });
+
+test("an event that answers a question of weir's own is read and not passed on, at any chunking", () => {
+  const asked = {
+    member: "x",
+    ask: () => undefined,
+    isAnswer: (frame: { data: string }) => frame.data === "counts done",
+  };
+  const others = fc.array(
+    fc.constantFrom("data: a\n\n", ": ping\n\n", "data: é\r\n\r\n", "data: b done\n\n"),
+  );
+  fc.assert(
+    fc.property(
+      others,
+      others,
+      fc.constantFrom("\n\n", "\r\n\r\n"),
+      fc.array(fc.nat(), { maxLength: 12 }),
+      (before, after, blank, cuts) => {
+        const all = bytes(`${before.join("")}data: counts done${blank}${after.join("")}`);
+        const places = [0, ...cuts.map((cut) => cut % all.length).toSorted((a, b) => a - b), all.length];
+        const tap = new Tap(watch, asked);
+        const passed = places.slice(1).map((end, index) => tap.push(all.slice(places[index], end)));
+        const out = Buffer.concat([...passed, tap.rest()].filter((piece) => piece !== undefined)).toString();
+        expect(out).toBe(before.join("") + after.join(""));
+      },
+    ),
+    { numRuns: 1000 },
+  );
+});

@@ -5,6 +5,7 @@ import { decodeError } from "../shared/upstream-error.ts";
 import { answerHeaders, requestHeaders } from "./upstream/headers.ts";
 import { encodeRequest } from "./upstream/request.ts";
 import { decodeStream } from "./upstream/stream.ts";
+import { usageRequest } from "./upstream/usage-request.ts";
 import { watch } from "./upstream/watch.ts";
 
 export const upstream: UpstreamCodec = {
@@ -13,6 +14,7 @@ export const upstream: UpstreamCodec = {
   decodeStream,
   decodeError,
   watch,
+  usageRequest,
   requestHeaders,
   answerHeaders,
 };

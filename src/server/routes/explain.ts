@@ -17,11 +17,16 @@ export function explainRoute(formats: readonly ClientFormat[], context: RouteCon
       context.authenticate(request.headers, "");
       const read = await readBody(request, context.limits, context.gateway.clock);
       const { bytes, json: body } = read;
-      const modelSpan = read.spanOf("model");
       const named = new URL(request.url).searchParams.get("format");
       format = chooseFormat(formats, named, request.headers, body);
-      if (!modelSpan) throw invalidRequest("model: Field required", "model");
-      const options = { format, body, bytes, modelSpan, headers: request.headers };
+      if (!read.spanOf("model")) throw invalidRequest("model: Field required", "model");
+      const options = {
+        format,
+        body,
+        bytes,
+        spanOf: (name: string) => read.spanOf(name),
+        headers: request.headers,
+      };
       return respondJson(await explain(options, context.gateway), id);
     } catch (thrown) {
       return respondError(GatewayError.from(thrown), format.client, id);

@@ -93,7 +93,6 @@ async function readIncoming(
     call,
     format,
     bytes: body.bytes,
-    modelSpan: body.spanOf("model")!,
     spanOf: (name) => body.spanOf(name),
     get body() {
       return body.json;

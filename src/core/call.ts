@@ -61,7 +61,10 @@ export class Call {
   readonly #lost = new Set<string>();
 
   status = 0;
+  /** What the upstream counted. */
   usage: Usage = NO_USAGE;
+  /** Tokens as the client was told them where the upstream counted none. */
+  estimated?: { input: number; output: number };
   /** The upstream's own word for why the answer ended. */
   finish?: string;
   outcome?: Outcome;
@@ -124,6 +127,7 @@ export class Call {
     this.request = this.finish = this.headAt = this.firstByteAt = undefined;
     this.upstreamStatus = this.upstreamRequestId = undefined;
     this.usage = NO_USAGE;
+    this.estimated = undefined;
     this.toolNames.clear();
     this.losses.length = 0;
     this.#lost.clear();

@@ -36,7 +36,11 @@ export interface Citation {
   text?: string;
 }
 
-/** Tokens in disjoint buckets; each client codec projects them into its own sums (`contract.md` E.3.1). */
+/**
+ * What an answer cost. `input`, `cacheRead`, `cacheWrite` and `output` are disjoint counts of tokens, which each client
+ * codec adds up in its own way; the optional counts are parts of them, or things with a price of their own. An absent
+ * optional member is unknown or none.
+ */
 export interface Usage {
   /** Fresh input: neither read from nor written to a cache. */
   input: number;
@@ -46,6 +50,26 @@ export interface Usage {
   output: number;
   /** Of the output, how many were reasoning. */
   reasoning: number;
+  /** Of `cacheWrite`, how many are kept for an hour, which costs more than the usual five minutes. */
+  cacheWrite1h?: number;
+  /** Of the input, how many were audio, and how many were images. */
+  audioIn?: number;
+  imageIn?: number;
+  /** Of the output, how many were audio, and how many were images. */
+  audioOut?: number;
+  imageOut?: number;
+  /** Web searches the provider ran. */
+  searches?: number;
+  /** The service tier that served the request, in the provider's word. */
+  tier?: string;
+  /** Where the model ran, in the provider's word. */
+  region?: string;
+  /** The speed that was served, in the provider's word. */
+  speed?: string;
+  /** What the provider says it charges. Billionths of a US dollar. */
+  reported?: number;
+  /** `partial`: the input was counted, the output not yet. Absent: see {@link usageState}. */
+  known?: "partial" | "final";
 }
 
 export const NO_USAGE: Usage = Object.freeze({
@@ -58,13 +82,15 @@ export const NO_USAGE: Usage = Object.freeze({
 
 /** Later known fields replace earlier ones: vendors send running totals, not increments. */
 export function mergeUsage(into: Usage, next: Partial<Usage>): Usage {
-  return {
-    input: next.input ?? into.input,
-    cacheRead: next.cacheRead ?? into.cacheRead,
-    cacheWrite: next.cacheWrite ?? into.cacheWrite,
-    output: next.output ?? into.output,
-    reasoning: next.reasoning ?? into.reasoning,
-  };
+  const merged: Record<string, number | string> = { ...into };
+  for (const [name, value] of Object.entries(next)) if (value !== undefined) merged[name] = value;
+  return merged as unknown as Usage;
+}
+
+/** How much the counts say. `absent`: nothing was counted, and the zeros mean "unknown". */
+export function usageState(usage: Usage): "absent" | "partial" | "final" {
+  const { input, cacheRead, cacheWrite, output } = usage;
+  return usage.known ?? (input + cacheRead + cacheWrite + output > 0 ? "final" : "absent");
 }
 
 /** Why an answer ended. `raw` is the upstream's own word. */

@@ -4,10 +4,10 @@
  *
  * The tables are keyed by the types: a type that gains a member does not compile until its table has a row for it.
  */
-import type { ClientCodec, Format, UpstreamCodec, Watch } from "../core/format.ts";
+import type { ClientCodec, Format, UpstreamCodec, UsageRequest, Watch } from "../core/format.ts";
 import { isObject } from "../core/json.ts";
 import type { Hooks, Plugin } from "../core/plugin.ts";
-import type { Provider, Traits } from "../core/provider.ts";
+import type { Envelope, Provider, Traits } from "../core/provider.ts";
 import { didYouMean } from "../core/suggest.ts";
 
 /**
@@ -119,6 +119,19 @@ const TRAITS: Table<Traits> = {
   countTokens: flag,
 };
 
+const ENVELOPE: Table<Envelope> = { without: texts, with: callable };
+
+/** Envelopes by format id. */
+const envelopes: Rule = (value, name) => {
+  if (value === undefined) return undefined;
+  if (!isObject(value)) return `${name} must be an object of formats`;
+  for (const [format, envelope] of Object.entries(value)) {
+    const fault = group("its", ENVELOPE)(envelope, `${name}.${format.slice(0, 60)}`);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+};
+
 const PROVIDER: Table<Provider> = {
   name: required(text),
   models: patterns,
@@ -128,6 +141,7 @@ const PROVIDER: Table<Provider> = {
   auth,
   headers: textMap,
   traits: group("its trait", TRAITS),
+  envelope: envelopes,
   patch: callable,
   generate: callable,
   catalog: patterns,
@@ -151,6 +165,12 @@ const CLIENT: Table<ClientCodec> = {
   heartbeat: required(text),
 };
 
+const USAGE_REQUEST: Table<UsageRequest> = {
+  member: required(text),
+  ask: required(callable),
+  isAnswer: required(callable),
+};
+
 const UPSTREAM: Table<UpstreamCodec> = {
   encodeRequest: required(callable),
   decodeAnswer: required(callable),
@@ -158,6 +178,7 @@ const UPSTREAM: Table<UpstreamCodec> = {
   withoutSealed: callable,
   decodeError: required(callable),
   watch: required(group("the watch's", WATCH)),
+  usageRequest: group("the usage request's", USAGE_REQUEST),
   requestHeaders: required(texts),
   answerHeaders: required(texts),
 };

@@ -1,7 +1,7 @@
 /** `POST …/count_tokens`: asked of the provider where it counts, estimated here where it does not (contract B.11). */
+import { estimateTokens } from "../core/estimate.ts";
 import { isObject, parseJson } from "../core/json.ts";
-import { spliceMember } from "../stream/scan.ts";
-import { estimateTokens } from "./estimate.ts";
+import { editMembers } from "../stream/scan.ts";
 import type { Answer, Gateway, Incoming } from "./exchange.ts";
 import { answerHeaders } from "./reply.ts";
 import { discard, headerFilters, readAnswer, send, upstreamHeaders } from "./send.ts";
@@ -25,13 +25,11 @@ export async function countTokens(incoming: Incoming, gateway: Gateway): Promise
   return { status: 200, headers: { ...answerHeaders(call), "content-type": "application/json" }, body: text };
 }
 
-async function askProvider(
-  { call, bytes, modelSpan }: Incoming,
-  gateway: Gateway,
-): Promise<string | undefined> {
+async function askProvider({ call, bytes, spanOf }: Incoming, gateway: Gateway): Promise<string | undefined> {
   const target = call.target!;
   const filters = headerFilters(gateway.registry.formats.get(target.format)!.upstream!);
-  const body = target.model === call.model ? [bytes] : spliceMember(bytes, modelSpan, target.model);
+  const edits = new Map(target.model === call.model ? [] : [["model", JSON.stringify(target.model)]]);
+  const body = editMembers(bytes, edits, spanOf);
   const headers = upstreamHeaders(target, call, filters.request(call.headers));
   try {
     const response = await send({ target, url: `${target.url}/count_tokens`, body, headers }, call);

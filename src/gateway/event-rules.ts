@@ -5,6 +5,15 @@ import { isObject } from "../core/json.ts";
 const BLOCKS = new Set(["text", "reasoning", "tool-call", "refusal", "foreign"]);
 const REASONS = new Set(["stop", "stop-sequence", "length", "tool-calls", "content-filter", "pause"]);
 const COUNTS = ["input", "cacheRead", "cacheWrite", "output", "reasoning"] as const;
+const MORE_COUNTS = [
+  "cacheWrite1h",
+  "audioIn",
+  "imageIn",
+  "audioOut",
+  "imageOut",
+  "searches",
+  "reported",
+] as const;
 
 export class EventRules {
   #begun = false;
@@ -77,9 +86,10 @@ export class EventRules {
 function checkUsage(event: ChatEvent, usage: unknown, whole: boolean): void {
   if (!isObject(usage)) fail(event, "has no usage");
   const counts = usage as Record<string, unknown>;
-  for (const name of COUNTS) {
+  for (const name of [...COUNTS, ...MORE_COUNTS]) {
     const count = counts[name];
-    if (count === undefined && !whole) continue;
+    const isOptional = !whole || !COUNTS.some((required) => required === name);
+    if (count === undefined && isOptional) continue;
     if (typeof count !== "number" || !(count >= 0)) fail(event, `has a usage whose ${name} is no count`);
   }
 }

@@ -2,12 +2,15 @@
 import type { Call } from "../core/call.ts";
 import { GatewayError } from "../core/error.ts";
 import type { ChatEvent } from "../core/events.ts";
-import { mergeUsage } from "../core/events.ts";
+import { estimateTokens, TextEstimate } from "../core/estimate.ts";
+import type { Usage } from "../core/events.ts";
+import { mergeUsage, NO_USAGE, usageState } from "../core/events.ts";
 import type { Hooks } from "../core/plugin.ts";
 
 /**
  * Books usage and the reason on the call as the events pass, and holds the promise every encoder relies on: what does
- * not end with `message-end` throws.
+ * not end with `message-end` throws. A provider that counts no tokens is estimated for: the client gets the estimate,
+ * the call keeps it apart from what was counted.
  * @param see looks at each event too
  */
 export async function* meter(
@@ -17,11 +20,16 @@ export async function* meter(
   see?: (event: ChatEvent) => void,
 ): AsyncGenerator<ChatEvent> {
   const observers = hooks.filter((hook) => hook.observe);
+  const said = new TextEstimate();
   let ended = false;
-  for await (const event of events) {
+  for await (const given of events) {
+    let event = given;
     call.firstByteAt ??= performance.now();
     see?.(event);
     switch (event.type) {
+      case "block-delta":
+        said.add(event.delta);
+        break;
       case "message-start":
         if (event.usage) call.usage = event.usage;
         break;
@@ -30,6 +38,7 @@ export async function* meter(
         break;
       case "message-end":
         call.usage = event.usage;
+        if (usageState(event.usage) === "absent") event = { ...event, usage: estimateUsage(call, said) };
         call.finish = event.reason.raw ?? event.reason.kind;
         ended = true;
         break;
@@ -41,6 +50,12 @@ export async function* meter(
   // Whoever gives the events may well stop giving them because it was told to.
   if (call.stop.reason) throw call.stop.reason;
   throw new GatewayError("upstream", "The answer broke off before its end.", { code: "stream_incomplete" });
+}
+
+function estimateUsage(call: Call, said: TextEstimate): Usage {
+  const { request } = call;
+  call.estimated = { input: request ? estimateTokens(request) : 0, output: said.tokens };
+  return { ...NO_USAGE, ...call.estimated };
 }
 
 /** The events, each looked at in passing. */

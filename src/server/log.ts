@@ -1,6 +1,7 @@
 /** The log: a line a call, JSON where a program reads it, readable where a person does. Never prompts, never keys. */
 import type { Attempt, Call } from "../core/call.ts";
 import { printable } from "../core/printable.ts";
+import { usageState } from "../core/events.ts";
 import { describeThrown } from "../core/thrown.ts";
 import { writeTried } from "../gateway/reply.ts";
 import { LogBuffer, type WriteLog } from "./log-buffer.ts";
@@ -82,7 +83,7 @@ function indent(detail: string): string {
     .join("");
 }
 
-/** Tokens as they are booked: disjoint buckets. */
+/** `tokens`: as the upstream counted them, in disjoint buckets; `estimated`: what the client was told instead. */
 function callFields(call: Call, level: string): Record<string, unknown> {
   return {
     time: isoTime(),
@@ -101,7 +102,8 @@ function callFields(call: Call, level: string): Record<string, unknown> {
     ms: since(call, call.endedAt),
     head_ms: since(call, call.headAt),
     first_ms: since(call, call.firstByteAt),
-    tokens: call.usage,
+    tokens: { ...call.usage, known: usageState(call.usage) },
+    estimated: call.estimated,
     losses: call.losses.length > 0 ? call.losses : undefined,
     upstream_status: call.upstreamStatus,
     upstream_id: call.upstreamRequestId,
@@ -139,7 +141,6 @@ function isoTime(): string {
 }
 
 function callLine(call: Call): string {
-  const { input, cacheRead, cacheWrite, output } = call.usage;
   const parts = [
     clockTime(),
     String(call.status),
@@ -150,7 +151,7 @@ function callLine(call: Call): string {
     call.target
       ? `${call.model} → ${call.target.provider.name}/${call.target.model} (${call.target.lane})`
       : call.model || "-",
-    `${input + cacheRead + cacheWrite} in, ${output} out`,
+    tokensOf(call),
     call.key && `key ${call.key}`,
     call.skipped.length > 0 && `skipped ${call.skipped.join(", ")}`,
     call.attempts.some(({ failure }) => failure) && `tried ${writeTried(call.attempts)}`,
@@ -159,6 +160,12 @@ function callLine(call: Call): string {
     call.id,
   ];
   return parts.filter(Boolean).join("  ");
+}
+
+function tokensOf({ usage, estimated }: Call): string {
+  const { input, cacheRead, cacheWrite, output } = usage;
+  if (estimated) return `about ${estimated.input} in, ${estimated.output} out (estimated)`;
+  return `${input + cacheRead + cacheWrite} in, ${output} out`;
 }
 
 function since(call: Call, at: number | undefined): number | undefined {

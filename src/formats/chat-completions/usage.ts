@@ -16,20 +16,38 @@ export function encodeUsage(usage: Usage): JsonObject {
     prompt_tokens_details: {
       cached_tokens: usage.cacheRead,
       ...(usage.cacheWrite > 0 && { cache_write_tokens: usage.cacheWrite }),
+      ...(usage.audioIn !== undefined && { audio_tokens: usage.audioIn }),
     },
-    completion_tokens_details: { reasoning_tokens: usage.reasoning },
+    completion_tokens_details: {
+      reasoning_tokens: usage.reasoning,
+      ...(usage.audioOut !== undefined && { audio_tokens: usage.audioOut }),
+    },
   };
 }
 
 /**
  * The counts an answer or a chunk brings, wherever the vendor puts them: `usage`, Groq `x_groq.usage`, Moonshot
  * `choices[0].usage`. Nothing when there are none, or only zeros, as some servers send them on every chunk.
+ * @param isEnd the answer has its finish reason: counts are final, not running totals
  */
-export function readUsage(body: JsonObject): Partial<Usage> | undefined {
+export function readUsage(body: JsonObject, isEnd: boolean): Partial<Usage> | undefined {
   const choice = Array.isArray(body.choices) ? body.choices[0] : undefined;
   const places = [body.usage, isObject(body.x_groq) && body.x_groq.usage, isObject(choice) && choice.usage];
   const usage = places.find(isObject);
-  return usage && decodeUsage(usage);
+  const counts = usage && decodeUsage(usage);
+  if (!counts) return undefined;
+  const isFinal = isEnd && counts.input !== undefined && counts.output !== undefined;
+  const tier = body.service_tier;
+  return {
+    ...counts,
+    ...(typeof tier === "string" && { tier }),
+    known: isFinal ? "final" : "partial",
+  };
+}
+
+/** Running totals that have counted the output are final once the answer has ended. */
+export function settleUsage(usage: Usage): Usage {
+  return usage.known === "partial" && usage.output > 0 ? { ...usage, known: "final" } : usage;
 }
 
 function decodeUsage(usage: JsonObject): Partial<Usage> | undefined {
@@ -46,7 +64,26 @@ function decodeUsage(usage: JsonObject): Partial<Usage> | undefined {
   return {
     ...(prompt !== undefined && { input: freshInput(prompt, cacheRead, cacheWrite), cacheRead, cacheWrite }),
     ...(completion !== undefined && { output: outputOf(completion, prompt, reasoning, usage), reasoning }),
+    audioIn: some(input.audio_tokens),
+    imageIn: some(input.image_tokens),
+    audioOut: some(output.audio_tokens),
+    imageOut: some(output.image_tokens),
+    searches: searchesOf(usage),
+    reported: reportedCost(usage),
   };
+}
+
+/** Web searches: OpenRouter's, Perplexity's and xAI's names for their number. */
+function searchesOf(usage: JsonObject): number | undefined {
+  const ran = isObject(usage.server_tool_use) ? usage.server_tool_use.web_search_requests : undefined;
+  return some(ran) ?? some(usage.num_search_queries) ?? some(usage.num_sources_used);
+}
+
+/** The provider's own cost: dollars at OpenRouter and Perplexity, ticks of 10^-10 dollars at xAI. */
+function reportedCost({ cost, cost_in_usd_ticks: ticks }: JsonObject): number | undefined {
+  if (typeof ticks === "number" && ticks >= 0) return Math.round(ticks / 10);
+  const dollars = isObject(cost) ? cost.total_cost : cost;
+  return typeof dollars === "number" && dollars >= 0 ? Math.round(dollars * 1e9) : undefined;
 }
 
 /** More cached than prompt: a vendor that counts the cached tokens outside. Never negative. */
@@ -72,4 +109,8 @@ function outputOf(
 
 function count(value: Json | undefined): number | undefined {
   return typeof value === "number" && value >= 0 ? Math.trunc(value) : undefined;
+}
+
+function some(value: Json | undefined): number | undefined {
+  return count(value) || undefined;
 }

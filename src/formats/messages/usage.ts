@@ -3,13 +3,20 @@ import type { Usage } from "../../core/events.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { isObject } from "../../core/json.ts";
 
+/** Words for the tier that the format knows. */
+const TIERS = ["standard", "priority", "batch"];
+
 /** The whole `usage` member of a message. */
 export function encodeUsage(usage: Usage): JsonObject {
+  const { cacheWrite, cacheWrite1h, tier } = usage;
   return {
     ...encodeTotals(usage),
-    cache_creation: null,
+    cache_creation:
+      cacheWrite1h === undefined
+        ? null
+        : { ephemeral_5m_input_tokens: cacheWrite - cacheWrite1h, ephemeral_1h_input_tokens: cacheWrite1h },
     server_tool_use: null,
-    service_tier: null,
+    service_tier: tier !== undefined && TIERS.includes(tier) ? tier : null,
   };
 }
 
@@ -24,17 +31,33 @@ export function encodeTotals(usage: Usage): JsonObject {
   };
 }
 
-/** The counts that are there; absent and null ones say nothing, so that the last known one stays. */
-export function decodeUsage(value: Json | undefined): Partial<Usage> {
+/**
+ * The counts that are there; absent and null ones say nothing, so that the last known one stays.
+ * @param isEnd the counts stand at the end of the answer, where the output has been counted
+ */
+export function decodeUsage(value: Json | undefined, isEnd: boolean): Partial<Usage> {
   if (!isObject(value)) return {};
   const details = isObject(value.output_tokens_details) ? value.output_tokens_details : {};
+  const written = isObject(value.cache_creation) ? value.cache_creation : {};
+  const ran = isObject(value.server_tool_use) ? value.server_tool_use : {};
+  const output = count(value.output_tokens);
   return {
     input: count(value.input_tokens),
     cacheRead: count(value.cache_read_input_tokens),
     cacheWrite: count(value.cache_creation_input_tokens),
-    output: count(value.output_tokens),
+    output,
     reasoning: count(details.thinking_tokens),
+    cacheWrite1h: count(written.ephemeral_1h_input_tokens),
+    searches: count(ran.web_search_requests) || undefined,
+    tier: word(value.service_tier),
+    region: word(value.inference_geo),
+    speed: word(value.speed),
+    known: isEnd && output !== undefined ? "final" : "partial",
   };
+}
+
+function word(value: Json | undefined): string | undefined {
+  return typeof value === "string" ? value : undefined;
 }
 
 function count(value: Json | undefined): number | undefined {

@@ -85,7 +85,14 @@ export function decode(body: JsonObject, options: CallOptions = {}): ChatRequest
   return client.decodeRequest(whole, makeCall({ format: "chat-completions", ...options }));
 }
 
-export const USAGE: Usage = { input: 9, cacheRead: 317, cacheWrite: 4425, output: 16, reasoning: 0 };
+export const USAGE: Usage = {
+  input: 9,
+  cacheRead: 317,
+  cacheWrite: 4425,
+  output: 16,
+  reasoning: 0,
+  known: "final",
+};
 
 /** A whole run of events around some blocks. */
 export function answer(

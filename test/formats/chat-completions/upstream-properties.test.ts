@@ -161,6 +161,7 @@ const anyAnswer: fc.Arbitrary<ChatEvent[]> = fc
       cacheWrite: fc.nat(50),
       output: fc.integer({ min: 9, max: 50 }),
       reasoning: fc.nat(9),
+      known: fc.constant("final" as const),
     }),
   })
   .map(({ reasoning, text, calls, cut, usage }) => {

@@ -62,13 +62,13 @@ describe("the shape of a stream", () => {
     const startUsage = async (list: ChatEvent[]) => {
       const call = own({
         request: makeRequest({
-          turns: [{ role: "user", blocks: [{ type: "text", text: "x".repeat(400) }] }],
+          turns: [{ role: "user", blocks: [{ type: "text", text: "word ".repeat(100) }] }],
         }),
       });
       return (dataOf(await stream(list, call))[0]!.message as JsonObject).usage as JsonObject;
     };
     expect((await startUsage(known)).input_tokens).toBe(9);
-    expect((await startUsage(events)).input_tokens).toBe(100);
+    expect((await startUsage(events)).input_tokens).toBeWithin(90, 130);
   });
 
   test("the id is derived when it is not of this format, and the model is the one the client named", async () => {

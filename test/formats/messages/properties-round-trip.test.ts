@@ -43,7 +43,7 @@ describe("round trips", () => {
           ? { kind: "tool-calls", raw: "tool_use" }
           : { kind: "stop", raw: "end_turn" };
         const events: ChatEvent[] = [
-          { type: "message-start", id: "msg_1", model: "m", usage: USAGE },
+          { type: "message-start", id: "msg_1", model: "m", usage: { ...USAGE, known: "partial" } },
           ...blocks,
           { type: "usage", usage: USAGE },
           { type: "message-end", reason, usage: USAGE },

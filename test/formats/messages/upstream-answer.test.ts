@@ -27,7 +27,7 @@ describe("streams", () => {
         type: "message-start",
         id: "msg_1",
         model: "claude-x",
-        usage: { input: 9, cacheRead: 0, cacheWrite: 0, output: 1, reasoning: 0 },
+        usage: { input: 9, cacheRead: 0, cacheWrite: 0, output: 1, reasoning: 0, known: "partial" },
       },
       { type: "block-start", index: 0, block: { type: "reasoning", origin: "anthropic" } },
       { type: "block-delta", index: 0, delta: "th" },
@@ -45,11 +45,14 @@ describe("streams", () => {
       { type: "block-end", index: 3 },
       { type: "block-start", index: 4, block: { type: "tool-call", id: "t4", name: "g", kind: "function" } },
       { type: "block-end", index: 4 },
-      { type: "usage", usage: { input: 9, cacheRead: 0, cacheWrite: 0, output: 16, reasoning: 0 } },
+      {
+        type: "usage",
+        usage: { input: 9, cacheRead: 0, cacheWrite: 0, output: 16, reasoning: 0, known: "final" },
+      },
       {
         type: "message-end",
         reason: { kind: "tool-calls", raw: "tool_use" },
-        usage: { input: 9, cacheRead: 0, cacheWrite: 0, output: 16, reasoning: 0 },
+        usage: { input: 9, cacheRead: 0, cacheWrite: 0, output: 16, reasoning: 0, known: "final" },
       },
     ]);
   });

@@ -40,9 +40,37 @@ describe("F-83, G-100: four layouts of usage give one total", () => {
   for (const [name, first, last] of LAYOUTS)
     test(name, () => {
       const seen = watch([start(first), delta(last), stop]);
-      expect(seen.usage).toEqual(total);
+      expect(seen.usage).toEqual({ ...total, known: "final" });
       expect(seen.finish).toEqual({ kind: "stop", raw: "end_turn" });
     });
+});
+
+test("usage keeps what prices depend on, and says whether the output has been counted", () => {
+  const first = watch([start({ input_tokens: 9, output_tokens: 1 })]);
+  expect(first.usage).toMatchObject({ input: 9, known: "partial" });
+  const usage = {
+    input_tokens: 9,
+    cache_creation_input_tokens: 100,
+    cache_creation: { ephemeral_5m_input_tokens: 40, ephemeral_1h_input_tokens: 60 },
+    output_tokens: 16,
+    server_tool_use: { web_search_requests: 3, web_fetch_requests: 0 },
+    service_tier: "priority",
+    inference_geo: "us",
+    speed: "fast",
+  };
+  const priced = {
+    cacheWrite: 100,
+    cacheWrite1h: 60,
+    searches: 3,
+    tier: "priority",
+    region: "us",
+    speed: "fast",
+    known: "final",
+  };
+  expect(watch([start(usage), delta({ output_tokens: 16 }), stop]).usage).toMatchObject(priced as object);
+  const whole: Seen = { terminated: false, complete: false };
+  upstream.watch.answer({ type: "message", stop_reason: "end_turn", usage }, whole);
+  expect(whole.usage).toMatchObject(priced as object);
 });
 
 describe("endings", () => {
@@ -93,7 +121,7 @@ test("a JSON answer", () => {
   expect(seen).toEqual({
     terminated: true,
     complete: true,
-    usage: { input: 3, cacheRead: 0, cacheWrite: 0, output: 2, reasoning: 0 },
+    usage: { input: 3, cacheRead: 0, cacheWrite: 0, output: 2, reasoning: 0, known: "final" },
     finish: { kind: "content-filter", raw: "refusal" },
   });
   const failed: Seen = { terminated: false, complete: false };

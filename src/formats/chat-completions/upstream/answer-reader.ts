@@ -14,7 +14,7 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { decodeFinishReason, isFailure, readFinishReason } from "../finish-reason.ts";
 import { sealMembers } from "../reasoning.ts";
-import { readUsage } from "../usage.ts";
+import { readUsage, settleUsage } from "../usage.ts";
 import { readCitations, readContent, readReasoning, type ReasoningSeal } from "./delta.ts";
 import { decodeErrorBody } from "../../shared/upstream-error.ts";
 import { ThinkTags } from "./think-tags.ts";
@@ -80,7 +80,7 @@ export class AnswerReader {
     this.#closeCalls();
     this.#releaseHeld();
     this.#closeOpen();
-    this.#events.push({ type: "message-end", reason, usage: this.#usage });
+    this.#events.push({ type: "message-end", reason, usage: settleUsage(this.#usage) });
     return this.#flush();
   }
 
@@ -107,7 +107,7 @@ export class AnswerReader {
   }
 
   #noteUsage(chunk: JsonObject): void {
-    const usage = readUsage(chunk);
+    const usage = readUsage(chunk, this.finished);
     if (!usage) return;
     this.#usage = mergeUsage(this.#usage, usage);
     if (this.#started) this.#events.push({ type: "usage", usage });

@@ -1,10 +1,10 @@
 /** What the native lane sees of chat-completions bytes it passes on: usage, the ending, an error. */
 import { mergeUsage, NO_USAGE } from "../../../core/events.ts";
 import type { Frame, Seen, Watch } from "../../../core/format.ts";
-import type { JsonObject } from "../../../core/json.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
 import { decodeFinishReason, readFinishReason } from "../finish-reason.ts";
-import { readUsage } from "../usage.ts";
+import { readUsage, settleUsage } from "../usage.ts";
 import { decodeErrorBody } from "../../shared/upstream-error.ts";
 import { errorIn } from "./errors.ts";
 
@@ -27,6 +27,7 @@ export const watch: Watch = {
   frame(frame: Frame, seen: Seen): void {
     if (frame.data.trim() === "[DONE]") {
       seen.terminated = seen.complete = true;
+      if (seen.usage) seen.usage = settleUsage(seen.usage);
       return;
     }
     const chunk = parseJson(frame.data);
@@ -39,6 +40,7 @@ export const watch: Watch = {
     if (error !== undefined) seen.error = decodeErrorBody(error);
     else read(body, seen);
     seen.complete = seen.terminated = Array.isArray(body.choices);
+    if (seen.usage) seen.usage = settleUsage(seen.usage);
   },
 };
 
@@ -46,11 +48,16 @@ export const watch: Watch = {
 const choicesOf = new WeakMap<Seen, Map<number, boolean>>();
 
 function read(body: JsonObject, seen: Seen): void {
-  noteUsage(body, seen);
-  if (!Array.isArray(body.choices) || body.choices.length === 0) return;
+  if (Array.isArray(body.choices)) noteChoices(body.choices, seen);
+  const usage = readUsage(body, seen.complete);
+  if (usage) seen.usage = mergeUsage(seen.usage ?? NO_USAGE, usage);
+}
+
+function noteChoices(choices: readonly Json[], seen: Seen): void {
+  if (choices.length === 0) return;
   let ended = choicesOf.get(seen);
   if (!ended) choicesOf.set(seen, (ended = new Map()));
-  for (const choice of body.choices) if (isObject(choice)) noteChoice(choice, ended, seen);
+  for (const choice of choices) if (isObject(choice)) noteChoice(choice, ended, seen);
   seen.complete = [...ended.values()].every(Boolean);
 }
 
@@ -65,9 +72,4 @@ function noteChoice(choice: JsonObject, ended: Map<number, boolean>, seen: Seen)
       refused: false,
       stopReason: choice.stop_reason,
     });
-}
-
-function noteUsage(body: JsonObject, seen: Seen): void {
-  const usage = readUsage(body);
-  if (usage) seen.usage = mergeUsage(seen.usage ?? NO_USAGE, usage);
 }

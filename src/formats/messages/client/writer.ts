@@ -8,13 +8,13 @@
 import type { Call } from "../../../core/call.ts";
 import type { BlockStart, ChatEvent, Usage } from "../../../core/events.ts";
 import { mergeUsage, NO_USAGE } from "../../../core/events.ts";
+import { estimateTokens } from "../../../core/estimate.ts";
 import { AnswerIds, sha256 } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { encodeStopReason } from "../stop-reason.ts";
 import { encodeTotals, encodeUsage } from "../usage.ts";
 import type { BlockWriter, Tally } from "./block-writers.ts";
 import { createBlockWriter } from "./block-writers.ts";
-import { estimateInputTokens } from "./estimate.ts";
 
 interface QueuedBlock {
   writer: BlockWriter;
@@ -86,7 +86,9 @@ export class AnswerWriter {
 
   #start(id: string, model: string, usage: Usage | undefined): void {
     this.#usage = usage ?? NO_USAGE;
-    const first = usage ?? { ...NO_USAGE, input: estimateInputTokens(this.#call.request), output: 1 };
+    const { request } = this.#call;
+    // A first guess for the head of the stream; the counts come with its end.
+    const first = usage ?? { ...NO_USAGE, input: request ? estimateTokens(request) : 1, output: 1 };
     this.#out.push({
       type: "message_start",
       message: {

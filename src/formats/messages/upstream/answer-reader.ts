@@ -80,7 +80,7 @@ export class AnswerReader {
   #start(message: Json | undefined): void {
     if (this.#started || !isObject(message)) throw malformed("message_start");
     this.#started = true;
-    this.#usage = mergeUsage(NO_USAGE, decodeUsage(message.usage));
+    this.#usage = mergeUsage(NO_USAGE, decodeUsage(message.usage, false));
     this.#events.push({
       type: "message-start",
       id: text(message.id) || this.#call.id,
@@ -144,7 +144,7 @@ export class AnswerReader {
 
   /** Usage is a running total: what is there replaces what was there, also where the first count included the cache. */
   #noteDelta(event: JsonObject): void {
-    const counted = decodeUsage(event.usage);
+    const counted = decodeUsage(event.usage, true);
     this.#usage = mergeUsage(this.#usage, counted);
     this.#events.push({ type: "usage", usage: this.#usage });
     if (isObject(event.delta) && typeof event.delta.stop_reason === "string")

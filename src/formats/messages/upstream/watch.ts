@@ -35,7 +35,7 @@ export const watch: Watch = {
       seen.error = decodeErrorBody(body);
       return;
     }
-    noteUsage(body.usage, seen);
+    noteUsage(body.usage, seen, true);
     if (typeof body.stop_reason === "string") seen.finish = decodeStopReason(body);
     seen.terminated = seen.complete = body.type === "message";
   },
@@ -54,10 +54,10 @@ export function isErrorFrame(frame: Frame, data: Json | undefined): boolean {
 const READERS: ReadonlyMap<string, (data: JsonObject, seen: Seen) => void> = new Map(
   Object.entries<(data: JsonObject, seen: Seen) => void>({
     message_start(data, seen) {
-      if (isObject(data.message)) noteUsage(data.message.usage, seen);
+      if (isObject(data.message)) noteUsage(data.message.usage, seen, false);
     },
     message_delta(data, seen) {
-      noteUsage(data.usage, seen);
+      noteUsage(data.usage, seen, true);
       if (isObject(data.delta) && typeof data.delta.stop_reason === "string")
         seen.finish = decodeStopReason(data.delta);
     },
@@ -67,6 +67,6 @@ const READERS: ReadonlyMap<string, (data: JsonObject, seen: Seen) => void> = new
   }),
 );
 
-function noteUsage(usage: Json | undefined, seen: Seen): void {
-  if (isObject(usage)) seen.usage = mergeUsage(seen.usage ?? NO_USAGE, decodeUsage(usage));
+function noteUsage(usage: Json | undefined, seen: Seen, isEnd: boolean): void {
+  if (isObject(usage)) seen.usage = mergeUsage(seen.usage ?? NO_USAGE, decodeUsage(usage, isEnd));
 }

@@ -1,12 +1,12 @@
 /**
- * How many input tokens a request would cost, where the provider has no endpoint that counts. An estimate: the pieces of
- * text a tokenizer would see are counted by kind and weighed. The weights are a least-squares fit over counts vendors
- * published with their answers (2026-11).
+ * How many tokens a request or a text is, where no provider counts it. An estimate: the pieces of text that a tokenizer
+ * would see are counted by kind and weighed. The weights are a least-squares fit over counts vendors published with their
+ * answers (2026-11).
  */
-import type { Block, ChatRequest } from "../core/chat.ts";
+import type { Block, ChatRequest } from "./chat.ts";
 
 /** Tokens for one piece of each kind. */
-export interface Weights {
+interface Weights {
   word: number;
   /** Per character of a word beyond its sixth. */
   longWord: number;
@@ -32,7 +32,7 @@ export interface Weights {
   base: number;
 }
 
-export const WEIGHTS: Weights = {
+const WEIGHTS: Weights = {
   word: 1.007,
   longWord: 0.02,
   digit: 0.1,
@@ -55,31 +55,15 @@ const IMAGE_TOKENS = 1500;
 /** A page of a PDF is read as text and as a picture; about this many bytes of base64 a token. */
 const DOCUMENT_BYTES_PER_TOKEN = 20;
 
-const PIECES = {
-  word: /[A-Za-z]+/g,
-  digit: /[0-9]/g,
-  punctuation: /[!-\/:-@[-`{-~]/g,
-  lineBreak: /\n+/g,
-  foreignLetter: /[\u00c0-\u2fff]/g,
-  ideograph: /[\u3000-\uffff]/g,
-} as const;
-
-export type Counts = Record<keyof Weights, number>;
+type Counts = Record<keyof Weights, number>;
 
 /** The pieces of a request by kind, and the tokens of what is no text. */
-export function countPieces(request: ChatRequest): { counts: Counts; media: number } {
+function countPieces(request: ChatRequest): { counts: Counts; media: number } {
   const counts: Counts = {
-    word: 0,
-    longWord: 0,
-    digit: 0,
-    punctuation: 0,
-    lineBreak: 0,
-    foreignLetter: 0,
-    ideograph: 0,
+    ...noPieces(),
     turn: request.turns.length,
     tools: Math.min(1, request.tools.length),
     tool: request.tools.length,
-    toolUse: 0,
     reasoning: Number(request.reasoning?.mode === "budget"),
     forced: Number(request.toolChoice?.type === "required" || request.toolChoice?.type === "tool"),
     schema: Number(request.answerFormat?.type === "json-schema"),
@@ -138,19 +122,83 @@ function countBlock(
   }
 }
 
+const LETTER = 1;
+const DIGIT = 2;
+const PUNCTUATION = 3;
+const LINE_BREAK = 4;
+
+/** Kinds of the ASCII characters; 0 for those that are in no piece. */
+const KINDS = Uint8Array.from({ length: 128 }, (_, code) => {
+  const character = String.fromCharCode(code);
+  if (/[A-Za-z]/.test(character)) return LETTER;
+  if (/[0-9]/.test(character)) return DIGIT;
+  if (/[!-/:-@[-`{-~]/.test(character)) return PUNCTUATION;
+  return character === "\n" ? LINE_BREAK : 0;
+});
+
+/** One pass over the characters, because a prompt may be megabytes long. */
 function countText(value: string, counts: Counts): void {
-  for (const [kind, pattern] of Object.entries(PIECES) as [keyof typeof PIECES, RegExp][]) {
-    const found = value.match(pattern);
-    if (!found) continue;
-    counts[kind] += found.length;
-    if (kind === "word") for (const word of found) counts.longWord += Math.max(0, word.length - 6);
+  let letters = 0;
+  let before = 0;
+  for (let at = 0; at < value.length; at++) {
+    const code = value.charCodeAt(at);
+    const kind = code < 128 ? KINDS[code]! : 0;
+    if (kind === LETTER) {
+      if (++letters === 1) counts.word++;
+      else if (letters > 6) counts.longWord++;
+    } else {
+      letters = 0;
+      if (kind === DIGIT) counts.digit++;
+      else if (kind === PUNCTUATION) counts.punctuation++;
+      else if (kind === LINE_BREAK && before !== LINE_BREAK) counts.lineBreak++;
+      else if (code >= 0x3000) counts.ideograph++;
+      else if (code >= 0xc0) counts.foreignLetter++;
+    }
+    before = kind;
   }
 }
 
-/** At least one token. */
-export function estimateTokens(request: ChatRequest, weights: Weights = WEIGHTS): number {
+/** Tokens of a request's input, at least 1. */
+export function estimateTokens(request: ChatRequest): number {
   const { counts, media } = countPieces(request);
+  return Math.max(1, Math.round(weigh(counts) + media));
+}
+
+function weigh(counts: Counts): number {
   const kinds = Object.keys(counts) as (keyof Weights)[];
-  const weighed = kinds.reduce((sum, kind) => sum + counts[kind] * weights[kind], 0);
-  return Math.max(1, Math.round(weighed + media));
+  return kinds.reduce((sum, kind) => sum + counts[kind] * WEIGHTS[kind], 0);
+}
+
+/** Counts the tokens of a text that arrives in pieces. */
+export class TextEstimate {
+  readonly #counts = noPieces();
+
+  add(piece: string): void {
+    countText(piece, this.#counts);
+  }
+
+  /** Of all pieces so far. */
+  get tokens(): number {
+    return Math.round(weigh(this.#counts));
+  }
+}
+
+function noPieces(): Counts {
+  return {
+    word: 0,
+    longWord: 0,
+    digit: 0,
+    punctuation: 0,
+    lineBreak: 0,
+    foreignLetter: 0,
+    ideograph: 0,
+    turn: 0,
+    tools: 0,
+    tool: 0,
+    toolUse: 0,
+    reasoning: 0,
+    forced: 0,
+    schema: 0,
+    base: 0,
+  };
 }

@@ -4,6 +4,7 @@
  * to be rid of what the surroundings inject, is to begin again with a clean environment. Same process id, a few
  * milliseconds.
  */
+import { scriptArgs } from "./program.ts";
 
 /** The lifted cap; the largest number Bun takes. */
 const MAX_REQUESTS = "65336";
@@ -41,8 +42,7 @@ export function isClean(env: Record<string, string | undefined>): boolean {
 export function replaceProcess(): void {
   if (isClean(process.env)) return;
   const env = cleanEnvironment(process.env);
-  const own = Bun.isStandaloneExecutable ? [] : [process.argv[1]!];
-  const args = [...own, ...process.argv.slice(2)];
+  const args = [...scriptArgs(), ...process.argv.slice(2)];
   if (typeof process.execve === "function" && process.platform !== "win32") {
     process.execve(process.execPath, [process.execPath, ...args], env);
   }

@@ -31,7 +31,7 @@ export const reload: Command = {
       const outcome = readRunFile(entry.port, env)?.reload;
       if (!outcome || outcome.count === before) continue;
       if (outcome.ok) print(outcome.message);
-      else printError(`weir: the config stays as it was: ${outcome.message}`);
+      else printError(`weir: ${outcome.message}`);
       return outcome.ok ? 0 : 1;
     }
     printError("weir: the gateway has not said what came of it; see its log");

@@ -92,6 +92,15 @@ function folderOf(env: Environment): string {
   return env["XDG_RUNTIME_DIR"] ? join(env["XDG_RUNTIME_DIR"], "weir") : join(tmpdir(), `weir-${userId()}`);
 }
 
+/** The folder of this user's gateways; undefined where none can be made. */
+export function runFolder(env: Environment): string | undefined {
+  try {
+    return makeFolder(env);
+  } catch {
+    return undefined;
+  }
+}
+
 function makeFolder(env: Environment): string {
   const folder = folderOf(env);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -110,8 +119,8 @@ function userId(): string {
   return String(process.getuid?.() ?? "user");
 }
 
-/** @throws Error when there is no such process */
-function beginningOf(pid: number): string {
+/** When a process began, as the system counts it; empty where it does not tell. @throws Error when there is no such process */
+export function beginningOf(pid: number): string {
   process.kill(pid, 0);
   if (process.platform !== "linux") return "";
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

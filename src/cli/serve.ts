@@ -5,11 +5,11 @@ import { exitProcess, guardProcess } from "../exit.ts";
 import type { RunningWeir } from "../start.ts";
 import type { Command, Context } from "./command.ts";
 import { CONFIG_FLAGS, valueFlags } from "./command.ts";
+import { lockOnly } from "./lock.ts";
 import { RunFile } from "./run-file.ts";
 import { startTable } from "./start-table.ts";
 import { supervise } from "./supervise.ts";
-import type { FromWorker, ToWorker } from "./worker.ts";
-import { wantedWorkers, WORKER, workerOf } from "./worker.ts";
+import { followSupervisor, sentence, wantedWorkers, WORKER, workerOf } from "./worker.ts";
 
 export const serve: Command = {
   name: "serve",
@@ -57,8 +57,10 @@ function loadOptions({ flags, env, cwd }: Context): LoadOptions {
 
 /** Serves in this process, alone or as a worker. */
 async function serveHere(settings: ReturnType<typeof readSettings>, context: Context): Promise<number> {
-  const { config } = settings;
   const worker = workerOf(context.env);
+  const beginWork = worker && followSupervisor();
+  const { config } = settings;
+  if (!worker && config.port !== 0) await lockOnly(config.host, config.port, context.env);
   const { startWeir } = await import("../start.ts");
   let weir: RunningWeir | undefined;
   guardProcess((message, attempt) => weir?.fault(message, attempt));
@@ -70,49 +72,110 @@ async function serveHere(settings: ReturnType<typeof readSettings>, context: Con
   });
   surviveFaults(weir);
   const table = startTable(weir, config);
-  const reload = reloader(weir, config, context);
-  // In front of what tells others that it runs: from then on it is sent signals.
-  const ended = stopOnSignal(weir, config.graceMs, worker !== undefined);
-  if (worker) obey(weir, table, reload, config.graceMs);
-  else standAlone(weir, table, reload, context);
-  return ended;
+  const reloader = new Reloader(weir, context, config);
+  const ending = new Ending(weir, () => reloader.config.graceMs);
+  if (beginWork)
+    beginWork({
+      table,
+      reload: () => reloader.reload(),
+      drain: () => ending.drain(),
+      signal: () => ending.signal(),
+    });
+  else standAlone(weir, table, reloader, ending, context);
+  return ending.ended;
 }
 
 /** Options that only a start takes into force. */
 const FIXED = ["host", "port", "workers"] as const;
 
-/**
- * Reads the config again and takes it into force; a second reload waits for the first.
- * @throws Error with one sentence; then nothing has changed
- */
-function reloader(weir: RunningWeir, config: Config, context: Context): () => Promise<void> {
-  let current = config;
-  let last: Promise<unknown> = Promise.resolve();
-  const reload = async () => {
-    const settings = { ...(await reloadConfig(loadOptions(context))), env: context.env };
-    await weir.reload(settings);
-    const changed = FIXED.filter((name) => settings.config[name] !== current[name]);
-    if (changed.length > 0) weir.info(`${changed.join(", ")}: takes effect at the next start`);
-    current = settings.config;
-  };
-  return () => {
-    const done = last.then(reload);
-    last = done.catch(() => {});
+class Reloader {
+  readonly #weir: RunningWeir;
+  readonly #context: Context;
+  #config: Config;
+  #last = Promise.resolve();
+
+  constructor(weir: RunningWeir, context: Context, config: Config) {
+    this.#weir = weir;
+    this.#context = context;
+    this.#config = config;
+  }
+
+  /** What is in force. */
+  get config(): Config {
+    return this.#config;
+  }
+
+  /**
+   * Reads the config again and takes it into force; a second reload waits for the first.
+   * @throws Error with one sentence; then nothing has changed
+   */
+  reload(): Promise<void> {
+    const done = this.#last.then(() => this.#reload());
+    this.#last = done.catch(() => {});
     return done;
-  };
+  }
+
+  async #reload(): Promise<void> {
+    const settings = { ...(await reloadConfig(loadOptions(this.#context))), env: this.#context.env };
+    await this.#weir.reload(settings);
+    const changed = FIXED.filter((name) => settings.config[name] !== this.#config[name]);
+    if (changed.length > 0) this.#weir.info(`${changed.join(", ")}: takes effect at the next start`);
+    this.#config = settings.config;
+  }
 }
 
-function standAlone(weir: RunningWeir, table: string, reload: () => Promise<void>, context: Context): void {
+/** The end of this process: it drains, and then exits. */
+class Ending {
+  readonly #weir: RunningWeir;
+  readonly #graceMs: () => number;
+  readonly #ended = Promise.withResolvers<number>();
+  #draining = false;
+
+  constructor(weir: RunningWeir, graceMs: () => number) {
+    this.#weir = weir;
+    this.#graceMs = graceMs;
+  }
+
+  get ended(): Promise<number> {
+    return this.#ended.promise;
+  }
+
+  drain(): void {
+    if (this.#draining) return;
+    this.#draining = true;
+    void this.#weir.stop(this.#graceMs()).then(() => {
+      this.#ended.resolve(0);
+      exitProcess(0);
+    });
+  }
+
+  /** The first signal drains, the second is immediate. */
+  signal(): void {
+    if (this.#draining) exitProcess(1);
+    this.drain();
+  }
+}
+
+function standAlone(
+  weir: RunningWeir,
+  table: string,
+  reloader: Reloader,
+  ending: Ending,
+  context: Context,
+): void {
+  // In front of what tells others that it runs: from then on it is sent signals.
+  for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, () => ending.signal());
   const file = RunFile.write(weir.port, context.env);
   process.on("SIGHUP", () => {
-    reload().then(
+    reloader.reload().then(
       () => {
-        weir.info("the config was loaded again");
-        file?.tell({ ok: true, message: "the config was loaded again" });
+        const message = "the config was loaded again";
+        weir.info(message);
+        file?.tell({ ok: true, message });
       },
       (cause: unknown) => {
-        const message = sentence(cause);
-        weir.fault(`the config stays as it was: ${message}`);
+        const message = `the config stays as it was: ${sentence(cause)}`;
+        weir.fault(message);
         file?.tell({ ok: false, message });
       },
     );
@@ -121,43 +184,8 @@ function standAlone(weir: RunningWeir, table: string, reload: () => Promise<void
   context.printError(table);
 }
 
-/** A worker says what becomes of it and does what it is told; without a supervisor it ends, as if told to. */
-function obey(weir: RunningWeir, table: string, reload: () => Promise<void>, graceMs: number): void {
-  const say = (message: FromWorker) => void process.send?.(message);
-  process.on("message", (message: ToWorker) => {
-    if (message.kind !== "reload") return;
-    reload().then(
-      () => say({ kind: "reloaded" }),
-      (cause: unknown) => say({ kind: "refused", message: sentence(cause) }),
-    );
-  });
-  process.on("disconnect", () => void weir.stop(graceMs).then(() => exitProcess(0)));
-  say({ kind: "ready", table });
-}
-
-function sentence(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
-}
-
-/** One rejection nobody awaits must not end every stream (runtime finding 10). */
+/** A rejection that no code awaits must not end every stream. */
 function surviveFaults(weir: RunningWeir): void {
   process.on("unhandledRejection", (fault) => weir.fault("unhandled rejection", fault));
   process.on("uncaughtException", (fault) => weir.fault("uncaught exception", fault));
-}
-
-/** The first signal drains, the second is immediate. A terminal's interrupt reaches workers too: their supervisor decides. */
-function stopOnSignal(weir: RunningWeir, graceMs: number, isWorker: boolean): Promise<number> {
-  const { promise, resolve } = Promise.withResolvers<number>();
-  let stopping = false;
-  const stop = () => {
-    if (stopping) exitProcess(1);
-    stopping = true;
-    void weir.stop(graceMs).then(() => {
-      resolve(0);
-      exitProcess(0);
-    });
-  };
-  process.on("SIGTERM", stop);
-  process.on("SIGINT", isWorker ? () => {} : stop);
-  return promise;
 }

@@ -1,9 +1,9 @@
 /**
  * The rehearsal: dropped files are imported once in a short-lived process of their own before the gateway imports them.
- * A top level that loops, waits for ever or ends the process cannot be contained by the process it runs in
- * (runtime 2.4); there it costs a child, and the file that did it is known by name.
+ * A top level that loops, waits for ever or ends the process cannot be contained by the process it runs in;
+ * here it costs a child, and the file that did it is known by name.
  */
-import { fileURLToPath } from "node:url";
+import { programCommand } from "../program.ts";
 import { cleanEnvironment } from "../replace.ts";
 
 /** First argument of the process that rehearses; then come a token and the files. */
@@ -66,9 +66,9 @@ const START_MS = 15_000;
 
 /** Where no process can be started the import itself is all there is. */
 function spawnRehearsal(token: string, files: readonly string[]) {
-  const program = Bun.isStandaloneExecutable ? [] : [fileURLToPath(new URL("../main.ts", import.meta.url))];
   try {
-    return Bun.spawn([process.execPath, ...program, REHEARSAL, token, ...files], {
+    return Bun.spawn({
+      ...programCommand([REHEARSAL, token, ...files]),
       env: cleanEnvironment(process.env),
       stdin: "ignore",
       stdout: "pipe",

@@ -6,7 +6,7 @@ import { Glob } from "bun";
 import { type GatewayOptions, type RunningGateway, startGateway } from "../helpers/gateway.ts";
 
 const ROOT = resolve(import.meta.dir, "../..");
-const BINARY = join(ROOT, "dist/weir");
+export const BINARY = join(ROOT, "dist/weir");
 
 /** Key of the tests' one client. */
 export const KEY = "a-gateway-key-for-attacks-1234";

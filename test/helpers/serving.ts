@@ -13,6 +13,8 @@ export interface Serving {
   log: string[];
   exited: Promise<number>;
   signal(name: NodeJS.Signals): void;
+  /** Signals the gateway and all its children, as a terminal and systemd do. */
+  signalGroup(name: NodeJS.Signals): void;
   /** Writes `weir.yaml` anew. */
   configure(text: string): void;
   /** Runs another command of weir beside it. */
@@ -32,6 +34,10 @@ export interface ServingOptions {
   plugins?: Record<string, string>;
   /** Descriptor that takes the log; without it the log is read into `log`. */
   stdout?: number;
+  /** 0 chooses one. */
+  port?: number;
+  /** The executable instead of the usual one: Bun for the source, weir for the binary. */
+  executable?: string;
 }
 
 /** @throws Error with what it printed when it does not start */
@@ -42,19 +48,25 @@ export async function serve({
   env,
   plugins = {},
   stdout,
+  port = 0,
+  executable,
 }: ServingOptions): Promise<Serving> {
   const folder = mkdtempSync(join(tmpdir(), "weir-serving-"));
   writeFileSync(join(folder, "weir.yaml"), config);
   mkdirSync(join(folder, "plugins"));
   mkdirSync(join(folder, "run"), { mode: 0o700 });
   for (const [name, text] of Object.entries(plugins)) writeFileSync(join(folder, "plugins", name), text);
-  const program = binary ? [join(ROOT, "dist/weir")] : [process.execPath, join(ROOT, "src/main.ts")];
+  const program = binary
+    ? [executable ?? join(ROOT, "dist/weir")]
+    : [executable ?? process.execPath, join(ROOT, "src/main.ts")];
   const options = {
     cwd: folder,
     env: { PATH: process.env["PATH"] ?? "", HOME: folder, XDG_RUNTIME_DIR: join(folder, "run"), ...env },
   };
-  const child = Bun.spawn([...program, "serve", "--port", "0", "--workers", String(workers)], {
+  const child = Bun.spawn([...program, "serve", "--port", String(port), "--workers", String(workers)], {
     ...options,
+    // A process group of its own, which a test can signal.
+    detached: true,
     stdin: "ignore",
     stdout: stdout ?? "pipe",
     stderr: "pipe",
@@ -69,7 +81,9 @@ export async function serve({
   const drained = Promise.all(
     [child.stdout, child.stderr].map((stream) => stream instanceof ReadableStream && readLines(stream, take)),
   );
-  void drained.then(() => reject(new Error(`It did not start:\n${log.join("\n")}`)));
+  void drained
+    .then(() => child.exited)
+    .then((code) => reject(new Error(`It did not start (exit code ${code}):\n${log.join("\n")}`)));
   return {
     url: await address,
     pid: child.pid,
@@ -77,6 +91,7 @@ export async function serve({
     log,
     exited: child.exited,
     signal: (name) => child.kill(name),
+    signalGroup: (name) => process.kill(-child.pid, name),
     configure: (text) => writeFileSync(join(folder, "weir.yaml"), text),
     run(...args) {
       const ran = Bun.spawnSync([...program, ...args], options);
@@ -118,6 +133,13 @@ async function readLines(stream: ReadableStream<Uint8Array>, take: (line: string
     rest = lines.pop() ?? "";
     lines.forEach(take);
   }
+}
+
+/** A port of 127.0.0.1 that nobody listens on. */
+export function freePort(): number {
+  const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  probe.stop(true);
+  return probe.port;
 }
 
 /** Waits, at most `ms`, until something holds. */

@@ -1,0 +1,129 @@
+/**
+ * A lock for each address and port, held for the life of the process. Workers share a port, so the system lets a second
+ * gateway share it too: both would take each other's calls.
+ */
+import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { connect, createServer } from "node:net";
+import { join } from "node:path";
+import { listenFault } from "../server/listen.ts";
+import { beginningOf, runFolder } from "./run-file.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Who holds a lock; `pid` is absent when the holder does not answer. */
+export interface Holder {
+  pid?: number;
+}
+
+/** Longest wait for the holder to say who it is. Milliseconds. */
+const ANSWER_MS = 1_000;
+/** Tries to find a port that is free and not locked. */
+const TRIES = 20;
+
+/**
+ * Locks a port that nobody listens on.
+ * @param port 0 chooses one @throws Error with one sentence when it is locked, in use or not allowed
+ */
+export async function lockPort(host: string, port: number, env: Environment): Promise<{ port: number }> {
+  if (port !== 0) {
+    await lockOnly(host, port, env);
+    return { port: probe(host, port) };
+  }
+  for (let tries = 0; tries < TRIES; tries++) {
+    const found = probe(host, 0);
+    if ((await lock(host, found, env)) === undefined) return { port: found };
+  }
+  throw new Error(`no free port of ${host} was found; choose one with --port`);
+}
+
+/** Locks a port without a look at who listens. @throws Error with one sentence that names the other process */
+export async function lockOnly(host: string, port: number, env: Environment): Promise<void> {
+  const holder = await lock(host, port, env);
+  if (!holder) return;
+  const who = holder.pid === undefined ? "another weir" : `another weir, process ${holder.pid}`;
+  throw new Error(`port ${port} of ${host} is taken by ${who}; stop it or choose another port with --port`);
+}
+
+/** @returns who holds the lock; undefined when this process does now, or where nothing can be locked */
+async function lock(host: string, port: number, env: Environment): Promise<Holder | undefined> {
+  const name = `${host === "localhost" ? "127.0.0.1" : host.toLowerCase()}:${port}`;
+  if (process.platform === "linux") return lockSocket(`\0weir:${name}`);
+  const folder = runFolder(env);
+  return folder === undefined ? undefined : lockFile(join(folder, `${name.replace(/[^\w.]/g, "_")}.lock`));
+}
+
+/** An abstract unix socket, which the system removes with its process. It tells who connects the process id. */
+export function lockSocket(path: string): Promise<Holder | undefined> {
+  const { promise, resolve } = Promise.withResolvers<Holder | undefined>();
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.end(String(process.pid));
+  });
+  server.on("error", ({ code }: NodeJS.ErrnoException) =>
+    resolve(code === "EADDRINUSE" ? askHolder(path) : undefined),
+  );
+  server.listen(path, () => resolve(undefined));
+  server.unref();
+  return promise;
+}
+
+function askHolder(path: string): Promise<Holder> {
+  const { promise, resolve } = Promise.withResolvers<Holder>();
+  const socket = connect(path);
+  let said = "";
+  const done = () => {
+    clearTimeout(timer);
+    socket.destroy();
+    resolve(/^\d+$/.test(said) ? { pid: Number(said) } : {});
+  };
+  const timer = setTimeout(done, ANSWER_MS);
+  socket.on("data", (bytes) => (said += String(bytes)));
+  socket.on("close", done);
+  socket.on("error", done);
+  return promise;
+}
+
+/** A file with the process id, for systems without abstract sockets. One whose process has ended is replaced. */
+export function lockFile(path: string): Holder | undefined {
+  const own = `${path}.${process.pid}`;
+  writeFileSync(own, JSON.stringify({ pid: process.pid, began: beginningOf(process.pid) }), { mode: 0o600 });
+  try {
+    // A link appears with its content, or not at all.
+    for (let tries = 0; tries < 3; tries++) {
+      try {
+        linkSync(own, path);
+        process.on("exit", () => rmSync(path, { force: true }));
+        return undefined;
+      } catch (cause) {
+        if ((cause as NodeJS.ErrnoException).code !== "EEXIST") return undefined;
+      }
+      const holder = readHolder(path);
+      if (holder) return holder;
+      rmSync(path, { force: true });
+    }
+    return {};
+  } finally {
+    rmSync(own, { force: true });
+  }
+}
+
+function readHolder(path: string): Holder | undefined {
+  try {
+    const { pid, began } = JSON.parse(readFileSync(path, "utf8")) as { pid: number; began: string };
+    return beginningOf(pid) === began ? { pid } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @returns the port @throws Error with one sentence when it is not free */
+function probe(host: string, port: number): number {
+  try {
+    const listener = Bun.listen({ hostname: host, port, socket: { data() {} } });
+    const found = listener.port;
+    listener.stop(true);
+    return found;
+  } catch (error) {
+    throw new Error(listenFault(error, { host, port }), { cause: error });
+  }
+}

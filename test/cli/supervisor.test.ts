@@ -1,0 +1,121 @@
+/** What the supervisor does about workers that hang, processes that cannot be started, and signals that reach all of them. */
+import { afterEach, describe, expect, test } from "bun:test";
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ask, serve, type Serving, type ServingOptions, until } from "../helpers/serving.ts";
+
+/** Ten times what is promised, and more: a slow machine fails no test. */
+const PATIENCE_MS = 100_000;
+
+let running: Serving | undefined;
+
+afterEach(async () => {
+  await running?.end();
+  running = undefined;
+});
+
+async function start(options: Partial<ServingOptions> = {}): Promise<Serving> {
+  running = await serve({ config: "graceMs: 1000\n", workers: 2, binary: false, ...options });
+  return running;
+}
+
+const logged = (weir: Serving, part: string) => weir.log.filter((line) => line.includes(part)).length;
+
+/** Resolves once a worker that was restarted listens. */
+const restarted = (weir: Serving, times = 1) =>
+  until(() => weir.log.filter((line) => /worker \d serves/.test(line)).length >= times, PATIENCE_MS);
+
+describe("a worker that hangs", () => {
+  test("is replaced, and a reload meanwhile ends", async () => {
+    const weir = await start();
+    const [hung] = weir.workers();
+    process.kill(hung!, "SIGSTOP");
+    expect(weir.run("reload")).toMatchObject({ code: 0 });
+    expect(await restarted(weir)).toBe(true);
+    expect(logged(weir, "hangs: it was not heard")).toBe(1);
+    expect(weir.workers()).not.toContain(hung!);
+    for (let n = 0; n < 20; n++) expect((await ask(weir.url, "mock/chat")).status).toBe(200);
+  }, 200_000);
+
+  test("does not keep the gateway from ending when it is told to", async () => {
+    const weir = await start();
+    process.kill(weir.workers()[0]!, "SIGSTOP");
+    weir.signal("SIGTERM");
+    // It had to be killed, so the end is not a clean one.
+    expect(await weir.exited).toBe(1);
+  }, 60_000);
+});
+
+describe("a signal to the whole process group", () => {
+  test("SIGTERM lets running answers finish", async () => {
+    const weir = await start({ config: "graceMs: 60000\n" });
+    const streams = Array.from({ length: 8 }, () => ask(weir.url, "mock/pace-40", true));
+    await Bun.sleep(500);
+    weir.signalGroup("SIGTERM");
+    for (const { text } of await Promise.all(streams)) expect(text).toEndWith("data: [DONE]\n\n");
+    expect(await weir.exited).toBe(0);
+  }, 120_000);
+
+  test(
+    "SIGHUP reloads and ends no worker",
+    async () => {
+      const weir = await start();
+      const workers = weir.workers();
+      weir.signalGroup("SIGHUP");
+      expect(await until(() => logged(weir, "the config was loaded again") === 1, PATIENCE_MS)).toBe(true);
+      expect(weir.workers()).toEqual(workers);
+    },
+    PATIENCE_MS,
+  );
+});
+
+describe("a worker that cannot be started", () => {
+  test("is tried again, and the others serve on", async () => {
+    const weir = await start();
+    const [first, second] = weir.workers();
+    limitFiles(weir.pid, "8");
+    process.kill(first!, "SIGKILL");
+    expect(
+      await until(() => logged(weir, "worker 1 could not be started and is tried again") >= 2, PATIENCE_MS),
+    ).toBe(true);
+    for (let n = 0; n < 10; n++) expect((await ask(weir.url, "mock/chat")).status).toBe(200);
+    expect(weir.workers()).toEqual([second!]);
+    limitFiles(weir.pid, "1024");
+    expect(await restarted(weir)).toBe(true);
+    expect(weir.workers().length).toBe(2);
+  }, 200_000);
+
+  test("an executable that an upgrade has removed starts workers all the same", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "weir-upgrade-"));
+    try {
+      const executable = join(folder, "bun");
+      copyFileSync(process.execPath, executable);
+      const weir = await start({ executable });
+      rmSync(executable);
+      for (let times = 1; times <= 2; times++) {
+        process.kill(weir.workers()[0]!, "SIGKILL");
+        expect(await restarted(weir, times)).toBe(true);
+      }
+      expect((await ask(weir.url, "mock/chat")).status).toBe(200);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  }, 300_000);
+});
+
+test("what is wrong with the start is printed once, and its exit code is the worker's", async () => {
+  // Which providers there are is known to a worker only.
+  const config = "routes: { smart: [nobody/some-model] }\n";
+  const failed = await serve({ config, workers: 2, binary: false }).then(
+    () => "it started",
+    (cause: Error) => cause.message,
+  );
+  expect(failed).toContain("exit code 78");
+  expect(failed.match(/nobody/g)?.length).toBe(1);
+}, 60_000);
+
+/** Sets how many files a process may have open: too few, and it cannot start another one. */
+function limitFiles(pid: number, most: string): void {
+  expect(Bun.spawnSync(["prlimit", "--pid", String(pid), `--nofile=${most}:`]).exitCode).toBe(0);
+}

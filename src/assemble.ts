@@ -7,6 +7,7 @@ import { ConfigError } from "./config/error.ts";
 import { assertProvidersKnown, providerSettings } from "./config/providers.ts";
 import { assertModelsServed, completeRoutes } from "./config/routes.ts";
 import type { Config } from "./config/schema.ts";
+import type { Format } from "./core/format.ts";
 import type { Plugin } from "./core/plugin.ts";
 import type { Provider } from "./core/provider.ts";
 import type { BrokenPlugin, Discovered } from "./dropped/discover.ts";
@@ -35,7 +36,7 @@ export async function assemble(
 ): Promise<Assembled> {
   const { dir, strict } = config.plugins;
   const parts = {
-    formats: [chatCompletionsFormat, createMessagesFormat({ systemTurns: config.messages.systemTurns })],
+    formats: builtInFormats(config.messages),
     settings: (provider: Provider) => providerSettings(config, env, provider),
   };
   const dropped = await loadPlugins({ ...config.plugins, except: shippedFiles(dir) });
@@ -61,6 +62,11 @@ export async function assemble(
     await inSlices(assertModelsServed(served, (model) => registry.faultOf(model), locate));
   }
   return { registry, plugins, broken };
+}
+
+/** The formats every gateway has. */
+export function builtInFormats({ systemTurns }: Config["messages"]): Format[] {
+  return [chatCompletionsFormat, createMessagesFormat({ systemTurns })];
 }
 
 /**

@@ -2,34 +2,84 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { loadConfig } from "../config/load.ts";
+import { didYouMean } from "../core/suggest.ts";
+import { checkFolder } from "../dropped/inspect.ts";
+import type { Plugin } from "../core/plugin.ts";
+import type { LoadedPlugin } from "../gateway/registry.ts";
 import type { Command } from "./command.ts";
 import { CONFIG_FLAGS, JSON_FLAG, UsageError, valueFlags } from "./command.ts";
 import { table } from "./terminal.ts";
+import { KINDS, type Kind, writeTemplate } from "./templates.ts";
 import { weirTypes } from "./weir-types.ts";
 
 export const pluginNew: Command = {
   name: "plugin new",
   summary: "write a working plugin, with types for the editor",
   words: [{ name: "NAME" }],
-  flags: CONFIG_FLAGS,
-  async run({ words, flags, env, cwd, print }) {
-    const [name] = words;
-    if (name === undefined || !/^[a-z][a-z0-9-]*$/.test(name))
+  flags: [
+    ...CONFIG_FLAGS,
+    {
+      name: "--kind",
+      value: "KIND",
+      help: "host (default), format, program or hook",
+      completes: KINDS,
+    },
+  ],
+  async run({ words: [name = ""], flags, env, cwd, print }) {
+    if (!/^[a-z][a-z0-9-]*$/.test(name))
       throw new UsageError(
         "a plugin's name is lower-case letters, digits and dashes: weir plugin new my-host",
       );
+    const kind = readKind(flags["--kind"] ?? "host");
+    const { formatIds, providerNames } = await builtInNames();
+    if (kind === "format" && formatIds.includes(name))
+      throw new UsageError(`${name} is the name of a built-in format; choose another one`);
     const dir = pluginFolder(flags, env, cwd);
     const file = join(dir, `${name}.ts`);
     if (existsSync(file)) throw new Error(`${relative(cwd, file)} is there already; nothing was written.`);
-    mkdirSync(dir, { recursive: true });
-    writeFileSync(file, template(name), { mode: 0o644 });
+    makeFolder(dir, cwd);
+    const { text, next } = writeTemplate(kind, name);
+    writeFileSync(file, text, { mode: 0o644 });
     writeFileSync(join(dir, "weir.d.ts"), weirTypes, { mode: 0o644 });
-    print(
-      `${relative(cwd, file)} is written. Set its address and start weir; models are named ${name}/MODEL.`,
-    );
+    print(`${relative(cwd, file)} is written. ${next}`);
+    if (kind !== "hook" && providerNames.includes(name))
+      print(`It replaces the built-in provider ${name} for as long as it is there.`);
     return 0;
   },
 };
+
+function readKind(word: string | true): Kind {
+  const kind = KINDS.find((candidate) => candidate === word);
+  if (kind) return kind;
+  const hint = didYouMean(String(word), KINDS) || `; there are ${KINDS.join(", ")}`;
+  throw new UsageError(`there is no kind of plugin ${word}${hint}`);
+}
+
+async function builtInNames(): Promise<{ formatIds: string[]; providerNames: string[] }> {
+  const { builtInFormats } = await import("../assemble.ts");
+  const { builtIn } = await import("../../plugins/index.ts");
+  return {
+    formatIds: builtInFormats({ systemTurns: "accept" }).map(({ id }) => id),
+    providerNames: builtIn.flatMap(({ providers = [] }) => providers.map(({ name }) => name)),
+  };
+}
+
+/**
+ * The folder, with rights under which weir loads what lies in it, whatever the umask.
+ * @throws Error when it is there already and others can write to it
+ */
+function makeFolder(dir: string, cwd: string): void {
+  // A umask of 002 would let the group write, and weir refuses such folders.
+  if (mkdirSync(dir, { recursive: true, mode: 0o755 }) !== undefined) return;
+  try {
+    checkFolder(dir);
+  } catch (cause) {
+    const clause = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(
+      `${relative(cwd, dir) || dir}: ${clause}; weir would not load a plugin from it. Nothing was written.`,
+    );
+  }
+}
 
 export const pluginList: Command = {
   name: "plugin list",
@@ -40,13 +90,15 @@ export const pluginList: Command = {
     const { config } = loadConfig({ flags: valueFlags(flags), env, cwd });
     const { assemble } = await import("../assemble.ts");
     const { plugins, broken } = await assemble(config, env);
+    const replaced = replacedProviders(plugins);
     const listed = plugins.map(({ plugin, source, sha256 }) => ({
       name: plugin.name,
       source,
       sha256,
-      providers: (plugin.providers ?? []).map(({ name }) => name),
+      providers: providersOf(plugin),
       formats: (plugin.formats ?? []).map(({ id }) => id),
       hooks: Object.keys(plugin.hooks ?? {}),
+      replaces: source === "built-in" ? [] : providersOf(plugin).filter((name) => replaced.has(name)),
     }));
     if (flags["--json"]) print(JSON.stringify({ plugins: listed, broken }, null, 2));
     else print(table(listed.map((plugin) => [plugin.name, broughtBy(plugin), plugin.source])));
@@ -55,10 +107,31 @@ export const pluginList: Command = {
   },
 };
 
-/** `provider groq, hook done`. */
-function broughtBy(brought: { providers: string[]; formats: string[]; hooks: string[] }): string {
+function providersOf(plugin: Plugin): string[] {
+  return (plugin.providers ?? []).map(({ name }) => name);
+}
+
+/** Names of built-in providers that a dropped file brings too, and so replaces. */
+function replacedProviders(plugins: readonly LoadedPlugin[]): Set<string> {
+  const namesOf = (wanted: boolean) =>
+    plugins
+      .filter(({ source }) => (source === "built-in") === wanted)
+      .flatMap(({ plugin }) => providersOf(plugin));
+  return new Set(namesOf(true)).intersection(new Set(namesOf(false)));
+}
+
+interface Brought {
+  providers: string[];
+  formats: string[];
+  hooks: string[];
+  replaces: string[];
+}
+
+/** `provider groq (replaces the built-in one), hook done`. */
+function broughtBy(brought: Brought): string {
+  const mark = (name: string) => (brought.replaces.includes(name) ? " (replaces the built-in one)" : "");
   return [
-    ...brought.providers.map((name) => `provider ${name}`),
+    ...brought.providers.map((name) => `provider ${name}${mark(name)}`),
     ...brought.formats.map((id) => `format ${id}`),
     ...brought.hooks.map((hook) => `hook ${hook}`),
   ].join(", ");
@@ -72,23 +145,4 @@ function pluginFolder(
 ): string {
   const { "--plugins": dir, ...others } = valueFlags(flags);
   return dir === undefined ? loadConfig({ flags: others, env, cwd }).config.plugins.dir : join(cwd, dir);
-}
-
-function template(name: string): string {
-  const variable = name.toUpperCase().replaceAll("-", "_");
-  return `import { definePlugin, chatCompletions } from "weir";
-
-// Models are named ${name}/MODEL. The key comes from ${variable}_API_KEY, another address from ${variable}_BASE_URL.
-export default definePlugin({
-  name: "${name}",
-  providers: [
-    chatCompletions({
-      name: "${name}",
-      models: ["${name}/*"],
-      baseUrl: "https://api.example.com/v1",
-      apiKey: "${variable}_API_KEY",
-    }),
-  ],
-});
-`;
 }

@@ -3,13 +3,14 @@
  * compiled binary because `"weir"` is served as a virtual module.
  */
 import { readdirSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { isObject } from "../core/json.ts";
 import type { Plugin } from "../core/plugin.ts";
 import { describeFileError, systemCode } from "../core/system-error.ts";
 import { withoutKeys } from "../core/thrown.ts";
 import type { LoadedPlugin } from "../gateway/registry.ts";
 import { declarationFault } from "./declaration.ts";
+import { forgetModule, importedFiles } from "./imports.ts";
 import { checkFile, checkFolder } from "./inspect.ts";
 import { rehearse } from "./rehearse.ts";
 import { registerWeir } from "./virtual.ts";
@@ -36,7 +37,8 @@ export interface DiscoverOptions {
 }
 
 /**
- * Loads the `.ts` and `.js` files directly in `dir`, in the order of their names. A missing folder holds none.
+ * Loads the `.ts` and `.js` files directly in `dir`, in the order of their names. A missing folder holds none. Files whose
+ * names begin with `_`, and those in folders of `dir`, are no plugins; plugins may import them.
  * @throws Error with one sentence when the folder exists and cannot be read.
  */
 export async function loadPlugins(options: DiscoverOptions): Promise<Discovered> {
@@ -45,14 +47,14 @@ export async function loadPlugins(options: DiscoverOptions): Promise<Discovered>
     void found.broken.push({ file, message: sentence(cause, file) });
   const files = pluginFiles(options.dir).filter((file) => !options.except?.has(basename(file)));
   if (files.length === 0) return found;
-  const digests = inspect(files, options, blame);
+  const inspected = inspect(files, options, blame);
   registerWeir();
-  const faults = await rehearse([...digests.keys()], options.loadMs);
-  for (const [file, sha256] of digests) {
+  const faults = await rehearse([...inspected.keys()], options.loadMs);
+  for (const [file, { sha256, version }] of inspected) {
     const fault = faults.get(file);
     try {
       if (fault !== undefined) throw new Error(fault);
-      found.plugins.push({ plugin: await importPlugin(file, sha256, options.loadMs), source: file, sha256 });
+      found.plugins.push({ plugin: await importPlugin(file, version, options.loadMs), source: file, sha256 });
     } catch (cause) {
       blame(file, cause);
     }
@@ -60,28 +62,64 @@ export async function loadPlugins(options: DiscoverOptions): Promise<Discovered>
   return found;
 }
 
-/** The files that may be run, each with its digest. */
+interface Inspected {
+  sha256: string;
+  /** Differs when the file, or one that it imports, has changed. */
+  version: string;
+}
+
+/** The files that may be run. */
 function inspect(
   files: readonly string[],
   { dir, allow }: DiscoverOptions,
   blame: (file: string, cause: unknown) => void,
-): Map<string, string> {
-  const digests = new Map<string, string>();
+): Map<string, Inspected> {
+  const inspected = new Map<string, Inspected>();
   for (const file of files) {
     try {
       checkFolder(dir);
-      digests.set(file, checkFile(file, allow));
+      const sha256 = checkFile(file, allow);
+      inspected.set(file, { sha256, version: [sha256, ...checkImports(file, allow)].join("-") });
     } catch (cause) {
       blame(file, cause);
     }
   }
-  return digests;
+  return inspected;
+}
+
+/** Digests of the imported files as they were last seen, by path. */
+const seen = new Map<string, string>();
+
+/**
+ * @returns a short digest of each file that is imported by a relative path
+ * @throws Error with a clause, as {@link checkFile}
+ */
+function checkImports(file: string, allow: readonly string[]): string[] {
+  const digests = new Map(
+    importedFiles(file).map((imported) => [imported, checkImport(file, imported, allow)]),
+  );
+  const changed = [...digests].some(([imported, sha256]) => seen.get(imported) !== sha256);
+  for (const [imported, sha256] of digests) {
+    // Also those that have not changed: they may import one that has.
+    if (changed) forgetModule(imported);
+    seen.set(imported, sha256);
+  }
+  return [...digests.values()].map((sha256) => sha256.slice(0, 16));
+}
+
+function checkImport(file: string, imported: string, allow: readonly string[]): string {
+  try {
+    checkFolder(dirname(imported));
+    return checkFile(imported, allow);
+  } catch (cause) {
+    throw new Error(`imports ${relative(dirname(file), imported)}: ${describe(cause)}`);
+  }
 }
 
 function pluginFiles(dir: string): string[] {
   try {
     return readdirSync(dir)
-      .filter((name) => /\.(ts|js|mjs)$/.test(name) && !name.endsWith(".d.ts") && !name.startsWith("."))
+      .filter((name) => /^[^._].*\.(ts|js|mjs)$/.test(name) && !name.endsWith(".d.ts"))
       .sort()
       .map((name) => join(dir, name));
   } catch (error) {
@@ -90,9 +128,9 @@ function pluginFiles(dir: string): string[] {
   }
 }
 
-/** A file whose text has changed since it was last imported is another module. */
-async function importPlugin(file: string, sha256: string, loadMs: number): Promise<Plugin> {
-  const imported = (await withTimeout(import(`${file}?${sha256}`), loadMs)) as { default?: unknown };
+/** The runtime keeps modules by their path and query, so another version is another module. */
+async function importPlugin(file: string, version: string, loadMs: number): Promise<Plugin> {
+  const imported = (await withTimeout(import(`${file}?${version}`), loadMs)) as { default?: unknown };
   const fault = declarationFault(imported.default);
   if (fault !== undefined) throw new Error(fault);
   return imported.default as Plugin;
@@ -113,12 +151,13 @@ async function withTimeout<Value>(pending: Promise<Value>, loadMs: number): Prom
 /** `file:line:column: what`; Bun's build errors carry a position. */
 function sentence(cause: unknown, file: string): string {
   const first = cause instanceof AggregateError ? (cause.errors[0] ?? cause) : cause;
-  const text =
-    first instanceof Error || isObject(first)
-      ? String((first as { message?: unknown }).message)
-      : String(first);
   const position = positionOf(first, file);
-  return `${file}${position}: ${withoutKeys(text.split("\n")[0]!)}`;
+  return `${file}${position}: ${withoutKeys(describe(first).split("\n")[0]!)}`;
+}
+
+function describe(cause: unknown): string {
+  const hasMessage = cause instanceof Error || isObject(cause);
+  return String(hasMessage ? (cause as { message?: unknown }).message : cause);
 }
 
 function positionOf(cause: unknown, file: string): string {

@@ -41,6 +41,7 @@ export function providerSettings(config: Config, env: Environment, provider: Pro
     baseUrl: url?.value,
     models: options.models,
     headers: headers.length > 0 ? (Object.fromEntries(headers) as Record<string, string>) : undefined,
+    maxTokensField: options.maxTokensField,
     concurrency: options.concurrency,
     timeouts,
     deployments: options.deployments?.map((place) => ({

@@ -158,6 +158,12 @@ const providerOptions = Type.Object(
         description: "Headers every request to it carries besides the plugin's own.",
       }),
     ),
+    maxTokensField: Type.Optional(
+      oneOf(["max_tokens", "max_completion_tokens"], {
+        description:
+          "Name of the output limit in chat-completions. Default: `max_tokens` at an address that is not the vendor's own, unless the model is one of OpenAI's that refuses it.",
+      }),
+    ),
     concurrency,
     timeouts: Type.Optional(upstreamTimeouts),
     deployments: Type.Optional(

@@ -53,8 +53,11 @@ export interface Envelope {
  * How one host deviates from the format it claims to speak (`contract.md` D.3). Absent members mean the default.
  */
 export interface Traits {
-  /** Name of the output limit. Default `max_completion_tokens` for OpenAI itself, `max_tokens` elsewhere. */
-  maxTokensField?: "max_tokens" | "max_completion_tokens";
+  /**
+   * Name of the output limit at the vendor's own address. Default `max_completion_tokens` for the models of OpenAI's that
+   * refuse `max_tokens`, and `max_tokens` for all others; which also holds wherever the address is another's.
+   */
+  maxTokensField?: MaxTokensField;
   /** `first-only`: system messages after the first position become user text. Default `anywhere`. */
   systemPlacement?: "anywhere" | "first-only";
   /** Takes `tool_choice: "required"` and named tools. Default true. */
@@ -105,6 +108,9 @@ export interface Traits {
   countTokens?: boolean;
 }
 
+/** The two names of the output limit in chat-completions. */
+export type MaxTokensField = "max_tokens" | "max_completion_tokens";
+
 /** Where a call goes: what a model name resolved to. */
 export interface Target {
   provider: ActiveProvider;
@@ -149,6 +155,10 @@ export interface Deployment {
   concurrency?: number;
   /** Where they differ from the gateway's. */
   timeouts?: Readonly<UpstreamTimeouts>;
+  /** Another host stands in the place of the vendor's own, so that what holds for the vendor may not hold here. */
+  elsewhere?: boolean;
+  /** Name of the output limit, where the config says it. */
+  maxTokensField?: MaxTokensField;
 }
 
 /** How long an upstream is waited for. Milliseconds. */

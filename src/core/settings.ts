@@ -1,5 +1,5 @@
 /** What config and environment say about a provider: read by the one, used by the gateway. */
-import type { UpstreamTimeouts } from "./provider.ts";
+import type { MaxTokensField, UpstreamTimeouts } from "./provider.ts";
 import type { Secret } from "./secret.ts";
 
 export interface ProviderSettings {
@@ -10,6 +10,8 @@ export interface ProviderSettings {
   /** Patterns instead of the plugin's own. */
   models?: readonly string[];
   headers?: Readonly<Record<string, string>>;
+  /** Name of the output limit, whatever the model and the host. */
+  maxTokensField?: MaxTokensField;
   /** Most calls in flight at each of its places at once. */
   concurrency?: number;
   /** Where they differ from the gateway's. */

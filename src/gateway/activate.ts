@@ -90,6 +90,8 @@ export function activate(
         priority: place.priority ?? 0,
         concurrency: place.concurrency ?? settings.concurrency,
         timeouts: place.timeouts ?? settings.timeouts,
+        elsewhere: isElsewhere(provider, baseUrl),
+        maxTokensField: settings.maxTokensField,
       }),
     );
   }
@@ -110,6 +112,14 @@ function checkBaseUrl(name: string, baseUrl: string): void {
     throw new Error(`The base URL of ${name} must be an absolute http or https URL.`);
   if (url.username || url.password || url.search || url.hash)
     throw new Error(`The base URL of ${name} must not carry a user, a password, a query or a fragment.`);
+}
+
+/** Whether an address is another host than the vendor's own; its regional subdomains are the vendor's. */
+function isElsewhere(provider: Provider, baseUrl: string): boolean {
+  if (!provider.baseUrl || baseUrl === "") return false;
+  const own = new URL(provider.baseUrl).host;
+  const { host } = new URL(baseUrl);
+  return host !== own && !host.endsWith(`.${own}`);
 }
 
 function credentialsOf(provider: Provider, key: string): Record<string, string> {

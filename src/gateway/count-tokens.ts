@@ -30,7 +30,7 @@ async function askProvider({ call, bytes, spanOf }: Incoming, gateway: Gateway):
   const filters = headerFilters(gateway.registry.formats.get(target.format)!.upstream!);
   const edits = new Map(target.model === call.model ? [] : [["model", JSON.stringify(target.model)]]);
   const body = editMembers(bytes, edits, spanOf);
-  const headers = upstreamHeaders(target, call, filters.request(call.headers));
+  const headers = upstreamHeaders(target, filters.request(call.headers), false);
   try {
     const response = await send({ target, url: `${target.url}/count_tokens`, body, headers }, call);
     if (!response.ok) {

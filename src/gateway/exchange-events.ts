@@ -51,8 +51,14 @@ function observed(source: AsyncIterable<ChatEvent>, call: Call, gateway: Gateway
   return meter(answerHooks(look(source, remember), call, hooks), call, hooks);
 }
 
+/** A request as the upstream gets it. */
+export interface Encoded {
+  body: Uint8Array;
+  headers: Record<string, string>;
+}
+
 /**
- * The body for the upstream, with its losses on the call.
+ * The request for the upstream, with its losses on the call.
  * @throws GatewayError in strict mode for a loss
  */
 export function encodeUpstream(
@@ -60,18 +66,26 @@ export function encodeUpstream(
   call: Call,
   codec: UpstreamCodec,
   gateway: Pick<Gateway, "strict">,
-): Uint8Array {
+): Encoded {
   const stream =
     request.stream || (request.maxTokens ?? 0) > STREAM_ABOVE_TOKENS || request.reasoning !== undefined;
-  const { provider, format } = call.target!;
+  const target = call.target!;
+  const { provider, format } = target;
   const body = codec.encodeRequest({ ...request, stream }, call);
-  if (!asksForUsage(call.target!) && codec.usageRequest) delete body[codec.usageRequest.member];
+  if (!asksForUsage(target) && codec.usageRequest) delete body[codec.usageRequest.member];
   const { without = [], with: extra } = provider.envelope?.[format] ?? {};
   for (const name of without) delete body[name];
   Object.assign(body, extra?.(call, stream));
   provider.patch?.(body, call);
   refuseLosses(call, gateway);
-  return Buffer.from(JSON.stringify(body));
+  // Headers of the client's format mean something to an upstream of the same format only.
+  const forwarded = format === call.format ? headerFilters(codec).request(call.headers) : {};
+  // Where the URL says that a stream is wanted, the body does not.
+  const streams = without.includes("stream") ? stream : body["stream"] === true;
+  return {
+    body: Buffer.from(JSON.stringify(body)),
+    headers: upstreamHeaders(target, forwarded, streams),
+  };
 }
 
 async function sendTranslated(
@@ -94,14 +108,11 @@ async function sendTranslated(
 }
 
 async function sendEncoded(
-  body: Uint8Array,
+  { body, headers }: Encoded,
   codec: UpstreamCodec,
   call: Call,
 ): Promise<AsyncIterable<ChatEvent>> {
   const target = call.target!;
-  // Headers of the client's format mean something to an upstream of the same format only.
-  const forwarded = target.format === call.format ? headerFilters(codec).request(call.headers) : {};
-  const headers = upstreamHeaders(target, call, forwarded);
   const response = await send({ target, url: target.url, body: [body], headers }, call);
   if (!response.ok)
     throw codec.decodeError(response.status, response.headers, await readErrorText(response, call.target!));

@@ -50,7 +50,7 @@ async function sendNative(
       target,
       url: target.url,
       body: body.pieces,
-      headers: upstreamHeaders(target, call, filters.request(call.headers)),
+      headers: upstreamHeaders(target, filters.request(call.headers), call.stream),
     },
     call,
   );

@@ -64,24 +64,27 @@ async function outgoing(
   const native = target.lane === "native" && !rewrites;
   const codec = gateway.registry.formats.get(target.format)?.upstream;
   let body: Uint8Array[];
+  let headers: Record<string, string>;
   let changed: readonly string[] | undefined;
   if (native) {
     const made = nativeBody({ call, ...options }, target, codec!, asksForUsage(target));
     body = made.pieces;
     changed = made.changed;
+    headers = upstreamHeaders(target, headerFilters(codec!).request(options.headers), call.stream);
     refuseLosses(call, gateway);
   } else {
     const request = options.format.client.decodeRequest(options.body, call);
     call.request = request;
     for (const hook of gateway.hooks) await hook.request?.(request, call);
     if (target.lane === "generated") return null;
-    body = [encodeUpstream(request, call, codec!, gateway)];
+    const encoded = encodeUpstream(request, call, codec!, gateway);
+    body = [encoded.body];
+    headers = encoded.headers;
   }
-  const forwarded = native ? headerFilters(codec!).request(options.headers) : {};
   return {
     method: "POST",
     url: target.url,
-    headers: nameCredentials(upstreamHeaders(target, call, forwarded), call),
+    headers: nameCredentials(headers, call),
     body: parseJson(Buffer.concat(body).toString()) ?? null,
     // Top-level members of the client's own body that weir changed; all others go out byte for byte.
     ...(changed && { changed: [...changed] }),

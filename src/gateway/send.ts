@@ -33,19 +33,22 @@ export function headerFilters(codec: UpstreamCodec): { request: HeaderFilter; an
   return found;
 }
 
-/** Headers of an upstream request. The credential is set last: nothing of the client's can take its place. */
+/**
+ * Headers of an upstream request. The credential is set last: nothing of the client's can take its place.
+ * @param forwarded headers of the client @param streams whether the body asks the upstream for a stream
+ */
 export function upstreamHeaders(
   target: Target,
-  call: Call,
   forwarded: Record<string, string>,
+  streams: boolean,
 ): Record<string, string> {
   return {
     ...target.provider.headers,
     ...forwarded,
     "content-type": "application/json",
-    accept: call.stream ? "text/event-stream" : "application/json",
+    accept: streams ? "text/event-stream" : "application/json",
     // A compressed stream arrives in the compressor's batches and not event by event.
-    ...(call.stream && { "accept-encoding": "identity" }),
+    ...(streams && { "accept-encoding": "identity" }),
     "user-agent": "weir",
     ...target.deployment.credentials,
   };

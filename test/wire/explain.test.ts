@@ -63,6 +63,43 @@ test("the translated lane: the upstream's body, and the losses by path", async (
   );
 });
 
+test("explain refuses what the call refuses in strict mode", async () => {
+  const body = JSON.stringify({ model: "claude-opus-4-6", messages: hi, seed: 7 });
+  const ask = (path: string, strict: string) =>
+    fetch(gateway.url + path, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-weir-strict": strict },
+      body,
+    });
+  expect((await ask("/v1/explain", "false")).status).toBe(200);
+  const [explained, called] = [await ask("/v1/explain", "true"), await ask("/v1/chat/completions", "true")];
+  expect([explained.status, called.status]).toEqual([400, 400]);
+  expect(await explained.json()).toEqual(await called.json());
+});
+
+test("the accept header asks for what the upstream's body asks for, and explain shows it", async () => {
+  const ask = async (more: object) => {
+    const body = { model: "claude-opus-4-6", messages: hi, ...more };
+    await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    }).then((response) => response.text());
+    const { headers, body: sent } = upstream.requests.at(-1)!;
+    const { request } = await explain(body);
+    expect(request?.headers["accept"]).toBe(headers.get("accept")!);
+    expect(request?.headers["accept-encoding"] ?? null).toBe(headers.get("accept-encoding"));
+    const { stream } = JSON.parse(sent.toString()) as { stream?: boolean };
+    return { stream, accept: headers.get("accept"), encoding: headers.get("accept-encoding") };
+  };
+  const json = { stream: undefined, accept: "application/json" };
+  const streamed = { stream: true, accept: "text/event-stream", encoding: "identity" };
+  expect(await ask({ max_tokens: 9 })).toMatchObject(json);
+  expect(await ask({ max_tokens: 9, stream: true })).toEqual(streamed);
+  // A long answer is asked for as a stream, also for a client that wants JSON.
+  expect(await ask({ max_tokens: 9_000 })).toEqual(streamed);
+});
+
 test("the losses are those of the call, and strict mode refuses them by name", async () => {
   upstream.answer(() =>
     json({

@@ -55,7 +55,7 @@ export default definePlugin({
       baseUrl: "https://api.mistral.ai/v1",
       apiKey: "MISTRAL_API_KEY",
       // Usage comes in the last chunk without being asked for.
-      traits: { toolIds: "mistral", streamOptions: false, promptCacheKey: true },
+      traits: { toolIds: "mistral", streamOptions: false, promptCacheKey: true, documentUrl: "document_url" },
       patch: fitFields,
       catalog: [
         "mistral-large-latest",

@@ -9,7 +9,13 @@ export default definePlugin({
       baseUrl: "https://openrouter.ai/api/v1",
       apiKey: "OPENROUTER_API_KEY",
       speaks: { messages: "/messages" },
-      traits: { reasoningReplay: "optional", files: true, topK: true, topLevelCacheControl: true },
+      traits: {
+        reasoningReplay: "optional",
+        files: true,
+        documentUrl: "file_data",
+        topK: true,
+        topLevelCacheControl: true,
+      },
       catalog: [
         "anthropic/claude-sonnet-4.6",
         "anthropic/claude-haiku-4.5",

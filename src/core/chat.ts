@@ -158,8 +158,13 @@ export interface ForeignBlock {
   type: "foreign";
   format: string;
   value: Json;
-  /** What it says, as plain text, for formats that do not know it. Absent: they leave it out and say so. */
+  /** What it says, as plain text, for formats that do not know it. */
   text?: string;
+  /**
+   * The same as a block every format knows. Without it and without `text`, a format that does not know the block refuses the
+   * request; of what the assistant said it leaves it out with a warning.
+   */
+  instead?: Block;
 }
 
 export interface Tool extends Marked {

@@ -83,6 +83,11 @@ export interface Traits {
   images?: boolean;
   /** Takes `file` parts (PDF). Default false; true for OpenAI. */
   files?: boolean;
+  /**
+   * How it takes a document by its address: as a `document_url` part (Mistral), or as a `file` part whose `file_data` is the
+   * address (OpenRouter). Default: not at all.
+   */
+  documentUrl?: "document_url" | "file_data";
   /** Most stop sequences it takes. Default 4. */
   maxStop?: number;
   /** Tool call ids: `mistral` means exactly nine letters or digits. */

@@ -107,6 +107,7 @@ const TRAITS: Table<Traits> = {
   thinkTags: flag,
   images: flag,
   files: flag,
+  documentUrl: oneOf("document_url", "file_data"),
   maxStop: number,
   toolIds: oneOf("mistral"),
   topK: flag,

@@ -86,6 +86,18 @@ const CHAT: readonly Probe[] = [
       ],
     },
   ],
+  [
+    "document by its address",
+    { messages: [user([{ type: "file", file: { file_data: "https://example.com/a.pdf" } }])] },
+  ],
+  [
+    "`document_url`",
+    { messages: [user([{ type: "document_url", document_url: "https://example.com/a.pdf" }])] },
+  ],
+  [
+    "`video_url`",
+    { messages: [user([{ type: "video_url", video_url: { url: "https://example.com/a.mp4" } }])] },
+  ],
   ["`file_id`", { messages: [user([{ type: "file", file: { file_id: "file-1" } }])] }],
   ["audio in", { messages: [user([{ type: "input_audio", input_audio: { data: "AAAA", format: "wav" } }])] }],
   ["audio out", { modalities: ["text", "audio"], audio: { voice: "alloy", format: "wav" } }],
@@ -149,6 +161,7 @@ const MESSAGES: readonly Probe[] = [
       messages: [user([{ type: "document", source: { type: "text", media_type: "text/plain", data: "t" } }])],
     },
   ],
+  ["`container_upload`", { messages: [user([{ type: "container_upload", file_id: "f" }])] }],
   ["file by id", { messages: [user([{ type: "image", source: { type: "file", file_id: "f" } }])] }],
   ["`tools`", { tools: [claudeTool] }],
   [

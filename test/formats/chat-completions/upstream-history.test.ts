@@ -9,7 +9,7 @@ const anyBlock: fc.Arbitrary<Block> = fc.oneof(
   fc.constantFrom("a", " ", "\n", "long text").map(say),
   fc.constantFrom<Block>(image, { type: "reasoning", text: "r" }, { type: "refusal", text: "no" }),
   fc.constantFrom<Block>(
-    { type: "foreign", format: "messages", value: {} },
+    { type: "foreign", format: "messages", value: {}, instead: image },
     { type: "foreign", format: "messages", value: {}, text: "f" },
   ),
 );
@@ -28,6 +28,7 @@ const anyTurn: fc.Arbitrary<Turn> = fc.oneof(
     .array(
       fc.oneof(
         anyBlock,
+        fc.constant<Block>({ type: "foreign", format: "messages", value: {} }),
         anyId.map((id) => call(id)),
       ),
       { maxLength: 3 },

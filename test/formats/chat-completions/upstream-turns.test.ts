@@ -117,14 +117,17 @@ describe("user content", () => {
     expect(turnsTo([user(cited)]).losses).toEqual(["dropped:messages[0].content[0].citations"]);
   });
 
-  test("F-66: blocks of another format: their text where they have one, else a loss", () => {
+  test("F-66: blocks of another format: their text where they have one, else a refusal", () => {
     const known: Block = { type: "foreign", format: "messages", value: {}, text: "[web search: T - u]" };
     const unknown: Block = { type: "foreign", format: "messages", value: { type: "input_json_delta" } };
     const own: Block = { type: "foreign", format: "chat-completions", value: { type: "hologram" } };
-    const { messages, losses } = turnsTo([user("q", known, unknown), user(own)]);
+    const { messages, losses } = turnsTo([user("q", known), user(own)]);
     expect(messages[0]!.content).toBe("q\n\n[web search: T - u]");
     expect(messages[1]!.content).toEqual([{ type: "hologram" }]);
-    expect(losses).toEqual(["converted:messages[0].content[1]", "dropped:messages[0].content[2]"]);
+    expect(losses).toEqual(["converted:messages[0].content[1]"]);
+    expect(() => turnsTo([user("q", known, unknown)])).toThrow(
+      "messages[0].content[2]: content of type input_json_delta cannot be carried over",
+    );
   });
 
   test("F-58, F-59, G-63: blank text is never sent, and a turn without text is no message", () => {

@@ -113,15 +113,14 @@ describe("content", () => {
     expect(losses).toEqual(["dropped:messages[0].content[0].citations"]);
   });
 
-  test("blocks of another format: their reading, or nothing, and told either way", () => {
+  test("blocks of another format: their reading, or a refusal", () => {
     expect(one({ type: "foreign", format: "chat-completions", value: {}, text: "said" })).toEqual({
       wire: wireText("said"),
       losses: ["converted:messages[0].content[1]"],
     });
-    expect(one({ type: "foreign", format: "chat-completions", value: {} })).toEqual({
-      wire: undefined,
-      losses: ["dropped:messages[0].content[1]"],
-    });
+    expect(() => one({ type: "foreign", format: "chat-completions", value: {} })).toThrow(
+      "messages[0].content[1]: content of type unknown cannot be carried over",
+    );
   });
 });
 

@@ -1,5 +1,5 @@
 /** Content of a chat-completions message → canonical blocks (contract A.3, E.1.3b). */
-import type { Block, CacheMark, DocumentBlock, Source } from "../../../core/chat.ts";
+import type { Block, CacheMark, DocumentBlock, ForeignBlock, Source } from "../../../core/chat.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
@@ -12,6 +12,7 @@ import {
   parseDataUri,
 } from "../../../core/media.ts";
 import { lookup } from "../../../core/table.ts";
+import { text } from "../../shared/read.ts";
 
 export const FORMAT = "chat-completions";
 
@@ -31,6 +32,9 @@ const DECODERS: Record<string, Decoder> = {
   image_url: decodeImage,
   input_audio: decodeAudio,
   file: decodeFile,
+  // Mistral's dialect, and Zhipu's.
+  document_url: (part) => decodeAddressed(part, "document_url", "document_name"),
+  file_url: (part) => decodeAddressed(part, "file_url", "file_name"),
   refusal: (part, path) => ({ type: "refusal", text: requiredText(part, "refusal", path) }),
 };
 
@@ -92,13 +96,34 @@ function decodeFile(part: JsonObject, path: string): Block {
       ...title,
       ...decodeCache(part),
     };
-  if (typeof file.file_id === "string")
-    return { type: "document", source: { type: "file", id: file.file_id }, ...title, ...decodeCache(part) };
+  if (typeof file.file_id === "string") {
+    // LiteLLM's dialect has an address there.
+    const source: Source = isAddress(file.file_id)
+      ? { type: "url", url: file.file_id }
+      : { type: "file", id: file.file_id };
+    return { type: "document", source, ...title, ...decodeCache(part) };
+  }
   throw missing(`${path}.file.file_data`);
 }
 
-/** File data is a data URI, or base64 alone; what is text is carried as text. */
+/** A part of one vendor's dialect: its own format gets it as it is, others as the document it stands for. */
+function decodeAddressed(part: JsonObject, field: string, nameField: string): Block {
+  const value = part[field];
+  const address = isObject(value) ? value.url : value;
+  const block: ForeignBlock = { type: "foreign", format: FORMAT, value: part };
+  if (typeof address !== "string") return block;
+  const title = text(part[nameField]);
+  const source = documentSource(address, title);
+  return { ...block, instead: { type: "document", source, ...(title !== undefined && { title }) } };
+}
+
+function isAddress(text: string): boolean {
+  return /^https?:\/\//i.test(text);
+}
+
+/** File data is a data URI, base64 alone, or in OpenRouter's dialect an address; what is text is carried as text. */
 function documentSource(data: string, filename: string | undefined): DocumentBlock["source"] {
+  if (isAddress(data)) return { type: "url", url: data };
   const media = parseDataUri(data) ?? identifyMedia(typeOfName(filename), data);
   const text = isTextMediaType(media.mediaType) ? decodeBase64Text(media.data) : undefined;
   return text === undefined ? base64Source(media) : { type: "text", mediaType: media.mediaType, text };

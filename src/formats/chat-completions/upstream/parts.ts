@@ -1,8 +1,9 @@
 /** Canonical blocks → content of chat-completions messages (contract A.3, E.2.3). */
-import type { Block, CacheMark, DocumentBlock, ImageBlock } from "../../../core/chat.ts";
+import type { Block, CacheMark, DocumentBlock, ForeignBlock, ImageBlock } from "../../../core/chat.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { decodeBase64Text, isTextMediaType, writeDataUri } from "../../../core/media.ts";
+import { unseenPart } from "../../shared/unseen-part.ts";
 import { type EncodeContext, FORMAT } from "./context.ts";
 
 /** The parts of a block of user content; none when it says nothing. `path` is where it stood, for losses and errors. */
@@ -81,13 +82,34 @@ function encodeDocument(block: DocumentBlock, path: string, context: EncodeConte
       if (context.call.format !== FORMAT) throw fileId(path);
       return [{ type: "file", file: { file_id: source.id } }];
     case "url":
+      return [encodeAddressed(block, source.url, path, context)];
+    case "base64":
+      return [encodeFile(block, source, path, context)];
+  }
+}
+
+/** An address in the form the provider has for it; a client of this format knows what its provider takes. */
+function encodeAddressed(
+  { title }: DocumentBlock,
+  url: string,
+  path: string,
+  { call, traits }: EncodeContext,
+): JsonObject {
+  switch (traits.documentUrl ?? (call.format === FORMAT ? "file_data" : undefined)) {
+    case "document_url":
+      return {
+        type: "document_url",
+        document_url: url,
+        ...(title !== undefined && { document_name: title }),
+      };
+    case "file_data":
+      return { type: "file", file: { ...(title !== undefined && { filename: title }), file_data: url } };
+    case undefined:
       throw invalidRequest(
         `${path}: this provider reads no documents by address; send the document's content.`,
         path,
         "unsupported_value",
       );
-    case "base64":
-      return [encodeFile(block, source, path, context)];
   }
 }
 
@@ -114,15 +136,17 @@ function encodeFile(
   return { type: "file", file: { filename, file_data: writeDataUri(source) } };
 }
 
-/** Its own blocks as they are; others in their plain-text reading, or not at all. */
-function encodeForeign(
-  block: Extract<Block, { type: "foreign" }>,
-  path: string,
-  { call }: EncodeContext,
-): JsonObject[] {
+/**
+ * Its own blocks as they are; others as the block they stand for, or in their plain-text reading.
+ * @throws GatewayError for a block the model would not see
+ */
+function encodeForeign(block: ForeignBlock, path: string, context: EncodeContext): JsonObject[] {
+  const { call } = context;
   if (block.format === FORMAT && isPart(block.value)) return [block.value];
-  if (block.text === undefined || isBlank(block.text)) {
-    call.lose("dropped", path, "a block this format does not know");
+  if (block.instead) return encodePart(block.instead, path, context);
+  if (block.text === undefined) throw unseenPart(block, path, call.model);
+  if (isBlank(block.text)) {
+    call.lose("dropped", path, "blank in the words of this format");
     return [];
   }
   call.lose("converted", path, "written as text");

@@ -1,10 +1,18 @@
 /** Canonical blocks → Messages content blocks (contract E.1.3b). */
 import type { Call } from "../../../core/call.ts";
-import type { Block, DocumentBlock, ImageBlock, ReasoningBlock, Source } from "../../../core/chat.ts";
+import type {
+  Block,
+  DocumentBlock,
+  ForeignBlock,
+  ImageBlock,
+  ReasoningBlock,
+  Source,
+} from "../../../core/chat.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { decodeBase64Text, identifyMedia, isTextMediaType } from "../../../core/media.ts";
 import type { ModelFacts } from "../catalogue.ts";
+import { unseenPart } from "../../shared/unseen-part.ts";
 import { NATIVE_ORIGIN } from "../reasoning.ts";
 
 export const FORMAT = "messages";
@@ -47,14 +55,23 @@ function encodeContent(block: Block, path: string, encoding: Encoding): JsonObje
     case "audio":
       throw refused(path, "audio input cannot be read", encoding);
     case "foreign":
-      if (block.format === FORMAT) return [{ ...(block.value as JsonObject) }];
-      if (block.text !== undefined) encoding.call.lose("converted", path, "written as text");
-      else encoding.call.lose("dropped", path);
-      return textBlock(block.text ?? "");
+      return encodeForeign(block, path, encoding);
     case "tool-call":
     case "tool-result":
       return [];
   }
+}
+
+/**
+ * Its own blocks as they are; others as the block they stand for, or in their plain-text reading.
+ * @throws GatewayError for a block the model would not see
+ */
+function encodeForeign(block: ForeignBlock, path: string, encoding: Encoding): JsonObject[] {
+  if (block.format === FORMAT) return [{ ...(block.value as JsonObject) }];
+  if (block.instead) return encodeContent(block.instead, path, encoding);
+  if (block.text === undefined) throw unseenPart(block, path, encoding.call.model);
+  encoding.call.lose("converted", path, "written as text");
+  return textBlock(block.text);
 }
 
 function refused(path: string, what: string, { call }: Encoding) {

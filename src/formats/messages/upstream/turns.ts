@@ -99,9 +99,17 @@ function encodeTurn(
       encoding.call.lose("dropped", path, "a system prompt is text");
       return [];
     }
+    if (turn.role === "assistant" && isUnreadable(block)) {
+      encoding.call.lose("dropped", path, "a block this format does not know");
+      return [];
+    }
     return encodeBlock(block, path, encoding).map((wire) => ({ wire, path }));
   });
   return { role: turn.role, blocks, path: paths.turn(index), effort: turn.effort };
+}
+
+function isUnreadable(block: Block): boolean {
+  return block.type === "foreign" && block.format !== FORMAT && !block.text && !block.instead;
 }
 
 /** The arguments as the object the format demands. */

@@ -94,9 +94,10 @@ function* openDocument(file: string, cwd: string): Sliced<FoundDocument> {
 }
 
 /** The file's value, its variables replaced and every part of it checked. */
-function* readWritten(document: ConfigDocument, env: Environment): Sliced<Record<string, unknown>> {
+function* readWritten(document: FoundDocument, env: Environment): Sliced<Record<string, unknown>> {
   const schema = fileSchema();
-  const value = substituteAll(document.value, schema, env, document.locate) as Record<string, unknown>;
+  const sources = { environment: env, folder: document.folder };
+  const value = substituteAll(document.value, schema, sources, document.locate) as Record<string, unknown>;
   yield;
   const faults = findFaults(schema, value);
   yield;

@@ -1,9 +1,9 @@
-/** Turning what was written into values: texts of flags and variables, `${NAME}` in the file, secrets. */
+/** Turning what was written into values: texts of flags and variables, references in the file, secrets. */
 import type { TSchema } from "@sinclair/typebox";
 import { Secret } from "../core/secret.ts";
 import type { Path } from "./error.ts";
-import { memberOf } from "./shape.ts";
-import { type Environment, substitute } from "./substitute.ts";
+import { holdsSecret, memberOf } from "./shape.ts";
+import { type Sources, substitute } from "./substitute.ts";
 
 /** Reads a text as the schema's type; what does not fit stays a text, and the check of shape says so. */
 export function readText(schema: TSchema | undefined, text: string): unknown {
@@ -12,20 +12,24 @@ export function readText(schema: TSchema | undefined, text: string): unknown {
   return text;
 }
 
-/** A copy of a file's value with every `${NAME}` replaced. @throws ConfigError for a variable that is not set. */
+/**
+ * A copy of a file's value with every reference replaced.
+ * @throws ConfigError for a variable that is not set or a file that cannot be read
+ */
 export function substituteAll(
   value: unknown,
   schema: TSchema | undefined,
-  environment: Environment,
+  sources: Sources,
   locate: (path: Path) => string,
   path: Path = [],
 ): unknown {
   if (typeof value === "string") {
-    const text = substitute(value, environment, () => locate(path), path);
+    const secret = schema !== undefined && holdsSecret(schema);
+    const text = substitute(value, sources, { at: () => locate(path), path, secret });
     return text === value ? value : readText(schema, text);
   }
   const member = (step: string | number, inner: unknown) =>
-    substituteAll(inner, schema && memberOf(schema, step), environment, locate, [...path, step]);
+    substituteAll(inner, schema && memberOf(schema, step), sources, locate, [...path, step]);
   if (Array.isArray(value)) return value.map((item, index) => member(index, item));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, member(key, inner)]));

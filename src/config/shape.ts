@@ -97,7 +97,8 @@ function nameless(schema: TSchema, value: unknown): string {
 }
 
 /** Whether a secret is written there, or in any part of it. */
-function holdsSecret(schema: TSchema): boolean {
+/** Whether a value of the schema is a secret, or can be one. */
+export function holdsSecret(schema: TSchema): boolean {
   const parts: (TSchema | undefined)[] = [
     ...(schema["anyOf"] ?? []),
     ...Object.values<TSchema>(schema["properties"] ?? {}),

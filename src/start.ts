@@ -105,6 +105,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     };
     const app = createApp({
       gateway,
+      cors: config.cors,
       limits: config.limits,
       authenticate: createAuthenticate(createKeyring(config.keys)),
       admission: new Admission(config.limits),

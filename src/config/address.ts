@@ -29,17 +29,39 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * An address others can reach needs keys.
- * @param at where the host was set, for the sentence
+ * An address others can reach needs keys, and so does a gateway that every web page may call.
+ * @param locate where an option was set, for the sentence
  * @throws ConfigError when the gateway would be open to everyone.
  */
-export function assertSafe(config: Pick<Config, "host" | "keys">, at = "host"): void {
-  if (config.keys.length > 0 || isLoopback(config.host)) return;
+export function assertSafe(
+  config: Pick<Config, "host" | "keys" | "cors">,
+  locate: (path: string[]) => string,
+): void {
+  if (config.keys.length > 0) return;
+  if (config.cors.origins.includes("*"))
+    throw new ConfigError(
+      locate(["cors", "origins"]),
+      "any web page could call the gateway and no gateway keys are set; set WEIR_API_KEYS or keys, or name the origins",
+      ["cors", "origins"],
+    );
+  if (isLoopback(config.host)) return;
   throw new ConfigError(
-    at,
+    locate(["host"]),
     `host ${config.host} can be reached from other machines and no gateway keys are set; set WEIR_API_KEYS or keys, or listen on 127.0.0.1`,
     ["host"],
   );
+}
+
+/** A clause that says what is wrong with the origin of a browser app; undefined when nothing is. */
+export function originFault(text: string): string | undefined {
+  if (text === "*") return undefined;
+  if (!/^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@]+$/i.test(text))
+    return "must be an origin, such as https://app.example.com, without a path";
+  const isWeb = /^https?:/i.test(text);
+  const origin = isWeb && URL.canParse(text) ? new URL(text).origin : text.toLowerCase();
+  return isWeb && origin !== text.toLowerCase()
+    ? `must be written as browsers send it: ${origin}`
+    : undefined;
 }
 
 /**

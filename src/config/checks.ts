@@ -1,5 +1,5 @@
 /** Rules a schema cannot state, over the parts of a config file. Each yields its faults with paths. */
-import { baseUrlFault, hostFault } from "./address.ts";
+import { baseUrlFault, hostFault, originFault } from "./address.ts";
 import type { Path } from "./error.ts";
 import { MODEL_NAME, PROVIDER_NAME } from "./schema.ts";
 import type { Fault } from "./shape.ts";
@@ -12,6 +12,7 @@ export interface Written {
   routes?: Record<string, WrittenTarget[]>;
   fallbacks?: Record<string, WrittenTarget[]>;
   plugins?: { dir?: string };
+  cors?: { origins?: string[] };
 }
 
 type WrittenTarget = string | { model: string };
@@ -39,6 +40,9 @@ export function findMistakes(written: Written): Fault[] {
   const ends = aliasEnds(written.aliases ?? {});
   return [
     ...(written.host === undefined ? [] : asFault(["host"], hostFault(written.host))),
+    ...(written.cors?.origins ?? []).flatMap((origin, index) =>
+      asFault(["cors", "origins", index], clauseOf(`origins[${index}]`, originFault(origin))),
+    ),
     ...asFault(["plugins", "dir"], written.plugins?.dir === "" ? "dir is empty" : undefined),
     ...Object.entries(written.providers ?? {}).flatMap(([name, provider]) => providerFaults(name, provider)),
     ...aliasFaults(written.aliases ?? {}, ends),

@@ -64,7 +64,7 @@ function* load({ flags = {}, env, cwd }: LoadOptions): Sliced<LoadedConfig> {
   }
   const locate = (path: Path) => locateIn(path, sources, document);
   const config = settle(values, sources, locate, document, cwd);
-  assertSafe(config, locate(["host"]));
+  assertSafe(config, locate);
   return { config, file: document?.name, sources: deepFreeze(sources), locate };
 }
 
@@ -198,6 +198,7 @@ function settle(
     ...sealed,
     host: bareHost(written.host),
     keys,
+    cors: { origins: sealed.cors.origins.map((origin) => origin.toLowerCase()) },
     aliases: Object.fromEntries(ends) as Record<string, string>,
     plugins: { ...sealed.plugins, dir },
   });

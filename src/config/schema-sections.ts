@@ -1,4 +1,4 @@
-/** Sections of the configuration that stand for themselves: plugins, limits, timeouts. */
+/** Sections of the configuration that stand for themselves: plugins, limits, CORS, timeouts. */
 import { Type } from "@sinclair/typebox";
 import { CLOSED, milliseconds } from "./schema-kinds.ts";
 
@@ -66,6 +66,17 @@ export const limitsSection = Type.Object(
     }),
   },
   { ...CLOSED, description: "What a request may cost." },
+);
+
+export const corsSection = Type.Object(
+  {
+    origins: Type.Array(Type.String(), {
+      default: [],
+      description:
+        "Origins of browser apps that may call the gateway, such as `https://app.example.com`; `*` for any, which needs gateway keys. Empty: none.",
+    }),
+  },
+  { ...CLOSED, description: "Calls from browser apps of other origins." },
 );
 
 export const timeoutsSection = Type.Object(

@@ -8,7 +8,7 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import type { Secret } from "../core/secret.ts";
 import { CLOSED, milliseconds, oneOf, secret } from "./schema-kinds.ts";
-import { limitsSection, pluginsSection, timeoutsSection } from "./schema-sections.ts";
+import { corsSection, limitsSection, pluginsSection, timeoutsSection } from "./schema-sections.ts";
 
 /** A gateway key as it is kept: by name and digest, never as text. */
 export interface GatewayKey {
@@ -202,6 +202,7 @@ export const configSchema = Type.Object(
         "x-env": "WEIR_API_KEYS",
       }),
     ),
+    cors: corsSection,
     providers: Type.Record(Type.String(), providerOptions, {
       default: {},
       propertyNames: { pattern: PROVIDER_NAME.source },

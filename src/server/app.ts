@@ -7,6 +7,7 @@ import { Elysia } from "elysia";
 import { GatewayError } from "../core/error.ts";
 import type { ClientCodec, Format } from "../core/format.ts";
 import type { TSchema } from "@sinclair/typebox";
+import { type CorsOptions, withCors } from "./cors.ts";
 import { openApiDocument, schemaName } from "./openapi.ts";
 import { createRequestId, respond, respondError, respondJson } from "./respond.ts";
 import type { RouteContext } from "./routes/generate.ts";
@@ -17,6 +18,7 @@ import { listModels, retrieveModel } from "./routes/models.ts";
 type ClientFormat = Format & { client: ClientCodec };
 
 export interface AppOptions extends RouteContext {
+  cors: CorsOptions;
   version: string;
   /** Whether new calls are welcome; false while the gateway drains. */
   ready(): boolean;
@@ -96,7 +98,7 @@ export function createApp(options: AppOptions) {
     if (fault) return respondError(fault, dialectOf(pathOf(request)), createRequestId());
     return app.fetch(request);
   };
-  return { fetch, dialectOf };
+  return { fetch: withCors(options.cors, fetch), dialectOf };
 }
 
 function hasClient(format: Format): format is ClientFormat {

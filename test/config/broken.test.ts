@@ -129,6 +129,18 @@ const BROKEN: readonly [yaml: string, message: string][] = [
   ["aliases:\n  a: 3", "weir.yaml:2: a must be a text, but is 3 (at aliases.a)."],
   ["aliases:\n  a: a", "weir.yaml:2: a leads back to itself (at aliases.a)."],
   ["aliases:\n  a: b\n  b: a", "weir.yaml:2: a leads back to itself (at aliases.a)."],
+  [
+    "cors: { origins: [https://a.example/app] }",
+    "weir.yaml:1: origins[0] must be an origin, such as https://app.example.com, without a path (at cors.origins[0]).",
+  ],
+  [
+    "cors: { origins: ['https://A.example:443'] }",
+    "weir.yaml:1: origins[0] must be written as browsers send it: https://a.example (at cors.origins[0]).",
+  ],
+  [
+    "cors: { origins: ['*'] }",
+    "weir.yaml:1: any web page could call the gateway and no gateway keys are set; set WEIR_API_KEYS or keys, or name the origins (at cors.origins).",
+  ],
   ["log: loud", 'weir.yaml:1: log must be a group of options, but is "loud" (at log).'],
   [
     "log:\n  format: xml",

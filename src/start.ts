@@ -13,6 +13,7 @@ import { createKeyring } from "./gateway/keys.ts";
 import { secretFilter } from "./gateway/redact.ts";
 import { ReasoningCache } from "./gateway/reasoning-cache.ts";
 import { doneHooks, Settler } from "./gateway/settle.ts";
+import { onTransportAlert } from "./gateway/transport.ts";
 import { Admission } from "./server/admission.ts";
 import { createApp } from "./server/app.ts";
 import { createAuthenticate } from "./server/authenticate.ts";
@@ -82,6 +83,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     clock: new Clock(),
     reasoning: new ReasoningCache(),
   };
+  const stopAlerts = onTransportAlert((sentence) => logger.fault(sentence));
   let draining = false;
   let server: Listener | undefined;
 
@@ -99,7 +101,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
         [(call) => lasting.health.settled(call), (call) => logger.call(call), ...doneHooks(hooks)],
         (fault) => logger.fault("a plugin's done hook failed", fault),
       ),
-      attempts: config.retries.attempts,
+      retries: config.retries,
       timeouts: config.timeouts,
       strict: config.strict,
     };
@@ -163,6 +165,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
         lasting.clock.endAll(shuttingDown());
         if (!(await endsWithin(finished, FAREWELL_MS))) await endsWithin(server.stop(true), CLOSE_MS);
       }
+      stopAlerts();
       await logger.flush();
     },
   };

@@ -233,6 +233,11 @@ export const configSchema = Type.Object(
           default: 3,
           description: "Most attempts to have one call answered; 1 never repeats.",
         }),
+        maybeSent: Type.Boolean({
+          default: true,
+          description:
+            "Whether a call is repeated, once, that the provider may have read and may charge for: its connection broke, or its time was up, before an answer.",
+        }),
       },
       { ...CLOSED, description: "When a call is tried again." },
     ),

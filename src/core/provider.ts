@@ -164,6 +164,18 @@ export interface Deployment {
   elsewhere?: boolean;
   /** Name of the output limit, where the config says it. */
   maxTokensField?: MaxTokensField;
+  /** Certificates for its TLS connections. */
+  tls?: TlsSettings;
+}
+
+/** PEM texts for TLS connections to an upstream. */
+export interface TlsSettings {
+  /** Authorities that may vouch for the upstream's certificate, instead of the runtime's own list. */
+  readonly ca?: string;
+  /** Client certificate, the chain included. */
+  readonly cert?: string;
+  /** Private key of `cert`. */
+  readonly key?: string;
 }
 
 /** How long an upstream is waited for. Milliseconds. */

@@ -30,7 +30,7 @@ export async function attempt(incoming: Incoming, gateway: Gateway, ask: Try): P
     plan: registry.plan(call.model, incoming.format.id),
     affinity: () => affinityOf(incoming),
     outlook: (target, now) => health.outlook(target, now),
-    attempts: gateway.attempts,
+    retries: gateway.retries,
     clientRepeats: call.headers.has(SDK_RETRIES),
   });
   let step = walk.first(performance.now());

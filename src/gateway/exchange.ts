@@ -15,6 +15,7 @@ import type { Health } from "./health/index.ts";
 import type { ReasoningCache } from "./reasoning-cache.ts";
 import type { Registry } from "./registry.ts";
 import type { Settler } from "./settle.ts";
+import type { Retries } from "./walk.ts";
 
 /** What the walk needs of the gateway around it. */
 export interface Gateway {
@@ -28,8 +29,7 @@ export interface Gateway {
   strict: boolean;
   /** What is known of the deployments; outlives the registry. */
   health: Health;
-  /** Most attempts a call. */
-  attempts: number;
+  retries: Retries;
 }
 
 /** Milliseconds. */

@@ -2,7 +2,7 @@
 import type { Call, FailureClass } from "../core/call.ts";
 import type { ErrorKind } from "../core/error.ts";
 import { GatewayError } from "../core/error.ts";
-import { HttpError } from "./transport.ts";
+import { HttpError, reasonOf } from "./transport.ts";
 
 export interface Failure {
   class: FailureClass;
@@ -13,7 +13,7 @@ export interface Failure {
   retryAfterMs?: number;
   /** Whether the same deployment may be asked again after a pause. */
   repeatable: boolean;
-  /** A kept connection was closed before the request was read: nothing happened at all. */
+  /** A kept connection was closed without an answer; the upstream may have read the request all the same. */
   stale: boolean;
   /** The prompt does not fit into the model; it may fit into another. */
   tooLong: boolean;
@@ -57,22 +57,6 @@ const BY_KIND: Record<ErrorKind, Meaning> = {
   internal: OUR_OWN,
 };
 
-/** Words for what the transport met. */
-const WORDS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "refused",
-  ConnectionRefused: "refused",
-  ENOTFOUND: "dns",
-  FailedToOpenSocket: "dns",
-  ETIMEDOUT: "connect-timeout",
-  ECONNRESET: "reset",
-  ConnectionClosed: "reset",
-  ESTALE: "stale",
-  EPROTO: "protocol",
-};
-
-/** Errors of the runtime's own client in front of which nothing was sent; ours say so themselves. */
-const UNSENT = new Set(["ConnectionRefused", "ECONNREFUSED", "ENOTFOUND", "FailedToOpenSocket"]);
-
 /** @param thrown by the attempt that runs for the call */
 export function readFailure(thrown: unknown, call: Call): Failure {
   const error = GatewayError.from(thrown);
@@ -83,7 +67,7 @@ export function readFailure(thrown: unknown, call: Call): Failure {
     error,
     retryAfterMs: error.retryAfter === undefined ? undefined : error.retryAfter * 1000,
     repeatable: error.shouldRetry !== false && (meaning.repeatable ?? true),
-    stale: codeOf(error.cause) === "ESTALE",
+    stale: reasonOf(error.cause) === "stale",
     tooLong: error.code === "context_length_exceeded",
   };
 }
@@ -100,29 +84,18 @@ function meaningOf(error: GatewayError, call: Call): Meaning {
   if (error.code === "stream_incomplete") return { class: "no-bytes", verdict: "failing" };
   const ownClock = error.kind === "timeout" && error.code === "timeout";
   if (call.upstreamStatus !== undefined && !ownClock) return meaning;
-  const stale = codeOf(error.cause) === "ESTALE";
+  const stale = reasonOf(error.cause) === "stale";
   return { class: wasSent(error.cause) ? "no-bytes" : "not-sent", verdict: stale ? "innocent" : "failing" };
 }
 
 function wasSent(cause: unknown): boolean {
-  if (cause instanceof HttpError) return cause.sent;
-  const code = codeOf(cause);
-  return !UNSENT.has(code) && !isTls(code);
+  return !(cause instanceof HttpError) || cause.sent;
 }
 
 function wordFor(error: GatewayError, call: Call): string {
-  const code = codeOf(error.cause);
-  const word = WORDS[code] ?? (isTls(code) ? "tls" : undefined);
-  if (word) return word;
+  const reason = reasonOf(error.cause);
+  if (reason) return reason;
   const status = call.upstreamStatus ?? (call.target?.lane === "generated" ? error.status : undefined);
   if (status !== undefined && (status < 200 || status > 299)) return String(status);
   return error.kind === "upstream" ? "invalid-answer" : error.kind;
-}
-
-function codeOf(cause: unknown): string {
-  return typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "";
-}
-
-function isTls(code: string): boolean {
-  return /CERT|TLS|SSL|SELF_SIGNED/.test(code);
 }

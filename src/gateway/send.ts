@@ -1,13 +1,14 @@
 /** One request to an upstream: URL, headers, signal, and what a failure to send means. */
+import { createHash } from "node:crypto";
 import type { Call } from "../core/call.ts";
 import { GatewayError } from "../core/error.ts";
 import type { UpstreamCodec } from "../core/format.ts";
-import type { Target } from "../core/provider.ts";
+import type { Deployment, Target } from "../core/provider.ts";
 import type { HeaderFilter } from "./headers.ts";
 import { headerFilter } from "./headers.ts";
 import { bytesWithoutCredential, textWithoutCredential, withoutSecrets } from "./redact.ts";
 import type { ByteReader, UpstreamResponse } from "./transport.ts";
-import { transport } from "./transport.ts";
+import { describeReason, reasonOf, transport } from "./transport.ts";
 
 export interface Outgoing {
   target: Target;
@@ -69,6 +70,9 @@ export async function send(outgoing: Outgoing, call: Call): Promise<UpstreamResp
       body: outgoing.body,
       stop: call.stop,
       connectMs: target.deployment.timeouts?.connectMs,
+      pool: poolOf(target, call),
+      fresh: call.attempts.some(({ failure }) => failure?.what === "stale"),
+      tls: target.deployment.tls,
     });
   } catch (cause) {
     throw sendFailure(cause, target, call);
@@ -88,29 +92,26 @@ export async function send(outgoing: Outgoing, call: Call): Promise<UpstreamResp
   return response;
 }
 
-const UNREACHABLE: Record<string, string> = {
-  ConnectionRefused: "refused the connection",
-  ECONNREFUSED: "refused the connection",
-  ENOTFOUND: "has an address that does not resolve",
-  FailedToOpenSocket: "has an address that does not resolve or cannot be reached",
-  ConnectionClosed: "closed the connection before it answered",
-  ECONNRESET: "closed the connection before it answered",
-};
+/** Digests of what a deployment's connections must not share with others, made once for each. */
+const digests = new WeakMap<Deployment, string>();
+
+/** Calls share upstream connections only with calls of the same credential and the same gateway key. */
+function poolOf({ provider, deployment }: Target, { key = "" }: Call): string {
+  let digest = digests.get(deployment);
+  if (digest === undefined) {
+    const identity = JSON.stringify([deployment.credentials, provider.headers, deployment.tls]);
+    digests.set(deployment, (digest = createHash("sha256").update(identity).digest("base64")));
+  }
+  return digest + key;
+}
 
 function sendFailure(cause: unknown, target: Target, call: Call): GatewayError {
   if (call.stop.reason) return call.stop.reason;
-  const code = errorCode(cause);
-  const what =
-    UNREACHABLE[code] ??
-    (/CERT|TLS|SSL|SELF_SIGNED/.test(code) ? "failed the TLS check" : "could not be reached");
-  return new GatewayError("upstream", `The provider ${target.provider.name} ${what}.`, {
+  const reason = reasonOf(cause) ?? "unreachable";
+  return new GatewayError("upstream", `The provider ${target.provider.name} ${describeReason(reason)}.`, {
     code: "upstream_unreachable",
     cause,
   });
-}
-
-function errorCode(cause: unknown): string {
-  return typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "";
 }
 
 /**

@@ -20,11 +20,18 @@ export interface WalkOptions {
   /** What keeps a conversation at one deployment; asked for only where there is a choice. */
   affinity(): string;
   outlook(target: Target, now: number): Outlook;
-  /** Most attempts in all. */
-  attempts: number;
+  retries: Retries;
   /** Whether the client repeats by itself what failed. */
   clientRepeats: boolean;
   random?(): number;
+}
+
+/** The limits of repetition that the config sets. */
+export interface Retries {
+  /** Most attempts in all. */
+  attempts: number;
+  /** Whether a call is repeated that the upstream may have read, and may be answering. */
+  maybeSent: boolean;
 }
 
 /** The longest an upstream's own `retry-after` is waited for; above it another one is asked, or the client. Milliseconds. */
@@ -76,15 +83,15 @@ export class Walk {
   /** Where it goes after a failure; `undefined` when it has failed for good. @param left milliseconds until its deadline */
   next(failure: Failure, now: number, left: number): Step | undefined {
     if (failure.class === "started") return undefined;
-    if (this.#tried.length >= this.#options.attempts || left <= 0) return undefined;
+    if (this.#tried.length >= this.#options.retries.attempts || left <= 0) return undefined;
     if (failure.class === "never") return failure.tooLong ? this.#larger(now) : undefined;
     if (failure.class === "no-bytes") {
       // The upstream may have answered, and be paid, already: it may cost twice, but not three times.
-      if (this.#doubled) return undefined;
+      if (this.#doubled || !this.#options.retries.maybeSent) return undefined;
       this.#doubled = true;
     }
     const fallback = this.#fallback(now);
-    const isLast = this.#tried.length === this.#options.attempts - 1;
+    const isLast = this.#tried.length === this.#options.retries.attempts - 1;
     // The last attempt belongs to the models that stand in, where there are any.
     const same =
       fallback && isLast ? undefined : (this.#elsewhere(now) ?? this.#again(failure, now, left, fallback));
@@ -145,7 +152,9 @@ export class Walk {
   /** The same deployment once more, after a pause: when it says how long, so long. */
   #again(failure: Failure, now: number, left: number, fallback: Choice | undefined): Step | undefined {
     const target = this.#tried.at(-1)!;
-    if (this.#repeated || !failure.repeatable || failure.class === "no-bytes") return undefined;
+    if (this.#repeated || !failure.repeatable) return undefined;
+    // A kept connection that was closed says nothing of the upstream; any other silence may repeat itself.
+    if (failure.class === "no-bytes" && !failure.stale) return undefined;
     // With nowhere else to go there is nothing a client that has more patience could not do as well.
     if (this.#only && this.#options.clientRepeats && failure.class === "status") return undefined;
     const wait = failure.stale ? 0 : this.#pauseFor(failure);

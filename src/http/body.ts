@@ -1,6 +1,8 @@
 /** Takes the framing off a body: bytes of the connection in, bytes of the answer out. */
-import { malformed } from "./error.ts";
+import { malformed as malformedAnswer } from "./error.ts";
 import type { Framing } from "./head.ts";
+
+const malformed = (what: string) => malformedAnswer(what, "body");
 
 export interface BodyReader {
   /** The body is whole. */

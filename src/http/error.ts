@@ -1,32 +1,135 @@
-/** What can go wrong between here and an upstream, told apart by what the upstream may have seen of the request. */
+/** What can go wrong between weir and an upstream: how far the request had come, and why it failed. */
 
-export type HttpErrorCode =
-  /** The system's word for a connection that could not be made or broke. */
-  | "ECONNREFUSED"
-  | "ENOTFOUND"
-  | "ECONNRESET"
-  | "ETIMEDOUT"
-  /** A kept connection turned out to be closed by the other side: it never read the request. */
-  | "ESTALE"
-  /** What came is not HTTP/1.1 as RFC 9112 has it. */
-  | "EPROTO"
-  /** Other words of the system, and of TLS. */
-  | (string & {});
+/**
+ * How far a request had come when it failed: `dns`, `connect` and `tls` are before its first byte was written; `sent`
+ * is before the first byte of the answer; `head` and `body` are inside the answer.
+ */
+export type Phase = "dns" | "connect" | "tls" | "sent" | "head" | "body";
+
+/** Why a request failed, as the end of the sentence "The provider NAME …". The names stand in the log. */
+const REASONS = {
+  dns: "has an address that does not resolve",
+  refused: "refused the connection",
+  unreachable: "could not be reached",
+  "connect-timeout": "did not accept the connection in time",
+  tls: "failed the TLS check",
+  "tls-untrusted": "failed the TLS check: no trusted authority vouches for its certificate",
+  "tls-expired": "failed the TLS check: its certificate has expired or is not valid yet",
+  "tls-name": "failed the TLS check: its certificate is for another name",
+  http2: "speaks HTTP/2 only; weir speaks HTTP/1.1 to providers",
+  proxy: "could not be reached through the proxy",
+  stale: "closed the connection before it answered",
+  reset: "closed the connection before it answered",
+  protocol: "sent something that is not HTTP/1.1",
+} as const;
+
+export type Reason = keyof typeof REASONS;
+
+/** Codes of the system, of OpenSSL and of the runtime's `fetch`. */
+const BY_CODE: Readonly<Record<string, Reason>> = {
+  ENOTFOUND: "dns",
+  EAI_AGAIN: "dns",
+  FailedToOpenSocket: "dns",
+  ECONNREFUSED: "refused",
+  ConnectionRefused: "refused",
+  EHOSTUNREACH: "unreachable",
+  ENETUNREACH: "unreachable",
+  EADDRNOTAVAIL: "unreachable",
+  EMFILE: "unreachable",
+  ECONNRESET: "reset",
+  EPIPE: "reset",
+  ConnectionClosed: "reset",
+  EPROTO: "protocol",
+  CERT_HAS_EXPIRED: "tls-expired",
+  CERT_NOT_YET_VALID: "tls-expired",
+  ERR_TLS_CERT_ALTNAME_INVALID: "tls-name",
+  HOSTNAME_MISMATCH: "tls-name",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "tls-untrusted",
+  SELF_SIGNED_CERT_IN_CHAIN: "tls-untrusted",
+  UNABLE_TO_GET_ISSUER_CERT: "tls-untrusted",
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "tls-untrusted",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "tls-untrusted",
+  CERT_UNTRUSTED: "tls-untrusted",
+  INVALID_CA: "tls-untrusted",
+  ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: "http2",
+  HTTP2Unsupported: "http2",
+  ERR_PROXY: "proxy",
+  ProxyConnectFailed: "proxy",
+};
+const TLS_CODE = /CERT|TLS|SSL|SELF_SIGNED|SIGNATURE/;
+
+/** The phase of a failure that is known by its reason alone. */
+const PHASES: Partial<Record<Reason, Phase>> = {
+  dns: "dns",
+  refused: "connect",
+  unreachable: "connect",
+  "connect-timeout": "connect",
+  proxy: "connect",
+  tls: "tls",
+  "tls-untrusted": "tls",
+  "tls-expired": "tls",
+  "tls-name": "tls",
+};
 
 export class HttpError extends Error {
-  readonly code: HttpErrorCode;
-  /** Whether the upstream may have read the request, and so may be answering it. */
-  readonly sent: boolean;
+  /** The word of the system, of OpenSSL or of weir (`ETIMEDOUT`, `EPROTO`). */
+  readonly code: string;
+  readonly phase: Phase;
+  readonly reason: Reason;
 
-  constructor(code: HttpErrorCode, message: string, sent: boolean) {
+  /** @param reason found by the code when absent */
+  constructor(code: string, message: string, phase: Phase, reason = reasonOf({ code }) ?? unknown(phase)) {
     super(message);
     this.name = "HttpError";
     this.code = code;
-    this.sent = sent;
+    this.phase = phase;
+    this.reason = reason;
+  }
+
+  /** Whether the upstream may have read the request, and so may be answering it. */
+  get sent(): boolean {
+    return isSent(this.phase);
+  }
+
+  /**
+   * What a socket or the runtime's `fetch` threw.
+   * @param phase where it failed, unless the reason says more
+   */
+  static from(cause: unknown, phase: Phase): HttpError {
+    if (cause instanceof HttpError) return cause;
+    const code = codeOf(cause) ?? "ECONNRESET";
+    const message = cause instanceof Error ? cause.message : "The connection was closed.";
+    const reason = reasonOf({ code }) ?? unknown(phase);
+    return new HttpError(code, message, PHASES[reason] ?? phase, reason);
   }
 }
 
-/** The answer breaks the rules of its framing; the connection cannot be trusted any more. */
-export function malformed(what: string): HttpError {
-  return new HttpError("EPROTO", `The answer is not valid HTTP: ${what}.`, true);
+function unknown(phase: Phase): Reason {
+  return isSent(phase) ? "reset" : phase === "tls" ? "tls" : "unreachable";
+}
+
+function isSent(phase: Phase): boolean {
+  return phase === "sent" || phase === "head" || phase === "body";
+}
+
+/** Why a request failed; nothing for what is no failure of a connection. */
+export function reasonOf(cause: unknown): Reason | undefined {
+  if (cause instanceof HttpError) return cause.reason;
+  const code = codeOf(cause);
+  if (code === undefined) return undefined;
+  return BY_CODE[code] ?? (TLS_CODE.test(code) ? "tls" : undefined);
+}
+
+/** The end of the sentence "The provider NAME …". */
+export function describeReason(reason: Reason): string {
+  return REASONS[reason];
+}
+
+function codeOf(cause: unknown): string | undefined {
+  return typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : undefined;
+}
+
+/** The answer breaks the rules of its framing, so the connection cannot carry another one. */
+export function malformed(what: string, phase: Phase = "head"): HttpError {
+  return new HttpError("EPROTO", `The answer is not valid HTTP: ${what}.`, phase);
 }

@@ -25,13 +25,13 @@ export class Exchange implements UpstreamResponse, ByteReader {
   /** Request line and headers, with the blank line behind them. */
   readonly requestHead: string;
   readonly requestBody: readonly Uint8Array[];
-  readonly startedAt = performance.now();
+  /** When the request was written, and when the first byte of the answer came; monotonic milliseconds. */
+  sentAt = 0;
+  firstByteAt = 0;
   /** It went over a connection that had carried others. */
   reused = false;
-  /** The first byte of the request has been given to the socket. */
-  sent = false;
-  /** The first byte of an answer has come. */
-  answered = false;
+  /** Bytes came behind the answer. */
+  surplus = false;
   /** Nothing more will come: the answer is whole, has failed, or nobody wants it. */
   done = false;
   keepAlive = false;
@@ -71,6 +71,11 @@ export class Exchange implements UpstreamResponse, ByteReader {
     return this.status >= 200 && this.status < 300;
   }
 
+  /** How far the answer has come. */
+  get phase(): "sent" | "head" | "body" {
+    return this.#reader ? "body" : this.firstByteAt > 0 ? "head" : "sent";
+  }
+
   /** The body goes on until the connection is closed. */
   get endsWithConnection(): boolean {
     return this.#reader?.endsWithConnection ?? false;
@@ -88,7 +93,7 @@ export class Exchange implements UpstreamResponse, ByteReader {
 
   /** Takes the next bytes of the connection. @throws HttpError `EPROTO` */
   receive(bytes: Buffer): void {
-    this.answered = true;
+    this.firstByteAt ||= performance.now();
     const reader = this.#reader;
     if (reader) return this.#receiveBody(reader, bytes);
     const rest = this.#receiveHead(this.#head ? Buffer.concat([this.#head, bytes]) : bytes);
@@ -131,8 +136,7 @@ export class Exchange implements UpstreamResponse, ByteReader {
     const taken = bytes.length === 0 ? 0 : reader.read(bytes, 0, pieces);
     if (pieces.length > 0) this.#deliver(pieces);
     if (!reader.done) return;
-    // Bytes behind the answer: the other side is not to be trusted with another request.
-    if (taken < bytes.length) this.keepAlive = false;
+    this.surplus = taken < bytes.length;
     this.finish();
   }
 

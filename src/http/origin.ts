@@ -1,4 +1,4 @@
-/** Where requests go: scheme, host and port of a URL, in the form a socket wants them. */
+/** Where requests go: scheme, host and port of a URL. */
 import { isIP } from "node:net";
 
 export interface Origin {
@@ -6,8 +6,10 @@ export interface Origin {
   port: number;
   /** The `host` header. */
   host: string;
-  /** Absent for plain http. Certificate and name are checked. */
-  tls?: { serverName?: string; rejectUnauthorized: true };
+  /** Over TLS. */
+  secure: boolean;
+  /** The name the certificate must be for, when the host is a name (RFC 6066 3 has no place for addresses). */
+  serverName?: string;
 }
 
 /** An origin, and the request target on it. */
@@ -43,9 +45,7 @@ function originOf(url: URL): Origin {
     hostname,
     port: Number(url.port) || (secure ? 443 : 80),
     host: url.host,
-    // A server name is a name: RFC 6066 3 has no place for addresses.
-    ...(secure && {
-      tls: { rejectUnauthorized: true, ...(isIP(hostname) === 0 && { serverName: hostname }) },
-    }),
+    secure,
+    ...(isIP(hostname) === 0 && { serverName: hostname }),
   };
 }

@@ -1,5 +1,6 @@
 /** How bytes go to an upstream and come back: one request, one answer. What a failure means is for others to say. */
 import type { HeaderReader } from "../core/format.ts";
+import type { TlsSettings } from "../core/provider.ts";
 import type { Stoppable } from "../core/stop.ts";
 
 export interface UpstreamRequest {
@@ -12,6 +13,12 @@ export interface UpstreamRequest {
   stop: Stoppable;
   /** Longest time to connect, the TLS handshake included, should that be needed. Milliseconds; the client's own by default. */
   connectMs?: number;
+  /** Only requests of the same origin and the same pool share a connection. Requests that differ in `tls` need different pools. */
+  pool?: string;
+  /** Never sent over a connection that has carried another request. */
+  fresh?: boolean;
+  /** Certificates beside the runtime's own. */
+  tls?: TlsSettings;
 }
 
 /** An answer whose head has arrived. A `Response` is one. */
@@ -34,5 +41,8 @@ export interface ByteReader {
   cancel(reason?: unknown): Promise<void>;
 }
 
-/** Sends, and resolves when the head of the answer is there. */
+/**
+ * Sends, and resolves when the head of the answer is there.
+ * @throws HttpError, or the reason for which it was stopped
+ */
 export type Transport = (request: UpstreamRequest) => Promise<UpstreamResponse>;

@@ -5,7 +5,7 @@ import type { ErrorFacts, ErrorKind } from "../../src/core/error.ts";
 import { GatewayError } from "../../src/core/error.ts";
 import type { Target } from "../../src/core/provider.ts";
 import { type Failure, readFailure } from "../../src/gateway/failure.ts";
-import { HttpError } from "../../src/gateway/transport.ts";
+import { HttpError, type Phase, type Reason } from "../../src/gateway/transport.ts";
 
 function callWith(status: number | undefined, lane: Target["lane"] = "native"): Call {
   const call = new Call("req_test", "messages", new Headers());
@@ -16,11 +16,14 @@ function callWith(status: number | undefined, lane: Target["lane"] = "native"): 
   return call;
 }
 
-const met = (code: string, sent: boolean): ErrorFacts => ({
+const met = (code: string, phase: Phase, reason?: Reason): ErrorFacts => ({
   code: "upstream_unreachable",
-  cause: new HttpError(code, "x", sent),
+  cause: new HttpError(code, "x", phase, reason),
 });
-const system = (code: string): ErrorFacts => ({ cause: Object.assign(new Error("x"), { code }) });
+/** As the runtime's `fetch` throws it. */
+const thrown = (code: string): ErrorFacts => ({
+  cause: HttpError.from(Object.assign(new Error("x"), { code }), "sent"),
+});
 
 type Row = [
   what: string,
@@ -31,28 +34,40 @@ type Row = [
 ];
 
 const ROWS: readonly Row[] = [
-  ["refused", "upstream", undefined, met("ECONNREFUSED", false), { class: "not-sent", verdict: "failing" }],
-  ["dns", "upstream", undefined, met("ENOTFOUND", false), { class: "not-sent", verdict: "failing" }],
+  [
+    "refused",
+    "upstream",
+    undefined,
+    met("ECONNREFUSED", "connect"),
+    { class: "not-sent", verdict: "failing" },
+  ],
+  ["dns", "upstream", undefined, met("ENOTFOUND", "dns"), { class: "not-sent", verdict: "failing" }],
   [
     "connect-timeout",
     "upstream",
     undefined,
-    met("ETIMEDOUT", false),
+    met("ETIMEDOUT", "connect", "connect-timeout"),
     { class: "not-sent", verdict: "failing" },
   ],
-  ["tls", "upstream", undefined, met("CERT_HAS_EXPIRED", false), { class: "not-sent", verdict: "failing" }],
+  [
+    "tls-expired",
+    "upstream",
+    undefined,
+    met("CERT_HAS_EXPIRED", "tls"),
+    { class: "not-sent", verdict: "failing" },
+  ],
   [
     "stale",
     "upstream",
     undefined,
-    met("ESTALE", false),
-    { class: "not-sent", verdict: "innocent", stale: true },
+    met("ECONNRESET", "sent", "stale"),
+    { class: "no-bytes", verdict: "innocent", stale: true },
   ],
-  ["reset", "upstream", undefined, met("ECONNRESET", true), { class: "no-bytes", verdict: "failing" }],
-  ["protocol", "upstream", undefined, met("EPROTO", true), { class: "no-bytes", verdict: "failing" }],
+  ["reset", "upstream", undefined, met("ECONNRESET", "sent"), { class: "no-bytes", verdict: "failing" }],
+  ["protocol", "upstream", undefined, met("EPROTO", "head"), { class: "no-bytes", verdict: "failing" }],
   // Over a proxy the runtime's own client is used, with its own words.
-  ["refused", "upstream", undefined, system("ConnectionRefused"), { class: "not-sent" }],
-  ["reset", "upstream", undefined, system("ECONNRESET"), { class: "no-bytes" }],
+  ["refused", "upstream", undefined, thrown("ConnectionRefused"), { class: "not-sent" }],
+  ["reset", "upstream", undefined, thrown("ECONNRESET"), { class: "no-bytes" }],
   ["timeout", "timeout", undefined, { code: "timeout" }, { class: "no-bytes", verdict: "failing" }],
   ["timeout", "timeout", 200, { code: "timeout" }, { class: "no-bytes", verdict: "failing" }],
   [

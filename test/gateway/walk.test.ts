@@ -40,6 +40,7 @@ interface Setting {
   standing?: Record<string, Outlook["standing"]>;
   opensAt?: Record<string, number>;
   attempts?: number;
+  maybeSent?: boolean;
   key?: string;
   clientRepeats?: boolean;
 }
@@ -51,6 +52,7 @@ function walk({
   standing = {},
   opensAt = {},
   attempts = 3,
+  maybeSent = true,
   key = "k",
   clientRepeats = false,
 }: Setting): Walk {
@@ -61,7 +63,7 @@ function walk({
       standing: standing[name] ?? "closed",
       opensAt: opensAt[name] ?? 0,
     }),
-    attempts,
+    retries: { attempts, maybeSent },
     clientRepeats,
     random: () => 0.5,
   });
@@ -116,12 +118,18 @@ const ORDERS: readonly [why: string, setting: Setting, failure: Failure, order: 
   ],
   ["attempts: 1", { choices: [a, b], attempts: 1 }, failed("status"), ["a"]],
   ["what may cost twice goes elsewhere, once", { choices: [a, b, c] }, failed("no-bytes"), ["a", "b"]],
+  [
+    "unless the config says that nothing may cost twice",
+    { choices: [a, b, c], maybeSent: false },
+    failed("no-bytes"),
+    ["a"],
+  ],
   ["and never to the same place", { choices: [a] }, failed("no-bytes"), ["a"]],
   ["what was not sent may go anywhere", { choices: [a, b, c] }, failed("not-sent"), ["a", "b", "c"]],
   [
-    "a kept connection that was closed: at once",
+    "a kept connection that was closed without an answer: at once, and once",
     { choices: [a] },
-    failed("not-sent", { stale: true }),
+    failed("no-bytes", { stale: true }),
     ["a", "a"],
   ],
   ["the request's own fault", { choices: [a, b], fallbacks: [[c]] }, failed("never"), ["a"]],

@@ -1,0 +1,33 @@
+/**
+ * Opens sockets to upstreams. They are those of `node:net` and `node:tls` because destroying one ends it at any stage; a
+ * pending `Bun.connect` cannot be ended, and its descriptor stays until the system gives up, two minutes later.
+ */
+import { connect, type Socket } from "node:net";
+import { connect as connectTls, createSecureContext, type SecureContext } from "node:tls";
+import type { TlsSettings } from "../core/provider.ts";
+import type { Origin } from "./origin.ts";
+
+/** A socket that is connecting. Over TLS certificate and name are checked before `secureConnect`. */
+export function dial({ hostname: host, port, secure, serverName }: Origin, tls?: TlsSettings): Socket {
+  if (!secure) return connect({ host, port, noDelay: true });
+  const socket = connectTls({
+    host,
+    port,
+    servername: serverName,
+    rejectUnauthorized: true,
+    // An upstream that speaks HTTP/2 only fails the handshake then, with an alert that says so.
+    ALPNProtocols: ["http/1.1"],
+    secureContext: tls && contextOf(tls),
+  });
+  socket.setNoDelay(true);
+  return socket;
+}
+
+const contexts = new WeakMap<TlsSettings, SecureContext>();
+
+/** Reading certificates costs more than a handshake: they are read once. */
+function contextOf(tls: TlsSettings): SecureContext {
+  let context = contexts.get(tls);
+  if (!context) contexts.set(tls, (context = createSecureContext({ ...tls })));
+  return context;
+}

@@ -4,6 +4,7 @@ import type { ActiveProvider, Deployment } from "../core/provider.ts";
 import type { Command } from "./command.ts";
 import { CONFIG_FLAGS, JSON_FLAG, valueFlags } from "./command.ts";
 import { routeRows } from "./routes.ts";
+import { missingFormats } from "./spoken-formats.ts";
 import { paint, table } from "./terminal.ts";
 
 /** How long one provider may take to answer. Milliseconds. */
@@ -27,6 +28,7 @@ export const check: Command = {
           provider,
           place,
           verdict: await probe(provider, place, offline),
+          missing: offline ? [] : await missingFormats(provider, place),
         })),
       ),
     );
@@ -38,9 +40,10 @@ export const check: Command = {
       address: `${config.host}:${config.port}`,
       keys: config.keys.map(({ name }) => name),
       plugins: plugins.map(({ plugin, source }) => ({ name: plugin.name, source })),
-      providers: probed.map(({ provider, place, verdict }) => ({
+      providers: probed.map(({ provider, place, verdict, missing }) => ({
         name: place.name,
         verdict,
+        missing,
         baseUrl: place.baseUrl,
         source: provider.source,
       })),
@@ -63,7 +66,8 @@ interface Report {
   /** Names of the gateway keys. */
   keys: string[];
   plugins: { name: string; source: string }[];
-  providers: { name: string; verdict: Verdict; baseUrl: string; source: string }[];
+  /** `missing`: formats the provider declares and the host does not speak; calls go there in another one. */
+  providers: { name: string; verdict: Verdict; missing: string[]; baseUrl: string; source: string }[];
   routes: [name: string, models: string][];
   off: { name: string; reason: string }[];
   faults: string[];
@@ -71,9 +75,12 @@ interface Report {
 
 function describe(report: Report): string {
   const dropped = report.plugins.filter(({ source }) => source !== "built-in");
-  const providers = report.providers.map(({ name, verdict, baseUrl, source }) => [
+  const providers = report.providers.map(({ name, verdict, missing, baseUrl, source }) => [
     name,
-    paint(isFault(verdict) ? "red" : "green", verdict),
+    paint(
+      isFault(verdict) ? "red" : "green",
+      [verdict, ...missing.map((format) => `no ${format}`)].join(", "),
+    ),
     baseUrl,
     source === "built-in" ? "" : source,
   ]);
@@ -101,6 +108,7 @@ interface Probed {
   provider: ActiveProvider;
   place: Deployment;
   verdict: Verdict;
+  missing: string[];
 }
 
 function faultOf({ place, verdict }: Probed): string[] {

@@ -5,6 +5,7 @@ import { describePlan, type PlannedTarget } from "../gateway/plan.ts";
 import type { Registry } from "../gateway/registry.ts";
 import type { Command, Context } from "./command.ts";
 import { CONFIG_FLAGS, JSON_FLAG, valueFlags } from "./command.ts";
+import { missingFormats } from "./spoken-formats.ts";
 import { table } from "./terminal.ts";
 
 export const models: Command = {
@@ -21,9 +22,24 @@ export const models: Command = {
     const { assemble } = await import("../assemble.ts");
     const { registry } = await assemble(config, context.env, locate);
     const [name] = context.words;
-    return name === undefined ? list(registry, context) : explain(registry, name, context);
+    if (name === undefined) return list(registry, context);
+    await noteMissingFormats(registry, name);
+    return explain(registry, name, context);
   },
 };
+
+/** Asks the hosts of a name which formats they speak; one that does not answer is believed. */
+async function noteMissingFormats(registry: Registry, name: string): Promise<void> {
+  const providers = new Set(registry.explain(name).map(({ provider }) => provider));
+  const hosts = registry.providers
+    .filter((provider) => providers.has(provider.name))
+    .flatMap((provider) => provider.deployments.map((place) => ({ provider, place })));
+  await Promise.all(
+    hosts.map(async ({ provider, place }) => {
+      for (const format of await missingFormats(provider, place)) registry.noteLacking(place, format);
+    }),
+  );
+}
 
 function list(registry: Registry, { flags, print }: Context): number {
   const providers = registry.providers.map(({ name, patterns }) => ({ name, patterns }));

@@ -113,6 +113,12 @@ export class Call {
     this.#stop.abort(reason);
   }
 
+  /** The running attempt goes on at the same place in another format. */
+  turnTo(target: Target): void {
+    this.#forget();
+    this.target = target;
+  }
+
   /** Begins an attempt; what an earlier one left behind does not leak into it. @param waited milliseconds before it */
   begin(target: Target, waited: number): Attempt {
     if (this.attempts.length > 0) this.#forget();

@@ -10,10 +10,12 @@ import type { UpstreamTimeouts } from "../core/provider.ts";
 import { attempt } from "./attempts.ts";
 import type { Clock } from "./clock.ts";
 import { exchangeEvents } from "./exchange-events.ts";
+import { isMissingPath } from "./missing-path.ts";
 import { exchangeNative } from "./exchange-native.ts";
 import type { Health } from "./health/index.ts";
 import type { ReasoningCache } from "./reasoning-cache.ts";
 import type { Registry } from "./registry.ts";
+import { inNextFormat } from "./spoken-formats.ts";
 import type { Settler } from "./settle.ts";
 import type { Retries } from "./walk.ts";
 
@@ -68,7 +70,26 @@ export function exchange(incoming: Incoming, gateway: Gateway): Promise<Answer> 
   return attempt(incoming, gateway, ask);
 }
 
-function ask(incoming: Incoming, gateway: Gateway): Promise<Answer> {
+/**
+ * One attempt. A host that does not have the path of a format is asked in the next one its provider declares; when that
+ * has answered, it is remembered.
+ */
+async function ask(incoming: Incoming, gateway: Gateway): Promise<Answer> {
+  const { call, format } = incoming;
+  const target = call.target!;
+  try {
+    return await askOnce(incoming, gateway);
+  } catch (thrown) {
+    const next = isMissingPath(thrown, call) && inNextFormat(target, format.id);
+    if (!next) throw thrown;
+    call.turnTo(next);
+    const answer = await ask(incoming, gateway);
+    gateway.registry.noteLacking(target.deployment, target.format);
+    return answer;
+  }
+}
+
+function askOnce(incoming: Incoming, gateway: Gateway): Promise<Answer> {
   const { call } = incoming;
   const target = call.target!;
   if (target.substitute) call.lose("substituted", "model", target.reason);

@@ -10,7 +10,9 @@ import { compilePattern } from "./pattern.ts";
 import type { Choice, Plan } from "./plan.ts";
 import { rank } from "./plan.ts";
 import type { Rule } from "./rules.ts";
-import { describePattern, rulesOf, whyBefore } from "./rules.ts";
+import { rulesOf, whyBefore } from "./rules.ts";
+
+import { SpokenFormats } from "./spoken-formats.ts";
 
 export type { LoadedPlugin, OffProvider } from "./activate.ts";
 
@@ -82,6 +84,7 @@ export class Registry {
   readonly #fallbackPatterns: readonly FallbackList[];
   readonly #offPatterns: readonly { pattern: Pattern; off: OffProvider }[];
   readonly #remembered = new Map<string, Plan>();
+  readonly #spoken = new SpokenFormats();
 
   constructor(options: RegistryOptions) {
     this.formats = new Map(
@@ -131,6 +134,12 @@ export class Registry {
     return plan;
   }
 
+  /** Notes that a host does not speak a format: calls to come go there in the next one. Until the next reload. */
+  noteLacking(deployment: Deployment, format: string): void {
+    this.#spoken.noteLacking(deployment, format);
+    this.#remembered.clear();
+  }
+
   /** The first place of a plan, whatever is known of its health. @throws as {@link plan} */
   resolve(model: string, clientFormat: string): Target {
     return rank(this.plan(model, clientFormat).choices, () => "")[0]!.target;
@@ -177,7 +186,7 @@ export class Registry {
     const rule = this.#rules.find((candidate) => candidate.pattern.test(name));
     if (!rule) return [];
     return rule.provider.deployments.map((deployment) => ({
-      target: target(rule, deployment, name, clientFormat, prefix),
+      target: this.#spoken.target(rule, deployment, name, clientFormat, prefix),
       weight: weight * deployment.weight,
       priority: [priority, deployment.priority],
     }));
@@ -292,30 +301,6 @@ export class Registry {
     }
     return [...entries].map(([id, provider]) => ({ id, provider }));
   }
-}
-
-function target(
-  { provider, pattern }: Rule,
-  deployment: Deployment,
-  name: string,
-  clientFormat: string,
-  prefix: string,
-): Target {
-  const model = pattern.strip(name);
-  const reason = `${prefix}${describePattern(pattern)} of ${provider.name}`;
-  if (!provider.speaks)
-    return { provider, deployment, model, lane: "generated", format: "", url: "", reason };
-  const format =
-    provider.speaks[clientFormat] !== undefined ? clientFormat : Object.keys(provider.speaks)[0]!;
-  return {
-    provider,
-    deployment,
-    model,
-    lane: format === clientFormat ? "native" : "translated",
-    format,
-    url: deployment.baseUrl + provider.speaks[format]!,
-    reason,
-  };
 }
 
 function placeOf({ target: { deployment, model } }: Choice): string {

@@ -1,8 +1,9 @@
 /**
- * The one error of the gateway. It is born where the fact is known and rendered once, at the edge, by the client
- * codec of the route that was called (`contract.md` A.7, B.8, E.10). Anything else that is thrown becomes
- * `internal` with a neutral sentence.
+ * The one error of the gateway. It is raised where the fact is known and rendered once, by the client codec of the route
+ * that was called. Anything else that is thrown becomes `internal` with a neutral sentence.
  */
+import type { JsonObject } from "./json.ts";
+
 export type ErrorKind =
   | "invalid-request"
   | "authentication"
@@ -46,6 +47,8 @@ export interface ErrorFacts {
   code?: string;
   /** The JSON path of the field at fault, in the client's own spelling (`messages[2].content`). */
   param?: string;
+  /** Further facts for programs; a messages client finds them beside `error_code`. */
+  details?: JsonObject;
   /** Overrides the status of the kind. */
   status?: number;
   /** Seconds until another try makes sense. */
@@ -62,6 +65,7 @@ export class GatewayError extends Error {
   readonly kind: ErrorKind;
   readonly code?: string;
   readonly param?: string;
+  readonly details?: JsonObject;
   readonly status: number;
   readonly retryAfter?: number;
   readonly shouldRetry?: boolean;
@@ -73,6 +77,7 @@ export class GatewayError extends Error {
     this.kind = kind;
     this.code = facts.code;
     this.param = facts.param;
+    this.details = facts.details;
     this.status = facts.status ?? STATUS[kind];
     this.retryAfter = facts.retryAfter;
     this.shouldRetry = facts.shouldRetry;
@@ -81,9 +86,9 @@ export class GatewayError extends Error {
 
   /** The same error with some of its facts exchanged. */
   with(facts: ErrorFacts): GatewayError {
-    const { code, param, status, retryAfter, shouldRetry, headers, cause } = this;
+    const { code, param, details, status, retryAfter, shouldRetry, headers, cause } = this;
     return new GatewayError(this.kind, this.message, {
-      ...{ code, param, status, retryAfter, shouldRetry, headers, cause },
+      ...{ code, param, details, status, retryAfter, shouldRetry, headers, cause },
       ...facts,
     });
   }

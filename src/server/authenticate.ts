@@ -16,7 +16,7 @@ export function createAuthenticate(keyring: Keyring): Authenticate {
       shown
         ? "The API key is not one of this gateway's; ask its operator for a key."
         : "No API key was given; send it as `Authorization: Bearer KEY` or `x-api-key: KEY`.",
-      { code: "invalid_api_key", headers: { "www-authenticate": "Bearer" } },
+      { ...(shown && { code: "invalid_api_key" }), headers: { "www-authenticate": "Bearer" } },
     );
   };
 }

@@ -242,6 +242,43 @@ describe("fallbacks", () => {
     }
   });
 
+  test("with nothing to stand in, each client reads of it in the words of its own dialect", async () => {
+    const error = {
+      type: "invalid_request_error",
+      message: "prompt is too long: 210000 tokens > 200000 maximum",
+    };
+    const one = upstream(json({ type: "error", error }, 400));
+    const two = upstream(
+      json(
+        {
+          error: {
+            message:
+              "This model's maximum context length is 200000 tokens. However, your messages resulted in 210000 tokens.",
+          },
+        },
+        400,
+      ),
+    );
+    const running = await gateway({
+      providers: {
+        anthropic: { apiKey: "sk-none", baseUrl: one.url },
+        openai: { apiKey: "sk-none", baseUrl: `${two.url}/v1` },
+      },
+    });
+    const told = async (path: string, model: string) => {
+      const { status, text } = await ask(running, { path, body: { model, max_tokens: 9 } });
+      return [status, (JSON.parse(text) as { error: { message: string } }).error.message];
+    };
+    expect(await told("/v1/chat/completions", "anthropic/m")).toEqual([
+      400,
+      "This model's maximum context length is 200000 tokens. However, your messages resulted in 210000 tokens. Please reduce the length of the messages.",
+    ]);
+    expect(await told("/v1/messages", "openai/m")).toEqual([
+      400,
+      "prompt is too long: 210000 tokens > 200000 maximum (capability_rejected: prompt_too_long)",
+    ]);
+  });
+
   test("a program may fail and be stood in for", async () => {
     const running = await gateway({ fallbacks: { "mock/error-503": ["mock/throw", "mock/echo"] } });
     const { status, headers } = await ask(running, { body: { model: "mock/error-503" } });

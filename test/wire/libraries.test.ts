@@ -1,10 +1,11 @@
 /** What stands above the SDKs: the loop that calls tools by itself, and a library with a parser of its own. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createAnthropic } from "@ai-sdk/anthropic";
+import type Anthropic from "@anthropic-ai/sdk";
 import type OpenAI from "openai";
 import { type RunningGateway, startGateway, upstreamConfig } from "../helpers/gateway.ts";
 import { chunk } from "../helpers/places.ts";
-import { openaiClient } from "../helpers/sdk.ts";
+import { anthropicClient, openaiClient } from "../helpers/sdk.ts";
 import {
   type Answer,
   json,
@@ -17,11 +18,13 @@ import {
 let gateway: RunningGateway;
 let upstream: Upstream;
 let openai: OpenAI;
+let anthropic: Anthropic;
 
 beforeAll(async () => {
   upstream = startUpstream(json({}));
   gateway = await startGateway({ config: upstreamConfig({ openai: upstream.url, anthropic: upstream.url }) });
   openai = openaiClient(gateway.url);
+  anthropic = anthropicClient(gateway.url);
 });
 
 afterAll(async () => {
@@ -128,6 +131,72 @@ describe("G-28: the SDK's own loop over tools takes both its steps", () => {
         expect(await runner.finalContent()).toBe("It is 5.");
         expect(asked).toEqual([{ a: 2, b: 3 }]);
       });
+});
+
+describe("Anthropic's tool runner takes both its steps", () => {
+  const upstreams: Record<string, { model: string; answer: (request: UpstreamRequest) => Answer }> = {
+    gpt: { model: "openai/gpt-5.4", answer: chatUpstream },
+    claude: { model: "anthropic/claude-opus-4-6", answer: messagesUpstream },
+  };
+  for (const [name, { model, answer }] of Object.entries(upstreams))
+    for (const stream of [false, true])
+      test(`${name}${stream ? ", streamed" : ""}`, async () => {
+        upstream.answer(answer);
+        const before = upstream.requests.length;
+        const asked: unknown[] = [];
+        const add = {
+          type: "custom" as const,
+          name: "add",
+          description: "Adds.",
+          input_schema: {
+            type: "object" as const,
+            properties: { a: { type: "number" }, b: { type: "number" } },
+          },
+          parse: (input: unknown) => input as { a: number; b: number },
+          run: (numbers: { a: number; b: number }) => {
+            asked.push(numbers);
+            return String(numbers.a + numbers.b);
+          },
+        };
+        const runner = anthropic.beta.messages.toolRunner({
+          model,
+          max_tokens: 500,
+          messages: [{ role: "user", content: "What is 2 + 3?" }],
+          tools: [add],
+          stream,
+        });
+        const { content } = await runner.runUntilDone();
+        expect(content).toMatchObject([{ type: "text", text: "It is 5." }]);
+        expect(asked).toEqual([{ a: 2, b: 3 }]);
+        const sent = upstream.requests.slice(before).map(({ body }) => body.toString());
+        expect(sent).toHaveLength(2);
+        // A messages upstream is asked for a thread; another never hears of one, and gets the whole conversation.
+        for (const body of sent) expect(body.includes('"thread"')).toBe(name === "claude");
+        if (name === "gpt") expect(sent[1]).toContain("What is 2 + 3?");
+      });
+});
+
+test("a thread is refused in the words the SDK goes on without one for, and only where there are none", async () => {
+  upstream.answer(messagesUpstream);
+  const ask = async (model: string, thread: object) => {
+    const response = await fetch(`${gateway.url}/v1/messages`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ model, max_tokens: 9, messages: [{ role: "user", content: "hi" }], thread }),
+    });
+    return { status: response.status, body: (await response.json()) as { error?: object } };
+  };
+  for (const thread of [{ type: "create" }, { type: "continue", previous_message_id: "msg_1" }]) {
+    expect((await ask("anthropic/m", thread)).status).toBe(200);
+    for (const model of ["openai/m", "mock/echo"]) {
+      const { status, body } = await ask(model, thread);
+      expect([model, status]).toEqual([model, 400]);
+      expect(body.error).toMatchObject({
+        type: "invalid_request_error",
+        details: { error_code: "thread_unsupported_request", unsupported: ["thread"] },
+      });
+    }
+  }
 });
 
 describe("G-50: @ai-sdk/anthropic reads the stream without an error part", () => {

@@ -274,6 +274,28 @@ for (const { path, model, answer } of ROUTES) {
   });
 }
 
+test("a wrong gateway key is refused in the words of each dialect", async () => {
+  const refused = async (path: string, headers: Record<string, string>) => {
+    const response = await fetch(gateway.url + path, { method: "POST", headers, body: "{}" });
+    const { error } = (await response.json()) as { error: { message: string; type: string; code?: string } };
+    expect(response.status).toBe(401);
+    expect(response.headers.get("www-authenticate")).toBe("Bearer");
+    return error;
+  };
+  const wrong = { authorization: "Bearer wrong" };
+  const chat = await refused("/v1/chat/completions", wrong);
+  expect(chat).toMatchObject({ type: "invalid_request_error", code: "invalid_api_key" });
+  expect(chat.message).toStartWith("Incorrect API key provided");
+  const messages = await refused("/v1/messages", wrong);
+  expect(messages).toMatchObject({
+    type: "authentication_error",
+    details: { error_code: "invalid_api_key" },
+  });
+  const none = await refused("/v1/chat/completions", {});
+  expect(none).toMatchObject({ type: "invalid_request_error", code: "invalid_api_key" });
+  expect(none.message).toStartWith("No API key was given");
+});
+
 test("no log line holds a key or a prompt", async () => {
   await Bun.sleep(100);
   expect(gateway.log.filter((line) => line.startsWith("{")).length).toBeGreaterThan(8);

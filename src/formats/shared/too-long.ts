@@ -25,6 +25,21 @@ export function saysTooLong(sentence: string): boolean {
   return TOO_LONG.test(sentence);
 }
 
+/** How a client dialect says that a prompt is too long. */
+export interface TooLongWords {
+  /** Sentences the dialect's clients recognise as they are. */
+  known: RegExp;
+  withFigures(overflow: Overflow): string;
+  withoutFigures(message: string): string;
+}
+
+/** A vendor's sentence in the words of a client's dialect. */
+export function wordTooLong(message: string, words: TooLongWords): string {
+  if (words.known.test(message)) return message;
+  const overflow = readOverflow(message);
+  return overflow ? words.withFigures(overflow) : words.withoutFigures(message);
+}
+
 /** Tokens. */
 interface Overflow {
   sent: number;
@@ -41,6 +56,7 @@ const FIGURES: readonly { pattern: RegExp; sent: readonly number[]; allowed: num
     sent: [2],
     allowed: 1,
   },
+  { pattern: /must be <= (\d+)[\s\S]*?given: (\d+)/i, sent: [2], allowed: 1 },
   { pattern: /token count[^\d]*(\d+)[\s\S]*?(?:maximum|limit)[^\d]*(\d+)/i, sent: [1], allowed: 2 },
   { pattern: /\((\d+) tokens\)[\s\S]*?context (?:size|length) \((\d+) tokens\)/i, sent: [1], allowed: 2 },
   { pattern: /token limit: (\d+) \(requested: (\d+)\)/i, sent: [2], allowed: 1 },
@@ -49,7 +65,7 @@ const FIGURES: readonly { pattern: RegExp; sent: readonly number[]; allowed: num
 ];
 
 /** The figures in a vendor's sentence, thousands separators or not; nothing where it names only one of the two. */
-export function readOverflow(sentence: string): Overflow | undefined {
+function readOverflow(sentence: string): Overflow | undefined {
   const plain = sentence.replace(/(?<=\d),(?=\d{3})/g, "");
   for (const { pattern, sent, allowed } of FIGURES) {
     const match = pattern.exec(plain);

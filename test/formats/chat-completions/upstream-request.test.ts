@@ -99,7 +99,7 @@ describe("the body", () => {
 
 describe("fields without a counterpart", () => {
   test("G-87: those a caller depends on are refused by their name", async () => {
-    for (const field of ["container", "mcp_servers", "thread", "compaction", "fallbacks", "inference_geo"]) {
+    for (const field of ["container", "mcp_servers", "compaction", "fallbacks", "inference_geo"]) {
       const error = await failure(() =>
         encode({ extra: { messages: { [field]: field === "mcp_servers" ? [{}] : "us" } } }),
       );

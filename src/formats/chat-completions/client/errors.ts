@@ -2,6 +2,8 @@
 import type { ErrorKind, GatewayError } from "../../../core/error.ts";
 import type { ErrorAnswer, Frame } from "../../../core/format.ts";
 import type { JsonObject } from "../../../core/json.ts";
+import type { TooLongWords } from "../../shared/too-long.ts";
+import { wordTooLong } from "../../shared/too-long.ts";
 
 /** How the dialect names each kind. `code` stands where the error brings none. */
 const DIALECT: Record<ErrorKind, { type: string; code?: string }> = {
@@ -44,12 +46,27 @@ function encodeBody(error: GatewayError): JsonObject {
   const { type, code } = DIALECT[error.kind];
   return {
     error: {
-      message: error.message,
+      message: sentenceOf(error),
       type,
       param: error.param ?? null,
       code: error.code ?? code ?? null,
     },
   };
+}
+
+/** LiteLLM, and aider with it, recognises an overflow by how OpenAI's sentence begins. */
+const TOO_LONG: TooLongWords = {
+  known: /^this model's maximum context length is \d+ tokens/i,
+  withFigures: ({ sent, allowed }) =>
+    `This model's maximum context length is ${allowed} tokens. However, your messages resulted in ${sent} tokens. Please reduce the length of the messages.`,
+  withoutFigures: (message) => `This model's maximum context length is exceeded: ${message}`,
+};
+
+/** The error's sentence in words that clients of OpenAI match on. */
+function sentenceOf({ kind, code, message }: GatewayError): string {
+  if (code === "context_length_exceeded") return wordTooLong(message, TOO_LONG);
+  const isWrongKey = kind === "authentication" && code === "invalid_api_key";
+  return isWrongKey ? `Incorrect API key provided. ${message}` : message;
 }
 
 /** RFC 9110 wants a challenge beside every 401. */

@@ -21,7 +21,6 @@ const FOREIGN: Record<string, Record<string, Policy>> = {
   messages: {
     container: reject,
     mcp_servers: (value) => (Array.isArray(value) && value.length === 0 ? undefined : "reject"),
-    thread: reject,
     compaction: reject,
     fallbacks: reject,
     // A promise about where the data stays must not vanish.

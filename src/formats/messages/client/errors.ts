@@ -3,6 +3,8 @@ import type { ErrorKind, GatewayError } from "../../../core/error.ts";
 import { STATUS } from "../../../core/error.ts";
 import type { ErrorAnswer, Frame } from "../../../core/format.ts";
 import type { JsonObject } from "../../../core/json.ts";
+import type { TooLongWords } from "../../shared/too-long.ts";
+import { wordTooLong } from "../../shared/too-long.ts";
 
 /** How the dialect names each kind. `status` only where it differs from the kind's own. */
 const DIALECT: Record<ErrorKind, { type: string; status?: number }> = {
@@ -43,7 +45,7 @@ export function encodeStreamError(error: GatewayError, requestId: string): Frame
 
 function encodeBody(error: GatewayError, requestId: string): JsonObject {
   const { type } = DIALECT[error.kind];
-  const details = error.code === undefined ? {} : { details: { error_code: error.code } };
+  const details = error.code === undefined ? {} : { details: { error_code: error.code, ...error.details } };
   return {
     type: "error",
     error: { type, message: sentenceOf(error), ...details },
@@ -67,34 +69,17 @@ function retryHeaders(error: GatewayError): Record<string, string> {
   };
 }
 
-/** Wordings clients already know how to read. */
-const KNOWN_WORDING = /prompt is too long: \d+ tokens > \d+ maximum|exceed context limit/;
-
-/** How other vendors tell the two numbers: what was sent, and what is allowed. */
-const OVERFLOW: { pattern: RegExp; sent: number; allowed: number }[] = [
-  {
-    pattern:
-      /maximum context length (?:is|of) (\d+)[\s\S]*?(?:resulted in|requested|has|contains?)[^\d]*(\d+)/i,
-    sent: 2,
-    allowed: 1,
-  },
-  { pattern: /input token count[^\d]*(\d+)[\s\S]*?maximum[^\d]*(\d+)/i, sent: 1, allowed: 2 },
-  { pattern: /(\d+) (?:input )?tokens?[\s\S]*?(?:maximum|limit|context)[^\d]*(\d+)/i, sent: 1, allowed: 2 },
-  { pattern: /\((\d+) tokens\)[\s\S]*?context size \((\d+) tokens\)/i, sent: 1, allowed: 2 },
-];
-
 /**
- * Claude Code recovers from an overflow by the wording of the message (contract B.8), so that every vendor's overflow
- * is told in Anthropic's words, with the documented token behind it.
+ * Claude Code recovers from an overflow by the wording of the message, so that every vendor's overflow is told in
+ * Anthropic's words, with the documented token behind it.
  */
-function sentenceOf(error: GatewayError): string {
-  const { message } = error;
-  if (error.code !== "context_length_exceeded" || KNOWN_WORDING.test(message)) return message;
-  const plain = message.replace(/(?<=\d),(?=\d{3})/g, "");
-  for (const { pattern, sent, allowed } of OVERFLOW) {
-    const match = pattern.exec(plain);
-    if (match)
-      return `prompt is too long: ${match[sent]} tokens > ${match[allowed]} maximum (capability_rejected: prompt_too_long)`;
-  }
-  return `prompt is too long (capability_rejected: prompt_too_long): ${message}`;
+const TOO_LONG: TooLongWords = {
+  known: /prompt is too long: \d+ tokens > \d+ maximum|exceed context limit/,
+  withFigures: ({ sent, allowed }) =>
+    `prompt is too long: ${sent} tokens > ${allowed} maximum (capability_rejected: prompt_too_long)`,
+  withoutFigures: (message) => `prompt is too long (capability_rejected: prompt_too_long): ${message}`,
+};
+
+function sentenceOf({ code, message }: GatewayError): string {
+  return code === "context_length_exceeded" ? wordTooLong(message, TOO_LONG) : message;
 }

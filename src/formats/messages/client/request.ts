@@ -1,6 +1,7 @@
 /** A Messages request → the canonical request (contract B.2 to B.5). */
 import type { Call } from "../../../core/call.ts";
 import type { AnswerFormat, Block, ChatRequest, ReasoningWish, Turn } from "../../../core/chat.ts";
+import { GatewayError } from "../../../core/error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
 import { list, number, text } from "../../shared/read.ts";
@@ -34,6 +35,7 @@ const CANONICAL = new Set([
  * @throws GatewayError `invalid-request` for a known block without what makes it one.
  */
 export function decodeRequest(body: JsonObject, call: Call): ChatRequest {
+  if (body.thread != null) refuseThread(call);
   const messages = list(body.messages);
   const lose: Lose = (path) => call.lose("dropped", bracketPath(path));
   const thinking = decodeThinking(body.thinking);
@@ -63,6 +65,20 @@ export function decodeRequest(body: JsonObject, call: Call): ChatRequest {
     style: { hideReasoning: wish?.display === "omitted" },
     extra: { [FORMAT]: collectExtra(body, output, thinking.rest) },
   };
+}
+
+/**
+ * A thread is a conversation that Anthropic keeps, of which the request holds only what is new. The vendor's SDK goes on
+ * with whole conversations when it is refused in these words.
+ * @throws GatewayError unless the target speaks this format
+ */
+function refuseThread({ target }: Call): void {
+  if (!target || target.format === FORMAT) return;
+  throw new GatewayError(
+    "invalid-request",
+    `thread: the provider ${target.provider.name} keeps no message threads; send the whole conversation without it.`,
+    { param: "thread", code: "thread_unsupported_request", details: { unsupported: ["thread"] } },
+  );
 }
 
 /** `messages.0.content.1` → `messages[0].content[1]`, as losses are spelled. */

@@ -5,6 +5,7 @@ import type { Path } from "./config/error.ts";
 import type { Config } from "./config/schema.ts";
 import { GatewayError } from "./core/error.ts";
 import { describeThrown } from "./core/thrown.ts";
+import { Backlog } from "./gateway/backlog.ts";
 import { Clock } from "./gateway/clock.ts";
 import { containHooks } from "./gateway/contain.ts";
 import type { Gateway } from "./gateway/exchange.ts";
@@ -18,7 +19,7 @@ import { Admission } from "./server/admission.ts";
 import { createApp } from "./server/app.ts";
 import { createAuthenticate } from "./server/authenticate.ts";
 import type { Listener } from "./server/listen.ts";
-import { allowSilence, listen } from "./server/listen.ts";
+import { allowSilence, disconnect, listen } from "./server/listen.ts";
 import { writeTo, type WriteLog } from "./server/log-buffer.ts";
 import { createLogger } from "./server/log.ts";
 import { createRequestId, respondError } from "./server/respond.ts";
@@ -74,14 +75,16 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   const format = config.log.format === "auto" ? (options.terminal ? "pretty" : "json") : config.log.format;
   let hide = (text: string) => text;
   const logger = createLogger({ format, level: config.log.level, worker, hide: (text) => hide(text), write });
+  const clock = new Clock();
   /** What outlives a reload. */
   const lasting = {
     health: new Health({
       onAlert: (sentence) => logger.fault(sentence),
       onChange: (sentence) => logger.info(sentence, {}),
     }),
-    clock: new Clock(),
+    clock,
     reasoning: new ReasoningCache(),
+    backlog: new Backlog(clock),
   };
   const stopAlerts = onTransportAlert((sentence) => logger.fault(sentence));
   let draining = false;
@@ -113,6 +116,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       admission: new Admission(config.limits),
       address: (request) => server?.requestIP(request)?.address ?? "",
       allowSilence: (request, allowed) => allowSilence(server, request, allowed),
+      disconnect: (request) => disconnect(server, request),
       version: VERSION,
       ready: () => !draining,
     });

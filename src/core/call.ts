@@ -80,6 +80,10 @@ export class Call {
 
   /** Set by the server: called once at the end, before the last byte is handed over. */
   release?: () => void;
+  /** Set by the server: closes the client's connection within seconds, without ending the answer that is on it. */
+  disconnect?: () => void;
+  /** Set by the stream of the answer: drops a client that does not read. */
+  cutOff?: (reason: GatewayError) => void;
 
   constructor(id: string, format: string, headers: Headers) {
     this.id = id;

@@ -105,12 +105,16 @@ export interface Watch {
   frame(frame: Frame, seen: Seen): void;
   /** Reads a whole JSON answer. */
   answer(body: JsonObject, seen: Seen): void;
+  /** The event that ends a stream, as bytes; the client of a finished answer gets it when the provider never sends it. */
+  terminator?: string;
 }
 
 /** What was seen of a passing answer. */
 export interface Seen {
   usage?: Usage;
   finish?: FinishReason;
+  /** Every choice seen so far has its finish reason: only usage and the terminator are still due. */
+  finished?: boolean;
   /** The terminator passed (`[DONE]`, `message_stop`): nothing can follow. */
   terminated: boolean;
   /** The answer is whole even if the terminator never comes (a finish reason for each choice was seen). */

@@ -150,6 +150,7 @@ const PROVIDER: Table<Provider> = {
 
 const WATCH: Table<Watch> = {
   marks: required(texts),
+  terminator: text,
   frame: required(callable),
   answer: required(callable),
 };

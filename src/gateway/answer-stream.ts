@@ -1,7 +1,6 @@
 /**
- * The body of a streamed answer: bytes are pulled, one piece at a time, when the client is ready for them. It is a
- * native stream and not a generator because only that one shows a failure to the client (runtime finding 3), and it
- * pulls because a pushed one holds everything a slow client does not read (finding 6).
+ * The body of a streamed answer. The server pulls one piece at a time when the client's socket takes more; a stream that
+ * pushed would hold in memory everything a slow client does not read.
  */
 import type { Call } from "../core/call.ts";
 import { GatewayError } from "../core/error.ts";
@@ -14,6 +13,8 @@ import { tellable } from "./redact.ts";
 export interface ByteSource {
   /** The next piece; `undefined` at a proper end. Throws when the answer breaks. */
   next(): Promise<Uint8Array | undefined>;
+  /** The failure that the provider reported in what was passed on; known when `next` gives the end. */
+  readonly error?: GatewayError | undefined;
   /** Bytes that must stand before an error event, when a piece was cut off in mid-event; no sign of life fits there. */
   beforeError?(): string;
   /** Nobody wants the rest. */
@@ -40,7 +41,10 @@ export interface StreamEnding {
 
 const encoder = new TextEncoder();
 
-/** Writes a source out in the client's dialect; a failure becomes its in-band error event, with no terminator after. */
+/**
+ * Writes a source out in the client's dialect. A failure becomes an error event of that dialect, and the connection is
+ * closed behind it without ending the body: some clients ignore the event and would take a clean end for a whole answer.
+ */
 export function answerStream(
   source: ByteSource,
   call: Call,
@@ -54,12 +58,18 @@ export function answerStream(
   let heardAt = performance.now();
   let sentAt = heardAt;
   let over = false;
+  /** The answer has failed, and what the client was sent of it has been handed to its socket. */
+  let isFlushed = false;
+  /** The connection is being closed. */
+  let isClosing = false;
 
   const watcher = {
     tick(now: number): void {
+      if (isClosing) return;
+      if (isFlushed) return close();
       if (!waiting) return now - sentAt > clocks.readMs ? cutOff(unread(clocks.readMs)) : undefined;
       if (now - heardAt > clocks.gapMs) fail(silence(clocks.gapMs));
-      else if (now - sentAt > clocks.heartbeatMs && !source.beforeError?.()) {
+      else if (now - sentAt > clocks.heartbeatMs && !call.outcome && !source.beforeError?.()) {
         sentAt = now;
         controller.enqueue(heartbeat);
       }
@@ -69,16 +79,23 @@ export function answerStream(
   const end = (settle: () => void) => {
     if (over) return;
     over = true;
-    clocks.clock.remove(watcher);
     settle();
+  };
+
+  const close = () => {
+    isClosing = true;
+    clocks.clock.remove(watcher);
+    if (call.disconnect) call.disconnect();
+    else controller.error(new Error("The answer is not whole."));
   };
 
   const fail = (thrown: unknown) => {
     const error = tellable(thrown, call);
     end(() => ending.failed(error));
     const frames = codec.encodeStreamError(error, call.id).map(writeFrame).join("");
+    sentAt = performance.now();
+    waiting = false;
     controller.enqueue(encoder.encode((source.beforeError?.() ?? "") + frames));
-    controller.close();
     source.stop(error);
     call.abort(error);
   };
@@ -88,14 +105,21 @@ export function answerStream(
     end(() => ending.failed(error));
     call.abort(error);
     source.stop(error);
-    controller.error(error);
+    close();
   };
+  call.cutOff ??= cutOff;
 
   const pass = (piece: Uint8Array | undefined) => {
     waiting = false;
     if (over) return;
     heardAt = sentAt = performance.now();
     if (piece) return controller.enqueue(piece);
+    const { error } = source;
+    if (error) {
+      isFlushed = true;
+      return end(() => ending.failed(error));
+    }
+    clocks.clock.remove(watcher);
     end(() => ending.complete());
     controller.close();
   };
@@ -112,11 +136,17 @@ export function answerStream(
         clocks.clock.add(watcher);
       },
       pull() {
+        // What was enqueued last has left; the stream stays open, because only then is its end not a clean one.
+        if (over) {
+          isFlushed = true;
+          return new Promise<void>(() => {});
+        }
         waiting = true;
         return source.next().then(pass, stumble);
       },
       cancel(reason) {
         waiting = false;
+        clocks.clock.remove(watcher);
         call.abort(clientLeft());
         source.stop(reason);
         end(() => ending.cancelled());

@@ -7,8 +7,9 @@ import type { Call } from "../core/call.ts";
 import type { ChatRequest } from "../core/chat.ts";
 import { GatewayError } from "../core/error.ts";
 import type { ChatEvent } from "../core/events.ts";
-import type { Frame, Seen, UpstreamCodec } from "../core/format.ts";
+import type { Frame, Seen, UpstreamCodec, Watch } from "../core/format.ts";
 import { isObject, parseJson } from "../core/json.ts";
+import { marksOf } from "../stream/tap.ts";
 import { SseParser, writeFrame } from "../stream/sse.ts";
 import type { ByteSource } from "./answer-stream.ts";
 import { answerStream } from "./answer-stream.ts";
@@ -16,6 +17,8 @@ import { generated } from "./contain.ts";
 import { answerHooks, fromList, look, meter, toList } from "./events.ts";
 import { timeoutsOf } from "./deadline.ts";
 import type { Answer, Gateway, Incoming } from "./exchange.ts";
+import { Overtime } from "./overtime.ts";
+import { PacedReader } from "./backlog.ts";
 import { rememberReasoning, restoreReasoning } from "./reasoning-cache.ts";
 import { withoutReasoning } from "./recover.ts";
 import { CredentialMask } from "./redact.ts";
@@ -96,7 +99,7 @@ async function sendTranslated(
   const target = call.target!;
   const codec = gateway.registry.formats.get(target.format)!.upstream!;
   const attempt = async (wanted: ChatRequest) =>
-    sendEncoded(encodeUpstream(wanted, call, codec, gateway), codec, call);
+    sendEncoded(encodeUpstream(wanted, call, codec, gateway), codec, call, gateway);
   try {
     return await attempt(request);
   } catch (thrown) {
@@ -111,12 +114,13 @@ async function sendEncoded(
   { body, headers }: Encoded,
   codec: UpstreamCodec,
   call: Call,
+  gateway: Gateway,
 ): Promise<AsyncIterable<ChatEvent>> {
   const target = call.target!;
   const response = await send({ target, url: target.url, body: [body], headers }, call);
   if (!response.ok)
     throw codec.decodeError(response.status, response.headers, await readErrorText(response, call.target!));
-  return decoded(response, codec, call);
+  return decoded(response, codec, call, gateway);
 }
 
 /**
@@ -141,7 +145,7 @@ export async function exchangeAnswer(
       { code: "upstream_invalid_answer", cause },
     );
   }
-  const events = observed(await decoded(response, codec, call), call, gateway);
+  const events = observed(await decoded(response, codec, call, gateway), call, gateway);
   return call.stream ? streamedAnswer(events, incoming, gateway) : jsonAnswer(events, incoming, gateway);
 }
 
@@ -149,10 +153,11 @@ async function decoded(
   response: UpstreamResponse,
   codec: UpstreamCodec,
   call: Call,
+  gateway: Gateway,
 ): Promise<AsyncIterable<ChatEvent>> {
   const type = response.headers.get("content-type") ?? "";
   if (type.includes("text/event-stream") && response.body)
-    return codec.decodeStream(framesOf(response, codec, call), call);
+    return codec.decodeStream(framesOf(response, codec, call, gateway), call);
   return fromList(codec.decodeAnswer(await readJson(response, call), call));
 }
 
@@ -174,19 +179,23 @@ async function* framesOf(
   response: UpstreamResponse,
   codec: UpstreamCodec,
   call: Call,
+  { backlog, clock }: Gateway,
 ): AsyncGenerator<Frame> {
-  const reader = response.body!.getReader();
+  const reader = new PacedReader(response.body!.getReader(), call, backlog);
   const parser = new SseParser();
   const mask = new CredentialMask(call.target!);
-  let last: Frame | undefined;
+  const ending = new Ending(codec.watch);
+  const overtime = new Overtime(clock, () => void reader.cancel().catch(() => {}));
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done || !value) return;
       for (const frame of parser.push(mask.push(value))) {
-        last = frame;
+        ending.see(frame);
         yield frame;
       }
+      if (ending.isDue) overtime.start();
+      else overtime.stop();
     }
   } catch (cause) {
     if (call.stop.reason) throw call.stop.reason;
@@ -196,15 +205,36 @@ async function* framesOf(
       cause,
     });
   } finally {
-    if (last && isTerminator(last, codec)) void letGo(reader);
+    overtime.stop();
+    if (ending.isHere) void letGo(reader);
     else await reader.cancel().catch(() => {});
   }
 }
 
-function isTerminator(frame: Frame, codec: UpstreamCodec): boolean {
-  const seen: Seen = { terminated: false, complete: false };
-  codec.watch.frame(frame, seen);
-  return seen.terminated;
+/** Sees in passing how far the end of a stream is. */
+class Ending {
+  readonly #watch: Watch;
+  readonly #marks: RegExp;
+  readonly #seen: Seen = { terminated: false, complete: false };
+
+  constructor(watch: Watch) {
+    this.#watch = watch;
+    this.#marks = marksOf(watch);
+  }
+
+  see(frame: Frame): void {
+    if (this.#marks.test(frame.data)) this.#watch.frame(frame, this.#seen);
+  }
+
+  /** The terminator has come. */
+  get isHere(): boolean {
+    return this.#seen.terminated;
+  }
+
+  /** The finish reason has come and the terminator has not. */
+  get isDue(): boolean {
+    return this.#seen.finished === true && !this.#seen.terminated;
+  }
 }
 
 async function jsonAnswer(

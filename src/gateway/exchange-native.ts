@@ -5,7 +5,7 @@
  */
 import type { Call } from "../core/call.ts";
 import { GatewayError } from "../core/error.ts";
-import type { Seen, UpstreamCodec } from "../core/format.ts";
+import type { Seen, UpstreamCodec, Watch } from "../core/format.ts";
 import { isObject, parseJson } from "../core/json.ts";
 import { Tap } from "../stream/tap.ts";
 import type { ByteSource } from "./answer-stream.ts";
@@ -15,10 +15,12 @@ import { exchangeAnswer } from "./exchange-events.ts";
 import type { Answer, Gateway, Incoming } from "./exchange.ts";
 import type { NativeBody } from "./native-body.ts";
 import { nativeBody } from "./native-body.ts";
+import { Overtime } from "./overtime.ts";
+import { PacedReader } from "./backlog.ts";
 import { PassedRefusal } from "./refusal.ts";
 import { bytesWithoutSecrets, CredentialMask, headersWithoutCredential } from "./redact.ts";
 import { answerHeaders, STREAM_HEADERS } from "./reply.ts";
-import { headerFilters, LINGER_MS, readAnswer, readErrorText, send, upstreamHeaders } from "./send.ts";
+import { headerFilters, letGo, readAnswer, readErrorText, send, upstreamHeaders } from "./send.ts";
 import { refuseLosses } from "./strict.ts";
 import type { ByteReader, UpstreamResponse } from "./transport.ts";
 import { asksForUsage, noteUsageRefusal } from "./usage-request.ts";
@@ -124,7 +126,7 @@ async function streamedAnswer(
 ): Promise<Answer> {
   const { call, format } = incoming;
   if (!response.body) throw notAnAnswer(call);
-  const source = new RelaySource(response, tap, call);
+  const source = new RelaySource(response, tap, incoming, gateway);
   await source.holdHead();
   call.status = response.status;
   const { settler, clock, timeouts } = gateway;
@@ -134,7 +136,7 @@ async function streamedAnswer(
     format.client,
     { clock, ...timeouts, gapMs: timeoutsOf(call, timeouts).gapMs },
     {
-      complete: () => (source.error ? settler.failed(call, source.error) : settler.complete(call)),
+      complete: () => settler.complete(call),
       failed: (error) => settler.failed(call, error),
       cancelled: () => settler.cancelled(call),
     },
@@ -155,15 +157,24 @@ class RelaySource implements ByteSource {
   readonly #tap: Tap;
   readonly #call: Call;
   readonly #mask: CredentialMask;
+  readonly #overtime: Overtime;
+  /** Several choices may come one after the other: that the first has its finish reason does not end such an answer. */
+  readonly #hasOneChoice: boolean;
   #held: Uint8Array[] = [];
   #ended = false;
-  #giveUp: ReturnType<typeof setTimeout> | undefined;
+  /** The provider finished its answer, and neither ended it nor said anything more. */
+  #isOverdue = false;
 
-  constructor(response: UpstreamResponse, tap: Tap, call: Call) {
-    this.#reader = response.body!.getReader();
+  constructor(response: UpstreamResponse, tap: Tap, incoming: Incoming, gateway: Gateway) {
+    this.#reader = new PacedReader(response.body!.getReader(), incoming.call, gateway.backlog);
     this.#tap = tap;
-    this.#call = call;
-    this.#mask = new CredentialMask(call.target!);
+    this.#call = incoming.call;
+    this.#mask = new CredentialMask(incoming.call.target!);
+    this.#hasOneChoice = incoming.spanOf("n") === undefined;
+    this.#overtime = new Overtime(gateway.clock, () => {
+      this.#isOverdue = true;
+      void this.#reader.cancel().catch(() => {});
+    });
   }
 
   /**
@@ -214,7 +225,7 @@ class RelaySource implements ByteSource {
   }
 
   stop(reason: unknown): void {
-    clearTimeout(this.#giveUp);
+    this.#overtime.stop();
     book(this.#tap.seen, this.#call);
     this.#reader.cancel(reason).catch(() => {});
   }
@@ -222,7 +233,8 @@ class RelaySource implements ByteSource {
   /** Not an async function: for each chunk of a stream every promise in between is paid again. */
   #pull(): Promise<Uint8Array | undefined> {
     if (this.#ended) return Promise.resolve(undefined);
-    if (this.#tap.seen.terminated) this.#linger();
+    const { seen } = this.#tap;
+    if (seen.terminated || seen.error) return Promise.resolve(this.#leave());
     return this.#reader.read().then(this.#onRead, this.#onBreak);
   }
 
@@ -230,6 +242,9 @@ class RelaySource implements ByteSource {
     if (done || !value) return this.#finish();
     const clean = this.#mask.push(value);
     const piece = clean.length === 0 ? undefined : this.#tap.push(clean);
+    const { seen } = this.#tap;
+    if (seen.finished && !seen.terminated && this.#hasOneChoice) this.#overtime.start();
+    else this.#overtime.stop();
     return piece ? this.#harmless(piece) : this.#pull();
   };
 
@@ -246,24 +261,26 @@ class RelaySource implements ByteSource {
     return error ? bytesWithoutSecrets(piece, this.#call.target!.provider) : piece;
   }
 
-  /**
-   * Behind the terminator an upstream has a second to end its body: what still comes is passed on, and the connection
-   * can be used again. One that stays open must not keep the client waiting (pitfall 36).
-   */
-  #linger(): void {
-    this.#giveUp ??= setTimeout(() => void this.#reader.cancel().catch(() => {}), LINGER_MS);
+  /** The answer ends for the client here; the rest of the body is read so that the connection can be reused. */
+  #leave(): undefined {
+    this.#ended = true;
+    this.#overtime.stop();
+    book(this.#tap.seen, this.#call);
+    void letGo(this.#reader);
   }
 
   /** The end of the upstream's body: proper, or an answer that broke off. */
   #finish(): Uint8Array | undefined {
     if (this.#ended) return undefined;
     this.#ended = true;
-    clearTimeout(this.#giveUp);
+    this.#overtime.stop();
     const { seen } = this.#tap;
     const held = this.#mask.end();
     if (held.length > 0) this.#tap.push(held);
     const rest = this.#tap.rest();
     book(seen, this.#call);
+    // Part of an event would swallow the terminator that is put behind it.
+    if (this.#isOverdue && !seen.terminated) return terminatorOf(this.#tap.watch);
     if (!this.#isOver() && !this.#call.target?.provider.traits?.eofIsStop) throw broken();
     return rest && this.#harmless(rest);
   }
@@ -271,8 +288,12 @@ class RelaySource implements ByteSource {
   /** Nothing more is needed: the answer is whole, or the upstream's own error event has passed. */
   #isOver(): boolean {
     const { seen } = this.#tap;
-    return seen.terminated || seen.complete || seen.error !== undefined;
+    return this.#isOverdue || seen.terminated || seen.complete || seen.error !== undefined;
   }
+}
+
+function terminatorOf({ terminator }: Watch): Uint8Array | undefined {
+  return terminator === undefined ? undefined : Buffer.from(terminator);
 }
 
 function book(seen: Seen, call: Call): void {

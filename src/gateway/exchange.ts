@@ -8,6 +8,7 @@ import type { JsonObject } from "../core/json.ts";
 import type { Hooks } from "../core/plugin.ts";
 import type { UpstreamTimeouts } from "../core/provider.ts";
 import { attempt } from "./attempts.ts";
+import type { Backlog } from "./backlog.ts";
 import type { Clock } from "./clock.ts";
 import { exchangeEvents } from "./exchange-events.ts";
 import { isMissingPath } from "./missing-path.ts";
@@ -27,6 +28,7 @@ export interface Gateway {
   clock: Clock;
   timeouts: Timeouts;
   reasoning: ReasoningCache;
+  backlog: Backlog;
   /** A loss becomes a 400 that names it. */
   strict: boolean;
   /** What is known of the deployments; outlives the registry. */

@@ -175,7 +175,7 @@ export async function discard(response: UpstreamResponse): Promise<void> {
 }
 
 /** Longest wait for an upstream to end a body whose answer is over. Milliseconds. */
-export const LINGER_MS = 1_000;
+const LINGER_MS = 1_000;
 
 /**
  * Leaves a body behind its terminator: reads on in the background to the end of the body, which is next to nothing, so

@@ -10,7 +10,12 @@ import { HeaderList, keepAliveSeconds, MAX_HEAD_BYTES, parseHead } from "./head.
 import type { ByteReader, ByteStream, UpstreamResponse } from "./types.ts";
 
 /** Bytes of a body that may wait for a reader; above it the socket is not read. */
-const HIGH_WATER = 256 * 1024;
+const HIGH_WATER = 64 * 1024;
+/**
+ * A piece of this size shows that the upstream sends faster than it is read. The next one could be half a megabyte, so the
+ * socket is not read before somebody asks for it. Bytes.
+ */
+const LARGE_PIECE = 16 * 1024;
 /** Informational answers in front of the real one. */
 const MAX_INFORMATIONAL = 8;
 const BLANK_LINE = Buffer.from("\r\n\r\n");
@@ -144,13 +149,19 @@ export class Exchange implements UpstreamResponse, ByteReader {
     const waiting = this.#waiting;
     if (waiting) {
       this.#waiting = undefined;
-      return waiting.resolve({ done: false, value: joined(pieces) });
+      const value = joined(pieces);
+      if (value.length >= LARGE_PIECE) this.#pause();
+      return waiting.resolve({ done: false, value });
     }
     for (const piece of pieces) {
       this.#queue.push(piece);
       this.#queuedBytes += piece.length;
     }
-    if (this.#queuedBytes < HIGH_WATER || this.#paused) return;
+    if (this.#queuedBytes >= HIGH_WATER) this.#pause();
+  }
+
+  #pause(): void {
+    if (this.#paused) return;
     this.#paused = true;
     this.#connection?.pause();
   }
@@ -192,6 +203,7 @@ export class Exchange implements UpstreamResponse, ByteReader {
     if (this.#queue.length > 0) return Promise.resolve({ done: false, value: this.#takeQueue() });
     if (this.#failure) return Promise.reject(this.#failure.reason);
     if (this.done) return Promise.resolve({ done: true });
+    if (this.#paused) this.#continue();
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
     });

@@ -16,7 +16,7 @@ export class Tap {
   started = false;
   /** The very first event was an error: nothing of an answer has come. The same at any chunking. */
   failedFirst = false;
-  readonly #watch: Watch;
+  readonly watch: Watch;
   readonly #marks: RegExp;
   readonly #unasked: UsageRequest | undefined;
   #held: Uint8Array[] = [];
@@ -24,7 +24,7 @@ export class Tap {
 
   /** @param unasked token counts were asked for in the client's place: their event is read and not passed on */
   constructor(watch: Watch, unasked?: UsageRequest) {
-    this.#watch = watch;
+    this.watch = watch;
     this.#unasked = unasked;
     this.#marks = marksOf(watch);
   }
@@ -100,7 +100,7 @@ export class Tap {
   #read(bytes: Uint8Array): void {
     if (this.started && !this.#isMarked(bytes)) return;
     for (const frame of parseFrames(bytes)) {
-      this.#watch.frame(frame, this.seen);
+      this.watch.frame(frame, this.seen);
       if (!this.started) this.failedFirst = this.seen.error !== undefined;
       this.started = true;
     }
@@ -126,8 +126,8 @@ function latin(bytes: Uint8Array): string {
 
 const marks = new WeakMap<Watch, RegExp>();
 
-/** All marks in one pattern: one look at the bytes instead of one for each mark. */
-function marksOf(watch: Watch): RegExp {
+/** All marks of a format in one pattern: one look at the bytes instead of one for each mark. */
+export function marksOf(watch: Watch): RegExp {
   let found = marks.get(watch);
   if (!found) marks.set(watch, (found = new RegExp(watch.marks.map(RegExp.escape).join("|"))));
   return found;

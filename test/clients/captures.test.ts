@@ -14,6 +14,7 @@ import { json, startUpstream, type Upstream } from "../helpers/upstream.ts";
 import { chatAnswer, messagesAnswer, type Scenario, scenarios, SIGNATURE, USAGE } from "./answers.ts";
 import { post, replays, seeCompletion, seeMessage, type Replay } from "./replay.ts";
 import { BILLING, missing, type Said, saidInChat, saidInMessages } from "./said.ts";
+import { streamedText } from "../helpers/streamed.ts";
 
 if (!haveCaptures) console.log(NO_CAPTURES);
 
@@ -107,7 +108,7 @@ async function expectOverloadedMessage(replay: Replay): Promise<void> {
   const error = await seeError(() => seeMessage(onChat.url, replay));
   expect(error.type).toBe("overloaded_error");
   const response = await post(onChat.url, replay);
-  const text = await response.text();
+  const text = await streamedText(response);
   if (replay.body.stream !== true) {
     expect(response.status).toBe(529);
     return;

@@ -17,6 +17,7 @@ import { refusalReason } from "./refusals.ts";
 import { requestFaults } from "./request-rules.ts";
 import { changedSettings } from "./settings.ts";
 import { answeringModel, chatVendorsPlugin } from "./vendors.ts";
+import { streamedText } from "../helpers/streamed.ts";
 
 export interface RequestReplay {
   recording: Recording;
@@ -98,7 +99,7 @@ class Lane {
       headers: { "content-type": "application/json" },
       body: JSON.stringify(sent),
     });
-    const text = await response.text();
+    const text = await streamedText(response);
     this.#exchanges.delete(sent.model);
     if (response.status === 400 && !exchange.reached) return refusal(recording, sent, text);
     if (response.status !== 200 || !exchange.reached)

@@ -43,6 +43,18 @@ export function listenerOf(port: number): number {
   throw new Error(`Nobody listens on port ${port}.`);
 }
 
+/** Ports of the clients whose connections to a port of this machine are open on the listener's side. */
+export function connectedTo(port: number): Set<number> {
+  const local = port.toString(16).toUpperCase().padStart(4, "0");
+  const rows = readFileSync("/proc/net/tcp", "utf8")
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/))
+    .filter((row) => row[1]?.endsWith(`:${local}`) && row[3] === ESTABLISHED);
+  return new Set(rows.map((row) => Number.parseInt(row[2]!.split(":")[1]!, 16)));
+}
+
+const ESTABLISHED = "01";
+
 function holdsSocket(pid: string, inode: string | undefined): boolean {
   try {
     const folder = `/proc/${pid}/fd`;

@@ -7,6 +7,7 @@ import { anthropicClient, openaiClient } from "../helpers/sdk.ts";
 import { type Answer, json, silence, startUpstream, type Upstream } from "../helpers/upstream.ts";
 import { exchangeRaw, KEY, startBinary } from "./armour.ts";
 import { goal } from "./goals.ts";
+import { streamedText } from "../helpers/streamed.ts";
 
 let gateway: RunningGateway;
 let upstream: Upstream;
@@ -197,7 +198,7 @@ for (const [path, shape] of Object.entries(DIALECTS)) {
     ];
     for (const [status, pending] of cases) {
       const response = await pending;
-      const text = await response.text();
+      const text = await streamedText(response);
       expect([response.status, withoutParam(text)]).toMatchObject([status, shape]);
       expect(response.headers.get("content-type")).toBe("application/json");
       expect(response.headers.get("x-request-id")).toStartWith("req_");

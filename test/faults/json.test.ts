@@ -4,6 +4,7 @@ import { type RunningGateway, upstreamConfig } from "../helpers/gateway.ts";
 import { json, startUpstream, type Upstream } from "../helpers/upstream.ts";
 import { startBinary } from "./armour.ts";
 import { goal } from "./goals.ts";
+import { streamedText } from "../helpers/streamed.ts";
 
 let gateway: RunningGateway;
 let upstream: Upstream;
@@ -323,7 +324,7 @@ const withValue = ({ model }: Lane, value: string, at: "front" | "back", content
 
 async function refusal(lane: Lane, body: string | Uint8Array): Promise<string | undefined> {
   const response = await ask(lane, body);
-  const text = await response.text();
+  const text = await streamedText(response);
   const inShape = /^\{"(type":"error","error|error)":\{/.test(text) && response.headers.has("x-request-id");
   return response.status === 400 && inShape ? undefined : `${response.status} ${text.slice(0, 120)}`;
 }
@@ -372,7 +373,7 @@ goal(
         for (const content of ["hi", LONG]) {
           served++;
           const response = await ask(lane, withValue(lane, value, "front", content));
-          const text = await response.text();
+          const text = await streamedText(response);
           if (response.status !== 200)
             wrong.push(
               `${lane.path} ${lane.model} ${JSON.stringify(value).slice(0, 60)}: ${response.status} ${text.slice(0, 120)}`,
@@ -534,7 +535,7 @@ test("naughty strings as model names: an answer in the API's shape, no 500, and 
         { path, model },
         JSON.stringify({ model, max_tokens: 9, messages: [{ role: "user", content: "hi" }] }),
       );
-      const text = await response.text();
+      const text = await streamedText(response);
       expect([model, [200, 400, 404]]).toEqual([model, expect.arrayContaining([response.status])]);
       expect([model, response.headers.get("x-request-id")]).toEqual([model, expect.stringMatching(/^req_/)]);
       expect(JSON.parse(text)).toBeObject();

@@ -1,6 +1,7 @@
 /** The four ways through the gateway, and what a client sees at the end of one. */
 import { UPSTREAM_KEYS } from "../helpers/gateway.ts";
 import { TEXT } from "./upstream/index.ts";
+import { streamedText } from "../helpers/streamed.ts";
 
 export interface Lane {
   name: string;
@@ -36,7 +37,7 @@ export async function askLane(url: string, lane: Lane, model: string, stream: bo
       messages: [{ role: "user", content: "hello" }],
     }),
   });
-  const text = await response.text();
+  const text = await streamedText(response);
   return {
     status: response.status,
     text,

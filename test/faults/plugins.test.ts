@@ -7,6 +7,7 @@ import { type RunningGateway } from "../helpers/gateway.ts";
 import { until } from "../helpers/upstream.ts";
 import { buildBinary, listenerOf, startBinary } from "./armour.ts";
 import { goal } from "./goals.ts";
+import { streamedText } from "../helpers/streamed.ts";
 
 const BINARY = resolve(import.meta.dir, "../../dist/weir");
 
@@ -195,7 +196,7 @@ function ask(
 
 /** Whether a whole answer came, or an error in the dialect of the route; anything else is told. */
 async function judge(path: string, response: Response, stream: boolean): Promise<"whole" | "error" | string> {
-  const text = await response.text();
+  const text = await streamedText(response);
   if (text.includes(CANARY)) return `the canary in ${text.slice(0, 200)}`;
   if (stream && response.status === 200) {
     if (text.includes("data: [DONE]") || text.includes("event: message_stop")) return "whole";

@@ -4,6 +4,7 @@ import { answering, failing, inOrder, makeStage, places, post, STREAM } from "..
 import { cut, type Handler, type RawAnswer, silence, stalled, type Upstream } from "../helpers/upstream.ts";
 import { startBinary } from "./armour.ts";
 import { goal } from "./goals.ts";
+import { streamedText } from "../helpers/streamed.ts";
 
 const stage = makeStage(startBinary);
 const { upstream } = stage;
@@ -42,7 +43,7 @@ async function steadily(rate: number, seconds: number, call: () => Promise<boole
   return Promise.all(calls);
 }
 
-const whole = async (response: Response) => (await response.text(), response.ok);
+const whole = async (response: Response) => (await streamedText(response), response.ok);
 
 goal(4, "no retry after the first byte", "0 extra upstream requests", async () => {
   let events = 0;
@@ -56,7 +57,7 @@ goal(4, "no retry after the first byte", "0 extra upstream requests", async () =
       const before = second.requests.length;
       // A model of its own each: one that failed too often would be asked elsewhere from the beginning.
       const response = await post(running, { body: { stream: true, model: `openai/m${cuts++}` }, path });
-      const text = await response.text();
+      const text = await streamedText(response);
       called += second.requests.length - before;
       if (!text.includes("error")) called++;
     }
@@ -117,7 +118,7 @@ goal(
     let errors = 0;
     for (let call = 0; call < 3; call++) {
       const begun = performance.now();
-      const text = await (await converse(running, { stream: true })).text();
+      const text = await streamedText(await converse(running, { stream: true }));
       times.push(Math.round(performance.now() - begun));
       if (text.includes('"code":"timeout"') && !text.includes("[DONE]")) errors++;
     }
@@ -143,7 +144,7 @@ for (const [what, places] of [
       const running = await gateway(upstreams);
       const answered = await steadily(500, 6, async () => {
         const response = await converse(running);
-        await response.text();
+        await streamedText(response);
         return response.status === 503;
       });
       const reached = upstreams.reduce((sum, { requests }) => sum + requests.length, 0);
@@ -264,7 +265,7 @@ goal(
         stream: index % 2 > 0,
         headers: { "x-request-timeout": "10" },
       });
-      const text = await response.text();
+      const text = await streamedText(response);
       return {
         ms: performance.now() - begun,
         timedOut: response.status === 504 || text.includes('"timeout"'),

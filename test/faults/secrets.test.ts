@@ -7,6 +7,7 @@ import { seededRandom } from "../helpers/recordings.ts";
 import { type Answer, json, sse, startUpstream, type Upstream } from "../helpers/upstream.ts";
 import { exchangeRaw, KEY, startBinary } from "./armour.ts";
 import { goal } from "./goals.ts";
+import { streamedText } from "../helpers/streamed.ts";
 
 const SECRETS = {
   openai: "sk-proj-canary-A1b2C3d4E5f6G7h8",
@@ -137,7 +138,7 @@ goal(
           for (const stream of [false, true]) {
             upstream.answer(() => outburst(model));
             const response = await ask(path, body(model, stream));
-            const text = await response.text().catch((cause: Error) => cause.message);
+            const text = await streamedText(response);
             // What one vendor is told of the other's credential it was never sent, so it cannot be masked by name.
             const own = model.startsWith("openai") ? ["anthropic"] : ["openai", "header"];
             search(
@@ -150,7 +151,7 @@ goal(
     for (const path of ROUTES) {
       for (const model of ["angry/x", "mock/throw", "mock/error-500", "mock/cut-after-2", "none/x"]) {
         const response = await ask(path, body(model, true));
-        search(`${path} to ${model}`, await response.text());
+        search(`${path} to ${model}`, await streamedText(response));
         answers++;
       }
       const wrong = `Bearer ${SECRETS.prompt.replaceAll(/[^a-z]/g, "-")}`;
@@ -284,7 +285,7 @@ goal(
         const name = MODELS[index]!;
         upstream.answer(() => json(ANSWERS[name.split("/")[0]!]!));
         forms++;
-        await (await ask(path, body(model || name, false, more), headers, query)).text();
+        await streamedText(await ask(path, body(model || name, false, more), headers, query));
       }
     };
     for (const host of HOSTS) {
@@ -330,7 +331,7 @@ goal(
         for (const [index, path] of ROUTES.entries()) {
           upstream.answer(() => ({ status, headers: { location }, body: "" }));
           forms++;
-          await (await ask(path, body(MODELS[index]!))).text();
+          await streamedText(await ask(path, body(MODELS[index]!)));
         }
     const wrongKeys = upstream.requests.slice(first).filter(({ headers }) => {
       const seen = JSON.stringify([...headers]);
@@ -436,7 +437,7 @@ goal(
           }));
           const count = upstream.requests.length;
           const response = await ask(path, body(model), batch);
-          await response.text();
+          await streamedText(response);
           if (response.status !== 200) passed.push(`status ${response.status} ${index}`);
           for (const [name, value] of [...response.headers])
             if (value.includes("odd-canary")) passed.push(`to the client: ${name}`);

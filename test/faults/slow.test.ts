@@ -3,7 +3,16 @@ import { afterAll, beforeAll } from "bun:test";
 import type { Socket } from "node:net";
 import { type RunningGateway, upstreamConfig } from "../helpers/gateway.ts";
 import { endless, sse, startUpstream, type Upstream } from "../helpers/upstream.ts";
-import { costOf, listenerOf, megabytes, openRaw, quantile, startBinary, writeRequest } from "./armour.ts";
+import {
+  connectedTo,
+  costOf,
+  listenerOf,
+  megabytes,
+  openRaw,
+  quantile,
+  startBinary,
+  writeRequest,
+} from "./armour.ts";
 import { goal } from "./goals.ts";
 
 let gateway: RunningGateway;
@@ -31,8 +40,6 @@ interface Attack {
   opening: string;
   /** What is sent every few seconds. */
   drop?: (count: number) => string;
-  /** Reads nothing of what comes. */
-  deaf?: boolean;
 }
 
 const ATTACKS: readonly Attack[] = [
@@ -97,12 +104,6 @@ const ATTACKS: readonly Attack[] = [
     ),
     drop: () => " ",
   },
-  {
-    what: "readers",
-    connections: 100,
-    opening: writeRequest("POST", POST, ["Host: a", JSON_TYPE, `content-length: ${BODY.length}`], BODY),
-    deaf: true,
-  },
   { what: "silent connections", connections: 100, opening: "" },
 ];
 
@@ -110,15 +111,14 @@ const ATTACKS: readonly Attack[] = [
 const DROP_MS = 5_000;
 
 /** Opens all connections of an attack. @returns milliseconds until each was closed, as they come in. */
-function begin({ connections, opening, drop, deaf }: Attack): { closedAfter: number[]; stop(): void } {
+function begin({ connections, opening, drop }: Attack): { closedAfter: number[]; stop(): void } {
   const closedAfter: number[] = [];
   const startedAt = performance.now();
   const open = new Set<Socket>();
   for (let index = 0; index < connections; index++) {
     const socket = openRaw(gateway.port, opening);
     open.add(socket);
-    if (deaf) socket.pause();
-    else socket.on("data", () => {});
+    socket.on("data", () => {});
     socket.on("close", () => {
       open.delete(socket);
       closedAfter.push(performance.now() - startedAt);
@@ -127,8 +127,6 @@ function begin({ connections, opening, drop, deaf }: Attack): { closedAfter: num
   let count = 0;
   const timer = setInterval(() => {
     count++;
-    // One that reads nothing does not notice its end either, until it is made to look.
-    if (deaf && performance.now() - startedAt > 68_000) for (const socket of open) socket.resume();
     if (drop) for (const socket of open) socket.write(drop(count));
   }, DROP_MS);
   return {
@@ -218,4 +216,59 @@ goal(
     const isAnswered = text.includes('"finish_reason":"stop"');
     return { measured: isAnswered ? "answered" : text.slice(0, 200), holds: isAnswered };
   },
+);
+
+/** How long a client may leave its answer unread; the default only where the time itself is judged. Milliseconds. */
+const READ_MS = process.env["WEIR_GOALS"] ? 60_000 : 5_000;
+const READERS = 500;
+/** Memory that a busy process takes however few readers there are. */
+const FREE_MEMORY = 32e6;
+
+goal(
+  26,
+  "readers that never read",
+  `each connection closed in ${(READ_MS + 15_000) / 1000} s by the gateway, ≤ 128 KB each`,
+  async () => {
+    const own = await startBinary({
+      config: { ...upstreamConfig({ openai: upstream.url }), timeouts: { readMs: READ_MS } },
+    });
+    const sockets: Socket[] = [];
+    try {
+      const pid = listenerOf(own.port);
+      await fetch(`${own.url}/health`);
+      const before = costOf(pid);
+      const startedAt = performance.now();
+      const seconds = () => (performance.now() - startedAt) / 1000;
+      const head = ["Host: a", JSON_TYPE, `content-length: ${BODY.length}`];
+      for (let index = 0; index < READERS; index++) {
+        const socket = openRaw(own.port, writeRequest("POST", POST, head, BODY));
+        socket.pause();
+        sockets.push(socket);
+      }
+      const unread = () => {
+        const connected = connectedTo(own.port);
+        return sockets.filter(({ localPort }) => localPort && connected.has(localPort)).length;
+      };
+      while (unread() < READERS && seconds() < 5) await Bun.sleep(100);
+      const opened = unread();
+      let atLimit: { rss: number; readers: number } | undefined;
+      while (unread() > 0 && seconds() < READ_MS / 1000 + 55) {
+        await Bun.sleep(500);
+        // Just before the first ones are cut off for not reading.
+        if (!atLimit && seconds() > Math.min(READ_MS / 1000, 45))
+          atLimit = { rss: costOf(pid).rss, readers: unread() };
+      }
+      const closedAfter = seconds();
+      const each = Math.max(0, (atLimit?.rss ?? costOf(pid).rss) - before.rss - FREE_MEMORY) / READERS;
+      return {
+        measured: `${opened} opened, ${unread()} left, the last one closed after ${closedAfter.toFixed(1)} s; ${(each / 1e3).toFixed(0)} KB each, resident ${megabytes(before.rss)} → ${megabytes(atLimit?.rss ?? 0)}, at most ${megabytes(costOf(pid).peak)}`,
+        holds: opened === READERS && unread() === 0,
+        inTime: closedAfter <= READ_MS / 1000 + 15 && each <= 128e3,
+      };
+    } finally {
+      for (const socket of sockets) socket.destroy();
+      await own.stop();
+    }
+  },
+  READ_MS + 120_000,
 );

@@ -2,6 +2,7 @@
 import { afterEach } from "bun:test";
 import { type GatewayOptions, type RunningGateway, startGateway } from "./gateway.ts";
 import { type Answer, type Handler, json, sse, startUpstream, type Upstream } from "./upstream.ts";
+import { streamedText } from "./streamed.ts";
 
 /** A piece of a chat-completions stream. */
 export const chunk = (delta: object, finish: string | null = null) =>
@@ -101,5 +102,5 @@ export function post({ url }: { url: string }, asked: Asked = {}): Promise<Respo
 /** Posts it, and reads the whole answer. */
 export async function ask(running: { url: string }, asked: Asked = {}): Promise<Got> {
   const response = await post(running, asked);
-  return { status: response.status, headers: response.headers, text: await response.text() };
+  return { status: response.status, headers: response.headers, text: await streamedText(response) };
 }

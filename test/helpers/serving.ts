@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { streamedText } from "./streamed.ts";
 
 const ROOT = resolve(import.meta.dir, "../..");
 
@@ -163,5 +164,5 @@ export async function ask(
     headers: { "content-type": "application/json", connection: "close" },
     body: JSON.stringify({ model, stream, messages: [{ role: "user", content: "hello" }] }),
   });
-  return { status: response.status, text: await response.text() };
+  return { status: response.status, text: await streamedText(response) };
 }

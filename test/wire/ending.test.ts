@@ -5,6 +5,7 @@ import type OpenAI from "openai";
 import { type RunningGateway, startGateway, UPSTREAM_KEYS, upstreamConfig } from "../helpers/gateway.ts";
 import { anthropicClient, collect, openaiClient, see } from "../helpers/sdk.ts";
 import { cut, html, json, redirect, sse, startUpstream, type Upstream } from "../helpers/upstream.ts";
+import { streamedText } from "../helpers/streamed.ts";
 
 let gateway: RunningGateway;
 let upstream: Upstream;
@@ -114,7 +115,7 @@ async function ask(lane: Lane): Promise<{ status: number; text: string }> {
     headers: { "content-type": "application/json" },
     body: JSON.stringify(bodyOf(lane)),
   });
-  return { status: response.status, text: await response.text().catch(() => "") };
+  return { status: response.status, text: await streamedText(response) };
 }
 
 /** Whether the vendor's own SDK raised an error on the stream. */

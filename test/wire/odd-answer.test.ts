@@ -13,6 +13,7 @@ import {
   startUpstream,
   type Upstream,
 } from "../helpers/upstream.ts";
+import { readStreamed } from "../helpers/streamed.ts";
 
 let gateway: RunningGateway;
 let upstream: Upstream;
@@ -60,8 +61,8 @@ async function ask(stream: boolean, more: object = {}): Promise<Got> {
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
   });
-  const bytes = Buffer.from(await response.arrayBuffer());
-  return { status: response.status, headers: response.headers, bytes, text: bytes.toString("utf8") };
+  const { bytes, text } = await readStreamed(response, true);
+  return { status: response.status, headers: response.headers, bytes, text };
 }
 
 const SSE = { "content-type": "text/event-stream" };

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type RunningGateway, startGateway, upstreamConfig } from "../helpers/gateway.ts";
 import { anthropicClient, openaiClient } from "../helpers/sdk.ts";
 import { json, silence, sse, stalled, startUpstream, type Upstream } from "../helpers/upstream.ts";
+import { streamedText } from "../helpers/streamed.ts";
 
 let gateway: RunningGateway;
 let upstream: Upstream;
@@ -87,7 +88,7 @@ for (const { path, model, stream, sign, error } of ROUTES) {
         await Bun.sleep(1_200);
         return sse([...stream]);
       });
-      const text = await (await ask(path, model)).text();
+      const text = await streamedText(await ask(path, model));
       expect(text.split(sign).length - 1).toBeGreaterThanOrEqual(2);
       expect(text.replaceAll(sign, "")).toBe(stream.join(""));
     });
@@ -103,14 +104,14 @@ for (const { path, model, stream, sign, error } of ROUTES) {
           ...stream.slice(2),
         ]),
       );
-      const text = await (await ask(path, model)).text();
+      const text = await streamedText(await ask(path, model));
       expect(text.split(sign).length - 1).toBeGreaterThanOrEqual(1);
       expect(text.replaceAll(sign, "")).toBe(stream.join(""));
     });
 
     test("F-35: an upstream that stays silent in mid-stream ends in an error, signs of life or not", async () => {
       upstream.answer(() => stalled([stream[0]!, stream[1]!]));
-      const text = await (await ask(path, model)).text();
+      const text = await streamedText(await ask(path, model));
       expect(text).toContain(error);
       expect(text).not.toContain("[DONE]");
       expect(text).not.toContain("message_stop");
@@ -122,7 +123,7 @@ for (const { path, model, stream, sign, error } of ROUTES) {
       const [whole, streamed] = await Promise.all([ask(path, model, false), ask(path, model)]);
       expect(whole.status).toBe(504);
       expect(streamed.status).toBe(200);
-      expect(await streamed.text()).toContain(error);
+      expect(await streamedText(streamed)).toContain(error);
       await upstream.quiet(1_000);
     }, 10_000);
   });

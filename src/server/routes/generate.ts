@@ -26,6 +26,8 @@ export interface RouteContext {
   address(request: Request): string;
   /** Whether the connection of a running request may be silent for as long as it likes, or is then taken for idle. */
   allowSilence(request: Request, allowed: boolean): void;
+  /** Closes the connection of a running request within seconds, without ending its answer. */
+  disconnect(request: Request): void;
 }
 
 /** What is done with a request that has been read and checked. */
@@ -58,6 +60,7 @@ function walkRoute(
     request.signal.addEventListener("abort", () => call.outcome ?? call.abort(clientLeft()));
     const deadline = new Deadline(call, gateway.clock, gateway.timeouts);
     let client: string | undefined;
+    call.disconnect = () => context.disconnect(request);
     deadline.onLong = () => allowSilence(request, true);
     call.release = () => {
       deadline.stop();

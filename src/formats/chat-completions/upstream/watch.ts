@@ -24,6 +24,7 @@ export const watch: Watch = {
     '"index":1',
     '"index": 1',
   ],
+  terminator: "data: [DONE]\n\n",
   frame(frame: Frame, seen: Seen): void {
     if (frame.data.trim() === "[DONE]") {
       seen.terminated = seen.complete = true;
@@ -58,7 +59,7 @@ function noteChoices(choices: readonly Json[], seen: Seen): void {
   let ended = choicesOf.get(seen);
   if (!ended) choicesOf.set(seen, (ended = new Map()));
   for (const choice of choices) if (isObject(choice)) noteChoice(choice, ended, seen);
-  seen.complete = [...ended.values()].every(Boolean);
+  seen.complete = seen.finished = [...ended.values()].every(Boolean);
 }
 
 function noteChoice(choice: JsonObject, ended: Map<number, boolean>, seen: Seen): void {

@@ -20,6 +20,7 @@ export const watch: Watch = {
     '"error"',
     "event: error",
   ],
+  terminator: 'event: message_stop\ndata: {"type":"message_stop"}\n\n',
   frame(frame: Frame, seen: Seen): void {
     const data = parseJson(frame.data);
     if (isErrorFrame(frame, data)) {
@@ -58,8 +59,9 @@ const READERS: ReadonlyMap<string, (data: JsonObject, seen: Seen) => void> = new
     },
     message_delta(data, seen) {
       noteUsage(data.usage, seen, true);
-      if (isObject(data.delta) && typeof data.delta.stop_reason === "string")
-        seen.finish = decodeStopReason(data.delta);
+      if (!isObject(data.delta) || typeof data.delta.stop_reason !== "string") return;
+      seen.finish = decodeStopReason(data.delta);
+      seen.finished = true;
     },
     message_stop(_data, seen) {
       seen.terminated = seen.complete = true;

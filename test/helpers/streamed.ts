@@ -1,0 +1,42 @@
+/** Reads a streamed answer of the gateway to its end, whichever end that is. */
+
+/** An error event of either dialect, whole. */
+const ERROR_EVENT = /^(?:event: error\n)?data: \{(?:"type":"error",)?"error":\{.*\n\n/m;
+
+/**
+ * The text of an answer that may break off. Behind an error event weir closes the connection without ending the body, which
+ * takes it up to four seconds; that is not waited for.
+ */
+export async function streamedText(response: Response): Promise<string> {
+  const { text } = await readStreamed(response, true);
+  return text;
+}
+
+export interface Streamed {
+  bytes: Buffer;
+  text: string;
+  /** `left`: an error event came, and the rest was not waited for. */
+  ending: "clean" | "broken" | "left";
+}
+
+/** @param leave do not wait for what comes behind an error event */
+export async function readStreamed(response: Response, leave = false): Promise<Streamed> {
+  const reader = response.body?.getReader();
+  const pieces: Uint8Array[] = [];
+  const ended = (ending: Streamed["ending"]): Streamed => {
+    const bytes = Buffer.concat(pieces);
+    return { bytes, text: bytes.toString("utf8"), ending };
+  };
+  try {
+    for (;;) {
+      const { done, value } = (await reader?.read()) ?? { done: true };
+      if (done) return ended("clean");
+      pieces.push(value);
+      if (!leave || !ERROR_EVENT.test(Buffer.concat(pieces).toString("utf8"))) continue;
+      await reader?.cancel();
+      return ended("left");
+    }
+  } catch {
+    return ended("broken");
+  }
+}

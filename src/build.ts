@@ -3,9 +3,10 @@
  * (`dist/weir-<os>-<arch>[-musl]`), `bun run build linux-arm64 …` for single ones. Beside it `dist/weir.cdx.json` says
  * what is in it.
  */
-import { mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { BunPlugin } from "bun";
+import { signAdHoc } from "./mach-o.ts";
 import { billOfMaterials } from "./sbom.ts";
 
 const ROOT = resolve(import.meta.dir, "..");
@@ -48,7 +49,7 @@ async function build(system: System | undefined): Promise<void> {
     compile: {
       ...(system && { target: `bun-${system}` as Bun.Build.CompileTarget }),
       outfile,
-      // The binary reads nothing from the folder it is started in (runtime finding 12).
+      // The binary reads nothing from the folder it is started in.
       autoloadDotenv: false,
       autoloadBunfig: false,
       autoloadTsconfig: false,
@@ -57,8 +58,10 @@ async function build(system: System | undefined): Promise<void> {
   });
   for (const message of result.logs) console.error(String(message));
   if (!result.success) throw new Error(`${name} was not built.`);
-  // The map is inside the executable; nothing that it needs stands beside it.
-  rmSync(`${outfile}.map`, { force: true });
+  // The map is inside the executable; the builder leaves a copy beside it, for Windows named without the suffix.
+  for (const file of [outfile, outfile.replace(/\.exe$/, "")]) rmSync(`${file}.map`, { force: true });
+  // The builder signs for ARM only, where the system demands it.
+  if (system === "darwin-x64") writeFileSync(outfile, signAdHoc(readFileSync(outfile), "weir"));
   const materials = billOfMaterials(Object.keys(result.metafile?.inputs ?? {}), ROOT);
   writeFileSync(join(ROOT, "dist/weir.cdx.json"), `${JSON.stringify(materials, null, 2)}\n`);
   const megabytes = (statSync(outfile).size / 1e6).toFixed(1);

@@ -28,7 +28,12 @@ export const reload: Command = {
     const before = entry.reload?.count ?? 0;
     process.kill(entry.pid, "SIGHUP");
     for (const until = performance.now() + PATIENCE_MS; performance.now() < until; await Bun.sleep(25)) {
-      const outcome = readRunFile(entry.port, env)?.reload;
+      const now = readRunFile(entry.path);
+      if (!now) {
+        printError("weir: the gateway has ended; see its log");
+        return 1;
+      }
+      const outcome = now.reload;
       if (!outcome || outcome.count === before) continue;
       if (outcome.ok) print(outcome.message);
       else printError(`weir: ${outcome.message}`);

@@ -2,7 +2,16 @@
  * Where a running gateway can be found by `weir reload`: a small file of its user's own, named by its port. Where none can be
  * written, on a read-only disk for example, the gateway runs all the same and is reloaded by its signal alone.
  */
-import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -57,38 +66,55 @@ export class RunFile {
   }
 
   #save(): void {
-    writeFileSync(this.#path, JSON.stringify(this.#entry), { mode: 0o600 });
+    // Renamed into place, so that no reader sees half of it.
+    writeFileSync(`${this.#path}.new`, JSON.stringify(this.#entry), { mode: 0o600 });
+    renameSync(`${this.#path}.new`, this.#path);
   }
 }
 
-/** The gateways of this user that run. */
-export function runningGateways(env: Environment): RunEntry[] {
-  const folder = folderOf(env);
+/** A gateway that runs, and the file that says so. */
+export interface RunningGateway extends RunEntry {
+  path: string;
+}
+
+/** The gateways of this user that run; for root also the one of the systemd unit, which has a user of its own. */
+export function runningGateways(env: Environment): RunningGateway[] {
+  const folders = process.getuid?.() === 0 ? [folderOf(env), UNIT_FOLDER] : [folderOf(env)];
+  return [...new Set(folders)].flatMap(listFolder);
+}
+
+/** The entry of a file, as it is now; undefined when its gateway has ended. */
+export function readRunFile(path: string): RunEntry | undefined {
+  try {
+    const entry = JSON.parse(readFileSync(path, "utf8")) as RunEntry;
+    const isOwn = process.platform !== "linux" || statSync(`/proc/${entry.pid}`).uid === lstatSync(path).uid;
+    return isOwn && beginningOf(entry.pid) === entry.began ? entry : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function listFolder(folder: string): RunningGateway[] {
   try {
     checkFolder(folder);
     return readdirSync(folder)
       .filter((name) => name.endsWith(".json"))
-      .flatMap((name) => readEntry(join(folder, name)));
+      .flatMap((name) => {
+        const path = join(folder, name);
+        const entry = readRunFile(path);
+        return entry ? [{ ...entry, path }] : [];
+      });
   } catch {
     return [];
   }
 }
 
-/** The entry of a port, as it is now. */
-export function readRunFile(port: number, env: Environment): RunEntry | undefined {
-  return readEntry(join(folderOf(env), `${port}.json`))[0];
-}
-
-function readEntry(path: string): RunEntry[] {
-  try {
-    const entry = JSON.parse(readFileSync(path, "utf8")) as RunEntry;
-    return beginningOf(entry.pid) === entry.began ? [entry] : [];
-  } catch {
-    return [];
-  }
-}
+/** What `RuntimeDirectory=weir` of a systemd unit makes; the unit's processes find it in `RUNTIME_DIRECTORY`. */
+const UNIT_FOLDER = "/run/weir";
 
 function folderOf(env: Environment): string {
+  const [unit] = (env["RUNTIME_DIRECTORY"] ?? "").split(":");
+  if (unit) return unit;
   return env["XDG_RUNTIME_DIR"] ? join(env["XDG_RUNTIME_DIR"], "weir") : join(tmpdir(), `weir-${userId()}`);
 }
 
@@ -108,11 +134,15 @@ function makeFolder(env: Environment): string {
   return folder;
 }
 
-/** In a folder others can write to, a file could name any process of this user's. */
+/**
+ * In a folder others can write to, a file could name any process of this user's. Root may use another user's: there a
+ * file can name processes of that user only.
+ */
 function checkFolder(folder: string): void {
   const { uid, mode } = lstatSync(folder);
-  if (process.getuid && (uid !== process.getuid() || (mode & 0o022) !== 0))
-    throw new Error(`${folder} is not this user's own`);
+  const own = process.getuid?.();
+  if (own === undefined) return;
+  if ((uid !== own && own !== 0) || (mode & 0o022) !== 0) throw new Error(`${folder} is not this user's own`);
 }
 
 function userId(): string {
@@ -124,5 +154,7 @@ export function beginningOf(pid: number): string {
   process.kill(pid, 0);
   if (process.platform !== "linux") return "";
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
+  const [state, ...others] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  if (state === "Z") throw new Error(`process ${pid} has ended and its parent has not noticed`);
+  return others[18] ?? "";
 }

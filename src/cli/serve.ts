@@ -7,6 +7,7 @@ import type { Command, Context } from "./command.ts";
 import { CONFIG_FLAGS, valueFlags } from "./command.ts";
 import { lockOnly } from "./lock.ts";
 import { RunFile } from "./run-file.ts";
+import { watchRunner } from "./runner.ts";
 import { startTable } from "./start-table.ts";
 import { supervise } from "./supervise.ts";
 import { followSupervisor, sentence, wantedWorkers, WORKER, workerOf } from "./worker.ts";
@@ -165,6 +166,7 @@ function standAlone(
 ): void {
   // In front of what tells others that it runs: from then on it is sent signals.
   for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, () => ending.signal());
+  watchRunner(context.env, () => ending.drain());
   const file = RunFile.write(weir.port, context.env);
   process.on("SIGHUP", () => {
     reloader.reload().then(

@@ -8,6 +8,7 @@ import { writeTo } from "../server/log-buffer.ts";
 import { createLogger } from "../server/log.ts";
 import { lockPort } from "./lock.ts";
 import { RunFile } from "./run-file.ts";
+import { watchRunner } from "./runner.ts";
 import { sentence } from "./worker.ts";
 import { WorkerProcess } from "./worker-process.ts";
 
@@ -79,6 +80,7 @@ class Supervisor {
     process.on("SIGHUP", () => void (this.#reloads = this.#reloads.then(() => this.#reload())));
     process.on("uncaughtException", (fault) => this.#log.fault("the supervisor failed", fault));
     process.on("unhandledRejection", (fault) => this.#log.fault("the supervisor failed", fault));
+    watchRunner(this.#options.env, () => this.#stop());
     this.#look();
     // The others follow when it listens: what is wrong with the config is printed once.
     this.#start(1);

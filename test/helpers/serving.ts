@@ -37,6 +37,8 @@ export interface ServingOptions {
   stdout?: number;
   /** 0 chooses one. */
   port?: number;
+  /** Command that starts the gateway as its child, in front of the gateway's own. */
+  parent?: readonly string[];
   /** The executable instead of the usual one: Bun for the source, weir for the binary. */
   executable?: string;
 }
@@ -51,6 +53,7 @@ export async function serve({
   stdout,
   port = 0,
   executable,
+  parent = [],
 }: ServingOptions): Promise<Serving> {
   const folder = mkdtempSync(join(tmpdir(), "weir-serving-"));
   writeFileSync(join(folder, "weir.yaml"), config);
@@ -64,14 +67,17 @@ export async function serve({
     cwd: folder,
     env: { PATH: process.env["PATH"] ?? "", HOME: folder, XDG_RUNTIME_DIR: join(folder, "run"), ...env },
   };
-  const child = Bun.spawn([...program, "serve", "--port", String(port), "--workers", String(workers)], {
-    ...options,
-    // A process group of its own, which a test can signal.
-    detached: true,
-    stdin: "ignore",
-    stdout: stdout ?? "pipe",
-    stderr: "pipe",
-  });
+  const child = Bun.spawn(
+    [...parent, ...program, "serve", "--port", String(port), "--workers", String(workers)],
+    {
+      ...options,
+      // A process group of its own, which a test can signal.
+      detached: true,
+      stdin: "ignore",
+      stdout: stdout ?? "pipe",
+      stderr: "pipe",
+    },
+  );
   const log: string[] = [];
   const { promise: address, resolve: found, reject } = Promise.withResolvers<string>();
   const take = (line: string) => {

@@ -1,5 +1,8 @@
 /** Several processes on one port, and a config that changes while they run. */
 import { afterEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { ask, serve, type Serving, until } from "../helpers/serving.ts";
 
 const CONFIG = "aliases: { fast: mock/chat }\ngraceMs: 1000\n";
@@ -122,6 +125,14 @@ describe("one process", () => {
     await Bun.sleep(200);
     weir.signal("SIGTERM");
     expect(await weir.exited).toBe(1);
+  }, 20_000);
+
+  test("a systemd unit's gateway is found in the unit's own folder", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "weir-unit-"));
+    running = await serve({ config: CONFIG, workers: 1, binary: false, env: { RUNTIME_DIRECTORY: folder } });
+    expect(readdirSync(folder)).toEqual([`${new URL(running.url).port}.json`]);
+    expect(running.run("reload")).toMatchObject({ code: 0 });
+    rmSync(folder, { recursive: true });
   }, 20_000);
 
   test("nobody there to reload is said", async () => {

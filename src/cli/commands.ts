@@ -3,7 +3,7 @@ import type { Command } from "./command.ts";
 import { chat } from "./chat.ts";
 import { check } from "./check.ts";
 import { completionCommand } from "./completion.ts";
-import { configSchemaCommand, configShow } from "./config.ts";
+import { configInit, configSchemaCommand, configShow } from "./config.ts";
 import { explainCommand } from "./explain.ts";
 import { models } from "./models.ts";
 import { pluginList, pluginNew } from "./plugin.ts";
@@ -20,6 +20,7 @@ export const COMMANDS: readonly Command[] = [
   chat,
   pluginNew,
   pluginList,
+  configInit,
   configSchemaCommand,
   configShow,
   completionCommand(() => COMMANDS),

@@ -1,9 +1,35 @@
-/** `weir config schema` and `weir config show`. */
-import { loadConfig } from "../config/load.ts";
-import { fileSchema, listOptions } from "../config/schema.ts";
+/** `weir config init`, `weir config schema` and `weir config show`. */
+import { existsSync, writeFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { editorSchema, exampleConfig } from "../config/editor.ts";
+import { CONFIG_FILE, loadConfig } from "../config/load.ts";
+import { listOptions } from "../config/schema.ts";
 import type { Command } from "./command.ts";
 import { CONFIG_FLAGS, JSON_FLAG, valueFlags } from "./command.ts";
 import { table } from "./terminal.ts";
+
+/** Beside the config file, for the editor. */
+const SCHEMA_FILE = "weir.schema.json";
+
+const writeSchema = () => JSON.stringify(editorSchema(), null, 2);
+
+export const configInit: Command = {
+  name: "config init",
+  summary: "write a commented weir.yaml, with a schema for the editor",
+  words: [],
+  flags: CONFIG_FLAGS.filter(({ name }) => name === "--config"),
+  async run({ flags, env, cwd, print }) {
+    const file = resolve(cwd, valueFlags(flags)["--config"] ?? (env["WEIR_CONFIG"] || CONFIG_FILE));
+    const shown = relative(cwd, file);
+    if (existsSync(file)) throw new Error(`${shown} is there already; nothing was written.`);
+    if (!existsSync(dirname(file)))
+      throw new Error(`there is no folder ${dirname(shown)}; nothing was written.`);
+    writeFileSync(file, exampleConfig(SCHEMA_FILE), { flag: "wx" });
+    writeFileSync(join(dirname(file), SCHEMA_FILE), `${writeSchema()}\n`);
+    print(`${shown} is written, with ${SCHEMA_FILE} beside it for your editor.`);
+    return 0;
+  },
+};
 
 export const configSchemaCommand: Command = {
   name: "config schema",
@@ -11,7 +37,7 @@ export const configSchemaCommand: Command = {
   words: [],
   flags: [],
   async run({ print }) {
-    print(JSON.stringify(fileSchema(), null, 2));
+    print(writeSchema());
     return 0;
   },
 };

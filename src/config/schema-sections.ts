@@ -7,6 +7,7 @@ export const pluginsSection = Type.Object(
     dir: Type.String({
       description:
         "Folder of dropped plugins. Default: `plugins/` beside the config file, without one in the working directory.",
+      examples: ["plugins"],
       "x-flag": "--plugins",
       "x-env": "WEIR_PLUGINS",
     }),

@@ -199,29 +199,39 @@ export const configSchema = Type.Object(
         default: [],
         description:
           "Keys clients have to show: `{name, key}`, `{name, sha256}`, `name:key` or a bare key. None: loopback only.",
+        examples: [["alice:${WEIR_KEY_OF_ALICE}"]],
         "x-env": "WEIR_API_KEYS",
       }),
     ),
     cors: corsSection,
     providers: Type.Record(Type.String(), providerOptions, {
       default: {},
+      examples: [
+        {
+          openai: { apiKey: "${OPENAI_API_KEY}" },
+          ollama: { baseUrl: "http://127.0.0.1:11434/v1", timeouts: { firstByteMs: 900_000 } },
+        },
+      ],
       propertyNames: { pattern: PROVIDER_NAME.source },
       description: "Settings of single providers, by the provider's name.",
     }),
     aliases: Type.Record(Type.String(), Type.String(), {
       default: {},
+      examples: [{ fast: "openai/gpt-5.4-nano" }],
       propertyNames: { pattern: MODEL_NAME.source },
       description:
         "Model names of your own: name to target, for example `fast: groq/llama-3.3-70b-versatile`.",
     }),
     routes: Type.Record(Type.String(), Type.Array(routeTarget, MODELS), {
       default: {},
+      examples: [{ smart: ["openai/gpt-5.4", { model: "mock/chat", priority: 1 }] }],
       propertyNames: { pattern: MODEL_NAME.source },
       description:
         "Model names that stand for several models as equals, with `weight` and `priority`: `smart: [openai/gpt-5.4, {model: groq/…, priority: 1}]`.",
     }),
     fallbacks: Type.Record(Type.String(), Type.Array(standIn, MODELS), {
       default: {},
+      examples: [{ "gpt-*": ["mock/chat"] }],
       description:
         "Models that stand in, in order, when all deployments of a model failed; by model name, route or pattern: `gpt-*: [anthropic/claude-sonnet-5]`. With `when: too-long` one stands in for a prompt that does not fit.",
     }),

@@ -139,7 +139,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     fetch: (request) => current.app.fetch(request),
     onFault(fault) {
       logger.fault("the server failed outside of any route", fault);
-      return respondError(GatewayError.from(fault), current.app.dialectOf(""), createRequestId());
+      return respondError(GatewayError.from(fault), current.app.neutral, createRequestId());
     },
   });
   const port = server.port!;

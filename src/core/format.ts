@@ -32,6 +32,10 @@ export interface Frame {
 export interface ClientCodec {
   /** Path of the route, for example `/v1/messages`. */
   path: string;
+  /** Path of the route that counts the tokens of a request; absent where the format has none. */
+  countPath?: string;
+  /** Lower-case names of request headers that only clients of this format send. */
+  clientHeaders?: readonly string[];
   /** JSON schema (TypeBox) of the request, open to unknown members at every level. */
   schema: JsonObject;
   /**

@@ -157,6 +157,8 @@ const WATCH: Table<Watch> = {
 
 const CLIENT: Table<ClientCodec> = {
   path: required(text),
+  countPath: text,
+  clientHeaders: texts,
   schema: required(must("an object", isObject)),
   checkRequest: required(callable),
   decodeRequest: required(callable),

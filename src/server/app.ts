@@ -1,13 +1,15 @@
 /**
  * The HTTP face, on Elysia. The generating routes take the raw request (`parse: "none"`): their bodies are read, checked
  * and answered by the gateway itself, because Elysia would drop unknown members, answer in its own shape and end a broken
- * stream as if it were whole (runtime findings 3, 4, 5).
+ * stream as if it were whole.
  */
 import { Elysia } from "elysia";
 import { GatewayError } from "../core/error.ts";
 import type { ClientCodec, Format } from "../core/format.ts";
 import type { TSchema } from "@sinclair/typebox";
 import { type CorsOptions, withCors } from "./cors.ts";
+import { dialectOfRequest } from "./choose-format.ts";
+import { misrouted } from "./misrouted.ts";
 import { openApiDocument, schemaName } from "./openapi.ts";
 import { createRequestId, respond, respondError, respondJson } from "./respond.ts";
 import type { RouteContext } from "./routes/generate.ts";
@@ -27,21 +29,18 @@ export interface AppOptions extends RouteContext {
 export function createApp(options: AppOptions) {
   const { gateway, authenticate, version } = options;
   const formats = [...gateway.registry.formats.values()].filter(hasClient);
-  const neutral = formats[0]!.client;
-  const dialectOf = (path: string) =>
-    formats.find(({ client }) => path === client.path || path.startsWith(`${client.path}/`))?.client ??
-    neutral;
+  const methods = allowedMethods(formats);
+  const dialectOf = (request: Request) => dialectOfRequest(formats, request, pathOf(request), methods);
 
-  /** A small route: key first, then an answer; errors in the neutral dialect or that of the client's headers. */
+  /** A small route: key first, then an answer; errors in the dialect of the client's headers. */
   const guarded = (open: boolean, answer: (request: Request) => unknown) => (request: Request) => {
     const id = createRequestId();
-    const codec = request.headers.has("anthropic-version") ? dialectOf("/v1/messages") : neutral;
     try {
       if (!open) authenticate(request.headers, "");
       const value = answer(request);
       return value instanceof Response ? value : respondJson(value, id);
     } catch (thrown) {
-      return respondError(GatewayError.from(thrown), codec, id);
+      return respondError(GatewayError.from(thrown), dialectOf(request), id);
     }
   };
 
@@ -56,8 +55,9 @@ export function createApp(options: AppOptions) {
   for (const format of formats) {
     const generate = generateRoute(format, options);
     app.post(format.client.path, ({ request }) => generate(request), { parse: "none" });
+    if (format.client.countPath === undefined) continue;
     const count = countRoute(format, options);
-    app.post(`${format.client.path}/count_tokens`, ({ request }) => count(request), { parse: "none" });
+    app.post(format.client.countPath, ({ request }) => count(request), { parse: "none" });
   }
   const explain = explainRoute(formats, options);
   app.post("/v1/explain", ({ request }) => explain(request), { parse: "none" });
@@ -70,6 +70,7 @@ export function createApp(options: AppOptions) {
   const list = guarded(false, (request) => listModels(gateway.registry, new URL(request.url).searchParams));
   const retrieve = guarded(false, (request) => retrieveModel(gateway.registry, modelId(request)));
   const openapi = guarded(false, () => document);
+  const hello = guarded(true, () => ({ name: "weir", version, openapi: "/openapi.json" }));
   const empty = guarded(true, () => respond({ status: 200, headers: {}, body: "" }, createRequestId()));
 
   app
@@ -77,28 +78,30 @@ export function createApp(options: AppOptions) {
     .get("/v1/models", ({ request }) => list(request))
     .get("/v1/models/*", ({ request }) => retrieve(request))
     .get("/openapi.json", ({ request }) => openapi(request))
+    .get("/", ({ request }) => hello(request))
+    .get("/api/hello", ({ request }) => hello(request))
     .head("/", ({ request }) => empty(request))
     .head("/api/hello", ({ request }) => empty(request));
 
-  const methods = allowedMethods(formats);
   app.all(
     "*",
-    ({ request }) => respondError(misrouted(request, methods), dialectOf(pathOf(request)), createRequestId()),
+    ({ request }) =>
+      respondError(misrouted(request, pathOf(request), methods), dialectOf(request), createRequestId()),
     {
       parse: "none",
     },
   );
   app.onError(({ error, request }) =>
-    respondError(GatewayError.from(error), dialectOf(pathOf(request)), createRequestId()),
+    respondError(GatewayError.from(error), dialectOf(request), createRequestId()),
   );
 
   /** Elysia's handler behind the check of what identifies the request. */
   const fetch = (request: Request): Response | Promise<Response> => {
     const fault = requestFault(request);
-    if (fault) return respondError(fault, dialectOf(pathOf(request)), createRequestId());
+    if (fault) return respondError(fault, dialectOf(request), createRequestId());
     return app.fetch(request);
   };
-  return { fetch: withCors(options.cors, fetch), dialectOf };
+  return { fetch: withCors(options.cors, fetch), neutral: formats[0]!.client };
 }
 
 function hasClient(format: Format): format is ClientFormat {
@@ -142,32 +145,14 @@ function modelId(request: Request): string {
 function allowedMethods(formats: readonly ClientFormat[]): ReadonlyMap<string, string> {
   return new Map([
     ...formats.map(({ client }): [string, string] => [client.path, "POST"]),
-    ...formats.map(({ client }): [string, string] => [`${client.path}/count_tokens`, "POST"]),
+    ...formats.flatMap(({ client: { countPath } }): [string, string][] =>
+      countPath === undefined ? [] : [[countPath, "POST"]],
+    ),
     ["/v1/explain", "POST"],
     ["/health", "GET"],
     ["/v1/models", "GET"],
     ["/openapi.json", "GET"],
-    ["/", "HEAD"],
-    ["/api/hello", "HEAD"],
+    ["/", "GET, HEAD"],
+    ["/api/hello", "GET, HEAD"],
   ]);
-}
-
-function misrouted(request: Request, methods: ReadonlyMap<string, string>): GatewayError {
-  const path = pathOf(request);
-  const allow = methods.get(path) ?? (path.startsWith("/v1/models/") ? "GET" : undefined);
-  if (allow !== undefined)
-    return new GatewayError(
-      "method-not-allowed",
-      `${request.method} is not allowed on ${path}; use ${allow}.`,
-      {
-        headers: { allow },
-      },
-    );
-  return new GatewayError(
-    "not-found",
-    `There is no ${request.method} ${path.slice(0, 200)} here; see GET /openapi.json.`,
-    {
-      code: "unknown_url",
-    },
-  );
 }

@@ -2,11 +2,30 @@
 import { invalidRequest } from "../core/error.ts";
 import type { ClientCodec, Format } from "../core/format.ts";
 import type { JsonObject } from "../core/json.ts";
+import { meantPath } from "./misrouted.ts";
 
 type ClientFormat = Format & { client: ClientCodec };
 
 /** Members that only a Messages request has. */
 const MESSAGES_ONLY = ["system", "stop_sequences", "thinking", "output_config", "context_management"];
+
+/** The dialect of a client: of the route it uses or meant, else of its headers, else the first format's. */
+export function dialectOfRequest(
+  formats: readonly ClientFormat[],
+  request: Request,
+  path: string,
+  paths: ReadonlyMap<string, string>,
+): ClientCodec {
+  const meant = meantPath(path, paths.keys()) ?? path;
+  const owner = formats.find(({ client }) => meant === client.path || meant.startsWith(`${client.path}/`));
+  return (owner ?? formatOfHeaders(formats, request.headers)).client;
+}
+
+/** The format whose clients send such headers, else the first. */
+export function formatOfHeaders(formats: readonly ClientFormat[], headers: Headers): ClientFormat {
+  const found = formats.find(({ client }) => client.clientHeaders?.some((name) => headers.has(name)));
+  return found ?? formats[0]!;
+}
 
 /**
  * The named format; else messages for a body or headers only it has, chat-completions otherwise.

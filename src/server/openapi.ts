@@ -14,7 +14,9 @@ export function openApiDocument(
     paths: {
       ...Object.fromEntries(generating),
       ...Object.fromEntries(
-        formats.map(({ id, client }) => [`${client.path}/count_tokens`, { post: countOperation(id) }]),
+        formats.flatMap(({ id, client }) =>
+          client.countPath === undefined ? [] : [[client.countPath, { post: countOperation(id) }]],
+        ),
       ),
       "/v1/explain": {
         post: operation("Explain a request", "Who would serve it, what would be sent, what is lost."),

@@ -15,6 +15,8 @@ const schema = JSON.parse(JSON.stringify(MessagesRequest)) as JsonObject;
 export function createMessagesClient(systemTurns: SystemTurns): ClientCodec {
   return {
     path: "/v1/messages",
+    countPath: "/v1/messages/count_tokens",
+    clientHeaders: ["anthropic-version", "anthropic-beta", "anthropic-dangerous-direct-browser-access"],
     schema,
     checkRequest: (body) => checkRequest(body, systemTurns),
     decodeRequest,

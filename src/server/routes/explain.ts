@@ -2,7 +2,7 @@
 import { GatewayError, invalidRequest } from "../../core/error.ts";
 import type { ClientCodec, Format } from "../../core/format.ts";
 import { explain } from "../../gateway/explain.ts";
-import { chooseFormat } from "../choose-format.ts";
+import { chooseFormat, formatOfHeaders } from "../choose-format.ts";
 import { readBody } from "../read-body.ts";
 import { createRequestId, respondError, respondJson } from "../respond.ts";
 import type { RouteContext } from "./generate.ts";
@@ -12,7 +12,7 @@ type ClientFormat = Format & { client: ClientCodec };
 export function explainRoute(formats: readonly ClientFormat[], context: RouteContext) {
   return async (request: Request): Promise<Response> => {
     const id = createRequestId();
-    let format = formats[0]!;
+    let format = formatOfHeaders(formats, request.headers);
     try {
       context.authenticate(request.headers, "");
       const read = await readBody(request, context.limits, context.gateway.clock);

@@ -1,0 +1,82 @@
+/** A request that no route takes: what its client meant, or which switch it has where weir lacks the endpoint. */
+import { GatewayError } from "../core/error.ts";
+import { limitText } from "../core/limit-text.ts";
+
+/** Bytes of a path or method that are repeated to the client. */
+const REPEATED = 200;
+
+/** Endpoints that weir lacks, by the end of their path, and what a client that wants them can be set to. */
+const LACKING: readonly { path: RegExp; what: string }[] = [
+  {
+    path: /\/responses(\/.*)?$/,
+    what: 'weir does not serve the Responses API. Set the client to chat completions: `wire_api = "chat"` (Codex up to 0.92), `set_default_openai_api("chat_completions")` (OpenAI Agents), `use_responses_api=False` (LangChain), `openai.chat(MODEL)` (AI SDK), `COPILOT_PROVIDER_WIRE_API=completions` (Copilot CLI)',
+  },
+  {
+    path: /\/v1\/(completions|complete)$/,
+    what: "weir does not serve the old text completions. Set the client to its chat model or chat endpoint, POST /v1/chat/completions",
+  },
+  {
+    path: /\/messages\/batches(\/.*)?$|\/batches(\/.*)?$/,
+    what: "weir does not serve batches. Send the requests one by one, or set the client's batch mode off",
+  },
+  {
+    path: /\/embeddings$/,
+    what: "weir does not serve embeddings. Set the client's embedding provider or base URL apart from its chat provider",
+  },
+  {
+    path: /\/(images|audio|moderations|files|uploads|assistants|threads|vector_stores|fine_tuning|realtime)(\/.*)?$/,
+    what: "weir serves the generation of text only. Set the client's provider for this endpoint apart from its chat provider",
+  },
+  {
+    path: /^\/api\/(chat|generate|tags|show|version)$/,
+    what: 'weir does not serve the Ollama API. Set the client\'s provider type to "OpenAI compatible", with the base URL ending in /v1',
+  },
+  {
+    path: /:(generateContent|streamGenerateContent|countTokens)$/,
+    what: 'weir does not serve the Gemini API. Set the client\'s provider type to "OpenAI compatible", with the base URL ending in /v1',
+  },
+];
+
+/** What may stand in front of a path when a base URL was set with too much or too little of it. */
+const PREFIX = /^(\/(v\d+(beta)?|api|openai|anthropic))*$/;
+
+/** The path of a route that a client meant, when only its base URL or its spelling is wrong. */
+export function meantPath(path: string, paths: Iterable<string>): string | undefined {
+  const plain = path
+    .toLowerCase()
+    .replace(/\/{2,}/g, "/")
+    .replace(/\/$/, "");
+  let found: string | undefined;
+  for (const known of paths) {
+    const end = known.replace(/^\/v1(?=\/)/, "");
+    if (end === "/" || known === path || !plain.endsWith(end)) continue;
+    if (PREFIX.test(plain.slice(0, -end.length)) && end.length > (found?.length ?? 0)) found = known;
+  }
+  return found;
+}
+
+/** @param methods paths of the routes, and the methods each takes */
+export function misrouted(
+  request: Request,
+  path: string,
+  methods: ReadonlyMap<string, string>,
+): GatewayError {
+  const method = limitText(request.method, REPEATED);
+  const shown = limitText(path, REPEATED);
+  const allow = methods.get(path) ?? (path.startsWith("/v1/models/") ? "GET" : undefined);
+  if (allow !== undefined)
+    return new GatewayError("method-not-allowed", `${method} is not allowed on ${shown}; use ${allow}.`, {
+      headers: { allow },
+    });
+  return new GatewayError("not-found", `There is no ${method} ${shown} here${hint(path, methods)}.`, {
+    code: "unknown_url",
+  });
+}
+
+function hint(path: string, methods: ReadonlyMap<string, string>): string {
+  const meant = meantPath(path, methods.keys());
+  if (meant)
+    return `; did you mean ${meant}? The base URL of OpenAI clients ends in /v1, that of Anthropic clients does not`;
+  const lacking = LACKING.find((entry) => entry.path.test(path));
+  return lacking ? `: ${lacking.what}` : "; see GET /openapi.json";
+}

@@ -152,15 +152,17 @@ const CLIENT_STATUS: Record<number, number> = { 401: 502, 402: 502, 403: 502, 50
 function expectedError(recording: Recording): ExpectedAnswer {
   const { status, body = "" } = recording.response;
   const expected = CLIENT_STATUS[status] ?? status;
-  return { kind: "error", status: expected, words: expected === 502 ? "" : wordsOf(body) };
+  return { kind: "error", status: expected, words: expected === 502 ? "" : wordsOf(body, recording.api) };
 }
 
 /** The first words of the vendor's message, whatever envelope it comes in; addresses are taken out on the way. */
-function wordsOf(body: string): string {
+function wordsOf(body: string, upstream: string): string {
   const envelope = JSON.parse(body) as Record<string, unknown>;
   const inner = envelope["error"] ?? envelope;
   const message = findMessage(inner);
-  if (/context (length|size)|prompt is too long/.test(message)) return "prompt is too long";
+  // Told in the words that the clients of the other format match on.
+  if (/context (length|size)|prompt is too long/.test(message))
+    return upstream === "messages" ? "This model's maximum context length is" : "prompt is too long";
   return message.split(/ ?http|[:{]/)[0]!.slice(0, 40);
 }
 

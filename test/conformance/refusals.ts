@@ -18,6 +18,9 @@ const SAMPLING: Refusal = {
   cannot: (value) => typeof value !== "number" || value < 0 || value > 2,
 };
 
+/** Office files, as a data URI or as bare base64: a ZIP archive. */
+const OFFICE = /"data:application\/vnd\.openxmlformats|"UEsDB/;
+
 const REFUSALS: Record<Api, readonly Refusal[]> = {
   chat: [
     SAMPLING,
@@ -48,10 +51,28 @@ const REFUSALS: Record<Api, readonly Refusal[]> = {
       cannot: (value) =>
         isPart(value, "image_url") && !/^(https:\/\/[^/]*\.|data:)/.test(String(value.image_url["url"])),
     },
+    {
+      field: /^messages\[\d+\]\.content\[\d+\]/,
+      reason: "a video, which the other format has no part for",
+      cannot: (value) => isPart(value, "video_url"),
+    },
+    {
+      field: /^messages\[\d+\]\.content\[\d+\]/,
+      reason: "a document of a type the other format does not take",
+      cannot: (value) =>
+        ["document_url", "file_url"].some(
+          (type) => isPart(value, type) && OFFICE.test(JSON.stringify(value)),
+        ),
+    },
     { field: /^web_search_options$/, reason: "the vendor's own search (E.11)", cannot: isThere },
   ],
   messages: [
     SAMPLING,
+    {
+      field: /^messages\[\d+\]\.content\[\d+\]/,
+      reason: "a file for the vendor's own container",
+      cannot: (value) => withResults(value).some((block) => isPart(block, "container_upload")),
+    },
     {
       field: /^(container|mcp_servers|thread|compaction|fallbacks)$/,
       reason: "state at the vendor (E.2.1)",

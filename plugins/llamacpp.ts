@@ -8,6 +8,7 @@ export default definePlugin({
       name: "llamacpp",
       models: ["llamacpp/*"],
       speaks: { messages: "/messages" },
+      liveModels: true,
       traits: {
         // Chat templates refuse a later system message: https://github.com/ggml-org/llama.cpp/issues/27367
         systemPlacement: "first-only",

@@ -34,6 +34,7 @@ export default definePlugin({
       name: "lmstudio",
       models: ["lmstudio/*"],
       speaks: { messages: "/messages" },
+      liveModels: true,
       // Chat templates refuse a later system message: https://github.com/ggml-org/llama.cpp/issues/27107
       traits: { systemPlacement: "first-only", topK: true, thinkTags: true },
       patch: sayOtherwise,

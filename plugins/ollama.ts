@@ -8,6 +8,7 @@ export default definePlugin({
       name: "ollama",
       models: ["ollama/*"],
       speaks: { messages: "/messages" },
+      liveModels: true,
       // `tool_choice` is read by nobody there; reasoning is read from earlier turns and from `reasoning_effort`.
       traits: { forcedToolChoice: false, reasoningReplay: "optional", imageInToolMessage: true },
     }),

@@ -8,6 +8,7 @@ export default definePlugin({
       name: "vllm",
       models: ["vllm/*"],
       speaks: { messages: "/messages" },
+      liveModels: true,
       // Chat templates refuse a later system message: https://github.com/vllm-project/vllm/issues/41114
       traits: {
         systemPlacement: "first-only",

@@ -49,6 +49,7 @@ export async function assemble(
     ...parts,
     plugins,
     aliases: config.aliases,
+    order: Object.keys(config.providers),
     ...routes,
   });
   await nextTurn();

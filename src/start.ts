@@ -92,6 +92,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
 
   const build = async (settings: Settings) => {
     const parts = await assemble(settings.config, settings.env, settings.locate);
+    parts.registry.live.refresh();
     const { config } = settings;
     const hooks = parts.plugins.flatMap(({ plugin }) =>
       plugin.hooks ? [containHooks(plugin, logger.fault)] : [],

@@ -21,6 +21,7 @@ export const models: Command = {
     });
     const { assemble } = await import("../assemble.ts");
     const { registry } = await assemble(config, context.env, locate);
+    await registry.live.wait();
     const [name] = context.words;
     if (name === undefined) return list(registry, context);
     await noteMissingFormats(registry, name);

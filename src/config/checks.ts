@@ -1,7 +1,7 @@
 /** Rules a schema cannot state, over the parts of a config file. Each yields its faults with paths. */
 import { baseUrlFault, hostFault, originFault } from "./address.ts";
 import type { Path } from "./error.ts";
-import { MODEL_NAME, PROVIDER_NAME } from "./schema.ts";
+import { MODEL_NAME, MODEL_PATTERN, PROVIDER_NAME } from "./schema.ts";
 import type { Fault } from "./shape.ts";
 
 /** Values as they are written: secrets are still texts, any option may be absent. */
@@ -105,7 +105,7 @@ export function secretFault(text: string | undefined): string | undefined {
 
 function patternFault(pattern: string): string | undefined {
   if (pattern === "") return "is empty";
-  return /^[\w.:/@+*-]{1,200}$/.test(pattern) ? undefined : "must be a model name or a pattern with *";
+  return MODEL_PATTERN.test(pattern) ? undefined : "must be a model name or a pattern with *";
 }
 
 /** What is wrong with a text that is no {@link MODEL_NAME}. */
@@ -129,7 +129,7 @@ function headerFault(name: string, value: string): string | undefined {
 function aliasFaults(aliases: Record<string, string>, ends: AliasEnds): Fault[] {
   return Object.entries(aliases).flatMap(([alias, target]) => {
     const path = ["aliases", alias];
-    if (!MODEL_NAME.test(alias)) return asFault(path, `an alias ${nameFault(alias)}`);
+    if (!MODEL_PATTERN.test(alias)) return asFault(path, `an alias ${nameFault(alias)}`);
     if (!MODEL_NAME.test(target))
       return asFault(path, `the model that ${alias} stands for ${nameFault(target)}`);
     return asFault(path, ends.get(alias) === undefined ? `${alias} leads back to itself` : undefined);

@@ -23,8 +23,11 @@ export const PROVIDER_NAME = /^[a-z][a-z0-9-]*$/;
 /** Names of a provider's deployments. */
 export const DEPLOYMENT_NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
 
-/** Names of models and aliases. */
+/** Names of models and routes. */
 export const MODEL_NAME = /^[\w.:/@+-]{1,200}$/;
+
+/** Names of models, or patterns over them. */
+export const MODEL_PATTERN = /^[\w.:/@+*-]{1,200}$/;
 
 const gatewayKey = Type.Union(
   [
@@ -218,9 +221,9 @@ export const configSchema = Type.Object(
     aliases: Type.Record(Type.String(), Type.String(), {
       default: {},
       examples: [{ fast: "openai/gpt-5.4-nano" }],
-      propertyNames: { pattern: MODEL_NAME.source },
+      propertyNames: { pattern: MODEL_PATTERN.source },
       description:
-        "Model names of your own: name to target, for example `fast: groq/llama-3.3-70b-versatile`.",
+        "Model names of your own, or patterns: name to target, for example `fast: groq/llama-3.3-70b-versatile` or `claude-*: vllm/qwen3`.",
     }),
     routes: Type.Record(Type.String(), Type.Array(routeTarget, MODELS), {
       default: {},

@@ -37,6 +37,11 @@ export interface Provider {
   patch?(body: JsonObject, call: Call): void;
   /** The third size of plugin: a program that answers by itself. Aborts with `call.signal`. */
   generate?(request: ChatRequest, call: Call): AsyncIterable<ChatEvent>;
+  /**
+   * Its hosts are asked for their models (`GET …/models` behind `baseUrl`), which are then listed and served under their
+   * bare names, behind every pattern. Default false.
+   */
+  liveModels?: boolean;
   /** Model names to list at `GET /v1/models`, as a client would write them without the provider's prefix. */
   catalog?: readonly string[];
 }

@@ -145,6 +145,7 @@ const PROVIDER: Table<Provider> = {
   envelope: envelopes,
   patch: callable,
   generate: callable,
+  liveModels: flag,
   catalog: patterns,
 };
 

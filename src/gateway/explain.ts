@@ -32,6 +32,7 @@ export async function explain(
   const call = new Call("explain", format.id, options.headers);
   call.model = body["model"] as string;
   call.stream = body["stream"] === true;
+  await gateway.registry.prepare(call.model);
   const target = gateway.registry.resolve(call.model, format.id);
   call.target = target;
   if (target.substitute) call.lose("substituted", "model", target.reason);

@@ -22,6 +22,11 @@ export function compilePattern(text: string): Pattern {
   };
 }
 
+/** Exact names first, then longer patterns: the most specific one of several that fit. */
+export function bySpecificity(a: Pattern, b: Pattern): number {
+  return Number(b.exact) - Number(a.exact) || b.text.length - a.text.length;
+}
+
 function escape(text: string): string {
   return text.replace(/[.+?^${}()|[\]\\/-]/g, "\\$&");
 }

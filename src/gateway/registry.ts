@@ -3,10 +3,12 @@ import { GatewayError } from "../core/error.ts";
 import type { Format } from "../core/format.ts";
 import type { ActiveProvider, Deployment, Provider, Target } from "../core/provider.ts";
 import type { ProviderSettings } from "../core/settings.ts";
+import { Aliases } from "./aliases.ts";
 import type { LoadedPlugin, OffProvider } from "./activate.ts";
 import { activate, checkProvider, collectProviders, patternsOf } from "./activate.ts";
+import { LiveModels } from "./live-models.ts";
 import type { Pattern } from "./pattern.ts";
-import { compilePattern } from "./pattern.ts";
+import { bySpecificity, compilePattern } from "./pattern.ts";
 import type { Choice, Plan } from "./plan.ts";
 import { rank } from "./plan.ts";
 import type { Rule } from "./rules.ts";
@@ -20,8 +22,10 @@ export interface RegistryOptions {
   plugins: readonly LoadedPlugin[];
   formats: readonly Format[];
   settings(provider: Provider): ProviderSettings;
-  /** Model name → the name it stands for, often `provider/model`. */
+  /** Model name or pattern → the name it stands for, often `provider/model`. */
   aliases?: Readonly<Record<string, string>>;
+  /** Names of providers in the order of the config: the first that has a model wins it, where only its host lists it. */
+  order?: readonly string[];
   /** Model name → the models that answer under it, as equals. */
   routes?: Readonly<Record<string, readonly RouteTarget[]>>;
   /** Model name or pattern → the models that stand in for it, in order; the most specific list holds. */
@@ -74,9 +78,11 @@ export class Registry {
   readonly providers: readonly ActiveProvider[];
   readonly off: readonly OffProvider[];
   readonly formats: ReadonlyMap<string, Format>;
-  readonly aliases: Readonly<Record<string, string>>;
   readonly #rules: readonly Rule[];
-  readonly #aliases: ReadonlyMap<string, string>;
+  readonly #aliases: Aliases;
+  /** Names in front of the slash of `provider/model`. */
+  readonly #providerNames: ReadonlySet<string>;
+  readonly live: LiveModels;
   readonly routes: ReadonlyMap<string, readonly RouteTarget[]>;
   /** The most specific first. */
   readonly fallbacks: readonly FallbackList[];
@@ -93,9 +99,10 @@ export class Registry {
         f,
       ]),
     );
-    this.aliases = Object.freeze({ ...options.aliases });
-    checkAliases(this.aliases);
-    this.#aliases = new Map(Object.entries(this.aliases));
+    this.#aliases = new Aliases(
+      options.aliases ?? {},
+      (name) => this.#namesProvider(name) || this.routes.has(name),
+    );
     this.routes = new Map(Object.entries(options.routes ?? {}));
     this.fallbacks = Object.entries(options.fallbacks ?? {})
       .map(([text, models]) => ({ pattern: compilePattern(text), models }))
@@ -118,6 +125,35 @@ export class Registry {
       patternsOf(entry.provider).map((text) => ({ pattern: compilePattern(text), off: entry })),
     );
     this.#rules = rulesOf(active);
+    this.#providerNames = new Set([
+      ...active.map(({ name }) => name),
+      ...off.map(({ provider }) => provider.name),
+    ]);
+    this.live = new LiveModels(inOrder(active, options.order ?? []), () => this.#remembered.clear());
+  }
+
+  #namesProvider(name: string): boolean {
+    const slash = name.indexOf("/");
+    return slash > 0 && this.#providerNames.has(name.slice(0, slash));
+  }
+
+  /**
+   * Waits for the model lists of hosts, a second at most, when nothing else knows a name; gives nothing, and so costs no
+   * turn of the event loop, when something does.
+   */
+  prepare(model: string): Promise<void> | undefined {
+    return this.live.isEmpty || this.#knows(this.#aliases.meant(model)) ? undefined : this.live.wait();
+  }
+
+  #knows(name: string): boolean {
+    const models = this.routes.get(name)?.map(({ model }) => this.#aliases.meant(model)) ?? [name];
+    return models.every((model) => this.#winningRule(model) !== undefined);
+  }
+
+  /** The rule that holds for a name; behind all patterns the first host that lists it. */
+  #winningRule(name: string): { rule: Rule; deployments: readonly Deployment[] } | undefined {
+    const rule = this.#rules.find(({ pattern }) => pattern.test(name));
+    return rule ? { rule, deployments: rule.provider.deployments } : this.live.rulesOf(name)[0];
   }
 
   /**
@@ -146,7 +182,7 @@ export class Registry {
   }
 
   #plan(model: string, clientFormat: string): Plan {
-    const name = this.#aliases.get(model) ?? model;
+    const name = this.#aliases.meant(model);
     const choices = this.#choices(name, clientFormat, name === model ? "" : `alias of ${name}; `);
     if (choices.length === 0) {
       const substitute = this.#substitute(name);
@@ -177,16 +213,19 @@ export class Registry {
     const route = this.routes.get(name);
     if (!route) return this.#deployments({ model: name, weight: 1, priority: 0 }, clientFormat, prefix);
     return route.flatMap((entry) =>
-      this.#deployments(entry, clientFormat, `${prefix}route ${name} to ${entry.model}; `),
+      this.#deployments(
+        { ...entry, model: this.#aliases.meant(entry.model) },
+        clientFormat,
+        `${prefix}route ${name} to ${entry.model}; `,
+      ),
     );
   }
 
   #deployments({ model, weight, priority }: RouteTarget, clientFormat: string, prefix: string): Choice[] {
-    const name = this.#aliases.get(model) ?? model;
-    const rule = this.#rules.find((candidate) => candidate.pattern.test(name));
-    if (!rule) return [];
-    return rule.provider.deployments.map((deployment) => ({
-      target: this.#spoken.target(rule, deployment, name, clientFormat, prefix),
+    const found = this.#winningRule(model);
+    if (!found) return [];
+    return found.deployments.map((deployment) => ({
+      target: this.#spoken.target(found.rule, deployment, model, clientFormat, prefix),
       weight: weight * deployment.weight,
       priority: [priority, deployment.priority],
     }));
@@ -201,7 +240,7 @@ export class Registry {
   ): Choice[][] {
     const known = new Set(choices.map(placeOf));
     const groups = models.map(({ model }) => {
-      const places = this.#choices(this.#aliases.get(model) ?? model, clientFormat, prefix);
+      const places = this.#choices(this.#aliases.meant(model), clientFormat, prefix);
       const left = places.filter((choice) => !known.has(placeOf(choice)));
       for (const choice of left) known.add(placeOf(choice));
       return left;
@@ -211,14 +250,16 @@ export class Registry {
 
   /** Whether a model belongs to providers that are off. */
   isOff(name: string): boolean {
-    const meant = this.#aliases.get(name) ?? name;
-    return !this.routes.has(meant) && !this.#rules.some(({ pattern }) => pattern.test(meant));
+    const meant = this.#aliases.meant(name);
+    return !this.routes.has(meant) && !this.#winningRule(meant);
   }
 
   /** Why nobody serves a name of the config; `undefined` when somebody does, or would if it were on. */
   faultOf(name: string): string | undefined {
-    const meant = this.#aliases.get(name) ?? name;
-    return !this.isOff(name) || this.#offProviderOf(meant) ? undefined : this.#unknown(name, meant);
+    const meant = this.#aliases.meant(name);
+    // Which models hosts will list is not known when the config is checked.
+    if (!this.live.isEmpty || !this.isOff(name) || this.#offProviderOf(meant)) return undefined;
+    return this.#unknown(name, meant);
   }
 
   /** With nothing but the mock switched on, a name that a known provider would serve is answered by the mock. */
@@ -253,28 +294,31 @@ export class Registry {
 
   /** Everyone who could serve a name, in order of precedence; the first wins. Of a route, whoever wins each of its models. */
   explain(model: string): Candidate[] {
-    const name = this.#aliases.get(model) ?? model;
+    const name = this.#aliases.meant(model);
     const route = this.routes.get(name);
     const prefix = name === model ? "" : `alias of ${name}; `;
     if (!route) return this.#candidates(name, prefix);
     return route.flatMap((entry) =>
-      this.#candidates(this.#aliases.get(entry.model) ?? entry.model, `${prefix}route ${name}; `).slice(0, 1),
+      this.#candidates(this.#aliases.meant(entry.model), `${prefix}route ${name}; `).slice(0, 1),
     );
   }
 
   /** The provider that answers under a name; of a route, that of the first model with one. */
   #winner(model: string): ActiveProvider | undefined {
-    const name = this.#aliases.get(model) ?? model;
-    const models = this.routes.get(name)?.map((entry) => this.#aliases.get(entry.model) ?? entry.model);
+    const name = this.#aliases.meant(model);
+    const models = this.routes.get(name)?.map((entry) => this.#aliases.meant(entry.model));
     for (const meant of models ?? [name]) {
-      const rule = this.#rules.find(({ pattern }) => pattern.test(meant));
-      if (rule) return rule.provider;
+      const found = this.#winningRule(meant);
+      if (found) return found.rule.provider;
     }
     return undefined;
   }
 
   #candidates(name: string, prefix: string): Candidate[] {
-    const matching = this.#rules.filter((rule) => rule.pattern.test(name));
+    const matching = [
+      ...this.#rules.filter((rule) => rule.pattern.test(name)),
+      ...this.live.rulesOf(name).map(({ rule }) => rule),
+    ];
     return matching.map((rule, index) => ({
       provider: rule.provider.name,
       pattern: rule.pattern.text,
@@ -288,16 +332,17 @@ export class Registry {
   /** Names to list: routes, aliases, then what each provider's catalog names, as a client would write them. */
   models(): ModelEntry[] {
     const entries = new Map<string, string>();
-    for (const name of [...this.routes.keys(), ...this.#aliases.keys()]) {
+    for (const name of [...this.routes.keys(), ...this.#aliases.names]) {
       const winner = this.#winner(name);
       if (winner) entries.set(name, winner.name);
     }
-    for (const provider of this.providers) {
-      for (const model of provider.catalog ?? []) {
-        const bare = this.#rules.find((rule) => rule.pattern.test(model));
-        const id = bare?.provider === provider ? model : `${provider.name}/${model}`;
-        if (!entries.has(id)) entries.set(id, provider.name);
-      }
+    const listed = this.providers.flatMap((provider) =>
+      (provider.catalog ?? []).map((model) => ({ provider, model })),
+    );
+    for (const { provider, model } of [...listed, ...this.live.all()]) {
+      const bare = this.#winningRule(model)?.rule.provider === provider;
+      const id = bare ? model : `${provider.name}/${model}`;
+      if (!entries.has(id)) entries.set(id, provider.name);
     }
     return [...entries].map(([id, provider]) => ({ id, provider }));
   }
@@ -307,14 +352,8 @@ function placeOf({ target: { deployment, model } }: Choice): string {
   return `${deployment.name} ${model}`;
 }
 
-function bySpecificity(a: Pattern, b: Pattern): number {
-  return Number(b.exact) - Number(a.exact) || b.text.length - a.text.length;
-}
-
-function checkAliases(aliases: Readonly<Record<string, string>>): void {
-  for (const [alias, name] of Object.entries(aliases))
-    if (aliases[name] !== undefined)
-      throw new Error(
-        `The alias "${alias}" points at "${name}", which is an alias itself; name the model directly.`,
-      );
+/** Providers in the order of names; those without one behind, as they were. */
+function inOrder(providers: readonly ActiveProvider[], names: readonly string[]): ActiveProvider[] {
+  const rank = ({ name }: ActiveProvider) => (names.includes(name) ? names.indexOf(name) : names.length);
+  return providers.toSorted((a, b) => rank(a) - rank(b));
 }

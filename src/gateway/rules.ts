@@ -13,6 +13,8 @@ export interface Rule {
   forced: boolean;
   builtIn: boolean;
   order: number;
+  /** The host's own list of models has the name. */
+  live?: boolean;
 }
 
 /** The rules of all providers, in order: the first that fits holds. */
@@ -41,17 +43,19 @@ function byPrecedence(a: Rule, b: Rule): number {
   );
 }
 
-export function describePattern(pattern: Pattern): string {
+export function describeRule({ pattern, live }: Pick<Rule, "pattern" | "live">): string {
+  if (live) return `model list of the host has ${pattern.text}`;
   return `${pattern.exact ? "exact name" : "pattern"} ${pattern.text}`;
 }
 
 /** Why a rule comes before the next one that fits as well. */
 export function whyBefore(rule: Rule, next: Rule | undefined): string {
-  if (!next) return describePattern(rule.pattern);
-  if (rule.pattern.exact !== next.pattern.exact) return `${describePattern(rule.pattern)}: exact before glob`;
-  if (rule.forced !== next.forced) return `${describePattern(rule.pattern)}: the name says the provider`;
+  if (!next || rule.live) return describeRule(rule);
+  if (next.live) return `${describeRule(rule)}: patterns before model lists`;
+  if (rule.pattern.exact !== next.pattern.exact) return `${describeRule(rule)}: exact before glob`;
+  if (rule.forced !== next.forced) return `${describeRule(rule)}: the name says the provider`;
   if (rule.pattern.text.length !== next.pattern.text.length)
-    return `${describePattern(rule.pattern)}: longer before shorter`;
-  if (rule.builtIn !== next.builtIn) return `${describePattern(rule.pattern)}: dropped file before built-in`;
-  return `${describePattern(rule.pattern)}: loaded first`;
+    return `${describeRule(rule)}: longer before shorter`;
+  if (rule.builtIn !== next.builtIn) return `${describeRule(rule)}: dropped file before built-in`;
+  return `${describeRule(rule)}: loaded first`;
 }

@@ -1,7 +1,7 @@
 /** In which format a host is asked: the client's own where it speaks it, else the one its provider prefers. */
 import type { Deployment, Provider, Target } from "../core/provider.ts";
 import type { Rule } from "./rules.ts";
-import { describePattern } from "./rules.ts";
+import { describeRule } from "./rules.ts";
 
 export class SpokenFormats {
   /** Formats that a host was found not to speak, although its provider declares them. */
@@ -13,15 +13,10 @@ export class SpokenFormats {
   }
 
   /** The target a rule leads to at one deployment. @param prefix what led to the rule, for the reason */
-  target(
-    { provider, pattern }: Rule,
-    deployment: Deployment,
-    name: string,
-    clientFormat: string,
-    prefix: string,
-  ): Target {
+  target(rule: Rule, deployment: Deployment, name: string, clientFormat: string, prefix: string): Target {
+    const { provider, pattern } = rule;
     const model = pattern.strip(name);
-    const reason = `${prefix}${describePattern(pattern)} of ${provider.name}`;
+    const reason = `${prefix}${describeRule(rule)}${rule.live ? "" : ` of ${provider.name}`}`;
     const program: Target = { provider, deployment, model, lane: "generated", format: "", url: "", reason };
     if (!provider.speaks) return program;
     const spoken = formatsFor(provider, clientFormat);

@@ -33,11 +33,11 @@ export function createApp(options: AppOptions) {
   const dialectOf = (request: Request) => dialectOfRequest(formats, request, pathOf(request), methods);
 
   /** A small route: key first, then an answer; errors in the dialect of the client's headers. */
-  const guarded = (open: boolean, answer: (request: Request) => unknown) => (request: Request) => {
+  const guarded = (open: boolean, answer: (request: Request) => unknown) => async (request: Request) => {
     const id = createRequestId();
     try {
       if (!open) authenticate(request.headers, "");
-      const value = answer(request);
+      const value = await answer(request);
       return value instanceof Response ? value : respondJson(value, id);
     } catch (thrown) {
       return respondError(GatewayError.from(thrown), dialectOf(request), id);

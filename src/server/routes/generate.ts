@@ -92,6 +92,8 @@ async function readIncoming(
   body.hold(format.client, implied);
   call.model = body.scalar("model") as string;
   call.stream = body.scalar("stream") === true;
+  const preparing = gateway.registry.prepare(call.model);
+  if (preparing) await preparing;
   return {
     call,
     format,

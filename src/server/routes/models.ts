@@ -23,7 +23,8 @@ function describeModel({ id, provider }: ModelEntry): JsonObject {
 }
 
 /** The whole list at once: pages would only be asked for by one of the two SDKs. */
-export function listModels(registry: Registry, query: URLSearchParams): JsonObject {
+export async function listModels(registry: Registry, query: URLSearchParams): Promise<JsonObject> {
+  await registry.live.wait();
   const all = registry.models();
   const after = all.findIndex((model) => model.id === query.get("after_id")) + 1;
   const limit = Number(query.get("limit")) || all.length;
@@ -38,7 +39,8 @@ export function listModels(registry: Registry, query: URLSearchParams): JsonObje
 }
 
 /** Any name that would be served can be retrieved, listed or not. @throws GatewayError `not-found` */
-export function retrieveModel(registry: Registry, id: string): JsonObject {
+export async function retrieveModel(registry: Registry, id: string): Promise<JsonObject> {
+  await registry.prepare(id);
   const listed = registry.models().find((model) => model.id === id);
   const winner = listed ?? registry.explain(id)[0];
   if (winner) return describeModel({ id, provider: winner.provider });

@@ -3,6 +3,7 @@ import { assemble } from "./assemble.ts";
 import type { Assembled } from "./assemble.ts";
 import type { Path } from "./config/error.ts";
 import type { Config } from "./config/schema.ts";
+import { type Certificate, readCertificate } from "./config/tls.ts";
 import { GatewayError } from "./core/error.ts";
 import { describeThrown } from "./core/thrown.ts";
 import { Backlog } from "./gateway/backlog.ts";
@@ -18,8 +19,7 @@ import { onTransportAlert } from "./gateway/transport.ts";
 import { Admission } from "./server/admission.ts";
 import { createApp } from "./server/app.ts";
 import { createAuthenticate } from "./server/authenticate.ts";
-import type { Listener } from "./server/listen.ts";
-import { allowSilence, disconnect, listen } from "./server/listen.ts";
+import { Listener } from "./server/listen.ts";
 import { writeTo, type WriteLog } from "./server/log-buffer.ts";
 import { createLogger } from "./server/log.ts";
 import { createRequestId, respondError } from "./server/respond.ts";
@@ -88,7 +88,8 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   };
   const stopAlerts = onTransportAlert((sentence) => logger.fault(sentence));
   let draining = false;
-  let server: Listener | undefined;
+  let listener: Listener | undefined;
+  let certificate = certificateOf(config);
 
   const build = async (settings: Settings) => {
     const parts = await assemble(settings.config, settings.env, settings.locate);
@@ -112,12 +113,13 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     const app = createApp({
       gateway,
       cors: config.cors,
+      secure: certificate !== undefined,
       limits: config.limits,
       authenticate: createAuthenticate(createKeyring(config.keys)),
       admission: new Admission(config.limits),
-      address: (request) => server?.requestIP(request)?.address ?? "",
-      allowSilence: (request, allowed) => allowSilence(server, request, allowed),
-      disconnect: (request) => disconnect(server, request),
+      address: (request) => listener?.addressOf(request) ?? "",
+      allowSilence: (request, allowed) => listener?.allowSilence(request, allowed),
+      disconnect: (request) => listener?.disconnect(request),
       version: VERSION,
       ready: () => !draining,
     });
@@ -133,22 +135,23 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
 
   let current = await build(options);
   tell(current.parts);
-  server = listen({
+  listener = new Listener({
     host: config.host,
     port: config.port,
     shared: worker !== undefined,
+    certificate,
     fetch: (request) => current.app.fetch(request),
     onFault(fault) {
       logger.fault("the server failed outside of any route", fault);
       return respondError(GatewayError.from(fault), current.app.neutral, createRequestId());
     },
   });
-  const port = server.port!;
+  const { port } = listener;
   const host = config.host.includes(":") ? `[${config.host}]` : config.host;
   return {
     host: config.host,
     port,
-    url: `http://${host}:${port}`,
+    url: `${certificate ? "https" : "http"}://${host}:${port}`,
     get parts() {
       return current.parts;
     },
@@ -159,21 +162,36 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       const known = new Set(current.parts.broken.map(({ message }) => message));
       const fresh = next.parts.broken.find(({ message }) => !known.has(message));
       if (fresh) throw new Error(fresh.message);
+      const wanted = certificateOf(settings.config);
+      // Whether there is TLS at all is decided at the start.
+      if (certificate && wanted && !isSame(certificate, wanted)) {
+        listener.renew(wanted);
+        certificate = wanted;
+        logger.info("new connections get the new certificate", {});
+      }
       current = next;
       tell(next.parts);
     },
     async stop(graceMs = 0) {
       draining = true;
-      const finished = server.stop(graceMs === 0);
+      const finished = listener.stop(graceMs === 0);
       const inTime = graceMs === 0 || (await endsWithin(finished, graceMs));
       if (!inTime) {
         lasting.clock.endAll(shuttingDown());
-        if (!(await endsWithin(finished, FAREWELL_MS))) await endsWithin(server.stop(true), CLOSE_MS);
+        if (!(await endsWithin(finished, FAREWELL_MS))) await endsWithin(listener.stop(true), CLOSE_MS);
       }
       stopAlerts();
       await logger.flush();
     },
   };
+}
+
+function certificateOf({ tls: { cert, key } }: Config): Certificate | undefined {
+  return cert === undefined || key === undefined ? undefined : readCertificate({ cert, key });
+}
+
+function isSame(one: Certificate, other: Certificate): boolean {
+  return one.cert === other.cert && one.key.digest() === other.key.digest();
 }
 
 async function endsWithin(pending: Promise<unknown>, ms: number): Promise<boolean> {

@@ -86,8 +86,13 @@ async function serveHere(settings: ReturnType<typeof readSettings>, context: Con
   return ending.ended;
 }
 
-/** Options that only a start takes into force. */
-const FIXED = ["host", "port", "workers"] as const;
+/** What only a start takes into force: for each option what must not have changed. */
+const FIXED: Readonly<Record<string, (config: Config) => unknown>> = {
+  host: ({ host }) => host,
+  port: ({ port }) => port,
+  workers: ({ workers }) => workers,
+  tls: ({ tls }) => tls.cert !== undefined,
+};
 
 class Reloader {
   readonly #weir: RunningWeir;
@@ -119,7 +124,9 @@ class Reloader {
   async #reload(): Promise<void> {
     const settings = { ...(await reloadConfig(loadOptions(this.#context))), env: this.#context.env };
     await this.#weir.reload(settings);
-    const changed = FIXED.filter((name) => settings.config[name] !== this.#config[name]);
+    const changed = Object.keys(FIXED).filter(
+      (name) => FIXED[name]!(settings.config) !== FIXED[name]!(this.#config),
+    );
     if (changed.length > 0) this.#weir.info(`${changed.join(", ")}: takes effect at the next start`);
     this.#config = settings.config;
   }

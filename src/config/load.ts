@@ -12,6 +12,7 @@ import { deepFreeze, readText, sealSecrets, substituteAll } from "./read.ts";
 import { type Config, configSchema, fileSchema, listOptions, type Option } from "./schema.ts";
 import { type Fault, findFaults, nameOf } from "./shape.ts";
 import type { Environment } from "./substitute.ts";
+import { readCertificate, TlsFault } from "./tls.ts";
 
 /** Where a value came from. */
 export interface Origin {
@@ -199,9 +200,31 @@ function settle(
     host: bareHost(written.host),
     keys,
     cors: { origins: sealed.cors.origins.map((origin) => origin.toLowerCase()) },
+    tls: settleTls(sealed.tls, document?.folder ?? cwd, locate),
     aliases: Object.fromEntries(ends) as Record<string, string>,
     plugins: { ...sealed.plugins, dir },
   });
+}
+
+/** Absolute paths of files that can be listened with. @throws ConfigError when they cannot */
+function settleTls(
+  { cert, key }: Config["tls"],
+  folder: string,
+  locate: (path: Path) => string,
+): Config["tls"] {
+  if (cert === undefined && key === undefined) return {};
+  if (cert === undefined || key === undefined) {
+    const path = ["tls", cert === undefined ? "key" : "cert"];
+    throw new ConfigError(locate(path), "tls must have both cert and key", path);
+  }
+  const files = { cert: resolve(folder, cert), key: resolve(folder, key) };
+  try {
+    readCertificate(files);
+  } catch (fault) {
+    if (!(fault instanceof TlsFault)) throw fault;
+    throw new ConfigError(locate(["tls", fault.option]), fault.message, ["tls", fault.option]);
+  }
+  return files;
 }
 
 function locateIn(

@@ -1,4 +1,4 @@
-/** Sections of the configuration that stand for themselves: plugins, limits, CORS, timeouts. */
+/** Sections of the configuration that stand for themselves: plugins, limits, TLS, CORS, timeouts. */
 import { Type } from "@sinclair/typebox";
 import { CLOSED, milliseconds } from "./schema-kinds.ts";
 
@@ -67,6 +67,19 @@ export const limitsSection = Type.Object(
     }),
   },
   { ...CLOSED, description: "What a request may cost." },
+);
+
+export const tlsSection = Type.Object(
+  {
+    cert: Type.Optional(
+      Type.String({
+        description:
+          "PEM file of the certificate to listen with, those of its issuers behind it. A relative path begins at the config file. Both files are read again at a reload.",
+      }),
+    ),
+    key: Type.Optional(Type.String({ description: "PEM file of its private key, not encrypted." })),
+  },
+  { ...CLOSED, description: "Listening with TLS." },
 );
 
 export const corsSection = Type.Object(

@@ -8,7 +8,13 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import type { Secret } from "../core/secret.ts";
 import { CLOSED, milliseconds, oneOf, secret } from "./schema-kinds.ts";
-import { corsSection, limitsSection, pluginsSection, timeoutsSection } from "./schema-sections.ts";
+import {
+  corsSection,
+  limitsSection,
+  pluginsSection,
+  timeoutsSection,
+  tlsSection,
+} from "./schema-sections.ts";
 
 /** A gateway key as it is kept: by name and digest, never as text. */
 export interface GatewayKey {
@@ -206,6 +212,7 @@ export const configSchema = Type.Object(
         "x-env": "WEIR_API_KEYS",
       }),
     ),
+    tls: tlsSection,
     cors: corsSection,
     providers: Type.Record(Type.String(), providerOptions, {
       default: {},

@@ -21,6 +21,8 @@ type ClientFormat = Format & { client: ClientCodec };
 
 export interface AppOptions extends RouteContext {
   cors: CorsOptions;
+  /** Whether clients reach it by https. */
+  secure: boolean;
   version: string;
   /** Whether new calls are welcome; false while the gateway drains. */
   ready(): boolean;
@@ -45,7 +47,9 @@ export function createApp(options: AppOptions) {
   };
 
   const document = openApiDocument(formats, version);
-  const app = new Elysia({ normalize: false, strictPath: true, handler: { standardHostname: false } });
+  // Where Elysia looks for the path: from the 7th character of the URL, which is inside of `https://`, or from the 11th.
+  const handler = { standardHostname: options.secure };
+  const app = new Elysia({ normalize: false, strictPath: true, handler });
   app.model(
     Object.fromEntries(
       formats.map(({ id, client }) => [schemaName(id), client.schema as unknown as TSchema]),

@@ -1,4 +1,5 @@
 /** The socket: where the app meets Bun's server, with its time limits replaced by the gateway's own. */
+import type { Secret } from "../core/secret.ts";
 import { systemCode } from "../core/system-error.ts";
 
 export interface ListenOptions {
@@ -8,6 +9,8 @@ export interface ListenOptions {
   shared: boolean;
   fetch(request: Request): Response | Promise<Response>;
   onFault(fault: unknown): Response;
+  /** PEM texts; without them the gateway listens in plain text. */
+  certificate?: { cert: string; key: Secret };
 }
 
 /**
@@ -16,8 +19,67 @@ export interface ListenOptions {
  */
 const IDLE_SECONDS = 65;
 
-/** @throws Error with one sentence when the address cannot be listened on. */
-export function listen(options: ListenOptions) {
+/** How long two servers listen on one port while the certificate is replaced. Milliseconds. */
+const HANDOVER_MS = 100;
+
+/** What listens, and through it what a request's connection tells and takes. */
+export class Listener {
+  readonly #options: ListenOptions;
+  #server: Server;
+  /** Servers with an earlier certificate, until the last of their calls has ended. */
+  readonly #earlier = new Set<Server>();
+
+  /** @throws Error with one sentence when the address cannot be listened on. */
+  constructor(options: ListenOptions) {
+    this.#server = listen(options);
+    this.#options = { ...options, port: this.port };
+  }
+
+  get port(): number {
+    return this.#server.port ?? 0;
+  }
+
+  /** Address of the client; empty when it is gone. */
+  addressOf(request: Request): string {
+    return this.#server.requestIP(request)?.address ?? "";
+  }
+
+  /** Whether the connection of a running request may be silent for as long as it likes: a quiet upstream is no idle client. */
+  allowSilence(request: Request, allowed: boolean): void {
+    this.#server.timeout(request, allowed ? 0 : IDLE_SECONDS);
+  }
+
+  /**
+   * Closes the connection of a running request within four seconds, which is how often the runtime looks at its time
+   * limits. It is closed in mid-answer but in order (FIN): a reset would discard what the client has received and not read.
+   */
+  disconnect(request: Request): void {
+    this.#server.timeout(request, 1);
+  }
+
+  /**
+   * Takes new connections with another certificate; those that are open keep theirs until their calls have ended. Bun
+   * cannot replace the certificate of a server, so a second one listens on the port before the first one stops.
+   * @throws Error with one sentence, and everything stays as it was
+   */
+  renew(certificate: ListenOptions["certificate"]): void {
+    const earlier = this.#server;
+    this.#server = listen({ ...this.#options, certificate });
+    this.#earlier.add(earlier);
+    // What the system has queued for the earlier server is accepted first: a server that stops resets its queue.
+    const stop = () => void earlier.stop().then(() => this.#earlier.delete(earlier));
+    setTimeout(stop, HANDOVER_MS).unref();
+  }
+
+  /** Refuses new connections. @param now cuts what still runs @returns when the last connection has closed */
+  async stop(now: boolean): Promise<void> {
+    await Promise.all([this.#server, ...this.#earlier].map((server) => server.stop(now)));
+  }
+}
+
+type Server = ReturnType<typeof serve>;
+
+function listen(options: ListenOptions): Server {
   try {
     return serve(options);
   } catch (error) {
@@ -25,15 +87,16 @@ export function listen(options: ListenOptions) {
   }
 }
 
-function serve(options: ListenOptions) {
+function serve({ host, port, shared, certificate, ...options }: ListenOptions) {
   return Bun.serve({
-    hostname: options.host,
-    port: options.port,
-    reusePort: options.shared,
+    hostname: host,
+    port,
+    reusePort: shared || certificate !== undefined,
+    ...(certificate && { tls: { cert: certificate.cert, key: certificate.key.reveal() } }),
     // The limits are the gateway's own, so that an error is in the caller's dialect.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     idleTimeout: IDLE_SECONDS,
-    // The default page shows messages and source (runtime 2.2).
+    // The default page shows messages and source.
     development: false,
     fetch: (request) => options.fetch(request),
     error: options.onFault,
@@ -53,18 +116,3 @@ export function listenFault(error: unknown, { host, port }: Pick<ListenOptions, 
   };
   return reasons[code ?? ""] ?? `weir cannot listen on port ${port} of ${host} (${code ?? "unknown reason"})`;
 }
-
-/** Whether the connection of a running request may be silent for as long as it likes: a quiet upstream is no idle client. */
-export function allowSilence(server: Listener | undefined, request: Request, allowed: boolean): void {
-  server?.timeout(request, allowed ? 0 : IDLE_SECONDS);
-}
-
-/**
- * Closes the connection of a running request within four seconds, which is how often the runtime looks at its time limits.
- * It is closed in mid-answer but in order (FIN): a reset would discard what the client has received and not read.
- */
-export function disconnect(server: Listener | undefined, request: Request): void {
-  server?.timeout(request, 1);
-}
-
-export type Listener = ReturnType<typeof listen>;

@@ -82,7 +82,7 @@ export async function serve({
   const { promise: address, resolve: found, reject } = Promise.withResolvers<string>();
   const take = (line: string) => {
     log.push(line);
-    const url = /listening on (http:\S+)/.exec(line)?.[1];
+    const url = /listening on ((?:https?|unix):\S+)/.exec(line)?.[1];
     if (url) found(url);
   };
   const drained = Promise.all(
@@ -159,13 +159,18 @@ export async function until(holds: () => boolean | Promise<boolean>, ms = 5_000)
   return false;
 }
 
-/** A chat-completions call; the text of its body, streamed or not. */
+/**
+ * A chat-completions call; the text of its body, streamed or not.
+ * @param how options of the request besides, such as `{ tls: { ca } }` or `{ unix: "/run/weir.sock" }`
+ */
 export async function ask(
   url: string,
   model: string,
   stream = false,
+  how: BunFetchRequestInit = {},
 ): Promise<{ status: number; text: string }> {
   const response = await fetch(`${url}/v1/chat/completions`, {
+    ...how,
     method: "POST",
     headers: { "content-type": "application/json", connection: "close" },
     body: JSON.stringify({ model, stream, messages: [{ role: "user", content: "hello" }] }),

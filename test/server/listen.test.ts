@@ -1,9 +1,9 @@
 /** Addresses that cannot be listened on. */
 import { expect, test } from "bun:test";
-import { listen, listenFault } from "../../src/server/listen.ts";
+import { Listener, listenFault } from "../../src/server/listen.ts";
 
 const open = (host: string, port: number) =>
-  listen({
+  new Listener({
     host,
     port,
     shared: false,
@@ -19,7 +19,7 @@ test("an address of another machine, a used port and a port of root are a senten
   expect(() => open("fe80::1", 0)).toThrow("a link-local address needs its interface");
   const server = open("127.0.0.1", 0);
   try {
-    expect(() => open("127.0.0.1", server.port!)).toThrow(
+    expect(() => open("127.0.0.1", server.port)).toThrow(
       `port ${server.port} of 127.0.0.1 is in use; choose another with --port`,
     );
   } finally {

@@ -75,9 +75,12 @@ export const tlsSection = Type.Object(
       Type.String({
         description:
           "PEM file of the certificate to listen with, those of its issuers behind it. A relative path begins at the config file. Both files are read again at a reload.",
+        examples: ["cert.pem"],
       }),
     ),
-    key: Type.Optional(Type.String({ description: "PEM file of its private key, not encrypted." })),
+    key: Type.Optional(
+      Type.String({ description: "PEM file of its private key, not encrypted.", examples: ["key.pem"] }),
+    ),
   },
   { ...CLOSED, description: "Listening with TLS." },
 );

@@ -1,6 +1,6 @@
 /** Lines of the log on their way to whatever reads them: gathered, written one piece at a time, bounded. */
 
-/** Takes a piece of the log; a promise when the reader has not taken it yet. */
+/** Takes a piece of the log; a promise that resolves once the reader has taken it. */
 export type WriteLog = (text: string) => Promise<void> | void;
 
 /** Characters that wait at most for a reader that stalls. Lines beyond that are dropped and counted. */
@@ -80,13 +80,33 @@ export function writeTo(stream: NodeJS.WriteStream): WriteLog {
     process.stderr.write(`weir: the log cannot be written any more: ${message}\n`);
   });
   stream.on("error", () => {});
-  return (text) => {
-    let taken = false;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    stream.write(text, () => {
-      taken = true;
-      resolve();
-    });
-    return taken ? undefined : promise;
+  return async (text) => {
+    for (const piece of cutAtLines(Buffer.from(text))) await writePiece(stream, piece);
   };
+}
+
+function writePiece(stream: NodeJS.WriteStream, piece: Uint8Array): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  stream.write(piece, () => resolve());
+  return promise;
+}
+
+/**
+ * Bytes that the system writes to a pipe at once or not at all (`PIPE_BUF` of Linux). Workers share one pipe: a longer
+ * piece could be torn by another worker's.
+ */
+const ATOMIC_BYTES = 4_096;
+const NEWLINE = 10;
+
+/** Pieces of whole lines, each as long as can be written at once; a line that is longer is a piece of its own. */
+function* cutAtLines(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let begin = 0; begin < bytes.length;) {
+    let end = begin + ATOMIC_BYTES;
+    if (end < bytes.length) {
+      end = bytes.lastIndexOf(NEWLINE, end - 1) + 1;
+      if (end <= begin) end = bytes.indexOf(NEWLINE, begin) + 1 || bytes.length;
+    }
+    yield bytes.subarray(begin, end);
+    begin = end;
+  }
 }

@@ -49,6 +49,32 @@ test("a log reader that stalls costs log lines, which are counted; calls and the
   reader.close();
 }, 60_000);
 
+test("lines of several workers are whole, also when the reader is slow", async () => {
+  const reader = stalledReader();
+  const weir = await serve({
+    config: "",
+    workers: 2,
+    binary: false,
+    plugins: { "talkative.ts": TALKATIVE.replace("20_000", "3_000") },
+    stdout: reader.descriptor,
+  });
+  running = weir;
+  let text = "";
+  const reading = setInterval(() => (text += reader.read()), 400);
+  const client = async () => {
+    for (let n = 0; n < 50; n++) await ask(weir.url, "mock/chat");
+  };
+  await Promise.all([client(), client(), client(), client()]);
+  const isDone = () => countIn(text, /"outcome":"complete"/g) === 200;
+  expect(await until(isDone, 20_000)).toBe(true);
+  clearInterval(reading);
+  const workers = new Set<number>();
+  for (const line of text.split("\n").slice(0, -1))
+    workers.add((JSON.parse(line) as { worker: number }).worker);
+  expect(workers.size).toBe(2);
+  reader.close();
+}, 60_000);
+
 test("a log reader that is gone ends no call, and is reported once", async () => {
   const reader = stalledReader();
   const weir = await serve({ config: "", workers: 1, binary: false, stdout: reader.descriptor });

@@ -80,8 +80,7 @@ async function jsonAnswer(
   if (!isObject(body)) throw notAnAnswer(call);
   const seen: Seen = { terminated: false, complete: false };
   codec.watch.answer(body, seen);
-  // A failure that calls itself 200: whatever kind it claims to be, the upstream misspoke (contract E.10.1).
-  if (seen.error) throw new GatewayError("upstream", seen.error.message, { code: seen.error.code });
+  if (seen.error) throw asFailure(seen.error);
   book(seen, call);
   call.status = response.status;
   gateway.settler.complete(call);
@@ -90,6 +89,15 @@ async function jsonAnswer(
     headers: { ...passed, ...answerHeaders(call), "content-type": "application/json" },
     body: bytes,
   };
+}
+
+/**
+ * An error in an answer with status 200. Whatever kind it claims to be, the upstream is at fault; only a prompt that is too
+ * long stays the client's, because another model may take it.
+ */
+function asFailure(error: GatewayError): GatewayError {
+  if (error.code === "context_length_exceeded") return error;
+  return new GatewayError("upstream", error.message, { code: error.code });
 }
 
 /** 200 with HTML or anything else that is no answer of this format. */

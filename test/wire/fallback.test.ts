@@ -236,10 +236,13 @@ describe("fallbacks", () => {
       providers: { anthropic: { apiKey: "sk-none", baseUrl: one.url } },
       fallbacks: { "claude-*": [{ model: "mock/echo", when: "too-long" }] },
     });
-    for (const path of ["/v1/messages", "/v1/chat/completions"]) {
-      const { status, headers } = await ask(running, { path, body: { model: "claude-x", max_tokens: 9 } });
-      expect([status, headers.get("x-weir-model")]).toEqual([200, "echo"]);
-    }
+    for (const path of ["/v1/messages", "/v1/chat/completions"])
+      for (const status of [400, 200]) {
+        one.answer(() => json(body, status));
+        const larger = await ask(running, { path, body: { model: "claude-x", max_tokens: 9 } });
+        expect([path, status, larger.status]).toEqual([path, status, 200]);
+        expect(larger.headers.get("x-weir-model")).toBe("echo");
+      }
   });
 
   test("with nothing to stand in, each client reads of it in the words of its own dialect", async () => {

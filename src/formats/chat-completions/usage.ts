@@ -1,6 +1,6 @@
 /**
  * Token counts of chat-completions. Its `prompt_tokens` contains what was read from and written to the cache, the
- * canonical buckets are disjoint (contract E.3.1).
+ * canonical buckets are disjoint.
  */
 import type { Usage } from "../../core/events.ts";
 import type { Json, JsonObject } from "../../core/json.ts";

@@ -1,4 +1,4 @@
-/** Token counts of the Messages format; its buckets are disjoint, as the canonical ones are (contract E.3.1). */
+/** Token counts of the Messages format; its buckets are disjoint, as the canonical ones are. */
 import type { Usage } from "../../core/events.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { isObject } from "../../core/json.ts";

@@ -1,4 +1,4 @@
-/** Canonical events → one JSON answer (contract A.5, E.3). */
+/** Canonical events → one JSON answer. */
 import type { Call } from "../../../core/call.ts";
 import { GatewayError } from "../../../core/error.ts";
 import type { ChatEvent } from "../../../core/events.ts";

@@ -1,4 +1,4 @@
-/** Content of a chat-completions message → canonical blocks (contract A.3, E.1.3b). */
+/** Content of a chat-completions message → canonical blocks. */
 import type { Block, CacheMark, DocumentBlock, ForeignBlock, Source } from "../../../core/chat.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
@@ -46,7 +46,7 @@ function decodePart(value: Json, path: string): Block {
 
 /**
  * A mark of either spelling: OpenAI's `prompt_cache_breakpoint` (30 minutes or 12 hours) and the Messages format's
- * `cache_control`, which OpenRouter and LiteLLM take on parts (contract E.1.6).
+ * `cache_control`, which OpenRouter and LiteLLM take on parts.
  */
 export function decodeCache(part: JsonObject): { cache?: CacheMark } {
   if (isObject(part.cache_control)) {

@@ -1,5 +1,5 @@
 /**
- * Canonical events → deltas of a chat-completions stream (contract E.5). A JSON answer is these deltas put together, so
+ * Canonical events → deltas of a chat-completions stream. A JSON answer is these deltas put together, so
  * that what a client gets does not depend on whether it streams.
  */
 import type { Call } from "../../../core/call.ts";
@@ -142,7 +142,7 @@ export class DeltaWriter {
     return redacted === undefined ? [] : [{ reasoning_details: [encryptedDetail(redacted, origin, run)] }];
   }
 
-  /** The dense index counts calls and not blocks (pitfall 17); later deltas hold nothing but index and arguments. */
+  /** The dense index counts calls and not blocks; later deltas hold nothing but index and arguments. */
   #toolCall(blockIndex: number, block: Extract<BlockStart, { type: "tool-call" }>): JsonObject[] {
     const index = this.#toolCalls++;
     const id = this.#ids.take(block.id);

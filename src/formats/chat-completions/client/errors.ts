@@ -1,4 +1,4 @@
-/** Errors as a chat-completions client expects them (contract A.7, E.10). */
+/** Errors as a chat-completions client expects them. */
 import type { ErrorKind, GatewayError } from "../../../core/error.ts";
 import type { ErrorAnswer, Frame } from "../../../core/format.ts";
 import type { JsonObject } from "../../../core/json.ts";
@@ -25,7 +25,7 @@ const DIALECT: Record<ErrorKind, { type: string; code?: string }> = {
   internal: { type: "server_error" },
 };
 
-/** Longest wait a client is told, in seconds: the SDK ignores more and takes its own short one (contract A.8). */
+/** Longest wait a client is told, in seconds: the SDK ignores more and takes its own short one. */
 const MAX_RETRY_AFTER = 60;
 
 /** An error before the first byte. */
@@ -37,7 +37,7 @@ export function encodeError(error: GatewayError): ErrorAnswer {
   };
 }
 
-/** An error after the first byte; no `[DONE]` follows (contract E.10.2). */
+/** An error after the first byte; no `[DONE]` follows. */
 export function encodeStreamError(error: GatewayError): Frame[] {
   return [{ data: JSON.stringify(encodeBody(error)) }];
 }

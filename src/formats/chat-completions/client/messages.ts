@@ -1,4 +1,4 @@
-/** Messages of a chat-completions request → canonical turns (contract A.2). */
+/** Messages of a chat-completions request → canonical turns. */
 import type { Block, ToolCallBlock, ToolResultBlock, Turn } from "../../../core/chat.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import { legacyCallId } from "../../../core/ids.ts";
@@ -120,7 +120,7 @@ function decodeAssistant(message: JsonObject, index: number): Block[] {
   return blocks;
 }
 
-/** A call; before it, what Gemini signed it with, if the client kept that (contract E.7.1). */
+/** A call; before it, what Gemini signed it with, if the client kept that. */
 function decodeCall(call: Json, path: string, at: { turn: number; place: number }): Block[] {
   if (!isObject(call)) return [];
   const custom = isObject(call.custom) && !isObject(call.function);

@@ -1,4 +1,4 @@
-/** Canonical events → chunks of a streamed answer (contract A.6, E.5). */
+/** Canonical events → chunks of a streamed answer. */
 import type { Call } from "../../../core/call.ts";
 import type { ChatEvent } from "../../../core/events.ts";
 import type { Frame } from "../../../core/format.ts";

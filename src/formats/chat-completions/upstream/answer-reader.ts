@@ -1,5 +1,5 @@
 /**
- * The state of an answer that is being read (contract E.6): chunks in, canonical events out. A JSON answer is read as one
+ * The state of an answer that is being read: chunks in, canonical events out. A JSON answer is read as one
  * chunk that holds all, so that what a client gets does not depend on whether the upstream streamed.
  *
  * Text, reasoning and refusal follow each other, never overlap, and a change of kind closes what is open. Tool calls may
@@ -142,7 +142,7 @@ export class AnswerReader {
     if (isObject(delta.function_call)) this.#readCall({ index: -1, function: delta.function_call }, choice);
   }
 
-  /** White space is held until something is said: servers emit `\n` between calls (pitfall 3). */
+  /** White space is held until something is said: servers emit `\n` between calls. */
   #say(kind: Said, text: string): void {
     if (text === "") return;
     if (this.#open?.kind === kind && this.#held.length === 0) {

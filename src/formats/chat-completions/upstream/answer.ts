@@ -1,4 +1,4 @@
-/** A JSON answer → canonical events (contract E.4). */
+/** A JSON answer → canonical events. */
 import type { Call } from "../../../core/call.ts";
 import { GatewayError } from "../../../core/error.ts";
 import type { ChatEvent } from "../../../core/events.ts";
@@ -53,7 +53,7 @@ function wholeChoice(given: Json, index: number, call: Call): Json {
   };
 }
 
-/** A call whose arguments were cut off with the answer is left out: nobody may execute it (pitfall 29). */
+/** A call whose arguments were cut off with the answer is left out: nobody may execute it. */
 function wholeCall(call: JsonObject, cut: boolean, report: (repair: string) => void): JsonObject[] {
   const { function: body } = call;
   if (!isObject(body) || typeof body.arguments !== "string") return [call];

@@ -1,4 +1,4 @@
-/** Canonical assistant turns → one assistant message (contract E.2.3, E.7). */
+/** Canonical assistant turns → one assistant message. */
 import type { Block, ReasoningBlock, ToolCallBlock, Turn } from "../../../core/chat.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
@@ -131,7 +131,7 @@ function callMembers(block: ReasoningBlock, { provider }: EncodeContext): JsonOb
 }
 
 /**
- * Reasoning goes back to the provider that made it, and to no other (contract E.7.2): what it signed always, plain text
+ * Reasoning goes back to the provider that made it, and to no other: what it signed always, plain text
  * where its traits ask for it. Text nobody signed belongs to whoever asks for reasoning.
  */
 function encodeReasoning(turns: readonly PlacedTurn[], context: EncodeContext): JsonObject {

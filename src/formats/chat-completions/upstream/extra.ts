@@ -1,4 +1,4 @@
-/** Top-level fields without a canonical place: this format's own are passed on, others follow E.11. */
+/** Top-level fields without a canonical place: this format's own are passed on, others are refused or dropped. */
 import type { ChatRequest } from "../../../core/chat.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
@@ -16,7 +16,7 @@ type Policy = (value: Json, context: EncodeContext) => "reject" | "drop" | undef
 const reject: Policy = () => "reject";
 const drop: Policy = () => "drop";
 
-/** Fields of the messages format (contract E.2.1). Those not listed are bookkeeping. */
+/** Fields of the messages format. Those not listed are bookkeeping. */
 const FOREIGN: Record<string, Record<string, Policy>> = {
   messages: {
     container: reject,

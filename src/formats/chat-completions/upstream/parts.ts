@@ -1,4 +1,4 @@
-/** Canonical blocks → content of chat-completions messages (contract A.3, E.2.3). */
+/** Canonical blocks → content of chat-completions messages. */
 import type { Block, CacheMark, DocumentBlock, ForeignBlock, ImageBlock } from "../../../core/chat.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
@@ -34,7 +34,7 @@ export function textPart(text: string, mark: JsonObject = {}): JsonObject {
   return { type: "text", text, ...mark };
 }
 
-/** A cache mark as this format writes it; the nearest lifetime to an hour is half an hour (contract E.2.1). */
+/** A cache mark as this format writes it; the nearest lifetime to an hour is half an hour. */
 function markOf(cache: CacheMark | undefined, { facts }: EncodeContext): JsonObject {
   if (!cache || !facts?.cacheBreakpoints) return {};
   return { prompt_cache_breakpoint: { mode: "explicit", ...(cache.ttl === "1h" && { ttl: "30m" }) } };
@@ -55,7 +55,7 @@ function encodeImage(block: ImageBlock, path: string, context: EncodeContext): J
   };
 }
 
-/** Ids of files live at the vendor that gave them (contract E.11). */
+/** Ids of files live at the vendor that gave them. */
 function fileId(path: string) {
   return invalidRequest(
     `${path}: a file id of another vendor cannot be read by this provider; send the file's content.`,

@@ -1,4 +1,4 @@
-/** Canonical request → chat-completions request (contract E.2). Fixed order, nothing random: histories are cached. */
+/** Canonical request → chat-completions request. Fixed order, nothing random: histories are cached. */
 import type { Call } from "../../../core/call.ts";
 import type { ChatRequest } from "../../../core/chat.ts";
 import { maskUser, ToolNames } from "../../../core/ids.ts";
@@ -17,7 +17,7 @@ import { encodeAnswerFormat, encodeEffort } from "./wishes.ts";
 
 /**
  * Writes the body. The messages stand last, so that a longer conversation begins with the bytes of the shorter one.
- * @throws GatewayError `invalid-request` for what nothing may stand in for (contract E.11, class R).
+ * @throws GatewayError `invalid-request` for what nothing may stand in for.
  */
 export function encodeRequest(request: ChatRequest, call: Call): JsonObject {
   const context = contextOf(request, call);
@@ -94,7 +94,7 @@ function encodeSampling(
   return sent;
 }
 
-/** Always a list: some servers refuse a single text (pitfall 67). */
+/** Always a list: some servers refuse a single text. */
 function encodeStop(request: ChatRequest, context: EncodeContext): JsonObject {
   const { sent } = splitStop(request.stop, context);
   return sent.length > 0 ? { stop: sent } : {};

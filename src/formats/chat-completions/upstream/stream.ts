@@ -1,4 +1,4 @@
-/** A chat-completions stream → canonical events (contract E.6). */
+/** A chat-completions stream → canonical events. */
 import type { Call } from "../../../core/call.ts";
 import { GatewayError } from "../../../core/error.ts";
 import type { ChatEvent } from "../../../core/events.ts";
@@ -58,7 +58,7 @@ function truncated(): GatewayError {
   });
 }
 
-/** A connection that breaks when the answer is whole takes nothing away from it (pitfall 25). */
+/** A connection that breaks when the answer is whole takes nothing away from it. */
 async function nextFrame(source: AsyncIterator<Frame>, isWhole: () => boolean): Promise<Frame | undefined> {
   try {
     const { done, value } = await source.next();

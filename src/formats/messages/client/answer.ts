@@ -1,4 +1,4 @@
-/** Canonical events → a Messages answer, streamed or whole (contract E.4, E.6). */
+/** Canonical events → a Messages answer, streamed or whole. */
 import type { Call } from "../../../core/call.ts";
 import { GatewayError } from "../../../core/error.ts";
 import type { ChatEvent } from "../../../core/events.ts";
@@ -82,7 +82,7 @@ class Sum {
 
 /**
  * The arguments of a call as the object this format demands; nothing for a call that was cut off in mid-writing, which
- * must not be run (pitfall F-29).
+ * must not be run.
  */
 function readInput(text: string, cut: boolean, path: string, call: Call): Json | undefined {
   const { value, repair, broken } = readToolInput(text);

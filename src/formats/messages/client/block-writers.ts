@@ -1,4 +1,4 @@
-/** How each kind of block is written into a Messages stream (contract B.7, E.4, E.6). */
+/** How each kind of block is written into a Messages stream. */
 import type { Call } from "../../../core/call.ts";
 import type { BlockStart } from "../../../core/events.ts";
 import type { AnswerIds } from "../../../core/ids.ts";
@@ -94,7 +94,7 @@ class Writer {
   }
 }
 
-/** Blank text is held back until real text follows: a blank block is refused when it is replayed (pitfall F-58). */
+/** Blank text is held back until real text follows: a blank block is refused when it is replayed. */
 class TextWriter extends Writer implements BlockWriter {
   readonly #tally: Tally;
 
@@ -146,7 +146,7 @@ class RefusalWriter implements BlockWriter {
   }
 }
 
-/** Opens with its first text or its signature; ends with exactly one signature, never an empty one (pitfall F-15). */
+/** Opens with its first text or its signature; ends with exactly one signature, never an empty one. */
 class ReasoningWriter extends Writer implements BlockWriter {
   readonly #redacted: string | undefined;
   readonly #origin: string;

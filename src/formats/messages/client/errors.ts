@@ -1,4 +1,4 @@
-/** Errors as a Messages client expects them (contract B.8, E.10). */
+/** Errors as a Messages client expects them. */
 import type { ErrorKind, GatewayError } from "../../../core/error.ts";
 import { STATUS } from "../../../core/error.ts";
 import type { ErrorAnswer, Frame } from "../../../core/format.ts";
@@ -26,7 +26,7 @@ const DIALECT: Record<ErrorKind, { type: string; status?: number }> = {
   internal: { type: "api_error" },
 };
 
-/** Longest wait a client is told. Seconds. Its SDK obeys any delay, however long (contract B.1). */
+/** Longest wait a client is told. Seconds. Its SDK obeys any delay, however long. */
 const MAX_RETRY_AFTER = 60;
 
 /** An error before the first byte. */
@@ -38,7 +38,7 @@ export function encodeError(error: GatewayError, requestId: string): ErrorAnswer
   };
 }
 
-/** An error after the first byte: open blocks stay open, and nothing follows (contract E.10.2). */
+/** An error after the first byte: open blocks stay open, and nothing follows. */
 export function encodeStreamError(error: GatewayError, requestId: string): Frame[] {
   return [{ event: "error", data: JSON.stringify(encodeBody(error, requestId)) }];
 }

@@ -1,4 +1,4 @@
-/** A Messages request → the canonical request (contract B.2 to B.5). */
+/** A Messages request → the canonical request. */
 import type { Call } from "../../../core/call.ts";
 import type { AnswerFormat, Block, ChatRequest, ReasoningWish, Turn } from "../../../core/chat.ts";
 import { GatewayError } from "../../../core/error.ts";

@@ -1,6 +1,6 @@
 /**
  * Canonical events → events of the Messages stream, of which a JSON answer is the sum: one renderer for both, so that they
- * cannot differ (contract E.4, E.6, pitfall F-13).
+ * cannot differ.
  *
  * The format never interleaves blocks, the canonical events may (parallel tool calls). So blocks stand in a queue: the
  * first is live and written as it grows, the others gather until it is done.
@@ -79,7 +79,7 @@ export class AnswerWriter {
         this.#end(event);
         break;
       case "citation":
-        // Only its own vendor can make a citation that it takes back in the next turn (contract E.4).
+        // Only its own vendor can make a citation that it takes back in the next turn.
         break;
     }
   }

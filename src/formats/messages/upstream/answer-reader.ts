@@ -159,7 +159,7 @@ export class AnswerReader {
     this.ended = true;
   }
 
-  /** `tool_use` without a call has been seen live (pitfall F-30); and a call that was the answer itself is no call. */
+  /** `tool_use` without a call has been seen live; and a call that was the answer itself is no call. */
   #settleReason(): FinishReason {
     const reason = this.#reason ?? { kind: this.#toolCalls > 0 ? "tool-calls" : "stop" };
     return reason.kind === "tool-calls" && this.#toolCalls === 0 ? { ...reason, kind: "stop" } : reason;

@@ -1,4 +1,4 @@
-/** Messages answers, whole or streamed → canonical events (contract E.3, E.5). */
+/** Messages answers, whole or streamed → canonical events. */
 import type { Call } from "../../../core/call.ts";
 import type { ChatEvent } from "../../../core/events.ts";
 import type { Frame } from "../../../core/format.ts";
@@ -44,7 +44,7 @@ export async function* decodeStream(frames: AsyncIterable<Frame>, call: Call): A
   }
 }
 
-/** A connection that breaks behind the stop reason has delivered the whole answer (contract E.5). */
+/** A connection that breaks behind the stop reason has delivered the whole answer. */
 async function nextFrame(source: AsyncIterator<Frame>, reader: AnswerReader): Promise<Frame | undefined> {
   try {
     const { done, value } = await source.next();

@@ -1,4 +1,4 @@
-/** How each kind of block of a Messages stream is read (contract B.7, E.5). */
+/** How each kind of block of a Messages stream is read. */
 import type { Call } from "../../../core/call.ts";
 import type { BlockStart, ChatEvent } from "../../../core/events.ts";
 import type { JsonObject } from "../../../core/json.ts";

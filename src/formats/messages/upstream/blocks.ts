@@ -1,4 +1,4 @@
-/** Canonical blocks → Messages content blocks (contract E.1.3b). */
+/** Canonical blocks → Messages content blocks. */
 import type { Call } from "../../../core/call.ts";
 import type {
   Block,
@@ -191,7 +191,7 @@ export function reasoningOrigin(call: Call, facts: ModelFacts): string {
 
 /**
  * Reasoning goes back, unchanged, to whoever signed it, and to nobody else. Without a signature it is history for the eye,
- * sent only where a provider insists on it (contract E.7.1, E.7.2).
+ * sent only where a provider insists on it.
  */
 function encodeReasoning(block: ReasoningBlock, path: string, { call, facts }: Encoding): JsonObject[] {
   const own = block.origin === reasoningOrigin(call, facts);

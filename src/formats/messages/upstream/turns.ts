@@ -1,4 +1,4 @@
-/** Canonical turns → `system` and `messages` (contract E.1.3). The steps and their order are the contract's. */
+/** Canonical turns → `system` and `messages`. */
 import type { Block, ChatRequest, ToolCallBlock, Turn } from "../../../core/chat.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import type { ToolNames } from "../../../core/ids.ts";

@@ -9,7 +9,7 @@ import { decodeErrorBody } from "../../shared/upstream-error.ts";
 
 /**
  * A Messages answer is whole only with `message_stop`: a stop reason without it means that the connection broke before
- * the last event, and the client's SDK treats it as broken too (contract B.9).
+ * the last event, and the client's SDK treats it as broken too.
  */
 export const watch: Watch = {
   marks: [

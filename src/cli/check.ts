@@ -4,13 +4,8 @@ import type { ActiveProvider, Deployment } from "../core/provider.ts";
 import type { Command } from "./command.ts";
 import { CONFIG_FLAGS, JSON_FLAG, valueFlags } from "./command.ts";
 import { routeRows } from "./routes.ts";
-import { missingFormats } from "./spoken-formats.ts";
+import { type Finding, probe, type Verdict } from "./probe.ts";
 import { paint, table } from "./terminal.ts";
-
-/** How long one provider may take to answer. Milliseconds. */
-const PATIENCE_MS = 3000;
-
-type Verdict = "reachable" | "unauthorised" | "unreachable" | "in this process" | "not asked";
 
 export const check: Command = {
   name: "check",
@@ -27,8 +22,7 @@ export const check: Command = {
         provider.deployments.map(async (place) => ({
           provider,
           place,
-          verdict: await probe(provider, place, offline),
-          missing: offline ? [] : await missingFormats(provider, place),
+          ...(offline ? notAsked(provider) : await probe(provider, place, env)),
         })),
       ),
     );
@@ -40,10 +34,11 @@ export const check: Command = {
       address: `${config.host}:${config.port}`,
       keys: config.keys.map(({ name }) => name),
       plugins: plugins.map(({ plugin, source }) => ({ name: plugin.name, source })),
-      providers: probed.map(({ provider, place, verdict, missing }) => ({
+      providers: probed.map(({ provider, place, verdict, missing, proxy }) => ({
         name: place.name,
         verdict,
         missing,
+        proxy,
         baseUrl: place.baseUrl,
         source: provider.source,
       })),
@@ -67,7 +62,11 @@ interface Report {
   keys: string[];
   plugins: { name: string; source: string }[];
   /** `missing`: formats the provider declares and the host does not speak; calls go there in another one. */
-  providers: { name: string; verdict: Verdict; missing: string[]; baseUrl: string; source: string }[];
+  providers: (Pick<Finding, "verdict" | "missing" | "proxy"> & {
+    name: string;
+    baseUrl: string;
+    source: string;
+  })[];
   routes: [name: string, models: string][];
   off: { name: string; reason: string }[];
   faults: string[];
@@ -75,13 +74,13 @@ interface Report {
 
 function describe(report: Report): string {
   const dropped = report.plugins.filter(({ source }) => source !== "built-in");
-  const providers = report.providers.map(({ name, verdict, missing, baseUrl, source }) => [
+  const providers = report.providers.map(({ name, verdict, missing, proxy, baseUrl, source }) => [
     name,
     paint(
       isFault(verdict) ? "red" : "green",
       [verdict, ...missing.map((format) => `no ${format}`)].join(", "),
     ),
-    baseUrl,
+    [baseUrl, proxy && `through the proxy ${proxy}`].filter(Boolean).join(" "),
     source === "built-in" ? "" : source,
   ]);
   const sections: [title: string, rows: readonly (readonly string[])[]][] = [
@@ -101,36 +100,16 @@ function describe(report: Report): string {
 }
 
 function isFault(verdict: Verdict): boolean {
-  return verdict === "unreachable" || verdict === "unauthorised";
+  return verdict === "unreachable" || verdict === "unauthorised" || verdict === "wrong address";
 }
 
-interface Probed {
-  provider: ActiveProvider;
-  place: Deployment;
-  verdict: Verdict;
-  missing: string[];
+function notAsked(provider: ActiveProvider): Finding {
+  return { verdict: provider.speaks ? "not asked" : "in this process", missing: [] };
 }
 
-function faultOf({ place, verdict }: Probed): string[] {
-  if (verdict === "unreachable") return [`${place.name} cannot be reached at ${place.baseUrl}.`];
-  if (verdict === "unauthorised") return [`${place.name} refuses its API key.`];
-  return [];
-}
-
-/** Any answer but a refusal of the key will do: not every host lists its models. */
-async function probe(provider: ActiveProvider, place: Deployment, offline: boolean): Promise<Verdict> {
-  if (!provider.speaks) return "in this process";
-  if (offline) return "not asked";
-  const path = provider.speaks["messages"] === "/v1/messages" ? "/v1/models" : "/models";
-  try {
-    const response = await fetch(place.baseUrl + path, {
-      headers: { ...provider.headers, ...place.credentials },
-      redirect: "manual",
-      signal: AbortSignal.timeout(PATIENCE_MS),
-    });
-    await response.body?.cancel();
-    return response.status === 401 || response.status === 403 ? "unauthorised" : "reachable";
-  } catch {
-    return "unreachable";
-  }
+/** `openai at https://… refused the connection; …`: what keeps calls from being served. */
+function faultOf({ place, fault, proxy }: Finding & { place: Deployment }): string[] {
+  if (fault === undefined) return [];
+  const through = proxy === undefined ? "" : ` through the proxy ${proxy}`;
+  return [`${place.name} at ${place.baseUrl}${through} ${fault}${fault.endsWith("?") ? "" : "."}`];
 }

@@ -5,7 +5,7 @@ import { describePlan, type PlannedTarget } from "../gateway/plan.ts";
 import type { Registry } from "../gateway/registry.ts";
 import type { Command, Context } from "./command.ts";
 import { CONFIG_FLAGS, JSON_FLAG, valueFlags } from "./command.ts";
-import { missingFormats } from "./spoken-formats.ts";
+import { missingFormats } from "./probe.ts";
 import { table } from "./terminal.ts";
 
 export const models: Command = {
@@ -24,20 +24,20 @@ export const models: Command = {
     await registry.live.wait();
     const [name] = context.words;
     if (name === undefined) return list(registry, context);
-    await noteMissingFormats(registry, name);
+    await noteMissingFormats(registry, name, context.env);
     return explain(registry, name, context);
   },
 };
 
 /** Asks the hosts of a name which formats they speak; one that does not answer is believed. */
-async function noteMissingFormats(registry: Registry, name: string): Promise<void> {
+async function noteMissingFormats(registry: Registry, name: string, env: Context["env"]): Promise<void> {
   const providers = new Set(registry.explain(name).map(({ provider }) => provider));
   const hosts = registry.providers
     .filter((provider) => providers.has(provider.name))
     .flatMap((provider) => provider.deployments.map((place) => ({ provider, place })));
   await Promise.all(
     hosts.map(async ({ provider, place }) => {
-      for (const format of await missingFormats(provider, place)) registry.noteLacking(place, format);
+      for (const format of await missingFormats(provider, place, env)) registry.noteLacking(place, format);
     }),
   );
 }

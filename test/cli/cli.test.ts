@@ -72,13 +72,13 @@ test("check: what is on, what is off and why, what cannot be reached", async () 
   const env = { OPENAI_API_KEY: "sk-canary-check", OPENAI_BASE_URL: "http://127.0.0.1:9/v1" };
   const broken = await weir(["check"], { env });
   expect(broken.code).toBe(1);
-  expect(broken.err).toContain("openai cannot be reached");
+  expect(broken.err).toContain("openai at http://127.0.0.1:9/v1 refused the connection");
   expect(broken.out + broken.err).not.toContain("sk-canary-check");
   expect((await weir(["check", "--offline"], { env })).code).toBe(0);
   const served = await weir(["check"], {
     env: { OPENAI_API_KEY: "k", OPENAI_BASE_URL: `${gateway.url}/v1` },
   });
-  expect(served.err).toContain("openai refuses its API key");
+  expect(served.err).toContain("refuses its API key (status 401)");
 });
 
 test("models: who serves a name and why", async () => {

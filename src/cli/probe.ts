@@ -1,0 +1,200 @@
+/**
+ * Asks the host of a provider whether calls would reach it, over the same connections as calls: with an empty request, which
+ * is refused and generates nothing. What the host says is never printed, because it may repeat the credential.
+ */
+import type { ActiveProvider, Deployment } from "../core/provider.ts";
+import { variableName } from "../core/settings.ts";
+import { saysNoPath } from "../gateway/missing-path.ts";
+import { describeReason, type Reason, reasonOf, type UpstreamResponse } from "../gateway/transport.ts";
+import { createTransport, proxyFor } from "../http/index.ts";
+
+/** How long a host may take to answer. Milliseconds. */
+const PATIENCE_MS = 3000;
+/** As much of an answer as is read, in bytes. */
+const MOST_READ = 16_384;
+
+/** A connection that is kept would keep the command from ending. */
+const transport = createTransport(process.env, { idleMs: 1 });
+
+export type Verdict =
+  "reachable" | "unauthorised" | "unreachable" | "wrong address" | "in this process" | "not asked";
+
+export interface Finding {
+  verdict: Verdict;
+  /** The end of the sentence "NAME at URL …", and what to do; for a provider that cannot serve calls. */
+  fault?: string;
+  /** Formats that the provider declares and the host has no path for. */
+  missing: string[];
+  /** URL of the proxy in between, without its credentials. */
+  proxy?: string;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** @param env of the process: its proxy variables */
+export async function probe(provider: ActiveProvider, place: Deployment, env: Environment): Promise<Finding> {
+  const formats = Object.entries(provider.speaks ?? {});
+  if (formats.length === 0) return { verdict: "in this process", missing: [] };
+  const ask = (baseUrl: string, path: string) => askHost(baseUrl + path, provider, place);
+  const judged = await Promise.all(
+    formats.map(async ([format, path]) => ({
+      format,
+      path,
+      ...judge(await ask(place.baseUrl, path), provider, place),
+    })),
+  );
+  const best = ORDER.map((verdict) => judged.find((each) => each.verdict === verdict)).find(Boolean)!;
+  const proxy = proxyFor(place.baseUrl, env);
+  const found = {
+    verdict: best.verdict,
+    missing: best.noPath ? [] : judged.filter(({ noPath }) => noPath).map(({ format }) => format),
+    ...(proxy !== undefined && { proxy: withoutCredentials(proxy) }),
+  };
+  if (best.fault === undefined) return found;
+  const other = best.verdict === "wrong address" ? otherBaseUrl(place.baseUrl) : undefined;
+  const better = other !== undefined && judge(await ask(other, best.path), provider, place).isApi;
+  return { ...found, fault: better ? `${best.fault}; did you mean ${other}?` : best.fault };
+}
+
+/** Formats whose path a host does not have. A host of one format is not asked, and one that does not answer is believed. */
+export async function missingFormats(
+  provider: ActiveProvider,
+  place: Deployment,
+  env: Environment,
+): Promise<string[]> {
+  return Object.keys(provider.speaks ?? {}).length < 2 ? [] : (await probe(provider, place, env)).missing;
+}
+
+/** Of several formats the best one counts: calls go there. */
+const ORDER: readonly Verdict[] = ["reachable", "unauthorised", "wrong address", "unreachable"];
+
+/** OpenAI's base URLs end in `/v1`, Anthropic's do not, and people mix them up. */
+function otherBaseUrl(baseUrl: string): string {
+  return baseUrl.endsWith("/v1") ? baseUrl.slice(0, -"/v1".length) : `${baseUrl}/v1`;
+}
+
+function withoutCredentials(proxy: string): string {
+  return URL.canParse(proxy) ? new URL(proxy).origin : "a proxy whose URL is not valid";
+}
+
+/** What came back; a `reason` where nothing did. */
+type Answer =
+  | { reason: Reason | "silent" }
+  | { reason?: undefined; status: number; location: string | null; isPage: boolean; said: string };
+
+async function askHost(url: string, provider: ActiveProvider, place: Deployment): Promise<Answer> {
+  try {
+    const response = await transport({
+      url,
+      headers: {
+        ...provider.headers,
+        "content-type": "application/json",
+        accept: "application/json",
+        "user-agent": "weir",
+        ...place.credentials,
+      },
+      body: [new TextEncoder().encode("{}")],
+      stop: AbortSignal.timeout(PATIENCE_MS),
+      connectMs: PATIENCE_MS,
+      tls: place.tls,
+    });
+    const said = await readStart(response);
+    const type = response.headers.get("content-type") ?? "";
+    return {
+      status: response.status,
+      location: response.headers.get("location"),
+      isPage: /\bhtml\b/i.test(type) || /^\s*<(!doctype|html)/i.test(said),
+      said,
+    };
+  } catch (cause) {
+    return { reason: reasonOf(cause) ?? "silent" };
+  }
+}
+
+/** The start of a body; the rest is not waited for, and the connection is closed. */
+async function readStart({ body }: UpstreamResponse): Promise<string> {
+  const reader = body?.getReader();
+  if (!reader) return "";
+  const decoder = new TextDecoder();
+  let text = "";
+  for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
+    text += decoder.decode(value, { stream: true });
+    if (text.length >= MOST_READ) break;
+  }
+  await reader.cancel();
+  return text.slice(0, MOST_READ);
+}
+
+interface Judgement {
+  verdict: Verdict;
+  fault?: string;
+  /** The host has no such path. */
+  noPath?: boolean;
+  /** An interface for programs answered, and no web page. */
+  isApi?: boolean;
+}
+
+/** What an answer means. The first rule that holds decides. */
+function judge(answer: Answer, provider: ActiveProvider, { credentials }: Deployment): Judgement {
+  if (answer.reason !== undefined) return { verdict: "unreachable", fault: whyNoAnswer(answer.reason) };
+  const { status, location, isPage, said } = answer;
+  if (SPEAKS_HTTP2.test(said) && [400, 403, 426, 505].includes(status))
+    return { verdict: "unreachable", fault: describeReason("http2") };
+  if (status >= 300 && status < 400)
+    return {
+      verdict: "wrong address",
+      fault: `redirects to ${originOf(location)}, and weir follows no redirects; set the base URL to where the API is`,
+    };
+  if (status === 407) return { verdict: "unreachable", fault: "is behind a proxy that wants credentials" };
+  if (isPage)
+    return {
+      verdict: "wrong address",
+      noPath: status === 404,
+      fault: `answers with a web page (status ${status}): its base URL is wrong, or something stands in front of the API`,
+    };
+  if (saysNoPath(status, said, ""))
+    return {
+      verdict: "wrong address",
+      noPath: true,
+      fault: `has no such path (status ${status}): its base URL is probably wrong`,
+    };
+  if (status === 401 || status === 403 || (status === 400 && ABOUT_KEY.test(said))) {
+    const hasKey = Object.keys(credentials).length > 0;
+    const variable = provider.apiKey ?? variableName(provider.name, "API_KEY");
+    const fault = hasKey ? `refuses its API key (status ${status})` : `wants an API key; set ${variable}`;
+    return { verdict: "unauthorised", isApi: true, fault };
+  }
+  return { verdict: "reachable", isApi: true };
+}
+
+/** How servers that speak HTTP/2 only refuse a client of HTTP/1.1. */
+const SPEAKS_HTTP2 = /\bALPN\b|HTTP\/2/i;
+
+/** Some vendors refuse a wrong key with status 400. */
+const ABOUT_KEY =
+  /(incorrect|invalid|wrong|not valid).{0,40}api[ _-]?key|api[ _-]?key.{0,40}(incorrect|invalid|wrong|not valid)/i;
+
+/** What to do about it. */
+const REMEDIES: Partial<Record<Reason, string>> = {
+  dns: "check the host name in its base URL",
+  refused: "check that the server runs, and the port of its base URL",
+  "connect-timeout": "check the address, and the firewalls in between",
+  tls: "check that the server speaks TLS at that port",
+  "tls-untrusted": "have weir trust that authority: NODE_EXTRA_CA_CERTS names a file with its certificate",
+  "tls-expired": "check the clock of this machine, and renew the certificate",
+  "tls-name": "use the name that the certificate is for",
+  proxy: "check HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY",
+  protocol: "check whether its base URL should begin with https://",
+  reset: "check whether its base URL should begin with https://",
+};
+
+function whyNoAnswer(reason: Reason | "silent"): string {
+  if (reason === "silent") return `did not answer within ${PATIENCE_MS / 1000} s`;
+  const remedy = REMEDIES[reason];
+  return describeReason(reason) + (remedy === undefined ? "" : `; ${remedy}`);
+}
+
+/** Paths and queries may hold secrets. */
+function originOf(location: string | null): string {
+  return location !== null && URL.canParse(location) ? new URL(location).origin : "another path";
+}

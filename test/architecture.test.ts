@@ -47,7 +47,7 @@ const RULES: readonly Rule[] = [
   },
   {
     from: "src/http/",
-    may: ["src/core/", "node:net", "node:stream", "node:tls", "node:zlib"],
+    may: ["src/core/", "bun", "node:net", "node:stream", "node:tls", "node:zlib"],
     because: "a client of HTTP/1.1 knows nothing of what its answers mean",
   },
   {

@@ -2,8 +2,9 @@
  * One connection to an upstream: carries one request and its answer at a time. Bytes are read only as fast as the reader
  * of the answer takes them. A connection that does anything unexpected is closed and carries no other request.
  */
-import type { Socket } from "node:net";
-import { dial } from "./dial.ts";
+import type { Socket as Pending } from "node:net";
+import type { Socket, SocketHandler } from "bun";
+import { dial, takeOver } from "./dial.ts";
 import { HttpError, type Phase } from "./error.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Origin } from "./origin.ts";
@@ -21,8 +22,8 @@ export interface Keeper {
   surplus(connection: Connection): void;
 }
 
-/** Head and body pieces up to this size leave in one write. Bytes. */
-const FIRST_WRITE = 64 * 1024;
+/** Requests are put together here, so that head and small bodies leave in one write. */
+const scratch = Buffer.allocUnsafe(64 * 1024);
 
 export class Connection {
   readonly origin: Origin;
@@ -31,7 +32,12 @@ export class Connection {
   /** How long it may take to be made. Milliseconds. */
   readonly connectMs: number;
   readonly #keeper: Keeper;
-  readonly #socket: Socket;
+  /** The socket while it connects. */
+  readonly #pending: Pending;
+  /** The socket once it is open. */
+  #socket: Socket<Connection> | undefined;
+  /** What the socket has not taken yet. */
+  #unsent: Uint8Array[] = [];
   #exchange: Exchange | undefined;
   #stage: "dns" | "connect" | "tls" | "open" | "closed" = "dns";
   /** Answers it has carried. */
@@ -56,20 +62,19 @@ export class Connection {
     this.#keeper = keeper;
     this.#exchange = exchange;
     exchange.attach(this);
-    this.#socket = dial(origin, tls);
-    this.#listen(this.#socket);
+    this.#pending = dial(origin, tls);
+    this.#listen(this.#pending);
   }
 
-  #listen(socket: Socket): void {
-    socket.on("lookup", () => this.#reached("connect"));
+  #listen(pending: Pending): void {
+    pending.on("lookup", () => this.#reached("connect"));
     if (this.origin.secure) {
-      socket.on("connect", () => this.#reached("tls"));
-      socket.on("secureConnect", () => this.#opened());
-    } else socket.on("connect", () => this.#opened());
-    socket.on("data", (bytes: Buffer) => this.#received(bytes));
-    socket.on("end", () => this.#ended());
-    socket.on("error", (cause) => this.#ended(cause));
-    socket.on("close", () => this.#ended());
+      pending.on("connect", () => this.#reached("tls"));
+      pending.on("secureConnect", () => this.#opened());
+    } else pending.on("connect", () => this.#opened());
+    pending.on("end", () => this.ended());
+    pending.on("error", (cause) => this.ended(cause));
+    pending.on("close", () => this.ended());
   }
 
   get connecting(): boolean {
@@ -93,6 +98,7 @@ export class Connection {
   #opened(): void {
     if (this.closed || !this.#exchange) return;
     this.#stage = "open";
+    this.#socket = takeOver(this.#pending, this, HANDLERS);
     this.#send(this.#exchange);
   }
 
@@ -107,21 +113,39 @@ export class Connection {
   #send(exchange: Exchange): void {
     exchange.sentAt = performance.now();
     const { requestHead: head, requestBody: body } = exchange;
-    let length = head.length;
-    let small = 0;
-    for (; small < body.length && length + body[small]!.length <= FIRST_WRITE; small++)
-      length += body[small]!.length;
-    const first = Buffer.allocUnsafe(length);
-    let filled = first.write(head, 0, "latin1");
-    for (const piece of body.slice(0, small)) {
-      first.set(piece, filled);
-      filled += piece.length;
+    const fits = head.length <= scratch.length;
+    let filled = fits ? scratch.write(head, 0, "latin1") : 0;
+    let next = 0;
+    for (; fits && next < body.length && filled + body[next]!.length <= scratch.length; next++) {
+      scratch.set(body[next]!, filled);
+      filled += body[next]!.length;
     }
-    this.#socket.write(first);
-    for (const piece of body.slice(small)) this.#socket.write(piece);
+    const taken = this.#write(scratch.subarray(0, filled));
+    // The next request overwrites the scratch buffer, so what the socket has not taken is copied.
+    if (taken < filled) this.#unsent.push(Buffer.from(scratch.subarray(taken, filled)));
+    if (!fits) this.#unsent.push(Buffer.from(head, "latin1"));
+    if (next < body.length) this.#unsent.push(...body.slice(next));
+    if (taken === filled) this.drained();
   }
 
-  #received(bytes: Buffer): void {
+  /** @returns how many bytes the socket took */
+  #write(bytes: Uint8Array): number {
+    return Math.max(0, this.#socket?.write(bytes) ?? 0);
+  }
+
+  /** The socket takes bytes again. */
+  drained(): void {
+    for (let next = this.#unsent[0]; next && !this.closed; next = this.#unsent[0]) {
+      const taken = this.#write(next);
+      if (taken < next.length) {
+        this.#unsent[0] = next.subarray(taken);
+        return;
+      }
+      this.#unsent.shift();
+    }
+  }
+
+  received(bytes: Buffer): void {
     if (this.closed) return;
     const exchange = this.#exchange;
     if (!exchange) return this.#surplus();
@@ -138,7 +162,7 @@ export class Connection {
     this.#exchange = undefined;
     this.served++;
     if (exchange.surplus) return this.#surplus();
-    if (!exchange.keepAlive || this.#socket.writableLength > 0 || this.closed) return this.destroy();
+    if (!exchange.keepAlive || this.#unsent.length > 0 || this.closed) return this.destroy();
     this.idleMs = exchange.idleMs;
     this.#keeper.release(this, exchange);
   }
@@ -149,15 +173,15 @@ export class Connection {
   }
 
   pause(): void {
-    this.#socket.pause();
+    this.#socket?.pause();
   }
 
   resume(): void {
-    this.#socket.resume();
+    this.#socket?.resume();
   }
 
   /** The upstream has closed its half, or all of it. */
-  #ended(cause?: Error): void {
+  ended(cause?: Error): void {
     if (this.closed) return;
     const exchange = this.#exchange;
     if (exchange?.endsWithConnection && !cause) {
@@ -199,10 +223,20 @@ export class Connection {
   destroy(): void {
     if (this.closed) return;
     this.#stage = "closed";
-    this.#socket.destroy();
+    this.#unsent = [];
+    if (this.#socket) this.#socket.terminate();
+    else this.#pending.destroy();
     this.#keeper.forget(this);
   }
 }
+
+const HANDLERS: SocketHandler<Connection> = {
+  data: (socket, bytes) => socket.data.received(bytes),
+  drain: (socket) => socket.data.drained(),
+  end: (socket) => socket.data.ended(),
+  close: (socket, cause) => socket.data.ended(cause),
+  error: (socket, cause) => socket.data.ended(cause),
+};
 
 /**
  * A kept connection that is closed this soon without a byte of the answer was, as a rule, closed by the upstream as idle

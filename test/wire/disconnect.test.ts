@@ -85,7 +85,8 @@ let clients = 0;
 async function measure(cuts: number, how: "fin" | "rst", path: string, model: string): Promise<number[]> {
   await leaveMany(8 * AT_ONCE, how, path, model);
   const times = await leaveMany(cuts, how, path, model);
-  expect(times.length).toBeGreaterThan(cuts / 2);
+  // On a busy machine most clients leave before their request has reached the upstream.
+  expect(times.length).toBeGreaterThan(cuts / 10);
   return times;
 }
 

@@ -23,6 +23,7 @@ import { Listener } from "./server/listen.ts";
 import { writeTo, type WriteLog } from "./server/log-buffer.ts";
 import { createLogger } from "./server/log.ts";
 import { createRequestId, respondError } from "./server/respond.ts";
+import { makeRoom } from "./unix-socket.ts";
 import { VERSION } from "./version.ts";
 
 export interface StartOptions extends Settings {
@@ -135,7 +136,10 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
 
   let current = await build(options);
   tell(current.parts);
+  const { unix } = config.listen;
+  if (unix !== undefined) await makeRoom(unix);
   listener = new Listener({
+    ...(unix !== undefined && { unix: { path: unix, mode: config.listen.mode } }),
     host: config.host,
     port: config.port,
     shared: worker !== undefined,
@@ -151,7 +155,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   return {
     host: config.host,
     port,
-    url: `${certificate ? "https" : "http"}://${host}:${port}`,
+    url: unix !== undefined ? `unix:${unix}` : `${certificate ? "https" : "http"}://${host}:${port}`,
     get parts() {
       return current.parts;
     },

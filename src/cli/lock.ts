@@ -31,22 +31,39 @@ export async function lockPort(host: string, port: number, env: Environment): Pr
   }
   for (let tries = 0; tries < TRIES; tries++) {
     const found = probe(host, 0);
-    if ((await lock(host, found, env)) === undefined) return { port: found };
+    if ((await lock(nameOf(host, found), env)) === undefined) return { port: found };
   }
   throw new Error(`no free port of ${host} was found; choose one with --port`);
 }
 
 /** Locks a port without a look at who listens. @throws Error with one sentence that names the other process */
 export async function lockOnly(host: string, port: number, env: Environment): Promise<void> {
-  const holder = await lock(host, port, env);
-  if (!holder) return;
-  const who = holder.pid === undefined ? "another weir" : `another weir, process ${holder.pid}`;
-  throw new Error(`port ${port} of ${host} is taken by ${who}; stop it or choose another port with --port`);
+  const holder = await lock(nameOf(host, port), env);
+  if (holder)
+    throw new Error(
+      `port ${port} of ${host} is taken by ${describe(holder)}; stop it or choose another port with --port`,
+    );
+}
+
+/** Locks the path of a unix socket. @throws Error with one sentence that names the other process */
+export async function lockPath(path: string, env: Environment): Promise<void> {
+  // The names of locks are short, paths need not be.
+  const digest = new Bun.CryptoHasher("sha256").update(path).digest("hex").slice(0, 32);
+  const holder = await lock(`unix:${digest}`, env);
+  if (holder)
+    throw new Error(`the socket ${path} is taken by ${describe(holder)}; stop it or choose another path`);
+}
+
+function describe({ pid }: Holder): string {
+  return pid === undefined ? "another weir" : `another weir, process ${pid}`;
+}
+
+function nameOf(host: string, port: number): string {
+  return `${host === "localhost" ? "127.0.0.1" : host.toLowerCase()}:${port}`;
 }
 
 /** @returns who holds the lock; undefined when this process does now, or where nothing can be locked */
-async function lock(host: string, port: number, env: Environment): Promise<Holder | undefined> {
-  const name = `${host === "localhost" ? "127.0.0.1" : host.toLowerCase()}:${port}`;
+async function lock(name: string, env: Environment): Promise<Holder | undefined> {
   if (process.platform === "linux") return lockSocket(`\0weir:${name}`);
   const folder = runFolder(env);
   return folder === undefined ? undefined : lockFile(join(folder, `${name.replace(/[^\w.]/g, "_")}.lock`));

@@ -24,6 +24,7 @@ export interface RunEntry {
   pid: number;
   /** When the process began, as the system counts it: another one with the same id did not. */
   began: string;
+  /** 0 for one on a unix socket. */
   port: number;
   /** Of the last reload; `count` tells one from the next. */
   reload?: Outcome & { count: number };
@@ -45,7 +46,7 @@ export class RunFile {
   static write(port: number, env: Environment): RunFile | undefined {
     try {
       const entry = { port, pid: process.pid, began: beginningOf(process.pid) };
-      return new RunFile(join(makeFolder(env), `${port}.json`), entry);
+      return new RunFile(join(makeFolder(env), `${port || `unix-${process.pid}`}.json`), entry);
     } catch {
       return undefined;
     }

@@ -5,7 +5,7 @@ import { exitProcess, guardProcess } from "../exit.ts";
 import type { RunningWeir } from "../start.ts";
 import type { Command, Context } from "./command.ts";
 import { CONFIG_FLAGS, valueFlags } from "./command.ts";
-import { lockOnly } from "./lock.ts";
+import { lockOnly, lockPath } from "./lock.ts";
 import { RunFile } from "./run-file.ts";
 import { watchRunner } from "./runner.ts";
 import { startTable } from "./start-table.ts";
@@ -61,7 +61,8 @@ async function serveHere(settings: ReturnType<typeof readSettings>, context: Con
   const worker = workerOf(context.env);
   const beginWork = worker && followSupervisor();
   const { config } = settings;
-  if (!worker && config.port !== 0) await lockOnly(config.host, config.port, context.env);
+  if (config.listen.unix !== undefined) await lockPath(config.listen.unix, context.env);
+  else if (!worker && config.port !== 0) await lockOnly(config.host, config.port, context.env);
   const { startWeir } = await import("../start.ts");
   let weir: RunningWeir | undefined;
   guardProcess((message, attempt) => weir?.fault(message, attempt));
@@ -91,6 +92,7 @@ const FIXED: Readonly<Record<string, (config: Config) => unknown>> = {
   host: ({ host }) => host,
   port: ({ port }) => port,
   workers: ({ workers }) => workers,
+  listen: ({ listen }) => `${listen.unix} ${listen.mode}`,
   tls: ({ tls }) => tls.cert !== undefined,
 };
 

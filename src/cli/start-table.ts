@@ -36,9 +36,13 @@ export function startTable({ url, parts }: RunningWeir, config: Config): string 
       : []),
     keys > 0 ? `  keys: ${keys}` : "  keys: none, so this machine only; set WEIR_API_KEYS to serve others",
     "  try",
-    `    curl -N ${url}/v1/chat/completions -H "content-type: application/json"${auth} \\`,
+    `    curl -N ${curlTarget(url, config)}/v1/chat/completions -H "content-type: application/json"${auth} \\`,
     `      -d '{"model":"${example}","stream":true,"messages":[{"role":"user","content":"Hello"}]}'`,
   ].join("\n");
+}
+
+function curlTarget(url: string, { listen }: Config): string {
+  return listen.unix === undefined ? url : `--unix-socket ${listen.unix} http://localhost`;
 }
 
 /** Where a deployment is, with its own name where there are several. */

@@ -29,7 +29,8 @@ export function workerOf(
 }
 
 /** Connections are spread over processes by the system, which only Linux does well. */
-export function wantedWorkers({ workers }: Config): number {
+export function wantedWorkers({ workers, listen }: Config): number {
+  if (listen.unix !== undefined) return 1;
   return workers || (process.platform === "linux" ? availableParallelism() : 1);
 }
 

@@ -34,7 +34,7 @@ export function isLoopback(host: string): boolean {
  * @throws ConfigError when the gateway would be open to everyone.
  */
 export function assertSafe(
-  config: Pick<Config, "host" | "keys" | "cors">,
+  config: Pick<Config, "host" | "listen" | "keys" | "cors">,
   locate: (path: string[]) => string,
 ): void {
   if (config.keys.length > 0) return;
@@ -44,7 +44,7 @@ export function assertSafe(
       "any web page could call the gateway and no gateway keys are set; set WEIR_API_KEYS or keys, or name the origins",
       ["cors", "origins"],
     );
-  if (isLoopback(config.host)) return;
+  if (config.listen.unix !== undefined || isLoopback(config.host)) return;
   throw new ConfigError(
     locate(["host"]),
     `host ${config.host} can be reached from other machines and no gateway keys are set; set WEIR_API_KEYS or keys, or listen on 127.0.0.1`,

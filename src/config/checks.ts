@@ -13,6 +13,7 @@ export interface Written {
   fallbacks?: Record<string, WrittenTarget[]>;
   plugins?: { dir?: string };
   cors?: { origins?: string[] };
+  listen?: { unix?: string };
 }
 
 type WrittenTarget = string | { model: string };
@@ -43,6 +44,7 @@ export function findMistakes(written: Written): Fault[] {
     ...(written.cors?.origins ?? []).flatMap((origin, index) =>
       asFault(["cors", "origins", index], clauseOf(`origins[${index}]`, originFault(origin))),
     ),
+    ...asFault(["listen", "unix"], written.listen?.unix === "" ? "unix is empty" : undefined),
     ...asFault(["plugins", "dir"], written.plugins?.dir === "" ? "dir is empty" : undefined),
     ...Object.entries(written.providers ?? {}).flatMap(([name, provider]) => providerFaults(name, provider)),
     ...aliasFaults(written.aliases ?? {}, ends),

@@ -10,6 +10,7 @@ import { isThere, pluginFolderFault } from "./files.ts";
 import { type KeyEntry, readKeys } from "./keys.ts";
 import { deepFreeze, readText, sealSecrets, substituteAll } from "./read.ts";
 import { type Config, configSchema, fileSchema, listOptions, type Option } from "./schema.ts";
+import { readMode } from "./schema-sections.ts";
 import { type Fault, findFaults, nameOf } from "./shape.ts";
 import type { Environment } from "./substitute.ts";
 import { readCertificate, TlsFault } from "./tls.ts";
@@ -66,6 +67,7 @@ function* load({ flags = {}, env, cwd }: LoadOptions): Sliced<LoadedConfig> {
   const locate = (path: Path) => locateIn(path, sources, document);
   const config = settle(values, sources, locate, document, cwd);
   assertSafe(config, locate);
+  assertOneProcess(config, locate);
   return { config, file: document?.name, sources: deepFreeze(sources), locate };
 }
 
@@ -200,10 +202,28 @@ function settle(
     host: bareHost(written.host),
     keys,
     cors: { origins: sealed.cors.origins.map((origin) => origin.toLowerCase()) },
+    listen: settleListen(sealed.listen, document?.folder ?? cwd),
     tls: settleTls(sealed.tls, document?.folder ?? cwd, locate),
     aliases: Object.fromEntries(ends) as Record<string, string>,
     plugins: { ...sealed.plugins, dir },
   });
+}
+
+function settleListen({ unix, mode }: Config["listen"], folder: string): Config["listen"] {
+  return { ...(unix !== undefined && { unix: resolve(folder, unix) }), mode: readMode(mode) };
+}
+
+/** A unix socket cannot be shared. @throws ConfigError for options that do not go together with it */
+function assertOneProcess({ listen, workers, tls }: Config, locate: (path: Path) => string): void {
+  if (listen.unix === undefined) return;
+  if (workers > 1)
+    throw new ConfigError(
+      locate(["workers"]),
+      `a unix socket needs one process, but workers is ${workers}; set workers to 1`,
+      ["workers"],
+    );
+  if (tls.cert !== undefined)
+    throw new ConfigError(locate(["tls", "cert"]), "a unix socket has no TLS; leave tls out", ["tls"]);
 }
 
 /** Absolute paths of files that can be listened with. @throws ConfigError when they cannot */

@@ -1,6 +1,6 @@
-/** Sections of the configuration that stand for themselves: plugins, limits, TLS, CORS, timeouts. */
+/** Sections of the configuration that stand for themselves: plugins, limits, listening, TLS, CORS, timeouts, messages. */
 import { Type } from "@sinclair/typebox";
-import { CLOSED, milliseconds } from "./schema-kinds.ts";
+import { CLOSED, milliseconds, oneOf } from "./schema-kinds.ts";
 
 export const pluginsSection = Type.Object(
   {
@@ -69,6 +69,44 @@ export const limitsSection = Type.Object(
   { ...CLOSED, description: "What a request may cost." },
 );
 
+/** Who may connect to a unix socket: its user, its group too, everyone. */
+const MODES = [0o600, 0o660, 0o666];
+const DEFAULT_MODE = "0600";
+
+/** `0600`, which YAML reads as six hundred, `0o600`, and either as a text. */
+const spellingsOf = (mode: number) => {
+  const digits = mode.toString(8);
+  return [Number(digits), mode, `0${digits}`, `0o${digits}`, digits];
+};
+
+/** A mode as it is written, as a number. */
+export function readMode(written: unknown): number {
+  return MODES.find((mode) => spellingsOf(mode).some((spelling) => spelling === written)) ?? MODES[0]!;
+}
+
+export const listenSection = Type.Object(
+  {
+    unix: Type.Optional(
+      Type.String({
+        description:
+          "Path of a unix socket to listen on, instead of host and port. A relative path begins at the config file. It needs one process.",
+        examples: ["weir.sock"],
+      }),
+    ),
+    mode: Type.Unsafe<number>(
+      Type.Union(
+        MODES.flatMap(spellingsOf).map((spelling) => Type.Literal(spelling)),
+        {
+          default: DEFAULT_MODE,
+          "x-expects": "0600, 0660 or 0666",
+          description: "Who may connect to it: `0600` its user, `0660` its group too, `0666` everyone.",
+        },
+      ),
+    ),
+  },
+  { ...CLOSED, description: "Listening on a unix socket." },
+);
+
 export const tlsSection = Type.Object(
   {
     cert: Type.Optional(
@@ -122,4 +160,15 @@ export const timeoutsSection = Type.Object(
     ),
   },
   { ...CLOSED, description: "When the gateway stops waiting, for an upstream or for a client." },
+);
+
+export const messagesSection = Type.Object(
+  {
+    systemTurns: oneOf(["accept", "reject"], {
+      default: "accept",
+      description:
+        "`system` messages inside a messages conversation: newer clients send them. At its head they are refused either way.",
+    }),
+  },
+  { ...CLOSED, description: "The messages format." },
 );

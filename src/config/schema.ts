@@ -11,6 +11,8 @@ import { CLOSED, milliseconds, oneOf, secret } from "./schema-kinds.ts";
 import {
   corsSection,
   limitsSection,
+  listenSection,
+  messagesSection,
   pluginsSection,
   timeoutsSection,
   tlsSection,
@@ -212,6 +214,7 @@ export const configSchema = Type.Object(
         "x-env": "WEIR_API_KEYS",
       }),
     ),
+    listen: listenSection,
     tls: tlsSection,
     cors: corsSection,
     providers: Type.Record(Type.String(), providerOptions, {
@@ -281,22 +284,13 @@ export const configSchema = Type.Object(
     ),
     limits: limitsSection,
     timeouts: timeoutsSection,
-    messages: Type.Object(
-      {
-        systemTurns: oneOf(["accept", "reject"], {
-          default: "accept",
-          description:
-            "`system` messages inside a messages conversation: newer clients send them. At its head they are refused either way.",
-        }),
-      },
-      { ...CLOSED, description: "The messages format." },
-    ),
+    messages: messagesSection,
     workers: Type.Integer({
       minimum: 0,
       maximum: 256,
       default: 0,
       description:
-        "Processes that share the port; 0 for one a core on Linux and one elsewhere. Each keeps its own limits, health and memory.",
+        "Processes that share the port; 0 for one a core on Linux, and one elsewhere and behind a unix socket. Each keeps its own limits, health and memory.",
       "x-flag": "--workers",
       "x-env": "WEIR_WORKERS",
     }),

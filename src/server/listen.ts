@@ -1,6 +1,6 @@
 /** The socket: where the app meets Bun's server, with its time limits replaced by the gateway's own. */
 import type { Secret } from "../core/secret.ts";
-import { systemCode } from "../core/system-error.ts";
+import { describeFileError, systemCode } from "../core/system-error.ts";
 
 export interface ListenOptions {
   host: string;
@@ -9,6 +9,8 @@ export interface ListenOptions {
   shared: boolean;
   fetch(request: Request): Response | Promise<Response>;
   onFault(fault: unknown): Response;
+  /** A unix socket instead of host and port. */
+  unix?: { path: string; mode: number };
   /** PEM texts; without them the gateway listens in plain text. */
   certificate?: { cert: string; key: Secret };
 }
@@ -87,24 +89,48 @@ function listen(options: ListenOptions): Server {
   }
 }
 
-function serve({ host, port, shared, certificate, ...options }: ListenOptions) {
-  return Bun.serve({
-    hostname: host,
-    port,
-    reusePort: shared || certificate !== undefined,
-    ...(certificate && { tls: { cert: certificate.cert, key: certificate.key.reveal() } }),
+function serve({ host, port, shared, certificate, unix, fetch, onFault }: ListenOptions) {
+  const options = {
     // The limits are the gateway's own, so that an error is in the caller's dialect.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     idleTimeout: IDLE_SECONDS,
     // The default page shows messages and source.
     development: false,
-    fetch: (request) => options.fetch(request),
-    error: options.onFault,
+    fetch: (request: Request) => fetch(request),
+    error: onFault,
+  };
+  if (unix) {
+    // The runtime takes the idle timeout here too; its types do not say so.
+    const { idleTimeout, ...common } = options;
+    const socket = { ...common, unix: unix.path };
+    Object.assign(socket, { idleTimeout });
+    return withMode(unix.mode, () => Bun.serve(socket));
+  }
+  return Bun.serve({
+    ...options,
+    hostname: host,
+    port,
+    reusePort: shared || certificate !== undefined,
+    ...(certificate && { tls: { cert: certificate.cert, key: certificate.key.reveal() } }),
   });
 }
 
+/** Makes a file with exactly these rights, from its first moment on. */
+function withMode<Value>(mode: number, make: () => Value): Value {
+  const umask = process.umask(0o777 & ~mode);
+  try {
+    return make();
+  } finally {
+    process.umask(umask);
+  }
+}
+
 /** Why the system refused to listen on an address, as a sentence for the operator. */
-export function listenFault(error: unknown, { host, port }: Pick<ListenOptions, "host" | "port">): string {
+export function listenFault(
+  error: unknown,
+  { host, port, unix }: Pick<ListenOptions, "host" | "port" | "unix">,
+): string {
+  if (unix) return `the socket ${unix.path} cannot be made (${describeFileError(error)})`;
   const code = systemCode(error);
   const reasons: Record<string, string> = {
     EADDRINUSE: `port ${port} of ${host} is in use; choose another with --port`,

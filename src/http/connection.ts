@@ -39,7 +39,7 @@ export class Connection {
   /** What the socket has not taken yet. */
   #unsent: Uint8Array[] = [];
   #exchange: Exchange | undefined;
-  #stage: "dns" | "connect" | "tls" | "open" | "closed" = "dns";
+  #stage: "dns" | "connect" | "tls" | "open" | "closed";
   /** Answers it has carried. */
   served = 0;
   /** Since when it connects, or is idle; monotonic milliseconds. */
@@ -57,6 +57,7 @@ export class Connection {
     connectMs: number,
   ) {
     this.origin = origin;
+    this.#stage = origin.isName ? "dns" : "connect";
     this.pool = pool;
     this.connectMs = connectMs;
     this.#keeper = keeper;

@@ -9,12 +9,13 @@ import type { TlsSettings } from "../core/provider.ts";
 import type { Origin } from "./origin.ts";
 
 /** A socket that is connecting. Over TLS certificate and name are checked before `secureConnect`. */
-export function dial({ hostname: host, port, secure, serverName }: Origin, tls?: TlsSettings): Socket {
+export function dial({ hostname: host, port, secure, isName }: Origin, tls?: TlsSettings): Socket {
   if (!secure) return connect({ host, port, noDelay: true });
   const socket = connectTls({
     host,
     port,
-    servername: serverName,
+    // RFC 6066 3 has no place for addresses.
+    servername: isName ? host : undefined,
     rejectUnauthorized: true,
     // An upstream that speaks HTTP/2 only fails the handshake then, with an alert that says so.
     ALPNProtocols: ["http/1.1"],

@@ -8,8 +8,8 @@ export interface Origin {
   host: string;
   /** Over TLS. */
   secure: boolean;
-  /** The name the certificate must be for, when the host is a name (RFC 6066 3 has no place for addresses). */
-  serverName?: string;
+  /** The host is a name, and not an IP address. */
+  isName: boolean;
 }
 
 /** An origin, and the request target on it. */
@@ -46,6 +46,6 @@ function originOf(url: URL): Origin {
     port: Number(url.port) || (secure ? 443 : 80),
     host: url.host,
     secure,
-    ...(isIP(hostname) === 0 && { serverName: hostname }),
+    isName: isIP(hostname) === 0,
   };
 }

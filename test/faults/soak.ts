@@ -5,6 +5,8 @@
 import { parseArgs } from "node:util";
 import { slope } from "../bench/measures.ts";
 import { type RunningGateway, upstreamConfig } from "../helpers/gateway.ts";
+import { STAGES, startHangingPeer } from "../helpers/hanging-peer.ts";
+import { startStrayUpstream, type StrayUpstream } from "../helpers/stray.ts";
 import { costOf, listenerOf, startBinary } from "./armour.ts";
 import { type Lane, LANES } from "./lanes.ts";
 import { FAULTS } from "./upstream/faults.ts";
@@ -30,28 +32,48 @@ export interface SoakResult {
   settledTwice: number;
 }
 
+interface Peers {
+  faulty: FaultyUpstream;
+  stray: StrayUpstream;
+  /** Providers whose handshake hangs. */
+  hanging: readonly string[];
+}
+
+/** Connections to an upstream that sends surplus bytes are not reused, so it has an address of its own. */
+const MIXED = FAULTS.filter(({ name }) => name !== "says-more-than-asked");
+
 /** Faults that send for ever cost the machine, not the gateway: they come as seldom as in life. */
 const SELDOM = new Set(["never-ends-its-json", "never-ends-its-line", "packs-a-bomb"]);
 
 export async function soak(options: SoakOptions): Promise<SoakResult> {
   const upstream = await startFaultyUpstream();
+  const stray = await startStrayUpstream();
+  const hanging = await Promise.all(STAGES.map(startHangingPeer));
+  const [syn, hello, certificate] = hanging.map(({ port }) => `https://127.0.0.1:${port}`);
+  const { providers } = upstreamConfig({ openai: upstream.url, anthropic: upstream.url });
+  const others = { groq: stray.url, xai: syn, mistral: hello, deepseek: certificate };
   const gateway = await startBinary({
     config: {
-      ...upstreamConfig({ openai: upstream.url, anthropic: upstream.url }),
+      providers: {
+        ...(providers as object),
+        ...Object.fromEntries(
+          Object.entries(others).map(([name, baseUrl]) => [name, { baseUrl, apiKey: "sk-of-the-soak" }]),
+        ),
+      },
       timeouts: { firstByteMs: 1_000, gapMs: 1_000, totalMs: 3_000 },
     },
   });
   try {
-    return await run(options, upstream, gateway);
+    return await run(options, { faulty: upstream, stray, hanging: Object.keys(others).slice(1) }, gateway);
   } finally {
     await gateway.stop();
-    upstream.stop();
+    for (const peer of [upstream, stray, ...hanging]) peer.stop();
   }
 }
 
 async function run(
   { minutes, clients, progress }: SoakOptions,
-  upstream: FaultyUpstream,
+  { faulty: upstream, stray, hanging }: Peers,
   gateway: RunningGateway,
 ): Promise<SoakResult> {
   const pid = listenerOf(gateway.port);
@@ -70,7 +92,14 @@ async function run(
       const leaves = (number + turn) % 2 === 0;
       if (leaves) left++;
       const lane = LANES[(number + turn) % LANES.length]!;
-      const id = await call(gateway.url, lane, modelFor(turn, number), turn % 3 !== 0, leaves);
+      if (turn % 20 === 1) stray.arm({ strays: 1 + (turn % 8), delayMs: () => Math.random() * 5 });
+      const model =
+        turn % 20 === 1
+          ? `groq/m${calls}`
+          : turn % 20 === 11
+            ? `${hanging[number % hanging.length]}/m`
+            : `${lane.provider}/${modelFor(turn, number)}`;
+      const id = await call(gateway.url, lane, model, turn % 3 !== 0, leaves);
       if (id) answered.add(id);
       await Bun.sleep(10);
     }
@@ -103,7 +132,7 @@ async function run(
 }
 
 function modelFor(turn: number, number: number): string {
-  const fault = FAULTS[(turn * 7 + number * 3) % FAULTS.length]!;
+  const fault = MIXED[(turn * 7 + number * 3) % MIXED.length]!;
   const isRare = SELDOM.has(fault.name) && turn % 20 !== 0;
   // Every second call is well: a gateway that only ever failed would prove little.
   return isRare || turn % 2 === 0 ? "fine" : fault.name;
@@ -126,7 +155,7 @@ async function call(
       // A client's own idle connections would be counted as the gateway's.
       headers: { "content-type": "application/json", connection: "close" },
       body: JSON.stringify({
-        model: `${lane.provider}/${model}`,
+        model,
         max_tokens: 50,
         stream,
         messages: [{ role: "user", content: "x".repeat(500) }],

@@ -81,7 +81,7 @@ function stopInCertificate(): void {
       inner.on("error", () => {});
       socket.on("data", (bytes) => inner.write(bytes));
       socket.on("close", () => inner.destroy());
-      inner.once("data", (bytes) => socket.write(bytes.subarray(0, bytes.length - 100)));
+      inner.once("data", (bytes: Buffer) => socket.write(bytes.subarray(0, bytes.length - 100)));
     });
     listen(relay, (port) => console.log(port));
   });

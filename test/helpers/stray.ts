@@ -17,8 +17,8 @@ export interface StrayUpstream {
   url: string;
   /** Connections so far. */
   connections: number;
-  /** Stray answers written so far. */
-  strays: number;
+  /** Number of the connection that a marker's request came on. */
+  connectionOf: Map<string, number>;
   /** The next request is followed by stray answers. */
   arm(plan: StrayPlan): void;
   stop(): void;
@@ -42,7 +42,7 @@ export async function startStrayUpstream(): Promise<StrayUpstream> {
   const sockets = new Set<Socket>();
   let armed: StrayPlan | undefined;
   const server = createServer((socket) => {
-    upstream.connections++;
+    const number = ++upstream.connections;
     sockets.add(socket);
     socket.setNoDelay(true);
     socket.on("error", () => {});
@@ -55,6 +55,7 @@ export async function startStrayUpstream(): Promise<StrayUpstream> {
       if (end < 0 || text.length < end + 4 + length) return;
       const marker = MARKER.exec(text.slice(end))?.[0] ?? "m0";
       text = "";
+      upstream.connectionOf.set(marker, number);
       const plan = armed;
       armed = undefined;
       void respond(socket, marker, plan);
@@ -72,7 +73,6 @@ export async function startStrayUpstream(): Promise<StrayUpstream> {
         await Bun.sleep(delay);
       }
       if (!socket.writable) return;
-      upstream.strays++;
       pending += answer(marker);
     }
     if (pending !== "" && socket.writable) socket.write(pending);
@@ -80,7 +80,7 @@ export async function startStrayUpstream(): Promise<StrayUpstream> {
   const upstream: StrayUpstream = {
     url: "",
     connections: 0,
-    strays: 0,
+    connectionOf: new Map(),
     arm(plan) {
       armed = plan;
     },

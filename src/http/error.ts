@@ -40,6 +40,7 @@ const BY_CODE: Readonly<Record<string, Reason>> = {
   EPIPE: "reset",
   ConnectionClosed: "reset",
   EPROTO: "protocol",
+  Malformed_HTTP_Response: "protocol",
   CERT_HAS_EXPIRED: "tls-expired",
   CERT_NOT_YET_VALID: "tls-expired",
   ERR_TLS_CERT_ALTNAME_INVALID: "tls-name",
@@ -52,7 +53,6 @@ const BY_CODE: Readonly<Record<string, Reason>> = {
   CERT_UNTRUSTED: "tls-untrusted",
   INVALID_CA: "tls-untrusted",
   ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: "http2",
-  HTTP2Unsupported: "http2",
   ERR_PROXY: "proxy",
   ProxyConnectFailed: "proxy",
 };

@@ -4,7 +4,7 @@ import type { BodyReader } from "./body.ts";
 import { createBodyReader } from "./body.ts";
 import type { Connection } from "./connection.ts";
 import { decoded } from "./decoded.ts";
-import { malformed } from "./error.ts";
+import { HttpError, malformed } from "./error.ts";
 import type { Head } from "./head.ts";
 import { HeaderList, keepAliveSeconds, MAX_HEAD_BYTES, parseHead } from "./head.ts";
 import type { ByteReader, ByteStream, UpstreamResponse } from "./types.ts";
@@ -19,6 +19,7 @@ const LARGE_PIECE = 16 * 1024;
 /** Informational answers in front of the real one. */
 const MAX_INFORMATIONAL = 8;
 const BLANK_LINE = Buffer.from("\r\n\r\n");
+const STATUS_LINE = Buffer.from("HTTP/1");
 const NO_BYTES = new Uint8Array(0);
 
 interface Piece {
@@ -109,6 +110,7 @@ export class Exchange implements UpstreamResponse, ByteReader {
 
   /** @returns what stands behind the head; undefined while the head is not whole */
   #receiveHead(bytes: Buffer): Buffer | undefined {
+    if (bytes[0] !== STATUS_LINE[0]) throw notHttp1(bytes);
     for (let left = bytes; ;) {
       const end = left.indexOf(BLANK_LINE);
       if ((end < 0 ? left.length : end) > MAX_HEAD_BYTES) throw malformed("its head is too long");
@@ -247,6 +249,16 @@ export class Exchange implements UpstreamResponse, ByteReader {
       if (this.done && reader === this && !this.#failure && this.#queue.length === 0) return joined(pieces);
     }
   }
+}
+
+/** Type of the frame that an HTTP/2 server begins with (RFC 9113 3.4 and 6.5). */
+const SETTINGS = 4;
+
+function notHttp1(bytes: Buffer): HttpError {
+  const isHttp2 = bytes[0] === 0 && bytes[3] === SETTINGS;
+  return isHttp2
+    ? new HttpError("EPROTO", "The answer is HTTP/2.", "head", "http2")
+    : malformed("it does not begin with a status line");
 }
 
 function joined(pieces: readonly Uint8Array[]): Uint8Array {

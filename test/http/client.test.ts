@@ -73,8 +73,8 @@ async function failure(pending: Promise<unknown>): Promise<HttpError> {
   return error as HttpError;
 }
 
-/** Enough for a connection to become idle behind its answer. */
-const oneTurn = () => Bun.sleep(20);
+/** Enough for a connection to become idle behind its answer, and to rest where it was reused. */
+const oneTurn = () => Bun.sleep(400);
 
 async function eventually(holds: () => boolean): Promise<void> {
   for (let tries = 0; tries < 400 && !holds(); tries++) await Bun.sleep(5);
@@ -97,7 +97,7 @@ test("a connection is used again, one request at a time", async () => {
     setTimeout(() => socket.write(whole(String(count))), 5),
   );
   const client = makeClient();
-  for (let n = 0; n < 5; n++) {
+  for (let n = 0; n < 3; n++) {
     await (await post(client, peer.url)).bytes();
     await oneTurn();
   }

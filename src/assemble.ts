@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { builtIn } from "../plugins/index.ts";
 import type { Path } from "./config/error.ts";
 import { ConfigError } from "./config/error.ts";
-import { assertProvidersKnown, providerSettings } from "./config/providers.ts";
+import { assertProvidersKnown, providerSettings, providersOfConfig } from "./config/providers.ts";
 import { assertModelsServed, completeRoutes } from "./config/routes.ts";
 import type { Config } from "./config/schema.ts";
 import type { Format } from "./core/format.ts";
@@ -40,7 +40,9 @@ export async function assemble(
     settings: (provider: Provider) => providerSettings(config, env, provider),
   };
   const dropped = await loadPlugins({ ...config.plugins, except: shippedFiles(dir) });
-  const { plugins, broken } = sortOut(dropped, parts);
+  const sorted = sortOut(dropped, parts);
+  const { broken } = sorted;
+  const plugins = [...sorted.plugins, ...pluginsOfConfig(config, sorted.plugins)];
   if (strict && broken[0]) throw new Error(`plugins.strict: ${broken[0].message}`);
   await nextTurn();
   const routes = completeRoutes(config);
@@ -63,6 +65,15 @@ export async function assemble(
     await inSlices(assertModelsServed(served, (model) => registry.faultOf(model), locate));
   }
   return { registry, plugins, broken };
+}
+
+/** Providers that the config alone describes, as if a plugin had brought each. */
+function pluginsOfConfig(config: Config, plugins: readonly LoadedPlugin[]): LoadedPlugin[] {
+  const known = plugins.flatMap(({ plugin }) => (plugin.providers ?? []).map(({ name }) => name));
+  return providersOfConfig(config, new Set(known)).map((provider) => ({
+    plugin: { name: provider.name, providers: [provider] },
+    source: "config",
+  }));
 }
 
 /** The formats every gateway has. */

@@ -86,3 +86,20 @@ export function baseUrlFault(text: string): string | undefined {
 export function normalizeBaseUrl(text: string): string {
   return new URL(text).href.replace(/\/+$/, "");
 }
+
+/**
+ * The base URL behind a host as command-line tools write it: `host`, `host:port`, `:port`, `[::1]:port` or a URL. An
+ * address that a server listens on everywhere is reached at the loopback address.
+ * @returns undefined when it is none of these
+ */
+export function baseUrlOfHost(text: string, port: number, path: string): string | undefined {
+  const hasScheme = /^https?:\/\//i.test(text);
+  const written = hasScheme ? text : `http://${text.startsWith(":") ? "127.0.0.1" : ""}${text}`;
+  if (!URL.canParse(written)) return undefined;
+  const url = new URL(written);
+  // `http://host` means port 80 there, a bare host the tool's own port; `host:80` must not lose its port as the default.
+  const hasPort = hasScheme || /:\d+(?:\/|$)/.test(text);
+  if (!hasPort) url.port = String(port);
+  if (url.hostname === "0.0.0.0" || url.hostname === "[::]") url.hostname = "127.0.0.1";
+  return normalizeBaseUrl(url.origin + url.pathname.replace(/\/+$/, "") + path);
+}

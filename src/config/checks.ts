@@ -31,7 +31,7 @@ interface WrittenProvider extends WrittenPlace {
 
 /** Headers the gateway sets itself; another value would break or bypass it (RFC 9110, RFC 9112). */
 const OWN_HEADERS = new Set(
-  "host connection content-length content-type transfer-encoding te trailer upgrade expect keep-alive".split(
+  "host connection content-length content-type transfer-encoding te trailer upgrade expect keep-alive accept accept-encoding".split(
     " ",
   ),
 );

@@ -3,7 +3,7 @@ import type { Provider, UpstreamTimeouts } from "../core/provider.ts";
 import { Secret } from "../core/secret.ts";
 import type { ProviderSettings } from "../core/settings.ts";
 import { variableName } from "../core/settings.ts";
-import { baseUrlFault, normalizeBaseUrl } from "./address.ts";
+import { baseUrlFault, baseUrlOfHost, normalizeBaseUrl } from "./address.ts";
 import { secretFault } from "./checks.ts";
 import { ConfigError } from "./error.ts";
 import type { Config } from "./schema.ts";
@@ -41,6 +41,8 @@ export function providerSettings(config: Config, env: Environment, provider: Pro
     baseUrl: url?.value,
     models: options.models,
     headers: headers.length > 0 ? (Object.fromEntries(headers) as Record<string, string>) : undefined,
+    speaks: options.speaks === undefined ? undefined : pathsOf(options.speaks),
+    liveModels: options.liveModels,
     maxTokensField: options.maxTokensField,
     concurrency: options.concurrency,
     timeouts,
@@ -79,10 +81,55 @@ function readApiKey(provider: Provider, env: Environment): Found<Secret> | undef
 function readBaseUrl(provider: Provider, env: Environment): Found<string> | undefined {
   const source = variableName(provider.name, "BASE_URL");
   const text = env[source]?.trim();
-  if (text === undefined || text === "") return undefined;
+  if (text === undefined || text === "") return readHost(provider, env);
   const fault = baseUrlFault(text);
   if (fault !== undefined) throw new ConfigError(source, `the address of ${provider.name} ${fault}`);
   return { value: normalizeBaseUrl(text), source };
+}
+
+function readHost({ name, host }: Provider, env: Environment): Found<string> | undefined {
+  const text = host && env[host.variable]?.trim();
+  if (!text) return undefined;
+  const value = baseUrlOfHost(text, host.port, host.path);
+  if (value === undefined || baseUrlFault(value) !== undefined)
+    throw new ConfigError(host.variable, `the address of ${name} must be a URL or host:port`);
+  return { value, source: host.variable };
+}
+
+/**
+ * Providers that the config alone describes: a name that no plugin brings, with the formats it speaks.
+ * @param known names of the providers that plugins bring
+ */
+export function providersOfConfig(config: Config, known: ReadonlySet<string>): Provider[] {
+  return Object.entries(config.providers).flatMap(([name, { speaks, models = [] }]) => {
+    if (speaks === undefined || known.has(name)) return [];
+    const paths = pathsOf(speaks);
+    const catalog = models.filter((model) => !model.includes("*"));
+    const onlyMessages = Object.keys(paths).every((format) => format === "messages");
+    const provider: Provider = { name, speaks: paths, catalog, liveModels: catalog.length === 0 };
+    return onlyMessages ? { ...provider, auth: "x-api-key" } : provider;
+  });
+}
+
+/** Paths behind a base URL that ends in `/v1`. */
+const PATHS: Readonly<Record<string, string>> = {
+  "chat-completions": "/chat/completions",
+  messages: "/messages",
+};
+
+/** Paths behind a base URL as the vendors' SDKs mean it: one that ends in `/v1` where chat-completions is spoken. */
+function pathsOf(
+  speaks: string | readonly string[] | Readonly<Record<string, string>>,
+): Record<string, string> {
+  if (typeof speaks === "object" && !Array.isArray(speaks)) return { ...(speaks as Record<string, string>) };
+  const formats = typeof speaks === "string" ? [speaks] : (speaks as readonly string[]);
+  const hasChat = formats.includes("chat-completions");
+  return Object.fromEntries(
+    formats.map((format) => [
+      format,
+      format === "messages" && !hasChat ? "/v1/messages" : (PATHS[format] ?? `/${format}`),
+    ]),
+  );
 }
 
 function ownUrl(provider: Provider): Found<string> | undefined {

@@ -172,3 +172,28 @@ export const messagesSection = Type.Object(
   },
   { ...CLOSED, description: "The messages format." },
 );
+
+/** What a provider that the config alone describes speaks, or another provider in the place of what its plugin says. */
+export const speaksOption = Type.Optional(
+  Type.Union(
+    [
+      Type.String({ description: "A format: `chat-completions` or `messages`." }),
+      Type.Array(Type.String(), { minItems: 1, description: "Formats, the preferred one first." }),
+      Type.Record(Type.String(), Type.String(), {
+        description: "Formats with their paths behind `baseUrl`, the preferred one first.",
+      }),
+    ],
+    {
+      "x-expects": "a format, a list of formats, or a group of formats with their paths",
+      description:
+        "The formats it speaks. With `baseUrl` it makes a provider that no plugin brings: `acme: {speaks: chat-completions, baseUrl: https://api.acme.example/v1}`.",
+    },
+  ),
+);
+
+export const liveModelsOption = Type.Optional(
+  Type.Boolean({
+    description:
+      "Whether its hosts are asked for their models, which are then served by bare name. Default: as its plugin says; true for a provider that the config alone describes without exact `models`.",
+  }),
+);

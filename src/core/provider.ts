@@ -19,6 +19,11 @@ export interface Provider {
   speaks?: Readonly<Record<string, string>>;
   /** Where it is, when neither `<NAME>_BASE_URL` nor the config says. Absent: it is on only when one of them says. */
   baseUrl?: string;
+  /**
+   * A variable of the vendor's own tools that says where it is (`OLLAMA_HOST`): a URL or `host[:port]`. `port` and `path`
+   * are what such a tool adds. `<NAME>_BASE_URL` wins over it.
+   */
+  host?: Readonly<{ variable: string; port: number; path: string }>;
   /** The environment variable of its credential. Absent: none is needed (local servers), `<NAME>_API_KEY` is optional. */
   apiKey?: string;
   /** How the credential is sent. Default `bearer`; `x-api-key` is Anthropic's; or a function of the key. */

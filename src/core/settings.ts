@@ -10,6 +10,9 @@ export interface ProviderSettings {
   /** Patterns instead of the plugin's own. */
   models?: readonly string[];
   headers?: Readonly<Record<string, string>>;
+  /** Formats it speaks and their paths, in the place of what its plugin says. */
+  speaks?: Readonly<Record<string, string>>;
+  liveModels?: boolean;
   /** Name of the output limit, whatever the model and the host. */
   maxTokensField?: MaxTokensField;
   /** Most calls in flight at each of its places at once. */

@@ -138,6 +138,7 @@ const PROVIDER: Table<Provider> = {
   models: patterns,
   speaks: textMap,
   baseUrl: text,
+  host: group("its host's", { variable: required(variable), port: required(number), path: required(text) }),
   apiKey: variable,
   auth,
   headers: textMap,

@@ -66,10 +66,17 @@ export function checkProvider(
 
 /** Switches a provider on when what it needs is known. */
 export function activate(
-  provider: Provider,
+  declared: Provider,
   source: string,
   settings: ProviderSettings,
 ): ActiveProvider | OffProvider {
+  const provider: Provider = {
+    ...declared,
+    speaks: settings.speaks ?? declared.speaks,
+    liveModels: settings.liveModels ?? declared.liveModels,
+  };
+  const headers = withLowerCaseNames({ ...withLowerCaseNames(declared.headers), ...settings.headers });
+  const written = credentialIn(settings.headers ?? {});
   const off = (reason: string): OffProvider => ({ provider, source, reason });
   if (settings.enabled === false) return off("the config says enabled: false");
   const own: DeploymentSettings = { name: provider.name };
@@ -78,14 +85,22 @@ export function activate(
     const baseUrl = (place.baseUrl ?? settings.baseUrl ?? provider.baseUrl ?? "").replace(/\/+$/, "");
     const apiKey = place.apiKey ?? settings.apiKey;
     if (provider.speaks && baseUrl === "")
-      return off(`set ${variableName(provider.name, "BASE_URL")} to the address of the server`);
-    if (provider.apiKey && !apiKey) return off(`set ${provider.apiKey} to its API key`);
+      return off(
+        `set ${variableName(provider.name, "BASE_URL")}${provider.host ? ` or ${provider.host.variable}` : ""} to the address of the server`,
+      );
+    if (provider.apiKey && !apiKey && !written) return off(`set ${provider.apiKey} to its API key`);
     if (provider.speaks) checkBaseUrl(provider.name, baseUrl);
+    const credentials = apiKey ? credentialsOf(provider, apiKey.reveal()) : (written ?? {});
+    const twice = apiKey && Object.keys(written ?? {}).find((name) => credentials[name] !== undefined);
+    if (twice)
+      throw new Error(
+        `providers.${provider.name}: the API key and headers.${twice} both say who calls; leave one out.`,
+      );
     deployments.push(
       Object.freeze({
         name: place === own ? own.name : `${provider.name}/${place.name}`,
         baseUrl: provider.speaks ? baseUrl : "",
-        credentials: Object.freeze(apiKey ? credentialsOf(provider, apiKey.reveal()) : {}),
+        credentials: Object.freeze(credentials),
         weight: place.weight ?? 1,
         priority: place.priority ?? 0,
         concurrency: place.concurrency ?? settings.concurrency,
@@ -99,11 +114,21 @@ export function activate(
     ...provider,
     source,
     deployments: Object.freeze(deployments),
-    headers: Object.freeze({ ...provider.headers, ...settings.headers }),
+    headers: Object.freeze(headers),
     patterns: Object.freeze(
       settings.models ? [...new Set([...settings.models, `${provider.name}/*`])] : patternsOf(provider),
     ),
   });
+}
+
+/** The credential among the headers of the config, where one stands in the place of an API key. */
+function credentialIn(headers: Readonly<Record<string, string>>): Record<string, string> | undefined {
+  const found = Object.entries(headers).filter(([name]) => name === "authorization" || name === "x-api-key");
+  return found.length > 0 ? Object.fromEntries(found) : undefined;
+}
+
+function withLowerCaseNames(headers: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 function checkBaseUrl(name: string, baseUrl: string): void {

@@ -34,10 +34,12 @@ export class LiveModels {
   readonly #hosts: readonly Host[];
   readonly #onChange: () => void;
 
-  /** @param providers in the order in which they win a name that several have @param onChange a list has changed */
-  constructor(providers: readonly ActiveProvider[], onChange: () => void) {
+  /** @param order names of providers: the first wins a name that several have @param onChange a list has changed */
+  constructor(providers: readonly ActiveProvider[], order: readonly string[], onChange: () => void) {
     this.#onChange = onChange;
+    const rank = ({ name }: ActiveProvider) => (order.includes(name) ? order.indexOf(name) : order.length);
     this.#hosts = providers
+      .toSorted((a, b) => rank(a) - rank(b))
       .filter(({ liveModels, speaks }) => liveModels && speaks)
       .flatMap((provider) =>
         provider.deployments.map((deployment) => ({

@@ -114,8 +114,10 @@ export class Registry {
     const active: ActiveProvider[] = [];
     const off: OffProvider[] = [];
     for (const [name, { provider, source }] of collectProviders(options.plugins)) {
-      checkProvider(name, provider, source, this.formats);
-      const switched = activate(provider, source, options.settings(provider));
+      const settings = options.settings(provider);
+      const speaks = settings.speaks ?? provider.speaks;
+      checkProvider(name, { ...provider, speaks }, source, this.formats);
+      const switched = activate(provider, source, settings);
       if ("reason" in switched) off.push(switched);
       else active.push(switched);
     }
@@ -129,7 +131,7 @@ export class Registry {
       ...active.map(({ name }) => name),
       ...off.map(({ provider }) => provider.name),
     ]);
-    this.live = new LiveModels(inOrder(active, options.order ?? []), () => this.#remembered.clear());
+    this.live = new LiveModels(active, options.order ?? [], () => this.#remembered.clear());
   }
 
   #namesProvider(name: string): boolean {
@@ -350,10 +352,4 @@ export class Registry {
 
 function placeOf({ target: { deployment, model } }: Choice): string {
   return `${deployment.name} ${model}`;
-}
-
-/** Providers in the order of names; those without one behind, as they were. */
-function inOrder(providers: readonly ActiveProvider[], names: readonly string[]): ActiveProvider[] {
-  const rank = ({ name }: ActiveProvider) => (names.includes(name) ? names.indexOf(name) : names.length);
-  return providers.toSorted((a, b) => rank(a) - rank(b));
 }

@@ -44,13 +44,13 @@ export function upstreamHeaders(
   streams: boolean,
 ): Record<string, string> {
   return {
+    "user-agent": "weir",
     ...target.provider.headers,
     ...forwarded,
     "content-type": "application/json",
     accept: streams ? "text/event-stream" : "application/json",
     // A compressed stream arrives in the compressor's batches and not event by event.
     ...(streams && { "accept-encoding": "identity" }),
-    "user-agent": "weir",
     ...target.deployment.credentials,
   };
 }

@@ -31,6 +31,7 @@ export class Tap {
 
   /** Takes the next bytes; gives those that may be passed on now: whole events, in order, unchanged. */
   push(chunk: Uint8Array): Uint8Array | undefined {
+    if (chunk.length === 0) return undefined;
     const end = this.#heldBytes === 0 ? lastEventEnd(chunk) : this.#eventEndAfterHeld(chunk);
     if (end === 0) return this.#hold(chunk);
     const passed = this.#take(end === chunk.length ? chunk : chunk.subarray(0, end));

@@ -97,3 +97,9 @@ test("an event that answers a question of weir's own is read and not passed on, 
     { numRuns: 1000 },
   );
 });
+
+test("a chunk without bytes changes nothing", () => {
+  const { out, tap } = relay(["data: done\n", "", "\n"].map(bytes));
+  expect([out, tap.seen.terminated]).toEqual(["data: done\n\n", true]);
+  expect(new Tap(watch).push(bytes(""))).toBeUndefined();
+});

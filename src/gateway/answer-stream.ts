@@ -40,6 +40,8 @@ export interface StreamEnding {
 }
 
 const encoder = new TextEncoder();
+/** An event stream's way of saying nothing. */
+const COMMENT = encoder.encode(":\n\n");
 
 /**
  * Writes a source out in the client's dialect. A failure becomes an error event of that dialect, and the connection is
@@ -58,8 +60,11 @@ export function answerStream(
   let heardAt = performance.now();
   let sentAt = heardAt;
   let over = false;
-  /** The answer has failed, and what the client was sent of it has been handed to its socket. */
+  /** The answer has failed, and its socket has taken what the client was sent of it. */
   let isFlushed = false;
+  /** Sends a comment behind the error event: the server asks for more only when its socket has taken all before. */
+  let probe: (() => void) | undefined;
+  let isProbed = false;
   /** The connection is being closed. */
   let isClosing = false;
 
@@ -67,6 +72,7 @@ export function answerStream(
     tick(now: number): void {
       if (isClosing) return;
       if (isFlushed) return close();
+      if (probe) return probe();
       if (!waiting) return now - sentAt > clocks.readMs ? cutOff(unread(clocks.readMs)) : undefined;
       if (now - heardAt > clocks.gapMs) fail(silence(clocks.gapMs));
       else if (now - sentAt > clocks.heartbeatMs && !call.outcome && !source.beforeError?.()) {
@@ -87,6 +93,24 @@ export function answerStream(
     clocks.clock.remove(watcher);
     if (call.disconnect) call.disconnect();
     else controller.error(new Error("The answer is not whole."));
+  };
+
+  /**
+   * Waits until the error event has left. A piece that the server was given may lie in its buffer, and would be lost when
+   * the connection is closed.
+   */
+  const flush = (): Promise<void> => {
+    isFlushed = isProbed;
+    return new Promise((resolve) => {
+      if (isProbed) return;
+      probe = () => {
+        probe = undefined;
+        isProbed = true;
+        sentAt = performance.now();
+        controller.enqueue(COMMENT);
+        resolve();
+      };
+    });
   };
 
   const fail = (thrown: unknown) => {
@@ -116,8 +140,8 @@ export function answerStream(
     if (piece) return controller.enqueue(piece);
     const { error } = source;
     if (error) {
-      isFlushed = true;
-      return end(() => ending.failed(error));
+      end(() => ending.failed(error));
+      return flush();
     }
     clocks.clock.remove(watcher);
     end(() => ending.complete());
@@ -136,11 +160,8 @@ export function answerStream(
         clocks.clock.add(watcher);
       },
       pull() {
-        // What was enqueued last has left; the stream stays open, because only then is its end not a clean one.
-        if (over) {
-          isFlushed = true;
-          return new Promise<void>(() => {});
-        }
+        // The stream stays open: only then is the end of its connection not a clean one.
+        if (over) return flush();
         waiting = true;
         return source.next().then(pass, stumble);
       },

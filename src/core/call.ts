@@ -3,6 +3,7 @@ import type { ChatRequest } from "./chat.ts";
 import type { GatewayError } from "./error.ts";
 import type { Usage } from "./events.ts";
 import { NO_USAGE } from "./events.ts";
+import { limitText } from "./limit-text.ts";
 import type { Loss, LossCode } from "./loss.ts";
 import type { Target } from "./provider.ts";
 import { Stop } from "./stop.ts";
@@ -30,6 +31,9 @@ export interface Attempt {
 
 /** More losses than anybody reads; a request can be made of nothing else. */
 const MOST_LOSSES = 500;
+
+/** Longest path and note of a loss: a client chooses the names in it. Bytes. */
+const PATH_BYTES = 256;
 
 export class Call {
   /** `req_…`, sent as `x-request-id` and `request-id`. */
@@ -144,10 +148,11 @@ export class Call {
   }
 
   /** Records that something of the request was not carried over as it was; the same loss is listed once. */
-  lose(code: LossCode, path: string, note?: string): void {
+  lose(code: LossCode, at: string, note?: string): void {
+    const path = limitText(at, PATH_BYTES);
     const key = `${code} ${path}`;
     if (this.#lost.size >= MOST_LOSSES || this.#lost.has(key)) return;
     this.#lost.add(key);
-    this.losses.push({ code, path, note });
+    this.losses.push({ code, path, note: note && limitText(note, PATH_BYTES) });
   }
 }

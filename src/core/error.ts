@@ -3,6 +3,7 @@
  * that was called. Anything else that is thrown becomes `internal` with a neutral sentence.
  */
 import type { JsonObject } from "./json.ts";
+import { limitText } from "./limit-text.ts";
 
 export type ErrorKind =
   | "invalid-request"
@@ -60,6 +61,10 @@ export interface ErrorFacts {
   cause?: unknown;
 }
 
+/** Clients and providers choose parts of a sentence and of a path; what is longer is cut. Bytes. */
+const MESSAGE_BYTES = 4096;
+const PARAM_BYTES = 256;
+
 export class GatewayError extends Error {
   override readonly name = "GatewayError";
   readonly kind: ErrorKind;
@@ -73,10 +78,10 @@ export class GatewayError extends Error {
 
   /** @param message says what happened, where, and what to do next; it reaches the client as it is. */
   constructor(kind: ErrorKind, message: string, facts: ErrorFacts = {}) {
-    super(message, { cause: facts.cause });
+    super(limitText(message, MESSAGE_BYTES), { cause: facts.cause });
     this.kind = kind;
     this.code = facts.code;
-    this.param = facts.param;
+    this.param = facts.param === undefined ? undefined : limitText(facts.param, PARAM_BYTES);
     this.details = facts.details;
     this.status = facts.status ?? STATUS[kind];
     this.retryAfter = facts.retryAfter;

@@ -1,6 +1,7 @@
 /** How a call ends, exactly once, whatever became of it: status, outcome, log, hooks. */
 import type { Call, Outcome } from "../core/call.ts";
 import type { GatewayError } from "../core/error.ts";
+import { limitText } from "../core/limit-text.ts";
 import { describeThrown } from "../core/thrown.ts";
 import type { Hooks } from "../core/plugin.ts";
 import { withoutSecrets } from "./redact.ts";
@@ -57,6 +58,10 @@ export function doneHooks(hooks: readonly Hooks[]): CallObserver[] {
   return hooks.flatMap((hook) => (hook.done ? [(call: Call) => hook.done!(call)] : []));
 }
 
+/** Longest sentence and longest stack in the log, in bytes: clients and providers choose parts of them. */
+const MESSAGE_BYTES = 1024;
+const CAUSE_BYTES = 4096;
+
 /** The error as the log has it: with what lies beneath it, and without any credential. */
 function describeError(error: GatewayError, call: Call): NonNullable<Call["error"]> {
   const { kind, code, cause } = error;
@@ -64,7 +69,7 @@ function describeError(error: GatewayError, call: Call): NonNullable<Call["error
   return {
     kind,
     code,
-    message: hidden(error.message),
-    cause: cause === undefined ? undefined : hidden(describeThrown(cause)),
+    message: limitText(hidden(error.message), MESSAGE_BYTES),
+    cause: cause === undefined ? undefined : limitText(hidden(describeThrown(cause)), CAUSE_BYTES),
   };
 }

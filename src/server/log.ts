@@ -1,5 +1,6 @@
 /** The log: a line a call, JSON where a program reads it, readable where a person does. Never prompts, never keys. */
 import type { Attempt, Call } from "../core/call.ts";
+import { limitText } from "../core/limit-text.ts";
 import { printable } from "../core/printable.ts";
 import { usageState } from "../core/events.ts";
 import { describeThrown } from "../core/thrown.ts";
@@ -83,6 +84,9 @@ function indent(detail: string): string {
     .join("");
 }
 
+/** Longest word of an upstream in a line. Bytes. */
+const FOREIGN_BYTES = 256;
+
 /** `tokens`: as the upstream counted them, in disjoint buckets; `estimated`: what the client was told instead. */
 function callFields(call: Call, level: string): Record<string, unknown> {
   return {
@@ -98,7 +102,7 @@ function callFields(call: Call, level: string): Record<string, unknown> {
     stream: call.stream,
     status: call.status,
     outcome: call.outcome,
-    finish: call.finish,
+    finish: call.finish && limitText(call.finish, FOREIGN_BYTES),
     ms: since(call, call.endedAt),
     head_ms: since(call, call.headAt),
     first_ms: since(call, call.firstByteAt),
@@ -106,7 +110,7 @@ function callFields(call: Call, level: string): Record<string, unknown> {
     estimated: call.estimated,
     losses: call.losses.length > 0 ? call.losses : undefined,
     upstream_status: call.upstreamStatus,
-    upstream_id: call.upstreamRequestId,
+    upstream_id: call.upstreamRequestId && limitText(call.upstreamRequestId, FOREIGN_BYTES),
     skipped: call.skipped.length > 0 ? call.skipped : undefined,
     attempts: call.attempts.some(({ failure }) => failure) ? call.attempts.map(attemptFields) : undefined,
     may_cost_twice:

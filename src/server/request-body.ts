@@ -29,6 +29,7 @@ export class RequestBody {
     // Fewer members than were written: one of them stands twice.
     if (isObject(short) && countOf(short) === this.#outline!.members) this.short = short;
     else this.json;
+    if (this.short?.["model"] === CUT_SHORT) checkModel(bytes, this.spanOf("model"));
   }
 
   /** Whether somebody wanted all of it. */
@@ -57,7 +58,7 @@ export class RequestBody {
     const value = (this.#json ?? this.short)?.[name];
     if (this.#json || value !== CUT_SHORT) return value;
     const span = this.spanOf(name);
-    return span && parseJson(Buffer.from(this.bytes.subarray(span.start, span.end)).toString());
+    return span && parseJson(textOf(this.bytes, span));
   }
 
   /** Where the value of a top-level member stands, in bytes. */
@@ -80,10 +81,33 @@ export class RequestBody {
         scan.duplicate.slice(0, 80),
       );
     this.#members = scan.members;
+    checkModel(this.bytes, scan.members.get("model"));
     const body = parse(this.bytes);
     if (!isObject(body)) throw invalidRequest("The request body must be one JSON object.");
     return body;
   }
+}
+
+/** Longest model name, in bytes of UTF-8. It is kept, logged and sent back, and no provider has a longer one. */
+export const MODEL_BYTES = 256;
+/** Most bytes that one byte of a text takes as JSON. */
+const LONGEST_ESCAPE = 6;
+
+/** Judged by its place in the body, so that a long name is not copied first. @throws GatewayError `invalid-request` */
+function checkModel(bytes: Uint8Array, span: Span | undefined): void {
+  const written = span ? span.end - span.start - 2 : 0;
+  if (written <= MODEL_BYTES) return;
+  const name = written <= MODEL_BYTES * LONGEST_ESCAPE && parseJson(textOf(bytes, span!));
+  if (name !== false && (typeof name !== "string" || Buffer.byteLength(name) <= MODEL_BYTES)) return;
+  throw invalidRequest(
+    `Invalid 'model': a model name has at most ${MODEL_BYTES} bytes.`,
+    "model",
+    "string_above_max_length",
+  );
+}
+
+function textOf(bytes: Uint8Array, { start, end }: Span): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString();
 }
 
 function countOf(object: JsonObject): number {

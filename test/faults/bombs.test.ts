@@ -92,7 +92,7 @@ const BOMBS: readonly Bomb[] = [
   {
     why: "a very long model name",
     body: `{"model":"${"x".repeat(SIZE)}","max_tokens":9,"messages":[{"role":"user","content":"x"}]}`,
-    status: [400, 404],
+    status: [400],
   },
   { why: "one long number", body: chat(`"a":${"1".repeat(SIZE)}`), status: [200, 400, 502] },
   { why: "much of white space", body: `{${" ".repeat(SIZE)}`, status: [400] },
@@ -172,6 +172,8 @@ async function measure(gateway: RunningGateway, pid: number, bomb: Bomb, path: s
   };
 }
 
+const user = '{"role":"user","content":"x"}';
+
 goal(
   27,
   "100× rule",
@@ -211,7 +213,40 @@ goal(
   120_000,
 );
 
-const user = '{"role":"user","content":"x"}';
+const LONG_NAMES = 10;
+const LONG_NAME = 8_000_000;
+
+goal(
+  54,
+  "model names of 8 MB",
+  `${LONG_NAMES} calls: all 400 on \`model\`; resident memory ≤ 100 MB above idle right after them`,
+  async () => {
+    const gateway = await startBinary({ config: upstreamConfig({ openai: upstream.url }) });
+    try {
+      const pid = listenerOf(gateway.port);
+      const before = costOf(pid);
+      const params: string[] = [];
+      for (let call = 0; call < LONG_NAMES; call++) {
+        const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: `{"model":"${String.fromCharCode(97 + call).repeat(LONG_NAME)}","messages":[${user}]}`,
+        });
+        const { error } = (await response.json()) as { error: { param: string } };
+        if (response.status === 400) params.push(error.param);
+      }
+      const after = costOf(pid);
+      const grown = after.rss - before.rss;
+      return {
+        measured: `${params.filter((param) => param === "model").length} of ${LONG_NAMES} are 400 on model; resident ${megabytes(before.rss)} → ${megabytes(after.rss)}, at most ${megabytes(after.peak)}`,
+        holds: params.length === LONG_NAMES && params.every((param) => param === "model") && grown < 1e9,
+        inTime: grown <= 100e6,
+      };
+    } finally {
+      await gateway.stop();
+    }
+  },
+);
 
 /** A list of so many of these in a request, by the route that must translate it. */
 const LISTS: Record<string, { path: string; model: string; body(count: number): string }> = {

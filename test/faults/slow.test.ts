@@ -225,7 +225,7 @@ const READERS = 500;
 const FREE_MEMORY = 32e6;
 
 goal(
-  26,
+  53,
   "readers that never read",
   `each connection closed in ${(READ_MS + 15_000) / 1000} s by the gateway, ≤ 128 KB each`,
   async () => {

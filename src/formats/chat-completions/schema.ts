@@ -81,7 +81,7 @@ const penalty = Type.Number({ minimum: -2, maximum: 2 });
 
 export const ChatCompletionsRequest = open(
   {
-    model: Type.String({ minLength: 1, description: "Model identifier." }),
+    model: Type.String({ minLength: 1, description: "Model identifier, at most 256 bytes of UTF-8." }),
     messages: Type.Array(Message, { minItems: 1, description: "The conversation in chronological order." }),
     stream: optional(Type.Boolean({ description: "`true` answers with server-sent events." })),
     stream_options: optional(open({ include_usage: optional(Type.Boolean()) })),

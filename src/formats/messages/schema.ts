@@ -32,7 +32,7 @@ const SystemTurn = Type.Object({ role: Type.Literal("system"), content: optional
 
 export const MessagesRequest = Type.Object(
   {
-    model: Type.String({ minLength: 1, description: "Model identifier." }),
+    model: Type.String({ minLength: 1, description: "Model identifier, at most 256 bytes of UTF-8." }),
     messages: Type.Array(Type.Union([Turn, SystemTurn]), {
       minItems: 1,
       description: "The conversation in chronological order. Never begins with role `system`.",

@@ -1,6 +1,8 @@
 /** `GET /v1/models` and `/v1/models/{id}`: one body that both vendors' SDKs read (contract B.11). */
 import { GatewayError } from "../../core/error.ts";
+import { limitText } from "../../core/limit-text.ts";
 import type { JsonObject } from "../../core/json.ts";
+import { MODEL_BYTES } from "../request-body.ts";
 import type { ModelEntry, Registry } from "../../gateway/registry.ts";
 
 /** The gateway does not know when a model was made; both dialects demand a date. */
@@ -40,13 +42,14 @@ export async function listModels(registry: Registry, query: URLSearchParams): Pr
 
 /** Any name that would be served can be retrieved, listed or not. @throws GatewayError `not-found` */
 export async function retrieveModel(registry: Registry, id: string): Promise<JsonObject> {
-  await registry.prepare(id);
+  const isTooLong = Buffer.byteLength(id) > MODEL_BYTES;
+  if (!isTooLong) await registry.prepare(id);
   const listed = registry.models().find((model) => model.id === id);
-  const winner = listed ?? registry.explain(id)[0];
+  const winner = listed ?? (isTooLong ? undefined : registry.explain(id)[0]);
   if (winner) return describeModel({ id, provider: winner.provider });
   throw new GatewayError(
     "not-found",
-    `The model \`${id.slice(0, 200)}\` does not exist; see GET /v1/models.`,
+    `The model \`${limitText(id, MODEL_BYTES)}\` does not exist; see GET /v1/models.`,
     {
       code: "model_not_found",
       param: "model",

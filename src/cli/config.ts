@@ -59,7 +59,7 @@ export const configShow: Command = {
       return { name, value: shown(name, valueAt(config, path)), from: sources[name]?.at ?? "" };
     });
     if (flags["--json"]) {
-      const members = options.map(({ name, value, from }) => [name, { value, from }]);
+      const members = options.map(({ name, value, from }) => [name, { value: value ?? null, from }]);
       print(JSON.stringify(Object.fromEntries(members), null, 2));
     } else print(table(options.map(({ name, value, from }) => [name, asText(name, value), from])));
     return 0;
@@ -73,12 +73,14 @@ function valueAt(config: unknown, path: readonly string[]): unknown {
   );
 }
 
-/** Keys are shown by name; secrets print as `***` by themselves. */
+/** Keys are shown by name, modes as they are written; secrets print as `***` by themselves. */
 function shown(name: string, value: unknown): unknown {
-  return name === "keys" ? (value as { name: string }[]).map((key) => key.name) : value;
+  if (name === "keys") return (value as { name: string }[]).map((key) => key.name);
+  return name === "listen.mode" ? `0${(value as number).toString(8)}` : value;
 }
 
 function asText(name: string, value: unknown): string {
   if (name === "keys") return (value as string[]).join(", ") || "none";
+  if (value === undefined) return "none";
   return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -177,6 +177,8 @@ test("config schema and config show", async () => {
   const env = { WEIR_PORT: "9999", WEIR_API_KEYS: "bob:a-secret-canary-key" };
   const shown = await weir(["config", "show"], { env });
   expect(shown.out).toMatch(/port +9999 +WEIR_PORT/);
+  expect(shown.out).toMatch(/listen\.unix +none +default/);
+  expect(shown.out).toMatch(/listen\.mode +0600 +default/);
   expect(shown.out).toContain("bob");
   expect(shown.out).not.toContain("canary");
 });

@@ -57,6 +57,8 @@ class Supervisor {
   #stopping = false;
   /** Reloads run one after the other. */
   #reloads = Promise.resolve();
+  /** How many reloads there were. */
+  #reloaded = 0;
   #graceMs: number;
   #code = 0;
   #file: RunFile | undefined;
@@ -92,9 +94,13 @@ class Supervisor {
 
   #start(number: number): void {
     const isFirstStart = !this.#announced;
+    const reloaded = this.#reloaded;
     try {
       const worker: WorkerProcess = new WorkerProcess(number, this.#port, {
-        onReady: (table) => this.#onReady(worker, table, isFirstStart),
+        onReady: (table) => {
+          this.#onReady(worker, table, isFirstStart);
+          if (reloaded !== this.#reloaded) void this.#catchUp(worker);
+        },
         onEnd: (how, code) => this.#onEnd(worker, how, code),
       });
       this.#workers.set(number, worker);
@@ -182,12 +188,19 @@ class Supervisor {
     if ([...this.#workers.values()].every(({ ended }) => ended)) this.#ended.resolve(this.#code);
   }
 
+  /** A worker that started during a reload may have read the config before it changed. */
+  async #catchUp(worker: WorkerProcess): Promise<void> {
+    const outcome = await worker.reload();
+    if (outcome.kind === "refused")
+      this.#log.fault(`worker ${worker.number} does not have the new config: ${outcome.message}`);
+  }
+
   /** One after the other: what the first one refuses the others never see. */
   async #reload(): Promise<void> {
     const taken: number[] = [];
     try {
       const { config } = this.#options.read();
-      // One that does not serve yet reads the config when it starts.
+      this.#reloaded++;
       for (const worker of [...this.#workers.values()].filter(({ serves }) => serves)) {
         const outcome = await worker.reload();
         if (outcome.kind === "refused") throw new Error(outcome.message);

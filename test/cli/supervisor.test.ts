@@ -70,6 +70,25 @@ describe("a signal to the whole process group", () => {
   );
 });
 
+test("a worker that starts while the config is reloaded has the new one", async () => {
+  // Reads the config, then takes a while.
+  const slow = `await Bun.sleep(1_500);
+import { definePlugin } from "weir";
+export default definePlugin({ name: "slow", hooks: {} });`;
+  const weir = await start({ plugins: { "slow.ts": slow } });
+  process.kill(weir.workers()[0]!, "SIGKILL");
+  await Bun.sleep(1_000);
+  weir.configure("aliases: { fresh: mock/chat }\n");
+  expect(weir.run("reload")).toMatchObject({ code: 0 });
+  expect(await restarted(weir)).toBe(true);
+  expect(await until(async () => (await ask(weir.url, "fresh")).status === 200, PATIENCE_MS)).toBe(true);
+  const hasIt = async () => {
+    for (let n = 0; n < 20; n++) if ((await ask(weir.url, "fresh")).status !== 200) return false;
+    return true;
+  };
+  expect(await until(hasIt, 20_000)).toBe(true);
+}, 300_000);
+
 describe("a worker that cannot be started", () => {
   test("is tried again, and the others serve on", async () => {
     const weir = await start();

@@ -20,7 +20,8 @@ export const configInit: Command = {
   flags: CONFIG_FLAGS.filter(({ name }) => name === "--config"),
   async run({ flags, env, cwd, print }) {
     const file = resolve(cwd, valueFlags(flags)["--config"] ?? (env["WEIR_CONFIG"] || CONFIG_FILE));
-    const shown = relative(cwd, file);
+    const near = relative(cwd, file);
+    const shown = near.startsWith("..") ? file : near;
     if (existsSync(file)) throw new Error(`${shown} is there already; nothing was written.`);
     if (!existsSync(dirname(file)))
       throw new Error(`there is no folder ${dirname(shown)}; nothing was written.`);

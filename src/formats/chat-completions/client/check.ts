@@ -7,15 +7,23 @@ import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { Value } from "@sinclair/typebox/value";
 import type { GatewayError } from "../../../core/error.ts";
 import { invalidRequest } from "../../../core/error.ts";
+import { limitText } from "../../../core/limit-text.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
+import type { OddMember } from "../../shared/vocabulary.ts";
 import { ChatCompletionsRequest } from "../schema.ts";
+import { REQUEST } from "./vocabulary.ts";
+
+/** Longest path in a sentence. */
+const PATH_BYTES = 256;
 
 const compiled = TypeCompiler.Compile(ChatCompletionsRequest);
 
 /** @throws GatewayError `invalid-request` with the path of the first fault. */
 export function checkRequest(body: Json): asserts body is JsonObject {
   if (!isObject(body)) throw invalidRequest("The request body must be a JSON object.");
+  const odd = REQUEST.oddMember(body);
+  if (odd) throw misspelled(odd);
   if (!compiled.Check(body))
     throw firstFault(ChatCompletionsRequest, body, "") ?? wrong("", ChatCompletionsRequest);
   const silent = (body.messages as JsonObject[]).findIndex(saysNothing);
@@ -28,6 +36,16 @@ const INSTEAD_OF_CONTENT = ["tool_calls", "function_call", "refusal", "audio"];
 function saysNothing(message: JsonObject): boolean {
   if (message.role !== "assistant" || message.content != null) return false;
   return INSTEAD_OF_CONTENT.every((name) => message[name] == null);
+}
+
+function misspelled({ path, known }: OddMember): GatewayError {
+  const place = path.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
+  const shown = limitText(place.slice(1), PATH_BYTES);
+  return invalidRequest(
+    `Unknown parameter: '${shown}'. Did you mean '${known}'? Names are compared letter by letter.`,
+    shown,
+    "unknown_parameter",
+  );
 }
 
 function missing(path: string): GatewayError {

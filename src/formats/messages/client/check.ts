@@ -5,15 +5,20 @@
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import type { GatewayError } from "../../../core/error.ts";
 import { invalidRequest } from "../../../core/error.ts";
+import { limitText } from "../../../core/limit-text.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { MessagesRequest } from "../schema.ts";
+import { REQUEST } from "./vocabulary.ts";
 
 /** What to do with `role: "system"` behind the first message (contract 0.4). */
 export type SystemTurns = "accept" | "reject";
 
 /** Says what is wrong with a value that is present; nothing when it is fine. */
 type Rule = (value: Json) => string | undefined;
+
+/** Longest path in a sentence. */
+const PATH_BYTES = 256;
 
 const compiled = TypeCompiler.Compile(MessagesRequest);
 
@@ -22,6 +27,12 @@ const SYSTEM_PLACE = "the system prompt belongs in the top-level `system` field,
 /** @throws GatewayError `invalid-request` with the path of the first fault. */
 export function checkRequest(body: Json, systemTurns: SystemTurns): asserts body is JsonObject {
   if (!isObject(body)) throw invalidRequest("The request body must be a JSON object.");
+  const odd = REQUEST.oddMember(body);
+  if (odd)
+    throw fault(
+      limitText(odd.path.join("."), PATH_BYTES),
+      `Extra inputs are not permitted; did you mean \`${odd.known}\`? Names are compared letter by letter.`,
+    );
   if (!compiled.Check(body)) throw firstFault(body);
   const misplaced = misplacedSystemTurn(body.messages as Json[], systemTurns);
   if (misplaced >= 0) throw fault(`messages.${misplaced}.role`, SYSTEM_PLACE);

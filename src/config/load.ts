@@ -13,7 +13,7 @@ import { type Config, configSchema, fileSchema, listOptions, type Option } from 
 import { readMode } from "./schema-sections.ts";
 import { type Fault, findFaults, nameOf } from "./shape.ts";
 import type { Environment } from "./substitute.ts";
-import { readCertificate, TlsFault } from "./tls.ts";
+import { readCertificate, readUpstreamTls, TlsFault } from "./tls.ts";
 
 /** Where a value came from. */
 export interface Origin {
@@ -204,6 +204,7 @@ function settle(
     cors: { origins: sealed.cors.origins.map((origin) => origin.toLowerCase()) },
     listen: settleListen(sealed.listen, document?.folder ?? cwd),
     tls: settleTls(sealed.tls, document?.folder ?? cwd, locate),
+    providers: settleProviders(sealed.providers, document?.folder ?? cwd, locate),
     aliases: Object.fromEntries(ends) as Record<string, string>,
     plugins: { ...sealed.plugins, dir },
   });
@@ -238,13 +239,36 @@ function settleTls(
     throw new ConfigError(locate(path), "tls must have both cert and key", path);
   }
   const files = { cert: resolve(folder, cert), key: resolve(folder, key) };
+  assertReadable(() => readCertificate(files), ["tls"], locate);
+  return files;
+}
+
+/** The providers, with absolute paths of certificates that can be read. @throws ConfigError when they cannot */
+function settleProviders(
+  providers: Config["providers"],
+  folder: string,
+  locate: (path: Path) => string,
+): Config["providers"] {
+  const settled = { ...providers };
+  for (const [name, { tls, ...options }] of Object.entries(providers)) {
+    if (tls === undefined) continue;
+    const files = Object.fromEntries(
+      Object.entries(tls).map(([option, path]) => [option, resolve(folder, path)]),
+    );
+    assertReadable(() => readUpstreamTls(files), ["providers", name, "tls"], locate);
+    settled[name] = { ...options, tls: files };
+  }
+  return settled;
+}
+
+function assertReadable(read: () => unknown, group: Path, locate: (path: Path) => string): void {
   try {
-    readCertificate(files);
+    read();
   } catch (fault) {
     if (!(fault instanceof TlsFault)) throw fault;
-    throw new ConfigError(locate(["tls", fault.option]), fault.message, ["tls", fault.option]);
+    const path = [...group, fault.option];
+    throw new ConfigError(locate(path), fault.message, path);
   }
-  return files;
 }
 
 function locateIn(

@@ -9,6 +9,7 @@ import { ConfigError } from "./error.ts";
 import type { Config } from "./schema.ts";
 import type { Environment } from "./substitute.ts";
 import { didYouMean } from "../core/suggest.ts";
+import { readUpstreamTls } from "./tls.ts";
 
 /** Addresses are absolute and end without a slash: the variable's, else the config's, else the plugin's own. */
 export interface FoundSettings extends ProviderSettings {
@@ -46,6 +47,7 @@ export function providerSettings(config: Config, env: Environment, provider: Pro
     maxTokensField: options.maxTokensField,
     concurrency: options.concurrency,
     timeouts,
+    tls: options.tls && readUpstreamTls(options.tls),
     deployments: options.deployments?.map((place) => ({
       ...place,
       baseUrl: place.baseUrl && normalizeBaseUrl(place.baseUrl),

@@ -18,6 +18,23 @@ const upstreamTimeouts = Type.Object(
   { ...CLOSED, description: "Time limits of its own; what is left out is the gateway's (`timeouts`)." },
 );
 
+/** PEM files; a relative path begins at the config file. */
+const upstreamTls = Type.Object(
+  {
+    ca: Type.Optional(
+      Type.String({
+        description:
+          "PEM file of the authorities that may vouch for its certificate, instead of the public ones.",
+      }),
+    ),
+    cert: Type.Optional(
+      Type.String({ description: "PEM file of a client certificate, those of its issuers behind it." }),
+    ),
+    key: Type.Optional(Type.String({ description: "PEM file of its private key, not encrypted." })),
+  },
+  { ...CLOSED, description: "Certificates for the connections to it." },
+);
+
 export const weight = Type.Optional(
   Type.Integer({
     minimum: 1,
@@ -95,6 +112,7 @@ export const providerOptions = Type.Object(
     ),
     concurrency,
     timeouts: Type.Optional(upstreamTimeouts),
+    tls: Type.Optional(upstreamTls),
     deployments: Type.Optional(
       Type.Array(deploymentOptions, {
         minItems: 1,

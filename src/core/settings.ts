@@ -1,5 +1,5 @@
 /** What config and environment say about a provider: read by the one, used by the gateway. */
-import type { MaxTokensField, UpstreamTimeouts } from "./provider.ts";
+import type { MaxTokensField, TlsSettings, UpstreamTimeouts } from "./provider.ts";
 import type { Secret } from "./secret.ts";
 
 export interface ProviderSettings {
@@ -19,6 +19,8 @@ export interface ProviderSettings {
   concurrency?: number;
   /** Where they differ from the gateway's. */
   timeouts?: UpstreamTimeouts;
+  /** Certificates for the connections to all of its places. */
+  tls?: TlsSettings;
   /** The places it is called at, instead of the one above. */
   deployments?: readonly DeploymentSettings[];
 }

@@ -105,6 +105,7 @@ export function activate(
         priority: place.priority ?? 0,
         concurrency: place.concurrency ?? settings.concurrency,
         timeouts: place.timeouts ?? settings.timeouts,
+        tls: settings.tls,
         elsewhere: isElsewhere(provider, baseUrl),
         maxTokensField: settings.maxTokensField,
       }),

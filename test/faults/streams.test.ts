@@ -5,7 +5,8 @@ import { memoryOf } from "../bench/rig.ts";
 import { type RunningGateway, upstreamConfig } from "../helpers/gateway.ts";
 import { listenerOf, startBinary } from "./armour.ts";
 import { goal } from "./goals.ts";
-import { askLane, judge, LANES } from "./lanes.ts";
+import { readStreamed } from "../helpers/streamed.ts";
+import { askLane, judge, type Lane, LANES } from "./lanes.ts";
 import { CHAT, MESSAGES } from "./upstream/index.ts";
 
 /** What the upstream does with the next request; it has read all of it. */
@@ -133,6 +134,80 @@ goal(
     };
   },
   120_000,
+);
+
+/** Sends the same to each lane at once. @returns what each made of it, in the order of the lanes */
+async function inEachLane<Value>(
+  events: (all: readonly string[]) => readonly string[],
+  ask: (lane: Lane) => Promise<Value>,
+) {
+  const seen: Value[] = [];
+  for (const [provider, { events: all }] of [
+    ["openai", CHAT],
+    ["anthropic", MESSAGES],
+  ] as const) {
+    act = (socket) => void socket.write(HEAD + events(all).join(""));
+    const lanes = LANES.filter((lane) => lane.provider === provider);
+    seen.push(...(await Promise.all(lanes.map(ask))));
+  }
+  return seen;
+}
+
+goal(
+  55,
+  "a finish reason, and then silence on an open connection",
+  "complete in every lane, ≤ 5 s",
+  async () => {
+    const seen = await inEachLane(
+      (all) => all.slice(0, -1),
+      async (lane) => {
+        const answer = await askLane(gateway.url, lane, "m", true);
+        return { verdict: judge(answer, lane, true), ms: answer.ms };
+      },
+    );
+    const longest = Math.max(...seen.map(({ ms }) => ms));
+    return {
+      measured: `${seen.map(({ verdict }) => verdict).join(", ")}; after ${(longest / 1000).toFixed(1)} s at most`,
+      holds: seen.every(({ verdict }) => verdict === "whole"),
+      inTime: longest <= 5_000,
+    };
+  },
+);
+
+goal(
+  81,
+  "an error event in mid-stream",
+  "the event arrives, then the body breaks, in every lane, ≤ 5 s",
+  async () => {
+    const seen = await inEachLane(
+      (all) => [
+        all[0]!,
+        "data: no JSON\n\n",
+        'event: error\ndata: {"type":"error","error":{"type":"api_error","message":"gone"}}\n\n',
+      ],
+      async ({ path, provider }) => {
+        const at = performance.now();
+        const response = await fetch(gateway.url + path, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({
+            model: `${provider}/m`,
+            max_tokens: 9,
+            stream: true,
+            messages: [{ role: "user", content: "x" }],
+          }),
+        });
+        const { text, ending } = await readStreamed(response);
+        return { told: text.includes('"error":{'), ending, ms: performance.now() - at };
+      },
+    );
+    const longest = Math.max(...seen.map(({ ms }) => ms));
+    return {
+      measured: `${seen.filter(({ told }) => told).length} of ${seen.length} told, ${seen.map(({ ending }) => ending).join(", ")}; after ${(longest / 1000).toFixed(1)} s at most`,
+      holds: seen.every(({ told, ending }) => told && ending === "broken"),
+      inTime: longest <= 5_000,
+    };
+  },
 );
 
 goal(

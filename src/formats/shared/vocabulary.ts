@@ -7,7 +7,8 @@ import { isObject } from "../../core/json.ts";
 
 /** The members of an object, and the vocabularies of those that are objects or lists of objects themselves. */
 export class Vocabulary {
-  readonly #members: ReadonlyMap<string, Vocabulary | undefined>;
+  /** Without an inner vocabulary: null. */
+  readonly #members: ReadonlyMap<string, Vocabulary | null>;
   /** With the flags `i` and `u` a pattern compares by the simple case folding of Unicode. */
   readonly #folded: RegExp;
 
@@ -17,7 +18,8 @@ export class Vocabulary {
    */
   constructor(names: string, inner: Readonly<Record<string, Vocabulary | "same">> = {}) {
     const all = [...names.trim().split(/\s+/), ...Object.keys(inner)];
-    const of = (name: string) => (inner[name] === "same" ? this : (inner[name] as Vocabulary | undefined));
+    const of = (name: string) =>
+      inner[name] === "same" ? this : ((inner[name] as Vocabulary | undefined) ?? null);
     this.#members = new Map(all.map((name) => [name, of(name)]));
     this.#folded = new RegExp(`^(?:${all.map(RegExp.escape).join("|")})$`, "iu");
   }
@@ -34,11 +36,15 @@ export class Vocabulary {
     if (!isObject(value)) return undefined;
     for (const name in value) {
       const inner = this.#members.get(name);
-      if (inner) {
-        const odd = inner.oddMember(value[name]!);
-        if (odd) return { ...odd, path: [name, ...odd.path] };
-      } else if (!this.#members.has(name) && this.#folded.test(name))
-        return { path: [name], known: this.#nameLike(name) };
+      if (inner === null) continue;
+      if (inner === undefined) {
+        if (this.#folded.test(name)) return { path: [name], known: this.#nameLike(name) };
+        continue;
+      }
+      const member = value[name]!;
+      if (typeof member !== "object") continue;
+      const odd = inner.oddMember(member);
+      if (odd) return { ...odd, path: [name, ...odd.path] };
     }
     return undefined;
   }

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import type { Block, Turn } from "../../../src/core/chat.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
 import type { Traits } from "../../../src/core/provider.ts";
+import { encode } from "./make.ts";
 import { say, user, assistant, system, call, result, image, turnsTo } from "./turns.ts";
 
 const anyBlock: fc.Arbitrary<Block> = fc.oneof(
@@ -102,3 +103,34 @@ function answersBehind(messages: readonly JsonObject[], at: number): unknown[] {
   for (; messages[next]?.role === "tool"; next++) answers.push(messages[next]!.tool_call_id);
   return answers;
 }
+
+describe("a loss inside a tool result names the result", () => {
+  const found = (id: string): Block => ({
+    type: "tool-result",
+    id,
+    blocks: [{ type: "foreign", format: "elsewhere", value: {}, text: `[found ${id}]` }],
+  });
+  const calls: Block[] = ["a", "b"].map((id) => ({
+    type: "tool-call",
+    id,
+    name: "find",
+    input: "{}",
+    kind: "function",
+  }));
+  const turns: Turn[] = [
+    { role: "user", blocks: [{ type: "text", text: "hi" }] },
+    { role: "assistant", blocks: calls },
+    { role: "user", blocks: [found("a"), found("b")] },
+  ];
+
+  test("as a block for a messages client, as a message for a chat client", () => {
+    expect(encode({ turns }, { format: "messages" }).losses).toEqual([
+      "converted:messages[2].content[0].content[0]",
+      "converted:messages[2].content[1].content[0]",
+    ]);
+    expect(encode({ turns }, { format: "chat-completions" }).losses).toEqual([
+      "converted:messages[2].content[0]",
+      "converted:messages[3].content[0]",
+    ]);
+  });
+});

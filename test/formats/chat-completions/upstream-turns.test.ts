@@ -264,7 +264,7 @@ describe("tool results", () => {
       user(result("a", "1"), result("a", "2")),
     ]);
     expect(messages.slice(2)).toEqual([{ role: "tool", tool_call_id: "a", content: "2" }]);
-    expect(losses).toEqual(["repaired:messages[2]"]);
+    expect(losses).toEqual(["repaired:messages[2].content[1]"]);
   });
 
   test("calls of assistant turns in a row are answered behind the last of them", () => {

@@ -69,3 +69,13 @@ export function inputPath(at: { path: string; index: number; call: number }, cal
     ? `${blockPath(at.path, at.index)}.input`
     : `${at.path}.tool_calls[${at.call}].function.arguments`;
 }
+
+/**
+ * The path of the tool result at this place of the turn at `path`: a block of its message in the messages format, a message
+ * of its own in this one.
+ */
+export function resultPath(path: string, place: number, call: Call): string {
+  if (call.format === "messages") return blockPath(path, place);
+  const first = Number(/\d+/.exec(path)?.[0] ?? 0);
+  return `messages[${first + place}]`;
+}

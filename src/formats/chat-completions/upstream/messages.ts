@@ -7,7 +7,7 @@ import { ID_RULES, ToolIds } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { Traits } from "../../../core/provider.ts";
 import { encodeAssistant, type PlacedTurn } from "./assistant.ts";
-import { blockPath, turnPaths } from "./losses.ts";
+import { blockPath, resultPath, turnPaths } from "./losses.ts";
 import type { EncodeContext } from "./context.ts";
 import { contentOf, encodePart, isBlank, textPart } from "./parts.ts";
 import { encodeResult } from "./results.ts";
@@ -74,14 +74,14 @@ class MessageWriter {
     const answers = new Map<string, { result: ToolResultBlock; path: string }>();
     const orphans = new Set<Block>();
     for (const { turn, index } of others)
-      for (const block of turn.blocks) {
+      for (const [place, block] of turn.blocks.entries()) {
         if (block.type !== "tool-result") continue;
         const id = this.#ids.result(block.id);
+        const path = resultPath(paths[index]!, place, this.#context.call);
         if (id === undefined) orphans.add(block);
         else {
-          if (answers.has(id))
-            this.#context.call.lose("repaired", paths[index]!, "a second result of one call");
-          answers.set(id, { result: block, path: paths[index]! });
+          if (answers.has(id)) this.#context.call.lose("repaired", path, "a second result of one call");
+          answers.set(id, { result: block, path });
         }
       }
     const attachments: JsonObject[] = [];

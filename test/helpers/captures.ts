@@ -3,9 +3,10 @@
  * them skip with a sentence when the folder is not there.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
+import { sharedPath } from "./shared.ts";
 
-const FOLDER = resolve(import.meta.dir, "../../../shared/captures");
+const FOLDER = sharedPath("captures");
 
 export interface Capture {
   /** File and number: `claude-tool.jsonl#2`. */

@@ -3,9 +3,10 @@
  * that use it skip with a sentence when the folder is not there.
  */
 import { existsSync, readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
+import { sharedPath } from "./shared.ts";
 
-const FOLDER = resolve(import.meta.dir, "../../../shared/recordings");
+const FOLDER = sharedPath("recordings");
 
 export interface Recording {
   id: string;

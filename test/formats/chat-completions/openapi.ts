@@ -3,11 +3,11 @@
  * keywords its chat schemas use; unknown members pass, as they do at the vendor.
  */
 import { existsSync, readFileSync } from "node:fs";
-import { resolve } from "node:path";
 import type { Json, JsonObject } from "../../../src/core/json.ts";
 import { isObject } from "../../../src/core/json.ts";
+import { sharedPath } from "../../helpers/shared.ts";
 
-const FILE = resolve(import.meta.dir, "../../../../shared/openapi/openai.openapi.json");
+const FILE = sharedPath("openapi", "openai.openapi.json");
 
 export const haveDocument = existsSync(FILE);
 export const NO_DOCUMENT =

@@ -2,6 +2,7 @@
 import type Anthropic from "@anthropic-ai/sdk";
 import type { Recording } from "../helpers/recordings.ts";
 import { anthropicClient, collect, openaiClient, see, type Seen } from "../helpers/sdk.ts";
+import { readStreamed } from "../helpers/streamed.ts";
 import type { Api } from "./policy.ts";
 
 export type RequestBody = Record<string, unknown> & { model: string; stream?: boolean };
@@ -48,6 +49,22 @@ export interface Wire {
   status: number;
   headers: Headers;
   bytes: Buffer;
+  /** The connection broke behind the bytes, as it does behind an error event. */
+  broken: boolean;
+}
+
+/** The same body once more, with the same end. */
+function again({ bytes, broken }: Wire): ReadableStream<Uint8Array> {
+  let isGiven = false;
+  return new ReadableStream({
+    pull(controller) {
+      if (!isGiven && bytes.length > 0) {
+        isGiven = true;
+        controller.enqueue(new Uint8Array(bytes));
+      } else if (broken) controller.error(new Error("the connection broke"));
+      else controller.close();
+    },
+  });
 }
 
 export interface Outcome {
@@ -58,20 +75,25 @@ export interface Outcome {
   wire: Wire | undefined;
 }
 
-/** Sends `text` with the official SDK of the API to `url`. */
-export async function callWithSdk(api: Api, url: string, body: RequestBody, text: string): Promise<Outcome> {
+/** Sends `text` with the official SDK of the API to `url`; `headers` go over those of the SDK. */
+export async function callWithSdk(
+  api: Api,
+  url: string,
+  body: RequestBody,
+  text: string,
+  headers: Record<string, string> = {},
+): Promise<Outcome> {
   let wire: Wire | undefined;
   // The second call reads what the first one got: one exchange on the wire, judged by both faces of the SDK.
   const onceOverTheWire = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
     if (!wire) {
-      const response = await fetch(input, { ...init, body: text });
-      wire = {
-        status: response.status,
-        headers: response.headers,
-        bytes: Buffer.from(await response.arrayBuffer()),
-      };
+      const all = new Headers(init?.headers);
+      for (const [name, value] of Object.entries(headers)) all.set(name, value);
+      const response = await fetch(input, { ...init, headers: all, body: text });
+      const { bytes, ending } = await readStreamed(response, true);
+      wire = { status: response.status, headers: response.headers, bytes, broken: ending !== "clean" };
     }
-    return new Response(new Uint8Array(wire.bytes), { status: wire.status, headers: wire.headers });
+    return new Response(again(wire), { status: wire.status, headers: wire.headers });
   };
   const outcome = await READERS[api](url, body, onceOverTheWire as typeof fetch);
   return { ...outcome, wire };
@@ -83,9 +105,12 @@ type Reader = (
   fetch: typeof globalThis.fetch,
 ) => Promise<Omit<Outcome, "wire">>;
 
+/** Longest wait for an answer, in milliseconds: a busy machine is no fault. */
+const TIMEOUT = 600_000;
+
 const READERS: Record<Api, Reader> = {
   async chat(url, body, fetch) {
-    const { completions } = openaiClient(url, { fetch }).chat;
+    const { completions } = openaiClient(url, { fetch, timeout: TIMEOUT }).chat;
     const params = body as unknown as Parameters<typeof completions.stream>[0];
     if (!body.stream) {
       const items = await see(() => completions.create({ ...params, stream: false }));
@@ -96,11 +121,11 @@ const READERS: Record<Api, Reader> = {
     return { items, message };
   },
   async messages(url, body, fetch) {
-    const { messages } = anthropicClient(url, { fetch });
+    const { messages } = anthropicClient(url, { fetch, timeout: TIMEOUT });
     // The name on the wire is that of the text; the SDK warns about the models it knows to be old.
     const params = { ...body, model: "any" } as unknown as Anthropic.MessageCreateParamsStreaming;
     if (!body.stream) {
-      const items = await see(() => messages.create({ ...params, stream: false }, { timeout: 60_000 }));
+      const items = await see(() => messages.create({ ...params, stream: false }, { timeout: TIMEOUT }));
       return { items, message: items };
     }
     const items = await see(async () => collect(await messages.create({ ...params, stream: true })));

@@ -8,6 +8,7 @@ import type { Expectation } from "./policy.ts";
 export function differences(recording: Recording, direct: Outcome, through: Outcome): string[] {
   const { wire } = through;
   if (!wire) return [`no answer: ${show(through.items)}`];
+  if (endsEarly(answerBytes(recording), wire.bytes)) return differentHeaders(recording, wire);
   return [
     ...(wire.status === recording.response.status
       ? []
@@ -41,6 +42,12 @@ export function differencesFromPolicy(
   if (isChat && expectation.code && error.code !== expectation.code)
     faults.push(`error code ${String(error.code)}, not ${expectation.code}`);
   return [...faults, ...differentHeaders(recording, wire)];
+}
+
+/** What an upstream sends behind its terminator may pass or not. */
+function endsEarly(recorded: Buffer, got: Buffer): boolean {
+  if (got.length >= recorded.length || !recorded.subarray(0, got.length).equals(got)) return false;
+  return /(?:data: ?\[DONE\]|event: ?message_stop\r?\ndata:[^\n]*)(?:\r?\n)*$/.test(got.toString("utf8"));
 }
 
 function differentBytes(recorded: Buffer, got: Buffer): string[] {

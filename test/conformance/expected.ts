@@ -106,7 +106,8 @@ const PROJECT: Record<Api, (reading: Reading) => Reading> = {
   chat(reading) {
     const text = reading.text.trim() === "" && reading.calls.length === 0 ? reading.refusal : reading.text;
     const stopped = STOP_REASON[reading.finish?.toLowerCase() ?? ""] ?? "end_turn";
-    return { ...reading, text, finish: stopReason(reading, stopped) };
+    // Only the vendor itself can make a citation that it takes back in the next turn.
+    return { ...reading, text, citations: [], finish: stopReason(reading, stopped) };
   },
   messages(reading) {
     const finish = FINISH_REASON[reading.finish ?? ""] ?? "stop";

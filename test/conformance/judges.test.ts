@@ -1,7 +1,7 @@
 /** The judges of the translated lanes see what they are there to see: each case is one thing done wrong. */
 import { describe, expect, test } from "bun:test";
 import { haveDocument, NO_DOCUMENT } from "../formats/chat-completions/openapi.ts";
-import { lostPieces } from "./pieces.ts";
+import { lostPieces } from "./lost.ts";
 import { readAnswer, readStream } from "./reading.ts";
 import { refusalReason } from "./refusals.ts";
 import { requestFaults } from "./request-rules.ts";
@@ -14,7 +14,7 @@ const chatRequest = {
       role: "user",
       content: [
         { type: "text", text: "Look." },
-        { type: "image_url", image_url: { url: "data:" } },
+        { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0K" } },
       ],
     },
     {
@@ -38,7 +38,7 @@ function messagesRequest() {
         role: "user",
         content: [
           { type: "text", text: "Look." },
-          { type: "image", source: {} },
+          { type: "image", source: { type: "base64", media_type: "image/png", data: "iVBORw0K" } },
         ],
       },
       {
@@ -65,14 +65,14 @@ const lostBy = (change: (request: Request) => void, losses = nothing) => {
 
 describe("what is lost is seen", () => {
   const cases: Record<string, [(request: Request) => void, string]> = {
-    "system text": [(request) => request.system.pop(), "text lost: messages[0].content"],
-    "an image": [(request) => request.messages[0]!.content.pop(), "image lost: messages[1].content[1]"],
+    "system text": [(request) => request.system.pop(), 'text lost "Be brief.": messages[0].content'],
+    "an image": [(request) => request.messages[0]!.content.pop(), "image lost 6 bytes"],
     "arguments of a call": [
       (request) => (request.messages[1]!.content[1]!["input"] = {}),
-      "call lost: messages[2].tool_calls[0]",
+      'call lost see {"x":1}: messages[2].tool_calls[0]',
     ],
-    "text of a result": [(request) => request.messages.pop(), "text lost: messages[3].content"],
-    "a tool": [(request) => request.tools.pop(), "tool lost: tools[0]"],
+    "text of a result": [(request) => request.messages.pop(), "result lost of call 0: messages[3].content"],
+    "a tool": [(request) => request.tools.pop(), "tool lost see: tools[0]"],
   };
   for (const [name, [change, fault]] of Object.entries(cases))
     test(name, () => expect(lostBy(change).join("\n")).toContain(fault));
@@ -100,7 +100,7 @@ describe("what a Messages upstream refuses is seen", () => {
       "which is no call before it",
     ],
     "blank text": [(request) => (request.messages[1]!.content[0]!["text"] = " "), "non-whitespace"],
-    "a member it does not know": [(request) => Object.assign(request, { seed: 1 }), "seed: Extra inputs"],
+    "a member it does not know": [(request) => Object.assign(request, { seed: 1 }), "seed is unknown"],
     "a schema without a type": [
       (request) => (request.tools[0]!.input_schema = {} as never),
       "Input should be 'object'",

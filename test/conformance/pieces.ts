@@ -1,14 +1,27 @@
 /**
- * What a request says, piece by piece, each with its JSON path: texts, names, calls, images, documents. Two requests say
- * the same when the pieces of one are found in the other; the paths are those that losses are reported under.
+ * What a request says, piece by piece and in order, each with its JSON path: texts with who says them, calls, results by the
+ * call they answer, media by their bytes, tools with their schemas. The paths are those that losses are reported under.
  */
 import type { Api } from "./policy.ts";
 
+export type Speaker = "system" | "user" | "assistant" | "tool";
+
 export interface Piece {
-  kind: "text" | "tool" | "call" | "image" | "document";
+  kind: "text" | "call" | "result" | "image" | "document" | "audio" | "tool";
   path: string;
-  /** The text; the tool's name; name and arguments of a call; empty for bytes. */
+  by: Speaker;
+  /** The text; name and arguments of a call; digest or address of media; the name of a tool. */
   value: string;
+  /** The id of a call, and of the call a result answers. */
+  id?: string;
+  /** Of a result: what is in it. */
+  inside?: Piece[];
+  /** Of a result: the tool failed. */
+  failed?: boolean;
+  /** Of a tool: its description and its schema. */
+  description?: string;
+  schema?: unknown;
+  strict?: boolean;
 }
 
 type Value = Record<string, unknown>;
@@ -16,106 +29,137 @@ type Value = Record<string, unknown>;
 export const piecesOf: Record<Api, (body: Value) => Piece[]> = {
   chat: (body) => [
     ...listOf(body["messages"]).flatMap((message, index) => chatMessage(message, `messages[${index}]`)),
-    ...listOf(body["tools"]).flatMap((tool, index) =>
-      declared(objectOf(tool["function"] ?? tool["custom"]), `tools[${index}]`),
+    ...listOf(body["tools"]).flatMap((tool, index) => {
+      const named = tool["custom"] ? "custom" : "function";
+      return declared(objectOf(tool[named]), `tools[${index}]`, `.${named}`, "parameters");
+    }),
+    ...listOf(body["functions"]).flatMap((tool, index) =>
+      declared(tool, `functions[${index}]`, "", "parameters"),
     ),
-    ...listOf(body["functions"]).flatMap((tool, index) => declared(tool, `functions[${index}]`)),
   ],
   messages: (body) => [
-    ...content(body["system"], "system").filter((piece) => !piece.value.startsWith("x-anthropic-billing")),
-    ...listOf(body["messages"]).flatMap((turn, index) =>
-      content(turn["content"], `messages[${index}].content`),
+    // Claude Code's accounting line is for Anthropic alone.
+    ...content(body["system"], "system", "system").filter(
+      (piece) => !piece.value.startsWith("x-anthropic-billing"),
     ),
-    ...listOf(body["tools"]).flatMap((tool, index) => declared(tool, `tools[${index}]`)),
+    ...listOf(body["messages"]).flatMap((turn, index) =>
+      content(turn["content"], `messages[${index}].content`, turn["role"] as Speaker),
+    ),
+    ...listOf(body["tools"]).flatMap((tool, index) => declared(tool, `tools[${index}]`, "", "input_schema")),
   ],
 };
 
-/** Pieces of the client's request that neither reach the upstream nor stand in a loss. */
-export function lostPieces(api: Api, sent: Value, reached: Value, losses: readonly string[]): string[] {
-  const other = piecesOf[api === "chat" ? "messages" : "chat"](reached);
-  const texts = squeeze(stringsOf(reached).join("\n"));
-  const lost = piecesOf[api](sent).filter((piece) => !isFound(piece, other, texts));
-  return lost
-    .filter((piece) => !losses.some((path) => covers(path, piece.path)))
-    .map(({ kind, path, value }) => `${kind} lost: ${path} ${JSON.stringify(value.slice(0, 80))}`);
-}
-
-function isFound(piece: Piece, other: Piece[], texts: string): boolean {
-  if (piece.kind === "text") return texts.includes(squeeze(piece.value));
-  // Each piece of the other side stands for one of this side.
-  const at = other.findIndex(({ kind, value }) => kind === piece.kind && sameName(value, piece.value));
-  if (at !== -1) other.splice(at, 1);
-  return (
-    at !== -1 || (piece.kind === "document" && piece.value !== "" && texts.includes(squeeze(piece.value)))
-  );
-}
-
-/** Names that are illegal over there are renamed (E.8): the legal head has to be the same. */
-function sameName(other: string, own: string): boolean {
-  const legal = own.replace(/^[^ ]+/, (name) => name.replace(/[^a-zA-Z0-9_-]/g, "_"));
-  return other === legal || (own.length > 64 && other.startsWith(legal.slice(0, 40)));
-}
-
-/** A loss at a path excuses what lies under it, and what it lies in; one of a whole message would excuse too much. */
-function covers(loss: string, path: string): boolean {
-  if (/^messages\[\d+\]$/.test(loss)) return false;
-  const under = (inner: string, outer: string) => inner === outer || /^[.[]/.test(inner.slice(outer.length));
-  return (path.startsWith(loss) && under(path, loss)) || (loss.startsWith(path) && under(loss, path));
-}
-
 function chatMessage(message: Value, path: string): Piece[] {
+  const by = SPEAKERS[String(message["role"])] ?? "user";
+  const said = content(message["content"], `${path}.content`, by);
+  if (message["role"] === "tool" || message["role"] === "function")
+    return [
+      made("result", `${path}.content`, "tool", "", { id: textOf(message["tool_call_id"]), inside: said }),
+    ];
   const calls = listOf(message["tool_calls"]).map((call, index) => {
     const custom = call["custom"] as Value | undefined;
     const named = objectOf(custom ?? call["function"]);
     const input = custom ? { input: custom["input"] } : parse(named["arguments"]);
-    return madeCall(named["name"], input, `${path}.tool_calls[${index}]`);
+    return madeCall(named["name"], input, call["id"], `${path}.tool_calls[${index}]`);
   });
   const legacy = objectOf(message["function_call"]);
   if (legacy["name"])
-    calls.push(madeCall(legacy["name"], parse(legacy["arguments"]), `${path}.function_call`));
-  return [
-    ...content(message["content"], `${path}.content`),
-    ...content(message["refusal"], `${path}.refusal`),
-    ...calls,
-  ];
+    calls.push(madeCall(legacy["name"], parse(legacy["arguments"]), "", `${path}.function_call`));
+  return [...said, ...content(message["refusal"], `${path}.refusal`, by), ...calls];
 }
 
-/** A string or a list of parts or blocks of either format. Reasoning has rules of its own (E.7) and is no piece. */
-function content(value: unknown, path: string): Piece[] {
-  if (typeof value === "string") return value.trim() === "" ? [] : [{ kind: "text", path, value }];
+const SPEAKERS: Record<string, Speaker> = {
+  system: "system",
+  developer: "system",
+  user: "user",
+  assistant: "assistant",
+  tool: "tool",
+  function: "tool",
+};
+
+/** A string or a list of parts or blocks of either format. Reasoning has rules of its own and is no piece. */
+function content(value: unknown, path: string, by: Speaker): Piece[] {
+  if (typeof value === "string") return value.trim() === "" ? [] : [made("text", path, by, value)];
   return listOf(value).flatMap((part, index) => {
     const read = PARTS[String(part["type"])];
-    return read ? read(part, `${path}[${index}]`) : [];
+    return read ? read(part, `${path}[${index}]`, by) : [];
   });
 }
 
-const PARTS: Record<string, (part: Value, path: string) => Piece[]> = {
-  text: (part, path) => content(part["text"], path),
-  refusal: (part, path) => content(part["refusal"], path),
-  image: (_, path) => [{ kind: "image", path, value: "" }],
-  image_url: (_, path) => [{ kind: "image", path, value: "" }],
-  file: (_, path) => [{ kind: "document", path, value: "" }],
-  input_audio: (_, path) => [{ kind: "document", path, value: "audio" }],
-  document: (part, path) => {
-    const source = objectOf(part["source"]);
-    const text = source["type"] === "text" ? String(source["data"]) : "";
-    return source["type"] === "content"
-      ? content(source["content"], path)
-      : [{ kind: "document", path, value: text }];
+const PARTS: Record<string, (part: Value, path: string, by: Speaker) => Piece[]> = {
+  text: (part, path, by) => content(part["text"], path, by),
+  refusal: (part, path, by) => content(part["refusal"], path, by),
+  image: (part, path, by) => [made("image", path, by, mediaOf(objectOf(part["source"])))],
+  image_url: (part, path, by) => [
+    made("image", path, by, place(textOf(objectOf(part["image_url"])["url"] ?? part["image_url"]))),
+  ],
+  file: (part, path, by) => {
+    const { file_data: data, file_id: id } = objectOf(part["file"]);
+    return [made("document", path, by, id ? `file ${textOf(id)}` : place(textOf(data)))];
   },
-  tool_use: (part, path) => [madeCall(part["name"], part["input"], path)],
-  tool_result: (part, path) => content(part["content"], `${path}.content`),
+  document_url: (part, path, by) => [made("document", path, by, place(textOf(part["document_url"])))],
+  input_audio: (part, path, by) => [
+    made("audio", path, by, digest(textOf(objectOf(part["input_audio"])["data"]))),
+  ],
+  document: (part, path, by) => {
+    const source = objectOf(part["source"]);
+    if (source["type"] === "text") return content(source["data"], path, by);
+    if (source["type"] === "content") return content(source["content"], path, by);
+    return [made("document", path, by, mediaOf(source))];
+  },
+  tool_use: (part, path) => [madeCall(part["name"], part["input"], part["id"], path)],
+  tool_result: (part, path) => {
+    const inside = content(part["content"], `${path}.content`, "tool");
+    const failed = part["is_error"] === true;
+    return [
+      made("result", `${path}.content`, "tool", "", { id: textOf(part["tool_use_id"]), inside, failed }),
+    ];
+  },
 };
 
-function madeCall(name: unknown, input: unknown, path: string): Piece {
-  return { kind: "call", path, value: `${String(name)} ${canonical(input ?? {})}` };
+/** Where the bytes are, or what they are. */
+function mediaOf(source: Value): string {
+  if (source["type"] === "base64") return digest(textOf(source["data"]));
+  return source["type"] === "file" ? `file ${textOf(source["file_id"])}` : textOf(source["url"]);
 }
 
-function declared(tool: Value, path: string): Piece[] {
-  const name = tool["name"];
-  if (typeof name !== "string") return [];
-  const pieces: Piece[] = [{ kind: "tool", path, value: name }];
-  return [...pieces, ...content(tool["description"], `${path}.description`)];
+/** An address, or the bytes of a data URI. */
+function place(url: string): string {
+  const data = /^data:[^,]*,([^]*)$/.exec(url);
+  return data ? digest(data[1]!) : url;
+}
+
+/** Bytes are equal when these are; base64 may be wrapped and padded in more than one way. */
+function digest(base64: string): string {
+  const bytes = Buffer.from(base64, "base64");
+  return `${bytes.length} bytes ${Bun.hash(bytes).toString(36)}`;
+}
+
+function madeCall(name: unknown, input: unknown, id: unknown, path: string): Piece {
+  return made("call", path, "assistant", `${String(name)} ${canonical(input ?? {})}`, { id: textOf(id) });
+}
+
+function declared(tool: Value, path: string, holder: string, schemaName: string): Piece[] {
+  if (typeof tool["name"] !== "string") return [];
+  // A server tool is the vendor's own affair.
+  if (typeof tool["type"] === "string" && !/^(custom|function)$/.test(tool["type"])) return [];
+  return [
+    made("tool", `${path}${holder}`, "system", tool["name"], {
+      description: textOf(tool["description"]),
+      schema: tool[schemaName],
+      strict: tool["strict"] === true,
+    }),
+  ];
+}
+
+function made(
+  kind: Piece["kind"],
+  path: string,
+  by: Speaker,
+  value: string,
+  more: Partial<Piece> = {},
+): Piece {
+  return { kind, path, by, value, ...more };
 }
 
 /** Arguments that are not JSON stay what they are. */
@@ -137,15 +181,8 @@ export function canonical(value: unknown): string {
   );
 }
 
-function stringsOf(value: unknown): string[] {
-  if (typeof value === "string") return [value];
-  if (typeof value !== "object" || value === null) return [];
-  return Object.values(value).flatMap(stringsOf);
-}
-
-/** Blanks are compared as one: texts are joined and trimmed on the way. */
-function squeeze(text: string): string {
-  return text.replace(/\s+/g, " ").trim();
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
 }
 
 function listOf(value: unknown): Value[] {

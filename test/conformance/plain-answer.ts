@@ -8,6 +8,9 @@ export function plainAnswer(api: Api, stream: boolean): Answer {
   return { headers: { "content-type": "text/event-stream" }, body: STREAMS[api] };
 }
 
+/** What local hosts answer when weir asks for their models. */
+export const noModels = (): Answer => json({ object: "list", data: [] });
+
 const COUNTS = { input_tokens: 3, output_tokens: 1 };
 const MESSAGE = { id: "msg_1", type: "message", role: "assistant", model: "m" };
 

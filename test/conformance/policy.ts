@@ -46,6 +46,37 @@ function breachOf(api: Api, body: Record<string, unknown>): string | undefined {
   return undefined;
 }
 
+/** Members the patch of a shipped provider may change in a native request. */
+const PATCHED: Record<string, readonly string[]> = {
+  deepseek: ["thinking", "reasoning_effort"],
+  groq: ["reasoning_effort"],
+  lmstudio: ["response_format", "tool_choice", "tools"],
+  mistral: ["user", "safety_identifier", "seed", "random_seed", "reasoning_effort"],
+  xai: ["reasoning_effort"],
+};
+
+/** Members a vendor's host answers with an error. */
+const REFUSED: Record<string, readonly string[]> = { mistral: ["user", "safety_identifier", "seed"] };
+
+/** What the host of a shipped provider refuses in a chat body, for whatever client it was written. */
+export function vendorFaults(provider: string, body: Record<string, unknown>): string[] {
+  const names = (REFUSED[provider] ?? []).filter((name) => body[name] !== undefined);
+  return names.map((name) => `${provider} refuses the member ${name}`);
+}
+
+/** Whether `got` may reach the upstream for `wanted`: the same bytes, but for the members that the provider's patch is about. */
+export function mayArrive({ api, vendor }: Recording, wanted: string, got: string): boolean {
+  if (wanted === got) return true;
+  const patched = api === "chat" ? PATCHED[vendor] : undefined;
+  if (!patched) return false;
+  const [left, right] = [JSON.parse(wanted), JSON.parse(got)] as [
+    Record<string, unknown>,
+    Record<string, unknown>,
+  ];
+  for (const body of [left, right]) for (const name of patched) delete body[name];
+  return JSON.stringify(left) === JSON.stringify(right);
+}
+
 function isJson(text: string | undefined): boolean {
   try {
     return typeof JSON.parse(text ?? "") === "object";

@@ -5,17 +5,24 @@
 import type { Api } from "./policy.ts";
 
 export interface Reading {
+  /** The id of the answer; the first one a stream says. */
+  id: string;
+  model: string;
   /** Different choices in it. */
   choices: number;
   text: string;
   refusal: string;
   reasoning: string;
+  /** The part of it that stands in `reasoning_content`, where most clients look for it. */
+  mirrored: string;
   /** Signatures and encrypted reasoning, in order, as one text. */
   signed: string;
   calls: { id: string; name: string; input: string }[];
   /** The API's own word; `undefined` when the answer never ended. */
   finish: string | undefined;
   stopSequence: string | undefined;
+  /** Addresses that the text cites, in order. */
+  citations: string[];
   /** Disjoint buckets (E.3.1); `undefined` when the answer has no counts. */
   usage: Buckets | undefined;
 }
@@ -25,6 +32,8 @@ export interface Buckets {
   cacheRead: number;
   cacheWrite: number;
   output: number;
+  /** Of the output. */
+  reasoning: number;
 }
 
 type Value = Record<string, unknown>;
@@ -36,13 +45,20 @@ export const readAnswer: Record<Api, (answer: unknown) => Reading> = {
     const choice = firstChoice(body);
     const reading = emptyReading();
     addDelta(reading, objectOf(choice["message"]), []);
-    return { ...reading, choices: lastChoice(body) + 1, ...chatEnding(choice), usage: chatUsage(body) };
+    return {
+      ...reading,
+      ...headOf(body),
+      choices: lastChoice(body) + 1,
+      ...chatEnding(choice),
+      usage: chatUsage(body),
+    };
   },
   messages(answer) {
     const body = objectOf(answer);
     const reading = emptyReading();
     for (const block of listOf(body["content"])) addBlock(reading, objectOf(block));
-    return { ...reading, ...messageEnding(body), usage: messagesUsage(objectOf(body["usage"])) };
+    const usage = messagesUsage(objectOf(body["usage"]));
+    return { ...reading, ...headOf(body), ...messageEnding(body), usage };
   },
 };
 
@@ -54,6 +70,9 @@ export const readStream: Record<Api, (items: readonly unknown[]) => Reading> = {
     for (const item of items) {
       const chunk = objectOf(item);
       const choice = firstChoice(chunk);
+      const head = headOf(chunk);
+      reading.id ||= head.id;
+      reading.model ||= head.model;
       addDelta(reading, objectOf(choice["delta"] ?? choice["message"]), slots);
       reading.choices = Math.max(reading.choices, lastChoice(chunk) + 1);
       const { finish, stopSequence } = chatEnding(choice);
@@ -67,8 +86,10 @@ export const readStream: Record<Api, (items: readonly unknown[]) => Reading> = {
     const blocks = new Map<unknown, Value>();
     let ending: Value = {};
     let usage: Value = {};
+    let head = headOf({});
     for (const item of items) {
       const event = objectOf(item);
+      if (event["type"] === "message_start") head = headOf(objectOf(event["message"]));
       if (event["type"] === "content_block_start")
         blocks.set(event["index"], { ...objectOf(event["content_block"]) });
       if (event["type"] === "content_block_delta")
@@ -80,13 +101,18 @@ export const readStream: Record<Api, (items: readonly unknown[]) => Reading> = {
     }
     const reading = emptyReading();
     for (const block of blocks.values()) addBlock(reading, block);
-    return { ...reading, ...messageEnding(ending), usage: messagesUsage(usage) };
+    return { ...reading, ...head, ...messageEnding(ending), usage: messagesUsage(usage) };
   },
 };
 
 function emptyReading(): Reading {
-  const texts = { text: "", refusal: "", reasoning: "", signed: "" };
-  return { choices: 1, ...texts, calls: [], finish: undefined, stopSequence: undefined, usage: undefined };
+  const texts = { id: "", model: "", text: "", refusal: "", reasoning: "", mirrored: "", signed: "" };
+  const lists = { calls: [], citations: [] };
+  return { choices: 1, ...texts, ...lists, finish: undefined, stopSequence: undefined, usage: undefined };
+}
+
+function headOf(body: Value): Pick<Reading, "id" | "model"> {
+  return { id: textOf(body["id"]), model: textOf(body["model"]) };
 }
 
 interface Slot {
@@ -100,8 +126,11 @@ function addDelta(reading: Reading, delta: Value, slots: Slot[]): void {
   reading.text += typeof delta["content"] === "string" ? delta["content"] : joined(parts, "text");
   reading.refusal += textOf(delta["refusal"]);
   reading.reasoning += reasoningOf(delta, parts);
+  reading.mirrored += textOf(delta["reasoning_content"]);
   for (const detail of listOf(delta["reasoning_details"]).map(objectOf))
     reading.signed += textOf(detail["signature"]) + textOf(detail["data"]);
+  for (const each of listOf(delta["annotations"]).map(objectOf))
+    reading.citations.push(textOf(objectOf(each["url_citation"])["url"]));
   listOf(delta["tool_calls"]).forEach((call, position) => addCall(reading, slots, objectOf(call), position));
   const legacy = delta["function_call"];
   if (legacy) addCall(reading, slots, { index: "legacy", function: legacy }, 0);
@@ -146,6 +175,9 @@ function writeInput(value: unknown, custom: boolean): string {
 function addBlock(reading: Reading, block: Value): void {
   const kind = block["type"];
   if (kind === "text") reading.text += textOf(block["text"]);
+  // Only what was found on the web has an address.
+  for (const each of listOf(block["citations"]).map(objectOf))
+    if (each["type"] === "web_search_result_location") reading.citations.push(textOf(each["url"]));
   if (kind === "thinking") reading.reasoning += textOf(block["thinking"]);
   if (kind === "thinking") reading.signed += textOf(block["signature"]);
   if (kind === "redacted_thinking") reading.signed += textOf(block["data"]);
@@ -162,6 +194,8 @@ function growBlock(block: Value, delta: Value): void {
   if (delta["type"] === "thinking_delta") add("thinking", delta["thinking"]);
   if (delta["type"] === "signature_delta") add("signature", delta["signature"]);
   if (delta["type"] === "input_json_delta") add("partial", delta["partial_json"]);
+  if (delta["type"] === "citations_delta")
+    block["citations"] = [...listOf(block["citations"]), delta["citation"]];
 }
 
 /** Some servers send `""` for null; OpenRouter has the vendor's own word beside the finish reason. */
@@ -205,6 +239,7 @@ function chatUsage(body: Value): Buckets | undefined {
     cacheRead,
     cacheWrite,
     output: apart ? completion + reasoning : Math.max(completion, reasoning),
+    reasoning,
   };
 }
 
@@ -215,6 +250,7 @@ function messagesUsage(usage: Value): Buckets | undefined {
     cacheRead: count(usage["cache_read_input_tokens"]),
     cacheWrite: count(usage["cache_creation_input_tokens"]),
     output: count(usage["output_tokens"]),
+    reasoning: count(objectOf(usage["output_tokens_details"])["thinking_tokens"]),
   };
 }
 

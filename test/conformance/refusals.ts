@@ -3,6 +3,7 @@
  * the contract: the field that is named has to be there, with a value that cannot be carried.
  */
 import type { Api } from "./policy.ts";
+import { traitsOf } from "./vendors.ts";
 
 interface Refusal {
   /** Over the field the answer names. */
@@ -88,6 +89,13 @@ const REFUSALS: Record<Api, readonly Refusal[]> = {
       field: /^messages\[\d+\]\.content\[\d+\]/,
       reason: "a file that lies at the other vendor (E.11)",
       cannot: (value) => withResults(value).some((block) => sourceOf(block)["type"] === "file"),
+    },
+    {
+      field: /^messages\[\d+\]\.content\[\d+\]/,
+      reason: "a file at a provider that takes none",
+      cannot: (value, body) =>
+        traitsOf(String(body["model"])).files !== true &&
+        withResults(value).some((block) => isPart(block, "document") && sourceOf(block)["type"] === "base64"),
     },
     {
       field: /^messages\[\d+\]\.content\[\d+\]/,

@@ -1,47 +1,45 @@
 /** What an upstream refuses in a body although its shape is right: the rules of B.2 to B.5, and those of A.2. */
-import type { ClientCodec } from "../../src/core/format.ts";
 import { isObject, type JsonObject } from "../../src/core/json.ts";
-import { messagesFormat } from "../../src/formats/messages/index.ts";
-import { judge } from "../formats/chat-completions/openapi.ts";
+import { haveDocument, judge } from "../formats/chat-completions/openapi.ts";
 import type { Api } from "./policy.ts";
+import { requestShape } from "./shapes.ts";
 
 type Value = Record<string, unknown>;
-
-// An assertion needs a name with a declared type.
-const CLIENT: ClientCodec = messagesFormat.client;
 
 /** Faults of a body that reached an upstream of the API. */
 export const requestFaults: Record<Api, (body: Value) => string[]> = {
   chat: (body) => [
-    ...judge("CreateChatCompletionRequest", body as JsonObject).map((fault) => `OpenAI's document: ${fault}`),
+    ...requestShape.chat(inDialect(body)),
+    ...byDocument(inDialect(body) as JsonObject).map((fault) => `OpenAI's document: ${fault}`),
     ...chatTurns(body),
     ...toolNames(body, chatName),
   ],
   messages: (body) => [
-    ...shapeFaults(body),
+    ...requestShape.messages(body),
     ...messageTurns(body),
     ...toolNames(body, (tool) => tool["name"]),
     ...messageLimits(body),
   ],
 };
 
-/** Members of a Messages request; Anthropic refuses every other one. */
-const MEMBERS = new Set(
-  `model messages max_tokens system metadata stop_sequences stream temperature top_p top_k tools tool_choice thinking
-   output_config service_tier cache_control container context_management mcp_servers speed inference_geo`.split(
-    /\s+/,
-  ),
-);
+/** Mistral's own content part stands for what OpenAI has no word for; the types see a text in its place. */
+function inDialect(body: Value): Value {
+  if (!String(body["model"]).includes("mistral")) return body;
+  const messages = listOf(body["messages"]).map((message) =>
+    Array.isArray(message["content"])
+      ? { ...message, content: listOf(message["content"]).map(withoutDocument) }
+      : message,
+  );
+  return { ...body, messages };
+}
 
-function shapeFaults(body: Value): string[] {
-  const unknown = Object.keys(body).filter((name) => !MEMBERS.has(name));
-  const faults = unknown.map((name) => `${name}: Extra inputs are not permitted`);
-  try {
-    CLIENT.checkRequest(body as never);
-  } catch (fault) {
-    faults.push((fault as Error).message);
-  }
-  return faults;
+function withoutDocument(part: Value): Value {
+  return part["type"] === "document_url" ? { type: "text", text: "a document" } : part;
+}
+
+/** OpenAI's published document knows limits that types cannot say; it is not part of the repository. */
+function byDocument(body: JsonObject): string[] {
+  return haveDocument ? judge("CreateChatCompletionRequest", body) : [];
 }
 
 function messageTurns(body: Value): string[] {

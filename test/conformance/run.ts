@@ -1,6 +1,12 @@
-/** `bun run conformance [VENDOR …]`: replays the recordings through all lanes and prints the tables; 1 when one failed. */
+/**
+ * `bun run conformance [VENDOR …]`: replays the recordings through all lanes and prints the tables; 1 when one failed.
+ * `bun run conformance --mutate [WORD]`: plants the faults of `mutations.ts` (those whose name holds the word) one by one and
+ * prints which the replay kills; 1 when one survives.
+ */
 import { haveDocument, NO_DOCUMENT } from "../formats/chat-completions/openapi.ts";
 import { haveRecordings, NO_RECORDINGS, recordings } from "../helpers/recordings.ts";
+import { mutate, survivors, verdictLine, writeVerdicts } from "./mutate.ts";
+import { MUTATIONS } from "./mutations.ts";
 import { replayNative } from "./native.ts";
 import { replaySessions } from "./sessions.ts";
 import { faultLines, writeTable } from "./table.ts";
@@ -16,7 +22,15 @@ if (!haveRecordings || !haveDocument) {
   console.log(haveRecordings ? NO_DOCUMENT : NO_RECORDINGS);
   process.exit(0);
 }
-const vendors = process.argv.length > 2 ? process.argv.slice(2) : undefined;
+const words = process.argv.slice(2);
+if (words[0] === "--mutate") {
+  const all = ["chat", "messages"].flatMap((api) => recordings({ api }));
+  const chosen = MUTATIONS.filter(({ name, lane }) => `${lane} ${name}`.includes(words[1] ?? ""));
+  const verdicts = await mutate(chosen, all, (verdict) => console.log(verdictLine(verdict)));
+  console.log(`\n${writeVerdicts(verdicts)}`);
+  process.exit(survivors(verdicts).length > 0 ? 1 : 0);
+}
+const vendors = words.length > 0 ? words : undefined;
 const list = ["chat", "messages"].flatMap((api) => recordings({ api, vendors }));
 const startedAt = performance.now();
 const native = await replayNative(list);

@@ -3,16 +3,20 @@
  * back into its history as its SDK gave it, and the upstream must find in each request what it had answered before: texts,
  * calls with their arguments, and its signed reasoning byte for byte.
  */
-import { startGateway, upstreamConfig } from "../helpers/gateway.ts";
+import { upstreamConfig } from "../helpers/gateway.ts";
+import { noModels } from "./plain-answer.ts";
+import { startReplayed } from "./plant.ts";
 import { answerBytes, answerHeaders, type Recording } from "../helpers/recordings.ts";
 import { json, startUpstream, type Upstream } from "../helpers/upstream.ts";
 import { callWithSdk, type RequestBody } from "./call.ts";
 import { OTHER, expectedAnswer, parseInput } from "./expected.ts";
+import { lostPieces } from "./lost.ts";
 import { eachOf } from "./native.ts";
 import { canonical, piecesOf } from "./pieces.ts";
 import type { Api } from "./policy.ts";
 import type { Reading } from "./reading.ts";
 import { requestFaults } from "./request-rules.ts";
+import { readLosses } from "./translated.ts";
 import { answeringModel, chatVendorsPlugin } from "./vendors.ts";
 
 export interface SessionReplay {
@@ -33,16 +37,17 @@ type Message = Record<string, unknown>;
 export async function replaySessions(list: readonly Recording[]): Promise<SessionReplay[]> {
   const talks = new Map<string, Talk>();
   const upstream: Upstream = startUpstream((request) => {
+    if (request.method === "GET") return noModels();
     const body = JSON.parse(request.body.toString("utf8")) as RequestBody;
     const talk = talks.get(/s\d+$/.exec(body.model)?.[0] ?? "");
     return talk ? talk.answer(body) : json({ error: { message: "no session has this model" } }, 501);
   });
-  const gateway = await startGateway({
+  const gateway = await startReplayed({
     config: {
       ...upstreamConfig({ openai: upstream.url, anthropic: upstream.url }),
       log: { level: "error", format: "json" },
     },
-    plugins: { "only-chat.ts": chatVendorsPlugin(upstream.url) },
+    plugins: { "shipped.ts": chatVendorsPlugin(upstream.url) },
   });
   try {
     const sessions = await wholeSessions(list);
@@ -94,6 +99,7 @@ class Talk {
   readonly #history: Message[] = [{ role: "user", content: "Begin." }];
   #at = 0;
   #before: string[] = [];
+  #reached: RequestBody | undefined;
 
   constructor(turns: readonly Turn[], mark: string) {
     const { recording } = turns[0]!;
@@ -109,6 +115,7 @@ class Talk {
     this.#say(requestFaults[api](body).filter((fault) => !/^OpenAI's document/.test(fault)));
     for (const turn of this.#turns.slice(0, this.#at)) this.#say(forgotten(api, body, turn.reading));
     this.#say(this.#movedPrefix(body));
+    this.#reached = body;
     return { headers: answerHeaders(recording), body: answerBytes(recording) };
   }
 
@@ -116,7 +123,9 @@ class Talk {
     for (; this.#at < this.#turns.length; this.#at++) {
       const { recording } = this.#turns[this.#at]!;
       const body = this.#request(recording.framing === "sse");
-      const { message } = await callWithSdk(this.#client, url, body, JSON.stringify(body));
+      const { message, wire } = await callWithSdk(this.#client, url, body, JSON.stringify(body));
+      const losses = readLosses(wire?.headers.get("x-weir-warnings") ?? "");
+      if (this.#reached) this.#say(lostPieces(this.#client, body, this.#reached, losses));
       if ("error" in message) {
         this.#say([`the SDK threw ${message.error.message}`]);
         break;
@@ -163,10 +172,11 @@ const NEXT: Record<Api, (message: Message) => Message[]> = {
   },
   messages({ content }) {
     const calls = (content as { type: string; id: string }[]).filter(({ type }) => type === "tool_use");
-    const results = calls.map(({ id }) => ({
+    const results = calls.map(({ id }, place) => ({
       type: "tool_result",
       tool_use_id: id,
       content: `Result of ${id}.`,
+      ...(place % 2 === 1 && { is_error: true }),
     }));
     return [
       { role: "assistant", content },

@@ -1,21 +1,35 @@
 /**
- * The providers of the replay. A vendor the gateway ships with answers under its own traits, so that its quirks are known;
- * but as a provider that speaks nothing but chat-completions, because some of them speak messages too, and then there would
- * be nothing to translate.
+ * The providers of the replay: the shipped ones, with their traits and patches, at the address of the fake upstream. Those
+ * that speak chat-completions speak nothing else here: with messages beside it there would be nothing to translate.
  */
+import { resolve } from "node:path";
 import { builtIn } from "../../plugins/index.ts";
 
 const NAMED = builtIn.flatMap((plugin) => plugin.providers ?? []);
 
-/** A dropped plugin with one provider for each shipped one that speaks chat-completions, all at `url`. */
+/** Names of the shipped providers that speak chat-completions, besides OpenAI itself. */
+export const CHAT_VENDORS = NAMED.filter(
+  ({ name, speaks }) => speaks?.["chat-completions"] && name !== "openai",
+).map(({ name }) => name);
+
+/** A dropped plugin that takes the place of the shipped providers that speak chat-completions, all at `url`. */
 export function chatVendorsPlugin(url: string): string {
-  const providers = NAMED.filter((provider) => provider.speaks?.["chat-completions"]).map(
-    ({ name, traits }) => ({ name: `only-chat-${name}`, baseUrl: `${url}/v1`, traits }),
-  );
-  return `import { chatCompletions, definePlugin } from "weir";
+  const shipped = resolve(import.meta.dir, "../../plugins/index.ts");
+  // Not by a path that weir can read: files that a plugin imports are loaded anew, and a planted fault is not in them.
+  return `import { definePlugin } from "weir";
+const { builtIn } = await import(${JSON.stringify(shipped.split("/"))}.join("/"));
+const names = ${JSON.stringify(CHAT_VENDORS)};
 export default definePlugin({
-  name: "only-chat",
-  providers: ${JSON.stringify(providers, null, 2)}.map((provider) => chatCompletions(provider)),
+  name: "conformance",
+  providers: builtIn
+    .flatMap((plugin) => plugin.providers ?? [])
+    .filter(({ name }) => names.includes(name))
+    .map((provider) => ({
+      ...provider,
+      baseUrl: ${JSON.stringify(`${url}/v1`)},
+      speaks: { "chat-completions": provider.speaks["chat-completions"] },
+      apiKey: undefined,
+    })),
 });
 `;
 }
@@ -23,11 +37,28 @@ export default definePlugin({
 /** The model that gives the recorded answers of a vendor, with its provider in front. */
 export function answeringModel({ api, vendor }: { api: string; vendor: string }): string {
   if (api === "messages") return "anthropic/claude-sonnet-4-5";
-  const shipped = vendor !== "openai" && NAMED.some((provider) => provider.name === vendor);
-  return shipped ? `only-chat-${vendor}/some-model` : "openai/gpt-4.1";
+  return CHAT_VENDORS.includes(vendor) ? `${vendor}/some-model` : "openai/gpt-4.1";
 }
+
+/**
+ * The models of chat providers that one request of the messages format goes to: two of OpenAI's, of which one reasons, and
+ * one of a vendor whose turn it is.
+ */
+export function chatModels(turn: number): string[] {
+  const vendor = CHAT_VENDORS[turn % CHAT_VENDORS.length]!;
+  const known = NAMED.find(({ name }) => name === vendor)?.catalog?.[0] ?? "some-model";
+  return ["openai/gpt-4.1", "openai/gpt-5.2", `${vendor}/${known}`];
+}
+
+/** The models of Anthropic that one request of the chat-completions format goes to: one that thinks by budget, one by effort. */
+export const CLAUDE_MODELS = ["anthropic/claude-opus-4-6", "anthropic/claude-sonnet-4-5"];
 
 /** Whether a vendor writes its reasoning between `<think>` tags. */
 export function writesThinkTags(vendor: string): boolean {
   return NAMED.some(({ name, traits }) => name === vendor && traits?.thinkTags === true);
+}
+
+/** The traits of the provider in front of a model name. */
+export function traitsOf(model: string) {
+  return NAMED.find(({ name }) => model.startsWith(`${name}/`))?.traits ?? {};
 }

@@ -7,6 +7,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
+import type { Format } from "../../src/core/format.ts";
 import { startWeir } from "../../src/start.ts";
 
 const REPOSITORY = resolve(import.meta.dir, "../..");
@@ -36,6 +37,8 @@ export interface RunningGateway {
   /** Its working directory, with `weir.yaml` and `plugins/`. */
   folder: string;
   target: GatewayTarget;
+  /** The formats it serves, by id; only of a gateway in this process. */
+  formats: ReadonlyMap<string, Format>;
   stop(): Promise<void>;
 }
 
@@ -84,6 +87,7 @@ async function makeFolder(options: GatewayOptions): Promise<string> {
 interface Started {
   url: string;
   log: string[];
+  formats: ReadonlyMap<string, Format>;
   stop(): Promise<void>;
 }
 
@@ -93,7 +97,7 @@ async function startHere(folder: string, options: GatewayOptions): Promise<Start
   const { config } = loadConfig({ flags: { "--port": "0" }, env, cwd: folder });
   const write = (text: string) => void log.push(...text.split("\n").filter((line) => line !== ""));
   const weir = await startWeir({ config, env, write });
-  return { url: weir.url, log, stop: () => weir.stop() };
+  return { url: weir.url, log, formats: weir.parts.registry.formats, stop: () => weir.stop() };
 }
 
 async function startProcess(
@@ -127,6 +131,7 @@ async function startProcess(
   return {
     url,
     log,
+    formats: new Map(),
     async stop() {
       child.kill("SIGTERM");
       const killer = setTimeout(() => child.kill("SIGKILL"), 3_000);

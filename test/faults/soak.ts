@@ -138,6 +138,10 @@ function modelFor(turn: number, number: number): string {
   return isRare || turn % 2 === 0 ? "fine" : fault.name;
 }
 
+/** Share of the readers that sleep before they read, and how long. */
+const SLEEPERS = 0.02;
+const SLEEP_MS = 2_000;
+
 /** One call; a client that leaves does so at a moment of its own. @returns its id, when an answer began */
 async function call(
   url: string,
@@ -163,6 +167,7 @@ async function call(
       signal: controller.signal,
     });
     id = response.headers.get("x-request-id");
+    if (Math.random() < SLEEPERS) await Bun.sleep(SLEEP_MS);
     await response.arrayBuffer();
   } catch {
     // It left, or the stream broke: both are what the soak is made of.

@@ -107,7 +107,7 @@ test("--json prints one JSON value on models, check, explain, plugin list and co
   });
   expect(await json("plugin", "list")).toMatchObject({
     plugins: expect.arrayContaining([
-      { name: "groq", source: "built-in", providers: ["groq"], formats: [], hooks: [] },
+      { name: "groq", source: "built-in", providers: ["groq"], formats: [], hooks: [], replaces: [] },
     ]),
     broken: [],
   });

@@ -87,10 +87,10 @@ async function askHost(url: string, provider: ActiveProvider, place: Deployment)
     const response = await transport({
       url,
       headers: {
+        "user-agent": "weir",
         ...provider.headers,
         "content-type": "application/json",
         accept: "application/json",
-        "user-agent": "weir",
         ...place.credentials,
       },
       body: [new TextEncoder().encode("{}")],

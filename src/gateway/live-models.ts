@@ -107,10 +107,11 @@ async function listOf({ provider, deployment }: Host): Promise<ReadonlySet<strin
   const path = provider.speaks?.["messages"] === "/v1/messages" ? "/v1/models" : "/models";
   try {
     const response = await fetch(deployment.baseUrl + path, {
-      headers: { ...provider.headers, ...deployment.credentials },
+      headers: { "user-agent": "weir", ...provider.headers, ...deployment.credentials },
       redirect: "manual",
       signal: AbortSignal.timeout(FETCH_MS),
-    });
+      ...(deployment.tls && { tls: deployment.tls }),
+    } as RequestInit);
     const text = response.ok ? await response.text() : "";
     const body = text.length > MAX_TEXT ? undefined : parseJson(text);
     if (!isObject(body) || !Array.isArray(body.data)) return undefined;

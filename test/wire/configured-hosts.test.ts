@@ -118,17 +118,23 @@ test("User-Agent and Authorization of the config's headers are sent", async () =
       providers: {
         openai: {
           baseUrl: `${upstream.url}/v1`,
+          liveModels: true,
           headers: { "User-Agent": "acme/1", Authorization: "Basic c2VjcmV0OnNlY3JldA==" },
         },
       },
     },
   });
   await ask(gateway, "openai/m");
-  const { headers } = upstream.requests.at(-1)!;
-  expect([headers.get("user-agent"), headers.get("authorization")]).toEqual([
-    "acme/1",
-    "Basic c2VjcmV0OnNlY3JldA==",
+  await fetch(`${gateway.url}/v1/models`);
+  expect(upstream.requests.map(({ path }) => path).toSorted()).toEqual([
+    "/v1/chat/completions",
+    "/v1/models",
   ]);
+  for (const { headers } of upstream.requests)
+    expect([headers.get("user-agent"), headers.get("authorization")]).toEqual([
+      "acme/1",
+      "Basic c2VjcmV0OnNlY3JldA==",
+    ]);
 }, 60_000);
 
 test("a header that weir would not send as it is stops the start", async () => {

@@ -1,4 +1,4 @@
-/** What a client of the other format must see of a recorded answer: the tables of E.3, E.4 and E.10, written out. */
+/** What a client of the other format must see of a recorded answer: written apart from the codecs. */
 import { answerBytes, answerHeaders, type Recording } from "../helpers/recordings.ts";
 import { anthropicClient, collect, openaiClient, see, type Seen } from "../helpers/sdk.ts";
 import type { Api } from "./policy.ts";
@@ -27,7 +27,7 @@ export async function expectedAnswer(recording: Recording): Promise<ExpectedAnsw
   if (!isStream && hasError(direct.value)) return { kind: "broken", why: "an error answered with 200" };
   const reading = isStream ? readStream[api](direct.value as unknown[]) : readAnswer[api](direct.value);
   if (reading.choices > 1)
-    return { kind: "unasked", why: "several choices; the other format cannot ask for them (E.11)" };
+    return { kind: "unasked", why: "several choices; the other format cannot ask for them" };
   const failed = whyBroken(recording, reading);
   return failed
     ? { kind: "broken", why: failed }
@@ -68,7 +68,7 @@ function hasError(body: unknown): boolean {
   return error !== undefined && error !== null;
 }
 
-/** An answer that never ended, or whose vendor says that it failed, has no translation but an error (E.6 step 7). */
+/** An answer that never ended, or whose vendor says that it failed, has no translation but an error. */
 function whyBroken(recording: Recording, reading: Reading): string | undefined {
   const { finish } = reading;
   if (finish === "error" || finish === "insufficient_system_resource")
@@ -82,14 +82,14 @@ function whyBroken(recording: Recording, reading: Reading): string | undefined {
   return undefined;
 }
 
-/** Some vendors leave the reasoning in the text, between tags at its head (E.6 step 3). */
+/** Some vendors leave the reasoning in the text, between tags at its head. */
 function splitThinking(vendor: string, reading: Reading): Reading {
   if (!writesThinkTags(vendor)) return reading;
   const [, reasoning, text] = /^\s*<think>([^]*?)(?:<\/think>\s*([^]*))?$/.exec(reading.text) ?? [];
   return reasoning === undefined ? reading : { ...reading, reasoning, text: text ?? "" };
 }
 
-/** The arguments as the contract has them: nothing is `{}`; `undefined` when they are not JSON. */
+/** The arguments of a call: nothing is `{}`; `undefined` when they are not JSON. */
 export function parseInput(text: string): unknown {
   if (text.trim() === "") return {};
   try {
@@ -124,7 +124,7 @@ function stopReason(reading: Reading, stopped: string): string {
   return reading.stopSequence && stopped === "end_turn" ? "stop_sequence" : stopped;
 }
 
-/** E.4; the words of other vendors beside the five. `tool_calls` without a call is no `tool_use`. */
+/** The stop reason by the finish reason, with the words of other vendors beside OpenAI's five. `tool_calls` without a call is no `tool_use`. */
 const STOP_REASON: Record<string, string> = {
   stop: "end_turn",
   length: "max_tokens",
@@ -135,7 +135,7 @@ const STOP_REASON: Record<string, string> = {
   content_filter: "refusal",
 };
 
-/** E.3. */
+/** The finish reason by the stop reason. */
 const FINISH_REASON: Record<string, string> = {
   end_turn: "stop",
   stop_sequence: "stop",
@@ -147,7 +147,7 @@ const FINISH_REASON: Record<string, string> = {
   refusal: "content_filter",
 };
 
-/** E.10.1: the client's status by the upstream's. Who pays and who is let in is the gateway's own affair. */
+/** The client's status by the upstream's. Weir's own credential and account are not the client's affair. */
 const CLIENT_STATUS: Record<number, number> = { 401: 502, 402: 502, 403: 502, 500: 502, 529: 503 };
 
 function expectedError(recording: Recording): ExpectedAnswer {

@@ -247,7 +247,7 @@ export function* arriving(recording: Recording, chunking: Chunking): Generator<P
 }
 
 /** So many bytes at each end of a long body come one by one; what stands between them would take minutes. */
-const SINGLE_BYTES = 2_000;
+const SINGLE_BYTES = 600;
 
 function piecesIn(bytes: Buffer, chunking: Chunking, seed: number): Uint8Array[] {
   const isLong = chunking === "byte" && bytes.length > 2 * SINGLE_BYTES;

@@ -11,10 +11,10 @@ export type Expectation =
   | { kind: "same" }
   /** Another status, in the client's own envelope. `code` as the chat-completions dialect says it. */
   | { kind: "policy"; reason: string; status: number; code?: string }
-  /** The request breaks the contract: 400, and the upstream never hears of it. */
+  /** The request is invalid: 400, and weir does not call the upstream. */
   | { kind: "refused"; reason: string };
 
-/** What the contract demands of a recording that is replayed through the native lane. */
+/** What weir has to do with a recording that is replayed through the native lane. */
 export function expectationOf(recording: Recording, body: Record<string, unknown>): Expectation {
   const breach = breachOf(recording.api as Api, body);
   if (breach) return { kind: "refused", reason: breach };
@@ -22,18 +22,18 @@ export function expectationOf(recording: Recording, body: Record<string, unknown
   if (status === 401 || status === 402 || status === 403)
     return {
       kind: "policy",
-      reason: `${status} for a credential of the gateway is 502 (E.10)`,
+      reason: `${status} for a credential of the gateway is 502`,
       status: 502,
       code: "upstream_auth",
     };
   if (status >= 400 && !isJson(recording.response.body))
-    return { kind: "policy", reason: "an error body that is not JSON is 502 (E.10)", status: 502 };
+    return { kind: "policy", reason: "an error body that is not JSON is 502", status: 502 };
   if (status === 200 && recording.framing === "json" && hasError(recording.response.body))
-    return { kind: "policy", reason: "an error answered with 200 is an error (E.10)", status: 502 };
+    return { kind: "policy", reason: "an error answered with 200 is an error", status: 502 };
   return { kind: "same" };
 }
 
-/** The rule of the service contract a request breaks, if any. Read from the contract, not from the gateway's schema. */
+/** The documented limit that a request breaks, if any; written apart from weir's own schema. */
 function breachOf(api: Api, body: Record<string, unknown>): string | undefined {
   const { temperature, max_tokens: maxTokens } = body;
   const isNumber = typeof temperature === "number";

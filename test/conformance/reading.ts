@@ -23,7 +23,7 @@ export interface Reading {
   stopSequence: string | undefined;
   /** Addresses that the text cites, in order. */
   citations: string[];
-  /** Disjoint buckets (E.3.1); `undefined` when the answer has no counts. */
+  /** Disjoint buckets; `undefined` when the answer has no counts. */
   usage: Buckets | undefined;
 }
 
@@ -166,7 +166,7 @@ function addCall(reading: Reading, slots: Slot[], call: Value, position: number)
   slot.call.input += input;
 }
 
-/** Arguments as JSON text; the text of a custom tool as the contract wraps it (E.4). */
+/** Arguments as JSON text; the text of a custom tool is wrapped in `input`. */
 function writeInput(value: unknown, custom: boolean): string {
   if (custom) return JSON.stringify({ input: value });
   return typeof value === "string" ? value : value ? JSON.stringify(value) : "";
@@ -181,7 +181,7 @@ function addBlock(reading: Reading, block: Value): void {
   if (kind === "thinking") reading.reasoning += textOf(block["thinking"]);
   if (kind === "thinking") reading.signed += textOf(block["signature"]);
   if (kind === "redacted_thinking") reading.signed += textOf(block["data"]);
-  // Calls that the vendor's own code execution makes are its affair (B.4 `caller`).
+  // Calls that the vendor's own code execution makes are its affair.
   const caller = objectOf(block["caller"])["type"] ?? "direct";
   if (kind !== "tool_use" || caller !== "direct") return;
   const input = textOf(block["partial"]) || JSON.stringify(block["input"] ?? {});

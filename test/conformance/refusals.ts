@@ -1,6 +1,6 @@
 /**
- * The requests that may be refused with 400 instead of translated: class R of E.11, and what E.1.3 and E.2.3 add. Read from
- * the contract: the field that is named has to be there, with a value that cannot be carried.
+ * The requests that may be refused with 400 instead of translated: the field that is named has to be there, with a value
+ * that cannot be carried.
  */
 import type { Api } from "./policy.ts";
 import { traitsOf } from "./vendors.ts";
@@ -25,30 +25,30 @@ const OFFICE = /"data:application\/vnd\.openxmlformats|"UEsDB/;
 const REFUSALS: Record<Api, readonly Refusal[]> = {
   chat: [
     SAMPLING,
-    { field: /^n$/, reason: "several choices (E.11)", cannot: (value) => Number(value) > 1 },
+    { field: /^n$/, reason: "several choices", cannot: (value) => Number(value) > 1 },
     {
       field: /^(top_)?logprobs$/,
-      reason: "logprobs (E.11)",
+      reason: "logprobs",
       cannot: (value) => value === true || Number(value) > 0,
     },
     {
       field: /^(modalities|audio)$/,
-      reason: "audio in the answer (E.11)",
+      reason: "audio in the answer",
       cannot: (value) => JSON.stringify(value).includes("audio"),
     },
     {
       field: /^messages\[\d+\]\.content\[\d+\]/,
-      reason: "audio (E.11)",
+      reason: "audio",
       cannot: (value) => isPart(value, "input_audio"),
     },
     {
       field: /^messages\[\d+\]\.content\[\d+\]/,
-      reason: "a file that lies at the other vendor (E.11)",
+      reason: "a file that lies at the other vendor",
       cannot: (value) => isPart(value, "file") && "file_id" in value.file,
     },
     {
       field: /^messages\[\d+\]\.content\[\d+\]/,
-      reason: "an image at an address that is not public https (E.1.3b)",
+      reason: "an image at an address that is not public https",
       cannot: (value) =>
         isPart(value, "image_url") && !/^(https:\/\/[^/]*\.|data:)/.test(String(value.image_url["url"])),
     },
@@ -65,7 +65,7 @@ const REFUSALS: Record<Api, readonly Refusal[]> = {
           (type) => isPart(value, type) && OFFICE.test(JSON.stringify(value)),
         ),
     },
-    { field: /^web_search_options$/, reason: "the vendor's own search (E.11)", cannot: isThere },
+    { field: /^web_search_options$/, reason: "the vendor's own search", cannot: isThere },
   ],
   messages: [
     SAMPLING,
@@ -76,18 +76,18 @@ const REFUSALS: Record<Api, readonly Refusal[]> = {
     },
     {
       field: /^(container|mcp_servers|thread|compaction|fallbacks)$/,
-      reason: "state at the vendor (E.2.1)",
+      reason: "state at the vendor",
       cannot: isThere,
     },
     {
       field: /^tools\[\d+\]$/,
-      reason: "a server tool is the only tool (E.2.4)",
+      reason: "a server tool is the only tool",
       cannot: (_, body) =>
         (body["tools"] as unknown[]).every((tool) => /^web_/.test(String(objectOf(tool)["type"]))),
     },
     {
       field: /^messages\[\d+\]\.content\[\d+\]/,
-      reason: "a file that lies at the other vendor (E.11)",
+      reason: "a file that lies at the other vendor",
       cannot: (value) => withResults(value).some((block) => sourceOf(block)["type"] === "file"),
     },
     {
@@ -99,7 +99,7 @@ const REFUSALS: Record<Api, readonly Refusal[]> = {
     },
     {
       field: /^messages\[\d+\]\.content\[\d+\]/,
-      reason: "a document at an address (E.2.3)",
+      reason: "a document at an address",
       cannot: (value) =>
         withResults(value).some((block) => isPart(block, "document") && sourceOf(block)["type"] === "url"),
     },

@@ -1,4 +1,4 @@
-/** What an upstream refuses in a body although its shape is right: the rules of B.2 to B.5, and those of A.2. */
+/** What an upstream refuses in a body although its shape is right: the vendors' documented rules. */
 import { isObject, type JsonObject } from "../../src/core/json.ts";
 import { haveDocument, judge } from "../formats/chat-completions/openapi.ts";
 import type { Api } from "./policy.ts";

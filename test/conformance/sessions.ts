@@ -147,7 +147,7 @@ class Talk {
     return { model: this.#model, stream, ...limit, ...(tools.length > 0 && { tools }), messages };
   }
 
-  /** The same history gives the same bytes on every turn (E.0 rule 2); cache marks move with the end. */
+  /** The same history gives the same bytes on every turn; cache marks move with the end. */
   #movedPrefix(body: RequestBody): string[] {
     const written = (body["messages"] as Message[]).map((message) =>
       JSON.stringify(message, (name, value: unknown) => (name === "cache_control" ? undefined : value)),

@@ -205,7 +205,7 @@ function refusal(recording: Recording, sent: RequestBody, text: string): Request
   const field = error.param ?? /^'?([\w.[\]]+)'?[: ]/.exec(error.message)?.[1] ?? "";
   const reason = refusalReason(recording.api as Api, field, sent);
   if (reason) return { recording, refused: reason, faults: [] };
-  return { recording, faults: [`refused, which E.11 does not allow: ${field}: ${error.message}`] };
+  return { recording, faults: [`refused without a reason that is allowed: ${field}: ${error.message}`] };
 }
 
 /** The paths of the losses that an answer's header lists. */

@@ -14,7 +14,7 @@ function stopThinkingForForcedTool(body: JsonObject, call: Call): void {
   body.thinking = { type: "disabled" };
   if (body.reasoning_effort === undefined) return;
   delete body.reasoning_effort;
-  call.lose("dropped", effortPath(call), "no thinking beside a forced tool");
+  call.reportLoss("dropped", effortPath(call), "no thinking beside a forced tool");
 }
 
 export default definePlugin({

@@ -12,12 +12,12 @@ function fitEffort(body: JsonObject, call: Call): void {
   if (model.startsWith("gpt-oss")) {
     if (body.reasoning_effort !== "none" && body.reasoning_effort !== "minimal") return;
     body.reasoning_effort = "low";
-    call.lose("clamped", effortPath(call), "GPT-OSS always reasons; low is the least");
+    call.reportLoss("clamped", effortPath(call), "GPT-OSS always reasons; low is the least");
   } else if (model.startsWith("qwen")) {
     body.reasoning_effort = body.reasoning_effort === "none" ? "none" : "default";
   } else {
     delete body.reasoning_effort;
-    call.lose("dropped", effortPath(call), `${model} takes no reasoning_effort`);
+    call.reportLoss("dropped", effortPath(call), `${model} takes no reasoning_effort`);
   }
 }
 

@@ -18,7 +18,11 @@ function fitFields(body: JsonObject, call: Call): void {
 function dropUser(body: JsonObject, name: "user" | "safety_identifier", call: Call): void {
   if (body[name] === undefined) return;
   delete body[name];
-  call.lose("dropped", call.format === "messages" ? "metadata.user_id" : name, "Mistral takes no user id");
+  call.reportLoss(
+    "dropped",
+    call.format === "messages" ? "metadata.user_id" : name,
+    "Mistral takes no user id",
+  );
 }
 
 /** `reasoning_effort` is `high` or `none`, on the models that take it. */
@@ -28,10 +32,10 @@ function fitEffort(body: JsonObject, call: Call): void {
   if (SWITCHABLE.test(model)) {
     if (body.reasoning_effort === "none" || body.reasoning_effort === "high") return;
     body.reasoning_effort = "high";
-    call.lose("clamped", effortPath(call), "high is the only effort there is");
+    call.reportLoss("clamped", effortPath(call), "high is the only effort there is");
   } else {
     delete body.reasoning_effort;
-    call.lose("dropped", effortPath(call), `${model} takes no reasoning_effort`);
+    call.reportLoss("dropped", effortPath(call), `${model} takes no reasoning_effort`);
   }
 }
 

@@ -10,7 +10,7 @@ function dropEffort(body: JsonObject, call: Call): void {
   const model = modelOf(call);
   if (body.reasoning_effort !== undefined && NO_EFFORT.test(model)) {
     delete body.reasoning_effort;
-    call.lose("dropped", effortPath(call), `${model} takes no reasoning_effort`);
+    call.reportLoss("dropped", effortPath(call), `${model} takes no reasoning_effort`);
   }
 }
 

@@ -10,13 +10,13 @@ import type { Config } from "./config/schema.ts";
 import type { Format } from "./core/format.ts";
 import type { Plugin } from "./core/plugin.ts";
 import type { Provider } from "./core/provider.ts";
-import type { BrokenPlugin, Discovered } from "./dropped/discover.ts";
+import type { BrokenPlugin, Discovered } from "./external-plugins/discover.ts";
 import { inSlices, nextTurn } from "./core/slices.ts";
-import { loadPlugins } from "./dropped/discover.ts";
+import { loadPlugins } from "./external-plugins/discover.ts";
 import { chatCompletionsFormat } from "./formats/chat-completions/index.ts";
 import { createMessagesFormat } from "./formats/messages/index.ts";
-import type { LoadedPlugin, RegistryOptions } from "./gateway/registry.ts";
-import { Registry } from "./gateway/registry.ts";
+import type { LoadedPlugin, RegistryOptions } from "./gateway/routing/registry.ts";
+import { Registry } from "./gateway/routing/registry.ts";
 
 export interface Assembled {
   registry: Registry;

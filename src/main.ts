@@ -1,8 +1,8 @@
 /** The entry: the only file with effects at import. A clean process, then the command that was asked for. */
 import { run } from "./cli/index.ts";
-import { REHEARSAL } from "./dropped/rehearse.ts";
-import { takeStage } from "./dropped/stage.ts";
-import { replaceProcess } from "./replace.ts";
+import { REHEARSAL } from "./external-plugins/preflight.ts";
+import { takeStage } from "./external-plugins/preflight-worker.ts";
+import { replaceProcess } from "./reexec.ts";
 
 replaceProcess();
 const [first, ...others] = process.argv.slice(2);

@@ -33,10 +33,10 @@ export type {
   Format,
   Frame,
   HeaderReader,
-  Seen,
+  StreamSummary as Seen,
   UpstreamCodec,
   UsageRequest,
-  Watch,
+  StreamObserver as Watch,
 } from "./core/format.ts";
 export type { Json, JsonObject } from "./core/json.ts";
 export type { Hooks, Plugin } from "./core/plugin.ts";

@@ -5,17 +5,17 @@ import type { Path } from "./config/error.ts";
 import type { Config } from "./config/schema.ts";
 import { type Certificate, readCertificate } from "./config/tls.ts";
 import { GatewayError } from "./core/error.ts";
-import { describeThrown } from "./core/thrown.ts";
-import { Backlog } from "./gateway/backlog.ts";
-import { Clock } from "./gateway/clock.ts";
-import { containHooks } from "./gateway/contain.ts";
-import type { Gateway } from "./gateway/exchange.ts";
-import { Health } from "./gateway/health/index.ts";
+import { describeThrown } from "./core/error-text.ts";
+import { Backlog } from "./gateway/delivery/backlog.ts";
+import { Clock } from "./gateway/delivery/clock.ts";
+import { sandboxHooks } from "./gateway/plugins/sandbox.ts";
+import type { Gateway } from "./gateway/types.ts";
+import { Health } from "./gateway/retry/health.ts";
 import { createKeyring } from "./gateway/keys.ts";
-import { secretFilter } from "./gateway/redact.ts";
-import { ReasoningCache } from "./gateway/reasoning-cache.ts";
-import { doneHooks, Settler } from "./gateway/settle.ts";
-import { onTransportAlert } from "./gateway/transport.ts";
+import { secretFilter } from "./gateway/delivery/redact.ts";
+import { ReasoningCache } from "./gateway/reasoning/cache.ts";
+import { doneHooks, Settler } from "./gateway/delivery/settle.ts";
+import { onTransportAlert } from "./gateway/lanes/transport.ts";
 import { Admission } from "./server/admission.ts";
 import { createApp } from "./server/app.ts";
 import { createAuthenticate } from "./server/authenticate.ts";
@@ -97,7 +97,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     parts.registry.live.refresh();
     const { config } = settings;
     const hooks = parts.plugins.flatMap(({ plugin }) =>
-      plugin.hooks ? [containHooks(plugin, logger.fault)] : [],
+      plugin.hooks ? [sandboxHooks(plugin, logger.fault)] : [],
     );
     const gateway: Gateway = {
       ...lasting,

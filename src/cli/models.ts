@@ -1,8 +1,8 @@
 /** `weir models [NAME]`: what is served, or who would serve a name and why. */
 import { loadConfig } from "../config/load.ts";
 import { GatewayError } from "../core/error.ts";
-import { describePlan, type PlannedTarget } from "../gateway/plan.ts";
-import type { Registry } from "../gateway/registry.ts";
+import { describePlan, type PlannedTarget } from "../gateway/routing/plan.ts";
+import type { Registry } from "../gateway/routing/registry.ts";
 import type { Command, Context } from "./command.ts";
 import { CONFIG_FLAGS, JSON_FLAG, valueFlags } from "./command.ts";
 import { missingFormats } from "./probe.ts";

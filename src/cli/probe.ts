@@ -4,8 +4,8 @@
  */
 import type { ActiveProvider, Deployment } from "../core/provider.ts";
 import { variableName } from "../core/settings.ts";
-import { saysNoPath } from "../gateway/missing-path.ts";
-import { describeReason, type Reason, reasonOf, type UpstreamResponse } from "../gateway/transport.ts";
+import { saysNoPath } from "../gateway/lanes/missing-path.ts";
+import { describeReason, type Reason, reasonOf, type UpstreamResponse } from "../gateway/lanes/transport.ts";
 import { createTransport, proxyFor } from "../http/index.ts";
 
 /** How long a host may take to answer. Milliseconds. */

@@ -1,5 +1,5 @@
 /** Routes and fallbacks in words, for those who look at a config. */
-import type { Registry } from "../gateway/registry.ts";
+import type { Registry } from "../gateway/routing/registry.ts";
 
 /** `smart` and `openai/gpt-5.4 ×3, groq/… (priority 1)`; `gpt-*` and `falls back to …`. What is off is marked. */
 export function routeRows(registry: Registry): [name: string, models: string][] {

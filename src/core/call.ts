@@ -106,7 +106,7 @@ export class Call {
   }
 
   /** Why the whole call was given up; absent while it may still be answered. */
-  get givenUp(): GatewayError | undefined {
+  get abortReason(): GatewayError | undefined {
     return this.#given;
   }
 
@@ -148,7 +148,7 @@ export class Call {
   }
 
   /** Records that something of the request was not carried over as it was; the same loss is listed once. */
-  lose(code: LossCode, at: string, note?: string): void {
+  reportLoss(code: LossCode, at: string, note?: string): void {
     const path = limitText(at, PATH_BYTES);
     const key = `${code} ${path}`;
     if (this.#lost.size >= MOST_LOSSES || this.#lost.has(key)) return;

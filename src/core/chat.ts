@@ -24,7 +24,7 @@ export interface ChatRequest {
   /** Texts that end the answer; they are not part of it. */
   stop: string[];
   stream: boolean;
-  reasoning?: ReasoningWish;
+  reasoning?: ReasoningOptions;
   answerFormat?: AnswerFormat;
   /** A mark that asks the upstream to cache as much of the prompt as it can. */
   cache?: CacheMark;
@@ -189,7 +189,7 @@ export type ToolChoice =
   | { type: "allowed"; names: string[]; required: boolean };
 
 /** How much the model should think before it answers. */
-export interface ReasoningWish {
+export interface ReasoningOptions {
   /** `off`: do not think; `adaptive`: the model decides; `budget`: at most `budget` tokens; `between-tools`. */
   mode?: "off" | "adaptive" | "budget" | "between-tools";
   effort?: string;

@@ -79,7 +79,7 @@ export interface UpstreamCodec {
   /** What a failed status and its body (at most 64 KB of text) mean. */
   decodeError(status: number, headers: HeaderReader, body: string): GatewayError;
   /** What the native lane sees of the bytes it passes on. */
-  watch: Watch;
+  watch: StreamObserver;
   /** How a stream is asked for its token counts, where a format leaves that to the request. */
   usageRequest?: UsageRequest;
   /** Lower-case names of the client's headers that go upstream in the native lane; `x-*` ends in a wildcard. */
@@ -102,19 +102,19 @@ export interface UsageRequest {
  * How the native lane observes an answer without changing it. Of a stream only the events that contain one of the
  * `marks` are parsed; the rest passes unread.
  */
-export interface Watch {
+export interface StreamObserver {
   /** Byte sequences (ASCII) of which at least one stands in every event worth reading. */
   marks: readonly string[];
   /** Reads one marked event into what was seen so far. */
-  frame(frame: Frame, seen: Seen): void;
+  frame(frame: Frame, seen: StreamSummary): void;
   /** Reads a whole JSON answer. */
-  answer(body: JsonObject, seen: Seen): void;
+  answer(body: JsonObject, seen: StreamSummary): void;
   /** The event that ends a stream, as bytes; the client of a finished answer gets it when the provider never sends it. */
   terminator?: string;
 }
 
 /** What was seen of a passing answer. */
-export interface Seen {
+export interface StreamSummary {
   usage?: Usage;
   finish?: FinishReason;
   /** Every choice seen so far has its finish reason: only usage and the terminator are still due. */

@@ -2,7 +2,7 @@
  * Media in requests: data URIs, media types as clients misspell them, and what the bytes themselves say they are. Vendors
  * compare the declared type with the bytes and refuse what does not match, so the bytes win (contract E.1.3b).
  */
-import { lookup } from "./table.ts";
+import { getOwn } from "./own.ts";
 
 /** Base64 bytes with their media type. */
 export interface Media {
@@ -25,7 +25,7 @@ const SPELLINGS: Record<string, string> = {
 /** Lower case, without parameters, in its registered spelling: `image/JPG; x=1` → `image/jpeg`. */
 export function normalizeMediaType(mediaType: string): string {
   const bare = (mediaType.split(";", 1)[0] ?? "").trim().toLowerCase();
-  return lookup(SPELLINGS, bare) ?? bare;
+  return getOwn(SPELLINGS, bare) ?? bare;
 }
 
 /** First bytes that tell a type, as Latin-1 text; `at` is their offset. */

@@ -2,9 +2,9 @@
 import { estimateTokens } from "../core/estimate.ts";
 import { isObject, parseJson } from "../core/json.ts";
 import { editMembers } from "../stream/scan.ts";
-import type { Answer, Gateway, Incoming } from "./exchange.ts";
-import { answerHeaders } from "./reply.ts";
-import { discard, headerFilters, readAnswer, send, upstreamHeaders } from "./send.ts";
+import type { Answer, Gateway, Incoming } from "./types.ts";
+import { answerHeaders } from "./delivery/response-headers.ts";
+import { discard, headerFilters, readAnswer, send, upstreamHeaders } from "./lanes/send.ts";
 
 /**
  * The count as `{"input_tokens": n}`. A provider that fails to count is no failure of the call: the estimate answers, and
@@ -17,7 +17,8 @@ export async function countTokens(incoming: Incoming, gateway: Gateway): Promise
   call.target = target;
   const counts = target.lane === "native" && target.provider.traits?.countTokens;
   const counted = counts ? await askProvider(incoming, gateway) : undefined;
-  if (counts && !counted) call.lose("synthesized", "input_tokens", "the provider did not count; estimated");
+  if (counts && !counted)
+    call.reportLoss("synthesized", "input_tokens", "the provider did not count; estimated");
   const text =
     counted ?? JSON.stringify({ input_tokens: estimateTokens(format.client.decodeRequest(body, call)) });
   call.status = 200;

@@ -4,13 +4,13 @@ import type { ClientCodec, Format } from "../core/format.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { parseJson } from "../core/json.ts";
 import { variableName } from "../core/settings.ts";
-import { encodeUpstream } from "./exchange-events.ts";
-import type { Gateway } from "./exchange.ts";
-import { nativeBody } from "./native-body.ts";
-import { describePlan } from "./plan.ts";
-import { headerFilters, upstreamHeaders } from "./send.ts";
-import { refuseLosses } from "./strict.ts";
-import { asksForUsage } from "./usage-request.ts";
+import { encodeUpstream } from "./lanes/translated.ts";
+import type { Gateway } from "./types.ts";
+import { nativeBody } from "./lanes/native-body.ts";
+import { describePlan } from "./routing/plan.ts";
+import { headerFilters, upstreamHeaders } from "./lanes/send.ts";
+import { refuseLosses } from "./lanes/strict.ts";
+import { asksForUsage } from "./lanes/usage-request.ts";
 
 export interface ExplainOptions {
   format: Format & { client: ClientCodec };
@@ -35,7 +35,7 @@ export async function explain(
   await gateway.registry.prepare(call.model);
   const target = gateway.registry.resolve(call.model, format.id);
   call.target = target;
-  if (target.substitute) call.lose("substituted", "model", target.reason);
+  if (target.substitute) call.reportLoss("substituted", "model", target.reason);
   const request = await outgoing(options, call, gateway);
   return {
     format: format.id,

@@ -3,7 +3,7 @@
  * each. It exists because the runtime's `fetch` stops keeping connections beyond some dozens, and because its pool is
  * shared by all callers. What it leaves out on purpose: redirects, cookies, pipelining, upgrades.
  */
-import { Connection, type Keeper } from "./connection.ts";
+import { Connection, type ConnectionPool } from "./connection.ts";
 import { HttpError } from "./error.ts";
 import { Exchange } from "./exchange.ts";
 import { addressOf, type Origin } from "./origin.ts";
@@ -28,7 +28,7 @@ const SWEEP_MS = 500;
 /** A connection is closed this long before the upstream would close it. Milliseconds. */
 const MARGIN_MS = 1_000;
 
-export class HttpClient implements Keeper {
+export class HttpClient implements ConnectionPool {
   readonly #connectMs: number;
   readonly #idleMs: number;
   readonly #distrustMs: number;
@@ -120,7 +120,7 @@ export class HttpClient implements Keeper {
     this.#idle.remove(connection);
   }
 
-  distrust(origin: Origin): void {
+  dropIdle(origin: Origin): void {
     for (const connection of this.#idle.of(origin)) connection.destroy();
   }
 
@@ -130,7 +130,7 @@ export class HttpClient implements Keeper {
     // While connections are not reused, surplus bytes of one that served a single request can mislead nobody.
     const isNews = served > 1 || !this.#trust.isDistrusted(origin, now);
     this.#trust.distrust(origin, now);
-    this.distrust(origin);
+    this.dropIdle(origin);
     const seconds = Math.round(this.#distrustMs / 1000);
     if (isNews)
       this.#onAlert(

@@ -11,13 +11,13 @@ import type { Origin } from "./origin.ts";
 import type { UpstreamRequest } from "./types.ts";
 
 /** The client that a connection belongs to. */
-export interface Keeper {
+export interface ConnectionPool {
   /** The answer is whole, and the connection can carry another request. */
   release(connection: Connection, exchange: Exchange): void;
   /** The connection is closed. */
   forget(connection: Connection): void;
   /** The upstream closed a kept connection without an answer: the other kept ones may be closed too. */
-  distrust(origin: Origin): void;
+  dropIdle(origin: Origin): void;
   /** The upstream sent bytes that answer no request. The connection is closed. */
   surplus(connection: Connection): void;
 }
@@ -31,7 +31,7 @@ export class Connection {
   readonly pool: string;
   /** How long it may take to be made. Milliseconds. */
   readonly connectMs: number;
-  readonly #keeper: Keeper;
+  readonly #keeper: ConnectionPool;
   /** The socket while it connects. */
   readonly #pending: Pending;
   /** The socket once it is open. */
@@ -52,7 +52,7 @@ export class Connection {
   constructor(
     origin: Origin,
     { pool = "", tls }: Pick<UpstreamRequest, "pool" | "tls">,
-    keeper: Keeper,
+    keeper: ConnectionPool,
     exchange: Exchange,
     connectMs: number,
   ) {
@@ -209,7 +209,7 @@ export class Connection {
     const exchange = this.#exchange;
     this.#exchange = undefined;
     this.destroy();
-    if (error.reason === "stale") this.#keeper.distrust(this.origin);
+    if (error.reason === "stale") this.#keeper.dropIdle(this.origin);
     exchange?.fail(error);
   }
 

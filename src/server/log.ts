@@ -3,8 +3,8 @@ import type { Attempt, Call } from "../core/call.ts";
 import { limitText } from "../core/limit-text.ts";
 import { printable } from "../core/printable.ts";
 import { usageState } from "../core/events.ts";
-import { describeThrown } from "../core/thrown.ts";
-import { writeTried } from "../gateway/reply.ts";
+import { describeThrown } from "../core/error-text.ts";
+import { writeTried } from "../gateway/delivery/response-headers.ts";
 import { LogBuffer, type WriteLog } from "./log-buffer.ts";
 
 export type LogLevel = "info" | "warn" | "error" | "silent";

@@ -1,6 +1,6 @@
 /** Reads the bytes of a request body once, within their limits. */
 import { GatewayError, invalidRequest } from "../core/error.ts";
-import type { Clock } from "../gateway/clock.ts";
+import type { Clock } from "../gateway/delivery/clock.ts";
 import { RequestBody } from "./request-body.ts";
 import type { UploadLimits } from "./upload.ts";
 import { Upload } from "./upload.ts";

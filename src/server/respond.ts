@@ -2,7 +2,7 @@
 import { randomFillSync } from "node:crypto";
 import type { GatewayError } from "../core/error.ts";
 import type { ClientCodec } from "../core/format.ts";
-import type { Answer } from "../gateway/exchange.ts";
+import type { Answer } from "../gateway/types.ts";
 
 const ID_BYTES = 18;
 /** Random bytes for many ids at once: asking for each by itself costs more than the id. */

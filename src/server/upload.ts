@@ -3,7 +3,7 @@
  * nothing. It has `bodyMs`, and a second more for every `bodyRate` bytes that have come (failure catalogue 3.2).
  */
 import { GatewayError } from "../core/error.ts";
-import type { Clock, Watcher } from "../gateway/clock.ts";
+import type { Clock, Watcher } from "../gateway/delivery/clock.ts";
 
 export interface UploadLimits {
   /** Milliseconds. */

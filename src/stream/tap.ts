@@ -2,28 +2,28 @@
  * The tap of the native lane: bytes go through unchanged, whole events at a time, and what the gateway has to know of
  * them (usage, the ending, an error) is read in passing. Only events that contain one of the format's marks are parsed.
  */
-import type { Seen, UsageRequest, Watch } from "../core/format.ts";
+import type { StreamSummary, UsageRequest, StreamObserver } from "../core/format.ts";
 import { eventsIn, lastEventEnd, parseFrames } from "./sse.ts";
 
 /** An event longer than this is passed on before it is whole, so that the gateway never holds more. Bytes. */
 const MAX_HELD = 8 * 1024 * 1024;
 
 export class Tap {
-  readonly seen: Seen = { terminated: false, complete: false };
+  readonly seen: StreamSummary = { terminated: false, complete: false };
   /** Part of an event has already been passed on: an error event must first close it with a blank line. */
   midEvent = false;
   /** At least one event (not just comments) has passed. */
   started = false;
   /** The very first event was an error: nothing of an answer has come. The same at any chunking. */
   failedFirst = false;
-  readonly watch: Watch;
+  readonly watch: StreamObserver;
   readonly #marks: RegExp;
   readonly #unasked: UsageRequest | undefined;
   #held: Uint8Array[] = [];
   #heldBytes = 0;
 
   /** @param unasked token counts were asked for in the client's place: their event is read and not passed on */
-  constructor(watch: Watch, unasked?: UsageRequest) {
+  constructor(watch: StreamObserver, unasked?: UsageRequest) {
     this.watch = watch;
     this.#unasked = unasked;
     this.#marks = marksOf(watch);
@@ -125,10 +125,10 @@ function latin(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
 }
 
-const marks = new WeakMap<Watch, RegExp>();
+const marks = new WeakMap<StreamObserver, RegExp>();
 
 /** All marks of a format in one pattern: one look at the bytes instead of one for each mark. */
-export function marksOf(watch: Watch): RegExp {
+export function marksOf(watch: StreamObserver): RegExp {
   let found = marks.get(watch);
   if (!found) marks.set(watch, (found = new RegExp(watch.marks.map(RegExp.escape).join("|"))));
   return found;

@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { builtIn } from "../../plugins/index.ts";
-import { declarationFault } from "../../src/dropped/declaration.ts";
-import { loadPlugins } from "../../src/dropped/discover.ts";
+import { declarationFault } from "../../src/external-plugins/declaration.ts";
+import { loadPlugins } from "../../src/external-plugins/discover.ts";
 import { runCommand } from "../helpers/command.ts";
 
 // Each command is a process of its own.

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadPlugins } from "../../src/dropped/discover.ts";
+import { loadPlugins } from "../../src/external-plugins/discover.ts";
 import { MAIN, runCommand } from "../helpers/command.ts";
 import { type RunningGateway, startGateway } from "../helpers/gateway.ts";
 

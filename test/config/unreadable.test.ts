@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ConfigError } from "../../src/config/error.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { loadPlugins } from "../../src/dropped/discover.ts";
+import { loadPlugins } from "../../src/external-plugins/discover.ts";
 
 const root = mkdtempSync(join(tmpdir(), "weir-unreadable-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

@@ -9,7 +9,7 @@ import { Secret } from "../../src/core/secret.ts";
 import { chatCompletionsFormat } from "../../src/formats/chat-completions/index.ts";
 import { messagesFormat } from "../../src/formats/messages/index.ts";
 import { explain } from "../../src/gateway/explain.ts";
-import { Registry } from "../../src/gateway/registry.ts";
+import { Registry } from "../../src/gateway/routing/registry.ts";
 import { scanBody } from "../../src/stream/scan.ts";
 import anthropic from "../../plugins/anthropic.ts";
 import openai from "../../plugins/openai.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { builtIn } from "../../plugins/index.ts";
 import type { Provider } from "../../src/core/provider.ts";
-import { compilePattern } from "../../src/gateway/pattern.ts";
+import { compilePattern } from "../../src/gateway/routing/pattern.ts";
 
 const folder = `${import.meta.dir}/../../plugins`;
 /** Files that are no plugin of their own. */

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Watch } from "../../src/core/format.ts";
+import type { StreamObserver } from "../../src/core/format.ts";
 import { Tap } from "../../src/stream/tap.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
 /** A small language: `done` ends it. */
-const watch: Watch = {
+const watch: StreamObserver = {
   marks: ["done"],
   frame(frame, seen) {
     if (frame.data === "done") seen.terminated = true;

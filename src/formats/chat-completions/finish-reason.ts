@@ -1,7 +1,7 @@
 /** Why an answer ended: the format's words, what vendors make of them, and the canonical ones (contract E.3, E.4). */
 import type { FinishKind, FinishReason } from "../../core/events.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
-import { lookup } from "../../core/table.ts";
+import { getOwn } from "../../core/own.ts";
 
 /** The five words of the format, and those other vendors put in their place. Others end like `stop`. */
 const KINDS: Record<string, FinishKind> = {
@@ -48,7 +48,7 @@ export function readFinishReason({
   native_finish_reason: native,
 }: JsonObject): string | undefined {
   if (typeof raw !== "string" || raw === "") return undefined;
-  return typeof native === "string" && lookup(KINDS, native.toLowerCase()) === "length" ? "length" : raw;
+  return typeof native === "string" && getOwn(KINDS, native.toLowerCase()) === "length" ? "length" : raw;
 }
 
 /** What was read of an answer, as far as the meaning of its ending depends on it. */
@@ -65,7 +65,7 @@ export interface Read {
  * running out of tokens and the filter always win.
  */
 export function decodeFinishReason(raw: string | undefined, read: Read): FinishReason {
-  const kind = kindOf(raw === undefined ? undefined : (lookup(KINDS, raw.toLowerCase()) ?? "stop"), read);
+  const kind = kindOf(raw === undefined ? undefined : (getOwn(KINDS, raw.toLowerCase()) ?? "stop"), read);
   return {
     kind,
     ...(raw !== undefined && { raw }),

@@ -6,7 +6,7 @@ import type { ReasoningBlock } from "../../core/chat.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { isObject, parseJson } from "../../core/json.ts";
 import { unwrap } from "../../core/provenance.ts";
-import { lookup } from "../../core/table.ts";
+import { getOwn } from "../../core/own.ts";
 
 /** The formats OpenRouter named, by who makes them. */
 const FORMATS: Record<string, string> = {
@@ -21,13 +21,13 @@ const OWN_FORMAT = "weir1.";
 
 /** `format` of an entry; nothing for reasoning nobody signs. */
 export function encodeOrigin(origin: string | undefined): { format?: string } {
-  return origin === undefined ? {} : { format: lookup(FORMATS, origin) ?? `${OWN_FORMAT}${origin}` };
+  return origin === undefined ? {} : { format: getOwn(FORMATS, origin) ?? `${OWN_FORMAT}${origin}` };
 }
 
 function decodeOrigin(format: Json | undefined): string | undefined {
   if (typeof format !== "string" || format === "") return undefined;
   return (
-    lookup(ORIGINS, format) ?? (format.startsWith(OWN_FORMAT) ? format.slice(OWN_FORMAT.length) : format)
+    getOwn(ORIGINS, format) ?? (format.startsWith(OWN_FORMAT) ? format.slice(OWN_FORMAT.length) : format)
   );
 }
 

@@ -1,7 +1,7 @@
 /** The sentence in a failed upstream's body, fit to reach a client. */
 import type { Json } from "../../core/json.ts";
 import { isObject, parseJson } from "../../core/json.ts";
-import { withoutKeys } from "../../core/thrown.ts";
+import { withoutKeys } from "../../core/error-text.ts";
 
 /** How deep errors are wrapped in each other before the search is given up. */
 const MAX_NESTING = 8;

@@ -4,7 +4,7 @@ import { GatewayError } from "../../core/error.ts";
 import type { HeaderReader } from "../../core/format.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { isObject, parseJson } from "../../core/json.ts";
-import { lookup } from "../../core/table.ts";
+import { getOwn } from "../../core/own.ts";
 import { readRetryAfter, readShouldRetry } from "../../stream/retry-after.ts";
 import { readSentence } from "./error-sentence.ts";
 import { text } from "./read.ts";
@@ -195,12 +195,12 @@ function kindOf(said: Said): ErrorKind {
 }
 
 function wordIn(table: Record<string, ErrorKind>, words: readonly string[]): ErrorKind | undefined {
-  return words.map((word) => lookup(table, word)).find((kind) => kind !== undefined);
+  return words.map((word) => getOwn(table, word)).find((kind) => kind !== undefined);
 }
 
 /** The account behind the gateway's credential is empty, or may spend no more: another try does not help. */
 function isOutOfFunds({ status, sentence, words, retryAfter }: Said): boolean {
-  if (words.some((word) => lookup(KIND_BY_WORD, word) === "quota")) return true;
+  if (words.some((word) => getOwn(KIND_BY_WORD, word) === "quota")) return true;
   if (status < 500 && NO_FUNDS.test(sentence)) return true;
   // A limit that ends by itself says when.
   return status === 429 && retryAfter === undefined && words.some((word) => SPEND_LIMIT.test(word));
@@ -228,7 +228,7 @@ function codeOf(kind: ErrorKind, { sentence, code, tooLong }: Said): string | un
 
 /** DeepSeek puts the type into `code`, which says nothing more. */
 function ownCode(code: string | undefined): string | undefined {
-  return code !== undefined && lookup(KIND_BY_VAGUE_WORD, code) === "invalid-request" ? undefined : code;
+  return code !== undefined && getOwn(KIND_BY_VAGUE_WORD, code) === "invalid-request" ? undefined : code;
 }
 
 /** A vendor's 4xx that blames the request is passed on as it is (400, 422). */

@@ -2,15 +2,15 @@
 import { Call } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { ClientCodec, Format } from "../../core/format.ts";
-import { clientLeft } from "../../gateway/answer-stream.ts";
-import { tellable } from "../../gateway/redact.ts";
-import { answerInTime } from "../../gateway/late-answer.ts";
-import { Deadline } from "../../gateway/deadline.ts";
+import { clientLeft } from "../../gateway/delivery/stream.ts";
+import { toClientError } from "../../gateway/delivery/redact.ts";
+import { answerInTime } from "../../gateway/delivery/held-stream.ts";
+import { Deadline } from "../../gateway/delivery/deadline.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { countTokens } from "../../gateway/count-tokens.ts";
-import type { Answer, Gateway, Incoming } from "../../gateway/exchange.ts";
-import { exchange } from "../../gateway/exchange.ts";
-import { answerHeaders } from "../../gateway/reply.ts";
+import type { Answer, Gateway, Incoming } from "../../gateway/types.ts";
+import { exchange } from "../../gateway/pipeline.ts";
+import { answerHeaders } from "../../gateway/delivery/response-headers.ts";
 import type { Admission } from "../admission.ts";
 import type { Authenticate } from "../authenticate.ts";
 import type { BodyLimits } from "../read-body.ts";
@@ -73,7 +73,7 @@ function walkRoute(
       const incoming = await readIncoming(request, call, format, context, implied);
       return respond(await walk(incoming, gateway, deadline), call.id);
     } catch (thrown) {
-      const error = tellable(call.givenUp ?? thrown, call);
+      const error = toClientError(call.abortReason ?? thrown, call);
       const response = respondError(error, format.client, call.id, answerHeaders(call));
       gateway.settler.failed(call, error, response.status);
       return response;

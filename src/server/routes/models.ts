@@ -3,7 +3,7 @@ import { GatewayError } from "../../core/error.ts";
 import { limitText } from "../../core/limit-text.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { MODEL_BYTES } from "../request-body.ts";
-import type { ModelEntry, Registry } from "../../gateway/registry.ts";
+import type { ModelEntry, Registry } from "../../gateway/routing/registry.ts";
 
 /** The gateway does not know when a model was made; both dialects demand a date. */
 const CREATED = 1_700_000_000;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { AnswerFormat, ChatRequest, ReasoningWish, Tool } from "../../../src/core/chat.ts";
+import type { AnswerFormat, ChatRequest, ReasoningOptions, Tool } from "../../../src/core/chat.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
 import { modelFacts, nearestEffort } from "../../../src/formats/chat-completions/models.ts";
 import { type CallOptions, encode } from "./make.ts";
@@ -9,7 +9,7 @@ const HI = [{ role: "user", content: "hi" }];
 
 describe("effort", () => {
   const effort = (
-    reasoning: ReasoningWish | undefined,
+    reasoning: ReasoningOptions | undefined,
     options: CallOptions = { model: "gpt-5.2" },
     parts: Partial<ChatRequest> = {},
   ) => {
@@ -17,7 +17,7 @@ describe("effort", () => {
     return [body.reasoning_effort, ...losses];
   };
 
-  const cases: [wish: ReasoningWish | undefined, sent: (string | undefined)[]][] = [
+  const cases: [wish: ReasoningOptions | undefined, sent: (string | undefined)[]][] = [
     [undefined, [undefined]],
     [{ mode: "adaptive" }, [undefined]],
     [{ mode: "adaptive", effort: "high" }, ["high"]],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Frame, Seen } from "../../../src/core/format.ts";
+import type { Frame, StreamSummary } from "../../../src/core/format.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
 import { writeFrame } from "../../../src/stream/sse.ts";
 import { Tap } from "../../../src/stream/tap.ts";
@@ -9,7 +9,7 @@ const USAGE = { prompt_tokens: 10, completion_tokens: 5, prompt_tokens_details: 
 const EXPECTED = { input: 6, cacheRead: 4, cacheWrite: 0, output: 5, reasoning: 0 };
 
 /** What the tap of the native lane sees of these frames, event by event. */
-function seen(frames: readonly Frame[]): Seen {
+function seen(frames: readonly Frame[]): StreamSummary {
   const tap = new Tap(upstream.watch);
   for (const frame of frames) tap.push(Buffer.from(writeFrame(frame)));
   return tap.seen;
@@ -195,8 +195,8 @@ describe("errors", () => {
 });
 
 describe("a JSON answer", () => {
-  const answer = (body: JsonObject): Seen => {
-    const found: Seen = { terminated: false, complete: false };
+  const answer = (body: JsonObject): StreamSummary => {
+    const found: StreamSummary = { terminated: false, complete: false };
     upstream.watch.answer(body, found);
     return found;
   };

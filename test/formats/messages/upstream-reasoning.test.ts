@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import type { ChatRequest, ReasoningWish } from "../../../src/core/chat.ts";
+import type { ChatRequest, ReasoningOptions } from "../../../src/core/chat.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
 import { encode } from "./make.ts";
 
 describe("reasoning (contract E.1.2)", () => {
-  const wish = (reasoning: ReasoningWish | undefined, model: string, parts: Partial<ChatRequest> = {}) => {
+  const wish = (reasoning: ReasoningOptions | undefined, model: string, parts: Partial<ChatRequest> = {}) => {
     const { body, losses } = encode({ reasoning, ...parts }, { model });
     return { thinking: body.thinking as unknown, output: body.output_config as unknown, losses };
   };
@@ -90,7 +90,7 @@ describe("reasoning (contract E.1.2)", () => {
   });
 
   test("G-72: off is disabled where that is allowed, else the least there is, told", () => {
-    const off: ReasoningWish = { mode: "off", effort: "none" };
+    const off: ReasoningOptions = { mode: "off", effort: "none" };
     expect(wish(off, "claude-opus-5")).toEqual({ ...nothing, thinking: { type: "disabled" } });
     expect(wish(off, "claude-opus-4-8")).toEqual({ ...nothing, thinking: { type: "disabled" } });
     expect(wish(off, "claude-opus-5-5")).toEqual({
@@ -136,7 +136,7 @@ describe("reasoning (contract E.1.2)", () => {
   });
 
   test("a client of this format means what it says: effort without thinking, its budget, its display", () => {
-    const own = (reasoning: ReasoningWish, model: string) => {
+    const own = (reasoning: ReasoningOptions, model: string) => {
       const { body, losses } = encode({ reasoning, maxTokens: 4000 }, { model, format: "messages" });
       return { thinking: body.thinking as unknown, output: body.output_config as unknown, losses };
     };

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import type { Seen } from "../../../src/core/format.ts";
+import type { StreamSummary } from "../../../src/core/format.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
 import { writeFrame } from "../../../src/stream/sse.ts";
 import { Tap } from "../../../src/stream/tap.ts";
 import { answer, client, framesOf, makeCall, reasoning, stream, text, tool, upstream } from "./make.ts";
 
-function watch(events: readonly JsonObject[]): Seen {
-  const seen: Seen = { terminated: false, complete: false };
+function watch(events: readonly JsonObject[]): StreamSummary {
+  const seen: StreamSummary = { terminated: false, complete: false };
   for (const frame of framesOf(events)) upstream.watch.frame(frame, seen);
   return seen;
 }
@@ -68,7 +68,7 @@ test("usage keeps what prices depend on, and says whether the output has been co
     known: "final",
   };
   expect(watch([start(usage), delta({ output_tokens: 16 }), stop]).usage).toMatchObject(priced as object);
-  const whole: Seen = { terminated: false, complete: false };
+  const whole: StreamSummary = { terminated: false, complete: false };
   upstream.watch.answer({ type: "message", stop_reason: "end_turn", usage }, whole);
   expect(whole.usage).toMatchObject(priced as object);
 });
@@ -104,7 +104,7 @@ describe("endings", () => {
   });
 
   test("frames that are no JSON, or of no known type, change nothing", () => {
-    const seen: Seen = { terminated: false, complete: false };
+    const seen: StreamSummary = { terminated: false, complete: false };
     upstream.watch.frame({ event: "ping", data: "" }, seen);
     upstream.watch.frame({ data: "{" }, seen);
     upstream.watch.frame({ data: '{"type":"future","usage":{"output_tokens":5}}' }, seen);
@@ -113,7 +113,7 @@ describe("endings", () => {
 });
 
 test("a JSON answer", () => {
-  const seen: Seen = { terminated: false, complete: false };
+  const seen: StreamSummary = { terminated: false, complete: false };
   upstream.watch.answer(
     { type: "message", stop_reason: "refusal", usage: { input_tokens: 3, output_tokens: 2 } },
     seen,
@@ -124,7 +124,7 @@ test("a JSON answer", () => {
     usage: { input: 3, cacheRead: 0, cacheWrite: 0, output: 2, reasoning: 0, known: "final" },
     finish: { kind: "content-filter", raw: "refusal" },
   });
-  const failed: Seen = { terminated: false, complete: false };
+  const failed: StreamSummary = { terminated: false, complete: false };
   upstream.watch.answer({ type: "error", error: { type: "api_error", message: "x" } }, failed);
   expect(failed.error?.kind).toBe("upstream");
 });

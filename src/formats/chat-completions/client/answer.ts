@@ -112,7 +112,7 @@ function settleArguments(body: JsonObject, cut: boolean, path: string, call: Cal
   const { value, repair, broken } = readToolInput(String(body.arguments));
   if (!broken) return body;
   if (cut) return undefined;
-  call.lose("repaired", `choices[0].message.${path}.arguments`, repair);
+  call.reportLoss("repaired", `choices[0].message.${path}.arguments`, repair);
   return { ...body, arguments: JSON.stringify(value) };
 }
 

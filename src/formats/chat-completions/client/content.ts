@@ -11,7 +11,7 @@ import {
   normalizeMediaType,
   parseDataUri,
 } from "../../../core/media.ts";
-import { lookup } from "../../../core/table.ts";
+import { getOwn } from "../../../core/own.ts";
 import { text } from "../../shared/read.ts";
 
 export const FORMAT = "chat-completions";
@@ -40,7 +40,7 @@ const DECODERS: Record<string, Decoder> = {
 
 function decodePart(value: Json, path: string): Block {
   if (!isObject(value)) throw invalidRequest(`Invalid '${path}': expected an object.`, path, "invalid_value");
-  const decode = lookup(DECODERS, String(value.type));
+  const decode = getOwn(DECODERS, String(value.type));
   return decode ? decode(value, path) : { type: "foreign", format: FORMAT, value };
 }
 
@@ -145,7 +145,7 @@ const TYPE_BY_EXTENSION: Record<string, string> = {
 
 function typeOfName(filename: string | undefined): string {
   const extension = /\.([a-z0-9]+)$/i.exec(filename ?? "")?.[1]?.toLowerCase() ?? "";
-  return normalizeMediaType(lookup(TYPE_BY_EXTENSION, extension) ?? "");
+  return normalizeMediaType(getOwn(TYPE_BY_EXTENSION, extension) ?? "");
 }
 
 function requiredText(value: JsonObject, field: string, path: string): string {

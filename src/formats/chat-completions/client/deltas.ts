@@ -164,7 +164,7 @@ export class DeltaWriter {
   /** The legacy form has room for one call; others are left out. */
   #functionCall(blockIndex: number, name: string): JsonObject[] {
     if (this.#toolCalls++ > 0) {
-      this.#call.lose("dropped", "functions", "a second call has no place in a legacy answer");
+      this.#call.reportLoss("dropped", "functions", "a second call has no place in a legacy answer");
       this.#open.set(blockIndex, SILENT);
       return [];
     }
@@ -186,7 +186,8 @@ export class DeltaWriter {
       delta: (text) => writeSome(input.push(text)),
       end: () => {
         const { rest, repair, broken } = input.end();
-        if (repair !== undefined) this.#call.lose("repaired", `choices[0].message.${path}.arguments`, repair);
+        if (repair !== undefined)
+          this.#call.reportLoss("repaired", `choices[0].message.${path}.arguments`, repair);
         if (broken) this.brokenCalls.push(name);
         const deltas = writeSome(rest);
         return empty ? write("{}") : deltas;

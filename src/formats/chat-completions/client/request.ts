@@ -5,13 +5,13 @@ import type {
   Block,
   CacheMark,
   ChatRequest,
-  ReasoningWish,
+  ReasoningOptions,
   Tool,
 } from "../../../core/chat.ts";
 import type { Call } from "../../../core/call.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
-import { lookup } from "../../../core/table.ts";
+import { getOwn } from "../../../core/own.ts";
 import { FORMAT } from "./content.ts";
 import { decodeMessages } from "./messages.ts";
 import { decodeToolChoice, decodeTools } from "./tools.ts";
@@ -95,7 +95,7 @@ function decodeStop(stop: Json | undefined): string[] {
  * The wish to think, from the field that says most: `thinking` (Messages shape), `reasoning` (OpenRouter shape),
  * `reasoning_effort`, and the switch of Qwen and others (contract E.1.2).
  */
-function decodeReasoningWish(body: JsonObject): ReasoningWish | undefined {
+function decodeReasoningWish(body: JsonObject): ReasoningOptions | undefined {
   const effort = isText(body.reasoning_effort) ? effortWish(body.reasoning_effort) : undefined;
   const open = isObject(body.reasoning) ? openRouterWish(body.reasoning) : undefined;
   const thinking = isObject(body.thinking) ? thinkingWish(body.thinking) : undefined;
@@ -105,19 +105,19 @@ function decodeReasoningWish(body: JsonObject): ReasoningWish | undefined {
   return undefined;
 }
 
-function effortWish(effort: string): ReasoningWish {
+function effortWish(effort: string): ReasoningOptions {
   return effort === "none" ? { mode: "off", effort } : { effort };
 }
 
-const MODES: Record<string, ReasoningWish["mode"]> = {
+const MODES: Record<string, ReasoningOptions["mode"]> = {
   disabled: "off",
   adaptive: "adaptive",
   enabled: "adaptive",
   between_tools: "between-tools",
 };
 
-function thinkingWish({ type, budget_tokens: budget, display }: JsonObject): ReasoningWish | undefined {
-  const mode = lookup(MODES, String(type));
+function thinkingWish({ type, budget_tokens: budget, display }: JsonObject): ReasoningOptions | undefined {
+  const mode = getOwn(MODES, String(type));
   if (!mode) return undefined;
   return {
     ...(mode !== "off" && isNumber(budget) ? { mode: "budget", budget } : { mode }),
@@ -125,7 +125,7 @@ function thinkingWish({ type, budget_tokens: budget, display }: JsonObject): Rea
   };
 }
 
-function openRouterWish({ effort, max_tokens: budget, enabled }: JsonObject): ReasoningWish | undefined {
+function openRouterWish({ effort, max_tokens: budget, enabled }: JsonObject): ReasoningOptions | undefined {
   if (enabled === false || effort === "none") return { mode: "off" };
   if (isNumber(budget)) return { mode: "budget", budget, ...(isText(effort) && { effort }) };
   if (isText(effort)) return { effort };

@@ -2,7 +2,7 @@
 import type { Tool, ToolChoice } from "../../../core/chat.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
-import { lookup } from "../../../core/table.ts";
+import { getOwn } from "../../../core/own.ts";
 import { decodeCache, FORMAT } from "./content.ts";
 
 /** Tools of both generations: `tools`, then `functions`. */
@@ -57,7 +57,7 @@ const CHOICES: Record<string, ToolChoice> = {
 /** The choice; nothing when there is none or when it is of a kind nobody documented. */
 export function decodeToolChoice(body: JsonObject): ToolChoice | undefined {
   const choice = body.tool_choice ?? body.function_call;
-  if (typeof choice === "string") return lookup(CHOICES, choice);
+  if (typeof choice === "string") return getOwn(CHOICES, choice);
   if (!isObject(choice)) return undefined;
   if (isObject(choice.allowed_tools)) return allowedTools(choice.allowed_tools);
   const name = nameOf(choice);

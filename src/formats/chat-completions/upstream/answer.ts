@@ -44,7 +44,11 @@ function wholeChoice(given: Json, index: number, call: Call): Json {
   const cut = readFinishReason(choice) === "length";
   const calls = choice.message.tool_calls.filter(isObject).flatMap((item, place) =>
     wholeCall(item, cut, (repair) => {
-      call.lose("repaired", `choices[${index}].message.tool_calls[${place}].function.arguments`, repair);
+      call.reportLoss(
+        "repaired",
+        `choices[${index}].message.tool_calls[${place}].function.arguments`,
+        repair,
+      );
     }),
   );
   return {

@@ -66,14 +66,14 @@ function saidIn(block: Block, path: string, { call }: EncodeContext): string | u
       return undefined;
     case "foreign":
       if (block.format === FORMAT) return undefined;
-      call.lose(
+      call.reportLoss(
         block.text === undefined ? "dropped" : "converted",
         path,
         "a block this format does not know",
       );
       return block.text;
     default:
-      call.lose("dropped", path, "only text and calls can stand in an assistant message");
+      call.reportLoss("dropped", path, "only text and calls can stand in an assistant message");
       return undefined;
   }
 }
@@ -119,7 +119,7 @@ function encodeCall(
     return { type: "function", function: { name, arguments: JSON.stringify({ input: block.input }) } };
   }
   const { text, repair } = toolInputText(block.input);
-  if (repair !== undefined) call.lose("repaired", inputPath(at, call), repair);
+  if (repair !== undefined) call.reportLoss("repaired", inputPath(at, call), repair);
   return { type: "function", function: { name, arguments: text } };
 }
 
@@ -140,7 +140,7 @@ function encodeReasoning(turns: readonly PlacedTurn[], context: EncodeContext): 
   const replay = context.traits.reasoningReplay ?? "forbidden";
   for (const { block, path } of turns.flatMap(reasoningIn)) {
     if (block.origin !== undefined && block.origin !== context.provider) {
-      context.call.lose("dropped", path, "reasoning of another provider");
+      context.call.reportLoss("dropped", path, "reasoning of another provider");
       continue;
     }
     const detail = encodeDetail(block);

@@ -3,7 +3,7 @@ import type { ChatRequest } from "../../../core/chat.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
-import { lookup } from "../../../core/table.ts";
+import { getOwn } from "../../../core/own.ts";
 import { takesSampling } from "../models.ts";
 import { type EncodeContext, FORMAT } from "./context.ts";
 
@@ -52,15 +52,15 @@ export function encodeExtra(
   context: EncodeContext,
 ): JsonObject {
   for (const [format, fields] of Object.entries(request.extra))
-    if (format !== FORMAT) judgeForeign(fields, lookup(FOREIGN, format) ?? {}, context);
+    if (format !== FORMAT) judgeForeign(fields, getOwn(FOREIGN, format) ?? {}, context);
   return encodeOwn(request.extra[FORMAT] ?? {}, effort, context);
 }
 
 function judgeForeign(fields: JsonObject, policies: Record<string, Policy>, context: EncodeContext): void {
   for (const [name, value] of Object.entries(fields)) {
-    const verdict = value == null ? undefined : lookup(policies, name)?.(value, context);
+    const verdict = value == null ? undefined : getOwn(policies, name)?.(value, context);
     if (verdict === "reject") throw unsupported(name);
-    if (verdict === "drop") context.call.lose("dropped", name, "the provider has nothing like it");
+    if (verdict === "drop") context.call.reportLoss("dropped", name, "the provider has nothing like it");
   }
 }
 
@@ -68,9 +68,9 @@ function encodeOwn(fields: JsonObject, effort: string | undefined, context: Enco
   const samples = takesSampling(context.facts, effort);
   const kept = Object.entries(fields).filter(([name, value]) => {
     if (value == null) return false;
-    if (lookup(ANSWER_CHANGING, name)?.(value)) throw unsupported(name);
+    if (getOwn(ANSWER_CHANGING, name)?.(value)) throw unsupported(name);
     if (samples || !SAMPLING.has(name)) return true;
-    if (value !== 0) context.call.lose("dropped", name, "a reasoning model");
+    if (value !== 0) context.call.reportLoss("dropped", name, "a reasoning model");
     return false;
   });
   return Object.fromEntries(kept);

@@ -1,7 +1,7 @@
 /** Where in the client's own request a thing stood that is not carried over, in the spelling of its format. */
 import type { Call } from "../../../core/call.ts";
 import type { Turn } from "../../../core/chat.ts";
-import { lookup } from "../../../core/table.ts";
+import { getOwn } from "../../../core/own.ts";
 
 /** What the encoder may have to name. */
 type Field =
@@ -40,7 +40,7 @@ const OWN: Record<Field, string> = {
 };
 
 export function fieldPath(call: Call, field: Field): string {
-  return (lookup(SPELLINGS, call.format) ?? OWN)[field];
+  return (getOwn(SPELLINGS, call.format) ?? OWN)[field];
 }
 
 /**

@@ -80,7 +80,7 @@ class MessageWriter {
         const path = resultPath(paths[index]!, place, this.#context.call);
         if (id === undefined) orphans.add(block);
         else {
-          if (answers.has(id)) this.#context.call.lose("repaired", path, "a second result of one call");
+          if (answers.has(id)) this.#context.call.reportLoss("repaired", path, "a second result of one call");
           answers.set(id, { result: block, path });
         }
       }
@@ -96,7 +96,7 @@ class MessageWriter {
   }
 
   #unanswered(call: ToolCallBlock): ToolResultBlock {
-    this.#context.call.lose("synthesized", "messages", "a tool call had no result");
+    this.#context.call.reportLoss("synthesized", "messages", "a tool call had no result");
     return {
       type: "tool-result",
       id: call.id,
@@ -121,7 +121,7 @@ class MessageWriter {
   }
 
   #orphan(result: ToolResultBlock, path: string): JsonObject[] {
-    this.#context.call.lose("repaired", path, "a tool result without its call, written as text");
+    this.#context.call.reportLoss("repaired", path, "a tool result without its call, written as text");
     const parts = result.blocks.flatMap((block, index) =>
       encodePart(block, blockPath(path, index), this.#context),
     );

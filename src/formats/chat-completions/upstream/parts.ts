@@ -42,7 +42,7 @@ function markOf(cache: CacheMark | undefined, { facts }: EncodeContext): JsonObj
 
 function encodeImage(block: ImageBlock, path: string, context: EncodeContext): JsonObject {
   if (context.traits.images === false) {
-    context.call.lose("dropped", path, "the provider takes no images");
+    context.call.reportLoss("dropped", path, "the provider takes no images");
     return textPart("[image omitted]");
   }
   const { source, detail, cache } = block;
@@ -66,7 +66,8 @@ function fileId(path: string) {
 
 function encodeDocument(block: DocumentBlock, path: string, context: EncodeContext): JsonObject[] {
   const { source } = block;
-  if (block.citations) context.call.lose("dropped", `${path}.citations`, "answers will have no citations");
+  if (block.citations)
+    context.call.reportLoss("dropped", `${path}.citations`, "answers will have no citations");
   switch (source.type) {
     case "text":
       return isBlank(source.text) ? [] : [textPart(titled(block, source.text))];
@@ -146,10 +147,10 @@ function encodeForeign(block: ForeignBlock, path: string, context: EncodeContext
   if (block.instead) return encodePart(block.instead, path, context);
   if (block.text === undefined) throw unseenPart(block, path, call.model);
   if (isBlank(block.text)) {
-    call.lose("dropped", path, "blank in the words of this format");
+    call.reportLoss("dropped", path, "blank in the words of this format");
     return [];
   }
-  call.lose("converted", path, "written as text");
+  call.reportLoss("converted", path, "written as text");
   return [textPart(block.text)];
 }
 

@@ -4,7 +4,7 @@ import type { ChatRequest } from "../../../core/chat.ts";
 import { maskUser, ToolNames } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { invalidRequest } from "../../../core/error.ts";
-import { lookup } from "../../../core/table.ts";
+import { getOwn } from "../../../core/own.ts";
 import type { MaxTokensField, Traits } from "../../../core/provider.ts";
 import { modelFacts, takesSampling } from "../models.ts";
 import { type EncodeContext, FORMAT } from "./context.ts";
@@ -61,7 +61,7 @@ function encodeLimit({ maxTokens }: ChatRequest, { call, traits, facts }: Encode
   const field = limitField(call, traits);
   const most = facts?.maxOutput ?? Number.POSITIVE_INFINITY;
   if (maxTokens > most)
-    call.lose("clamped", fieldPath(call, "maxTokens"), `the model writes ${most} tokens at most`);
+    call.reportLoss("clamped", fieldPath(call, "maxTokens"), `the model writes ${most} tokens at most`);
   return { [field]: Math.min(maxTokens, most) };
 }
 
@@ -87,8 +87,8 @@ function encodeSampling(
   } else {
     // The default value says nothing: leaving it out loses nothing.
     if (temperature !== undefined && temperature !== 1)
-      call.lose("dropped", "temperature", "a reasoning model");
-    if (topP !== undefined && topP !== 1) call.lose("dropped", "top_p", "a reasoning model");
+      call.reportLoss("dropped", "temperature", "a reasoning model");
+    if (topP !== undefined && topP !== 1) call.reportLoss("dropped", "top_p", "a reasoning model");
   }
   if (topK !== undefined && traits.topK) sent.top_k = topK;
   return sent;
@@ -117,7 +117,7 @@ const TIERS: Record<string, string> = { standard_only: "default" };
 
 function encodeTier(tier: string, call: Call): string | undefined {
   if (call.format === FORMAT) return tier;
-  return lookup(TIERS, tier);
+  return getOwn(TIERS, tier);
 }
 
 /** A begun answer is left as the last message; whether the model goes on with it, nobody can promise. */
@@ -125,5 +125,5 @@ function notePrefill(request: ChatRequest, call: Call): void {
   const last = request.turns.at(-1);
   if (call.format === FORMAT || last?.role !== "assistant") return;
   if (last.blocks.some((block) => block.type === "tool-call")) return;
-  call.lose("downgraded", turnPaths(request.turns, call).at(-1)!, "the model may begin anew");
+  call.reportLoss("downgraded", turnPaths(request.turns, call).at(-1)!, "the model may begin anew");
 }

@@ -43,7 +43,11 @@ function declared(tools: readonly Tool[], context: EncodeContext): Offered[] {
     if (encoded === undefined) continue;
     const key = tool.kind === "foreign" ? `${index}` : tool.name;
     if (byName.has(key))
-      context.call.lose("dropped", `tools[${index}]`, "a second tool of one name; the last one is kept");
+      context.call.reportLoss(
+        "dropped",
+        `tools[${index}]`,
+        "a second tool of one name; the last one is kept",
+      );
     byName.set(key, { name: tool.name, tool: encoded });
   }
   if (byName.size === 0 && search !== undefined)
@@ -65,14 +69,14 @@ function encodeTool(tool: Tool, index: number, context: EncodeContext): JsonObje
   if (tool.format === FORMAT) return tool.value;
   // A typed tool of another format whose arguments are documented goes as a function.
   if (tool.parameters) return functionTool(tool, index, context);
-  context.call.lose("dropped", `tools[${index}]`, "a server tool of another vendor");
+  context.call.reportLoss("dropped", `tools[${index}]`, "a server tool of another vendor");
   return undefined;
 }
 
 function functionTool(tool: Tool, index: number, { names, traits, call }: EncodeContext): JsonObject {
   const takesStrict = traits.strictTools !== false;
   if (tool.strict && !takesStrict)
-    call.lose("dropped", `tools[${index}].strict`, "the provider does not know it");
+    call.reportLoss("dropped", `tools[${index}].strict`, "the provider does not know it");
   return {
     type: "function",
     function: {
@@ -91,7 +95,7 @@ function customTool(tool: Tool, index: number, { names, facts, call }: EncodeCon
   const described = tool.description !== undefined ? { description: tool.description } : {};
   const own = tool.format === FORMAT ? tool.value : undefined;
   if (facts?.customTools) return { type: "custom", custom: { name, ...described, ...own } };
-  call.lose("converted", `tools[${index}]`, "a custom tool goes as a function with one text argument");
+  call.reportLoss("converted", `tools[${index}]`, "a custom tool goes as a function with one text argument");
   const description = [tool.description, own?.format && `Format of the input: ${JSON.stringify(own.format)}`];
   const text = description.filter((part) => typeof part === "string").join("\n\n");
   const parameters = { type: "object", properties: { input: { type: "string" } }, required: ["input"] };
@@ -114,7 +118,7 @@ function encodeChoice(
   const forced =
     choice.type === "required" || choice.type === "tool" || (choice.type === "allowed" && choice.required);
   if (forced && context.traits.forcedToolChoice === false) {
-    context.call.lose("downgraded", "tool_choice", "the provider cannot be made to call a tool");
+    context.call.reportLoss("downgraded", "tool_choice", "the provider cannot be made to call a tool");
     return { tool_choice: "auto" };
   }
   if (choice.type === "tool") {
@@ -144,6 +148,6 @@ function encodeParallel(
   if (parallelToolCalls !== false) return {};
   if (traits.parallelToolCalls !== false && facts?.parallelToolCalls !== false)
     return { parallel_tool_calls: false };
-  call.lose("dropped", fieldPath(call, "parallelToolCalls"), "the provider does not know it");
+  call.reportLoss("dropped", fieldPath(call, "parallelToolCalls"), "the provider does not know it");
   return {};
 }

@@ -1,6 +1,6 @@
 /** What the native lane sees of chat-completions bytes it passes on: usage, the ending, an error. */
 import { mergeUsage, NO_USAGE } from "../../../core/events.ts";
-import type { Frame, Seen, Watch } from "../../../core/format.ts";
+import type { Frame, StreamSummary, StreamObserver } from "../../../core/format.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
 import { decodeFinishReason, readFinishReason } from "../finish-reason.ts";
@@ -12,7 +12,7 @@ import { errorIn } from "./errors.ts";
  * An answer is whole with `[DONE]`, or when each of its choices gave a finish reason: servers leave the terminator out.
  * Choices behind the first are marked by their index, so that one that was cut off is not taken for finished.
  */
-export const watch: Watch = {
+export const watch: StreamObserver = {
   marks: [
     "[DONE]",
     '"completion_tokens"',
@@ -25,7 +25,7 @@ export const watch: Watch = {
     '"index": 1',
   ],
   terminator: "data: [DONE]\n\n",
-  frame(frame: Frame, seen: Seen): void {
+  frame(frame: Frame, seen: StreamSummary): void {
     if (frame.data.trim() === "[DONE]") {
       seen.terminated = seen.complete = true;
       if (seen.usage) seen.usage = settleUsage(seen.usage);
@@ -36,7 +36,7 @@ export const watch: Watch = {
     if (error !== undefined && !seen.terminated) seen.error ??= decodeErrorBody(error);
     if (isObject(chunk)) read(chunk, seen);
   },
-  answer(body: JsonObject, seen: Seen): void {
+  answer(body: JsonObject, seen: StreamSummary): void {
     const error = errorIn({ data: "" }, body);
     if (error !== undefined) seen.error = decodeErrorBody(error);
     else read(body, seen);
@@ -46,15 +46,15 @@ export const watch: Watch = {
 };
 
 /** Indexes of the choices of a passing answer, and whether each has ended. */
-const choicesOf = new WeakMap<Seen, Map<number, boolean>>();
+const choicesOf = new WeakMap<StreamSummary, Map<number, boolean>>();
 
-function read(body: JsonObject, seen: Seen): void {
+function read(body: JsonObject, seen: StreamSummary): void {
   if (Array.isArray(body.choices)) noteChoices(body.choices, seen);
   const usage = readUsage(body, seen.complete);
   if (usage) seen.usage = mergeUsage(seen.usage ?? NO_USAGE, usage);
 }
 
-function noteChoices(choices: readonly Json[], seen: Seen): void {
+function noteChoices(choices: readonly Json[], seen: StreamSummary): void {
   if (choices.length === 0) return;
   let ended = choicesOf.get(seen);
   if (!ended) choicesOf.set(seen, (ended = new Map()));
@@ -62,7 +62,7 @@ function noteChoices(choices: readonly Json[], seen: Seen): void {
   seen.complete = seen.finished = [...ended.values()].every(Boolean);
 }
 
-function noteChoice(choice: JsonObject, ended: Map<number, boolean>, seen: Seen): void {
+function noteChoice(choice: JsonObject, ended: Map<number, boolean>, seen: StreamSummary): void {
   const index = typeof choice.index === "number" ? choice.index : 0;
   const raw = readFinishReason(choice);
   ended.set(index, raw !== undefined || ended.get(index) === true);

@@ -1,5 +1,5 @@
 /** Effort and answer format: what is wished of the answer, and what the provider can be told (contract E.2.1, E.2.2). */
-import type { AnswerFormat, ChatRequest, ReasoningWish } from "../../../core/chat.ts";
+import type { AnswerFormat, ChatRequest, ReasoningOptions } from "../../../core/chat.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { COMMON_EFFORTS, nearestEffort } from "../models.ts";
@@ -38,7 +38,7 @@ function wishedEffort({ reasoning, turns, extra }: ChatRequest): string | undefi
 
 function permitted(
   wished: string,
-  reasoning: ReasoningWish | undefined,
+  reasoning: ReasoningOptions | undefined,
   { call, traits, facts }: EncodeContext,
 ): string | undefined {
   const path = fieldPath(
@@ -49,16 +49,17 @@ function permitted(
   const deaf = traits.reasoningEffort === false || levels.length === 0;
   if (wished === "none" && (deaf || !facts)) {
     // A model without a switch does what it does; for one that does not think this is what was wished.
-    if (facts?.efforts.length !== 0) call.lose("dropped", path, "the provider cannot be told not to think");
+    if (facts?.efforts.length !== 0)
+      call.reportLoss("dropped", path, "the provider cannot be told not to think");
     return undefined;
   }
   if (deaf) {
-    call.lose("dropped", path, "the model takes no effort");
+    call.reportLoss("dropped", path, "the model takes no effort");
     return undefined;
   }
   const effort = nearestEffort(wished, levels);
   if (effort !== wished && reasoning?.mode !== "budget")
-    call.lose("clamped", path, "the nearest level the model takes");
+    call.reportLoss("clamped", path, "the nearest level the model takes");
   return effort;
 }
 
@@ -70,7 +71,7 @@ function withoutEffortForTools(
 ): string | undefined {
   if (!facts?.toolsWithoutEffort || tools.length === 0 || effort === "none") return effort;
   if (effort === undefined && facts.defaultEffort === "none") return undefined;
-  call.lose(
+  call.reportLoss(
     "downgraded",
     fieldPath(call, "effort"),
     "the model takes tools on this endpoint only without reasoning",
@@ -94,7 +95,7 @@ export function encodeAnswerFormat(
     return support === "prompt" ? { instruction: ANY_OBJECT } : { field: { type: "json_object" } };
   if (support === "native")
     return { field: { type: "json_schema", json_schema: encodeSchema(format, call.format) } };
-  call.lose("downgraded", fieldPath(call, "answerFormat"), "the schema is asked for in the prompt");
+  call.reportLoss("downgraded", fieldPath(call, "answerFormat"), "the schema is asked for in the prompt");
   const instruction = `Respond with one JSON object only, without any text around it, that fits this JSON schema:\n${JSON.stringify(format.schema)}`;
   return support === "prompt" ? { instruction } : { field: { type: "json_object" }, instruction };
 }

@@ -87,6 +87,6 @@ class Sum {
 function readInput(text: string, cut: boolean, path: string, call: Call): Json | undefined {
   const { value, repair, broken } = readToolInput(text);
   if (broken && cut) return undefined;
-  if (repair !== undefined) call.lose("repaired", path, repair);
+  if (repair !== undefined) call.reportLoss("repaired", path, repair);
   return value;
 }

@@ -215,7 +215,7 @@ class ToolCallWriter extends Writer implements BlockWriter {
     if (this.#isCustom) this.#fragment('"}');
     const { rest, repair, broken } = this.#input.end();
     this.#emit(rest);
-    if (repair !== undefined) this.#call.lose("repaired", `content[${this.index}].input`, repair);
+    if (repair !== undefined) this.#call.reportLoss("repaired", `content[${this.index}].input`, repair);
     if (broken) this.brokenCall = this.#start.name;
     this.stop();
   }

@@ -1,6 +1,6 @@
 /** A Messages request → the canonical request. */
 import type { Call } from "../../../core/call.ts";
-import type { AnswerFormat, Block, ChatRequest, ReasoningWish, Turn } from "../../../core/chat.ts";
+import type { AnswerFormat, Block, ChatRequest, ReasoningOptions, Turn } from "../../../core/chat.ts";
 import { GatewayError } from "../../../core/error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
@@ -37,7 +37,7 @@ const CANONICAL = new Set([
 export function decodeRequest(body: JsonObject, call: Call): ChatRequest {
   if (body.thread != null) refuseThread(call);
   const messages = list(body.messages);
-  const lose: Lose = (path) => call.lose("dropped", bracketPath(path));
+  const lose: Lose = (path) => call.reportLoss("dropped", bracketPath(path));
   const thinking = decodeThinking(body.thinking);
   const output = isObject(body.output_config) ? body.output_config : {};
   const user = isObject(body.metadata) ? text(body.metadata.user_id) : undefined;
@@ -124,8 +124,8 @@ function isCleared(index: number, messages: readonly Json[]): boolean {
   });
 }
 
-const MODES: ReadonlyMap<string, ReasoningWish["mode"]> = new Map(
-  Object.entries<ReasoningWish["mode"]>({
+const MODES: ReadonlyMap<string, ReasoningOptions["mode"]> = new Map(
+  Object.entries<ReasoningOptions["mode"]>({
     disabled: "off",
     adaptive: "adaptive",
     enabled: "budget",
@@ -134,18 +134,21 @@ const MODES: ReadonlyMap<string, ReasoningWish["mode"]> = new Map(
 );
 
 /** The wish in `thinking`, and the members of it that have no canonical place. */
-function decodeThinking(thinking: Json | undefined): { wish?: ReasoningWish; rest?: JsonObject } {
+function decodeThinking(thinking: Json | undefined): { wish?: ReasoningOptions; rest?: JsonObject } {
   if (!isObject(thinking)) return {};
   const mode = MODES.get(String(thinking.type));
   if (!mode) return { rest: thinking };
   const { type: _type, budget_tokens, display, ...rest } = thinking;
-  const wish: ReasoningWish = { mode };
+  const wish: ReasoningOptions = { mode };
   if (mode === "budget" && typeof budget_tokens === "number") wish.budget = budget_tokens;
   if (typeof display === "string") wish.display = display;
   return { wish, rest: Object.keys(rest).length > 0 ? rest : undefined };
 }
 
-function withEffort(wish: ReasoningWish | undefined, effort: string | undefined): ReasoningWish | undefined {
+function withEffort(
+  wish: ReasoningOptions | undefined,
+  effort: string | undefined,
+): ReasoningOptions | undefined {
   return effort === undefined ? wish : { ...wish, effort };
 }
 

@@ -31,7 +31,7 @@ export function bindAnswer(
 ): BoundAnswer {
   const { answerFormat } = request;
   if (answerFormat?.type === "json") {
-    call.lose("downgraded", fieldPath("answerFormat", call), "asked for in the system prompt");
+    call.reportLoss("downgraded", fieldPath("answerFormat", call), "asked for in the system prompt");
     return { tools: [], sentence: "Respond with one JSON object only." };
   }
   if (answerFormat?.type !== "json-schema") return { tools: [] };
@@ -39,13 +39,17 @@ export function bindAnswer(
   switch (wayOf(request, answerFormat, facts, call, clean)) {
     case "native":
       if (clean.changed)
-        call.lose("converted", fieldPath("answerFormat", call), "constraints are described, not enforced");
+        call.reportLoss(
+          "converted",
+          fieldPath("answerFormat", call),
+          "constraints are described, not enforced",
+        );
       return { tools: [], format: { type: "json_schema", schema: clean.schema } };
     case "tool":
-      call.lose("downgraded", fieldPath("answerFormat", call), "the answer is given through a tool");
+      call.reportLoss("downgraded", fieldPath("answerFormat", call), "the answer is given through a tool");
       return respondTool(request, answerFormat, hasTools, facts, call);
     case "prompt":
-      call.lose("downgraded", fieldPath("answerFormat", call), "asked for in the system prompt");
+      call.reportLoss("downgraded", fieldPath("answerFormat", call), "asked for in the system prompt");
       return {
         tools: [],
         sentence: `Respond with one JSON object only, which follows this JSON schema:\n${JSON.stringify(answerFormat.schema)}`,

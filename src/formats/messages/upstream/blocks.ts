@@ -70,7 +70,7 @@ function encodeForeign(block: ForeignBlock, path: string, encoding: Encoding): J
   if (block.format === FORMAT) return [{ ...(block.value as JsonObject) }];
   if (block.instead) return encodeContent(block.instead, path, encoding);
   if (block.text === undefined) throw unseenPart(block, path, encoding.call.model);
-  encoding.call.lose("converted", path, "written as text");
+  encoding.call.reportLoss("converted", path, "written as text");
   return textBlock(block.text);
 }
 
@@ -82,7 +82,7 @@ const IMAGE_TYPES = new Set(["image/jpeg", "image/png", "image/gif", "image/webp
 
 function encodeImage(block: ImageBlock, path: string, encoding: Encoding): JsonObject[] {
   if (encoding.call.target?.provider.traits?.images === false) {
-    encoding.call.lose("dropped", path, "the provider takes no images");
+    encoding.call.reportLoss("dropped", path, "the provider takes no images");
     return [{ type: "text", text: "[image omitted]" }];
   }
   if (block.source.type !== "base64")
@@ -129,7 +129,7 @@ function isPublicHttps(text: string): boolean {
 }
 
 function encodeDocument(block: DocumentBlock, path: string, encoding: Encoding): JsonObject[] {
-  if (block.citations && encoding.bound) encoding.call.lose("dropped", `${path}.citations`);
+  if (block.citations && encoding.bound) encoding.call.reportLoss("dropped", `${path}.citations`);
   const source = encodeDocumentSource(block, path, encoding);
   if (!source) return [];
   return [
@@ -201,6 +201,6 @@ function encodeReasoning(block: ReasoningBlock, path: string, { call, facts }: E
   if (!facts.claude && replay !== "forbidden" && block.text && !block.signature)
     return [{ type: "thinking", thinking: block.text, signature: "" }];
   if (block.text || block.signature || block.redacted)
-    call.lose("dropped", path, "reasoning another model signed");
+    call.reportLoss("dropped", path, "reasoning another model signed");
   return [];
 }

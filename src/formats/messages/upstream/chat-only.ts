@@ -49,7 +49,7 @@ export function checkChatOnly(request: ChatRequest, call: Call): void {
         field,
         "unsupported_value",
       );
-    if (TOLD.get(field)?.(value)) call.lose("dropped", field);
+    if (TOLD.get(field)?.(value)) call.reportLoss("dropped", field);
   }
 }
 

@@ -1,6 +1,6 @@
 /** How much to think: the canonical wish → `thinking` and `output_config.effort` (contract E.1.2). */
 import type { Call } from "../../../core/call.ts";
-import type { ChatRequest, ReasoningWish } from "../../../core/chat.ts";
+import type { ChatRequest, ReasoningOptions } from "../../../core/chat.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { ModelFacts } from "../catalogue.ts";
 import { FORMAT } from "./blocks.ts";
@@ -48,7 +48,7 @@ export function encodeReasoning(
   facts: ModelFacts,
   call: Call,
 ): EncodedReasoning {
-  const wish: ReasoningWish = {
+  const wish: ReasoningOptions = {
     ...request.reasoning,
     ...(effortOfTurns !== undefined && { effort: effortOfTurns }),
   };
@@ -64,13 +64,13 @@ export function encodeReasoning(
   if (facts.thinking.includes("adaptive") && !keepsBudget)
     return adaptive(wish, effort, request, facts, call);
   if (!facts.thinking.includes("enabled")) {
-    call.lose("dropped", fieldPath("thinking", call), "the model does not think");
+    call.reportLoss("dropped", fieldPath("thinking", call), "the model does not think");
     return { effort };
   }
   return { ...budgeted(wish, maxTokens, request, facts, call), effort };
 }
 
-function switchOff(wish: ReasoningWish, facts: ModelFacts, call: Call): EncodedReasoning {
+function switchOff(wish: ReasoningOptions, facts: ModelFacts, call: Call): EncodedReasoning {
   const path = fieldPath("thinking", call);
   const effort = wish.effort === "none" ? undefined : clampEffort(wish.effort, facts, call);
   if (facts.thinking.includes("disabled")) {
@@ -78,15 +78,15 @@ function switchOff(wish: ReasoningWish, facts: ModelFacts, call: Call): EncodedR
       return effort === undefined ? offByDefault(facts) : { ...offByDefault(facts), effort };
     // Models that think by default can be told not to, though not at the two highest efforts.
     const tooHigh = effort === "xhigh" || effort === "max";
-    if (tooHigh) call.lose("clamped", fieldPath("effort", call));
+    if (tooHigh) call.reportLoss("clamped", fieldPath("effort", call));
     return { thinking: { type: "disabled" }, effort: tooHigh ? "high" : effort };
   }
   if (facts.thinking.includes("between_tools")) {
-    call.lose("downgraded", path, "the model thinks between tool calls only");
+    call.reportLoss("downgraded", path, "the model thinks between tool calls only");
     return { thinking: { type: "between_tools" }, effort };
   }
   if (facts.thinking.length === 0) return { effort };
-  call.lose("downgraded", path, "the model always thinks; its effort is low");
+  call.reportLoss("downgraded", path, "the model always thinks; its effort is low");
   return { effort: "low" };
 }
 
@@ -96,7 +96,7 @@ function offByDefault(facts: ModelFacts): EncodedReasoning {
 }
 
 function adaptive(
-  wish: ReasoningWish,
+  wish: ReasoningOptions,
   effort: string | undefined,
   request: ChatRequest,
   facts: ModelFacts,
@@ -105,7 +105,7 @@ function adaptive(
   const { budget } = wish;
   const nearest = budget === undefined ? undefined : NEAREST.find(([below]) => budget < below)?.[1];
   if (wish.mode === "budget" && call.format === FORMAT)
-    call.lose("converted", "thinking", "the model takes an effort instead of a budget");
+    call.reportLoss("converted", "thinking", "the model takes an effort instead of a budget");
   return {
     thinking: { type: "adaptive", ...display(wish, request, facts, call) },
     effort: effort ?? clampEffort(nearest, facts, call),
@@ -113,7 +113,7 @@ function adaptive(
 }
 
 function budgeted(
-  wish: ReasoningWish,
+  wish: ReasoningOptions,
   maxTokens: number,
   request: ChatRequest,
   facts: ModelFacts,
@@ -125,7 +125,7 @@ function budgeted(
     return { thinking: { type: "enabled", budget_tokens: wanted, ...shown } };
   const most = Math.floor(BUDGET_SHARE * maxTokens);
   if (most < MIN_BUDGET) {
-    call.lose("dropped", fieldPath("thinking", call), "the output limit leaves no room for thinking");
+    call.reportLoss("dropped", fieldPath("thinking", call), "the output limit leaves no room for thinking");
     return {};
   }
   return {
@@ -134,7 +134,7 @@ function budgeted(
 }
 
 /** What the client said; else whoever asked for thinking also wants to see it, unless it said not to. */
-function display(wish: ReasoningWish, request: ChatRequest, facts: ModelFacts, call: Call): JsonObject {
+function display(wish: ReasoningOptions, request: ChatRequest, facts: ModelFacts, call: Call): JsonObject {
   if (wish.display !== undefined) return { display: wish.display };
   if (call.format === FORMAT) return {};
   return facts.showsReasoning || request.style.hideReasoning ? {} : { display: "summarized" };
@@ -148,6 +148,6 @@ function clampEffort(effort: string | undefined, facts: ModelFacts, call: Call):
   const lower = facts.efforts.findLast((known) => EFFORTS.indexOf(known) <= rank);
   // Where only budgets are known, the word becomes one (contract E.1.2); nothing is lost by that.
   if (lower !== undefined || !facts.thinking.includes("enabled"))
-    call.lose("clamped", fieldPath("effort", call));
+    call.reportLoss("clamped", fieldPath("effort", call));
   return lower;
 }

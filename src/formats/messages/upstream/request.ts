@@ -70,7 +70,7 @@ export function encodeRequest(request: ChatRequest, call: Call): JsonObject {
 function encodeMaxTokens(wanted: number | undefined, facts: ModelFacts, call: Call): number {
   if (wanted === undefined) return defaultMaxTokens(facts);
   if (wanted > facts.maxTokens)
-    call.lose("clamped", "max_tokens", `the model writes at most ${facts.maxTokens}`);
+    call.reportLoss("clamped", "max_tokens", `the model writes at most ${facts.maxTokens}`);
   return Math.min(wanted, facts.maxTokens);
 }
 
@@ -104,7 +104,7 @@ function settleThinking(
       ? "the reasoning in front of the last tool call is missing"
       : undefined;
   if (reason === undefined) return reasoning;
-  call.lose("dropped", fieldPath("thinking", call), reason);
+  call.reportLoss("dropped", fieldPath("thinking", call), reason);
   return { ...reasoning, thinking: undefined };
 }
 
@@ -121,7 +121,7 @@ function isMidToolUseUnsigned(messages: readonly Draft[]): boolean {
 function encodeSampling(request: ChatRequest, thinks: boolean, facts: ModelFacts, call: Call): JsonObject {
   const { temperature, topP, topK } = request;
   const drop = (field: string) =>
-    call.lose("dropped", field, thinks ? "the model thinks" : "the model samples by itself");
+    call.reportLoss("dropped", field, thinks ? "the model thinks" : "the model samples by itself");
   if (!facts.sampling || (thinks && facts.claude)) {
     const keepsTopP = facts.sampling && topP !== undefined && topP >= 0.95 && topP <= 1;
     if (temperature !== undefined) drop("temperature");
@@ -129,9 +129,9 @@ function encodeSampling(request: ChatRequest, thinks: boolean, facts: ModelFacts
     if (topK !== undefined) drop("top_k");
     return keepsTopP ? { top_p: topP } : {};
   }
-  if (temperature !== undefined && temperature > 1) call.lose("clamped", "temperature");
+  if (temperature !== undefined && temperature > 1) call.reportLoss("clamped", "temperature");
   const both = facts.claude && temperature !== undefined && topP !== undefined;
-  if (both) call.lose("dropped", "top_p", "only one of temperature and top_p is taken");
+  if (both) call.reportLoss("dropped", "top_p", "only one of temperature and top_p is taken");
   return {
     ...(temperature !== undefined && { temperature: Math.min(1, temperature) }),
     ...(topP !== undefined && !both && { top_p: topP }),
@@ -141,7 +141,7 @@ function encodeSampling(request: ChatRequest, thinks: boolean, facts: ModelFacts
 
 function encodeStop(stop: readonly string[], call: Call): JsonObject {
   const kept = stop.filter((text) => text.trim() !== "");
-  if (kept.length < stop.length) call.lose("dropped", fieldPath("stop", call), "blank stop sequences");
+  if (kept.length < stop.length) call.reportLoss("dropped", fieldPath("stop", call), "blank stop sequences");
   return kept.length > 0 ? { stop_sequences: kept } : {};
 }
 
@@ -200,7 +200,7 @@ const SERVICE_TIERS: ReadonlyMap<string, string> = new Map(
 function encodeServiceTier(tier: string | undefined, facts: ModelFacts, call: Call): JsonObject {
   if (tier === undefined || tier === "auto") return {};
   if (tier === "flex" || tier === "fast" || !SERVICE_TIERS.has(tier))
-    call.lose(tier === "flex" ? "converted" : "dropped", "service_tier");
+    call.reportLoss(tier === "flex" ? "converted" : "dropped", "service_tier");
   const word = SERVICE_TIERS.get(tier);
   return word !== undefined && facts.claude ? { service_tier: word } : {};
 }

@@ -15,7 +15,7 @@ export function withoutSealed(body: JsonObject, call: Call): JsonObject {
     const content = message.content.filter((block, place) => {
       const sealed = isSealed(block);
       if (sealed)
-        call.lose("dropped", `messages[${index}].content[${place}]`, "reasoning another model signed");
+        call.reportLoss("dropped", `messages[${index}].content[${place}]`, "reasoning another model signed");
       return !sealed;
     });
     if (content.length === message.content.length) return [message];

@@ -50,11 +50,12 @@ function answerCalls(draft: Draft, calls: readonly DraftBlock[], ids: ToolIds, c
     }
     const id = answeredId(block, unnamed, answers, ids);
     if (id === undefined) {
-      call.lose("repaired", block.path, "a result without a call, written as text");
+      call.reportLoss("repaired", block.path, "a result without a call, written as text");
       rest.push(...writeOrphan(block));
       continue;
     }
-    if (answers.has(id)) call.lose("repaired", block.path, "a second result of one call; the last one stays");
+    if (answers.has(id))
+      call.reportLoss("repaired", block.path, "a second result of one call; the last one stays");
     answers.set(id, { ...block, wire: { ...block.wire, tool_use_id: id } });
   }
   const results = calls.map(
@@ -89,7 +90,7 @@ function answeredId(
 }
 
 function missing(id: string, path: string, call: Call): DraftBlock {
-  call.lose("synthesized", path, "the call has no result");
+  call.reportLoss("synthesized", path, "the call has no result");
   return { wire: { type: "tool_result", tool_use_id: id, content: NO_RESULT, is_error: true }, path };
 }
 

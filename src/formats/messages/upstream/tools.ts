@@ -38,7 +38,8 @@ export function encodeTools(
     const path: PathOf = (member) => toolPath(request, index, call, member);
     const wire = encodeTool(tool, path, names, strict, call);
     if (!wire) continue;
-    if (tools.delete(tool.name)) call.lose("dropped", path(), "two tools of one name; the last one stays");
+    if (tools.delete(tool.name))
+      call.reportLoss("dropped", path(), "two tools of one name; the last one stays");
     tools.set(tool.name, { name: tool.name, wire });
   }
   return choose(request, [...tools.values()], names, facts, call);
@@ -53,7 +54,7 @@ function encodeTool(
 ): JsonObject | undefined {
   const own = tool.format === FORMAT ? tool.value : undefined;
   if (tool.kind === "foreign") {
-    if (!own) call.lose("dropped", path());
+    if (!own) call.reportLoss("dropped", path());
     return own && withCache({ ...own }, tool);
   }
   // A typed tool of this format is its declaration; what other formats see of it is only a reading.
@@ -61,7 +62,7 @@ function encodeTool(
   const declared = tool.kind === "custom" ? asFunction(tool, path, call) : tool;
   const flat = flattenRoot(declared.parameters ?? { type: "object", properties: {} });
   if (flat.changed)
-    call.lose("converted", path("parameters"), "alternatives at the root of the schema are merged");
+    call.reportLoss("converted", path("parameters"), "alternatives at the root of the schema are merged");
   const schema = tool.strict ? strict.admit(flat.schema, path, call) : undefined;
   return withCache(
     {
@@ -85,7 +86,7 @@ function withCache(wire: JsonObject, tool: Tool): JsonObject {
 /** A free-form tool takes its text in one member; a grammar can only be described. */
 function asFunction(tool: Tool, path: PathOf, call: Call): Tool {
   const grammar = findGrammar(tool.value);
-  if (grammar) call.lose("downgraded", path("format"), "the grammar is described, not enforced");
+  if (grammar) call.reportLoss("downgraded", path("format"), "the grammar is described, not enforced");
   const note = grammar
     ? `\n\nThe input must follow this ${grammar.syntax} grammar:\n${grammar.definition}`
     : "";
@@ -132,13 +133,14 @@ class StrictBudget {
       this.#optional + clean.optional <= STRICT_LIMITS.optional &&
       this.#unions + clean.unions <= STRICT_LIMITS.unions;
     if (!fits) {
-      call.lose("dropped", path("strict"), "the schema is not enforced");
+      call.reportLoss("dropped", path("strict"), "the schema is not enforced");
       return undefined;
     }
     this.#tools++;
     this.#optional += clean.optional;
     this.#unions += clean.unions;
-    if (clean.changed) call.lose("converted", path("parameters"), "constraints are described, not enforced");
+    if (clean.changed)
+      call.reportLoss("converted", path("parameters"), "constraints are described, not enforced");
     return clean.schema;
   }
 }
@@ -174,7 +176,7 @@ function choose(
       toolChoice?.type === "tool" ? { type: "tool", name: names.send(toolChoice.name) } : { type: "any" };
     return { tools: wires, choice: { ...choice, ...single } };
   }
-  call.lose("downgraded", "tool_choice", "asked for in the system prompt: the model cannot be forced");
+  call.reportLoss("downgraded", "tool_choice", "asked for in the system prompt: the model cannot be forced");
   return { tools: named ? [named.wire] : wires, choice: { type: "auto", ...single }, sentence: MUST_CALL };
 }
 

@@ -96,11 +96,11 @@ function encodeTurn(
       return [{ wire, path, tool: { id: block.id, name: block.name ?? "" } }];
     }
     if (turn.role === "system" && !SYSTEM_BLOCKS.has(block.type)) {
-      encoding.call.lose("dropped", path, "a system prompt is text");
+      encoding.call.reportLoss("dropped", path, "a system prompt is text");
       return [];
     }
     if (turn.role === "assistant" && isUnreadable(block)) {
-      encoding.call.lose("dropped", path, "a block this format does not know");
+      encoding.call.reportLoss("dropped", path, "a block this format does not know");
       return [];
     }
     return encodeBlock(block, path, encoding).map((wire) => ({ wire, path }));
@@ -116,7 +116,7 @@ function isUnreadable(block: Block): boolean {
 function encodeInput({ input, kind }: ToolCallBlock, path: string, { call }: Encoding): Json {
   if (kind === "custom") return { input };
   const { value, repair } = readToolInput(input);
-  if (repair !== undefined) call.lose("repaired", inputPath(path, call), repair);
+  if (repair !== undefined) call.reportLoss("repaired", inputPath(path, call), repair);
   return value;
 }
 
@@ -192,7 +192,7 @@ export function merge(drafts: readonly Draft[]): Draft[] {
 function beginWithUser(drafts: Draft[], { call }: Encoding): Draft[] {
   const [first] = drafts;
   if (!first || first.role === "user") return drafts;
-  call.lose("synthesized", first.path, "a user message in front");
+  call.reportLoss("synthesized", first.path, "a user message in front");
   return [userText(CONTINUE, first.path), ...drafts];
 }
 
@@ -210,7 +210,11 @@ export function endWithUser(drafts: Draft[], keepPrefill: boolean, { call }: Enc
   const end = last.blocks.at(-1);
   if (end && isServerBlock(end.wire)) return drafts;
   if (!keepPrefill) {
-    call.lose("synthesized", last.path, "a user message behind: the model does not continue a begun answer");
+    call.reportLoss(
+      "synthesized",
+      last.path,
+      "a user message behind: the model does not continue a begun answer",
+    );
     return [...drafts, userText(CONTINUE, last.path)];
   }
   if (end && typeof end.wire.text === "string") end.wire.text = end.wire.text.trimEnd();

@@ -1,6 +1,6 @@
 /** What the native lane sees of Messages bytes it passes on: usage, the ending, an error. */
 import { mergeUsage, NO_USAGE } from "../../../core/events.ts";
-import type { Frame, Seen, Watch } from "../../../core/format.ts";
+import type { Frame, StreamSummary, StreamObserver } from "../../../core/format.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
 import { decodeStopReason } from "../stop-reason.ts";
@@ -11,7 +11,7 @@ import { decodeErrorBody } from "../../shared/upstream-error.ts";
  * A Messages answer is whole only with `message_stop`: a stop reason without it means that the connection broke before
  * the last event, and the client's SDK treats it as broken too.
  */
-export const watch: Watch = {
+export const watch: StreamObserver = {
   marks: [
     "message_stop",
     '"output_tokens"',
@@ -21,7 +21,7 @@ export const watch: Watch = {
     "event: error",
   ],
   terminator: 'event: message_stop\ndata: {"type":"message_stop"}\n\n',
-  frame(frame: Frame, seen: Seen): void {
+  frame(frame: Frame, seen: StreamSummary): void {
     const data = parseJson(frame.data);
     if (isErrorFrame(frame, data)) {
       if (!seen.terminated) seen.error ??= decodeErrorBody(data ?? frame.data);
@@ -31,7 +31,7 @@ export const watch: Watch = {
     const read = READERS.get(String(data.type));
     if (read && !seen.terminated) read(data, seen);
   },
-  answer(body: JsonObject, seen: Seen): void {
+  answer(body: JsonObject, seen: StreamSummary): void {
     if (body.type === "error" || isObject(body.error)) {
       seen.error = decodeErrorBody(body);
       return;
@@ -52,8 +52,8 @@ export function isErrorFrame(frame: Frame, data: Json | undefined): boolean {
   );
 }
 
-const READERS: ReadonlyMap<string, (data: JsonObject, seen: Seen) => void> = new Map(
-  Object.entries<(data: JsonObject, seen: Seen) => void>({
+const READERS: ReadonlyMap<string, (data: JsonObject, seen: StreamSummary) => void> = new Map(
+  Object.entries<(data: JsonObject, seen: StreamSummary) => void>({
     message_start(data, seen) {
       if (isObject(data.message)) noteUsage(data.message.usage, seen, false);
     },
@@ -69,6 +69,6 @@ const READERS: ReadonlyMap<string, (data: JsonObject, seen: Seen) => void> = new
   }),
 );
 
-function noteUsage(usage: Json | undefined, seen: Seen, isEnd: boolean): void {
+function noteUsage(usage: Json | undefined, seen: StreamSummary, isEnd: boolean): void {
   if (isObject(usage)) seen.usage = mergeUsage(seen.usage ?? NO_USAGE, decodeUsage(usage, isEnd));
 }

@@ -1,0 +1,210 @@
+/**
+ * What a dropped file may declare, member by member. weir would ignore a member it does not know without a word (a guard
+ * that never runs, a limit that never holds), so each one is refused at load, with the name that was probably meant.
+ *
+ * The tables are keyed by the types: a type that gains a member does not compile until its table has a row for it.
+ */
+import type { ClientCodec, Format, UpstreamCodec, UsageRequest, StreamObserver } from "../core/format.ts";
+import { isObject } from "../core/json.ts";
+import type { Hooks, Plugin } from "../core/plugin.ts";
+import type { Envelope, Provider, Traits } from "../core/provider.ts";
+import { didYouMean } from "../core/suggest.ts";
+
+/**
+ * Judges one member. @param name how the message calls it: `its models`
+ * @returns what is wrong, undefined when nothing is. It never repeats a value that may be a secret.
+ */
+type Rule = (value: unknown, name: string) => string | undefined;
+
+type Table<Type> = Record<keyof Type, Rule>;
+
+const must =
+  (what: string, fits: (value: unknown) => boolean): Rule =>
+  (value, name) =>
+    value === undefined || fits(value) ? undefined : `${name} must be ${what}`;
+
+const required =
+  (rule: Rule): Rule =>
+  (value, name) =>
+    value === undefined ? `${name} is missing` : rule(value, name);
+
+const isText = (value: unknown): value is string => typeof value === "string";
+
+const text = must("a text", isText);
+const number = must("a number", Number.isFinite);
+const flag = must("true or false", (value) => typeof value === "boolean");
+const callable = must("a function", (value) => typeof value === "function");
+const texts = must("a list of texts", (value) => Array.isArray(value) && value.every(isText));
+const textMap = must("an object of texts", (value) => isObject(value) && Object.values(value).every(isText));
+const oneOf = (...words: string[]) =>
+  must(words.map((word) => `"${word}"`).join(" or "), (value) => isText(value) && words.includes(value));
+
+/** Model names or patterns. A text in the place of the list would be read letter by letter. */
+const patterns: Rule = (value, name) =>
+  isText(value)
+    ? `${name} must be a list, not a text; write [${JSON.stringify(value.slice(0, 60))}]`
+    : texts(value, name);
+
+/** Capitals, digits and underscores, as environment variables are named by custom; no vendor's key looks like that. */
+const variable = must(
+  "the name of an environment variable in capitals, such as ACME_API_KEY; the key itself has no place in the file",
+  (value) => isText(value) && /^[A-Z_][A-Z0-9_]{0,63}$/.test(value),
+);
+
+const auth = must(
+  '"bearer", "x-api-key" or a function of the key',
+  (value) => value === "bearer" || value === "x-api-key" || typeof value === "function",
+);
+
+/** An object with known members. @param label how messages call one of them: `its hook` */
+const group =
+  <Type>(label: string, table: Table<Type>): Rule =>
+  (value, name) =>
+    value === undefined
+      ? undefined
+      : isObject(value)
+        ? memberFault(value, table, label)
+        : `${name} must be an object`;
+
+/** A list of objects with known members. @param kind and `label`, the member that names one: `provider "groq": …` */
+const listOf =
+  <Type>(kind: string, label: keyof Type & string, table: Table<Type>): Rule =>
+  (value, name) => {
+    if (value === undefined) return undefined;
+    if (!Array.isArray(value) || !value.every(isObject)) return `${name} must be a list of objects`;
+    for (const [index, item] of value.entries()) {
+      const fault = memberFault(item, table, "its");
+      const shown = isText(item[label]) ? `"${item[label].slice(0, 60)}"` : `number ${index + 1}`;
+      if (fault !== undefined) return `${kind} ${shown}: ${fault}`;
+    }
+    return undefined;
+  };
+
+function memberFault<Type>(value: object, table: Table<Type>, label: string): string | undefined {
+  const known = Object.keys(table);
+  for (const name of Object.keys(value))
+    if (!known.includes(name))
+      return `${label} ${name} is unknown${didYouMean(name, known) || `; known are ${known.join(", ")}`}`;
+  for (const [name, rule] of Object.entries<Rule>(table)) {
+    const fault = rule((value as Record<string, unknown>)[name], `${label} ${name}`);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+const HOOKS: Table<Hooks> = { request: callable, answer: callable, observe: callable, done: callable };
+
+const TRAITS: Table<Traits> = {
+  maxTokensField: oneOf("max_tokens", "max_completion_tokens"),
+  systemPlacement: oneOf("anywhere", "first-only"),
+  forcedToolChoice: flag,
+  jsonSchema: oneOf("native", "json-object", "prompt"),
+  reasoningReplay: oneOf("required", "optional", "forbidden"),
+  reasoningEffort: flag,
+  streamOptions: flag,
+  parallelToolCalls: flag,
+  imageInToolMessage: flag,
+  thinkTags: flag,
+  images: flag,
+  files: flag,
+  documentUrl: oneOf("document_url", "file_data"),
+  maxStop: number,
+  toolIds: oneOf("mistral"),
+  topK: flag,
+  eofIsStop: flag,
+  userField: oneOf("user", "safety_identifier"),
+  promptCacheKey: flag,
+  strictTools: flag,
+  topLevelCacheControl: flag,
+  blockBinding: flag,
+  countTokens: flag,
+};
+
+const ENVELOPE: Table<Envelope> = { without: texts, with: callable };
+
+/** Envelopes by format id. */
+const envelopes: Rule = (value, name) => {
+  if (value === undefined) return undefined;
+  if (!isObject(value)) return `${name} must be an object of formats`;
+  for (const [format, envelope] of Object.entries(value)) {
+    const fault = group("its", ENVELOPE)(envelope, `${name}.${format.slice(0, 60)}`);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+};
+
+const PROVIDER: Table<Provider> = {
+  name: required(text),
+  models: patterns,
+  speaks: textMap,
+  baseUrl: text,
+  host: group("its host's", { variable: required(variable), port: required(number), path: required(text) }),
+  apiKey: variable,
+  auth,
+  headers: textMap,
+  traits: group("its trait", TRAITS),
+  envelope: envelopes,
+  patch: callable,
+  generate: callable,
+  liveModels: flag,
+  catalog: patterns,
+};
+
+const WATCH: Table<StreamObserver> = {
+  marks: required(texts),
+  terminator: text,
+  frame: required(callable),
+  answer: required(callable),
+};
+
+const CLIENT: Table<ClientCodec> = {
+  path: required(text),
+  countPath: text,
+  clientHeaders: texts,
+  schema: required(must("an object", isObject)),
+  checkRequest: required(callable),
+  decodeRequest: required(callable),
+  encodeAnswer: required(callable),
+  encodeStream: required(callable),
+  encodeError: required(callable),
+  encodeStreamError: required(callable),
+  heartbeat: required(text),
+};
+
+const USAGE_REQUEST: Table<UsageRequest> = {
+  member: required(text),
+  ask: required(callable),
+  isAnswer: required(callable),
+};
+
+const UPSTREAM: Table<UpstreamCodec> = {
+  encodeRequest: required(callable),
+  decodeAnswer: required(callable),
+  decodeStream: required(callable),
+  withoutSealed: callable,
+  decodeError: required(callable),
+  watch: required(group("the watch's", WATCH)),
+  usageRequest: group("the usage request's", USAGE_REQUEST),
+  requestHeaders: required(texts),
+  answerHeaders: required(texts),
+};
+
+const FORMAT: Table<Format> = {
+  id: required(text),
+  client: group("the client codec's", CLIENT),
+  upstream: group("the upstream codec's", UPSTREAM),
+};
+
+const PLUGIN: Table<Plugin> = {
+  name: must("a text", isText),
+  providers: listOf<Provider>("provider", "name", PROVIDER),
+  formats: listOf<Format>("format", "id", FORMAT),
+  hooks: group("its hook", HOOKS),
+};
+
+/** @returns the first thing that is wrong with a file's default export, as a clause; undefined when nothing is */
+export function declarationFault(exported: unknown): string | undefined {
+  if (!isObject(exported)) return "has no default export; write `export default definePlugin({ … })`";
+  if (!isText(exported["name"]) || exported["name"] === "") return "its default export has no name";
+  return memberFault(exported, PLUGIN, "its");
+}

@@ -1,0 +1,169 @@
+/**
+ * Dropped plugins: finds the files, checks and rehearses them, imports them. The same text works from source and in the
+ * compiled binary because `"weir"` is served as a virtual module.
+ */
+import { readdirSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
+import { isObject } from "../core/json.ts";
+import type { Plugin } from "../core/plugin.ts";
+import { describeFileError, systemCode } from "../core/system-error.ts";
+import { withoutKeys } from "../core/error-text.ts";
+import type { LoadedPlugin } from "../gateway/routing/registry.ts";
+import { declarationFault } from "./declaration.ts";
+import { forgetModule, importedFiles } from "./imports.ts";
+import { checkFile, checkFolder } from "./inspect.ts";
+import { rehearse } from "./preflight.ts";
+import { registerWeir } from "./virtual.ts";
+
+/** A file that could not be used, and one sentence that says why and what to do. */
+export interface BrokenPlugin {
+  file: string;
+  message: string;
+}
+
+export interface Discovered {
+  plugins: LoadedPlugin[];
+  broken: BrokenPlugin[];
+}
+
+export interface DiscoverOptions {
+  dir: string;
+  /** SHA-256 digests; with any, only files that have one of them are loaded. */
+  allow: readonly string[];
+  /** Longest time a plugin's top level may take. Milliseconds. */
+  loadMs: number;
+  /** Names of files to leave out. */
+  except?: ReadonlySet<string>;
+}
+
+/**
+ * Loads the `.ts` and `.js` files directly in `dir`, in the order of their names. A missing folder holds none. Files whose
+ * names begin with `_`, and those in folders of `dir`, are no plugins; plugins may import them.
+ * @throws Error with one sentence when the folder exists and cannot be read.
+ */
+export async function loadPlugins(options: DiscoverOptions): Promise<Discovered> {
+  const found: Discovered = { plugins: [], broken: [] };
+  const blame = (file: string, cause: unknown) =>
+    void found.broken.push({ file, message: sentence(cause, file) });
+  const files = pluginFiles(options.dir).filter((file) => !options.except?.has(basename(file)));
+  if (files.length === 0) return found;
+  const inspected = inspect(files, options, blame);
+  registerWeir();
+  const faults = await rehearse([...inspected.keys()], options.loadMs);
+  for (const [file, { sha256, version }] of inspected) {
+    const fault = faults.get(file);
+    try {
+      if (fault !== undefined) throw new Error(fault);
+      found.plugins.push({ plugin: await importPlugin(file, version, options.loadMs), source: file, sha256 });
+    } catch (cause) {
+      blame(file, cause);
+    }
+  }
+  return found;
+}
+
+interface Inspected {
+  sha256: string;
+  /** Differs when the file, or one that it imports, has changed. */
+  version: string;
+}
+
+/** The files that may be run. */
+function inspect(
+  files: readonly string[],
+  { dir, allow }: DiscoverOptions,
+  blame: (file: string, cause: unknown) => void,
+): Map<string, Inspected> {
+  const inspected = new Map<string, Inspected>();
+  for (const file of files) {
+    try {
+      checkFolder(dir);
+      const sha256 = checkFile(file, allow);
+      inspected.set(file, { sha256, version: [sha256, ...checkImports(file, allow)].join("-") });
+    } catch (cause) {
+      blame(file, cause);
+    }
+  }
+  return inspected;
+}
+
+/** Digests of the imported files as they were last seen, by path. */
+const seen = new Map<string, string>();
+
+/**
+ * @returns a short digest of each file that is imported by a relative path
+ * @throws Error with a clause, as {@link checkFile}
+ */
+function checkImports(file: string, allow: readonly string[]): string[] {
+  const digests = new Map(
+    importedFiles(file).map((imported) => [imported, checkImport(file, imported, allow)]),
+  );
+  const changed = [...digests].some(([imported, sha256]) => seen.get(imported) !== sha256);
+  for (const [imported, sha256] of digests) {
+    // Also those that have not changed: they may import one that has.
+    if (changed) forgetModule(imported);
+    seen.set(imported, sha256);
+  }
+  return [...digests.values()].map((sha256) => sha256.slice(0, 16));
+}
+
+function checkImport(file: string, imported: string, allow: readonly string[]): string {
+  try {
+    checkFolder(dirname(imported));
+    return checkFile(imported, allow);
+  } catch (cause) {
+    throw new Error(`imports ${relative(dirname(file), imported)}: ${describe(cause)}`);
+  }
+}
+
+function pluginFiles(dir: string): string[] {
+  try {
+    return readdirSync(dir)
+      .filter((name) => /^[^._].*\.(ts|js|mjs)$/.test(name) && !name.endsWith(".d.ts"))
+      .sort()
+      .map((name) => join(dir, name));
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return [];
+    throw new Error(`the plugin folder ${dir} cannot be read (${describeFileError(error)})`);
+  }
+}
+
+/** The runtime keeps modules by their path and query, so another version is another module. */
+async function importPlugin(file: string, version: string, loadMs: number): Promise<Plugin> {
+  const imported = (await withTimeout(import(`${file}?${version}`), loadMs)) as { default?: unknown };
+  const fault = declarationFault(imported.default);
+  if (fault !== undefined) throw new Error(fault);
+  return imported.default as Plugin;
+}
+
+async function withTimeout<Value>(pending: Promise<Value>, loadMs: number): Promise<Value> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const giveUp = () =>
+    reject(new Error(`did not finish loading within ${loadMs / 1000} s; its top level waits for something`));
+  const timer = setTimeout(giveUp, loadMs);
+  try {
+    return await Promise.race([pending, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** `file:line:column: what`; Bun's build errors carry a position. */
+function sentence(cause: unknown, file: string): string {
+  const first = cause instanceof AggregateError ? (cause.errors[0] ?? cause) : cause;
+  const position = positionOf(first, file);
+  return `${file}${position}: ${withoutKeys(describe(first).split("\n")[0]!)}`;
+}
+
+function describe(cause: unknown): string {
+  const hasMessage = cause instanceof Error || isObject(cause);
+  return String(hasMessage ? (cause as { message?: unknown }).message : cause);
+}
+
+function positionOf(cause: unknown, file: string): string {
+  const position = (cause as { position?: { line?: number; column?: number } | null } | null)?.position;
+  if (position?.line) return `:${position.line}:${position.column ?? 1}`;
+  const stack = cause instanceof Error ? (cause.stack ?? "") : "";
+  const at = stack.indexOf(`${file}:`);
+  return at < 0 ? "" : (/^:\d+(:\d+)?/.exec(stack.slice(at + file.length))?.[0] ?? "");
+}

@@ -1,0 +1,184 @@
+/**
+ * Keeps a provider's credential out of what clients and logs see. An upstream may repeat what it was sent: in an error, in a
+ * header, in the answer itself.
+ */
+import type { Call } from "../../core/call.ts";
+import { GatewayError } from "../../core/error.ts";
+import type { ActiveProvider, Deployment, Target } from "../../core/provider.ts";
+
+const MASK = "***";
+
+/** Headers whose values are secrets, whoever set them. */
+const SECRET_HEADER = /auth|key|token|secret|cookie|password/i;
+
+/** A shorter value is no secret, and would be found in innocent words. */
+const SHORTEST = 6;
+
+/** A successful answer is masked only where what stands there can hardly be anything else. UTF-16 units. */
+const SHORTEST_IN_ANSWERS = 12;
+
+/** What is configured where a server wants no key: `no-key-required`, `not-needed`. Answers may well say so. */
+const PLACEHOLDER = /no-?(?:api-?)?key|not-?(?:needed|required|used)/i;
+
+const known = new WeakMap<ActiveProvider, readonly string[]>();
+
+function secretsOf(provider: ActiveProvider): readonly string[] {
+  let secrets = known.get(provider);
+  if (!secrets) known.set(provider, (secrets = collectSecrets(provider, provider.deployments)));
+  return secrets;
+}
+
+/** The longest first, so that none is cut in two by another; each also as JSON and URLs write it. */
+function collectSecrets(
+  { headers = {} }: ActiveProvider,
+  deployments: readonly Pick<Deployment, "credentials">[],
+): string[] {
+  const listed = Object.entries(headers).flatMap(([name, value]) =>
+    SECRET_HEADER.test(name) ? [value] : [],
+  );
+  const credentials = deployments.flatMap((deployment) => Object.values(deployment.credentials));
+  const bare = [...credentials, ...listed].map((value) => value.replace(/^(Bearer|Basic) /i, ""));
+  const written = bare.flatMap((value) => [
+    value,
+    JSON.stringify(value).slice(1, -1),
+    value.replaceAll("/", "\\/"),
+    encodeURIComponent(value.toWellFormed()),
+  ]);
+  return [...new Set(written)]
+    .filter((value) => value.length >= SHORTEST)
+    .sort((a, b) => b.length - a.length);
+}
+
+const needles = new WeakMap<Deployment, readonly Buffer[]>();
+
+/** What an answer of this target must not hold, as bytes. The upstream knows no other deployment's credential. */
+function needlesOf({ provider, deployment }: Target): readonly Buffer[] {
+  let found = needles.get(deployment);
+  if (!found) {
+    found = collectSecrets(provider, [deployment])
+      .filter((value) => value.length >= SHORTEST_IN_ANSWERS && !PLACEHOLDER.test(value))
+      .map((value) => Buffer.from(value));
+    needles.set(deployment, found);
+  }
+  return found;
+}
+
+/** Header values of a target's answer with its credential masked. */
+export function headersWithoutCredential(
+  headers: Record<string, string>,
+  target: Target,
+): Record<string, string> {
+  const masked = { ...headers };
+  for (const name in masked) masked[name] = textWithoutCredential(masked[name]!, target);
+  return masked;
+}
+
+/** A text of a target's answer with its credential masked. */
+export function textWithoutCredential(text: string, target: Target): string {
+  return needlesOf(target).reduce((left, needle) => left.replaceAll(needle.toString(), MASK), text);
+}
+
+/** A whole answer's bytes with the target's credential masked; the same bytes where it is not in them. */
+export function bytesWithoutCredential(bytes: Uint8Array, target: Target): Uint8Array {
+  return needlesOf(target).reduce(replaceIn, bytes);
+}
+
+const NOTHING = new Uint8Array(0);
+const MASK_BYTES = Buffer.from(MASK);
+const LINE_FEED = 0x0a;
+
+function replaceIn(bytes: Uint8Array, needle: Buffer): Uint8Array {
+  const buffer = asBuffer(bytes);
+  let at = buffer.indexOf(needle);
+  if (at < 0) return bytes;
+  const pieces: Uint8Array[] = [];
+  let from = 0;
+  for (; at >= 0; at = buffer.indexOf(needle, from)) {
+    pieces.push(buffer.subarray(from, at), MASK_BYTES);
+    from = at + needle.length;
+  }
+  return Buffer.concat([...pieces, buffer.subarray(from)]);
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  if (Buffer.isBuffer(bytes)) return bytes;
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/**
+ * Masks the target's credential in an answer that comes in chunks. A chunk that holds none passes as it is; only one that ends
+ * in what may be the beginning of the credential gives those bytes with the next.
+ */
+export class CredentialMask {
+  readonly #needles: readonly Buffer[];
+  #held: Uint8Array = NOTHING;
+
+  constructor(target: Target) {
+    this.#needles = needlesOf(target);
+  }
+
+  push(chunk: Uint8Array): Uint8Array {
+    if (this.#needles.length === 0) return chunk;
+    const bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
+    const clean = this.#needles.reduce(replaceIn, bytes);
+    const held = this.#beginningAtEnd(clean);
+    this.#held = held === 0 ? NOTHING : clean.slice(clean.length - held);
+    return held === 0 ? clean : clean.subarray(0, clean.length - held);
+  }
+
+  /** What is still held when the answer ends. */
+  end(): Uint8Array {
+    const held = this.#held;
+    this.#held = NOTHING;
+    return held;
+  }
+
+  /** How many of the last bytes may be the beginning of a credential. */
+  #beginningAtEnd(bytes: Uint8Array): number {
+    // Events end with a line, and no credential holds one.
+    if (bytes[bytes.length - 1] === LINE_FEED) return 0;
+    let longest = 0;
+    for (const needle of this.#needles) {
+      const first = Math.max(0, bytes.length - needle.length + 1);
+      for (let at = bytes.indexOf(needle[0]!, first); at >= 0; at = bytes.indexOf(needle[0]!, at + 1)) {
+        if (!endsWithBeginning(bytes, at, needle)) continue;
+        longest = Math.max(longest, bytes.length - at);
+        break;
+      }
+    }
+    return longest;
+  }
+}
+
+/** Masks the credentials of all providers. */
+export function secretFilter(providers: readonly ActiveProvider[]): (text: string) => string {
+  const secrets = [...new Set(providers.flatMap(secretsOf))];
+  return (text) => secrets.reduce((left, secret) => left.replaceAll(secret, MASK), text);
+}
+
+/** The text with the provider's credentials masked. */
+export function withoutSecrets(text: string, provider: ActiveProvider | undefined): string {
+  if (!provider) return text;
+  return secretsOf(provider).reduce((left, secret) => left.replaceAll(secret, MASK), text);
+}
+
+/** The bytes with the provider's credentials masked; the same bytes where there are none. */
+export function bytesWithoutSecrets(bytes: Uint8Array, provider: ActiveProvider): Uint8Array {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (!secretsOf(provider).some((secret) => buffer.includes(secret))) return bytes;
+  return Buffer.from(withoutSecrets(buffer.toString("latin1"), provider), "latin1");
+}
+
+/** Whether everything from `at` on is what the needle begins with. */
+function endsWithBeginning(bytes: Uint8Array, at: number, needle: Uint8Array): boolean {
+  for (let offset = 0; at + offset < bytes.length; offset++)
+    if (bytes[at + offset] !== needle[offset]) return false;
+  return true;
+}
+
+/** What was thrown, as the client may read it. */
+export function toClientError(thrown: unknown, call: Call): GatewayError {
+  const error = GatewayError.from(thrown);
+  error.message = withoutSecrets(error.message, call.target?.provider);
+  return error;
+}

@@ -1,0 +1,42 @@
+/** Headers that tell the client what became of its request. */
+import type { Attempt, Call } from "../../core/call.ts";
+import { writeLosses } from "../../core/loss.ts";
+
+export const STREAM_HEADERS = {
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-cache",
+  "x-accel-buffering": "no",
+};
+
+/** `x-weir-*` headers of an answer, known before its first byte. */
+export function answerHeaders(call: Call): Record<string, string> {
+  const { target, attempts, skipped } = call;
+  return {
+    ...(target && {
+      "x-weir-provider": target.provider.name,
+      ...(target.deployment.name !== target.provider.name && { "x-weir-deployment": target.deployment.name }),
+      "x-weir-model": printable(target.model),
+      "x-weir-lane": target.lane,
+    }),
+    ...(skipped.length > 0 && { "x-weir-skipped": skipped.join(", ") }),
+    ...(attempts.some(({ failure }) => failure) && {
+      "x-weir-attempts": String(attempts.length),
+      "x-weir-tried": writeTried(attempts),
+    }),
+    ...(call.losses.length > 0 && { "x-weir-warnings": writeLosses(call.losses) }),
+  };
+}
+
+/** The attempts that failed: `openai/eu:503:120ms, groq:refused:3ms`. */
+export function writeTried(attempts: readonly Attempt[]): string {
+  return attempts
+    .flatMap(({ target, failure }) =>
+      failure ? [`${target.deployment.name}:${failure.what}:${failure.ms}ms`] : [],
+    )
+    .join(", ");
+}
+
+/** Header values hold visible ASCII only; a model name may hold anything. */
+function printable(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, "?");
+}

@@ -1,0 +1,127 @@
+/**
+ * The body of a native call: the client's bytes with as few top-level members changed as possible. Key order, white
+ * space and numbers stay as the client wrote them, because prompt caches, signatures and exact numbers depend on them.
+ */
+import type { UpstreamCodec } from "../../core/format.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { parseJson } from "../../core/json.ts";
+import type { Target } from "../../core/provider.ts";
+import { editMembers } from "../../stream/scan.ts";
+import type { Incoming } from "../types.ts";
+
+export interface NativeBody {
+  /** In order; the client's bytes are not copied. */
+  pieces: Uint8Array[];
+  /** Top-level members that differ from what the client sent. */
+  changed: readonly string[];
+  /** weir asked for token counts in the client's place. */
+  asksForUsage: boolean;
+}
+
+/** What of a call its native body is made from. */
+export type NativeSource = Pick<Incoming, "call" | "bytes" | "body" | "spanOf">;
+
+/**
+ * Changes the model name where the upstream knows it by another, removes reasoning that was sealed for another vendor,
+ * and applies the provider's `envelope` and `patch`.
+ * @param askForUsage whether a stream is asked for its token counts when the client did not ask
+ */
+export function nativeBody(
+  source: NativeSource,
+  target: Target,
+  codec: UpstreamCodec,
+  askForUsage: boolean,
+): NativeBody {
+  const { call, bytes } = source;
+  const { provider } = target;
+  const edits = new Map<string, string | undefined>();
+  if (target.model !== call.model) edits.set("model", JSON.stringify(target.model));
+  const unsealed = holdsSealed(bytes) ? codec.withoutSealed?.(source.body, call) : undefined;
+  if (unsealed) noteReplaced(source.body, unsealed, edits);
+  const { without = [], with: extra } = provider.envelope?.[target.format] ?? {};
+  for (const name of without) if (source.spanOf(name)) edits.set(name, undefined);
+  for (const [name, value] of Object.entries(extra?.(call, call.stream) ?? {}))
+    edits.set(name, JSON.stringify(value));
+  const { patch } = provider;
+  if (patch) {
+    const body = { ...(unsealed ?? source.body), model: target.model };
+    for (const [name, text] of editsOf(body, (view) => patch.call(provider, view, call)))
+      edits.set(name, text);
+  }
+  const asking = askForUsage && call.stream ? usageEdit(source, codec) : undefined;
+  // A patch that edits the same member knows the host better.
+  const asksForUsage = asking !== undefined && !edits.has(asking[0]);
+  if (asksForUsage) edits.set(...asking);
+  const pieces = edits.size === 0 ? [bytes] : editMembers(bytes, edits, source.spanOf);
+  return { pieces, changed: [...edits.keys()], asksForUsage };
+}
+
+/** Whether some string of the body may be a sealed value: one search of the bytes. */
+function holdsSealed(bytes: Uint8Array): boolean {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).indexOf(SEALED) >= 0;
+}
+
+const SEALED = Buffer.from('"weir1.');
+
+function noteReplaced(before: JsonObject, after: JsonObject, edits: Map<string, string | undefined>): void {
+  for (const name of Object.keys(before))
+    if (after[name] !== before[name]) edits.set(name, JSON.stringify(after[name]));
+}
+
+function usageEdit(
+  { bytes, spanOf }: NativeSource,
+  { usageRequest }: UpstreamCodec,
+): [string, string] | undefined {
+  if (!usageRequest) return undefined;
+  const span = spanOf(usageRequest.member);
+  const given = span && parseJson(Buffer.from(bytes.subarray(span.start, span.end)).toString());
+  const asking = usageRequest.ask(given);
+  return asking === undefined ? undefined : [usageRequest.member, JSON.stringify(asking)];
+}
+
+/**
+ * Runs an edit on a copy of the body and finds the top-level members it changed, at any depth: their new value as JSON
+ * text, `undefined` for a removed one. Objects and lists are copied when the edit reads them, so that the body itself
+ * stays as it was for the next attempt and members that are not read cost nothing.
+ */
+export function editsOf(body: JsonObject, edit: (view: JsonObject) => void): Map<string, string | undefined> {
+  const view: JsonObject = {};
+  const copied = new Map<string, string>();
+  for (const [name, value] of Object.entries(body))
+    Object.defineProperty(
+      view,
+      name,
+      typeof value === "object" && value !== null ? copyOnRead(name, value, copied) : { value, ...PLAIN },
+    );
+  edit(view);
+  const edits = new Map<string, string | undefined>();
+  for (const name of Object.keys(body)) {
+    const now = Object.getOwnPropertyDescriptor(view, name);
+    if (now?.get || (now && now.value === body[name])) continue;
+    const text = JSON.stringify(now?.value) as string | undefined;
+    if (!copied.has(name) || text !== copied.get(name)) edits.set(name, text);
+  }
+  for (const name of Object.keys(view))
+    if (!Object.hasOwn(body, name) && view[name] !== undefined) edits.set(name, JSON.stringify(view[name]));
+  return edits;
+}
+
+const PLAIN = { enumerable: true, configurable: true, writable: true };
+
+/** A member that becomes a copy of `value` when it is first read. */
+function copyOnRead(name: string, value: object, copied: Map<string, string>): PropertyDescriptor {
+  return {
+    enumerable: true,
+    configurable: true,
+    get(this: JsonObject) {
+      const text = JSON.stringify(value);
+      copied.set(name, text);
+      const copy: unknown = JSON.parse(text);
+      Object.defineProperty(this, name, { value: copy, ...PLAIN });
+      return copy;
+    },
+    set(this: JsonObject, given: unknown) {
+      Object.defineProperty(this, name, { value: given, ...PLAIN });
+    },
+  };
+}

@@ -1,0 +1,318 @@
+/**
+ * The translated and the generated lane: everything goes through the canonical request and the canonical events, so that
+ * hooks, metering and encoding are written once. Read inside out, an answer is one expression:
+ * `encodeStream(answerHooks(decodeStream(frames(response.body))))`.
+ */
+import type { Call } from "../../core/call.ts";
+import type { ChatRequest } from "../../core/chat.ts";
+import { GatewayError } from "../../core/error.ts";
+import type { ChatEvent } from "../../core/events.ts";
+import type { Frame, StreamSummary, UpstreamCodec, StreamObserver } from "../../core/format.ts";
+import { isObject, parseJson } from "../../core/json.ts";
+import { marksOf } from "../../stream/tap.ts";
+import { SseParser, writeFrame } from "../../stream/sse.ts";
+import type { ByteSource } from "../delivery/stream.ts";
+import { answerStream } from "../delivery/stream.ts";
+import { generated } from "../plugins/sandbox.ts";
+import { answerHooks, fromList, tapEvents, meter, toList } from "./events.ts";
+import { timeoutsOf } from "../delivery/deadline.ts";
+import type { Answer, Gateway, Incoming } from "../types.ts";
+import { Overtime } from "../delivery/overtime.ts";
+import { PacedReader } from "../delivery/backlog.ts";
+import { rememberReasoning, restoreReasoning } from "../reasoning/cache.ts";
+import { withoutReasoning } from "../reasoning/retry-without.ts";
+import { CredentialMask } from "../delivery/redact.ts";
+import { answerHeaders, STREAM_HEADERS } from "../delivery/response-headers.ts";
+import {
+  headerFilters,
+  drainInBackground,
+  readAnswer,
+  readErrorText,
+  send,
+  upstreamHeaders,
+} from "./send.ts";
+import { refuseLosses } from "./strict.ts";
+import type { UpstreamResponse } from "./transport.ts";
+import { asksForUsage, noteUsageRefusal } from "./usage-request.ts";
+
+/** Above this many tokens an upstream is asked to stream even for a JSON answer: long silences get cut (contract E.0.4). */
+const STREAM_ABOVE_TOKENS = 8192;
+
+export async function answerTranslated(incoming: Incoming, gateway: Gateway): Promise<Answer> {
+  const { call, format, body } = incoming;
+  const request = format.client.decodeRequest(body, call);
+  call.request = request;
+  restoreReasoning(request, call, gateway.reasoning);
+  for (const hook of gateway.hooks) await hook.request?.(request, call);
+  const generate = call.target!.provider.generate;
+  const source = generate ? generated(generate, request, call) : await sendTranslated(request, call, gateway);
+  const events = observed(source, call, gateway);
+  return call.stream ? streamedAnswer(events, incoming, gateway) : jsonAnswer(events, incoming, gateway);
+}
+
+/**
+ * What is remembered is what the upstream said, before any plugin edits it. Without one that does, remembering and
+ * metering share a stage: each stage costs every event of every stream.
+ */
+function observed(source: AsyncIterable<ChatEvent>, call: Call, gateway: Gateway): AsyncIterable<ChatEvent> {
+  const { hooks, reasoning } = gateway;
+  const remember = rememberReasoning(call, reasoning);
+  if (!hooks.some((hook) => hook.answer)) return meter(source, call, hooks, remember);
+  return meter(answerHooks(tapEvents(source, remember), call, hooks), call, hooks);
+}
+
+/** A request as the upstream gets it. */
+export interface Encoded {
+  body: Uint8Array;
+  headers: Record<string, string>;
+}
+
+/**
+ * The request for the upstream, with its losses on the call.
+ * @throws GatewayError in strict mode for a loss
+ */
+export function encodeUpstream(
+  request: ChatRequest,
+  call: Call,
+  codec: UpstreamCodec,
+  gateway: Pick<Gateway, "strict">,
+): Encoded {
+  const stream =
+    request.stream || (request.maxTokens ?? 0) > STREAM_ABOVE_TOKENS || request.reasoning !== undefined;
+  const target = call.target!;
+  const { provider, format } = target;
+  const body = codec.encodeRequest({ ...request, stream }, call);
+  if (!asksForUsage(target) && codec.usageRequest) delete body[codec.usageRequest.member];
+  const { without = [], with: extra } = provider.envelope?.[format] ?? {};
+  for (const name of without) delete body[name];
+  Object.assign(body, extra?.(call, stream));
+  provider.patch?.(body, call);
+  refuseLosses(call, gateway);
+  // Headers of the client's format mean something to an upstream of the same format only.
+  const forwarded = format === call.format ? headerFilters(codec).request(call.headers) : {};
+  // Where the URL says that a stream is wanted, the body does not.
+  const streams = without.includes("stream") ? stream : body["stream"] === true;
+  return {
+    body: Buffer.from(JSON.stringify(body)),
+    headers: upstreamHeaders(target, forwarded, streams),
+  };
+}
+
+async function sendTranslated(
+  request: ChatRequest,
+  call: Call,
+  gateway: Gateway,
+): Promise<AsyncIterable<ChatEvent>> {
+  const target = call.target!;
+  const codec = gateway.registry.formats.get(target.format)!.upstream!;
+  const attempt = async (wanted: ChatRequest) =>
+    sendEncoded(encodeUpstream(wanted, call, codec, gateway), codec, call, gateway);
+  try {
+    return await attempt(request);
+  } catch (thrown) {
+    if (asksForUsage(target) && noteUsageRefusal(thrown, codec, target)) return attempt(request);
+    const again = thrown instanceof GatewayError ? withoutReasoning(request, thrown, call) : undefined;
+    if (!again) throw thrown;
+    return attempt(again);
+  }
+}
+
+async function sendEncoded(
+  { body, headers }: Encoded,
+  codec: UpstreamCodec,
+  call: Call,
+  gateway: Gateway,
+): Promise<AsyncIterable<ChatEvent>> {
+  const target = call.target!;
+  const response = await send({ target, url: target.url, body: [body], headers }, call);
+  if (!response.ok)
+    throw codec.decodeError(response.status, response.headers, await readErrorText(response, call.target!));
+  return decoded(response, codec, call, gateway);
+}
+
+/**
+ * An answer of the client's own format that came as a stream where JSON was asked for, or as JSON where a stream was:
+ * said again in the way the client expects it.
+ * @throws GatewayError `upstream` when the request asks for what only the native lane can carry.
+ */
+export async function exchangeAnswer(
+  response: UpstreamResponse,
+  codec: UpstreamCodec,
+  incoming: Incoming,
+  gateway: Gateway,
+): Promise<Answer> {
+  const { call, format, body } = incoming;
+  try {
+    call.request = format.client.decodeRequest(body, call);
+  } catch (cause) {
+    await response.body?.getReader().cancel();
+    throw new GatewayError(
+      "upstream",
+      `The provider ${call.target!.provider.name} answered ${call.stream ? "as JSON where a stream" : "with a stream where JSON"} was asked for.`,
+      { code: "upstream_invalid_answer", cause },
+    );
+  }
+  const events = observed(await decoded(response, codec, call, gateway), call, gateway);
+  return call.stream ? streamedAnswer(events, incoming, gateway) : jsonAnswer(events, incoming, gateway);
+}
+
+async function decoded(
+  response: UpstreamResponse,
+  codec: UpstreamCodec,
+  call: Call,
+  gateway: Gateway,
+): Promise<AsyncIterable<ChatEvent>> {
+  const type = response.headers.get("content-type") ?? "";
+  if (type.includes("text/event-stream") && response.body)
+    return codec.decodeStream(framesOf(response, codec, call, gateway), call);
+  return fromList(codec.decodeAnswer(await readJson(response, call), call));
+}
+
+async function readJson(response: UpstreamResponse, call: Call) {
+  const body = parseJson(new TextDecoder().decode(await readAnswer(response, call)));
+  if (isObject(body)) return body;
+  throw new GatewayError(
+    "upstream",
+    `The provider ${call.target!.provider.name} answered with something that is not an answer; check its base URL.`,
+    { code: "upstream_invalid_answer" },
+  );
+}
+
+/**
+ * The upstream's frames; what breaks the body becomes a GatewayError. Leaving early closes the connection, unless the
+ * terminator was the last thing that came: then it is kept for the next call.
+ */
+async function* framesOf(
+  response: UpstreamResponse,
+  codec: UpstreamCodec,
+  call: Call,
+  { backlog, clock }: Gateway,
+): AsyncGenerator<Frame> {
+  const reader = new PacedReader(response.body!.getReader(), call, backlog);
+  const parser = new SseParser();
+  const mask = new CredentialMask(call.target!);
+  const ending = new Ending(codec.watch);
+  const overtime = new Overtime(clock, () => void reader.cancel().catch(() => {}));
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done || !value) return;
+      for (const frame of parser.push(mask.push(value))) {
+        ending.see(frame);
+        yield frame;
+      }
+      if (ending.isDue) overtime.start();
+      else overtime.stop();
+    }
+  } catch (cause) {
+    if (call.stop.reason) throw call.stop.reason;
+    if (cause instanceof GatewayError) throw cause;
+    throw new GatewayError("upstream", "The provider's stream broke off.", {
+      code: "stream_incomplete",
+      cause,
+    });
+  } finally {
+    overtime.stop();
+    if (ending.isHere) void drainInBackground(reader);
+    else await reader.cancel().catch(() => {});
+  }
+}
+
+/** Sees in passing how far the end of a stream is. */
+class Ending {
+  readonly #watch: StreamObserver;
+  readonly #marks: RegExp;
+  readonly #seen: StreamSummary = { terminated: false, complete: false };
+
+  constructor(watch: StreamObserver) {
+    this.#watch = watch;
+    this.#marks = marksOf(watch);
+  }
+
+  see(frame: Frame): void {
+    if (this.#marks.test(frame.data)) this.#watch.frame(frame, this.#seen);
+  }
+
+  /** The terminator has come. */
+  get isHere(): boolean {
+    return this.#seen.terminated;
+  }
+
+  /** The finish reason has come and the terminator has not. */
+  get isDue(): boolean {
+    return this.#seen.finished === true && !this.#seen.terminated;
+  }
+}
+
+async function jsonAnswer(
+  events: AsyncIterable<ChatEvent>,
+  incoming: Incoming,
+  gateway: Gateway,
+): Promise<Answer> {
+  const { call, format } = incoming;
+  const body = format.client.encodeAnswer(await toList(events), call);
+  call.status = 200;
+  gateway.settler.complete(call);
+  return {
+    status: 200,
+    headers: { ...answerHeaders(call), "content-type": "application/json" },
+    body: JSON.stringify(body),
+  };
+}
+
+async function streamedAnswer(
+  events: AsyncIterable<ChatEvent>,
+  incoming: Incoming,
+  gateway: Gateway,
+): Promise<Answer> {
+  const { call, format } = incoming;
+  const source = new FrameSource(format.client.encodeStream(events, call));
+  await source.waitForFirstEvent();
+  call.status = 200;
+  const { settler, clock, timeouts } = gateway;
+  const body = answerStream(
+    source,
+    call,
+    format.client,
+    { clock, ...timeouts, gapMs: timeoutsOf(call, timeouts).gapMs },
+    {
+      complete: () => settler.complete(call),
+      failed: (error) => settler.failed(call, error),
+      cancelled: () => settler.cancelled(call),
+    },
+  );
+  return { status: 200, headers: { ...answerHeaders(call), ...STREAM_HEADERS }, body };
+}
+
+/** The client's frames as bytes. */
+class FrameSource implements ByteSource {
+  readonly #frames: AsyncIterator<Frame>;
+  #held: Frame | undefined;
+
+  constructor(frames: AsyncIterable<Frame>) {
+    this.#frames = frames[Symbol.asyncIterator]();
+  }
+
+  /** Waits for the first frame, so that a failure before it keeps its status. */
+  async waitForFirstEvent(): Promise<void> {
+    const { done, value } = await this.#frames.next();
+    if (!done) this.#held = value;
+  }
+
+  next(): Promise<Uint8Array | undefined> {
+    const held = this.#held;
+    if (!held) return this.#frames.next().then(write);
+    this.#held = undefined;
+    return Promise.resolve(encoder.encode(writeFrame(held)));
+  }
+
+  stop(): void {
+    this.#frames.return?.().catch(() => {});
+  }
+}
+
+const encoder = new TextEncoder();
+
+function write({ done, value }: IteratorResult<Frame>): Uint8Array | undefined {
+  return done ? undefined : encoder.encode(writeFrame(value));
+}

@@ -1,0 +1,99 @@
+/** The promises of `core/events.ts`, checked where a plugin makes them: an encoder relies on every one. */
+import type { ChatEvent } from "../../core/events.ts";
+import { isObject } from "../../core/json.ts";
+
+const BLOCKS = new Set(["text", "reasoning", "tool-call", "refusal", "foreign"]);
+const REASONS = new Set(["stop", "stop-sequence", "length", "tool-calls", "content-filter", "pause"]);
+const COUNTS = ["input", "cacheRead", "cacheWrite", "output", "reasoning"] as const;
+const MORE_COUNTS = [
+  "cacheWrite1h",
+  "audioIn",
+  "imageIn",
+  "audioOut",
+  "imageOut",
+  "searches",
+  "reported",
+] as const;
+
+export class EventRules {
+  #begun = false;
+  #next = 0;
+  readonly #open = new Map<number, string>();
+
+  /** @throws Error that says which rule an event breaks. */
+  check(event: ChatEvent): void {
+    const given: unknown = event;
+    if (!isObject(given))
+      throw new Error(`an event must be an object, but is ${given === null ? "null" : typeof given}`);
+    if (!this.#begun && event.type !== "message-start") fail(event, "comes before message-start");
+    switch (event.type) {
+      case "message-start":
+        return this.#start(event);
+      case "block-start":
+        return this.#startBlock(event);
+      case "block-delta":
+        return this.#delta(event);
+      case "citation":
+        if (!this.#open.has(event.index)) fail(event, `is for block ${event.index}, which is not open`);
+        return isObject(event.citation) ? undefined : fail(event, "has no citation");
+      case "block-end":
+        if (!this.#open.delete(event.index)) fail(event, `is for block ${event.index}, which is not open`);
+        return;
+      case "usage":
+        return checkUsage(event, event.usage, false);
+      case "message-end":
+        return this.#end(event);
+      default:
+        throw new Error(
+          `there is no event of the type ${JSON.stringify(String((given as { type?: unknown }).type)).slice(0, 60)}`,
+        );
+    }
+  }
+
+  #start(event: Extract<ChatEvent, { type: "message-start" }>): void {
+    if (this.#begun) fail(event, "comes twice");
+    if (typeof event.id !== "string" || typeof event.model !== "string") fail(event, "needs id and model");
+    if (event.usage !== undefined) checkUsage(event, event.usage, true);
+    this.#begun = true;
+  }
+
+  #startBlock(event: Extract<ChatEvent, { type: "block-start" }>): void {
+    const { block } = event;
+    if (!isObject(block) || !BLOCKS.has(block.type)) fail(event, "has no known block");
+    if (event.index !== this.#next) fail(event, `has the index ${event.index} instead of ${this.#next}`);
+    if (block.type === "tool-call" && (typeof block.id !== "string" || typeof block.name !== "string"))
+      fail(event, "is a tool call without id or name");
+    const overlaps = [...this.#open.values()].some(
+      (type) => type !== "tool-call" || block.type !== "tool-call",
+    );
+    if (overlaps) fail(event, "comes before the block before it has ended");
+    this.#open.set(event.index, block.type);
+    this.#next++;
+  }
+
+  #delta(event: Extract<ChatEvent, { type: "block-delta" }>): void {
+    if (!this.#open.has(event.index)) fail(event, `is for block ${event.index}, which is not open`);
+    if (typeof event.delta !== "string") fail(event, "has a delta that is no text");
+  }
+
+  #end(event: Extract<ChatEvent, { type: "message-end" }>): void {
+    if (this.#open.size > 0) fail(event, `leaves block ${[...this.#open.keys()][0]} open`);
+    if (!isObject(event.reason) || !REASONS.has(event.reason.kind)) fail(event, "has no known reason");
+    checkUsage(event, event.usage, true);
+  }
+}
+
+function checkUsage(event: ChatEvent, usage: unknown, whole: boolean): void {
+  if (!isObject(usage)) fail(event, "has no usage");
+  const counts = usage as Record<string, unknown>;
+  for (const name of [...COUNTS, ...MORE_COUNTS]) {
+    const count = counts[name];
+    const isOptional = !whole || !COUNTS.some((required) => required === name);
+    if (count === undefined && isOptional) continue;
+    if (typeof count !== "number" || !(count >= 0)) fail(event, `has a usage whose ${name} is no count`);
+  }
+}
+
+function fail(event: ChatEvent, clause: string): never {
+  throw new Error(`the event ${event.type} ${clause}`);
+}

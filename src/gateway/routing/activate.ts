@@ -1,0 +1,159 @@
+/** From what plugins declare and settings say to the providers that are on, each with the places it can be called at. */
+import type { Format } from "../../core/format.ts";
+import type { Plugin } from "../../core/plugin.ts";
+import type { ActiveProvider, Deployment, Provider } from "../../core/provider.ts";
+import type { DeploymentSettings, ProviderSettings } from "../../core/settings.ts";
+import { variableName } from "../../core/settings.ts";
+
+/** A plugin and where it came from: `built-in`, or the path of its file. */
+export interface LoadedPlugin {
+  plugin: Plugin;
+  source: string;
+  /** Digest of a dropped file, 64 hexadecimal digits. */
+  sha256?: string;
+}
+
+/** A provider that is switched off, and what would switch it on. */
+export interface OffProvider {
+  provider: Provider;
+  source: string;
+  reason: string;
+}
+
+/** One provider per name: a dropped one replaces a built-in, and a name stands for one file only. */
+export function collectProviders(
+  plugins: readonly LoadedPlugin[],
+): Map<string, { provider: Provider; source: string }> {
+  const found = new Map<string, { provider: Provider; source: string }>();
+  for (const { plugin, source } of plugins) {
+    for (const provider of plugin.providers ?? []) {
+      const earlier = found.get(provider.name);
+      if (earlier && earlier.source === "built-in" && source === "built-in")
+        throw new Error(`Two built-in plugins bring a provider named "${provider.name}".`);
+      if (earlier && earlier.source !== "built-in" && source !== "built-in")
+        throw new Error(
+          `${source}: the provider "${provider.name}" is already brought by ${earlier.source}; rename one of them.`,
+        );
+      if (!earlier || earlier.source === "built-in") {
+        found.delete(provider.name);
+        found.set(provider.name, { provider, source });
+      }
+    }
+  }
+  return found;
+}
+
+/** A mistake in a provider's declaration, said once at the start and not at the first call. */
+export function checkProvider(
+  name: string,
+  provider: Provider,
+  source: string,
+  formats: ReadonlyMap<string, Format>,
+): void {
+  const fail = (sentence: string) => {
+    throw new Error(`${source}: provider "${name}": ${sentence}`);
+  };
+  if (!/^[a-z][a-z0-9-]*$/.test(name)) fail("its name must be lower-case letters, digits and dashes.");
+  const formatsSpoken = Object.keys(provider.speaks ?? {});
+  if (formatsSpoken.length === 0 && !provider.generate) fail("it must either speak a format or generate.");
+  if (formatsSpoken.length > 0 && provider.generate) fail("it can speak formats or generate, not both.");
+  for (const id of formatsSpoken) {
+    if (!formats.get(id)?.upstream)
+      fail(`it speaks "${id}", which nobody can encode; known are ${[...formats.keys()].join(", ")}.`);
+    if (!provider.speaks![id]!.startsWith("/")) fail(`the path of "${id}" must begin with a slash.`);
+  }
+}
+
+/** Switches a provider on when what it needs is known. */
+export function activate(
+  declared: Provider,
+  source: string,
+  settings: ProviderSettings,
+): ActiveProvider | OffProvider {
+  const provider: Provider = {
+    ...declared,
+    speaks: settings.speaks ?? declared.speaks,
+    liveModels: settings.liveModels ?? declared.liveModels,
+  };
+  const headers = withLowerCaseNames({ ...withLowerCaseNames(declared.headers), ...settings.headers });
+  const written = credentialIn(settings.headers ?? {});
+  const off = (reason: string): OffProvider => ({ provider, source, reason });
+  if (settings.enabled === false) return off("the config says enabled: false");
+  const own: DeploymentSettings = { name: provider.name };
+  const deployments: Deployment[] = [];
+  for (const place of settings.deployments ?? [own]) {
+    const baseUrl = (place.baseUrl ?? settings.baseUrl ?? provider.baseUrl ?? "").replace(/\/+$/, "");
+    const apiKey = place.apiKey ?? settings.apiKey;
+    if (provider.speaks && baseUrl === "")
+      return off(
+        `set ${variableName(provider.name, "BASE_URL")}${provider.host ? ` or ${provider.host.variable}` : ""} to the address of the server`,
+      );
+    if (provider.apiKey && !apiKey && !written) return off(`set ${provider.apiKey} to its API key`);
+    if (provider.speaks) checkBaseUrl(provider.name, baseUrl);
+    const credentials = apiKey ? credentialsOf(provider, apiKey.reveal()) : (written ?? {});
+    const twice = apiKey && Object.keys(written ?? {}).find((name) => credentials[name] !== undefined);
+    if (twice)
+      throw new Error(
+        `providers.${provider.name}: the API key and headers.${twice} both say who calls; leave one out.`,
+      );
+    deployments.push(
+      Object.freeze({
+        name: place === own ? own.name : `${provider.name}/${place.name}`,
+        baseUrl: provider.speaks ? baseUrl : "",
+        credentials: Object.freeze(credentials),
+        weight: place.weight ?? 1,
+        priority: place.priority ?? 0,
+        concurrency: place.concurrency ?? settings.concurrency,
+        timeouts: place.timeouts ?? settings.timeouts,
+        tls: settings.tls,
+        elsewhere: isElsewhere(provider, baseUrl),
+        maxTokensField: settings.maxTokensField,
+      }),
+    );
+  }
+  return Object.freeze({
+    ...provider,
+    source,
+    deployments: Object.freeze(deployments),
+    headers: Object.freeze(headers),
+    patterns: Object.freeze(
+      settings.models ? [...new Set([...settings.models, `${provider.name}/*`])] : patternsOf(provider),
+    ),
+  });
+}
+
+/** The credential among the headers of the config, where one stands in the place of an API key. */
+function credentialIn(headers: Readonly<Record<string, string>>): Record<string, string> | undefined {
+  const found = Object.entries(headers).filter(([name]) => name === "authorization" || name === "x-api-key");
+  return found.length > 0 ? Object.fromEntries(found) : undefined;
+}
+
+function withLowerCaseNames(headers: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+function checkBaseUrl(name: string, baseUrl: string): void {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  if (!url || (url.protocol !== "http:" && url.protocol !== "https:"))
+    throw new Error(`The base URL of ${name} must be an absolute http or https URL.`);
+  if (url.username || url.password || url.search || url.hash)
+    throw new Error(`The base URL of ${name} must not carry a user, a password, a query or a fragment.`);
+}
+
+/** Whether an address is another host than the vendor's own; its regional subdomains are the vendor's. */
+function isElsewhere(provider: Provider, baseUrl: string): boolean {
+  if (!provider.baseUrl || baseUrl === "") return false;
+  const own = new URL(provider.baseUrl).host;
+  const { host } = new URL(baseUrl);
+  return host !== own && !host.endsWith(`.${own}`);
+}
+
+function credentialsOf(provider: Provider, key: string): Record<string, string> {
+  if (typeof provider.auth === "function") return provider.auth(key);
+  return provider.auth === "x-api-key" ? { "x-api-key": key } : { authorization: `Bearer ${key}` };
+}
+
+/** A provider's patterns; `name/*` holds for each without being listed. */
+export function patternsOf(provider: Provider): readonly string[] {
+  return [...new Set([...(provider.models ?? []), `${provider.name}/*`])];
+}

@@ -1,0 +1,61 @@
+/**
+ * Which provider a name belongs to: an exact name before a glob, `provider/model` before other globs, a longer pattern
+ * before a shorter one, a dropped file before a built-in, then the order of loading.
+ */
+import type { ActiveProvider } from "../../core/provider.ts";
+import type { Pattern } from "./pattern.ts";
+import { compilePattern } from "./pattern.ts";
+
+export interface Rule {
+  pattern: Pattern;
+  provider: ActiveProvider;
+  /** The provider's own `name/*`. */
+  forced: boolean;
+  builtIn: boolean;
+  order: number;
+  /** The host's own list of models has the name. */
+  live?: boolean;
+}
+
+/** The rules of all providers, in order: the first that fits holds. */
+export function rulesOf(providers: readonly ActiveProvider[]): readonly Rule[] {
+  return Object.freeze(providers.flatMap(rulesOfOne).sort(byPrecedence));
+}
+
+function rulesOfOne(provider: ActiveProvider, order: number): Rule[] {
+  const builtIn = provider.source === "built-in";
+  return provider.patterns.map((text) => ({
+    pattern: compilePattern(text),
+    provider,
+    forced: text === `${provider.name}/*`,
+    builtIn,
+    order,
+  }));
+}
+
+function byPrecedence(a: Rule, b: Rule): number {
+  return (
+    Number(b.pattern.exact) - Number(a.pattern.exact) ||
+    Number(b.forced) - Number(a.forced) ||
+    b.pattern.text.length - a.pattern.text.length ||
+    Number(a.builtIn) - Number(b.builtIn) ||
+    a.order - b.order
+  );
+}
+
+export function describeRule({ pattern, live }: Pick<Rule, "pattern" | "live">): string {
+  if (live) return `model list of the host has ${pattern.text}`;
+  return `${pattern.exact ? "exact name" : "pattern"} ${pattern.text}`;
+}
+
+/** Why a rule comes before the next one that fits as well. */
+export function whyBefore(rule: Rule, next: Rule | undefined): string {
+  if (!next || rule.live) return describeRule(rule);
+  if (next.live) return `${describeRule(rule)}: patterns before model lists`;
+  if (rule.pattern.exact !== next.pattern.exact) return `${describeRule(rule)}: exact before glob`;
+  if (rule.forced !== next.forced) return `${describeRule(rule)}: the name says the provider`;
+  if (rule.pattern.text.length !== next.pattern.text.length)
+    return `${describeRule(rule)}: longer before shorter`;
+  if (rule.builtIn !== next.builtIn) return `${describeRule(rule)}: dropped file before built-in`;
+  return `${describeRule(rule)}: loaded first`;
+}

@@ -1,0 +1,118 @@
+import { expect, test } from "bun:test";
+import { Call } from "../../../src/core/call.ts";
+import type { ChatRequest, ReasoningBlock } from "../../../src/core/chat.ts";
+import type { ChatEvent } from "../../../src/core/events.ts";
+import { NO_USAGE } from "../../../src/core/events.ts";
+import { ReasoningCache, rememberReasoning, restoreReasoning } from "../../../src/gateway/reasoning/cache.ts";
+
+function callOf(key?: string): Call {
+  const call = new Call("req_x", "chat-completions", new Headers());
+  call.key = key;
+  return call;
+}
+
+async function* answer(): AsyncGenerator<ChatEvent> {
+  yield { type: "message-start", id: "m", model: "m" };
+  yield { type: "block-start", index: 0, block: { type: "reasoning", origin: "anthropic" } };
+  yield { type: "block-delta", index: 0, delta: "because " };
+  yield { type: "block-delta", index: 0, delta: "so" };
+  yield { type: "block-end", index: 0, signature: "SIG" };
+  yield {
+    type: "block-start",
+    index: 1,
+    block: { type: "reasoning", redacted: "OPAQUE", origin: "anthropic" },
+  };
+  yield { type: "block-end", index: 1 };
+  yield {
+    type: "block-start",
+    index: 2,
+    block: { type: "tool-call", id: "call_1", name: "f", kind: "function" },
+  };
+  yield { type: "block-end", index: 2 };
+  yield { type: "message-end", reason: { kind: "tool-calls" }, usage: NO_USAGE };
+}
+
+const signed: ReasoningBlock[] = [
+  { type: "reasoning", text: "because so", signature: "SIG", origin: "anthropic" },
+  { type: "reasoning", text: "", redacted: "OPAQUE", origin: "anthropic" },
+];
+
+function history(more: ReasoningBlock[] = []): ChatRequest {
+  const call = {
+    type: "tool-call" as const,
+    id: "call_1",
+    name: "f",
+    input: "{}",
+    kind: "function" as const,
+  };
+  return {
+    model: "m",
+    turns: [{ role: "assistant", blocks: [...more, call] }],
+    tools: [],
+    stop: [],
+    stream: false,
+    style: {},
+    extra: {},
+  };
+}
+
+async function remembered(key?: string, cache = new ReasoningCache()): Promise<ReasoningCache> {
+  const see = rememberReasoning(callOf(key), cache);
+  for await (const event of answer()) see(event);
+  return cache;
+}
+
+test("E.7.4: reasoning a client lost is put back in front of its tool call, byte for byte", async () => {
+  const cache = await remembered();
+  const request = history();
+  restoreReasoning(request, callOf(), cache);
+  expect(request.turns[0]?.blocks.slice(0, 2)).toEqual(signed);
+  expect(request.turns[0]?.blocks.length).toBe(3);
+});
+
+test("reasoning that was sent back signed is left alone; unsigned text makes way", async () => {
+  const cache = await remembered();
+  const own = history([{ type: "reasoning", text: "mine", signature: "OWN" }]);
+  restoreReasoning(own, callOf(), cache);
+  expect(own).toEqual(history([{ type: "reasoning", text: "mine", signature: "OWN" }]));
+  const plain = history([{ type: "reasoning", text: "because so" }]);
+  restoreReasoning(plain, callOf(), cache);
+  expect(plain.turns[0]?.blocks.slice(0, 2)).toEqual(signed);
+});
+
+test("one key's reasoning is never another's", async () => {
+  const cache = await remembered("alice");
+  const request = history();
+  restoreReasoning(request, callOf("bob"), cache);
+  expect(request).toEqual(history());
+});
+
+test("an id that comes again with other arguments, or for another tool, is another call", () => {
+  const cache = new ReasoningCache();
+  cache.remember(callOf(), { id: "call_0", name: "f", input: '{"a": 1}' }, signed);
+  expect(cache.recall(callOf(), { id: "call_0", name: "f", input: '{"a":1}' })).toEqual(signed);
+  expect(cache.recall(callOf(), { id: "call_0", name: "f", input: '{"a":2}' })).toEqual([]);
+  expect(cache.recall(callOf(), { id: "call_0", name: "g", input: '{"a":1}' })).toEqual([]);
+});
+
+const toolCall = (id: string) => ({ id, name: "f", input: "{}" });
+
+test("the oldest goes when it grows too large", () => {
+  const cache = new ReasoningCache(100);
+  for (let id = 0; id < 50; id++)
+    cache.remember(callOf(), toolCall(`call_${id}`), [
+      { type: "reasoning", text: "x".repeat(10), signature: "y".repeat(10) },
+    ]);
+  expect(cache.size).toBe(5);
+  expect(cache.recall(callOf(), toolCall("call_49")).length).toBe(1);
+  expect(cache.recall(callOf(), toolCall("call_0"))).toEqual([]);
+});
+
+test("what the client kept of a provider that does not sign is not replaced by another conversation's", async () => {
+  const cache = await remembered();
+  const own: ReasoningBlock = { type: "reasoning", text: "mine", origin: "house" };
+  const request = history([own]);
+  restoreReasoning(request, callOf(), cache);
+  expect(request.turns[0]?.blocks[0]).toEqual(own);
+  expect(request.turns[0]?.blocks.length).toBe(2);
+});

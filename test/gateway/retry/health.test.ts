@@ -1,0 +1,118 @@
+/** What is known of the deployments: bounded, forgotten when it is over, and told to the operator. */
+import { expect, test } from "bun:test";
+import { Call } from "../../../src/core/call.ts";
+import type { ErrorKind } from "../../../src/core/error.ts";
+import { GatewayError } from "../../../src/core/error.ts";
+import type { Target } from "../../../src/core/provider.ts";
+import { readFailure } from "../../../src/gateway/retry/failure.ts";
+import { Health } from "../../../src/gateway/retry/health.ts";
+
+function targetOf(model: string): Target {
+  const deployment = { name: "a/eu", baseUrl: "", credentials: {}, weight: 1, priority: 0 };
+  const provider = { name: "a", deployments: [deployment], source: "built-in", patterns: [] };
+  return { provider, deployment, model, lane: "native", format: "", url: "", reason: "" };
+}
+
+/** One call with one attempt, which fails like this before its first byte, or ends like that. */
+function run(health: Health, model: string, how: ErrorKind | "complete" | "broken" | "cancelled"): void {
+  const call = new Call("req_test", "messages", new Headers());
+  const attempt = call.begin(targetOf(model), 0);
+  health.begin(call, attempt);
+  if (how === "complete" || how === "broken" || how === "cancelled") {
+    health.answered(attempt);
+    if (how === "cancelled") call.abort(new GatewayError("cancelled", "x"));
+    call.outcome = how === "complete" ? "complete" : how === "broken" ? "failed" : "cancelled";
+  } else {
+    call.upstreamStatus = 500;
+    const failure = readFailure(new GatewayError(how, "x"), call);
+    attempt.failure = { class: failure.class, what: failure.what, ms: 1 };
+    health.failed(attempt, failure);
+    call.outcome = "failed";
+  }
+  health.settled(call);
+}
+
+const standing = (health: Health, model: string) => health.outlook(targetOf(model)).standing;
+
+test("three failures open it, for this model at this place only, and it is told", () => {
+  const told: string[] = [];
+  const health = new Health({ onChange: (sentence) => void told.push(sentence), random: () => 0 });
+  for (let call = 0; call < 3; call++) run(health, "m", "overloaded");
+  expect([standing(health, "m"), standing(health, "other")]).toEqual(["failing", "closed"]);
+  expect(told).toEqual(["a/eu m fails (500); it is left alone for 5 s where another can answer"]);
+  run(health, "m", "complete");
+  expect(standing(health, "m")).toBe("closed");
+  expect(told[1]).toBe("a/eu m answers again");
+});
+
+test("answers that break in their middle count, clients that leave do not", () => {
+  const health = new Health();
+  for (let call = 0; call < 9; call++) run(health, "m", "cancelled");
+  expect(standing(health, "m")).toBe("closed");
+  for (let call = 0; call < 3; call++) run(health, "m", "broken");
+  expect(standing(health, "m")).toBe("failing");
+});
+
+test("a request that is wrong says nothing bad of the deployment", () => {
+  const health = new Health();
+  for (let call = 0; call < 9; call++) run(health, "m", "invalid-request");
+  expect(standing(health, "m")).toBe("closed");
+});
+
+test("a refused credential is told once, until it was tried again", () => {
+  const alerts: string[] = [];
+  const health = new Health({ onAlert: (sentence) => void alerts.push(sentence) });
+  for (let call = 0; call < 5; call++) run(health, "m", "upstream-auth");
+  expect(alerts).toEqual([
+    "a/eu refuses its credential or has no funds (500); it is left alone for 300 s where another can answer",
+  ]);
+});
+
+test("names that clients make up do not fill the memory", () => {
+  const health = new Health();
+  for (let name = 0; name < 5_000; name++)
+    for (let call = 0; call < 3; call++) run(health, `m${name}`, "upstream");
+  expect(standing(health, "m4999")).toBe("failing");
+  expect(standing(health, "m0")).toBe("closed");
+});
+
+test("a place with a limit is full, for all models, until a call of any outcome has left", () => {
+  const health = new Health();
+  const target = targetOf("m");
+  const limited = { ...target, deployment: { ...target.deployment, concurrency: 2 } };
+  const enter = () => {
+    const call = new Call("req_test", "messages", new Headers());
+    health.begin(call, call.begin(limited, 0));
+    return call;
+  };
+  const other = { ...limited, model: "other" };
+  const failure = readFailure(new GatewayError("overloaded", "x"), new Call("r", "messages", new Headers()));
+  const endings: ((call: Call) => void)[] = [
+    (call) => void (call.outcome = "complete"),
+    (call) => void (call.outcome = "cancelled"),
+    (call) => void (call.outcome = "failed"),
+    (call) => {
+      const attempt = call.attempts[0]!;
+      attempt.failure = { class: failure.class, what: failure.what, ms: 1 };
+      health.failed(attempt, failure);
+    },
+  ];
+  const first = enter();
+  for (const end of endings) {
+    expect(health.isFull(other)).toBe(false);
+    const second = enter();
+    expect([health.isFull(other), health.outlook(other).standing]).toEqual([true, "full"]);
+    end(second);
+    health.settled(second);
+  }
+  first.outcome = "complete";
+  health.settled(first);
+  expect([health.isFull(limited), health.budget.running]).toEqual([false, 0]);
+});
+
+test("every call that begins leaves the budget", () => {
+  const health = new Health();
+  for (const how of ["complete", "broken", "cancelled", "upstream", "invalid-request", "quota"] as const)
+    run(health, "m", how);
+  expect(health.budget.running).toBe(0);
+});

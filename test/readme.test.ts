@@ -1,30 +1,33 @@
-/** Everything the README says is run here; its option table is made from the schema (`UPDATE=1 bun test` rewrites it). */
+/**
+ * Every command, config and program that the documents show is run here, and the tables that are made from code are
+ * compared with it (`UPDATE=1 bun test test/readme.test.ts` rewrites them).
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
+import { mockModels } from "../plugins/mock/models.ts";
 import { COMMANDS } from "../src/cli/commands.ts";
 import { synopsis } from "../src/cli/help.ts";
 import { loadConfig } from "../src/config/load.ts";
 import { listOptions } from "../src/config/schema.ts";
+import {
+  blockOf,
+  blocksOf,
+  DOCUMENTS,
+  markdownTable,
+  readDocument,
+  ROOT,
+  withPart,
+} from "./helpers/documents.ts";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { makeMatrix } from "./helpers/matrix.ts";
-
-const ROOT = resolve(import.meta.dir, "..");
-const README = join(ROOT, "README.md");
-const text = await Bun.file(README).text();
-
-/** The fenced blocks of a language, in order. */
-function blocks(language: string): string[] {
-  return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, "gms"))].map(
-    (match) => match[1]!,
-  );
-}
+import { json, startUpstream } from "./helpers/upstream.ts";
 
 let gateway: RunningGateway;
 
 beforeAll(async () => {
-  const plugin = blocks("ts").find((block) => block.includes("definePlugin"))!;
+  const plugin = blockOf("README.md", "ts", "definePlugin");
   gateway = await startGateway({ plugins: { "acme.ts": plugin }, env: { ACME_API_KEY: "k" } });
 });
 
@@ -50,7 +53,7 @@ async function runSnippet(code: string): Promise<string> {
 }
 
 test("the curl streams from the mock", async () => {
-  const curl = blocks("sh").find((block) => block.startsWith("curl"))!;
+  const curl = blockOf("README.md", "sh", "curl");
   const run = Bun.spawn(["sh", "-c", here(curl)], { stdout: "pipe", stderr: "ignore" });
   const output = await new Response(run.stdout).text();
   expect(output).toContain('"object":"chat.completion.chunk"');
@@ -58,47 +61,35 @@ test("the curl streams from the mock", async () => {
 });
 
 test("both SDK snippets print the mock's answer", async () => {
-  const snippets = blocks("ts").filter((block) => block.includes('apiKey: "unused"'));
-  expect(snippets.length).toBe(2);
+  const snippets = ["openai", "@anthropic-ai/sdk"].map((sdk) => blockOf("README.md", "ts", `from "${sdk}"`));
   for (const snippet of snippets) expect(await runSnippet(snippet)).toContain("Hello");
 });
 
 test("the rehearsal gets all its answers from a provider that fails every third time", async () => {
-  const snippet = blocks("ts").find((block) => block.includes("mock/flaky-30"))!;
+  const snippet = blockOf("plugins/mock/README.md", "ts", "mock/flaky-30");
   const said = await runSnippet(snippet);
   expect(said.trim().split("\n").length).toBe(10);
   expect(said).not.toContain("undefined");
 }, 60_000);
 
 test("the table of the mock's models is made from them", async () => {
-  const { mockModels } = await import("../plugins/mock/models.ts");
-  const rows = mockModels.map(({ name, example, description }) => {
-    const shown = example ? ` (\`mock/${example}\`)` : "";
-    return `| \`mock/${name}\`${shown} | ${description} |`;
-  });
-  await checkPart("mock", ["| model | what it does |", "| --- | --- |", ...rows].join("\n"));
+  const rows = mockModels.map(({ name, example, description }) => [
+    `\`mock/${name}\`${example ? ` (\`mock/${example}\`)` : ""}`,
+    description,
+  ]);
+  await checkPart("plugins/mock/README.md", "mock", markdownTable(["model", "what it does"], rows));
 });
 
 test("the plugin is the 13-line one, and loads", async () => {
-  const plugin = blocks("ts").find((block) => block.includes("definePlugin"))!;
+  const plugin = blockOf("README.md", "ts", "definePlugin");
   expect(plugin.trim().split("\n").length).toBeLessThanOrEqual(13);
   const response = await fetch(`${gateway.url}/v1/models/${encodeURIComponent("acme/x")}`);
   expect(((await response.json()) as { owned_by: string }).owned_by).toBe("acme");
 });
 
-test("the commands are scripts of package.json", async () => {
-  const { scripts } = (await Bun.file(join(ROOT, "package.json")).json()) as {
-    scripts: Record<string, string>;
-  };
-  const named = [...text.matchAll(/\bbun run ([a-z]+)/g)].map((match) => match[1]!);
-  expect(named.length).toBeGreaterThan(3);
-  for (const name of [...named, "start", "test", "check", "build", "conformance"])
-    expect(scripts[name]).toBeString();
-});
-
 test("the config example is valid", async () => {
   const folder = gateway.folder;
-  await Bun.write(join(folder, "example.yaml"), blocks("yaml")[0]!);
+  await Bun.write(join(folder, "example.yaml"), blockOf("README.md", "yaml", "port: 9347"));
   const env = { MY_OPENAI_KEY: "sk-something-long" };
   const { config } = loadConfig({ flags: { "--config": "example.yaml" }, env, cwd: folder });
   expect(config.keys.map((key) => key.name)).toEqual(["alice"]);
@@ -106,35 +97,90 @@ test("the config example is valid", async () => {
 });
 
 test("the dead first provider: the second one answers, with the headers that are shown", async () => {
-  const yaml = blocks("yaml").find((block) => block.includes("routes:"))!;
+  const document = "src/gateway/README.md";
+  const yaml = blockOf(document, "yaml", "routes:");
   const demo = await startGateway({ config: Bun.YAML.parse(yaml) as Record<string, unknown> });
   try {
-    const curl = blocks("sh").find((block) => block.includes("curl -i"))!;
+    const curl = blockOf(document, "sh", "curl -i");
     const command = curl.replaceAll("http://127.0.0.1:9347", demo.url);
     const run = Bun.spawn(["sh", "-c", command], { stdout: "pipe", stderr: "ignore" });
     const seen = await new Response(run.stdout).text();
-    const shown = blocks("").find((block) => block.includes("x-weir-tried"))!;
+    const shown = blockOf(document, "", "x-weir-tried");
     for (const header of shown.trim().split("\n")) expect(seen.replace(/\d+ms/g, "1ms")).toContain(header);
   } finally {
     await demo.stop();
   }
 });
 
-test("the models it names for rehearsing failures exist", async () => {
-  const names = [...text.matchAll(/`mock\/([a-z0-9-]+)`/g)].map((match) => match[1]!);
+test("the models of the mock that the documents name exist", async () => {
+  const names = DOCUMENTS.flatMap((path) =>
+    [...readDocument(path).matchAll(/`mock\/([a-z0-9-]+)`/g)].map((match) => match[1]!),
+  );
   expect(names.length).toBeGreaterThan(12);
   const { findBehaviour } = await import("../plugins/mock/models.ts");
   for (const name of names) expect(() => findBehaviour(name)).not.toThrow();
 });
 
-test("the files to read exist", async () => {
-  const named = [...text.matchAll(/`((?:src|plugins)\/[\w./-]+\.ts)`/g)].map((match) => match[1]!);
-  for (const file of named) expect(await Bun.file(join(ROOT, file)).exists()).toBe(true);
+test("with the config example Claude Code's request reaches the local model", async () => {
+  const upstream = startUpstream(({ path }) =>
+    path === "/v1/messages"
+      ? json(MESSAGE)
+      : json({ object: "list", data: [{ id: "qwen3", object: "model" }] }),
+  );
+  const yaml = blockOf("README.md", "yaml", "ollama/qwen3").replace("http://127.0.0.1:11434", upstream.url);
+  const local = await startGateway({ config: Bun.YAML.parse(yaml) as Record<string, unknown> });
+  try {
+    const response = await fetch(`${local.url}/v1/messages`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "anthropic-version": "2023-06-01" },
+      body: JSON.stringify({
+        model: "claude-sonnet-5",
+        max_tokens: 10,
+        messages: [{ role: "user", content: "Hi" }],
+      }),
+    });
+    expect(await response.json()).toMatchObject({ content: [{ text: "Hello from the local model" }] });
+    const sent = upstream.requests.find(({ path }) => path === "/v1/messages")!;
+    expect(JSON.parse(sent.body.toString())).toMatchObject({ model: "qwen3" });
+  } finally {
+    await local.stop();
+    upstream.stop();
+  }
+});
+
+const MESSAGE = {
+  id: "msg_1",
+  type: "message",
+  role: "assistant",
+  model: "qwen3",
+  content: [{ type: "text", text: "Hello from the local model" }],
+  stop_reason: "end_turn",
+  stop_sequence: null,
+  usage: { input_tokens: 1, output_tokens: 5 },
+};
+
+test("every plugin that the guide for authors shows loads, and its program answers", async () => {
+  const shown = blocksOf("plugins/README.md").filter(({ code }) => code.includes("definePlugin"));
+  expect(shown.length).toBeGreaterThan(2);
+  const plugins = Object.fromEntries(shown.map(({ code }, index) => [`shown-${index}.ts`, code]));
+  const guide = await startGateway({ plugins, env: { ACME_API_KEY: "k" } });
+  try {
+    const response = await fetch(`${guide.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ model: "counter/x", messages: [{ role: "user", content: "Hi" }] }),
+    });
+    expect(await response.json()).toMatchObject({ choices: [{ message: { content: "You sent 1 turns." } }] });
+  } finally {
+    await guide.stop();
+  }
+  expect(guide.log.filter((line) => / is loaded"/.test(line)).length).toBe(shown.length);
+  expect(guide.log.join("\n")).not.toContain("plugin not loaded");
 });
 
 /** The program runs in a tree that has nothing but what the Dockerfile copies. */
 test("the image has what the binary links against, and nobody is root", () => {
-  const dockerfile = blocks("dockerfile")[0]!;
+  const dockerfile = blockOf("src/cli/README.md", "dockerfile");
   expect(dockerfile).toContain("USER 65532");
   const copies = [...dockerfile.matchAll(/^COPY (?:--from=\w+ )?(\S+)/gm)].map((match) => match[1]!);
   // Of the base image nothing is copied by name: an image without that file would not build.
@@ -154,7 +200,7 @@ test("the image has what the binary links against, and nobody is root", () => {
 }, 60_000);
 
 test("the systemd unit stops, restarts and reloads as weir does, and is locked down", () => {
-  const unit = blocks("ini")[0]!;
+  const unit = blockOf("src/cli/README.md", "ini");
   for (const line of [
     // Workers are stopped by their supervisor.
     "KillMode=mixed",
@@ -182,56 +228,50 @@ test("the systemd unit stops, restarts and reloads as weir does, and is locked d
   }
 }, 60_000);
 
-test("the option table is the schema's", async () => {
+test("the table of options is made from the schema", async () => {
   const rows = listOptions().map(({ path, schema }) => {
     const places = [schema["x-flag"], schema["x-env"]].filter(Boolean).map((word) => `\`${word}\``);
     const fallback = schema["default"] === undefined ? "" : `\`${JSON.stringify(schema["default"])}\``;
-    return `| \`${path.join(".")}\` | ${places.join(" ")} | ${fallback} | ${schema.description ?? ""} |`;
+    return [`\`${path.join(".")}\``, places.join(" "), fallback, schema.description ?? ""];
   });
-  const table = [
-    "| option | flag, variable | default | meaning |",
-    "| --- | --- | --- | --- |",
-    ...rows,
-  ].join("\n");
-  await checkPart("options", table);
+  const head = ["option", "flag, variable", "default", "meaning"];
+  await checkPart("src/config/README.md", "options", markdownTable(head, rows));
 });
 
-test("the command table is that of the command line", async () => {
+test("the table of commands is made from the command line", async () => {
   const rows = COMMANDS.map((command) => {
     const flags = command.flags.map(({ name, value }) => `\`${[name, value].filter(Boolean).join(" ")}\``);
-    return `| \`weir ${synopsis(command)}\` | ${command.summary} | ${flags.join(" ")} |`;
+    return [`\`weir ${synopsis(command)}\``, command.summary, flags.join(" ")];
   });
-  await checkPart(
-    "commands",
-    ["| command | what it does | flags |", "| --- | --- | --- |", ...rows].join("\n"),
-  );
+  const head = ["command", "what it does", "flags"];
+  await checkPart("src/cli/README.md", "commands", markdownTable(head, rows));
 });
 
-test("the matrix is what the code does", async () => {
-  await checkPart("matrix", await makeMatrix());
+test("the tables of what the formats carry are made by asking the code", async () => {
+  await checkPart("src/formats/README.md", "matrix", await makeMatrix());
 });
 
-test("weir explain takes the request the README shows", async () => {
-  const command = blocks("sh").find((block) => block.includes("weir explain"))!;
-  const run = Bun.spawn(
-    ["sh", "-c", command.replace("weir explain", `"${process.execPath}" "${ROOT}/src/main.ts" explain`)],
-    {
+test("weir explain takes the request that the documents show", async () => {
+  const program = `"${process.execPath}" "${ROOT}/src/main.ts"`;
+  const commands = [
+    blockOf("README.md", "sh", "explain").replace("npx -y bun@1.4.5 src/main.ts", program),
+    blockOf("src/cli/README.md", "sh", "weir explain").replace("weir explain", `${program} explain`),
+  ];
+  for (const command of commands) {
+    const run = Bun.spawn(["sh", "-c", command], {
       env: { PATH: process.env["PATH"] ?? "", ANTHROPIC_API_KEY: "k" },
       cwd: gateway.folder,
       stdout: "pipe",
-    },
-  );
-  const { losses } = JSON.parse(await new Response(run.stdout).text()) as { losses: unknown };
-  expect(losses).toMatchObject([{ code: "dropped", path: "temperature" }]);
+    });
+    const { losses } = JSON.parse(await new Response(run.stdout).text()) as { losses: unknown };
+    expect(losses).toMatchObject([{ code: "dropped", path: "temperature" }]);
+  }
 });
 
-/** A part of the README that is made by code; spaces and dashes of its tables are the formatter's. */
-async function checkPart(name: string, made: string): Promise<void> {
-  const before = await Bun.file(README).text();
-  const marks = new RegExp(`<!-- ${name} -->.*<!-- /${name} -->`, "s");
-  expect(before).toMatch(marks);
-  const wanted = before.replace(marks, () => `<!-- ${name} -->\n\n${made}\n\n<!-- /${name} -->`);
+/** Compares a generated part of a document with what the code makes; the formatter owns spaces and dashes of tables. */
+async function checkPart(path: string, name: string, made: string): Promise<void> {
+  const wanted = withPart(path, name, made);
   const squeezed = (markdown: string) => markdown.replace(/[ -]{2,}/g, (run) => run[0]!);
-  if (process.env["UPDATE"] === "1") await Bun.write(README, wanted);
-  else expect(squeezed(before)).toBe(squeezed(wanted));
+  if (process.env["UPDATE"] === "1") await Bun.write(join(ROOT, path), wanted);
+  else expect(squeezed(readDocument(path))).toBe(squeezed(wanted));
 }

@@ -1,4 +1,7 @@
-/** What a command is: its name, words and flags as data, from which parsing, help, completion and the README are made. */
+/**
+ * What a command is: its name, words and flags as data. Parsing, help, completion and the table in README.md of this folder
+ * are made from it.
+ */
 
 /** What a shell offers for a value: files, folders, or these words. */
 export type Completion = "file" | "folder" | readonly string[];

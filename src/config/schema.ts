@@ -1,6 +1,6 @@
 /**
- * Every option there is, described once: the validator, `weir config schema`, `weir config show` and the table in the
- * README are all made from this value.
+ * Every option there is, described once: the validator, `weir config schema`, `weir config show` and the table in
+ * README.md of this folder are all made from this value.
  *
  * `default` fills what nobody said. `x-flag` and `x-env` name the flag and the variable that win over the file.
  * `writeOnly` marks secrets: they are never printed and become a {@link Secret} when they are read.

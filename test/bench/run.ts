@@ -5,6 +5,7 @@
 import { cpus, release } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { withPart } from "../helpers/documents.ts";
 import { direct, startNginx, startPassthrough, startWeir } from "./fronts.ts";
 import type { Results } from "./goals.ts";
 import type { BenchOptions } from "./measures.ts";
@@ -13,6 +14,7 @@ import { binaryMegabytes, freePort, Rig, ROOT } from "./rig.ts";
 import { writeResults } from "./table.ts";
 
 const GROUPS = ["calls", "streams", "memory", "start", "burst", "soak", "workers", "transports"] as const;
+const README = "test/bench/README.md";
 type Group = (typeof GROUPS)[number];
 
 const HELP = `bun run bench [options]
@@ -22,7 +24,7 @@ const HELP = `bun run bench [options]
   --soak MINUTES  how long the soak goes on (default 3)
   --json FILE     where the figures go (default dist/bench.json)
   --from FILE     takes the figures of an earlier run instead of measuring
-  --readme        puts the table into README.md`;
+  --readme        writes the table into test/bench/README.md`;
 
 const { values } = parseArgs({
   options: {
@@ -53,7 +55,7 @@ try {
   const results = values.from ? ((await Bun.file(values.from).json()) as Results) : await measureAll();
   const text = writeResults(results);
   if (!values.from) await Bun.write(values.json, `${JSON.stringify(results, null, 2)}\n`);
-  if (values.readme) await writeReadme(text);
+  if (values.readme) await Bun.write(join(ROOT, README), withPart(README, "bench", text));
   console.log(text);
 } finally {
   rig.stop();
@@ -108,16 +110,4 @@ async function measureAll(): Promise<Results> {
 function machine(): string {
   const [first] = cpus();
   return `${cpus().length} cores of ${first?.model.trim() ?? "unknown"}, Linux ${release()}, Bun ${Bun.version}`;
-}
-
-/** Between its marks; everything else in the file stays as it is. */
-async function writeReadme(text: string): Promise<void> {
-  const file = join(ROOT, "README.md");
-  const readme = await Bun.file(file).text();
-  const marked = /(<!-- bench -->\n)[^]*?(<!-- \/bench -->)/;
-  if (!marked.test(readme)) throw new Error("README.md has no <!-- bench --> marks to write between.");
-  await Bun.write(
-    file,
-    readme.replace(marked, (_, open, close) => `${open}\n${text}\n\n${close}`),
-  );
 }

@@ -263,7 +263,7 @@ async function section(
   ].join("\n");
 }
 
-/** The two tables of the README. */
+/** The two tables of `src/formats/README.md`. */
 export async function makeMatrix(): Promise<string> {
   const chat = await section(
     "A chat-completions client:",

@@ -1,0 +1,91 @@
+/** What holds for every document of the repository: where it is, where its links lead, and which commands it names. */
+import { expect, test } from "bun:test";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { loadConfig } from "../src/config/load.ts";
+import { anchorsOf, blocksOf, DOCUMENTS, proseOf, readDocument, ROOT } from "./helpers/documents.ts";
+
+const README_BYTES = 9 * 1024;
+
+test("README.md is a first read of at most 9 KB", () => {
+  expect(Buffer.byteLength(readDocument("README.md"))).toBeLessThanOrEqual(README_BYTES);
+});
+
+test("README.md is the only document at the top level, and there is no docs folder", () => {
+  expect(DOCUMENTS.filter((path) => !path.includes("/"))).toEqual(["README.md"]);
+  expect(existsSync(join(ROOT, "docs"))).toBe(false);
+});
+
+test("every link between documents leads to a file and a heading that exist", () => {
+  const broken: string[] = [];
+  let links = 0;
+  for (const path of DOCUMENTS)
+    for (const [, target] of proseOf(path).matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^https?:/.test(target!)) continue;
+      links++;
+      const [file, anchor] = target!.split("#");
+      const aim = file === "" ? path : join(dirname(path), file!);
+      const isWhole = existsSync(join(ROOT, aim)) && (!anchor || anchorsOf(aim).has(anchor));
+      if (!isWhole) broken.push(`${path} links to ${target}`);
+    }
+  expect(links).toBeGreaterThan(20);
+  expect(broken).toEqual([]);
+});
+
+test("every document can be reached from README.md by links", () => {
+  const reached = new Set(["README.md"]);
+  for (const path of reached)
+    for (const [, target] of proseOf(path).matchAll(/\]\(([^)\s#]+\.md)[^)]*\)/g))
+      if (!/^https?:/.test(target!)) reached.add(join(dirname(path), target!));
+  expect(DOCUMENTS.filter((path) => !reached.has(path))).toEqual([]);
+});
+
+test("every file of the repository that a document names in code style exists", () => {
+  const missing: string[] = [];
+  for (const path of DOCUMENTS)
+    for (const [, file] of proseOf(path).matchAll(/`((?:src|plugins|test)\/[\w./-]+\.\w+)`/g))
+      if (!existsSync(join(ROOT, file!))) missing.push(`${path} names ${file}`);
+  expect(missing).toEqual([]);
+});
+
+test("every `bun run` command of a document is a script of package.json", async () => {
+  const { scripts } = (await Bun.file(join(ROOT, "package.json")).json()) as { scripts: object };
+  const unknown: string[] = [];
+  const named = new Set<string>();
+  for (const path of DOCUMENTS)
+    for (const [, name] of readDocument(path).matchAll(/\bbun(?:@[\d.]+)? run ([a-z]+)/g)) {
+      named.add(name!);
+      if (!Object.hasOwn(scripts, name!)) unknown.push(`${path} runs ${name}`);
+    }
+  expect([...named]).toEqual(expect.arrayContaining(["start", "test", "check", "build"]));
+  expect(unknown).toEqual([]);
+});
+
+test("every command of README.md works with npm alone", async () => {
+  const { packageManager } = (await Bun.file(join(ROOT, "package.json")).json()) as {
+    packageManager: string;
+  };
+  const commands = blocksOf("README.md").filter(({ language }) => language === "sh");
+  const withBun = commands.flatMap(({ code }) => code.match(/.*\bbun\b.*/g) ?? []);
+  expect(withBun.length).toBeGreaterThan(3);
+  for (const line of withBun) expect(line).toContain(`npx -y ${packageManager} `);
+});
+
+test("every config example is YAML with options that weir knows", () => {
+  const env = { MY_OPENAI_KEY: "sk-something-long", ACME_KEY: "acme-something-long" };
+  const folder = mkdtempSync(join(tmpdir(), "weir-examples-"));
+  let examples = 0;
+  try {
+    for (const path of DOCUMENTS)
+      for (const { language, code } of blocksOf(path)) {
+        if (language !== "yaml") continue;
+        examples++;
+        writeFileSync(join(folder, "weir.yaml"), code);
+        expect(() => loadConfig({ flags: {}, env, cwd: folder }), `${path}:\n${code}`).not.toThrow();
+      }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+  expect(examples).toBeGreaterThan(5);
+});

@@ -29,7 +29,10 @@ const WHOLE = json({ id: "whole", object: "chat.completion", created: 1, model: 
 /** The log lines of calls, once there are so many. */
 async function calls(count: number): Promise<Record<string, unknown>[]> {
   const lines = () =>
-    gateway!.log.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ id }) => id);
+    gateway!.log
+      .filter((line) => line.startsWith("{"))
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter(({ id }) => id);
   await until(
     () => lines().length >= count,
     10_000,

@@ -78,6 +78,11 @@ export interface UpstreamCodec {
   withoutSealed?(body: JsonObject, call: Call): JsonObject;
   /** What a failed status and its body (at most 64 KB of text) mean. */
   decodeError(status: number, headers: HeaderReader, body: string): GatewayError;
+  /**
+   * Whether the body of a failed status has the shape that this format's clients read. The native lane passes such a body
+   * on unchanged and words any other anew. Absent: it passes every JSON object on.
+   */
+  isErrorBody?(body: JsonObject): boolean;
   /** What the native lane sees of the bytes it passes on. */
   watch: StreamObserver;
   /** How a stream is asked for its token counts, where a format leaves that to the request. */

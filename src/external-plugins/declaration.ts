@@ -183,6 +183,7 @@ const UPSTREAM: Table<UpstreamCodec> = {
   decodeStream: required(callable),
   withoutSealed: callable,
   decodeError: required(callable),
+  isErrorBody: callable,
   watch: required(group("the watch's", WATCH)),
   usageRequest: group("the usage request's", USAGE_REQUEST),
   requestHeaders: required(texts),

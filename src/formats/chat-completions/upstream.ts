@@ -2,6 +2,7 @@
 import type { UpstreamCodec } from "../../core/format.ts";
 import { decodeAnswer } from "./upstream/answer.ts";
 import { decodeError } from "../shared/upstream-error.ts";
+import { isErrorBody } from "./upstream/errors.ts";
 import { answerHeaders, requestHeaders } from "./upstream/headers.ts";
 import { encodeRequest } from "./upstream/request.ts";
 import { decodeStream } from "./upstream/stream.ts";
@@ -13,6 +14,7 @@ export const upstream: UpstreamCodec = {
   decodeAnswer,
   decodeStream,
   decodeError,
+  isErrorBody,
   watch,
   usageRequest,
   requestHeaders,

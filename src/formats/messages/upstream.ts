@@ -2,6 +2,7 @@
 import type { UpstreamCodec } from "../../core/format.ts";
 import { decodeAnswer, decodeStream } from "./upstream/answer.ts";
 import { decodeError } from "../shared/upstream-error.ts";
+import { isErrorBody } from "./upstream/errors.ts";
 import { answerHeaders, requestHeaders } from "./upstream/headers.ts";
 import { encodeRequest } from "./upstream/request.ts";
 import { withoutSealed } from "./upstream/sealed.ts";
@@ -12,6 +13,7 @@ export const messagesUpstream: UpstreamCodec = {
   decodeAnswer,
   decodeStream,
   decodeError,
+  isErrorBody,
   withoutSealed,
   watch,
   requestHeaders,

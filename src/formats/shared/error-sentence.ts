@@ -27,11 +27,19 @@ function innermost(value: Json | undefined, depth: number): string | undefined {
   if (depth === 0) return undefined;
   if (Array.isArray(value)) return joined(value.map((item) => innermost(item, depth - 1)));
   if (!isObject(value)) return undefined;
+  if (typeof value.msg === "string" && Array.isArray(value.loc)) return located(value.msg, value.loc);
   const raw = isObject(value.metadata) ? innermost(value.metadata.raw, depth - 1) : undefined;
   const said = [value.message, value.error, value.detail, value.msg, value.errors]
     .map((member) => innermost(member, depth - 1))
     .find((sentence) => sentence !== undefined);
   return said === undefined || EMPTY_SENTENCE.test(said) ? (raw ?? said) : said;
+}
+
+/** A fault as FastAPI gives it: `{loc: ["body", "messages", 0, "role"], msg: "Field required"}`. */
+function located(sentence: string, location: readonly Json[]): string {
+  const path = location.filter((step) => typeof step === "string" || typeof step === "number");
+  const member = path.slice(path[0] === "body" ? 1 : 0).join(".");
+  return member === "" ? sentence : `${member}: ${sentence}`;
 }
 
 function unwrapText(value: string, depth: number): string | undefined {

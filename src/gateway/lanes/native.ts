@@ -117,8 +117,9 @@ function notAnAnswer(call: Call): GatewayError {
 }
 
 /**
- * A failed status. Its body may go through untouched when it is JSON, because clients match on its wording; a refusal of
- * the gateway's own credential is not the client's business and becomes a 502 (contract E.10.1).
+ * A failed status. weir passes a body of the format's own shape on unchanged, because clients match on its wording. It
+ * words other bodies anew, because the client's SDK finds no message in them. A refusal of the gateway's own credential
+ * becomes a 502: the client cannot correct it.
  */
 async function refusal(
   response: UpstreamResponse,
@@ -128,7 +129,8 @@ async function refusal(
 ): Promise<GatewayError> {
   const text = await readErrorText(response, call.target!);
   const error = codec.decodeError(response.status, response.headers, text);
-  if (error.kind === "upstream-auth" || !isObject(parseJson(text))) return error;
+  const body = parseJson(text);
+  if (error.kind === "upstream-auth" || !isObject(body) || codec.isErrorBody?.(body) === false) return error;
   return new PassedRefusal(error, response.status, passed, text);
 }
 

@@ -1,6 +1,6 @@
 /** Which frames and answers of a chat-completions upstream are errors. */
 import type { Frame } from "../../../core/format.ts";
-import type { Json } from "../../../core/json.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 
 /**
@@ -14,4 +14,12 @@ export function errorIn(frame: Frame, body: Json | undefined): Json | undefined 
   if (body.object === "error" || body.type === "error") return body;
   const bare = typeof body.message === "string" || body.detail !== undefined;
   return bare && body.choices === undefined ? body : undefined;
+}
+
+/**
+ * Whether clients find a message in the body of a failed status: under `error`, or beside `type` and `code` (Mistral,
+ * vLLM). In what FastAPI servers answer (`detail`) they find none.
+ */
+export function isErrorBody({ error, message }: JsonObject): boolean {
+  return isObject(error) || typeof error === "string" || typeof message === "string";
 }

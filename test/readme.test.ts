@@ -11,6 +11,7 @@ import { COMMANDS } from "../src/cli/commands.ts";
 import { synopsis } from "../src/cli/help.ts";
 import { loadConfig } from "../src/config/load.ts";
 import { listOptions } from "../src/config/schema.ts";
+import { listGoals } from "./faults/list.ts";
 import {
   blockOf,
   blocksOf,
@@ -250,6 +251,12 @@ test("the table of commands is made from the command line", async () => {
 test("the tables of what the formats carry are made by asking the code", async () => {
   await checkPart("src/formats/README.md", "matrix", await makeMatrix());
 });
+
+test("the table of goals under faults is made from the suite", async () => {
+  const goals = await listGoals();
+  const rows = goals.map(({ goal, what, threshold }) => [String(goal), what, threshold]);
+  await checkPart("test/faults/README.md", "goals", markdownTable(["goal", "situation", "promise"], rows));
+}, 180_000);
 
 test("weir explain takes the request that the documents show", async () => {
   const program = `"${process.execPath}" "${ROOT}/src/main.ts"`;

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type RunningGateway } from "../helpers/gateway.ts";
 import { exchangeRaw, KEY, startBinary } from "./armour.ts";
 import { ambiguous, BODY } from "./framing-vectors.ts";
-import { goal } from "./goals.ts";
+import { goal, LISTING } from "./goals.ts";
 
 /** Says in the log for whom it was called, and by whom. */
 const WITNESS = `import { definePlugin, NO_USAGE } from "weir";
@@ -217,7 +217,7 @@ backend weir
   },
 ];
 
-for (const proxy of PROXIES.filter(({ program }) => existsSync(program)))
+for (const proxy of PROXIES.filter(({ program }) => LISTING || existsSync(program)))
   goal(
     24,
     `smuggling corpus, behind ${proxy.name}`,

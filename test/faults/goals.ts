@@ -17,15 +17,23 @@ export interface Measured {
   short?: string;
 }
 
-export interface GoalRow extends Measured {
+/** A promise, before it is measured. */
+export interface Goal {
   goal: number;
   /** Tells rows of one goal apart. */
   what: string;
   threshold: string;
 }
 
+export interface GoalRow extends Goal, Measured {}
+
 /** Where `bun run faults` gathers the rows: a file of JSON lines. */
 const ROWS = process.env["WEIR_GOALS"];
+/** Where the goals are gathered without being measured: a file of JSON lines. */
+const LIST = process.env["WEIR_GOAL_LIST"];
+
+/** Goals are listed and not measured: those that need a program declare themselves where it is missing, too. */
+export const LISTING = LIST !== undefined;
 
 /**
  * One goal as a test. The measurement is written down before it is judged.
@@ -38,10 +46,12 @@ export function goal(
   measure: () => Measured | Promise<Measured>,
   timeoutMs = 60_000,
 ): void {
+  const declared: Goal = { goal: number, what, threshold };
+  if (LIST !== undefined) return appendFileSync(LIST, `${JSON.stringify(declared)}\n`);
   test(
     `goal ${number}: ${what}`,
     async () => {
-      const row: GoalRow = { goal: number, what, threshold, ...(await measure()) };
+      const row: GoalRow = { ...declared, ...(await measure()) };
       if (ROWS) appendFileSync(ROWS, `${JSON.stringify(row)}\n`);
       console.log(`goal ${number}  ${what}: ${row.measured} (wanted: ${threshold})`);
       expect(row).toMatchObject({ holds: true, ...(ROWS && "inTime" in row && { inTime: true }) });

@@ -2,11 +2,12 @@
  * `bun run faults`: runs the suite against the compiled binary and prints every goal beside what was measured.
  * Exits with 1 when a goal does not hold, or has no row.
  */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { buildBinary } from "./armour.ts";
 import type { GoalRow } from "./goals.ts";
+import { readGoals } from "./list.ts";
 
 const ROOT = resolve(import.meta.dir, "../..");
 /** The goals of this suite; the others are about ledgers and stores, which weir does not have. */
@@ -27,11 +28,7 @@ const suite = Bun.spawn([process.execPath, "test", "test/faults", "--timeout", "
   stderr: "pipe",
 });
 const [output, code] = await Promise.all([new Response(suite.stderr).text(), suite.exited]);
-const rows = readFileSync(file, "utf8")
-  .split("\n")
-  .filter((line) => line !== "")
-  .map((line) => JSON.parse(line) as GoalRow)
-  .sort((a, b) => a.goal - b.goal);
+const rows = readGoals<GoalRow>(file);
 rmSync(folder, { recursive: true, force: true });
 
 console.log("goal  holds  what | wanted | measured");

@@ -89,3 +89,29 @@ test("every config example is YAML with options that weir knows", () => {
   }
   expect(examples).toBeGreaterThan(5);
 });
+
+/** `[file](path)` and, behind it in the same row of a table, the names it exports. */
+const TOUR_ROW = /^\|[^|]*\| *\[[^\]]+\]\(([\w./-]+\.ts)\) *\|((?: *`\w+`)+) *\|$/gm;
+
+test("every step of the tour names a file that exists and names that it exports", () => {
+  const tour = proseOf("src/README.md");
+  const wrong: string[] = [];
+  const rows = [...tour.matchAll(TOUR_ROW)];
+  for (const [, file, names] of rows) {
+    const source = readDocument(join("src", file!));
+    for (const [, name] of names!.matchAll(/`(\w+)`/g))
+      if (!exportOf(name!).test(source)) wrong.push(`${file} does not export ${name}`);
+  }
+  // In the text the name comes first.
+  const inText = [...tour.matchAll(/`(\w+)` in\s+\[[^\]]+\]\(([\w./-]+\.ts)\)/g)];
+  for (const [, name, file] of inText)
+    if (!exportOf(name!).test(readDocument(join("src", file!))))
+      wrong.push(`${file} does not export ${name}`);
+  expect(wrong).toEqual([]);
+  expect([rows.length > 20, inText.length]).toEqual([true, 4]);
+});
+
+function exportOf(name: string): RegExp {
+  const declared = `(?:async )?(?:function\\*?|class|interface|type|const) ${name}\\b`;
+  return new RegExp(`^export (?:${declared}|(?:type )?\\{[^}]*\\b${name}\\b)`, "m");
+}

@@ -22,6 +22,7 @@ import {
   withPart,
 } from "./helpers/documents.ts";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
+import { errorTable, finishTable } from "./helpers/dialects.ts";
 import { makeMatrix } from "./helpers/matrix.ts";
 import { json, startUpstream } from "./helpers/upstream.ts";
 
@@ -257,6 +258,12 @@ test("the table of goals under faults is made from the suite", async () => {
   const rows = goals.map(({ goal, what, threshold }) => [String(goal), what, threshold]);
   await checkPart("test/faults/README.md", "goals", markdownTable(["goal", "situation", "promise"], rows));
 }, 180_000);
+
+test("the tables of finish reasons and errors are made by asking the codecs", async () => {
+  const path = "src/formats/README.md";
+  await checkPart(path, "finish", finishTable());
+  await checkPart(path, "errors", errorTable());
+});
 
 test("weir explain takes the request that the documents show", async () => {
   const program = `"${process.execPath}" "${ROOT}/src/main.ts"`;

@@ -153,6 +153,46 @@ test("Elysia is imported by the server alone, and config is read by those who pu
   }
 });
 
+test("no file imports a file that imports it, also over others and for types alone", async () => {
+  const imports = new Map<string, string[]>();
+  for (const file of files) imports.set(file, await importsOf(file));
+  // The functions of a provider take the call, and the call names the target with its provider.
+  expect(circlesOf(imports)).toEqual([["src/core/call.ts", "src/core/provider.ts"]]);
+});
+
+test("a circle is found", () => {
+  const imports = new Map([
+    ["a", ["b", "node:fs"]],
+    ["b", ["c"]],
+    ["c", ["a"]],
+    ["d", ["a"]],
+  ]);
+  expect(circlesOf(imports)).toEqual([["a", "b", "c"]]);
+});
+
+/** Groups of files each of which reaches each other by imports, sorted. */
+function circlesOf(imports: ReadonlyMap<string, readonly string[]>): string[][] {
+  const reach = new Map([...imports.keys()].map((file) => [file, reachedFrom(file, imports)]));
+  const circles = new Map<string, string[]>();
+  for (const [file, reached] of reach) {
+    const circle = [...reached].filter((other) => reach.get(other)?.has(file)).sort();
+    if (reached.has(file)) circles.set(circle.join(), circle);
+  }
+  return [...circles.values()];
+}
+
+function reachedFrom(start: string, imports: ReadonlyMap<string, readonly string[]>): Set<string> {
+  const reached = new Set<string>();
+  const open = [start];
+  for (let file = open.pop(); file !== undefined; file = open.pop())
+    for (const next of imports.get(file) ?? [])
+      if (!reached.has(next)) {
+        reached.add(next);
+        open.push(next);
+      }
+  return reached;
+}
+
 test("no file wants a table of contents", async () => {
   const long: string[] = [];
   for (const file of files) {

@@ -6,7 +6,7 @@ import type { Socket as Pending } from "node:net";
 import type { Socket, SocketHandler } from "bun";
 import { dial, takeOver } from "./dial.ts";
 import { HttpError, type Phase } from "./error.ts";
-import type { Exchange } from "./exchange.ts";
+import type { Carrier, Exchange } from "./exchange.ts";
 import type { Origin } from "./origin.ts";
 import type { UpstreamRequest } from "./types.ts";
 
@@ -25,7 +25,7 @@ export interface ConnectionPool {
 /** Requests are put together here, so that head and small bodies leave in one write. */
 const scratch = Buffer.allocUnsafe(64 * 1024);
 
-export class Connection {
+export class Connection implements Carrier {
   readonly origin: Origin;
   /** Only requests of this pool are sent over it. */
   readonly pool: string;

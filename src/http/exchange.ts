@@ -2,7 +2,6 @@
 import type { Stoppable } from "../core/stop.ts";
 import type { BodyReader } from "./body.ts";
 import { createBodyReader } from "./body.ts";
-import type { Connection } from "./connection.ts";
 import { decoded } from "./decoded.ts";
 import { HttpError, malformed } from "./error.ts";
 import type { Head } from "./head.ts";
@@ -25,6 +24,14 @@ const NO_BYTES = new Uint8Array(0);
 interface Piece {
   done: boolean;
   value?: Uint8Array;
+}
+
+/** The connection that carries an exchange. */
+export interface Carrier {
+  pause(): void;
+  resume(): void;
+  /** The client does not want the answer any more. */
+  abandon(exchange: Exchange): void;
 }
 
 export class Exchange implements UpstreamResponse, ByteReader {
@@ -50,7 +57,7 @@ export class Exchange implements UpstreamResponse, ByteReader {
   headers = new HeaderList();
 
   readonly #stop: Stoppable;
-  #connection: Connection | undefined;
+  #connection: Carrier | undefined;
   #resolve!: (response: UpstreamResponse) => void;
   #reject!: (reason: unknown) => void;
   #head: Buffer | undefined;
@@ -87,7 +94,7 @@ export class Exchange implements UpstreamResponse, ByteReader {
     return this.#reader?.endsWithConnection ?? false;
   }
 
-  attach(connection: Connection): void {
+  attach(connection: Carrier): void {
     this.#connection = connection;
   }
 

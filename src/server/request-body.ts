@@ -4,9 +4,10 @@ import { invalidRequest } from "../core/error.ts";
 import type { ClientCodec } from "../core/format.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { isObject, parseJson } from "../core/json.ts";
-import type { Outline, Span } from "../stream/outline/outline.ts";
+import type { Outline } from "../stream/outline/outline.ts";
 import { CUT_SHORT, outline } from "../stream/outline/outline.ts";
 import { scanBody } from "../stream/scan.ts";
+import type { Span } from "../stream/span.ts";
 
 export class RequestBody {
   readonly bytes: Uint8Array;

@@ -3,7 +3,8 @@
  * each top-level key stands. It reads structure only; whether the text is JSON at all, the parser says.
  */
 
-import type { Span } from "./outline/outline.ts";
+import type { Span } from "./span.ts";
+import { isSpace, trimmed } from "./span.ts";
 
 export interface Scan {
   /** Top-level key → where its value begins and ends (exclusive), in bytes. Empty when the body is not an object. */
@@ -127,17 +128,6 @@ function readKey(bytes: Uint8Array, open: number, end: number): string | undefin
   } catch {
     return undefined;
   }
-}
-
-/** A part of the text without the spaces around it. */
-export function trimmed(bytes: Uint8Array, start: number, end: number): { start: number; end: number } {
-  while (start < end && isSpace(bytes[start]!)) start++;
-  while (end > start && isSpace(bytes[end - 1]!)) end--;
-  return { start, end };
-}
-
-function isSpace(byte: number): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
 /** Top-level member → the JSON text of its new value, or `undefined` for a member that is removed. */

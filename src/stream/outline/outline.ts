@@ -4,7 +4,8 @@
  * numbers, its names and whatever may be a word of some rule are the same; of each `~` it has been checked here that a
  * string stood there, and of each element that is left out of a top-level list that the list has its equal.
  */
-import { trimmed } from "../scan.ts";
+import type { Span } from "../span.ts";
+import { trimmed } from "../span.ts";
 import { OUTLINE_WASM } from "./outline-wasm.ts";
 
 export interface Outline {
@@ -14,11 +15,6 @@ export interface Outline {
   members: number;
   /** Where the value of a top-level member begins and ends (exclusive) in the body, in bytes. */
   spanOf(name: string): Span | undefined;
-}
-
-export interface Span {
-  start: number;
-  end: number;
 }
 
 /**

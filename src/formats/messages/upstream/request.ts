@@ -15,7 +15,7 @@ import type { EncodedReasoning } from "./reasoning.ts";
 import { encodeReasoning } from "./reasoning.ts";
 import { bindAnswer } from "./answer-format.ts";
 import { encodeTools, isForced } from "./tools.ts";
-import type { Draft } from "./turns.ts";
+import type { Draft } from "./draft.ts";
 import { encodeTurns, endWithUser, finishDraft } from "./turns.ts";
 
 /**

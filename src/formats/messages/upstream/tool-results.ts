@@ -6,7 +6,7 @@ import type { Call } from "../../../core/call.ts";
 import { ID_RULES, ToolIds } from "../../../core/ids.ts";
 import type { Json } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
-import type { Draft, DraftBlock } from "./turns.ts";
+import type { Draft, DraftBlock } from "./draft.ts";
 
 const NO_RESULT = "no result was provided";
 

@@ -7,22 +7,8 @@ import { readToolInput } from "../../shared/tool-input.ts";
 import type { Encoding } from "./blocks.ts";
 import { encodeBlock, FORMAT, textBlock } from "./blocks.ts";
 import { inputPath, TurnPaths } from "./paths.ts";
+import type { Draft, DraftBlock } from "./draft.ts";
 import { pairToolResults } from "./tool-results.ts";
-
-/** A message while it is being put together. */
-export interface Draft {
-  role: "system" | "user" | "assistant";
-  blocks: DraftBlock[];
-  path: string;
-  effort?: string;
-}
-
-export interface DraftBlock {
-  wire: JsonObject;
-  path: string;
-  /** Of a call or a result: the id as the client knows it, and the name of the function. */
-  tool?: { id: string; name: string };
-}
 
 export interface EncodedTurns {
   system: JsonObject[];

@@ -8,7 +8,7 @@ export default definePlugin({
       models: ["anthropic/*", "claude-*"],
       baseUrl: "https://api.anthropic.com",
       apiKey: "ANTHROPIC_API_KEY",
-      // A default: the version a client sends goes before it (contract E.0 rule 6).
+      // A default: the version a client sends goes before it.
       headers: { "anthropic-version": "2023-06-01" },
       traits: {
         countTokens: true,

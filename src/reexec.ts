@@ -1,5 +1,5 @@
 /**
- * The one replacement of the process at its start (runtime findings 1 and 12): Bun reads its limits and its `BUN_*`
+ * The one replacement of the process at its start: Bun reads its limits and its `BUN_*`
  * switches from the real environment before any code runs, so the only way to lift the cap of 256 requests at once, and
  * to be rid of what the surroundings inject, is to begin again with a clean environment. Same process id, a few
  * milliseconds.
@@ -22,7 +22,7 @@ export function cleanEnvironment(env: Record<string, string | undefined>): Recor
   };
 }
 
-/** A proxy is for what is far away: Bun would send even loopback addresses through it (finding 8). */
+/** A proxy is for what is far away: Bun would send even loopback addresses through it. */
 function loopbackDirect(env: Record<string, string | undefined>): Record<string, string> {
   const hasProxy = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"].some((name) => env[name]);
   if (!hasProxy) return {};

@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { Glob } from "bun";
 import { loadConfig } from "../src/config/load.ts";
 import { anchorsOf, blocksOf, DOCUMENTS, proseOf, readDocument, ROOT } from "./helpers/documents.ts";
 
@@ -115,3 +116,33 @@ function exportOf(name: string): RegExp {
   const declared = `(?:async )?(?:function\\*?|class|interface|type|const) ${name}\\b`;
   return new RegExp(`^export (?:${declared}|(?:type )?\\{[^}]*\\b${name}\\b)`, "m");
 }
+
+const SOURCES = ["plugins/**/*.ts", "src/**/*.{ts,txt}", "test/**/*.ts"].flatMap((pattern) => [
+  ...new Glob(pattern).scanSync(ROOT),
+]);
+
+test("every heading of a document that a comment refers to exists", () => {
+  const missing: string[] = [];
+  let references = 0;
+  for (const source of SOURCES)
+    for (const [, document, anchor] of readDocument(source).matchAll(/\b([\w./-]*README\.md)#([\w-]+)/g)) {
+      references++;
+      const isThere = DOCUMENTS.includes(document!) && anchorsOf(document!).has(anchor!);
+      if (!isThere) missing.push(`${source} refers to ${document}#${anchor}`);
+    }
+  expect(references).toBeGreaterThan(5);
+  expect(missing).toEqual([]);
+});
+
+/** How comments used to cite notes that only their authors have. */
+const NOTES =
+  /\b(?:contract|design|runtime|service-contract)(?:\.md)?`? (?:finding )?(?:[A-Z]\.)?\d|\b(?:contract|runtime|design)\.md\b|\b(?:contract|pitfall|finding)s? [A-Z]?[.-]?\d/i;
+
+test("no source file cites a document that is not in the repository", () => {
+  const citing = SOURCES.filter((source) => source !== "test/documents.test.ts").flatMap((source) =>
+    readDocument(source)
+      .split("\n")
+      .flatMap((line, index) => (NOTES.test(line) ? [`${source}:${index + 1}: ${line.trim()}`] : [])),
+  );
+  expect(citing).toEqual([]);
+});

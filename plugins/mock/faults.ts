@@ -12,7 +12,7 @@ interface Fault {
   says: string;
 }
 
-/** What a provider's status means to the client of a gateway (contract E.10.1). */
+/** What a provider's status means to the client of a gateway. */
 const FAULTS: Readonly<Record<number, Fault>> = {
   400: { kind: "invalid-request", code: "invalid_value", says: "found a value it does not take" },
   401: { kind: "upstream-auth", code: "upstream_auth", says: "refused the gateway's key" },

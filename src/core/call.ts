@@ -12,7 +12,7 @@ import { Stop } from "./stop.ts";
 export type Outcome = "complete" | "failed" | "cancelled";
 
 /**
- * What a failed attempt means for the next one (`runtime.md` 4.1). `not-sent`: the upstream never saw the request;
+ * What a failed attempt means for the next one. `not-sent`: the upstream never saw the request;
  * `no-bytes`: it may have, and nothing of its answer reached the client; `status`: it said that it failed; `never`: the
  * request would fail again; `started`: part of the answer is with the client.
  */
@@ -59,7 +59,7 @@ export class Call {
   skipped: readonly string[] = [];
   /** The canonical request, once decoded (not in the native lane). */
   request?: ChatRequest;
-  /** Names of tools as they went upstream → as the client knows them (`contract.md` E.8). */
+  /** Names of tools as they went upstream → as the client knows them. */
   readonly toolNames = new Map<string, string>();
   readonly losses: Loss[] = [];
   readonly #lost = new Set<string>();

@@ -28,7 +28,7 @@ export interface ChatRequest {
   answerFormat?: AnswerFormat;
   /** A mark that asks the upstream to cache as much of the prompt as it can. */
   cache?: CacheMark;
-  /** The end user as the client names them; hashed before it leaves (see `contract.md` E.1.1). */
+  /** The end user as the client names them; hashed before it leaves. */
   user?: string;
   /** What ties calls of one conversation together: prompt cache key or session id. Used for affinity. */
   session?: string;

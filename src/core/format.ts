@@ -72,7 +72,7 @@ export interface UpstreamCodec {
   /** @throws GatewayError on an error frame, and when the stream ends before its answer does. */
   decodeStream(frames: AsyncIterable<Frame>, call: Call): AsyncIterable<ChatEvent>;
   /**
-   * For the native lane: the body without what a gateway sealed for another vendor (contract E.7.2). Called only when the
+   * For the native lane: the body without what a gateway sealed for another vendor. Called only when the
    * bytes hold a sealed value; absent when the format has no place for one.
    */
   withoutSealed?(body: JsonObject, call: Call): JsonObject;

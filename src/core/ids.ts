@@ -1,10 +1,10 @@
 /**
- * Tool-call ids and tool names between dialects (contract E.8).
+ * Tool-call ids and tool names between dialects (src/formats/README.md#ids-and-names).
  *
  * A dialect allows few characters and little room. What does not fit is replaced by legal characters and a hash of the
  * whole original, so that two ids that begin alike stay two, and so that the next turn of the conversation, in another
  * process, gives the same again. Nothing is remembered between requests: the map is built from the history, in its
- * order, and a turn that is added never changes what came out before (contract E.0.2).
+ * order, and a turn that is added never changes what came out before.
  */
 
 /** What a dialect allows. */
@@ -118,7 +118,7 @@ export class AnswerIds {
   }
 }
 
-/** The id of a legacy `function_call`, which has none: from its place and name (contract E.1.4). */
+/** The id of a legacy `function_call`, which has none: from its place and name. */
 export function legacyCallId(turn: number, name: string): string {
   return `call_${sha256(`${turn}:${name}`).slice(0, 24)}`;
 }
@@ -172,7 +172,7 @@ export function sha256(text: string): string {
   return new Bun.CryptoHasher("sha256").update(text).digest("hex");
 }
 
-/** An end user's id as it may leave: as it is when it says nothing of a person, else its hash (contract E.1.1). */
+/** An end user's id as it may leave: as it is when it says nothing of a person, else its hash. */
 export function maskUser(user: string): string {
   return /^[A-Za-z0-9_-]{1,64}$/.test(user) ? user : sha256(user);
 }

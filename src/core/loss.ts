@@ -20,7 +20,7 @@ export type LossCode =
   /** Another model or provider answers than the name says. */
   | "substituted";
 
-/** At most this many losses are listed in the header (`contract.md` E.11). */
+/** At most this many losses are listed in the header. */
 const LISTED = 20;
 
 /** The value of `x-weir-warnings`: `code:path, code:path`, ASCII, at most 20 entries. */

@@ -1,6 +1,6 @@
 /**
  * Media in requests: data URIs, media types as clients misspell them, and what the bytes themselves say they are. Vendors
- * compare the declared type with the bytes and refuse what does not match, so the bytes win (contract E.1.3b).
+ * compare the declared type with the bytes and refuse what does not match, so the bytes win.
  */
 import { getOwn } from "./own.ts";
 

@@ -1,5 +1,6 @@
 /**
- * Provenance of opaque values (contract E.7.2). A signature is worth something only to the provider that made it, and
+ * Provenance of opaque values (src/formats/README.md#reasoning-and-signatures).
+ * A signature is worth something only to the provider that made it, and
  * fails at every other; so a value that has to travel through a field of another vendor's format carries who made it:
  * `weir1.<provider>.<base64url(payload)>`.
  */

@@ -60,7 +60,7 @@ export interface Envelope {
 }
 
 /**
- * How one host deviates from the format it claims to speak (`contract.md` D.3). Absent members mean the default.
+ * How one host deviates from the format it claims to speak. Absent members mean the default.
  */
 export interface Traits {
   /**

@@ -1,4 +1,4 @@
-/** The module `"weir"` as dropped files see it: served from the running program, with nothing installed (runtime 2.4). */
+/** The module `"weir"` as dropped files see it: served from the running program, with nothing installed. */
 import * as publicFace from "../plugin.ts";
 
 let registered = false;

@@ -1,4 +1,4 @@
-/** `POST …/count_tokens`: asked of the provider where it counts, estimated here where it does not (contract B.11). */
+/** `POST …/count_tokens`: asked of the provider where it counts, estimated here where it does not. */
 import { estimateTokens } from "../core/estimate.ts";
 import { isObject, parseJson } from "../core/json.ts";
 import { editMembers } from "../stream/scan.ts";

@@ -7,7 +7,7 @@ export interface NamedDigest {
   sha256: string;
 }
 
-/** Which header decides when a request carries two different keys (contract 0.4). */
+/** Which header decides when a request carries two different keys. */
 export type KeyOrder = "bearer-first" | "x-api-key-first";
 
 export interface Keyring {

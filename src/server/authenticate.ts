@@ -1,4 +1,4 @@
-/** Who may come in. Bound to routes and never to a path that was parsed elsewhere (runtime finding 2). */
+/** Who may come in. Bound to routes and never to a path that was parsed elsewhere. */
 import { GatewayError } from "../core/error.ts";
 import type { Keyring } from "../gateway/keys.ts";
 

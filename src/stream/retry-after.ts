@@ -1,4 +1,4 @@
-/** What an upstream says of another try: how long it wants to be left alone, in all the spellings vendors use (contract E.10.1). */
+/** What an upstream says of another try: how long it wants to be left alone, in all the spellings vendors use. */
 import type { HeaderReader } from "../core/format.ts";
 import type { Json } from "../core/json.ts";
 import { isObject } from "../core/json.ts";

@@ -11,7 +11,7 @@ export interface Front {
   prefix: string;
 }
 
-/** The cap of 256 requests at once is lifted for the pass-through too (runtime finding 1). */
+/** The cap of 256 requests at once is lifted for the pass-through too. */
 const UNCAPPED = { BUN_CONFIG_MAX_HTTP_REQUESTS: "65336" };
 
 export function direct(upstream: number): Front {

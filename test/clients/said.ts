@@ -89,7 +89,7 @@ export function saidInChat(body: JsonObject): Said {
   }
   said.tools = list(body.tools).map((tool) => {
     const { name, description, parameters } = object(tool.function);
-    // A tool without parameters takes none (contract E.1.4).
+    // A tool without parameters takes none.
     const schema = parameters ?? { type: "object", properties: {} };
     return { name: String(name), description: String(description), schema };
   });

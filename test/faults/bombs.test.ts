@@ -131,7 +131,7 @@ const BOMBS: readonly Bomb[] = [
 
 const PATHS = ["/v1/chat/completions", "/v1/messages", "/v1/explain", "/v1/messages/count_tokens"];
 
-/** What a gateway takes whatever it is sent; the rule is about what comes on top (runtime 1, Envoy). */
+/** What a gateway takes whatever it is sent; the rule is about what comes on top (as for Envoy). */
 const FREE_MEMORY = 64e6;
 const FREE_CPU = 150;
 

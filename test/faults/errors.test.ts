@@ -157,7 +157,7 @@ goal(
   90_000,
 );
 
-/** The shape of each route's errors (contract A.7, B.8). */
+/** The shape of each route's errors. */
 const DIALECTS: Record<string, object> = {
   "/v1/chat/completions": { error: { message: expect.any(String), type: expect.any(String), param: null } },
   "/v1/messages": {

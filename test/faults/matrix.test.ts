@@ -36,7 +36,7 @@ const MEANS: Record<Outcome, readonly string[]> = {
   whole: ["whole"],
   error: ["error"],
   broken: ["error", "in-band"],
-  // A chat answer is whole behind its finish reason; the native lane adds no terminator of its own (contract G-109).
+  // A chat answer is whole behind its finish reason; the native lane adds no terminator of its own.
   either: ["whole", "error", "in-band", "unterminated"],
 };
 

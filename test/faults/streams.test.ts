@@ -130,7 +130,7 @@ goal(
     return {
       measured: `${cuts} cuts in 4 lanes, ${wrong} taken for whole before their finish reason, ${behindFinish} behind it`,
       holds: wrong === 0,
-      short: `${behindFinish} cuts fell between the finish reason and the terminator: the answer is all there and is given as whole, because servers leave the terminator out (contract G-109)`,
+      short: `${behindFinish} cuts fell between the finish reason and the terminator: the answer is all there and is given as whole, because servers leave the terminator out`,
     };
   },
   120_000,

@@ -1,4 +1,4 @@
-/** The runtime's cap of 256 requests at once is lifted (runtime finding 1), where the process has replaced itself. */
+/** The runtime's cap of 256 requests at once is lifted, where the process has replaced itself. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { type RunningGateway, startGateway, TARGET, upstreamConfig } from "../helpers/gateway.ts";

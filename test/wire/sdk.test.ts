@@ -205,7 +205,7 @@ const ERRORS: readonly [number, keyof typeof OpenAI, number, keyof typeof Anthro
   [500, "InternalServerError", 500, "InternalServerError", 500],
   [503, "InternalServerError", 503, "InternalServerError", 503],
   [529, "InternalServerError", 529, "InternalServerError", 529],
-  // The gateway's own credential was refused: not the client's business (contract E.10).
+  // The gateway's own credential was refused: not the client's business.
   [401, "InternalServerError", 502, "InternalServerError", 502],
   [403, "InternalServerError", 502, "InternalServerError", 502],
 ];

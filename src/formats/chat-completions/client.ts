@@ -20,6 +20,6 @@ export const client: ClientCodec = {
   encodeStream,
   encodeError,
   encodeStreamError,
-  // Never a named event: the SDK would try to parse it (contract A.6).
+  // Never a named event: the SDK would try to parse it.
   heartbeat: ": keepalive\n\n",
 };

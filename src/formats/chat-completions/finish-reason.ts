@@ -1,4 +1,4 @@
-/** Why an answer ended: the format's words, what vendors make of them, and the canonical ones (contract E.3, E.4). */
+/** Why an answer ended: the format's words, what vendors make of them, and the canonical ones. */
 import type { FinishKind, FinishReason } from "../../core/events.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { getOwn } from "../../core/own.ts";
@@ -61,7 +61,7 @@ export interface Read {
 }
 
 /**
- * Decodes a `finish_reason`. A tool call in the answer and `tool-calls` stand for each other (pitfall 31), except that
+ * Decodes a `finish_reason`. A tool call in the answer and `tool-calls` stand for each other, except that
  * running out of tokens and the filter always win.
  */
 export function decodeFinishReason(raw: string | undefined, read: Read): FinishReason {
@@ -80,7 +80,7 @@ function kindOf(said: FinishKind | undefined, read: Read): FinishKind {
   return typeof read.stopReason === "string" && read.stopReason !== "" ? "stop-sequence" : "stop";
 }
 
-/** The word for the client; only one of the five ever leaves (pitfall 19, 30). */
+/** The word for the client; only one of the five ever leaves. */
 export function encodeFinishReason(
   reason: FinishReason,
   toolCalls: number,

@@ -1,5 +1,6 @@
 /**
- * Reasoning on the chat-completions side (contract E.7.1): plain text in `reasoning_content`, and `reasoning_details`
+ * Reasoning on the chat-completions side (src/formats/README.md#reasoning-and-signatures):
+ * plain text in `reasoning_content`, and `reasoning_details`
  * entries in OpenRouter's shape for what is signed or encrypted. The `format` of an entry says who made it.
  */
 import type { ReasoningBlock } from "../../core/chat.ts";

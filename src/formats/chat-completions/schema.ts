@@ -1,5 +1,5 @@
 /**
- * The chat-completions request as one schema (contract A.1 to A.4), open to unknown members at every level: new vendor
+ * The chat-completions request as one schema, open to unknown members at every level: new vendor
  * fields, part types and tool types must pass. It is the validator, the source of the sentences about what is wrong, and
  * the page in the OpenAPI document; it covers the fields whose shape the gateway relies on.
  */

@@ -1,5 +1,5 @@
 /**
- * What Claude models take and refuse (contract B.10), as data. Collected 2026-11-20 from the vendor's model pages and model
+ * What Claude models take and refuse, as data. Collected 2026-11-20 from the vendor's model pages and model
  * list and from the catalogue of the Vercel AI SDK; where they disagree, the stricter one stands here.
  */
 

@@ -1,6 +1,6 @@
 /**
- * Reasoning of any vendor in the two opaque fields of this format, `thinking.signature` and `redacted_thinking.data`
- * (contract E.7.2). Anthropic's own values stand there as they are; all others carry who made them, so that they find the
+ * Reasoning of any vendor in the two opaque fields of this format, `thinking.signature` and `redacted_thinking.data`.
+ * Anthropic's own values stand there as they are; all others carry who made them, so that they find the
  * way back to that provider and never to another.
  *
  * What is wrapped is the vendor's own opaque value. Where there is none, something of ours stands in the field, which must

@@ -1,5 +1,5 @@
 /**
- * The Messages request as one schema (contract B.2), open to unknown members at every level: new vendor fields, block types
+ * The Messages request as one schema, open to unknown members at every level: new vendor fields, block types
  * and tool types must pass. It is the validator and the page in the OpenAPI document; it covers the fields whose shape the
  * gateway relies on, and leaves the judgement of the rest to the upstream.
  */

@@ -1,4 +1,4 @@
-/** Why an answer ended: the format's words and the canonical ones (contract E.3, E.4). */
+/** Why an answer ended: the format's words and the canonical ones. */
 import type { FinishKind, FinishReason } from "../../core/events.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { isObject } from "../../core/json.ts";
@@ -55,7 +55,7 @@ export interface Written {
 
 /**
  * `stop_reason`, `stop_sequence` and `stop_details`. A tool call in the answer and `tool_use` stand for each other, except
- * that running out of tokens always wins: its last call may be cut (contract E.4).
+ * that running out of tokens always wins: its last call may be cut.
  */
 export function encodeStopReason(reason: FinishReason, written: Written): JsonObject {
   const word = wordOf(reason, written);

@@ -1,5 +1,5 @@
 /**
- * Commit late, but not too late (contract E.0.5): the head of a stream waits for the first event, so that an early
+ * Commit late, but not too late: the head of a stream waits for the first event, so that an early
  * failure keeps its status; after `holdMs` it goes out all the same, and signs of life follow until the answer begins.
  * From then on a failure can only be told in band.
  */

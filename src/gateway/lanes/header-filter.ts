@@ -1,4 +1,4 @@
-/** Header allow-lists, both ways: what is not listed does not pass (`runtime.md` 5). */
+/** Header allow-lists, both ways: what is not listed does not pass. */
 import type { HeaderReader } from "../../core/format.ts";
 
 export type HeaderFilter = (headers: HeaderReader) => Record<string, string>;

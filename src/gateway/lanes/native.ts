@@ -267,7 +267,7 @@ class RelaySource implements ByteSource {
 
   readonly #onBreak = (cause: unknown) => {
     if (this.#call.stop.reason) throw this.#call.stop.reason;
-    // What breaks behind the terminator takes nothing away from the answer (pitfall 25).
+    // What breaks behind the terminator takes nothing away from the answer.
     if (this.#isOver()) return this.#finish();
     throw broken(cause);
   };

@@ -57,7 +57,7 @@ export function upstreamHeaders(
 
 /**
  * Sends, and gives the upstream's head. Redirects are not followed: a redirect would carry the credential and the prompt
- * to an origin nobody configured (runtime finding 7).
+ * to an origin nobody configured.
  * @throws GatewayError `upstream` when nothing could be sent or the answer broke off before its head.
  */
 export async function send(outgoing: Outgoing, call: Call): Promise<UpstreamResponse> {

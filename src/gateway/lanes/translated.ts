@@ -35,7 +35,7 @@ import { refuseLosses } from "./strict.ts";
 import type { UpstreamResponse } from "./transport.ts";
 import { asksForUsage, noteUsageRefusal } from "./usage-request.ts";
 
-/** Above this many tokens an upstream is asked to stream even for a JSON answer: long silences get cut (contract E.0.4). */
+/** Above this many tokens an upstream is asked to stream even for a JSON answer: long silences get cut. */
 const STREAM_ABOVE_TOKENS = 8192;
 
 export async function answerTranslated(incoming: Incoming, gateway: Gateway): Promise<Answer> {

@@ -1,5 +1,5 @@
 /**
- * Signed reasoning of answers that called tools, for clients that do not send it back (contract E.7.4): the OpenAI SDK's
+ * Signed reasoning of answers that called tools, for clients that do not send it back: the OpenAI SDK's
  * `runTools` and most agents keep only the members they know, and a vendor that signs its reasoning wants it returned.
  * Kept in memory only, by gateway key and tool call (id, name and arguments); what is gone was never promised.
  */

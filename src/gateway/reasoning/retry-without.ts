@@ -1,12 +1,12 @@
 /**
  * The one repeat of the translated lane: an upstream that refuses replayed reasoning (a signature of another model, an
- * edited transcript) is asked once more without any (contract E.7.3). In the native lane clients do so themselves.
+ * edited transcript) is asked once more without any. In the native lane clients do so themselves.
  */
 import type { Call } from "../../core/call.ts";
 import type { ChatRequest } from "../../core/chat.ts";
 import type { GatewayError } from "../../core/error.ts";
 
-/** Wordings differ by vendor; a family of patterns, not one sentence (pitfall 48). */
+/** Wordings differ by vendor; a family of patterns, not one sentence. */
 const REFUSALS: readonly RegExp[] = [
   /signature[^]*(thinking|thought)|(thinking|thought)[^]*signature/i,
   /expected .?thinking/i,

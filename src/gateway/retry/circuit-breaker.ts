@@ -1,7 +1,7 @@
 /**
  * Whether one deployment deserves calls: a state machine over what became of the last ones, with the time given from
  * outside. Closed: calls go there. Open: they go elsewhere until a moment. Half-open: that moment has come, and a single
- * call tries (`runtime.md` 4.6). It only ever advises: a model with nowhere else to go is called all the same.
+ * call tries. It only ever advises: a model with nowhere else to go is called all the same.
  */
 
 export type BreakerState = "closed" | "half-open" | "failing" | "paused";
@@ -14,7 +14,7 @@ export interface Trial {
 
 /**
  * Failures in a row that open it. The rule says five; three, because two probes follow within the first half minute and
- * no more than five calls may reach a dead deployment in that time (goal 17).
+ * no more than five calls may reach a dead deployment in that time.
  */
 const IN_A_ROW = 3;
 /** Half of the calls of a window, when there were as many as these. */

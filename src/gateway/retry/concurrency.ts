@@ -1,6 +1,6 @@
 /**
  * Calls in flight at the deployments that have a limit of their own. There is no queue: a call that finds no room goes
- * elsewhere or is told so, because a hidden queue only moves the wait to where nobody sees it (`runtime.md` 4.8).
+ * elsewhere or is told so, because a hidden queue only moves the wait to where nobody sees it.
  */
 import type { Attempt } from "../../core/call.ts";
 import type { Deployment } from "../../core/provider.ts";

@@ -1,6 +1,6 @@
 /**
- * How many calls may be repeating themselves at a time: a fifth of those that run, and never fewer than three
- * (`runtime.md` 4.5). Without it an upstream in trouble is sent more than it was before. Those that wait long because an
+ * How many calls may be repeating themselves at a time: a fifth of those that run, and never fewer than three.
+ * Without it an upstream in trouble is sent more than it was before. Those that wait long because an
  * upstream said so have as many places of their own, so that they do not take them from those that go elsewhere at once.
  */
 const SHARE = 0.2;

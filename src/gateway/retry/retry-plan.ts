@@ -1,5 +1,5 @@
 /**
- * The order of attempts (`runtime.md` 4.3): another deployment of the same model, then the same one after a pause, then the
+ * The order of attempts: another deployment of the same model, then the same one after a pause, then the
  * models that stand in. It decides; sending, waiting and booking are done elsewhere.
  */
 import type { Target } from "../../core/provider.ts";

@@ -1,4 +1,4 @@
-/** `GET /v1/models` and `/v1/models/{id}`: one body that both vendors' SDKs read (contract B.11). */
+/** `GET /v1/models` and `/v1/models/{id}`: one body that both vendors' SDKs read. */
 import { GatewayError } from "../../core/error.ts";
 import { limitText } from "../../core/limit-text.ts";
 import type { JsonObject } from "../../core/json.ts";

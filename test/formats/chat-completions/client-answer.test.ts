@@ -25,7 +25,7 @@ const finishes = (bodies: readonly JsonObject[]) =>
     .flatMap((body) => (body.choices as JsonObject[]).map((choice) => choice.finish_reason))
     .filter((reason) => reason !== null);
 
-/** Reasoning, text, two calls that overlap; as contract E.6 has it. */
+/** Reasoning, text, two calls that overlap. */
 const MIXED = answer(
   [
     ...reasoning(0, ["A", "a"]),

@@ -102,7 +102,7 @@ describe("messages", () => {
     });
 });
 
-describe("system turns (contract 0.4)", () => {
+describe("system turns", () => {
   const first = with_({ messages: [{ role: "system", content: "x" }, ...VALID.messages] });
   const later = with_({ messages: [...VALID.messages, { role: "system", content: "x" }] });
 

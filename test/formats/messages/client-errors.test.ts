@@ -7,7 +7,7 @@ import { writeFrame } from "../../../src/stream/sse.ts";
 import { answer, client, failure, stream, text } from "./make.ts";
 import { accumulate } from "./sdk.ts";
 
-describe("status and type by kind (contract E.10.1)", () => {
+describe("status and type by kind", () => {
   const TABLE: Record<ErrorKind, [number, string]> = {
     "invalid-request": [400, "invalid_request_error"],
     authentication: [401, "authentication_error"],

@@ -1,4 +1,4 @@
-/** The rules a schema must keep to be compiled by Anthropic (contract B.5, E.1.5), as a judge for tests. */
+/** The rules a schema must keep to be compiled by Anthropic, as a judge for tests. */
 import type { Json } from "../../../src/core/json.ts";
 import { isObject } from "../../../src/core/json.ts";
 

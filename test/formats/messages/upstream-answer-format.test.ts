@@ -11,7 +11,7 @@ function fields(parts: Partial<ChatRequest>, options: Parameters<typeof encode>[
   return { rest, losses };
 }
 
-describe("answers with a schema (contract E.1.5)", () => {
+describe("answers with a schema", () => {
   const schema: JsonObject = {
     type: "object",
     properties: { a: { type: "integer", minimum: 1 } },

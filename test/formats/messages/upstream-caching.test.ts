@@ -5,7 +5,7 @@ import { encode } from "./make.ts";
 
 const HAIKU = { model: "claude-haiku-4-5" };
 
-describe("caching (contract E.1.6)", () => {
+describe("caching", () => {
   const mark = (ttl?: "5m" | "1h") => ({ cache: ttl ? { ttl } : {} });
   const text = (value: string, ttl?: "5m" | "1h") => ({ type: "text", text: value, ...mark(ttl) }) as const;
   const marks = (body: JsonObject) =>

@@ -124,7 +124,7 @@ describe("content", () => {
   });
 });
 
-describe("reasoning in the history (contract E.7.2)", () => {
+describe("reasoning in the history", () => {
   const history = (block: Block): Turn[] => [user(text("q")), assistant(block, text("a")), user(text("go"))];
   const sent = (block: Block, options: Parameters<typeof encode>[1] = { model: "claude-opus-4-8" }) => {
     const { messages, losses } = messagesOf(history(block), options);

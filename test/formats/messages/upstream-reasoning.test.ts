@@ -3,7 +3,7 @@ import type { ChatRequest, ReasoningOptions } from "../../../src/core/chat.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
 import { encode } from "./make.ts";
 
-describe("reasoning (contract E.1.2)", () => {
+describe("reasoning", () => {
   const wish = (reasoning: ReasoningOptions | undefined, model: string, parts: Partial<ChatRequest> = {}) => {
     const { body, losses } = encode({ reasoning, ...parts }, { model });
     return { thinking: body.thinking as unknown, output: body.output_config as unknown, losses };

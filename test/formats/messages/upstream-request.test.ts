@@ -105,7 +105,7 @@ describe("identity and tier", () => {
     test(`service tier ${serviceTier}`, () => expect(fields({ serviceTier })).toEqual({ rest, losses }));
 });
 
-describe("fields of chat-completions only (contract E.11)", () => {
+describe("fields of chat-completions only", () => {
   const only = (field: string, value: Json) =>
     encode({ extra: { "chat-completions": { [field]: value } } }, HAIKU);
 

@@ -167,7 +167,7 @@ describe("a begun answer (prefill)", () => {
   });
 });
 
-describe("equal histories, equal bytes (contract E.0.2)", () => {
+describe("equal histories, equal bytes", () => {
   const turns = [
     system(text("s")),
     user(text("q")),

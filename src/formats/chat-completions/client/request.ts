@@ -1,4 +1,4 @@
-/** A chat-completions request → canonical request (contract A.1, E.1). */
+/** A chat-completions request → canonical request. */
 import type {
   AnswerFormat,
   AnswerStyle,
@@ -93,7 +93,7 @@ function decodeStop(stop: Json | undefined): string[] {
 
 /**
  * The wish to think, from the field that says most: `thinking` (Messages shape), `reasoning` (OpenRouter shape),
- * `reasoning_effort`, and the switch of Qwen and others (contract E.1.2).
+ * `reasoning_effort`, and the switch of Qwen and others.
  */
 function decodeReasoningWish(body: JsonObject): ReasoningOptions | undefined {
   const effort = isText(body.reasoning_effort) ? effortWish(body.reasoning_effort) : undefined;
@@ -149,7 +149,7 @@ function decodeAnswerFormat(format: Json | undefined): AnswerFormat | undefined 
 
 /**
  * OpenAI caches prompts by itself, so that a client of this format expects it: without marks of its own, and unless it
- * asks for explicit marks only, the whole prompt is marked (contract E.1.6).
+ * asks for explicit marks only, the whole prompt is marked.
  */
 function decodePromptCache(body: JsonObject, markable: readonly (Block | Tool)[]): CacheMark | undefined {
   if (isObject(body.cache_control)) return body.cache_control.ttl === "1h" ? { ttl: "1h" } : {};

@@ -1,4 +1,4 @@
-/** Tools and tool choice of a chat-completions request (contract A.4, E.1.4). */
+/** Tools and tool choice of a chat-completions request. */
 import type { Tool, ToolChoice } from "../../../core/chat.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";

@@ -1,4 +1,4 @@
-/** What a delta or a message says, in the fields of all vendors (contract E.6.3, E.7.1). */
+/** What a delta or a message says, in the fields of all vendors. */
 import type { Citation } from "../../../core/events.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";

@@ -1,4 +1,4 @@
-/** Headers that pass in the native lane (contract A.7); credentials, organisation and project ids never do. */
+/** Headers that pass in the native lane; credentials, organisation and project ids never do. */
 
 /** The client's headers that go upstream. */
 export const requestHeaders: readonly string[] = ["openai-beta", "x-client-request-id"];

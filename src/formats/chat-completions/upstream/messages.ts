@@ -1,6 +1,6 @@
 /**
- * Canonical turns → messages (contract E.2.3). Results stand directly behind their calls, in the order of the calls;
- * everything else keeps its place, and no message is invented between a tool and the user (pitfall 62).
+ * Canonical turns → messages. Results stand directly behind their calls, in the order of the calls;
+ * everything else keeps its place, and no message is invented between a tool and the user.
  */
 import type { Block, ChatRequest, ToolCallBlock, ToolResultBlock, Turn } from "../../../core/chat.ts";
 import { ID_RULES, ToolIds } from "../../../core/ids.ts";
@@ -135,7 +135,7 @@ interface SentCall {
   call: ToolCallBlock;
 }
 
-/** Claude Code's accounting line for Anthropic, which only Anthropic strips (contract B.12). */
+/** Claude Code's accounting line for Anthropic, which only Anthropic strips. */
 const BILLING_HEADER = "x-anthropic-billing-header:";
 
 function withInstruction(messages: JsonObject[], instruction: string | undefined): JsonObject[] {
@@ -171,7 +171,7 @@ function plainText({ content }: JsonObject): string {
   return texts.filter((text) => !isBlank(text)).join("\n\n");
 }
 
-/** A request writes at most four cache marks; the last ones matter (contract A.3). */
+/** A request writes at most four cache marks; the last ones matter. */
 const MAX_MARKS = 4;
 
 function limitMarks(messages: JsonObject[]): JsonObject[] {

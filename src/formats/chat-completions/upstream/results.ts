@@ -1,4 +1,4 @@
-/** A tool result → its tool message, and what cannot stand in one (contract E.2.3). */
+/** A tool result → its tool message, and what cannot stand in one (src/formats/README.md#tool-results). */
 import type { Block, ToolResultBlock } from "../../../core/chat.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { EncodeContext } from "./context.ts";

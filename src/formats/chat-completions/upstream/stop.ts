@@ -1,6 +1,6 @@
 /**
  * Stop sequences the upstream cannot be told: more than it takes, or any for a model that refuses the field. The gateway
- * cuts the answer itself, at the same place the model would have stopped (contract E.2.1).
+ * cuts the answer itself, at the same place the model would have stopped.
  */
 import type { ChatRequest } from "../../../core/chat.ts";
 import type { Call } from "../../../core/call.ts";

@@ -1,5 +1,5 @@
 /**
- * Tool calls of a stream, in every shape vendors send their fragments (contract E.6.5): with an index, without one, with
+ * Tool calls of a stream, in every shape vendors send their fragments: with an index, without one, with
  * one index for all calls; names late, repeated or blank; arguments as text or as an object.
  */
 import type { Json, JsonObject } from "../../../core/json.ts";

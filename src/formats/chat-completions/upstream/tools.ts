@@ -1,4 +1,4 @@
-/** Canonical tools and tool choice → their members of the request (contract E.2.4). */
+/** Canonical tools and tool choice → their members of the request (src/formats/README.md#tools). */
 import type { ChatRequest, Tool, ToolChoice } from "../../../core/chat.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import type { JsonObject } from "../../../core/json.ts";
@@ -89,7 +89,7 @@ function functionTool(tool: Tool, index: number, { names, traits, call }: Encode
   };
 }
 
-/** As it is where custom tools are known, else a function with one text argument (contract E.1.4). */
+/** As it is where custom tools are known, else a function with one text argument. */
 function customTool(tool: Tool, index: number, { names, facts, call }: EncodeContext): JsonObject {
   const name = names.send(tool.name);
   const described = tool.description !== undefined ? { description: tool.description } : {};

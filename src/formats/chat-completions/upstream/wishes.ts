@@ -1,4 +1,4 @@
-/** Effort and answer format: what is wished of the answer, and what the provider can be told (contract E.2.1, E.2.2). */
+/** Effort and answer format: what is wished of the answer, and what the provider can be told. */
 import type { AnswerFormat, ChatRequest, ReasoningOptions } from "../../../core/chat.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
@@ -6,7 +6,7 @@ import { COMMON_EFFORTS, nearestEffort } from "../models.ts";
 import { type EncodeContext, FORMAT } from "./context.ts";
 import { fieldPath } from "./losses.ts";
 
-/** Budgets in tokens below which the word stands (contract E.2.2). */
+/** Budgets in tokens below which the word stands. */
 const EFFORT_BY_BUDGET: readonly [number, string][] = [
   [2048, "minimal"],
   [8192, "low"],

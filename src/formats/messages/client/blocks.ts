@@ -1,4 +1,4 @@
-/** Content blocks of a Messages request → canonical blocks (contract B.4). */
+/** Content blocks of a Messages request → canonical blocks. */
 import type {
   Block,
   CacheMark,

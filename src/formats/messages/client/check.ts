@@ -11,7 +11,7 @@ import { isObject } from "../../../core/json.ts";
 import { MessagesRequest } from "../schema.ts";
 import { REQUEST } from "./vocabulary.ts";
 
-/** What to do with `role: "system"` behind the first message (contract 0.4). */
+/** What to do with `role: "system"` behind the first message. */
 export type SystemTurns = "accept" | "reject";
 
 /** Says what is wrong with a value that is present; nothing when it is fine. */

@@ -1,6 +1,6 @@
 /**
  * Plain-text readings of blocks only this format knows, for upstreams that do not: a search result a model leaned on must
- * not vanish from its history (contract E.2.3).
+ * not vanish from its history.
  */
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";

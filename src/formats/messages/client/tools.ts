@@ -1,4 +1,4 @@
-/** Tools of a Messages request → canonical tools (contract B.5, E.2.4). */
+/** Tools of a Messages request → canonical tools. */
 import type { Tool, ToolChoice } from "../../../core/chat.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";

@@ -1,4 +1,4 @@
-/** Answers bound to JSON: natively, through a tool, or by asking (contract E.1.5). */
+/** Answers bound to JSON: natively, through a tool, or by asking (src/formats/README.md#structured-answers). */
 import type { Call } from "../../../core/call.ts";
 import type { AnswerFormat, ChatRequest } from "../../../core/chat.ts";
 import type { JsonObject } from "../../../core/json.ts";

@@ -1,4 +1,4 @@
-/** Where a prompt cache may cut: marks on tools, system blocks and messages (contract E.1.6). */
+/** Where a prompt cache may cut: marks on tools, system blocks and messages (src/formats/README.md#cache-marks). */
 import type { Call } from "../../../core/call.ts";
 import type { CacheMark, ChatRequest } from "../../../core/chat.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";

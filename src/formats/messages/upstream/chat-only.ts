@@ -1,4 +1,7 @@
-/** Fields of chat-completions this format has no counterpart for: refused, told, or left out silently (contract E.1.1, E.11). */
+/**
+ * Fields of chat-completions this format has no counterpart for: refused, reported as a loss, or left out silently
+ * (src/formats/README.md#what-is-carried).
+ */
 import type { Call } from "../../../core/call.ts";
 import type { ChatRequest } from "../../../core/chat.ts";
 import { invalidRequest } from "../../../core/error.ts";

@@ -1,4 +1,4 @@
-/** Headers that pass in the native lane (contract B.1); credentials never do. */
+/** Headers that pass in the native lane; credentials never do. */
 
 /** The client's headers that go upstream. */
 export const requestHeaders: readonly string[] = ["anthropic-version", "anthropic-beta", "x-app"];

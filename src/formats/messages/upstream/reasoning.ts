@@ -1,4 +1,4 @@
-/** How much to think: the canonical wish → `thinking` and `output_config.effort` (contract E.1.2). */
+/** How much to think: the canonical wish → `thinking` and `output_config.effort` (src/formats/README.md#reasoning-effort). */
 import type { Call } from "../../../core/call.ts";
 import type { ChatRequest, ReasoningOptions } from "../../../core/chat.ts";
 import type { JsonObject } from "../../../core/json.ts";
@@ -146,7 +146,7 @@ function clampEffort(effort: string | undefined, facts: ModelFacts, call: Call):
   if (effort === "minimal" && facts.efforts.includes("low")) return "low";
   const rank = EFFORTS.indexOf(effort);
   const lower = facts.efforts.findLast((known) => EFFORTS.indexOf(known) <= rank);
-  // Where only budgets are known, the word becomes one (contract E.1.2); nothing is lost by that.
+  // Where only budgets are known, the word becomes one; nothing is lost by that.
   if (lower !== undefined || !facts.thinking.includes("enabled"))
     call.reportLoss("clamped", fieldPath("effort", call));
   return lower;

@@ -1,4 +1,4 @@
-/** The canonical request → a Messages request (contract E.1). Equal requests give equal bytes (E.0.2). */
+/** The canonical request → a Messages request. Equal requests give equal bytes, because prompt caches compare them. */
 import type { Call } from "../../../core/call.ts";
 import type { ChatRequest } from "../../../core/chat.ts";
 import { maskUser, ToolNames } from "../../../core/ids.ts";
@@ -88,8 +88,8 @@ function isOn({ thinking }: EncodedReasoning, facts: ModelFacts): boolean {
 }
 
 /**
- * A thinking budget and a forced tool exclude each other (pitfall F-38): the tool is what the caller's program needs. A
- * budget also excludes a history that goes on behind a tool call without the reasoning in front of it (F-44).
+ * A thinking budget and a forced tool exclude each other: the tool is what the caller's program needs. A
+ * budget also excludes a history that goes on behind a tool call without the reasoning in front of it.
  */
 function settleThinking(
   reasoning: EncodedReasoning,
@@ -205,7 +205,7 @@ function encodeServiceTier(tier: string | undefined, facts: ModelFacts, call: Ca
   return word !== undefined && facts.claude ? { service_tier: word } : {};
 }
 
-/** Clearing thinking is refused where there is none (pitfall F-45): the edit goes with the thinking it is about. */
+/** Clearing thinking is refused where there is none: the edit goes with the thinking it is about. */
 function encodeContextManagement(value: Json | undefined, thinkingDropped: boolean): JsonObject {
   if (value === undefined) return {};
   if (!thinkingDropped || !isObject(value) || !Array.isArray(value.edits))

@@ -1,5 +1,5 @@
 /**
- * JSON schemas as Anthropic's constrained output takes them (contract B.5, E.1.5). What it does not know is moved into the
+ * JSON schemas as Anthropic's constrained output takes them. What it does not know is moved into the
  * description, where the model still reads it.
  */
 import type { Json, JsonObject } from "../../../core/json.ts";

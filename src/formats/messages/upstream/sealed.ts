@@ -1,6 +1,6 @@
 /**
  * Reasoning another vendor made, in a conversation that goes on in the native lane. The gateway sealed it when it wrote the
- * answer in this format (contract E.7.2); whoever reads it there refuses the signature, and with it the request.
+ * answer in this format; whoever reads it there refuses the signature, and with it the request.
  */
 import type { Call } from "../../../core/call.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";

@@ -1,6 +1,6 @@
 /**
  * Calls and their results, paired as the format demands: every call is answered in the next user message, results first and
- * in the order of the calls (contract E.1.3 step 4 and 7, E.8).
+ * in the order of the calls (src/formats/README.md#tool-results).
  */
 import type { Call } from "../../../core/call.ts";
 import { ID_RULES, ToolIds } from "../../../core/ids.ts";

@@ -1,4 +1,4 @@
-/** Canonical tools and the choice among them → `tools` and `tool_choice` (contract E.1.4). */
+/** Canonical tools and the choice among them → `tools` and `tool_choice` (src/formats/README.md#tools). */
 import type { Call } from "../../../core/call.ts";
 import type { ChatRequest, Tool } from "../../../core/chat.ts";
 import { invalidRequest } from "../../../core/error.ts";
@@ -20,7 +20,7 @@ export interface EncodedTools {
 /** The path of the tool at hand, or of a member of it. */
 type PathOf = (member?: "strict" | "parameters" | "format") => string;
 
-/** What all strict schemas of a request may hold together (contract B.5). */
+/** What all strict schemas of a request may hold together. */
 const STRICT_LIMITS = { tools: 20, optional: 24, unions: 16 };
 
 /** @throws GatewayError `invalid-request` when a tool is forced that does not exist. */

@@ -79,7 +79,7 @@ describe.skipIf(!haveCaptures)("clients of /v1/messages at a chat-completions up
   });
 
   for (const replay of MESSAGES_CLIENTS) {
-    test(`G-42, G-44, G-83, G-84, G-86: ${replay.name}: all it says arrives, and nothing only Anthropic knows`, async () => {
+    test(`${replay.name}: all it says arrives, and nothing only Anthropic knows`, async () => {
       chatUpstream.answer(() => chatAnswer(scenarios([])[0]!));
       const response = await post(onChat.url, replay);
       expect(response.status).toBe(200);
@@ -151,7 +151,7 @@ function expectMessage(
 
 describe.skipIf(!haveCaptures)("clients of /v1/chat/completions at a messages upstream", () => {
   for (const replay of CHAT_CLIENTS) {
-    test(`G-63, G-64: ${replay.name}: all it says arrives`, async () => {
+    test(`${replay.name}: all it says arrives`, async () => {
       messagesUpstream.answer(() => messagesAnswer(scenarios([])[0]!));
       const response = await post(onMessages.url, replay);
       expect(response.status).toBe(200);
@@ -232,7 +232,7 @@ describe.skipIf(!haveCaptures)("clients at an upstream of their own format", () 
   ];
   for (const { clients, model, own, write } of lanes) {
     for (const replay of clients) {
-      test(`G-43, G-44: ${replay.name}: the bytes pass as they are, there and back`, async () => {
+      test(`${replay.name}: the bytes pass as they are, there and back`, async () => {
         const isMessages = clients === MESSAGES_CLIENTS;
         const [gateway, upstream] = isMessages ? [onMessages, messagesUpstream] : [onChat, chatUpstream];
         const name = String(replay.body.model);

@@ -143,14 +143,14 @@ describe("a chat client's tool loop at a messages upstream", () => {
     return { played: await playChat(stage, request, script, results), names: [dotted, long] };
   }
 
-  test("G-62, F-58: each body is the beginning of the next one, and the same from both gateways", async () => {
+  test("each body is the beginning of the next one, and the same from both gateways", async () => {
     const bodies = sameOfBoth((await play()).played.bodies);
     expect(bodies).toHaveLength(3);
     expect(bodies[1]).toStartWith(prefixOf(bodies[0]!));
     expect(bodies[2]).toStartWith(prefixOf(bodies[1]!));
   });
 
-  test("G-89, G-90: odd and repeated ids are legal, distinct and paired", async () => {
+  test("odd and repeated ids are legal, distinct and paired", async () => {
     const { played } = await play();
     const body = JSON.parse(played.bodies[2]![0]!) as JsonObject;
     const blocks = objects(body.messages).flatMap(({ content }) => objects(content));
@@ -163,7 +163,7 @@ describe("a chat client's tool loop at a messages upstream", () => {
     );
   });
 
-  test("G-91: names the upstream cannot take come back as the client wrote them, streamed", async () => {
+  test("names the upstream cannot take come back as the client wrote them, streamed", async () => {
     const { played, names } = await play();
     for (const name of names) expect(name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
     const called = played.replies.map((reply) =>
@@ -172,7 +172,7 @@ describe("a chat client's tool loop at a messages upstream", () => {
     expect(called).toEqual([[DOTTED, LONG], [LONG], []]);
   });
 
-  test("G-92: signed and redacted thinking is back in its place, byte for byte", async () => {
+  test("signed and redacted thinking is back in its place, byte for byte", async () => {
     const { played } = await play();
     const body = JSON.parse(played.bodies[2]![1]!) as JsonObject;
     const turns = objects(body.messages).filter(({ role }) => role === "assistant");
@@ -230,7 +230,7 @@ describe("a messages client's tool loop at a chat-completions upstream", () => {
     ["signer", signed],
     ["house", plain],
   ] as const) {
-    test(`G-62: at ${host}, each body is the beginning of the next one`, async () => {
+    test(`at ${host}, each body is the beginning of the next one`, async () => {
       const played = await playMessages(stage, request(`${host}/m`), script(reasoning), results);
       // Minted ids are each call's own, so each gateway is compared with itself.
       const [one, two, three] = played.bodies.map((bodies) => bodies[0]!) as [string, string, string];
@@ -239,7 +239,7 @@ describe("a messages client's tool loop at a chat-completions upstream", () => {
       sameOfBoth(played.bodies);
     });
 
-    test(`G-89: at ${host}, missing, odd and repeated ids stay paired`, async () => {
+    test(`at ${host}, missing, odd and repeated ids stay paired`, async () => {
       const played = await playMessages(stage, request(`${host}/m`), script(reasoning), results);
       const messages = objects((JSON.parse(played.bodies[2]![0]!) as JsonObject).messages);
       const called = messages.flatMap(({ tool_calls }) => objects(tool_calls ?? []));
@@ -254,7 +254,7 @@ describe("a messages client's tool loop at a chat-completions upstream", () => {
     });
   }
 
-  test("G-40, G-58: signed reasoning is seen as thinking and comes back to its maker whole", async () => {
+  test("signed reasoning is seen as thinking and comes back to its maker whole", async () => {
     const played = await playMessages(stage, request("signer/m"), script(signed), results);
     const [thinking] = played.replies[0]!.content as Anthropic.ThinkingBlock[];
     expect(thinking).toMatchObject({ type: "thinking", thinking: SIGNED.text });
@@ -267,7 +267,7 @@ describe("a messages client's tool loop at a chat-completions upstream", () => {
     expect(first).toMatchObject({ type: "reasoning.text", text: SIGNED.text, signature: SIGNED.signature });
   });
 
-  test("G-97: plain reasoning comes back where it is asked for, and nowhere else", async () => {
+  test("plain reasoning comes back where it is asked for, and nowhere else", async () => {
     const played = await playMessages(stage, request("house/m"), script(plain), results);
     const thoughts = objects((JSON.parse(played.bodies[2]![0]!) as JsonObject).messages)
       .filter(({ role }) => role === "assistant")
@@ -291,7 +291,7 @@ describe("a messages client's tool loop at a chat-completions upstream", () => {
     });
   }
 
-  test("G-93: another vendor's reasoning never reaches Anthropic, and its tool calls do", async () => {
+  test("another vendor's reasoning never reaches Anthropic, and its tool calls do", async () => {
     for (const [host, reasoning] of [
       ["signer", signed],
       ["house", plain],
@@ -307,7 +307,7 @@ describe("a messages client's tool loop at a chat-completions upstream", () => {
     }
   });
 
-  test("G-93: Anthropic's reasoning never reaches another vendor", async () => {
+  test("Anthropic's reasoning never reaches another vendor", async () => {
     const script = [anthropic([THINKING, REDACTED, { type: "text", text: "Done." }])];
     const played = await playMessages(stage, request("claude-opus-4-6"), script, results);
     expect<unknown>(played.replies[0]!.content.slice(0, 2)).toEqual([THINKING, REDACTED]);

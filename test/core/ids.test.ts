@@ -29,32 +29,32 @@ describe("tool-call ids", () => {
     expect(sent([["call_1", "toolu_01A-b"]])[0]!.calls).toEqual(["call_1", "toolu_01A-b"]);
   });
 
-  test("F-68: two ids of 90 characters with the same beginning stay two", () => {
+  test("two ids of 90 characters with the same beginning stay two", () => {
     const start = "x".repeat(80);
     const [first, second] = sent([[`${start}1`, `${start}2`]])[0]!.calls;
     expect(first).not.toBe(second);
     for (const id of [first!, second!]) expect(id).toMatch(ID_RULES.chatCompletions.legal);
   });
 
-  test("F-69: the same history gives the same ids, with nothing remembered in between", () => {
+  test("the same history gives the same ids, with nothing remembered in between", () => {
     const history = [["call:1/ä", "b".repeat(90)], ["call:1/ä"]];
     expect(sent(history)).toEqual(sent(history));
   });
 
-  test("F-70: illegal characters are replaced, and call and result change alike", () => {
+  test("illegal characters are replaced, and call and result change alike", () => {
     for (const { calls, results } of sent([["functions.Bash:0", "call:1/ä", "with space"]])) {
       expect(results).toEqual(calls);
       for (const id of calls) expect(id).toMatch(ID_RULES.messages.legal);
     }
   });
 
-  test("F-71: no two ids become one: a.b and a_b, call_1 and fc_1, an id that looks like another's hash", () => {
+  test("no two ids become one: a.b and a_b, call_1 and fc_1, an id that looks like another's hash", () => {
     const hashed = sent([["a.b"]])[0]!.calls[0]!;
     const ids = ["a.b", "a_b", "ab", "call_1", "fc_1", hashed];
     expect(new Set(sent([ids])[0]!.calls).size).toBe(ids.length);
   });
 
-  test("G-89: an id repeated in every turn pairs each result with the call of its own turn", () => {
+  test("an id repeated in every turn pairs each result with the call of its own turn", () => {
     const turns = sent([["call_0"], ["call_0"], ["call_0"]]);
     expect(turns.map(({ calls }) => calls[0])).toEqual(["call_0", "call_0_2", "call_0_3"]);
     for (const { calls, results } of turns) expect(results).toEqual(calls);
@@ -75,13 +75,13 @@ describe("tool-call ids", () => {
     expect(ids.result("a")).toBeUndefined();
   });
 
-  test("G-90: Mistral gets nine letters or digits", () => {
+  test("Mistral gets nine letters or digits", () => {
     for (const id of sent([["call_1", "abcdefghi", "a.b", "toolu_01"]], ID_RULES.mistral)[0]!.calls)
       expect(id).toMatch(/^[a-zA-Z0-9]{9}$/);
     expect(sent([["abcdefghi"]], ID_RULES.mistral)[0]!.calls).toEqual(["abcdefghi"]);
   });
 
-  test("G-62: a turn that is added changes nothing that came out before", () => {
+  test("a turn that is added changes nothing that came out before", () => {
     const anyId = fc.oneof(
       fc.constantFrom("call_0", "a.b", "a_b", "x".repeat(70)),
       fc.string({ minLength: 1, maxLength: 90 }),
@@ -107,7 +107,7 @@ describe("tool names", () => {
     return { sent: list.map((name) => map.send(name)), originals };
   };
 
-  test("F-72: a name over 64 characters comes back as it was", () => {
+  test("a name over 64 characters comes back as it was", () => {
     const long = `mcp__server__${"tool".repeat(20)}`;
     const { sent, originals } = names([long]);
     expect(sent[0]).toMatch(/^[a-zA-Z0-9_-]{64}$/);
@@ -121,7 +121,7 @@ describe("tool names", () => {
     expect(originals.get(sent[0]!)).toBe("get.weather");
   });
 
-  test("G-91: any names are legal, apart and reversible", () => {
+  test("any names are legal, apart and reversible", () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.string({ minLength: 1, maxLength: 100 }), { maxLength: 12 }), (list) => {
         const { sent, originals } = names(list);
@@ -158,7 +158,7 @@ test("a legacy call's id comes from its place and name", () => {
   expect(legacyCallId(3, "f")).toMatch(/^call_[0-9a-f]{24}$/);
 });
 
-test("G-84: a user's id that says more than a name is hashed, the same every time", () => {
+test("a user's id that says more than a name is hashed, the same every time", () => {
   const claudeCode = JSON.stringify({ device_id: "d".repeat(64), account_uuid: "a", session_id: "s" });
   expect(maskUser(claudeCode)).toBe(sha256(claudeCode));
   expect(maskUser("someone@example.com")).toMatch(/^[0-9a-f]{64}$/);

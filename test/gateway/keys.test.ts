@@ -18,7 +18,7 @@ test("either header, the scheme in any case", () => {
   expect(check({ "x-api-key": "second-key" })).toBe("bob");
 });
 
-test("G-2: when both differ, the order decides", () => {
+test("when both differ, the order decides", () => {
   const both = { authorization: "Bearer first-key", "x-api-key": "second-key" };
   expect(check(both, "bearer-first")).toBe("alice");
   expect(check(both, "x-api-key-first")).toBe("bob");

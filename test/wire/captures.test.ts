@@ -132,7 +132,7 @@ describe.skipIf(!haveCaptures)("Claude Code and other messages clients", () => {
   });
 
   for (const capture of all) {
-    test(`G-43, G-44: ${capture.name} is byte-identical at a messages upstream`, async () => {
+    test(`${capture.name} is byte-identical at a messages upstream`, async () => {
       upstream.answer(() => sse(MESSAGES_ANSWERS["text"]!));
       const { status, text, sent } = await send(capture, "/v1/messages", "claude-opus-5-5");
       expect([status, text]).toEqual([200, MESSAGES_ANSWERS["text"]!.join("")]);
@@ -141,7 +141,7 @@ describe.skipIf(!haveCaptures)("Claude Code and other messages clients", () => {
       expect(upstream.requests.at(-1)!.headers.get("anthropic-beta")).toBe(beta);
     });
 
-    test(`G-42, G-44, G-86: ${capture.name} reaches a chat upstream with all its text and nothing foreign`, async () => {
+    test(`${capture.name} reaches a chat upstream with all its text and nothing foreign`, async () => {
       upstream.answer(() => sse(CHAT_ANSWERS["text"]!));
       const { status, text } = await send(capture, "/v1/messages", "openai/gpt-5.4");
       if ("thread" in capture.body) {
@@ -165,7 +165,7 @@ describe.skipIf(!haveCaptures)("Claude Code and other messages clients", () => {
       for (const one of texts)
         if (one.trim() !== "" && !one.startsWith("x-anthropic-billing-header"))
           expect(body).toContain(written(one.trim()).slice(0, 400));
-      // F-60: pictures and pages inside tool results are carried, not described.
+      // pictures and pages inside tool results are carried, not described.
       const given = JSON.stringify(messages);
       if (given.includes('"type":"image"')) expect(body).toContain('"type":"image_url"');
       if (given.includes('"type":"document"')) expect(body).toContain('"type":"file"');

@@ -160,7 +160,7 @@ test("the command shows the same without a running gateway", async () => {
   expect(explained.losses).toMatchObject([{ code: "dropped", path: "seed" }]);
 });
 
-test("G-16: count_tokens is forwarded where the provider counts, and estimated where it does not", async () => {
+test("count_tokens is forwarded where the provider counts, and estimated where it does not", async () => {
   upstream.answer((request) =>
     request.path.endsWith("/count_tokens") ? json({ input_tokens: 1234 }) : json({}, 500),
   );
@@ -179,7 +179,7 @@ test("G-16: count_tokens is forwarded where the provider counts, and estimated w
   expect(estimated.input_tokens).toBeLessThan(30);
 });
 
-test("G-16: a provider that fails to count is estimated for, never a 5xx", async () => {
+test("a provider that fails to count is estimated for, never a 5xx", async () => {
   upstream.answer(() => json({ type: "error", error: { type: "api_error", message: "no" } }, 500));
   const response = await fetch(`${gateway.url}/v1/messages/count_tokens`, {
     method: "POST",

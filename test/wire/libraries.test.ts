@@ -95,7 +95,7 @@ function messagesUpstream({ body }: UpstreamRequest): Answer {
   ]);
 }
 
-describe("G-28: the SDK's own loop over tools takes both its steps", () => {
+describe("the SDK's own loop over tools takes both its steps", () => {
   const upstreams: Record<string, { model: string; answer: (request: UpstreamRequest) => Answer }> = {
     gpt: { model: "openai/gpt-5.4", answer: chatUpstream },
     claude: { model: "anthropic/claude-opus-4-6", answer: messagesUpstream },
@@ -199,7 +199,7 @@ test("a thread is refused in the words the SDK goes on without one for, and only
   }
 });
 
-describe("G-50: @ai-sdk/anthropic reads the stream without an error part", () => {
+describe("@ai-sdk/anthropic reads the stream without an error part", () => {
   const toolCall = (index: number, id: string) =>
     chunk({ tool_calls: [{ index, id, type: "function", function: { name: "f", arguments: '{"n":1}' } }] });
   const signed = (index: number, text: string, signature: string) => [

@@ -85,7 +85,7 @@ const WHOLE: readonly { why: string; answer: Answer | RawAnswer; bytes?: string 
   { why: "a body that ends with the connection", answer: { headers: SSE, body: [STREAM], framing: "close" } },
   { why: "a body with its length", answer: { headers: SSE, body: STREAM } },
   { why: "a reset behind the terminator", answer: { ...sse([STREAM, { wait: 5 }]), ending: "rst" } },
-  { why: "F-36: an upstream that stays open behind the terminator", answer: stalled([STREAM]) },
+  { why: "an upstream that stays open behind the terminator", answer: stalled([STREAM]) },
   {
     why: "a zipped stream",
     answer: { headers: { ...SSE, "content-encoding": "gzip" }, body: gzipSync(STREAM) },

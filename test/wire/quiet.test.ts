@@ -83,7 +83,7 @@ const ask = (path: string, model: string, stream = true) =>
 
 for (const { path, model, stream, sign, error } of ROUTES) {
   describe(path, () => {
-    test("G-113: signs of life before the head, and the answer after them", async () => {
+    test("signs of life before the head, and the answer after them", async () => {
       upstream.answer(async () => {
         await Bun.sleep(1_200);
         return sse([...stream]);
@@ -93,7 +93,7 @@ for (const { path, model, stream, sign, error } of ROUTES) {
       expect(text.replaceAll(sign, "")).toBe(stream.join(""));
     });
 
-    test("G-113, G-114: signs of life in mid-stream, never inside an event", async () => {
+    test("signs of life in mid-stream, never inside an event", async () => {
       const half = Math.floor(stream[1]!.length / 2);
       upstream.answer(() =>
         sse([
@@ -109,7 +109,7 @@ for (const { path, model, stream, sign, error } of ROUTES) {
       expect(text.replaceAll(sign, "")).toBe(stream.join(""));
     });
 
-    test("F-35: an upstream that stays silent in mid-stream ends in an error, signs of life or not", async () => {
+    test("an upstream that stays silent in mid-stream ends in an error, signs of life or not", async () => {
       upstream.answer(() => stalled([stream[0]!, stream[1]!]));
       const text = await streamedText(await ask(path, model));
       expect(text).toContain(error);

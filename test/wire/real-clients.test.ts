@@ -67,7 +67,7 @@ async function runClaude(
 const chunk = (delta: object, finish: string | null = null) =>
   `data: ${JSON.stringify({ id: "c1", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
 
-describe.skipIf(!haveClaude)("G-120: Claude Code", () => {
+describe.skipIf(!haveClaude)("Claude Code", () => {
   test("talks to the mock", async () => {
     const { code, out } = await runClaude("my-claude-mock", "Say hello");
     expect([code, out]).toEqual([0, expect.stringContaining("mock")]);

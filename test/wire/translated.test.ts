@@ -83,7 +83,7 @@ async function callAndReplay(id: string) {
     });
 }
 
-test("F-50, E.7.4: signed reasoning a client stripped goes back to the upstream byte for byte", async () => {
+test("signed reasoning a client stripped goes back to the upstream byte for byte", async () => {
   const replay = await callAndReplay("toolu_kept");
   upstream.answer(() => answer([{ type: "text", text: "ok" }]));
   await replay();
@@ -93,7 +93,7 @@ test("F-50, E.7.4: signed reasoning a client stripped goes back to the upstream 
   expect(assistant?.content[0]).toMatchObject({ type: "thinking", thinking: "because", signature: "SIG-1" });
 });
 
-test("G-96: a refused signature is tried once more without reasoning, and the client is told", async () => {
+test("a refused signature is tried once more without reasoning, and the client is told", async () => {
   const replay = await callAndReplay("toolu_refused");
   const before = upstream.requests.length;
   upstream.answer((request) =>
@@ -119,7 +119,7 @@ test("G-96: a refused signature is tried once more without reasoning, and the cl
   expect(response.headers.get("x-weir-warnings")).toContain("dropped:reasoning");
 });
 
-test("G-96: any other 400 is not tried again", async () => {
+test("any other 400 is not tried again", async () => {
   const replay = await callAndReplay("toolu_other");
   const before = upstream.requests.length;
   upstream.answer(() =>
@@ -129,7 +129,7 @@ test("G-96: any other 400 is not tried again", async () => {
   expect(upstream.requests.length - before).toBe(1);
 });
 
-test("G-98, G-102: usage in disjoint buckets arrives as the vendor's example says", async () => {
+test("usage in disjoint buckets arrives as the vendor's example says", async () => {
   upstream.answer(() => answer([{ type: "text", text: "ok" }]));
   const { usage } = await openai.chat.completions.create({
     model,

@@ -113,7 +113,7 @@ describe("what is refused, and where it says the fault is", () => {
 });
 
 describe("what is accepted", () => {
-  test("G-19: an explicit null for every optional field", () => {
+  test("an explicit null for every optional field", () => {
     const optional = Object.keys(client.schema.properties as JsonObject).filter(
       (name) => !["model", "messages"].includes(name),
     );

@@ -49,7 +49,7 @@ const MIXED = answer(
 );
 
 describe("the shape of a stream", () => {
-  test("G-20: a role first, one id, time and model in all chunks", async () => {
+  test("a role first, one id, time and model in all chunks", async () => {
     const bodies = await chunks(MIXED);
     expect(deltasOf(bodies)[0]).toEqual({ role: "assistant", content: "" });
     expect(
@@ -64,7 +64,7 @@ describe("the shape of a stream", () => {
     expect(Math.abs((bodies[0]!.created as number) - Date.now() / 1000)).toBeLessThan(5);
   });
 
-  test("F-17, G-21, G-22: dense tool indexes; after the first fragment nothing but index and arguments", async () => {
+  test("dense tool indexes; after the first fragment nothing but index and arguments", async () => {
     const calls = deltasOf(await chunks(MIXED)).flatMap(
       (delta) => (delta.tool_calls as JsonObject[] | undefined) ?? [],
     );
@@ -77,26 +77,26 @@ describe("the shape of a stream", () => {
     ]);
   });
 
-  test("G-23: a call without arguments ends with {}", async () => {
+  test("a call without arguments ends with {}", async () => {
     expect(messageOf(encode(answer(tool(0, "f", []), { kind: "tool-calls" }))).tool_calls).toEqual([
       { id: "call_0", type: "function", function: { name: "f", arguments: "{}" } },
     ]);
   });
 
-  test("G-24: one finish reason, in a chunk with an empty delta", async () => {
+  test("one finish reason, in a chunk with an empty delta", async () => {
     const bodies = await chunks(MIXED);
     expect(finishes(bodies)).toEqual(["tool_calls"]);
     expect(choiceOf(bodies.at(-1)!).delta).toEqual({});
   });
 
-  test("G-25: usage in the last chunk when it is asked for, null in all before, nowhere when not", async () => {
+  test("usage in the last chunk when it is asked for, null in all before, nowhere when not", async () => {
     const asked = await chunks(MIXED, clientCall({ style: { includeUsage: true } }));
     expect(asked.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: 4767 } });
     for (const body of asked.slice(0, -1)) expect(body.usage).toBeNull();
     for (const body of await chunks(MIXED)) expect(body).not.toHaveProperty("usage");
   });
 
-  test("G-26: [DONE] is last on success, and absent when the events break off", async () => {
+  test("[DONE] is last on success, and absent when the events break off", async () => {
     const frames = await stream(MIXED);
     expect(frames.at(-1)).toEqual({ data: "[DONE]" });
     for (const frame of frames) expect(frame.event).toBeUndefined();
@@ -127,7 +127,7 @@ describe("the shape of a stream", () => {
     ).rejects.toThrow(TypeError);
   });
 
-  test("G-27: the SDK reads it with strict tools, and the heartbeat in between does not disturb it", async () => {
+  test("the SDK reads it with strict tools, and the heartbeat in between does not disturb it", async () => {
     const completion = await accumulate(
       await stream(MIXED),
       [strictTool("f", { x: { type: "number" } }), strictTool("g")],
@@ -145,7 +145,7 @@ describe("the shape of a stream", () => {
 });
 
 describe("the JSON answer", () => {
-  test("G-29: content, refusal and logprobs are always there, an empty list of calls never", () => {
+  test("content, refusal and logprobs are always there, an empty list of calls never", () => {
     const body = encode(answer(text(0, "hi")));
     expect(body).toEqual({
       id: "chatcmpl-01",
@@ -175,7 +175,7 @@ describe("the JSON answer", () => {
     expect(messageOf(encode(answer([]))).content).toBe("");
   });
 
-  test("F-13: streamed and whole, the same events add up to the same message", async () => {
+  test("streamed and whole, the same events add up to the same message", async () => {
     const whole = messageOf(encode(MIXED));
     const { reasoning_content, reasoning_details, ...known } = whole;
     const streamed = messageOf(await accumulate(await stream(MIXED)));
@@ -222,18 +222,18 @@ describe("why it ended", () => {
     ["length", text(0, "x"), { kind: "length" }, "length"],
     ["length inside a call", call, { kind: "length" }, "length"],
     ["calls", call, { kind: "tool-calls", raw: "tool_use" }, "tool_calls"],
-    ["F-31: calls with stop", call, { kind: "stop" }, "tool_calls"],
-    ["F-30: tool_use without a call", [], { kind: "tool-calls", raw: "tool_use" }, "stop"],
+    ["calls with stop", call, { kind: "stop" }, "tool_calls"],
+    ["tool_use without a call", [], { kind: "tool-calls", raw: "tool_use" }, "stop"],
     ["the filter", text(0, "x"), { kind: "content-filter" }, "content_filter"],
     ["a pause", text(0, "x"), { kind: "pause", raw: "pause_turn" }, "stop"],
     ["a word nobody knows", text(0, "x"), { kind: "stop", raw: "weird" }, "stop"],
   ];
-  test.each(cases)("F-19: %s", async (_what, blocks, reason, word) => {
+  test.each(cases)("%s", async (_what, blocks, reason, word) => {
     expect(choiceOf(encode(answer(blocks, reason))).finish_reason).toBe(word);
     expect(finishes(await chunks(answer(blocks, reason)))).toEqual([word]);
   });
 
-  test("F-32: the sequence that matched stands beside it", async () => {
+  test("the sequence that matched stands beside it", async () => {
     const events = answer(text(0, "x"), { kind: "stop-sequence", stopSequence: "END" });
     expect(choiceOf(encode(events)).stop_reason).toBe("END");
     expect(choiceOf((await chunks(events)).at(-1)!).stop_reason).toBe("END");
@@ -289,7 +289,7 @@ describe("reasoning", () => {
     ]);
   });
 
-  test("F-49, G-92: a signature without text goes out, and comes back as it was", async () => {
+  test("a signature without text goes out, and comes back as it was", async () => {
     const message = messageOf(encode(answer(reasoning(0, [], "sig", "anthropic"))));
     expect(message.reasoning_details).toEqual([
       { type: "reasoning.text", signature: "sig", format: "anthropic-claude-v1", index: 0 },
@@ -328,7 +328,7 @@ describe("citations", () => {
   });
 });
 
-test("G-98: usage of the example, and foreign blocks leave no trace", () => {
+test("usage of the example, and foreign blocks leave no trace", () => {
   const events = answer(
     [...run(0, { type: "foreign", format: "messages", value: { type: "server_tool_use" } }), ...text(1, "x")],
     { kind: "stop" },

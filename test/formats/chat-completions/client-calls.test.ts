@@ -12,7 +12,7 @@ const finishes = (bodies: readonly JsonObject[]) =>
 describe("legacy functions", () => {
   const call = () => clientCall({ style: { legacyFunctions: true } });
 
-  test("G-30: the answer has a function_call, streamed and whole", async () => {
+  test("the answer has a function_call, streamed and whole", async () => {
     const events = answer(tool(0, "f", ['{"a":', "1}"]), { kind: "tool-calls" });
     const body = encode(events, call());
     expect(messageOf(body)).toMatchObject({

@@ -42,7 +42,7 @@ describe("errors before the first byte", () => {
     expect(errorIn(body)).toMatchObject({ param: "messages[2].role", code: "invalid_value" });
   });
 
-  test("G-105: retry-after in whole seconds, 60 at most; quota tells the SDK to stop", () => {
+  test("retry-after in whole seconds, 60 at most; quota tells the SDK to stop", () => {
     const waits = (seconds: number) =>
       encode(new GatewayError("rate-limited", "x", { retryAfter: seconds })).headers["retry-after"];
     expect([waits(0.2), waits(7), waits(3600), waits(-5)]).toEqual(["1", "7", "60", "0"]);
@@ -78,7 +78,7 @@ describe("errors before the first byte", () => {
 });
 
 describe("errors after the first byte", () => {
-  test("F-28: one unnamed frame with a text for a message, and no terminator", () => {
+  test("one unnamed frame with a text for a message, and no terminator", () => {
     const frames = client.encodeStreamError(new GatewayError("overloaded", "Busy."), "req_1");
     expect(frames).toHaveLength(1);
     expect(frames[0]!.event).toBeUndefined();
@@ -92,7 +92,7 @@ describe("errors after the first byte", () => {
     });
   });
 
-  test("F-20: the SDK raises it", async () => {
+  test("the SDK raises it", async () => {
     const frames = client.encodeStreamError(
       new GatewayError("upstream", "Cut.", { code: "stream_incomplete" }),
       "req_1",
@@ -107,6 +107,6 @@ describe("errors after the first byte", () => {
   });
 });
 
-test("G-114: the heartbeat is a comment line of its own, never an event", () => {
+test("the heartbeat is a comment line of its own, never an event", () => {
   expect(client.heartbeat).toBe(": keepalive\n\n");
 });

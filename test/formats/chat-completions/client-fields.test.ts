@@ -33,7 +33,7 @@ describe("tools", () => {
     ]);
   });
 
-  test("F-76: a list of unknown tool types is no reason to refuse", () => {
+  test("a list of unknown tool types is no reason to refuse", () => {
     expect(
       decode({ tools: [{ type: "web_search" }, { type: "tool_search", execution: "client" }] }).tools,
     ).toHaveLength(2);
@@ -60,7 +60,7 @@ describe("tools", () => {
       { type: "allowed", names: ["f"], required: true },
     ],
   ];
-  test.each(choices)("G-79: tool_choice %j", (tool_choice, expected) => {
+  test.each(choices)("tool_choice %j", (tool_choice, expected) => {
     expect(decode({ tool_choice: tool_choice as JsonObject, parallel_tool_calls: false })).toMatchObject({
       toolChoice: expected!,
       parallelToolCalls: false,

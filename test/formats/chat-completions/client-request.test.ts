@@ -32,7 +32,7 @@ describe("messages", () => {
     ]);
   });
 
-  test("F-57: a text and a list with one text are the same", () => {
+  test("a text and a list with one text are the same", () => {
     expect(turnsOf({ role: "system", content: "A" })).toEqual(
       turnsOf({ role: "system", content: [{ type: "text", text: "A" }] }),
     );
@@ -99,7 +99,7 @@ describe("messages", () => {
     expect(turns[1]!.blocks.map((block) => block.type === "tool-result" && block.id)).toEqual(["a", "b"]);
   });
 
-  test("G-31: legacy function calls and results are paired by name", () => {
+  test("legacy function calls and results are paired by name", () => {
     const request = decode({
       functions: [{ name: "f", parameters: { type: "object" } }],
       function_call: { name: "f" },
@@ -123,7 +123,7 @@ describe("messages", () => {
 });
 
 describe("content parts", () => {
-  test("F-64: images as data URI and as address stay images; the bytes say what they are", () => {
+  test("images as data URI and as address stay images; the bytes say what they are", () => {
     expect(
       blocksOf({ type: "image_url", image_url: { url: `data:image/jpg;base64,${PNG}`, detail: "low" } }),
     ).toEqual([
@@ -168,7 +168,7 @@ describe("content parts", () => {
     ]);
   });
 
-  test("F-90: cache marks of both spellings", () => {
+  test("cache marks of both spellings", () => {
     const marked = blocksOf(
       { type: "text", text: "a", cache_control: { type: "ephemeral", ttl: "5m", scope: "global" } },
       { type: "text", text: "b", prompt_cache_breakpoint: { mode: "explicit" } },
@@ -238,7 +238,7 @@ describe("reasoning a client sends back", () => {
     ]);
   });
 
-  test("F-49: a signature without text is kept", () => {
+  test("a signature without text is kept", () => {
     expect(
       reasoningOf({
         reasoning_details: [{ type: "reasoning.text", signature: "s", format: "anthropic-claude-v1" }],
@@ -273,7 +273,7 @@ describe("reasoning a client sends back", () => {
     ]);
   });
 
-  test("G-94: Gemini's signature beside a call stands in front of it", () => {
+  test("Gemini's signature beside a call stands in front of it", () => {
     const extra_content = { google: { thought_signature: "sig" } };
     const [turn] = turnsOf({ role: "assistant", tool_calls: [{ ...call("c", "f"), extra_content }] });
     expect(turn!.blocks[0]).toEqual({

@@ -58,7 +58,7 @@ describe("how long to wait", () => {
     expect(wait({}, openai("Please try again in 20ms."))).toBe(0.02);
   });
 
-  test("G-105: it is on the error of what may be over after a while, and nowhere else", () => {
+  test("it is on the error of what may be over after a while, and nowhere else", () => {
     expect(decode(429, openai("x"), { "retry-after": "3" }).retryAfter).toBe(3);
     expect(decode(503, openai("x"), { "retry-after": "3" }).retryAfter).toBe(3);
     expect(decode(500, openai("x"), { "retry-after": "3" }).retryAfter).toBe(3);

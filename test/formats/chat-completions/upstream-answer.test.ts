@@ -70,7 +70,7 @@ describe("arguments", () => {
     expect(argumentsOf('{"a":}')).toBe('{"__invalid_json":"{\\"a\\":}"}');
   });
 
-  test("F-29, G-48: a call cut off by the limit is left out, whole ones stay", () => {
+  test("a call cut off by the limit is left out, whole ones stay", () => {
     expect(argumentsOf('{"command":"rm -rf /tm', "length")).toBeUndefined();
     const message = { tool_calls: [call("f", '{"a":1}', "a"), call("g", '{"b"', "b")] };
     expect(lines(message, "length")).toEqual([
@@ -126,7 +126,7 @@ test("a refusal, null and empty content", () => {
   expect(lines({ content: null }, "content_filter")).toEqual(["message-end content-filter"]);
 });
 
-test("G-112: an error with status 200, and what is no answer, throw", async () => {
+test("an error with status 200, and what is no answer, throw", async () => {
   const bodies: [body: JsonObject, message: string][] = [
     [{ error: { message: "filtered", code: "content_filter" } }, "filtered"],
     [{ error: "boom" }, "boom"],
@@ -141,7 +141,7 @@ test("G-112: an error with status 200, and what is no answer, throw", async () =
   }
 });
 
-test("G-46: a stop sequence the upstream was not told ends the answer", () => {
+test("a stop sequence the upstream was not told ends the answer", () => {
   const request = makeRequest({ stop: ["END"] });
   const events = readAnswer({ content: "ab END cd" }, "stop", {
     model: "gpt-5",

@@ -21,7 +21,7 @@ describe("calls in every shape", () => {
 
   const shapes: [what: string, bodies: JsonObject[], expected: string[]][] = [
     [
-      "F-7: interleaved fragments of two indexes",
+      "interleaved fragments of two indexes",
       [
         calls(begin(0, "a", "f", '{"a":')),
         calls(begin(1, "b", "g", '{"b":')),
@@ -36,7 +36,7 @@ describe("calls in every shape", () => {
       ["f {}", "g {}"],
     ],
     [
-      "F-8: two whole calls without an index in one delta",
+      "two whole calls without an index in one delta",
       [calls(begin(undefined, "a", "f", '{"a":1}'), begin(undefined, "b", "g", "{}"))],
       ['f {"a":1}', "g {}"],
     ],
@@ -84,7 +84,7 @@ describe("calls in every shape", () => {
       ['f {"a":1}'],
     ],
     [
-      "F-6: arguments before the name",
+      "arguments before the name",
       [
         calls(begin(0, "a", undefined, '{"a"')),
         calls(begin(0, undefined, "", ":")),
@@ -93,7 +93,7 @@ describe("calls in every shape", () => {
       ['f {"a":1}'],
     ],
     [
-      "F-6: a call that never gets a name",
+      "a call that never gets a name",
       [calls(begin(0, "a", " ", "{}")), calls(begin(1, "b", "g", "{}"))],
       ["g {}"],
     ],
@@ -166,7 +166,7 @@ describe("calls in every shape", () => {
     ]);
   });
 
-  test("F-50: Gemini's signature comes before its call", async () => {
+  test("Gemini's signature comes before its call", async () => {
     const extra_content = { google: { thought_signature: "sig" } };
     const events = await read([calls({ ...begin(0, "a", "f", "{}"), extra_content }), finish("tool_calls")]);
     checkEvents(events);
@@ -176,7 +176,7 @@ describe("calls in every shape", () => {
     expect(events[3]).toMatchObject({ block: { type: "tool-call", name: "f" } });
   });
 
-  test("arguments that are broken at the end are a failure, unless the tokens ran out (F-29)", async () => {
+  test("arguments that are broken at the end are a failure, unless the tokens ran out", async () => {
     const cut = [calls(begin(0, "a", "f", '{"command":"rm -rf /tm'))];
     expect(await failure(() => read([...cut, finish("tool_calls")]))).toMatchObject({
       kind: "upstream",

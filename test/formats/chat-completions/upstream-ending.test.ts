@@ -33,12 +33,12 @@ const reset = new GatewayError("upstream", "The provider's stream broke off.", {
 describe("the end", () => {
   const body = [said("a")];
 
-  test("G-110: [DONE] without a finish reason is success, of a call too", async () => {
+  test("[DONE] without a finish reason is success, of a call too", async () => {
     expect((await lines(body)).at(-1)).toBe("message-end stop");
     expect((await lines([calls(begin(0, "x", "f", "{}"))])).at(-1)).toBe("message-end tool-calls");
   });
 
-  test("F-22, G-109: the end of the stream without both is an error, and no ending is made up", async () => {
+  test("the end of the stream without both is an error, and no ending is made up", async () => {
     for (const bodies of [[], body, [calls(begin(0, "x", "f", '{"a"'))]]) {
       const events: ChatEvent[] = [];
       const error = await failure(async () => {
@@ -50,11 +50,11 @@ describe("the end", () => {
     }
   });
 
-  test("F-24: a server known to omit both may end so", async () => {
+  test("a server known to omit both may end so", async () => {
     expect((await lines(body, { done: false, traits: { eofIsStop: true } })).at(-1)).toBe("message-end stop");
   });
 
-  test("G-109: cut before the finish reason is an error; behind it, and behind [DONE], a success", async () => {
+  test("cut before the finish reason is an error; behind it, and behind [DONE], a success", async () => {
     expect(await failure(() => readFrames(framesOf(body), reset))).toBe(reset);
     expect((await readFrames(framesOf([...body, finish("stop")]), reset)).at(-1)).toMatchObject({
       type: "message-end",
@@ -70,7 +70,7 @@ describe("the end", () => {
     expect(await failure(() => readFrames(framesOf([...body, finish("stop")]), reset, call))).toBe(reset);
   });
 
-  test("F-25: nothing behind [DONE] is read", async () => {
+  test("nothing behind [DONE] is read", async () => {
     let reads = 0;
     let closed = false;
     async function* source(): AsyncGenerator<Frame> {
@@ -123,14 +123,14 @@ describe("the end", () => {
     });
   });
 
-  test("F-31: calls with finish stop are calls; F-30: tool_calls without one is not", async () => {
+  test("calls with finish stop are calls; tool_calls without one is not", async () => {
     expect((await lines([calls(begin(0, "x", "f", "{}")), finish("stop")])).at(-1)).toBe(
       "message-end tool-calls",
     );
     expect((await lines([said("a"), finish("tool_calls")])).at(-1)).toBe("message-end stop");
   });
 
-  test("F-32: the stop sequence vLLM names; a token id is none", async () => {
+  test("the stop sequence vLLM names; a token id is none", async () => {
     const ended = (stop_reason: string | number) =>
       read([chunk({ content: "a" }, "stop", { choice: { stop_reason } })]);
     expect((await ended("END")).at(-1)).toMatchObject({
@@ -170,18 +170,18 @@ describe("usage", () => {
     ["Moonshot's choice", [said("a"), chunk({}, "stop", { choice: { usage } })]],
     ["before the answer", [{ choices: [], usage }, said("a"), finish("stop")]],
   ];
-  test.each(places)("G-101: %s", async (_what, bodies) =>
+  test.each(places)("%s", async (_what, bodies) =>
     expect((await read(bodies)).at(-1)).toMatchObject({ usage: expected }),
   );
 
-  test("G-101: missing usage is zeros", async () => {
+  test("missing usage is zeros", async () => {
     expect((await read([said("a"), finish("stop")])).at(-1)).toMatchObject({
       usage: { input: 0, output: 0 },
     });
   });
 });
 
-describe("G-46: stop sequences the upstream was not told", () => {
+describe("stop sequences the upstream was not told", () => {
   const watching = (stop: string[]) => makeCall({ model: "gpt-5", request: makeRequest({ stop }) });
 
   test("end the answer wherever they are cut, and the upstream is left", async () => {

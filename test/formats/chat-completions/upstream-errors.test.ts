@@ -39,7 +39,7 @@ describe("what a failed status means", () => {
       undefined,
     ],
     [
-      "G-104: a wrong key",
+      "a wrong key",
       401,
       openai("Incorrect API key provided: sk-abc.", "invalid_api_key"),
       "upstream-auth",
@@ -129,7 +129,7 @@ describe("what a failed status means", () => {
       undefined,
     ],
     [
-      "G-105: no quota",
+      "no quota",
       429,
       openai("You exceeded your current quota.", "insufficient_quota", "insufficient_quota"),
       "quota",
@@ -163,7 +163,7 @@ describe("what a failed status means", () => {
     ],
     ["overloaded", 503, openai("Busy."), "overloaded", 503, undefined],
     [
-      "G-107: 529",
+      "529",
       529,
       { error: { type: "overloaded_error", message: "Overloaded" } },
       "overloaded",
@@ -205,7 +205,7 @@ describe("what a failed status means", () => {
     expect(error.message).toMatch(/\S/);
   });
 
-  test("G-105: the client hears of quota that another try is of no use", () => {
+  test("the client hears of quota that another try is of no use", () => {
     const { status, headers, body } = client.encodeError(
       decode(429, openai("No.", "insufficient_quota")),
       "r",
@@ -221,7 +221,7 @@ describe("what a failed status means", () => {
   });
 });
 
-describe("G-106: a prompt that does not fit, in the words of many", () => {
+describe("a prompt that does not fit, in the words of many", () => {
   const wordings = [
     "This model's maximum context length is 128000 tokens. However, you requested 130000 tokens (129000 in the messages, 1000 in the completion). Please reduce the length of the messages or completion.",
     "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.",
@@ -265,7 +265,7 @@ describe("G-106: a prompt that does not fit, in the words of many", () => {
   });
 });
 
-describe("G-115: what reaches the client of the sentence", () => {
+describe("what reaches the client of the sentence", () => {
   const sentence = (message: string) => decode(400, openai(message)).message;
 
   test("errors in errors are unwrapped", () => {

@@ -48,7 +48,7 @@ describe("any history", () => {
     .array(anyTurn, { minLength: 1, maxLength: 8 })
     .map((turns) => [user("begin"), ...turns]);
 
-  test("G-62: equal requests give equal bytes, and a further turn keeps the old bytes as prefix", () => {
+  test("equal requests give equal bytes, and a further turn keeps the old bytes as prefix", () => {
     fc.assert(
       fc.property(histories, anyTraits, (turns, traits) => {
         const written = JSON.stringify(turnsTo(turns, traits).body);
@@ -62,7 +62,7 @@ describe("any history", () => {
     );
   });
 
-  test("G-63, G-65, G-68: no blank text, every call answered at once, no message of the assistant's invented", () => {
+  test("no blank text, every call answered at once, no message of the assistant's invented", () => {
     fc.assert(
       fc.property(histories, anyTraits, (turns, traits) => {
         const { messages } = turnsTo(turns, traits);

@@ -11,7 +11,7 @@ describe("reasoning of earlier turns", () => {
   const replay = (block: Block, traits: Traits, provider = "vendor") =>
     encode({ turns: [user("q"), assistant(block, "a"), user("r")] }, { traits, provider });
 
-  test("G-97: plain text goes back only where the traits ask for it", () => {
+  test("plain text goes back only where the traits ask for it", () => {
     const block: Block = { type: "reasoning", text: "thought" };
     expect(replay(block, {}).messages[1]).toEqual({ role: "assistant", content: "a" });
     for (const reasoningReplay of ["required", "optional"] as const)
@@ -22,7 +22,7 @@ describe("reasoning of earlier turns", () => {
       });
   });
 
-  test("F-46, G-93: what another provider made never leaves, signed or not", () => {
+  test("what another provider made never leaves, signed or not", () => {
     const blocks: Block[] = [
       { type: "reasoning", text: "t", signature: "sig", origin: "anthropic" },
       { type: "reasoning", text: "", redacted: "enc", origin: "gemini" },
@@ -35,7 +35,7 @@ describe("reasoning of earlier turns", () => {
     }
   });
 
-  test("F-49: the provider's own signature goes back with its text, or without any", () => {
+  test("the provider's own signature goes back with its text, or without any", () => {
     const members = sealMembers({ signature: "sig", format: "anthropic-claude-v1" });
     const signed: Block = { type: "reasoning", text: "", signature: members, origin: "openrouter" };
     expect(replay(signed, {}, "openrouter").messages[1]).toEqual({
@@ -61,7 +61,7 @@ describe("reasoning of earlier turns", () => {
     });
   });
 
-  test("F-50: Gemini's signature stands on its call again", () => {
+  test("Gemini's signature stands on its call again", () => {
     const extra_content = { google: { thought_signature: "sig" } };
     const turns = [
       user("q"),
@@ -87,7 +87,7 @@ describe("cache marks", () => {
   });
   const options = { model: "gpt-5.6-sol" };
 
-  test("G-86: they are written where the model knows them and vanish elsewhere", () => {
+  test("they are written where the model knows them and vanish elsewhere", () => {
     const turns = [system(marked("A", "1h"), "B"), user(marked("C"))];
     expect(JSON.stringify(encode({ turns }, { model: "gpt-4o" }).body)).not.toMatch(/cache/);
     expect(encode({ turns }, options).messages).toEqual([
@@ -102,7 +102,7 @@ describe("cache marks", () => {
     ]);
   });
 
-  test("G-85: of more than four the last four are kept", () => {
+  test("of more than four the last four are kept", () => {
     const { messages } = encode(
       { turns: ["a", "b", "c", "d", "e", "f"].map((text) => user(marked(text))) },
       options,

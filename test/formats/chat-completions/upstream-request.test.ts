@@ -57,7 +57,7 @@ describe("the body", () => {
     expect(encode({ topK: 5 }, { traits: { topK: true } }).body.top_k).toBe(5);
   });
 
-  test("F-67: stop is a list; what the upstream does not take is left to the gateway and no loss", () => {
+  test("stop is a list; what the upstream does not take is left to the gateway and no loss", () => {
     expect(encode({ stop: ["END"] }).body.stop).toEqual(["END"]);
     expect(encode({ stop: ["1", "2", "3", "4", "5"] })).toMatchObject({
       body: { stop: ["1", "2", "3", "4"] },
@@ -68,7 +68,7 @@ describe("the body", () => {
       expect(encode({ stop: ["END"] }, { model }).body).not.toHaveProperty("stop");
   });
 
-  test("F-85, F-91: the user is masked; the session is a cache key where there is one", () => {
+  test("the user is masked; the session is a cache key where there is one", () => {
     const claudeCode = JSON.stringify({
       device_id: "d".repeat(64),
       account_uuid: "a".repeat(36),
@@ -98,7 +98,7 @@ describe("the body", () => {
 });
 
 describe("fields without a counterpart", () => {
-  test("G-87: those a caller depends on are refused by their name", async () => {
+  test("those a caller depends on are refused by their name", async () => {
     for (const field of ["container", "mcp_servers", "compaction", "fallbacks", "inference_geo"]) {
       const error = await failure(() =>
         encode({ extra: { messages: { [field]: field === "mcp_servers" ? [{}] : "us" } } }),
@@ -107,7 +107,7 @@ describe("fields without a counterpart", () => {
     }
   });
 
-  test("G-88: those that change the answer are told once, bookkeeping never", () => {
+  test("those that change the answer are told once, bookkeeping never", () => {
     const messages = {
       speed: "fast",
       context_management: { edits: [{ type: "clear_tool_uses_20250919" }] },
@@ -133,7 +133,7 @@ describe("fields without a counterpart", () => {
     ).toEqual([]);
   });
 
-  test("G-32, G-33: of this format's own, what the events cannot carry back is refused, the rest is passed on", async () => {
+  test("of this format's own, what the events cannot carry back is refused, the rest is passed on", async () => {
     for (const field of [
       { n: 2 },
       { logprobs: true },

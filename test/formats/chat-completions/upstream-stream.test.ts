@@ -53,7 +53,7 @@ describe("blocks", () => {
     expect(events.at(-1)).toMatchObject({ usage: { input: 60, cacheRead: 40, output: 7 } });
   });
 
-  test("F-1: text, reasoning, text are three blocks", async () => {
+  test("text, reasoning, text are three blocks", async () => {
     expect(await lines([said("a"), chunk({ reasoning: "b" }), said("c"), finish("stop")])).toEqual([
       "start 0 text",
       "delta 0 a",
@@ -68,7 +68,7 @@ describe("blocks", () => {
     ]);
   });
 
-  test("F-2: text and two calls have indexes 0, 1, 2", async () => {
+  test("text and two calls have indexes 0, 1, 2", async () => {
     const bodies = [
       said("a"),
       calls(begin(0, "x", "f", "{}")),
@@ -82,7 +82,7 @@ describe("blocks", () => {
     ]);
   });
 
-  test("F-3: a line break between calls is no text", async () => {
+  test("a line break between calls is no text", async () => {
     const bodies = [
       calls(begin(0, "x", "f", "{}")),
       said("\n"),
@@ -103,7 +103,7 @@ describe("blocks", () => {
     ]);
   });
 
-  test("F-4: reasoning behind a call is a block of its own", async () => {
+  test("reasoning behind a call is a block of its own", async () => {
     const bodies = [
       chunk({ reasoning_content: "a" }),
       calls(begin(0, "x", "f", "{}")),
@@ -138,7 +138,7 @@ describe("blocks", () => {
     ]);
   });
 
-  test("F-9: reasoning and content in one delta are told apart, reasoning first", async () => {
+  test("reasoning and content in one delta are told apart, reasoning first", async () => {
     expect(await lines([chunk({ content: "c", reasoning_content: "r" }), finish("stop")])).toEqual([
       "start 0 reasoning",
       "delta 0 r",
@@ -150,7 +150,7 @@ describe("blocks", () => {
     ]);
   });
 
-  test("F-10: content null is no text, and takes nothing from the end", async () => {
+  test("content null is no text, and takes nothing from the end", async () => {
     expect(
       await lines([
         said("a"),
@@ -160,7 +160,7 @@ describe("blocks", () => {
     ).toEqual(["start 0 text", "delta 0 a", "end 0", "message-end stop"]);
   });
 
-  test("F-16: the same reasoning in two fields is read once", async () => {
+  test("the same reasoning in two fields is read once", async () => {
     const mirrored = {
       reasoning: "r",
       reasoning_content: "r",
@@ -304,7 +304,7 @@ describe("think tags", () => {
 });
 
 describe("errors in the stream", () => {
-  test("F-27, G-111: an error frame followed by [DONE] is an error", async () => {
+  test("an error frame followed by [DONE] is an error", async () => {
     const error = { error: { message: "boom", type: "server_error", code: null } };
     expect(await failure(() => read([said("a"), error]))).toMatchObject({
       kind: "upstream",

@@ -27,7 +27,7 @@ const withTools = (tools: Tool[], parts: Partial<ChatRequest> = {}, options: Cal
 const choose = (toolChoice: ToolChoice, traits: Traits = {}) => withTools([f, g], { toolChoice }, { traits });
 
 describe("declarations", () => {
-  test("F-73, G-86: a function with what the format knows, and nothing of another format's", () => {
+  test("a function with what the format knows, and nothing of another format's", () => {
     const declared: Tool = {
       ...f,
       description: "d",
@@ -47,7 +47,7 @@ describe("declarations", () => {
     expect(losses).toEqual(["dropped:tools[0].strict"]);
   });
 
-  test("F-75, G-80: without tools there is no tool_choice and no parallel_tool_calls", () => {
+  test("without tools there is no tool_choice and no parallel_tool_calls", () => {
     const { body } = withTools([], { toolChoice: { type: "required" }, parallelToolCalls: false });
     expect(Object.keys(body)).toEqual(["model", "messages"]);
   });
@@ -116,13 +116,13 @@ describe("the choice", () => {
     expect(choose(choice).body.tool_choice).toEqual(sent as JsonObject),
   );
 
-  test("F-74, G-78: allowed tools are the only ones that are sent", () => {
+  test("allowed tools are the only ones that are sent", () => {
     expect(choose({ type: "allowed", names: ["g"], required: true }).body.tools).toEqual([
       { type: "function", function: { name: "g" } },
     ]);
   });
 
-  test("F-41: a provider that cannot be forced gets auto, and of a named tool only that one", () => {
+  test("a provider that cannot be forced gets auto, and of a named tool only that one", () => {
     const traits: Traits = { forcedToolChoice: false };
     for (const choice of [{ type: "required" }, { type: "tool", name: "g" }] as ToolChoice[]) {
       const { body, losses } = choose(choice, traits);
@@ -140,7 +140,7 @@ describe("the choice", () => {
     }
   });
 
-  test("G-79: parallel calls are switched off where that is known, else it is told", () => {
+  test("parallel calls are switched off where that is known, else it is told", () => {
     const parts = { parallelToolCalls: false };
     expect(withTools([f], parts).body.parallel_tool_calls).toBeFalse();
     expect(withTools([f], { parallelToolCalls: true }).body).not.toHaveProperty("parallel_tool_calls");
@@ -160,7 +160,7 @@ describe("names", () => {
     { kind: "function", name: dotted },
   ];
 
-  test("F-72, G-91: they are renamed alike in tools, choice and history, and come back in stream and answer", async () => {
+  test("they are renamed alike in tools, choice and history, and come back in stream and answer", async () => {
     const { body, call, messages } = withTools(tools, {
       toolChoice: { type: "tool", name: dotted },
       turns: [

@@ -15,7 +15,7 @@ const pdf: Block = {
 const sent = (...turns: Turn[]) => turnsTo(turns).messages;
 
 describe("system text", () => {
-  test("blocks are joined; a mid-conversation turn stays where it is (F-54)", () => {
+  test("blocks are joined; a mid-conversation turn stays where it is", () => {
     expect(sent(system("A", "B"), user("hi"), system("C"), assistant("ok"))).toEqual([
       { role: "system", content: "A\n\nB" },
       { role: "user", content: "hi" },
@@ -24,13 +24,13 @@ describe("system text", () => {
     ]);
   });
 
-  test("G-44: the billing header is left out; nothing is left means no message", () => {
+  test("the billing header is left out; nothing is left means no message", () => {
     const header = "x-anthropic-billing-header: cc_version=2";
     expect(sent(system(header, "A"), user("hi"))[0]).toEqual({ role: "system", content: "A" });
     expect(sent(system(header), user("hi"))).toEqual([{ role: "user", content: "hi" }]);
   });
 
-  test("F-55, G-67: where only the first place is allowed, later ones become user text and nothing is lost", () => {
+  test("where only the first place is allowed, later ones become user text and nothing is lost", () => {
     const traits: Traits = { systemPlacement: "first-only" };
     const { messages } = turnsTo(
       [system("A"), system("B"), user("hi"), system("C"), assistant("ok"), system("D"), user("x")],
@@ -48,7 +48,7 @@ describe("system text", () => {
     expect(messages[2]).toEqual({ role: "user", content: "<system-reminder>\nC\n</system-reminder>" });
   });
 
-  test("G-66: between a call and its result, system text comes behind the result", () => {
+  test("between a call and its result, system text comes behind the result", () => {
     expect(
       sent(user("go"), assistant(call("a")), system("S"), user(result("a", "1"))).map(
         (message) => message.role,
@@ -100,7 +100,7 @@ describe("user content", () => {
     expect(error).toMatchObject({ kind: "invalid-request", param: "messages[0].content[1]" });
   });
 
-  test("G-87: a file id of another vendor is refused by its place", async () => {
+  test("a file id of another vendor is refused by its place", async () => {
     for (const block of [
       { type: "image", source: { type: "file", id: "f" } },
       { type: "document", source: { type: "file", id: "f" } },
@@ -117,7 +117,7 @@ describe("user content", () => {
     expect(turnsTo([user(cited)]).losses).toEqual(["dropped:messages[0].content[0].citations"]);
   });
 
-  test("F-66: blocks of another format: their text where they have one, else a refusal", () => {
+  test("blocks of another format: their text where they have one, else a refusal", () => {
     const known: Block = { type: "foreign", format: "messages", value: {}, text: "[web search: T - u]" };
     const unknown: Block = { type: "foreign", format: "messages", value: { type: "input_json_delta" } };
     const own: Block = { type: "foreign", format: "chat-completions", value: { type: "hologram" } };
@@ -130,7 +130,7 @@ describe("user content", () => {
     );
   });
 
-  test("F-58, F-59, G-63: blank text is never sent, and a turn without text is no message", () => {
+  test("blank text is never sent, and a turn without text is no message", () => {
     expect(sent(user("a", " \n"), assistant("\n\n", call("x")), user(result("x", "1")), user("  "))).toEqual([
       { role: "user", content: "a" },
       {
@@ -191,7 +191,7 @@ describe("assistant turns", () => {
 });
 
 describe("tool results", () => {
-  test("F-62: results, then the user, and no message invented in between", () => {
+  test("results, then the user, and no message invented in between", () => {
     const turns = [
       user("go"),
       assistant(call("a"), call("b")),
@@ -217,7 +217,7 @@ describe("tool results", () => {
     ).toEqual(["[tool error] boom", "[tool error]", ""]);
   });
 
-  test("F-60, F-61, G-83: images of two parallel results follow the last tool message, in order", () => {
+  test("images of two parallel results follow the last tool message, in order", () => {
     const other: Block = { type: "image", source: { type: "url", url: "https://x.test/b.png" } };
     const turns = [
       user("go"),
@@ -235,7 +235,7 @@ describe("tool results", () => {
     ]);
   });
 
-  test("F-60: where tool messages take images they stay inside", () => {
+  test("where tool messages take images they stay inside", () => {
     const { messages } = turnsTo([user("go"), assistant(call("a")), user(result("a", "text", image))], {
       imageInToolMessage: true,
     });
@@ -244,7 +244,7 @@ describe("tool results", () => {
     ]);
   });
 
-  test("G-65: a result nobody asked for becomes user text, a call without a result gets one", () => {
+  test("a result nobody asked for becomes user text, a call without a result gets one", () => {
     const turns = [user("go"), assistant(call("a")), user(result("z", "lost"), "next")];
     const { messages, losses } = turnsTo(turns);
     expect(messages.slice(2)).toEqual([
@@ -278,7 +278,7 @@ describe("tool results", () => {
     expect((sent(...turns)[1]!.tool_calls as JsonObject[]).map(({ id }) => id)).toEqual(["a", "b"]);
   });
 
-  test("G-89, G-90: ids that do not fit, or repeat, stay paired; Mistral gets nine characters", () => {
+  test("ids that do not fit, or repeat, stay paired; Mistral gets nine characters", () => {
     const id = `functions.f:${"0".repeat(80)}`;
     for (const traits of [{}, { toolIds: "mistral" }] as Traits[]) {
       const { messages } = turnsTo(

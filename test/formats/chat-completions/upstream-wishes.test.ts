@@ -82,7 +82,7 @@ describe("effort", () => {
     expect(effort({ effort: "high" }, { model: "openai/gpt-5.6-sol" }, tools)).toEqual(["high"]);
   });
 
-  test("F-51: sampling is dropped for models that reason, unless they are told not to", () => {
+  test("sampling is dropped for models that reason, unless they are told not to", () => {
     const parts = {
       temperature: 0,
       topP: 0.5,

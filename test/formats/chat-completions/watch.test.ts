@@ -96,18 +96,18 @@ describe("usage", () => {
     ["Groq's x_groq", { ...chunk({}), x_groq: { usage: USAGE } }],
     ["Moonshot's choice", chunk({}, "stop", { choice: { usage: USAGE } })],
   ];
-  test.each(places)("G-101: %s", (_what, body) =>
+  test.each(places)("%s", (_what, body) =>
     expect(watch(chunk({ content: "a" }), body).usage).toMatchObject(EXPECTED),
   );
 
   const vendors: [what: string, usage: JsonObject, expected: JsonObject][] = [
     [
-      "G-99: cached inside the prompt",
+      "cached inside the prompt",
       { prompt_tokens: 100, completion_tokens: 1, prompt_tokens_details: { cached_tokens: 40 } },
       { input: 60, cacheRead: 40 },
     ],
     [
-      "G-98: read and written",
+      "read and written",
       {
         prompt_tokens: 4751,
         completion_tokens: 16,
@@ -116,7 +116,7 @@ describe("usage", () => {
       { input: 9, cacheRead: 317, cacheWrite: 4425, output: 16 },
     ],
     [
-      "F-81: DeepSeek's hits",
+      "DeepSeek's hits",
       { prompt_tokens: 100, completion_tokens: 1, prompt_cache_hit_tokens: 64, prompt_cache_miss_tokens: 36 },
       { input: 36, cacheRead: 64 },
     ],
@@ -126,7 +126,7 @@ describe("usage", () => {
       { input: 10, cacheRead: 40 },
     ],
     [
-      "F-84: reasoning inside the output",
+      "reasoning inside the output",
       {
         prompt_tokens: 10,
         completion_tokens: 9,
@@ -174,7 +174,7 @@ describe("usage", () => {
 });
 
 describe("errors", () => {
-  test("G-111: an error frame, also with [DONE] behind it", () => {
+  test("an error frame, also with [DONE] behind it", () => {
     const found = seen([
       ...framesOf([chunk({ content: "a" }), { error: { message: "boom", type: "server_error" } }]),
       DONE,
@@ -211,7 +211,7 @@ describe("a JSON answer", () => {
     });
   });
 
-  test("G-112: an error with status 200", () => {
+  test("an error with status 200", () => {
     expect(answer({ error: { message: "filtered", code: "content_filter" } }).error).toMatchObject({
       message: "filtered",
     });

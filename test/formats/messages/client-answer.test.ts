@@ -24,7 +24,7 @@ describe("the shape of a stream", () => {
     { kind: "tool-calls" },
   );
 
-  test("F-12, G-35, G-41: each record has the event name of its type, and only documented ones are sent", async () => {
+  test("each record has the event name of its type, and only documented ones are sent", async () => {
     const known = [
       "message_start",
       "content_block_start",
@@ -41,7 +41,7 @@ describe("the shape of a stream", () => {
     expect(frames.at(-1)!.event).toBe("message_stop");
   });
 
-  test("G-37, G-38, F-82, F-92: usage in start and delta, the reason only in the delta", async () => {
+  test("usage in start and delta, the reason only in the delta", async () => {
     const data = dataOf(await stream(events, own()));
     const start = data[0]!.message as JsonObject;
     const delta = data.at(-2)!;
@@ -82,7 +82,7 @@ describe("the shape of a stream", () => {
     expect(kept.id).toBe("msg_01AB");
   });
 
-  test("the worked example of E.6: reasoning, text, two overlapping calls", async () => {
+  test("the worked example: reasoning, text, two overlapping calls", async () => {
     const overlapping: ChatEvent[] = [
       ...reasoning(0, ["A"]),
       ...text(1, "B"),
@@ -115,7 +115,7 @@ describe("the shape of a stream", () => {
     ]);
   });
 
-  test("G-39, F-13: streamed and buffered answers are the same message in the SDK", async () => {
+  test("streamed and buffered answers are the same message in the SDK", async () => {
     const buffered = client.encodeAnswer(events, own({ request: makeRequest() }));
     const streamed = await accumulate(await stream(events, own({ request: makeRequest() })));
     expect({ ...streamed, parsed_output: undefined } as unknown).toEqual({
@@ -155,7 +155,7 @@ describe("arguments", () => {
     expect(call.losses).toMatchObject([{ code: "repaired", path: "content[0].input" }]);
   });
 
-  test("F-29, G-48: cut off by the limit, the call is dropped and the reason is the limit", async () => {
+  test("cut off by the limit, the call is dropped and the reason is the limit", async () => {
     const message = client.encodeAnswer(one(['{"a":"b'], "length"), own());
     expect(message.content).toEqual([]);
     expect(message.stop_reason).toBe("max_tokens");
@@ -163,7 +163,7 @@ describe("arguments", () => {
     expect(streamed.stop_reason).toBe("max_tokens");
   });
 
-  test("E.6.7: broken without the limit, a stream ends in an error and not in message_stop", async () => {
+  test("broken without the limit, a stream ends in an error and not in message_stop", async () => {
     const frames: string[] = [];
     const error = await failure(async () => {
       for await (const frame of client.encodeStream(fromList(one(['{"a":"b'])), own()))
@@ -189,14 +189,14 @@ describe("the reason", () => {
     expect(reasonOf(tool(0, "f", []), { kind: "tool-calls" })).toEqual(plain("tool_use"));
   });
 
-  test("F-32: the text that ended it is reported", () => {
+  test("the text that ended it is reported", () => {
     expect(reasonOf(text(0, "a"), { kind: "stop-sequence", stopSequence: "END" })).toEqual({
       ...plain("stop_sequence"),
       stop_sequence: "END",
     });
   });
 
-  test("F-31, G-47: a call in the answer means tool_use, whatever the upstream says, except the limit", () => {
+  test("a call in the answer means tool_use, whatever the upstream says, except the limit", () => {
     for (const kind of ["stop", "stop-sequence", "content-filter", "pause"] as const)
       expect(reasonOf(tool(0, "f", []), { kind })).toEqual(plain("tool_use"));
     expect(reasonOf(tool(0, "f", ["{}"]), { kind: "length" })).toEqual(plain("max_tokens"));
@@ -234,13 +234,13 @@ describe("the reason", () => {
     expect(content(client.encodeAnswer(behind, own()))).toEqual([{ type: "text", text: "Hm." }]);
   });
 
-  test("E.4: nothing at all is an empty answer", () => {
+  test("nothing at all is an empty answer", () => {
     expect(client.encodeAnswer(answer([]), own())).toMatchObject({ content: [], ...plain("end_turn") });
   });
 });
 
 describe("usage", () => {
-  test("F-81, F-84, G-98: disjoint buckets, thinking beside", () => {
+  test("disjoint buckets, thinking beside", () => {
     const usage = { ...USAGE, reasoning: 5 };
     expect(client.encodeAnswer(answer(text(0, "a"), { kind: "stop" }, usage), own()).usage).toMatchObject({
       input_tokens: 9,
@@ -251,7 +251,7 @@ describe("usage", () => {
     });
   });
 
-  test("F-82, G-102: what the SDK shows at the end of a stream is what was metered", async () => {
+  test("what the SDK shows at the end of a stream is what was metered", async () => {
     const message = await accumulate(await stream(answer(text(0, "a")), own()));
     expect(message.usage).toMatchObject({
       input_tokens: 9,
@@ -263,7 +263,7 @@ describe("usage", () => {
 });
 
 describe("endings", () => {
-  test("F-22: what the events throw is thrown on, and nothing is fabricated", async () => {
+  test("what the events throw is thrown on, and nothing is fabricated", async () => {
     async function* broken(): AsyncGenerator<ChatEvent> {
       yield* answer(text(0, "a")).slice(0, 3);
       throw new Error("reset");
@@ -288,7 +288,7 @@ describe("endings", () => {
     expect(await failure(() => client.encodeAnswer(cut, own()))).toMatchObject({ code: "stream_incomplete" });
   });
 
-  test("F-25: events behind the end count for nothing", async () => {
+  test("events behind the end count for nothing", async () => {
     const events = [...answer(text(0, "a")), ...text(1, "late")];
     const frames = await toList(client.encodeStream(fromList(events), own()));
     expect(frames.at(-1)!.event).toBe("message_stop");

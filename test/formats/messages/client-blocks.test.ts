@@ -20,7 +20,7 @@ import { content, own, sketch } from "./sketch.ts";
 describe("blocks", () => {
   const three = answer([...text(0, "a"), ...reasoning(1, ["b"]), ...text(2, "c")]);
 
-  test("F-1, F-4, F-5, G-36: a change of kind closes the block before", async () => {
+  test("a change of kind closes the block before", async () => {
     expect((await sketch(three)).filter((line) => /start \d|stop \d/.test(line))).toEqual([
       "content_block_start 0 text",
       "content_block_stop 0",
@@ -31,7 +31,7 @@ describe("blocks", () => {
     ]);
   });
 
-  test("F-2, G-49: indexes count blocks, whatever they are", async () => {
+  test("indexes count blocks, whatever they are", async () => {
     const six = answer(
       [
         ...reasoning(0, ["r"]),
@@ -55,7 +55,7 @@ describe("blocks", () => {
     expect(indexes).toEqual(["0", "1", "2", "3", "4", "5"]);
   });
 
-  test("F-3, F-58: blank text is no block; it stands in front of real text that follows", async () => {
+  test("blank text is no block; it stands in front of real text that follows", async () => {
     const blank = answer([...tool(0, "f", ["{}"]), ...text(1, "\n"), ...tool(2, "g", ["{}"])], {
       kind: "tool-calls",
     });
@@ -71,7 +71,7 @@ describe("blocks", () => {
     ]);
   });
 
-  test("F-6: a call without a usable name is no block, and the answer no tool call", async () => {
+  test("a call without a usable name is no block, and the answer no tool call", async () => {
     const nameless = answer([...tool(0, " ", ["{}"])], { kind: "tool-calls" });
     const message = client.encodeAnswer(nameless, own());
     expect(message.content).toEqual([]);
@@ -79,7 +79,7 @@ describe("blocks", () => {
     expect(await sketch(nameless)).toEqual(["message_start", "message_delta end_turn", "message_stop"]);
   });
 
-  test("F-7: fragments of two calls that arrive in turns end in two blocks, nothing lost", async () => {
+  test("fragments of two calls that arrive in turns end in two blocks, nothing lost", async () => {
     const fragments: ChatEvent[] = [
       { type: "block-start", index: 0, block: { type: "tool-call", id: "a", name: "f", kind: "function" } },
       { type: "block-start", index: 1, block: { type: "tool-call", id: "b", name: "g", kind: "function" } },
@@ -97,7 +97,7 @@ describe("blocks", () => {
     ]);
   });
 
-  test("E.6.5: a whole call makes room for the next one before its end has come", async () => {
+  test("a whole call makes room for the next one before its end has come", async () => {
     const call = own();
     const late: ChatEvent[] = [
       { type: "message-start", id: "x", model: "m" },
@@ -113,7 +113,7 @@ describe("blocks", () => {
     expect(frames.at(-1)).toContain('{\\"b\\":');
   });
 
-  test("F-14, F-15, F-16, G-40: reasoning has its text and exactly one signature, last and never empty", async () => {
+  test("reasoning has its text and exactly one signature, last and never empty", async () => {
     const data = dataOf(await stream(three, own()));
     const deltas = data
       .filter(({ index, delta }) => index === 1 && delta)
@@ -125,7 +125,7 @@ describe("blocks", () => {
     expect(String(thinking.signature)).toStartWith("weir1.deepseek.");
   });
 
-  test("F-49, G-92: signatures of the vendor stay as they are, with and without text; redacted likewise", () => {
+  test("signatures of the vendor stay as they are, with and without text; redacted likewise", () => {
     const events = answer([
       ...reasoning(0, ["a"], "SIG", "anthropic"),
       ...reasoning(1, [], "SIG2", "anthropic"),
@@ -161,7 +161,7 @@ describe("blocks", () => {
     expect(back.turns[0]!.blocks).toEqual([{ type: "reasoning", text: "secret", origin: "deepseek" }]);
   });
 
-  test("E.8: ids that fit are kept, others and repeated ones are replaced", () => {
+  test("ids that fit are kept, others and repeated ones are replaced", () => {
     const ids = content(
       client.encodeAnswer(
         answer(

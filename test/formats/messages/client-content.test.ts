@@ -54,7 +54,7 @@ describe("blocks", () => {
     expect(document({ type: "file", file_id: "f" })).toMatchObject({ source: { type: "file", id: "f" } });
   });
 
-  test("F-46, F-49: reasoning keeps its signature and who made it, also without text", () => {
+  test("reasoning keeps its signature and who made it, also without text", () => {
     const sealed = wrap("gemini", "GEM");
     expect(
       blocksOf(
@@ -160,14 +160,14 @@ describe("blocks", () => {
     );
   });
 
-  test("F-66: a stream fragment replayed as a block is a foreign block without a reading", () => {
+  test("a stream fragment replayed as a block is a foreign block without a reading", () => {
     const fragment = { type: "input_json_delta", partial_json: "{" };
     expect(blocksOf([fragment], "assistant")).toEqual([
       { type: "foreign", format: "messages", value: fragment },
     ]);
   });
 
-  test("G-42, F-65: every block an answer can hold is accepted in a request", () => {
+  test("every block an answer can hold is accepted in a request", () => {
     const blocks = [
       "text",
       "thinking",

@@ -49,13 +49,13 @@ describe("headers", () => {
   const headersOf = (...facts: ConstructorParameters<typeof GatewayError>) =>
     client.encodeError(new GatewayError(...facts), "r").headers;
 
-  test("G-105: retry-after in whole seconds, at most a minute", () => {
+  test("retry-after in whole seconds, at most a minute", () => {
     expect(headersOf("rate-limited", "x", { retryAfter: 1.2 })).toEqual({ "retry-after": "2" });
     expect(headersOf("rate-limited", "x", { retryAfter: 7200 })).toEqual({ "retry-after": "60" });
     expect(headersOf("rate-limited", "x")).toEqual({});
   });
 
-  test("G-105: used-up quota is not to be tried again", () => {
+  test("used-up quota is not to be tried again", () => {
     expect(headersOf("quota", "x")).toEqual({ "x-should-retry": "false" });
     expect(headersOf("overloaded", "x", { shouldRetry: true })).toEqual({ "x-should-retry": "true" });
   });
@@ -65,7 +65,7 @@ describe("headers", () => {
   });
 });
 
-describe("G-106: every vendor's overflow in the words clients recover by", () => {
+describe("every vendor's overflow in the words clients recover by", () => {
   const WORDINGS: [string, string][] = [
     [
       "This model's maximum context length is 128000 tokens. However, your messages resulted in 130532 tokens. Please reduce the length of the messages.",
@@ -117,7 +117,7 @@ describe("G-106: every vendor's overflow in the words clients recover by", () =>
   });
 });
 
-describe("F-28, G-108: errors in mid-stream", () => {
+describe("errors in mid-stream", () => {
   const overloaded = new GatewayError("overloaded", "Overloaded");
 
   test("one event with the id, and nothing behind it", () => {

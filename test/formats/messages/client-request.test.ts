@@ -38,7 +38,7 @@ describe("top-level fields", () => {
     expect(request.turns[0]).toEqual({ role: "system", blocks: [{ type: "text", text: "be brief" }] });
   });
 
-  test("F-57: system as text and as blocks is the same", () => {
+  test("system as text and as blocks is the same", () => {
     const text = decode({ system: "x", messages: [user("hi")] }).request.turns;
     const blocks = decode({ system: [{ type: "text", text: "x" }], messages: [user("hi")] }).request.turns;
     expect(text).toEqual(blocks);
@@ -105,7 +105,7 @@ describe("top-level fields", () => {
     expect(decode({ messages: [user("hi")], output_format: format }).request.answerFormat).toEqual(wish);
   });
 
-  test("F-91: the session, from the header, from the JSON, and from the older spelling", () => {
+  test("the session, from the header, from the JSON, and from the older spelling", () => {
     const session = (user_id: string, headers = {}) =>
       decode({ messages: [user("hi")], metadata: { user_id } }, { headers }).request.session;
     expect(session(JSON.stringify({ device_id: "d", session_id: "s-1" }))).toBe("s-1");
@@ -134,7 +134,7 @@ test("names every object has are types nobody knows", () => {
 describe("system turns", () => {
   const assistant = { role: "assistant", content: "a" };
 
-  test("F-54: text, blocks and effort are kept in place", () => {
+  test("text, blocks and effort are kept in place", () => {
     const { request } = decode({
       messages: [user("hi"), { role: "system", content: "note", output_config: { effort: "medium" } }],
     });

@@ -45,7 +45,7 @@ describe("tools", () => {
     expect(tool!.value).toEqual({ input_examples: [{ a: 1 }], description: "d" });
   });
 
-  test("F-73: a deferred tool is a tool; behind a tool search only once it was found", () => {
+  test("a deferred tool is a tool; behind a tool search only once it was found", () => {
     const deferred = { name: "f", input_schema: { type: "object" }, defer_loading: true };
     const search = { type: "tool_search_tool_regex_20251119", name: "tool_search_tool_regex" };
     expect(tools([deferred]).map(({ kind }) => kind)).toEqual(["function"]);

@@ -100,7 +100,7 @@ const answers: fc.Arbitrary<ChatEvent[]> = fc
   });
 
 describe("streams to the client", () => {
-  test("F-5, F-11, G-36, G-38, G-40: blocks follow each other, each with one start and one stop, and deltas of its own kind", async () => {
+  test("blocks follow each other, each with one start and one stop, and deltas of its own kind", async () => {
     const kinds: Record<string, string[]> = {
       text: ["text_delta"],
       thinking: ["thinking_delta", "signature_delta"],
@@ -149,7 +149,7 @@ describe("streams to the client", () => {
     );
   });
 
-  test("G-39: the SDK adds every stream up to the JSON answer", async () => {
+  test("the SDK adds every stream up to the JSON answer", async () => {
     await fc.assert(
       fc.asyncProperty(answers, async (events) => {
         // A replaced id is a fresh one in each answer; the same call gives the same.

@@ -53,7 +53,7 @@ describe("requests to the upstream", () => {
     return [...(typeof value.text === "string" ? [value.text] : []), ...texts(value.content)];
   }
 
-  test("G-63 to G-66: whatever comes in, what goes out has the form the vendor demands", () => {
+  test("whatever comes in, what goes out has the form the vendor demands", () => {
     fc.assert(
       fc.property(turns, models, (list, model) => {
         const { body } = encode({ turns: list, tools: [{ kind: "function", name: "f.x" }] }, { model });
@@ -83,7 +83,7 @@ describe("requests to the upstream", () => {
     );
   });
 
-  test("G-62: the same history gives the same bytes, and losses are listed once", () => {
+  test("the same history gives the same bytes, and losses are listed once", () => {
     fc.assert(
       fc.property(turns, models, (list, model) => {
         const first = encode({ turns: list }, { model });

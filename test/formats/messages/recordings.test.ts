@@ -100,7 +100,7 @@ describe("recorded failures", () => {
     });
 });
 
-test.if(haveRecordings)("G-77: schemas of real clients keep the rules and forget no constraint", () => {
+test.if(haveRecordings)("schemas of real clients keep the rules and forget no constraint", () => {
   const schemas = recordings({ api: "chat" })
     .flatMap(({ request }) => schemasIn(request?.body as JsonObject | undefined))
     .concat(recorded.flatMap(({ request }) => schemasIn(request?.body as JsonObject | undefined)));
@@ -128,7 +128,7 @@ function schemasIn(body: JsonObject | undefined): JsonObject[] {
 describe("what Claude Code sends", () => {
   const files = haveCaptures ? readdirSync(CAPTURES).filter((file) => /^claude.*\.jsonl$/.test(file)) : [];
   for (const file of files)
-    test(`F-53, F-54, G-42: ${file}`, () => {
+    test(`${file}`, () => {
       for (const line of readFileSync(join(CAPTURES, file), "utf8").split("\n")) {
         const { body } = (parseJson(line) ?? {}) as { body?: JsonObject };
         if (!body) continue;

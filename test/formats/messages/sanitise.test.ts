@@ -199,7 +199,7 @@ const anySchema: fc.Arbitrary<JsonObject> = fc.letrec<{ schema: JsonObject }>((t
   ),
 })).schema;
 
-test("G-77: whatever comes in, what goes out keeps the rules, and no constraint is forgotten", () => {
+test("whatever comes in, what goes out keeps the rules, and no constraint is forgotten", () => {
   fc.assert(
     fc.property(anySchema, (schema) => {
       const out = clean(schema);

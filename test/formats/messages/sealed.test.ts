@@ -13,7 +13,7 @@ function cleaned(messages: Json[]): { messages: Json; losses: string[] } {
   return { messages: body.messages!, losses: call.losses.map(({ code, path }) => `${code}:${path}`) };
 }
 
-describe("G-93: reasoning sealed for another vendor", () => {
+describe("reasoning sealed for another vendor", () => {
   const text = { type: "text", text: '"weir1.house.x" is a word', cache_control: { type: "ephemeral" } };
 
   test("is taken out, and nothing else is touched", () => {

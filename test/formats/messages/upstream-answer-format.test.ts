@@ -19,7 +19,7 @@ describe("answers with a schema", () => {
   };
   const wish = { type: "json-schema", name: "x", schema } as const;
 
-  test("F-43, G-76: the native way, without a tool, where the model has it", () => {
+  test("the native way, without a tool, where the model has it", () => {
     for (const model of ["claude-opus-5-5", "claude-sonnet-4-5", "claude-opus-4-1"]) {
       const { body, losses } = encode({ answerFormat: wish }, { model });
       expect(body.output_config).toEqual({

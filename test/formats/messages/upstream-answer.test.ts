@@ -10,7 +10,7 @@ const decodeJson = (body: JsonObject, call = makeCall()): ChatEvent[] => [
 ];
 
 describe("streams", () => {
-  test("E.5: every kind of block, in order, with the reason and the totals", async () => {
+  test("every kind of block, in order, with the reason and the totals", async () => {
     const events = await read([
       start(),
       { type: "ping" },
@@ -70,7 +70,7 @@ describe("streams", () => {
     ).toEqual(['{"a":1}']);
   });
 
-  test("F-49: display omitted, only a signature", async () => {
+  test("display omitted, only a signature", async () => {
     expect((await read([start(), ...thinks(0, "SIG"), ...end()])).slice(1, 3)).toEqual([
       { type: "block-start", index: 0, block: { type: "reasoning", origin: "anthropic" } },
       { type: "block-end", index: 0, signature: "SIG" },
@@ -168,7 +168,7 @@ describe("streams", () => {
     ]);
   });
 
-  test("F-11: a text block whose start is missing is a text block all the same", async () => {
+  test("a text block whose start is missing is a text block all the same", async () => {
     const events = await read([start(), grow(0, { type: "text_delta", text: "a" }), close(0), ...end()]);
     expect(events.slice(1, 4)).toEqual([
       { type: "block-start", index: 0, block: { type: "text" } },
@@ -244,7 +244,7 @@ describe("reasons", () => {
     });
   });
 
-  test("F-30: tool_use without a call is a plain end", async () => {
+  test("tool_use without a call is a plain end", async () => {
     expect((await read([start(), ...end("tool_use")])).at(-1)).toMatchObject({
       reason: { kind: "stop", raw: "tool_use" },
     });
@@ -252,7 +252,7 @@ describe("reasons", () => {
 });
 
 describe("usage", () => {
-  test("F-83: totals replace, nulls say nothing, thinking is counted", async () => {
+  test("totals replace, nulls say nothing, thinking is counted", async () => {
     const usage = {
       input_tokens: null,
       cache_read_input_tokens: 317,
@@ -270,7 +270,7 @@ describe("usage", () => {
 });
 
 describe("JSON answers", () => {
-  test("E.3: the same events as the stream it could have been", async () => {
+  test("the same events as the stream it could have been", async () => {
     const body: JsonObject = {
       id: "msg_1",
       type: "message",
@@ -295,7 +295,7 @@ describe("JSON answers", () => {
     expect(decodeJson(body)).toEqual(streamed);
   });
 
-  test("F-30: that very body", () => {
+  test("that very body", () => {
     const body = {
       id: "m",
       type: "message",

@@ -13,12 +13,12 @@ describe("caching", () => {
       ([, found]) => JSON.parse(found!) as JsonObject,
     );
 
-  test("F-90: marks on parts arrive", () => {
+  test("marks on parts arrive", () => {
     const { body } = encode({ turns: [{ role: "user", blocks: [text("a", "1h")] }] }, HAIKU);
     expect(marks(body)).toEqual([{ type: "ephemeral", ttl: "1h" }]);
   });
 
-  test("G-85: of more than four the last four stay, and none lives longer than those in front", () => {
+  test("of more than four the last four stay, and none lives longer than those in front", () => {
     const blocks = ["a", "b", "c", "d", "e", "f"].map((value, index) =>
       text(value, index === 4 ? "1h" : undefined),
     );
@@ -84,7 +84,7 @@ describe("caching", () => {
     expect(marks(encode({ cache: {} }, { model: "kimi-k3" }).body)).toEqual([]);
   });
 
-  test("G-85: none on reasoning", () => {
+  test("none on reasoning", () => {
     const turns: ChatRequest["turns"] = [
       { role: "user", blocks: [{ type: "text", text: "q" }] },
       { role: "assistant", blocks: [{ type: "reasoning", text: "r", signature: "S", origin: "anthropic" }] },

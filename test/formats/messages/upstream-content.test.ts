@@ -11,7 +11,7 @@ describe("content", () => {
   };
   const png = Buffer.from("\x89PNG\r\n\x1a\n....", "latin1").toString("base64");
 
-  test("G-81: the bytes tell the type", () => {
+  test("the bytes tell the type", () => {
     expect(
       one({ type: "image", source: { type: "base64", mediaType: "image/jpg", data: png } }).wire,
     ).toEqual({
@@ -25,7 +25,7 @@ describe("content", () => {
     });
   });
 
-  test("G-81: public https goes as a URL, the rest is refused", async () => {
+  test("public https goes as a URL, the rest is refused", async () => {
     const at = (url: string): Block => ({ type: "image", source: { type: "url", url }, detail: "high" });
     expect(one(at("https://example.com/a.png"))).toEqual({
       wire: { type: "image", source: { type: "url", url: "https://example.com/a.png" } },
@@ -59,7 +59,7 @@ describe("content", () => {
     expect(told).toEqual({ wire: wireText("[image omitted]"), losses: ["dropped:messages[0].content[1]"] });
   });
 
-  test("G-82: PDF and text documents; other files are refused", async () => {
+  test("PDF and text documents; other files are refused", async () => {
     const file = (mediaType: string, data: string): Block => ({
       type: "document",
       source: { type: "base64", mediaType, data },
@@ -82,7 +82,7 @@ describe("content", () => {
     );
   });
 
-  test("G-87: ids of another vendor's files, and audio, are refused", async () => {
+  test("ids of another vendor's files, and audio, are refused", async () => {
     const file: Block = { type: "document", source: { type: "file", id: "file-1" } };
     expect(await failure(() => one(file))).toMatchObject({
       kind: "invalid-request",
@@ -132,7 +132,7 @@ describe("reasoning in the history", () => {
   };
   const reasoning = (parts: Partial<Block>): Block => ({ type: "reasoning", text: "r", ...parts }) as Block;
 
-  test("F-49, G-92: Anthropic's own goes back unchanged", () => {
+  test("Anthropic's own goes back unchanged", () => {
     expect(sent(reasoning({ signature: "S", origin: "anthropic" })).blocks).toEqual([
       { type: "thinking", thinking: "r", signature: "S" },
     ]);
@@ -144,7 +144,7 @@ describe("reasoning in the history", () => {
     ]);
   });
 
-  test("F-46, F-47, G-93: another vendor's never arrives, with or without signature, and it is told", () => {
+  test("another vendor's never arrives, with or without signature, and it is told", () => {
     for (const parts of [
       { signature: "S", origin: "gemini" },
       { text: "", redacted: "R", origin: "openai" },
@@ -159,7 +159,7 @@ describe("reasoning in the history", () => {
     expect(sent(reasoning({ signature: "S", origin: "anthropic" }), kimi).blocks).toHaveLength(0);
   });
 
-  test("G-97: unsigned text goes only where it is wanted", () => {
+  test("unsigned text goes only where it is wanted", () => {
     const model = "kimi-k3";
     expect(sent(reasoning({}), { model, traits: { reasoningReplay: "required" } }).blocks).toEqual([
       { type: "thinking", thinking: "r", signature: "" },

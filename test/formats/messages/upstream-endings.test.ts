@@ -13,7 +13,7 @@ describe("endings", () => {
     return { error, types: events.map(({ type }) => type) };
   };
 
-  test("F-22, G-109: cut in mid-text or mid-arguments it throws, and ends nothing", async () => {
+  test("cut in mid-text or mid-arguments it throws, and ends nothing", async () => {
     for (const events of [
       [],
       [start()],
@@ -27,7 +27,7 @@ describe("endings", () => {
     }
   });
 
-  test("G-109: cut behind the reason it is whole, whether it just stops or breaks", async () => {
+  test("cut behind the reason it is whole, whether it just stops or breaks", async () => {
     const frames = framesOf([start(), ...says(0, "a"), ...end().slice(0, 1)]);
     async function* broken(): AsyncGenerator<Frame> {
       yield* frames;
@@ -47,7 +47,7 @@ describe("endings", () => {
     await expect(toList(upstream.decodeStream(broken(), makeCall()))).rejects.toThrow("reset");
   });
 
-  test("F-25, F-36: behind message_stop nothing is read, and the source is let go", async () => {
+  test("behind message_stop nothing is read, and the source is let go", async () => {
     let released = false;
     async function* silent(): AsyncGenerator<Frame> {
       try {
@@ -61,7 +61,7 @@ describe("endings", () => {
     expect(released).toBe(true);
   });
 
-  test("F-20: an error event ends it, also behind the reason", async () => {
+  test("an error event ends it, also behind the reason", async () => {
     const error = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
     for (const events of [
       [start(), ...says(0, "a"), error],

@@ -44,12 +44,12 @@ describe("kinds", () => {
     test(`${status} ${type}`, () =>
       expect(decode(status, body(type, "x"))).toMatchObject({ kind, status: told }));
 
-  test("G-107: 529 and 503 are the same thing", () => {
+  test("529 and 503 are the same thing", () => {
     expect(decode(529, "").kind).toBe("overloaded");
     expect(decode(503, "").kind).toBe("overloaded");
   });
 
-  test("G-104, G-115: a refused credential of ours says nothing of whose it is", () => {
+  test("a refused credential of ours says nothing of whose it is", () => {
     const told = decode(
       401,
       body("authentication_error", "invalid x-api-key sk-ant-api03-secret of org Acme"),
@@ -61,7 +61,7 @@ describe("kinds", () => {
     ).toBe("upstream-auth");
   });
 
-  test("F-48: the wordings a recovery reads are kept", () => {
+  test("the wordings a recovery reads are kept", () => {
     const message = "messages.1.content.0: Invalid `signature` in `thinking` block";
     expect(decode(400, body("invalid_request_error", message)).message).toBe(message);
   });
@@ -99,7 +99,7 @@ describe("kinds", () => {
 });
 
 describe("sentences", () => {
-  test("G-112: HTML, nothing and nonsense give a neutral one", () => {
+  test("HTML, nothing and nonsense give a neutral one", () => {
     for (const text of ["<html><h1>502</h1></html>", "", "null", '"x"'])
       expect(decode(502, text)).toMatchObject({
         kind: "upstream",
@@ -122,14 +122,14 @@ describe("sentences", () => {
     });
   });
 
-  test("G-115: nested error JSON is unwrapped", () => {
+  test("nested error JSON is unwrapped", () => {
     const nested = JSON.stringify({
       error: { message: JSON.stringify({ error: { message: "the cause" } }) },
     });
     expect(decode(500, nested).message).toBe("the cause");
   });
 
-  test("G-115: hosts, addresses and keys are removed", () => {
+  test("hosts, addresses and keys are removed", () => {
     const told = decode(
       400,
       body(
@@ -186,7 +186,7 @@ describe("when to come back", () => {
   });
 });
 
-describe("G-111: error frames in a stream", () => {
+describe("error frames in a stream", () => {
   const start: JsonObject = { type: "message_start", message: { id: "m", usage: {} } };
   const kindOf = async (frame: { event?: string; data: string }) =>
     (await failure(() => toList(upstream.decodeStream(fromList([...framesOf([start]), frame]), makeCall()))))
@@ -205,7 +205,7 @@ describe("G-111: error frames in a stream", () => {
     ).toBe("invalid-request");
   });
 
-  test("G-112: a JSON answer that is an error is one", async () => {
+  test("a JSON answer that is an error is one", async () => {
     const error = await failure(() => [
       ...upstream.decodeAnswer(JSON.parse(body("overloaded_error", "Overloaded")) as JsonObject, makeCall()),
     ]);

@@ -72,7 +72,7 @@ describe("reasoning", () => {
     ]);
   });
 
-  test("G-71: a budget is at least 1024 and below the limit, or there is none", () => {
+  test("a budget is at least 1024 and below the limit, or there is none", () => {
     for (const effort of ["minimal", "low", "medium", "high", "xhigh", "max"])
       for (const maxTokens of [
         1, 1024, 1279, 1280, 1281, 2000, 5000, 12_499, 12_500, 20_000, 40_000, 63_999, 64_000,
@@ -89,7 +89,7 @@ describe("reasoning", () => {
       }
   });
 
-  test("G-72: off is disabled where that is allowed, else the least there is, told", () => {
+  test("off is disabled where that is allowed, else the least there is, told", () => {
     const off: ReasoningOptions = { mode: "off", effort: "none" };
     expect(wish(off, "claude-opus-5")).toEqual({ ...nothing, thinking: { type: "disabled" } });
     expect(wish(off, "claude-opus-4-8")).toEqual({ ...nothing, thinking: { type: "disabled" } });
@@ -115,7 +115,7 @@ describe("reasoning", () => {
     });
   });
 
-  test("F-44, G-75: no budget behind a tool call whose reasoning is missing; with it, kept", () => {
+  test("no budget behind a tool call whose reasoning is missing; with it, kept", () => {
     const turns = (first: boolean): ChatRequest["turns"] => [
       { role: "user", blocks: [{ type: "text", text: "q" }] },
       {
@@ -164,7 +164,7 @@ describe("reasoning", () => {
     });
   });
 
-  test("F-45: clearing of thinking goes with the thinking, other edits stay", () => {
+  test("clearing of thinking goes with the thinking, other edits stay", () => {
     const edits = [{ type: "clear_thinking_20251015" }, { type: "clear_tool_uses_20250919" }];
     const edited = (list: JsonObject[], toolChoice?: ChatRequest["toolChoice"]) =>
       encode(

@@ -23,7 +23,7 @@ describe("limits and sampling", () => {
     expect(encode({ maxTokens: 100_000 }, { model: "kimi-k3" }).losses).toEqual([]);
   });
 
-  test("G-69: temperature is cut at 1, not scaled, and told", () => {
+  test("temperature is cut at 1, not scaled, and told", () => {
     expect(fields({ temperature: 1.7 })).toEqual({
       rest: { temperature: 1 },
       losses: ["clamped:temperature"],
@@ -31,14 +31,14 @@ describe("limits and sampling", () => {
     expect(fields({ temperature: 0 })).toEqual({ rest: { temperature: 0 }, losses: [] });
   });
 
-  test("G-69, F-51: models that sample by themselves get none of it, and it is told", () => {
+  test("models that sample by themselves get none of it, and it is told", () => {
     expect(fields({ temperature: 1.7, topP: 0.5, topK: 3 }, { model: "claude-opus-4-7" })).toEqual({
       rest: {},
       losses: ["dropped:temperature", "dropped:top_p", "dropped:top_k"],
     });
   });
 
-  test("G-70: of temperature and top_p only the first", () => {
+  test("of temperature and top_p only the first", () => {
     expect(fields({ temperature: 0.5, topP: 0.9, topK: 7 })).toEqual({
       rest: { temperature: 0.5, top_k: 7 },
       losses: ["dropped:top_p"],
@@ -62,7 +62,7 @@ describe("limits and sampling", () => {
     expect(fields({ topP: 0.5, reasoning: { effort: "low" } }).losses).toEqual(["dropped:top_p"]);
   });
 
-  test("F-67: stop is a list; blank ones go, told in the client's word", () => {
+  test("stop is a list; blank ones go, told in the client's word", () => {
     expect(fields({ stop: ["END"] })).toEqual({ rest: { stop_sequences: ["END"] }, losses: [] });
     expect(fields({ stop: ["\n", "END"] })).toEqual({
       rest: { stop_sequences: ["END"] },
@@ -81,7 +81,7 @@ describe("limits and sampling", () => {
 });
 
 describe("identity and tier", () => {
-  test("F-85, G-84: what could be a person is hashed, the same for the same user", () => {
+  test("what could be a person is hashed, the same for the same user", () => {
     expect(fields({ user: "user_42" }).rest).toEqual({ metadata: { user_id: "user_42" } });
     const hashed = fields({ user: "ann@example.org" }).rest.metadata as JsonObject;
     expect(hashed.user_id).toMatch(/^[0-9a-f]{64}$/);
@@ -119,7 +119,7 @@ describe("fields of chat-completions only", () => {
     ["moderation", { model: "m", policy: { output: { mode: "block" } } }],
   ];
   for (const [field, value] of REFUSED)
-    test(`G-32, G-33: ${field} is refused by name`, async () => {
+    test(`${field} is refused by name`, async () => {
       expect(await failure(() => only(field, value))).toMatchObject({
         kind: "invalid-request",
         status: 400,
@@ -137,7 +137,7 @@ describe("fields of chat-completions only", () => {
     ["moderation", { model: "m" }],
   ];
   for (const [field, value] of TOLD)
-    test(`G-88: ${field} is dropped and told`, () =>
+    test(`${field} is dropped and told`, () =>
       expect(only(field, value).losses).toEqual([`dropped:${field}`]));
 
   const SILENT: [string, Json][] = [
@@ -157,7 +157,7 @@ describe("fields of chat-completions only", () => {
     ["toString", { a: 1 }],
   ];
   for (const [field, value] of SILENT)
-    test(`G-88: ${field} ${JSON.stringify(value)} is dropped silently`, () => {
+    test(`${field} ${JSON.stringify(value)} is dropped silently`, () => {
       const { losses, body } = only(field, value);
       expect(losses).toEqual([]);
       expect(Object.keys(body)).not.toContain(field);

@@ -5,7 +5,7 @@ import { failure } from "./make.ts";
 import { assistant, called, messagesOf, result, text, user, wireText } from "./turns.ts";
 
 describe("calls and results", () => {
-  test("F-63: results come first, in the order of the calls, in one message", () => {
+  test("results come first, in the order of the calls, in one message", () => {
     const { messages } = messagesOf([
       user(text("q")),
       assistant(called("a"), called("b")),
@@ -20,7 +20,7 @@ describe("calls and results", () => {
     ]);
   });
 
-  test("G-65: orphans become text, missing results are made, doubled ones give the last; each is told", () => {
+  test("orphans become text, missing results are made, doubled ones give the last; each is told", () => {
     const { messages, losses } = messagesOf([
       user(text("q")),
       assistant(called("a"), called("b")),
@@ -39,7 +39,7 @@ describe("calls and results", () => {
     ]);
   });
 
-  test("G-65: a call nobody answered is answered the same way next turn", () => {
+  test("a call nobody answered is answered the same way next turn", () => {
     const first = messagesOf([user(text("q")), assistant(called("a"))]).messages;
     const next = messagesOf([user(text("q")), assistant(called("a")), user(text("well?"))]).messages;
     expect(first[2]!.content).toEqual([
@@ -48,7 +48,7 @@ describe("calls and results", () => {
     expect(next[2]!.content).toEqual([...(first[2]!.content as JsonObject[]), wireText("well?")]);
   });
 
-  test("E.1.4: legacy results are found by the name of the function", () => {
+  test("legacy results are found by the name of the function", () => {
     const { messages } = messagesOf([
       user(text("q")),
       assistant(called("call_x", "f"), called("call_y", "g")),
@@ -65,7 +65,7 @@ describe("calls and results", () => {
     ]);
   });
 
-  test("F-70, F-71, G-89, G-90: ids are made legal, alike in call and result, and stay distinct", () => {
+  test("ids are made legal, alike in call and result, and stay distinct", () => {
     const long = "x".repeat(64);
     const ids = ["call:1/ä", "a.b", "a_b", `${long}1`, `${long}2`, "functions.Bash:0"];
     const turns = [
@@ -83,7 +83,7 @@ describe("calls and results", () => {
     );
   });
 
-  test("E.8: an id that comes again in every turn pairs with its own result", () => {
+  test("an id that comes again in every turn pairs with its own result", () => {
     const turn = (answer: string) => [assistant(called("call_0")), user(result("call_0", text(answer)))];
     const { messages } = messagesOf([user(text("q")), ...turn("one"), ...turn("two")]);
     const [first, second] = [messages[1]!, messages[3]!].map(
@@ -94,7 +94,7 @@ describe("calls and results", () => {
     expect((messages[4]!.content as JsonObject[])[0]).toMatchObject({ tool_use_id: second, content: "two" });
   });
 
-  test("F-60, F-61, F-64, G-83: images in results are blocks, in order", () => {
+  test("images in results are blocks, in order", () => {
     const image = (data: string): Block => ({
       type: "image",
       source: { type: "base64", mediaType: "image/png", data },

@@ -55,7 +55,7 @@ describe("declarations", () => {
     expect((all[0]!.input_schema as JsonObject).required).toEqual(["both", "a", "b"]);
   });
 
-  test("G-91, F-72: illegal and long names go out legal and come back as they were", async () => {
+  test("illegal and long names go out legal and come back as they were", async () => {
     const long = `mcp__${"server".repeat(12)}__tool`;
     const names = ["a.b", "a_b", long, `${long}2`];
     const { tools, call, body } = encodeTools(
@@ -111,7 +111,7 @@ describe("declarations", () => {
     expect(losses).toEqual(["dropped:tools[2]"]);
   });
 
-  test("G-80, F-75: no tools, no member", () => {
+  test("no tools, no member", () => {
     const { body } = encodeTools([], { toolChoice: { type: "none" } });
     expect(body).not.toHaveProperty("tools");
     expect(body).not.toHaveProperty("tool_choice");
@@ -145,7 +145,7 @@ describe("declarations", () => {
     expect(other.losses).toEqual(["dropped:tools[0]"]);
   });
 
-  test("F-86: of a mark only type and lifetime go out, and none on a deferred tool", () => {
+  test("of a mark only type and lifetime go out, and none on a deferred tool", () => {
     const { tools } = encodeTools(
       [
         tool("f", { cache: { ttl: "1h" } }),
@@ -216,7 +216,7 @@ describe("the choice", () => {
     expect(choose({ type: "tool", name: "g" }).choice).toEqual({ type: "tool", name: "g" });
   });
 
-  test("G-79, F-74: one call at a time", () => {
+  test("one call at a time", () => {
     const parallelToolCalls = false;
     expect(choose(undefined, { parallelToolCalls }).choice).toEqual({
       type: "auto",
@@ -229,7 +229,7 @@ describe("the choice", () => {
     expect(choose(undefined, { parallelToolCalls: true }).choice).toBeUndefined();
   });
 
-  test("G-78: only the allowed tools go out", () => {
+  test("only the allowed tools go out", () => {
     const allowed = choose({ type: "allowed", names: ["g"], required: true });
     expect(allowed.tools!.map(({ name }) => name)).toEqual(["g"]);
     expect(allowed.choice).toEqual({ type: "any" });
@@ -245,7 +245,7 @@ describe("the choice", () => {
       expect(await failure(attempt)).toMatchObject({ kind: "invalid-request", param: "tool_choice" });
   });
 
-  test("G-73: models that cannot be forced are asked, and it is told; others are forced (F-40)", () => {
+  test("models that cannot be forced are asked, and it is told; others are forced", () => {
     const asked = choose({ type: "required" }, {}, { model: "claude-opus-5-5" });
     expect(asked.choice).toEqual({ type: "auto" });
     expect(asked.losses).toEqual(["downgraded:tool_choice"]);
@@ -259,13 +259,13 @@ describe("the choice", () => {
     });
   });
 
-  test("F-41: a provider's trait says the same", () => {
+  test("a provider's trait says the same", () => {
     const told = choose({ type: "required" }, {}, { model: "kimi-k3", traits: { forcedToolChoice: false } });
     expect(told.choice).toEqual({ type: "auto" });
     expect(told.losses).toEqual(["downgraded:tool_choice"]);
   });
 
-  test("F-38, F-39, G-74: a budget and a forced tool never leave together", () => {
+  test("a budget and a forced tool never leave together", () => {
     for (const toolChoice of [{ type: "required" }, { type: "tool", name: "f" }] as ToolChoice[]) {
       const { body, losses } = choose(
         toolChoice,
@@ -327,7 +327,7 @@ describe("the answer comes back as it was asked for", () => {
     expect(await textOf([])).toBe("");
   });
 
-  test("F-42, G-76: a schema through a tool is text, and ends with stop", async () => {
+  test("a schema through a tool is text, and ends with stop", async () => {
     const request = makeRequest({
       answerFormat: { type: "json-schema", schema: { type: "object", properties: { a: {} } } },
     });

@@ -39,7 +39,7 @@ describe("system", () => {
     expect(losses).toEqual([]);
   });
 
-  test("G-66: between a call and its result it ends up behind the results", () => {
+  test("between a call and its result it ends up behind the results", () => {
     for (const model of ["claude-opus-5-5", "claude-haiku-4-5"]) {
       const { messages } = messagesOf(
         [user(text("q")), assistant(called("a")), system(text("note")), user(result("a", text("r")))],
@@ -69,7 +69,7 @@ describe("system", () => {
 });
 
 describe("order, merging, blanks", () => {
-  test("G-64: messages of one role in a row are one", () => {
+  test("messages of one role in a row are one", () => {
     const { messages } = messagesOf([
       user(text("a")),
       user(text("b")),
@@ -84,7 +84,7 @@ describe("order, merging, blanks", () => {
     ]);
   });
 
-  test("F-58, F-59, G-63: blank text goes, blank messages too, and never a space stands in", () => {
+  test("blank text goes, blank messages too, and never a space stands in", () => {
     const { messages } = messagesOf([
       user(text("q")),
       assistant(text("\n\n"), called("a")),
@@ -111,19 +111,19 @@ describe("order, merging, blanks", () => {
     ).toMatchObject({ role: "user" });
   });
 
-  test("E.1.3.8: the first message is the user's", () => {
+  test("the first message is the user's", () => {
     const { messages, losses } = messagesOf([assistant(text("hello")), user(text("hi"))]);
     expect(messages[0]).toEqual({ role: "user", content: [wireText("(continue)")] });
     expect(losses).toEqual(["synthesized:messages[0]"]);
   });
 
-  test("E.1.3.11: nothing but a system prompt is refused", async () => {
+  test("nothing but a system prompt is refused", async () => {
     const error = await failure(() => messagesOf([system(text("x"))]));
     expect(error).toMatchObject({ kind: "invalid-request", param: "messages" });
     expect(error.message).toContain("at least one non-system message is required");
   });
 
-  test("G-68, F-62: nothing of the assistant's is invented", () => {
+  test("nothing of the assistant's is invented", () => {
     const turns = [user(text("q")), assistant(called("a")), user(result("a", text("r"))), user(text("and?"))];
     expect(messagesOf(turns).messages.filter(({ role }) => role === "assistant")).toHaveLength(1);
   });
@@ -179,9 +179,9 @@ describe("equal histories, equal bytes", () => {
   const bytes = (list: Turn[]) =>
     JSON.stringify(encode({ turns: list, cache: {} }, { traits: { topLevelCacheControl: true } }).body);
 
-  test("G-62: the same twice is the same", () => expect(bytes(turns)).toBe(bytes(turns)));
+  test("the same twice is the same", () => expect(bytes(turns)).toBe(bytes(turns)));
 
-  test("G-62: a turn more keeps the bytes in front of it", () => {
+  test("a turn more keeps the bytes in front of it", () => {
     for (const length of [2, 6]) {
       const before = bytes(turns.slice(0, length));
       const after = bytes([...turns.slice(0, length), assistant(text("x")), user(text("y"))]);

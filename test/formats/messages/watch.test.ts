@@ -19,7 +19,7 @@ const delta = (usage: JsonObject, stop_reason: string | null = "end_turn"): Json
 });
 const stop: JsonObject = { type: "message_stop" };
 
-describe("F-83, G-100: four layouts of usage give one total", () => {
+describe("four layouts of usage give one total", () => {
   const total = { input: 9, cacheRead: 317, cacheWrite: 4425, output: 16, reasoning: 0 };
   const input = { input_tokens: 9, cache_creation_input_tokens: 4425, cache_read_input_tokens: 317 };
   const LAYOUTS: [string, JsonObject, JsonObject][] = [
@@ -85,7 +85,7 @@ describe("endings", () => {
     });
   });
 
-  test("F-27: an error frame is seen under any name", () => {
+  test("an error frame is seen under any name", () => {
     const seen = watch([
       start({}),
       { type: "error", error: { type: "overloaded_error", message: "Overloaded" } },
@@ -93,7 +93,7 @@ describe("endings", () => {
     expect(seen.error).toMatchObject({ kind: "overloaded", message: "Overloaded" });
   });
 
-  test("F-25: what comes behind the terminator counts for nothing", () => {
+  test("what comes behind the terminator counts for nothing", () => {
     const seen = watch([
       start({}),
       delta({ output_tokens: 1 }),
@@ -171,7 +171,7 @@ describe("headers", () => {
       expect(name).not.toMatch(/authorization|api-key|cookie|forwarded|organization|workspace/);
   });
 
-  test("G-3, G-4: version and betas go upstream", () => {
+  test("version and betas go upstream", () => {
     expect(upstream.requestHeaders).toContain("anthropic-version");
     expect(upstream.requestHeaders).toContain("anthropic-beta");
   });

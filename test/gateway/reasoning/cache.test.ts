@@ -62,7 +62,7 @@ async function remembered(key?: string, cache = new ReasoningCache()): Promise<R
   return cache;
 }
 
-test("E.7.4: reasoning a client lost is put back in front of its tool call, byte for byte", async () => {
+test("reasoning a client lost is put back in front of its tool call, byte for byte", async () => {
   const cache = await remembered();
   const request = history();
   restoreReasoning(request, callOf(), cache);

@@ -4,7 +4,10 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Glob } from "bun";
+import { COMMANDS } from "../src/cli/commands.ts";
+import { parse } from "../src/cli/parse.ts";
 import { loadConfig } from "../src/config/load.ts";
+import { listOptions } from "../src/config/schema.ts";
 import { anchorsOf, blocksOf, DOCUMENTS, proseOf, readDocument, ROOT } from "./helpers/documents.ts";
 
 const README_BYTES = 9 * 1024;
@@ -145,4 +148,46 @@ test("no source file cites a document that is not in the repository", () => {
       .flatMap((line, index) => (NOTES.test(line) ? [`${source}:${index + 1}: ${line.trim()}`] : [])),
   );
   expect(citing).toEqual([]);
+});
+
+test("every weir command that a document shows is one of the command line", () => {
+  const wrong: string[] = [];
+  let shown = 0;
+  for (const path of DOCUMENTS) {
+    const spans = [...proseOf(path).matchAll(/`weir ([a-z][^`]*)`/g)].map(([, args]) => args!);
+    for (const args of spans) {
+      shown++;
+      // What a shell reads, and brackets of a synopsis, are not for weir.
+      const words = args
+        .replace(/ [&>|(].*$/, "")
+        .replace(/[[\]]/g, "")
+        .split(/\s+/);
+      try {
+        parse(words, COMMANDS);
+      } catch (cause) {
+        wrong.push(`${path}: weir ${args}: ${String(cause)}`);
+      }
+    }
+  }
+  expect(shown).toBeGreaterThan(20);
+  expect(wrong).toEqual([]);
+});
+
+test("every option and variable that a document names exists", () => {
+  const options = new Set(listOptions().map(({ path }) => path.join(".")));
+  const sections = new Set(
+    [...options].filter((name) => name.includes(".")).map((name) => name.split(".")[0]!),
+  );
+  const sources = SOURCES.filter((source) => !source.endsWith("documents.test.ts"))
+    .map(readDocument)
+    .join("\n");
+  const unknown: string[] = [];
+  for (const path of DOCUMENTS) {
+    for (const [, option] of readDocument(path).matchAll(/`([a-z]+\.[a-zA-Z]+)[`:]/g))
+      if (sections.has(option!.split(".")[0]!) && !options.has(option!)) unknown.push(`${path}: ${option}`);
+    for (const [variable] of readDocument(path).matchAll(/\bWEIR_[A-Z_]+\b/g))
+      if (!sources.includes(variable)) unknown.push(`${path}: ${variable}`);
+  }
+  expect(options.size).toBeGreaterThan(20);
+  expect(unknown).toEqual([]);
 });

@@ -269,11 +269,14 @@ test("weir explain takes the request that the documents show", async () => {
   const program = `"${process.execPath}" "${ROOT}/src/main.ts"`;
   const commands = [
     blockOf("README.md", "sh", "explain").replace("npx -y bun@1.4.5 src/main.ts", program),
-    blockOf("src/cli/README.md", "sh", "weir explain").replace("weir explain", `${program} explain`),
+    blockOf("src/cli/README.md", "sh", "weir explain").replace(
+      "weir explain",
+      `ANTHROPIC_API_KEY=k ${program} explain`,
+    ),
   ];
   for (const command of commands) {
     const run = Bun.spawn(["sh", "-c", command], {
-      env: { PATH: process.env["PATH"] ?? "", ANTHROPIC_API_KEY: "k" },
+      env: { PATH: process.env["PATH"] ?? "" },
       cwd: gateway.folder,
       stdout: "pipe",
     });

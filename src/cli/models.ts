@@ -37,7 +37,8 @@ async function noteMissingFormats(registry: Registry, name: string, env: Context
     .flatMap((provider) => provider.deployments.map((place) => ({ provider, place })));
   await Promise.all(
     hosts.map(async ({ provider, place }) => {
-      for (const format of await missingFormats(provider, place, env)) registry.noteLacking(place, format);
+      for (const format of await missingFormats(provider, place, env))
+        registry.noteMissingFormat(place, format);
     }),
   );
 }

@@ -1,7 +1,6 @@
 /**
- * One call from the client's request to the beginning of its answer. Native: client and provider speak the same format, so
- * the client's bytes go out and the provider's bytes come back. Otherwise both are translated through the canonical request
- * and its events.
+ * One call, from the client's request to the beginning of its answer. Native lane: client and provider speak the same
+ * format, and weir passes the bytes of both. Otherwise weir translates through the canonical request and events.
  */
 import { isMissingPath } from "./lanes/missing-path.ts";
 import { answerNative } from "./lanes/native.ts";
@@ -11,16 +10,16 @@ import { inNextFormat } from "./routing/spoken-formats.ts";
 import type { Answer, Gateway, Incoming } from "./types.ts";
 
 /**
- * Answers a call: asks one target after another until one begins to answer.
- * @throws GatewayError for everything that fails before the first byte of the answer.
+ * Answers a call: tries one target after another until one begins to answer.
+ * @throws GatewayError for a failure before the first byte of the answer
  */
 export function exchange(incoming: Incoming, gateway: Gateway): Promise<Answer> {
   return attempt(incoming, gateway, ask);
 }
 
 /**
- * One attempt. A host that does not have the path of a format is asked in the next one its provider declares; when that
- * has answered, it is remembered.
+ * One attempt. If the host lacks the path of a format, weir sends the request in the provider's next format, and records
+ * the missing one after that has answered.
  */
 async function ask(incoming: Incoming, gateway: Gateway): Promise<Answer> {
   const { call, format } = incoming;
@@ -32,7 +31,7 @@ async function ask(incoming: Incoming, gateway: Gateway): Promise<Answer> {
     if (!next) throw thrown;
     call.turnTo(next);
     const answer = await ask(incoming, gateway);
-    gateway.registry.noteLacking(target.deployment, target.format);
+    gateway.registry.noteMissingFormat(target.deployment, target.format);
     return answer;
   }
 }

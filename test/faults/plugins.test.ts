@@ -53,7 +53,7 @@ const AT_LOAD: Record<string, { text: string; says: RegExp }> = {
   },
   "twin.ts": {
     text: PROVIDER("good"),
-    says: /twin\.ts: the provider "good" is already brought by .*good\.ts/,
+    says: /twin\.ts: the provider "good" is already declared by .*good\.ts/,
   },
 };
 

@@ -1,4 +1,4 @@
-/** From what plugins declare and settings say to the providers that are on, each with the places it can be called at. */
+/** Combines what plugins declare with the settings: which providers are on, and the deployments of each. */
 import type { Format } from "../../core/format.ts";
 import type { Plugin } from "../../core/plugin.ts";
 import type { ActiveProvider, Deployment, Provider } from "../../core/provider.ts";
@@ -9,18 +9,22 @@ import { variableName } from "../../core/settings.ts";
 export interface LoadedPlugin {
   plugin: Plugin;
   source: string;
-  /** Digest of a dropped file, 64 hexadecimal digits. */
+  /** SHA-256 of a plugin file, 64 hexadecimal digits. */
   sha256?: string;
 }
 
-/** A provider that is switched off, and what would switch it on. */
+/** A provider that is off. */
 export interface OffProvider {
   provider: Provider;
   source: string;
+  /** Why it is off, or what would switch it on: a clause for a sentence. */
   reason: string;
 }
 
-/** One provider per name: a dropped one replaces a built-in, and a name stands for one file only. */
+/**
+ * One provider for each name. A plugin file replaces a built-in provider of the same name.
+ * @throws Error when two plugin files, or two built-in plugins, declare the same name
+ */
 export function collectProviders(
   plugins: readonly LoadedPlugin[],
 ): Map<string, { provider: Provider; source: string }> {
@@ -29,10 +33,10 @@ export function collectProviders(
     for (const provider of plugin.providers ?? []) {
       const earlier = found.get(provider.name);
       if (earlier && earlier.source === "built-in" && source === "built-in")
-        throw new Error(`Two built-in plugins bring a provider named "${provider.name}".`);
+        throw new Error(`Two built-in plugins declare a provider named "${provider.name}".`);
       if (earlier && earlier.source !== "built-in" && source !== "built-in")
         throw new Error(
-          `${source}: the provider "${provider.name}" is already brought by ${earlier.source}; rename one of them.`,
+          `${source}: the provider "${provider.name}" is already declared by ${earlier.source}; rename one of them.`,
         );
       if (!earlier || earlier.source === "built-in") {
         found.delete(provider.name);
@@ -43,7 +47,7 @@ export function collectProviders(
   return found;
 }
 
-/** A mistake in a provider's declaration, said once at the start and not at the first call. */
+/** @throws Error for a mistake in a provider's declaration, so that weir reports it at the start and not at the first call */
 export function checkProvider(
   name: string,
   provider: Provider,
@@ -59,12 +63,17 @@ export function checkProvider(
   if (formatsSpoken.length > 0 && provider.generate) fail("it can speak formats or generate, not both.");
   for (const id of formatsSpoken) {
     if (!formats.get(id)?.upstream)
-      fail(`it speaks "${id}", which nobody can encode; known are ${[...formats.keys()].join(", ")}.`);
+      fail(
+        `it speaks "${id}", which no upstream codec supports; known formats: ${[...formats.keys()].join(", ")}.`,
+      );
     if (!provider.speaks![id]!.startsWith("/")) fail(`the path of "${id}" must begin with a slash.`);
   }
 }
 
-/** Switches a provider on when what it needs is known. */
+/**
+ * The provider with its deployments if its address and credential are known, else the reason why it is off.
+ * @throws Error for an invalid base URL and for two sources of one credential
+ */
 export function activate(
   declared: Provider,
   source: string,
@@ -76,37 +85,38 @@ export function activate(
     liveModels: settings.liveModels ?? declared.liveModels,
   };
   const headers = withLowerCaseNames({ ...withLowerCaseNames(declared.headers), ...settings.headers });
-  const written = credentialIn(settings.headers ?? {});
+  const headerCredential = credentialIn(settings.headers ?? {});
   const off = (reason: string): OffProvider => ({ provider, source, reason });
   if (settings.enabled === false) return off("the config says enabled: false");
-  const own: DeploymentSettings = { name: provider.name };
+  const implicit: DeploymentSettings = { name: provider.name };
   const deployments: Deployment[] = [];
-  for (const place of settings.deployments ?? [own]) {
-    const baseUrl = (place.baseUrl ?? settings.baseUrl ?? provider.baseUrl ?? "").replace(/\/+$/, "");
-    const apiKey = place.apiKey ?? settings.apiKey;
+  for (const given of settings.deployments ?? [implicit]) {
+    const baseUrl = (given.baseUrl ?? settings.baseUrl ?? provider.baseUrl ?? "").replace(/\/+$/, "");
+    const apiKey = given.apiKey ?? settings.apiKey;
     if (provider.speaks && baseUrl === "")
       return off(
         `set ${variableName(provider.name, "BASE_URL")}${provider.host ? ` or ${provider.host.variable}` : ""} to the address of the server`,
       );
-    if (provider.apiKey && !apiKey && !written) return off(`set ${provider.apiKey} to its API key`);
+    if (provider.apiKey && !apiKey && !headerCredential) return off(`set ${provider.apiKey} to its API key`);
     if (provider.speaks) checkBaseUrl(provider.name, baseUrl);
-    const credentials = apiKey ? credentialsOf(provider, apiKey.reveal()) : (written ?? {});
-    const twice = apiKey && Object.keys(written ?? {}).find((name) => credentials[name] !== undefined);
-    if (twice)
+    const credentials = apiKey ? credentialsOf(provider, apiKey.reveal()) : (headerCredential ?? {});
+    const duplicate =
+      apiKey && Object.keys(headerCredential ?? {}).find((name) => credentials[name] !== undefined);
+    if (duplicate)
       throw new Error(
-        `providers.${provider.name}: the API key and headers.${twice} both say who calls; leave one out.`,
+        `providers.${provider.name}: the API key and headers.${duplicate} both set the credential; remove one of them.`,
       );
     deployments.push(
       Object.freeze({
-        name: place === own ? own.name : `${provider.name}/${place.name}`,
+        name: given === implicit ? implicit.name : `${provider.name}/${given.name}`,
         baseUrl: provider.speaks ? baseUrl : "",
         credentials: Object.freeze(credentials),
-        weight: place.weight ?? 1,
-        priority: place.priority ?? 0,
-        concurrency: place.concurrency ?? settings.concurrency,
-        timeouts: place.timeouts ?? settings.timeouts,
+        weight: given.weight ?? 1,
+        priority: given.priority ?? 0,
+        concurrency: given.concurrency ?? settings.concurrency,
+        timeouts: given.timeouts ?? settings.timeouts,
         tls: settings.tls,
-        elsewhere: isElsewhere(provider, baseUrl),
+        elsewhere: isOtherHost(provider, baseUrl),
         maxTokensField: settings.maxTokensField,
       }),
     );
@@ -122,7 +132,7 @@ export function activate(
   });
 }
 
-/** The credential among the headers of the config, where one stands in the place of an API key. */
+/** The credential headers of the config: they replace an API key. */
 function credentialIn(headers: Readonly<Record<string, string>>): Record<string, string> | undefined {
   const found = Object.entries(headers).filter(([name]) => name === "authorization" || name === "x-api-key");
   return found.length > 0 ? Object.fromEntries(found) : undefined;
@@ -140,12 +150,12 @@ function checkBaseUrl(name: string, baseUrl: string): void {
     throw new Error(`The base URL of ${name} must not carry a user, a password, a query or a fragment.`);
 }
 
-/** Whether an address is another host than the vendor's own; its regional subdomains are the vendor's. */
-function isElsewhere(provider: Provider, baseUrl: string): boolean {
+/** Whether the base URL names another host than the vendor's; regional subdomains belong to the vendor. */
+function isOtherHost(provider: Provider, baseUrl: string): boolean {
   if (!provider.baseUrl || baseUrl === "") return false;
-  const own = new URL(provider.baseUrl).host;
+  const vendorHost = new URL(provider.baseUrl).host;
   const { host } = new URL(baseUrl);
-  return host !== own && !host.endsWith(`.${own}`);
+  return host !== vendorHost && !host.endsWith(`.${vendorHost}`);
 }
 
 function credentialsOf(provider: Provider, key: string): Record<string, string> {
@@ -153,7 +163,7 @@ function credentialsOf(provider: Provider, key: string): Record<string, string> 
   return provider.auth === "x-api-key" ? { "x-api-key": key } : { authorization: `Bearer ${key}` };
 }
 
-/** A provider's patterns; `name/*` holds for each without being listed. */
+/** The model patterns of a provider, with `name/*`, which every provider has. */
 export function patternsOf(provider: Provider): readonly string[] {
   return [...new Set([...(provider.models ?? []), `${provider.name}/*`])];
 }

@@ -1,4 +1,4 @@
-/** Names of the operator's own: exact ones, and patterns such as `claude-*`. */
+/** Aliases of the config: exact model names, and patterns such as `claude-*`. */
 import type { Pattern } from "./pattern.ts";
 import { bySpecificity, compilePattern } from "./pattern.ts";
 
@@ -10,8 +10,8 @@ export class Aliases {
   readonly #isTaken: (name: string) => boolean;
 
   /**
-   * @param isTaken whether a name says who serves it by itself (`provider/model`, a route): no alias pattern holds for it
-   * @throws Error when an alias points at another one
+   * @param isTaken whether a name already names its provider (`provider/model`) or a route: alias patterns skip it
+   * @throws Error when an alias points at another alias
    */
   constructor(aliases: Readonly<Record<string, string>>, isTaken: (name: string) => boolean) {
     const entries = Object.entries(aliases);
@@ -30,8 +30,8 @@ export class Aliases {
         );
   }
 
-  /** The model a name stands for; the name itself when it is no alias. */
-  meant(name: string): string {
+  /** The model name that an alias stands for; the name itself if it is no alias. */
+  resolve(name: string): string {
     const exact = this.#exact.get(name);
     if (exact !== undefined || this.#patterns.length === 0 || this.#isTaken(name)) return exact ?? name;
     return this.#patterns.find(({ pattern }) => pattern.test(name))?.to ?? name;

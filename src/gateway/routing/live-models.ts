@@ -1,40 +1,44 @@
 /**
- * The models that hosts say they have (`GET …/models`). Local servers serve what somebody has loaded, which no plugin can
- * know. A list is fetched at the start and again when somebody asks for it or for a name that no other rule knows.
+ * The model lists of hosts (`GET …/models`). Local servers serve the models that their operator loaded, which no plugin can
+ * know. weir fetches a list at the start, and again when a client asks for the list or for a name that no other rule knows.
  */
 import type { ActiveProvider, Deployment } from "../../core/provider.ts";
 import { isObject, parseJson } from "../../core/json.ts";
 import { compilePattern } from "./pattern.ts";
 import type { Rule } from "./precedence.ts";
 
-/** The longest a caller waits for lists. Milliseconds. */
-const PATIENCE_MS = 1000;
-/** The longest one fetch may take. Milliseconds. */
+/** Maximum time a caller waits for lists. Milliseconds. */
+const MAX_WAIT_MS = 1000;
+/** Timeout of one fetch. Milliseconds. */
 const FETCH_MS = 5000;
-/** A list that is younger is not fetched again for an unknown name. Milliseconds. */
-const FRESH_MS = 5000;
-/** How long a host that did not answer is left alone. Milliseconds. */
-const FAILED_MS = 10_000;
-/** Most characters of a list that are read, and most names of it that are kept. */
+/** Minimum time between two fetches of a list. Milliseconds. */
+const REFRESH_MS = 5000;
+/** The same after a failed fetch. Milliseconds. */
+const REFRESH_AFTER_FAILURE_MS = 10_000;
+/** Maximum length of a list, in characters. */
 const MAX_TEXT = 4_000_000;
+/** weir keeps the first names of a longer list. */
 const MAX_NAMES = 5000;
 
 interface Host {
   provider: ActiveProvider;
   deployment: Deployment;
   models: ReadonlySet<string>;
-  /** When it may be asked again; monotonic milliseconds. */
-  nextAt: number;
+  /** When the next fetch may start; monotonic milliseconds. */
+  nextFetchAt: number;
   pending?: Promise<void>;
-  /** Somebody has waited for the pending answer in vain; nobody else does. */
-  late?: boolean;
+  /** A caller has waited in vain for the pending fetch; later callers do not wait for it. */
+  isSlow?: boolean;
 }
 
 export class LiveModels {
   readonly #hosts: readonly Host[];
   readonly #onChange: () => void;
 
-  /** @param order names of providers: the first wins a name that several have @param onChange a list has changed */
+  /**
+   * @param order names of providers: the first wins a name that several hosts list
+   * @param onChange called when a list has changed
+   */
   constructor(providers: readonly ActiveProvider[], order: readonly string[], onChange: () => void) {
     this.#onChange = onChange;
     const rank = ({ name }: ActiveProvider) => (order.includes(name) ? order.indexOf(name) : order.length);
@@ -46,7 +50,7 @@ export class LiveModels {
           provider,
           deployment,
           models: new Set<string>(),
-          nextAt: 0,
+          nextFetchAt: 0,
         })),
       );
   }
@@ -55,25 +59,25 @@ export class LiveModels {
     return this.#hosts.length === 0;
   }
 
-  /** Asks the hosts whose lists are old, without waiting. */
+  /** Starts to fetch the lists that are due, and does not wait for them. */
   refresh(): void {
     const now = performance.now();
-    for (const host of this.#hosts) if (now >= host.nextAt) host.pending ??= this.#fetch(host);
+    for (const host of this.#hosts) if (now >= host.nextFetchAt) host.pending ??= this.#fetch(host);
   }
 
-  /** Asks the hosts whose lists are old and waits for the answers, a second at most. */
+  /** Fetches the lists that are due and waits for them, at most one second. */
   async wait(): Promise<void> {
     this.refresh();
-    const awaited = this.#hosts.filter((host) => host.pending && !host.late);
+    const awaited = this.#hosts.filter((host) => host.pending && !host.isSlow);
     if (awaited.length === 0) return;
-    const { promise: late, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, PATIENCE_MS);
-    await Promise.race([Promise.all(awaited.map((host) => host.pending)), late]);
+    const { promise: timedOut, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, MAX_WAIT_MS);
+    await Promise.race([Promise.all(awaited.map((host) => host.pending)), timedOut]);
     clearTimeout(timer);
-    for (const host of awaited) host.late = host.pending !== undefined;
+    for (const host of awaited) host.isSlow = host.pending !== undefined;
   }
 
-  /** One rule for each provider that has a model of this name, in order, with the places that have it. */
+  /** One rule for each provider that lists the model, in the order of the providers, with the deployments that list it. */
   rulesOf(name: string): { rule: Rule; deployments: readonly Deployment[] }[] {
     const found = new Map<ActiveProvider, Deployment[]>();
     for (const { provider, deployment, models } of this.#hosts)
@@ -85,25 +89,25 @@ export class LiveModels {
     });
   }
 
-  /** Every model of every host, as its host calls it. */
+  /** All models of all hosts, under the names that their hosts use. */
   *all(): Generator<{ provider: ActiveProvider; model: string }> {
     for (const { provider, models } of this.#hosts) for (const model of models) yield { provider, model };
   }
 
   async #fetch(host: Host): Promise<void> {
-    const models = await listOf(host);
+    const models = await fetchList(host);
     host.pending = undefined;
-    host.late = false;
-    host.nextAt = performance.now() + (models ? FRESH_MS : FAILED_MS);
-    // A host that does not answer at the moment has the models it had.
+    host.isSlow = false;
+    host.nextFetchAt = performance.now() + (models ? REFRESH_MS : REFRESH_AFTER_FAILURE_MS);
+    // After a failed fetch the earlier list stays valid.
     if (!models || sameNames(models, host.models)) return;
     host.models = models;
     this.#onChange();
   }
 }
 
-/** The names of a host's models; `undefined` when it does not say. */
-async function listOf({ provider, deployment }: Host): Promise<ReadonlySet<string> | undefined> {
+/** The model names of a host; `undefined` if the fetch failed or the answer is no model list. */
+async function fetchList({ provider, deployment }: Host): Promise<ReadonlySet<string> | undefined> {
   const path = provider.speaks?.["messages"] === "/v1/messages" ? "/v1/models" : "/models";
   try {
     const response = await fetch(deployment.baseUrl + path, {

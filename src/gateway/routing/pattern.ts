@@ -1,11 +1,11 @@
-/** Patterns over model names: exact names and globs with `*`. */
+/** Patterns for model names: exact names, and globs with `*`. */
 
 export interface Pattern {
   text: string;
-  /** Text before the first `*`; the whole text of an exact name. */
+  /** The pattern has no `*`. */
   exact: boolean;
   test(name: string): boolean;
-  /** The name the upstream knows: a pattern that ends in `/*` strips its prefix. */
+  /** The model name for the provider: a pattern whose only `*` is its end `/*` strips its prefix. */
   strip(name: string): string;
 }
 
@@ -22,7 +22,7 @@ export function compilePattern(text: string): Pattern {
   };
 }
 
-/** Exact names first, then longer patterns: the most specific one of several that fit. */
+/** Sort order: exact names first, then longer patterns before shorter ones. */
 export function bySpecificity(a: Pattern, b: Pattern): number {
   return Number(b.exact) - Number(a.exact) || b.text.length - a.text.length;
 }

@@ -1,26 +1,26 @@
-/** Where a model can be asked: its deployments by priority and weight, and the models that stand in when all of them fail. */
+/** The deployments that can serve a model, by priority and weight, and the fallback models. */
 import type { Target } from "../../core/provider.ts";
 
-/** One of the places a model can be asked at. */
+/** One deployment that can serve the model. */
 export interface Choice {
   target: Target;
   weight: number;
-  /** Compared part by part: that of the route, then that of the deployment. */
+  /** The priority of the route, then that of the deployment; compared in this order, the lower number first. */
   priority: readonly [number, number];
 }
 
 export interface Plan {
   /** Never empty. */
   choices: readonly Choice[];
-  /** Other models in order, each with its own deployments. */
+  /** The fallback models in order, each with its deployments. */
   fallbacks: readonly (readonly Choice[])[];
-  /** Those that are asked when a prompt does not fit. */
+  /** The same for fallbacks with `when: too-long`: models for prompts that do not fit. */
   larger: readonly (readonly Choice[])[];
 }
 
 /**
- * The choices in the order in which they are to be tried. Among equals each has its share by weight, and the same affinity
- * leads to the same one: rendezvous hashing, where one that is gone moves only its own share.
+ * Sorts the choices into the order of attempts. Choices of equal priority share traffic by weight, and the same affinity key
+ * selects the same choice: weighted rendezvous hashing, so that the removal of a deployment moves only its own share.
  */
 export function rank(choices: readonly Choice[], affinity: () => string): readonly Choice[] {
   if (choices.length === 1) return choices;
@@ -36,26 +36,26 @@ function byPriority({ priority: a }: Choice, { priority: b }: Choice): number {
 
 function score({ target, weight }: Choice, key: string): number {
   const hash = Bun.hash.murmur32v3(`${target.deployment.name} ${target.model}\n${key}`);
-  // Between 0 and 1, neither of them included.
+  // Between 0 and 1, exclusive: the logarithm must be finite and not zero.
   const share = (hash + 0.5) / 2 ** 32;
   return weight / -Math.log(share);
 }
 
-/** One line of a plan, for those who want to know. */
+/** One line of a plan in `weir models NAME` and `explain`. */
 export interface PlannedTarget {
   deployment: string;
   model: string;
   lane: string;
-  /** Where it is called; empty for a program. */
+  /** URL of the endpoint; empty for a provider that is a program. */
   url: string;
-  /** `target` of the model itself, `fallback` when all of those have failed, `larger` when a prompt does not fit. */
+  /** `target`: the model itself. `fallback`: tried when all targets failed. `larger`: tried when the prompt does not fit. */
   role: "target" | "fallback" | "larger";
   weight: number;
   priority: string;
   reason: string;
 }
 
-/** A plan as a list, in the order of its priorities. */
+/** A plan as a list, sorted by role, then priority, then weight. */
 export function describePlan({ choices, fallbacks, larger }: Plan): PlannedTarget[] {
   const describe = (role: PlannedTarget["role"]) => (choice: Choice) => ({
     deployment: choice.target.deployment.name,

@@ -1,6 +1,6 @@
 /**
- * Which provider a name belongs to: an exact name before a glob, `provider/model` before other globs, a longer pattern
- * before a shorter one, a dropped file before a built-in, then the order of loading.
+ * Which provider a model name belongs to: an exact name before a glob, `provider/model` before other globs, a longer pattern
+ * before a shorter one, a plugin file before a built-in plugin, then the order of loading.
  */
 import type { ActiveProvider } from "../../core/provider.ts";
 import type { Pattern } from "./pattern.ts";
@@ -9,15 +9,15 @@ import { compilePattern } from "./pattern.ts";
 export interface Rule {
   pattern: Pattern;
   provider: ActiveProvider;
-  /** The provider's own `name/*`. */
+  /** The pattern is the provider's `name/*`. */
   forced: boolean;
   builtIn: boolean;
   order: number;
-  /** The host's own list of models has the name. */
+  /** The rule comes from the model list of a host. */
   live?: boolean;
 }
 
-/** The rules of all providers, in order: the first that fits holds. */
+/** The rules of all providers, sorted: the first one that matches wins. */
 export function rulesOf(providers: readonly ActiveProvider[]): readonly Rule[] {
   return Object.freeze(providers.flatMap(rulesOfOne).sort(byPrecedence));
 }
@@ -48,14 +48,14 @@ export function describeRule({ pattern, live }: Pick<Rule, "pattern" | "live">):
   return `${pattern.exact ? "exact name" : "pattern"} ${pattern.text}`;
 }
 
-/** Why a rule comes before the next one that fits as well. */
+/** Why a rule comes before the next matching one: a clause for `weir models NAME`. */
 export function whyBefore(rule: Rule, next: Rule | undefined): string {
   if (!next || rule.live) return describeRule(rule);
   if (next.live) return `${describeRule(rule)}: patterns before model lists`;
   if (rule.pattern.exact !== next.pattern.exact) return `${describeRule(rule)}: exact before glob`;
-  if (rule.forced !== next.forced) return `${describeRule(rule)}: the name says the provider`;
+  if (rule.forced !== next.forced) return `${describeRule(rule)}: the name includes the provider`;
   if (rule.pattern.text.length !== next.pattern.text.length)
     return `${describeRule(rule)}: longer before shorter`;
-  if (rule.builtIn !== next.builtIn) return `${describeRule(rule)}: dropped file before built-in`;
+  if (rule.builtIn !== next.builtIn) return `${describeRule(rule)}: plugin file before built-in`;
   return `${describeRule(rule)}: loaded first`;
 }

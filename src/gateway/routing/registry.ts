@@ -1,4 +1,4 @@
-/** Plugins in, frozen lookup out: who can serve a model name, in which format, at which places, and who stands in. */
+/** Resolves a model name to a plan: the provider, format and deployments that serve it, and its fallbacks. */
 import { GatewayError } from "../../core/error.ts";
 import type { Format } from "../../core/format.ts";
 import type { ActiveProvider, Deployment, Provider, Target } from "../../core/provider.ts";
@@ -13,7 +13,6 @@ import type { Choice, Plan } from "./plan.ts";
 import { rank } from "./plan.ts";
 import type { Rule } from "./precedence.ts";
 import { rulesOf, whyBefore } from "./precedence.ts";
-
 import { SpokenFormats } from "./spoken-formats.ts";
 
 export type { LoadedPlugin, OffProvider } from "./activate.ts";
@@ -24,16 +23,16 @@ export interface RegistryOptions {
   settings(provider: Provider): ProviderSettings;
   /** Model name or pattern → the name it stands for, often `provider/model`. */
   aliases?: Readonly<Record<string, string>>;
-  /** Names of providers in the order of the config: the first that has a model wins it, where only its host lists it. */
+  /** Provider names in the order of the config: the first one wins a model that only model lists of hosts name. */
   order?: readonly string[];
-  /** Model name → the models that answer under it, as equals. */
+  /** Model name → the models that serve it. */
   routes?: Readonly<Record<string, readonly RouteTarget[]>>;
-  /** Model name or pattern → the models that stand in for it, in order; the most specific list holds. */
-  fallbacks?: Readonly<Record<string, readonly StandIn[]>>;
+  /** Model name or pattern → its fallback models, in order; the most specific entry applies. */
+  fallbacks?: Readonly<Record<string, readonly Fallback[]>>;
 }
 
-/** A model that stands in for another: when that has failed, or when a prompt does not fit into it. */
-export interface StandIn {
+/** A fallback model: tried when all targets failed, or when the prompt does not fit into the model. */
+export interface Fallback {
   model: string;
   when: "failed" | "too-long";
 }
@@ -42,21 +41,21 @@ export interface StandIn {
 export interface RouteTarget {
   model: string;
   weight: number;
-  /** Lower ones are used first; the others when those have failed. */
+  /** Lower numbers are tried first. */
   priority: number;
 }
 
-/** The models that stand in for those that fit a pattern. */
+/** The fallbacks of the models that match a pattern. */
 interface FallbackList {
   pattern: Pattern;
-  models: readonly StandIn[];
+  models: readonly Fallback[];
 }
 
 /** One line of `weir models NAME`. */
 export interface Candidate {
   provider: string;
   pattern: string;
-  /** The model name the upstream would be asked for. */
+  /** The model name for the provider. */
   model: string;
   source: string;
   reason: string;
@@ -69,10 +68,11 @@ export interface ModelEntry {
   provider: string;
 }
 
-/** The provider that answers when nothing else is configured. */
-const EMBEDDED = "mock";
+/** The provider that answers while no other provider is on. */
+const MOCK_PROVIDER = "mock";
 const MOCK_MODEL = "chat";
-const REMEMBERED = 2000;
+/** Clients choose the model names, so the number of cached plans is limited. */
+const MAX_PLANS = 2000;
 
 export class Registry {
   readonly providers: readonly ActiveProvider[];
@@ -80,17 +80,18 @@ export class Registry {
   readonly formats: ReadonlyMap<string, Format>;
   readonly #rules: readonly Rule[];
   readonly #aliases: Aliases;
-  /** Names in front of the slash of `provider/model`. */
+  /** Providers that are on or off: the names that may precede the slash of `provider/model`. */
   readonly #providerNames: ReadonlySet<string>;
   readonly live: LiveModels;
   readonly routes: ReadonlyMap<string, readonly RouteTarget[]>;
-  /** The most specific first. */
+  /** Sorted, the most specific pattern first. */
   readonly fallbacks: readonly FallbackList[];
   readonly #exactFallbacks: ReadonlyMap<string, FallbackList>;
   readonly #fallbackPatterns: readonly FallbackList[];
   readonly #offPatterns: readonly { pattern: Pattern; off: OffProvider }[];
-  readonly #remembered = new Map<string, Plan>();
-  readonly #spoken = new SpokenFormats();
+  /** Cache, by client format and model name. */
+  readonly #plans = new Map<string, Plan>();
+  readonly #formats = new SpokenFormats();
 
   constructor(options: RegistryOptions) {
     this.formats = new Map(
@@ -117,9 +118,9 @@ export class Registry {
       const settings = options.settings(provider);
       const speaks = settings.speaks ?? provider.speaks;
       checkProvider(name, { ...provider, speaks }, source, this.formats);
-      const switched = activate(provider, source, settings);
-      if ("reason" in switched) off.push(switched);
-      else active.push(switched);
+      const activated = activate(provider, source, settings);
+      if ("reason" in activated) off.push(activated);
+      else active.push(activated);
     }
     this.providers = Object.freeze(active);
     this.off = Object.freeze(off);
@@ -131,7 +132,7 @@ export class Registry {
       ...active.map(({ name }) => name),
       ...off.map(({ provider }) => provider.name),
     ]);
-    this.live = new LiveModels(active, options.order ?? [], () => this.#remembered.clear());
+    this.live = new LiveModels(active, options.order ?? [], () => this.#plans.clear());
   }
 
   #namesProvider(name: string): boolean {
@@ -140,51 +141,51 @@ export class Registry {
   }
 
   /**
-   * Waits for the model lists of hosts, a second at most, when nothing else knows a name; gives nothing, and so costs no
-   * turn of the event loop, when something does.
+   * Waits for the model lists of hosts, at most one second, if no rule knows the name. Returns `undefined` if a rule does,
+   * so that the usual case costs no turn of the event loop.
    */
   prepare(model: string): Promise<void> | undefined {
-    return this.live.isEmpty || this.#knows(this.#aliases.meant(model)) ? undefined : this.live.wait();
+    return this.live.isEmpty || this.#knows(this.#aliases.resolve(model)) ? undefined : this.live.wait();
   }
 
   #knows(name: string): boolean {
-    const models = this.routes.get(name)?.map(({ model }) => this.#aliases.meant(model)) ?? [name];
+    const models = this.routes.get(name)?.map(({ model }) => this.#aliases.resolve(model)) ?? [name];
     return models.every((model) => this.#winningRule(model) !== undefined);
   }
 
-  /** The rule that holds for a name; behind all patterns the first host that lists it. */
+  /** The rule for a name: the first matching pattern, else the first host that lists the name. */
   #winningRule(name: string): { rule: Rule; deployments: readonly Deployment[] } | undefined {
     const rule = this.#rules.find(({ pattern }) => pattern.test(name));
     return rule ? { rule, deployments: rule.provider.deployments } : this.live.rulesOf(name)[0];
   }
 
   /**
-   * Where a call may go, best first.
-   * @throws GatewayError `not-found` (`model_not_found`) with what would help.
+   * The targets and fallbacks of a model name.
+   * @throws GatewayError `not-found` (`model_not_found`) for a model that no provider serves
    */
   plan(model: string, clientFormat: string): Plan {
     const key = `${clientFormat}\n${model}`;
-    const remembered = this.#remembered.get(key);
-    if (remembered) return remembered;
+    const cached = this.#plans.get(key);
+    if (cached) return cached;
     const plan = this.#plan(model, clientFormat);
-    if (this.#remembered.size >= REMEMBERED) this.#remembered.clear();
-    this.#remembered.set(key, plan);
+    if (this.#plans.size >= MAX_PLANS) this.#plans.clear();
+    this.#plans.set(key, plan);
     return plan;
   }
 
-  /** Notes that a host does not speak a format: calls to come go there in the next one. Until the next reload. */
-  noteLacking(deployment: Deployment, format: string): void {
-    this.#spoken.noteLacking(deployment, format);
-    this.#remembered.clear();
+  /** Records that a host does not serve a format. Later calls use the next format of its provider, until a reload. */
+  noteMissingFormat(deployment: Deployment, format: string): void {
+    this.#formats.noteMissing(deployment, format);
+    this.#plans.clear();
   }
 
-  /** The first place of a plan, whatever is known of its health. @throws as {@link plan} */
+  /** The first target of a plan, regardless of circuit breakers. @throws as {@link plan} */
   resolve(model: string, clientFormat: string): Target {
     return rank(this.plan(model, clientFormat).choices, () => "")[0]!.target;
   }
 
   #plan(model: string, clientFormat: string): Plan {
-    const name = this.#aliases.meant(model);
+    const name = this.#aliases.resolve(model);
     const choices = this.#choices(name, clientFormat, name === model ? "" : `alias of ${name}; `);
     if (choices.length === 0) {
       const substitute = this.#substitute(name);
@@ -195,28 +196,28 @@ export class Registry {
         });
       choices.push({ target: substitute, weight: 1, priority: [0, 0] });
     }
-    const fitting = this.#fallbacksOf(model, name);
-    const standIns = (when: StandIn["when"]) => {
-      const models = (fitting?.models ?? []).filter((entry) => entry.when === when);
-      return this.#standIns(models, `fallback of ${model}; `, clientFormat, choices);
+    const list = this.#fallbacksOf(model, name);
+    const fallbacks = (when: Fallback["when"]) => {
+      const models = (list?.models ?? []).filter((entry) => entry.when === when);
+      return this.#fallbackChoices(models, `fallback of ${model}; `, clientFormat, choices);
     };
-    return { choices, fallbacks: standIns("failed"), larger: standIns("too-long") };
+    return { choices, fallbacks: fallbacks("failed"), larger: fallbacks("too-long") };
   }
 
-  /** The most specific list for a name as the client wrote it, or as the alias means it. */
+  /** The most specific list for the client's model name or for the name that its alias stands for. */
   #fallbacksOf(model: string, name: string): FallbackList | undefined {
     const exact = [model, name].flatMap((text) => this.#exactFallbacks.get(text) ?? []);
     const [first] = exact.sort((a, b) => bySpecificity(a.pattern, b.pattern));
     return first ?? this.#fallbackPatterns.find(({ pattern }) => pattern.test(model) || pattern.test(name));
   }
 
-  /** The deployments of a model, or of all models of a route; those that are off are left out. */
+  /** The deployments of a model, or of all models of a route, without providers that are off. */
   #choices(name: string, clientFormat: string, prefix = ""): Choice[] {
     const route = this.routes.get(name);
     if (!route) return this.#deployments({ model: name, weight: 1, priority: 0 }, clientFormat, prefix);
     return route.flatMap((entry) =>
       this.#deployments(
-        { ...entry, model: this.#aliases.meant(entry.model) },
+        { ...entry, model: this.#aliases.resolve(entry.model) },
         clientFormat,
         `${prefix}route ${name} to ${entry.model}; `,
       ),
@@ -227,47 +228,47 @@ export class Registry {
     const found = this.#winningRule(model);
     if (!found) return [];
     return found.deployments.map((deployment) => ({
-      target: this.#spoken.target(found.rule, deployment, model, clientFormat, prefix),
+      target: this.#formats.target(found.rule, deployment, model, clientFormat, prefix),
       weight: weight * deployment.weight,
       priority: [priority, deployment.priority],
     }));
   }
 
-  /** The places of other models, without those that are in use already. */
-  #standIns(
-    models: readonly StandIn[],
+  /** The deployments of fallback models, without targets that the plan already has. */
+  #fallbackChoices(
+    models: readonly Fallback[],
     prefix: string,
     clientFormat: string,
     choices: readonly Choice[],
   ): Choice[][] {
-    const known = new Set(choices.map(placeOf));
+    const known = new Set(choices.map(targetKey));
     const groups = models.map(({ model }) => {
-      const places = this.#choices(this.#aliases.meant(model), clientFormat, prefix);
-      const left = places.filter((choice) => !known.has(placeOf(choice)));
-      for (const choice of left) known.add(placeOf(choice));
-      return left;
+      const all = this.#choices(this.#aliases.resolve(model), clientFormat, prefix);
+      const added = all.filter((choice) => !known.has(targetKey(choice)));
+      for (const choice of added) known.add(targetKey(choice));
+      return added;
     });
     return groups.filter((group) => group.length > 0);
   }
 
-  /** Whether a model belongs to providers that are off. */
+  /** Whether no provider that is on serves a model. */
   isOff(name: string): boolean {
-    const meant = this.#aliases.meant(name);
-    return !this.routes.has(meant) && !this.#winningRule(meant);
+    const resolved = this.#aliases.resolve(name);
+    return !this.routes.has(resolved) && !this.#winningRule(resolved);
   }
 
-  /** Why nobody serves a name of the config; `undefined` when somebody does, or would if it were on. */
+  /** Why no provider serves a model of the config; `undefined` if one does, or would if it were on. */
   faultOf(name: string): string | undefined {
-    const meant = this.#aliases.meant(name);
-    // Which models hosts will list is not known when the config is checked.
-    if (!this.live.isEmpty || !this.isOff(name) || this.#offProviderOf(meant)) return undefined;
-    return this.#unknown(name, meant);
+    const resolved = this.#aliases.resolve(name);
+    // While the config is checked, weir does not know yet which models the hosts will list.
+    if (!this.live.isEmpty || !this.isOff(name) || this.#offProviderOf(resolved)) return undefined;
+    return this.#unknown(name, resolved);
   }
 
-  /** With nothing but the mock switched on, a name that a known provider would serve is answered by the mock. */
+  /** While only the mock is on, it answers for the models of known providers, so that a first try needs no key. */
   #substitute(name: string): Target | undefined {
     const provider = this.providers[0];
-    if (!provider || this.providers.some(({ name: other }) => other !== EMBEDDED)) return undefined;
+    if (!provider || this.providers.some(({ name: other }) => other !== MOCK_PROVIDER)) return undefined;
     const wanted = this.#offProviderOf(this.routes.get(name)?.[0]?.model ?? name);
     if (!wanted) return undefined;
     return {
@@ -277,7 +278,7 @@ export class Registry {
       lane: "generated",
       format: "",
       url: "",
-      reason: `no provider is configured, so ${EMBEDDED} stands in for ${wanted.provider.name}`,
+      reason: `no provider is configured; ${MOCK_PROVIDER} answers in place of ${wanted.provider.name}`,
       substitute: true,
     };
   }
@@ -294,23 +295,23 @@ export class Registry {
     return `No provider serves the model \`${model}\`. Name one as provider/model (${names}), or see GET /v1/models.`;
   }
 
-  /** Everyone who could serve a name, in order of precedence; the first wins. Of a route, whoever wins each of its models. */
+  /** The providers that match a name, in order of precedence; the first wins. For a route: the winner of each model. */
   explain(model: string): Candidate[] {
-    const name = this.#aliases.meant(model);
+    const name = this.#aliases.resolve(model);
     const route = this.routes.get(name);
     const prefix = name === model ? "" : `alias of ${name}; `;
     if (!route) return this.#candidates(name, prefix);
     return route.flatMap((entry) =>
-      this.#candidates(this.#aliases.meant(entry.model), `${prefix}route ${name}; `).slice(0, 1),
+      this.#candidates(this.#aliases.resolve(entry.model), `${prefix}route ${name}; `).slice(0, 1),
     );
   }
 
-  /** The provider that answers under a name; of a route, that of the first model with one. */
+  /** The provider that serves a name; for a route, the provider of the first model that has one. */
   #winner(model: string): ActiveProvider | undefined {
-    const name = this.#aliases.meant(model);
-    const models = this.routes.get(name)?.map((entry) => this.#aliases.meant(entry.model));
-    for (const meant of models ?? [name]) {
-      const found = this.#winningRule(meant);
+    const name = this.#aliases.resolve(model);
+    const models = this.routes.get(name)?.map((entry) => this.#aliases.resolve(entry.model));
+    for (const candidate of models ?? [name]) {
+      const found = this.#winningRule(candidate);
       if (found) return found.rule.provider;
     }
     return undefined;
@@ -331,7 +332,7 @@ export class Registry {
     }));
   }
 
-  /** Names to list: routes, aliases, then what each provider's catalog names, as a client would write them. */
+  /** The models of `GET /v1/models`, under names a client can use: routes, aliases, catalogs, model lists of hosts. */
   models(): ModelEntry[] {
     const entries = new Map<string, string>();
     for (const name of [...this.routes.keys(), ...this.#aliases.names]) {
@@ -342,14 +343,14 @@ export class Registry {
       (provider.catalog ?? []).map((model) => ({ provider, model })),
     );
     for (const { provider, model } of [...listed, ...this.live.all()]) {
-      const bare = this.#winningRule(model)?.rule.provider === provider;
-      const id = bare ? model : `${provider.name}/${model}`;
+      const isOwn = this.#winningRule(model)?.rule.provider === provider;
+      const id = isOwn ? model : `${provider.name}/${model}`;
       if (!entries.has(id)) entries.set(id, provider.name);
     }
     return [...entries].map(([id, provider]) => ({ id, provider }));
   }
 }
 
-function placeOf({ target: { deployment, model } }: Choice): string {
+function targetKey({ target: { deployment, model } }: Choice): string {
   return `${deployment.name} ${model}`;
 }

@@ -124,7 +124,7 @@ test("mistakes in a plugin are said at the start", () => {
     [{ name: "Bad Name", generate: mock.generate }, "lower-case"],
     [{ name: "a" }, "either speak a format or generate"],
     [host("a", { generate: mock.generate }), "not both"],
-    [host("a", { speaks: { gemini: "/x" } }), 'speaks "gemini", which nobody can encode'],
+    [host("a", { speaks: { gemini: "/x" } }), 'speaks "gemini", which no upstream codec supports'],
     [host("a", { speaks: { messages: "x" } }), "begin with a slash"],
     [host("a", { baseUrl: "file:///etc" }), "http or https"],
     [host("a", { baseUrl: "https://u:p@a.example" }), "user"],

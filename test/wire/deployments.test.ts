@@ -88,7 +88,7 @@ test("a refused credential is an error in the log, once", async () => {
   const running = await gateway(upstreams, preferred);
   for (let call = 0; call < 5; call++) expect((await ask(running)).status).toBe(200);
   await Bun.sleep(80);
-  const alerts = running.log.filter((line) => line.includes("refuses its credential"));
+  const alerts = running.log.filter((line) => line.includes("refuses weir's credential"));
   expect(alerts.length).toBe(1);
   expect(JSON.parse(alerts[0]!)).toMatchObject({ level: "error" });
   expect(counts(upstreams)).toEqual([1, 5]);
@@ -99,7 +99,7 @@ test("alone and refused, it is asked all the same, and the alarm stays one", asy
   const running = await gateway([only]);
   for (let call = 0; call < 3; call++) expect((await ask(running)).status).toBe(502);
   await Bun.sleep(80);
-  expect(running.log.filter((line) => line.includes("refuses its credential")).length).toBe(1);
+  expect(running.log.filter((line) => line.includes("refuses weir's credential")).length).toBe(1);
   expect(only.requests.length).toBe(3);
 });
 
@@ -132,7 +132,7 @@ test("a place that has as many calls as it is given is passed over, and all of t
   for (const path of ["/v1/chat/completions", "/v1/messages"]) {
     const { status, headers, text } = await ask(running, { path });
     expect([status, headers.get("retry-after")]).toEqual([path.endsWith("messages") ? 529 : 503, "1"]);
-    expect(text).toContain("openai/d0 has as many calls in flight as it is given (1)");
+    expect(text).toContain("openai/d0 has reached its concurrency limit (1)");
   }
   leave.abort();
   expect(await Promise.all(waiting)).toEqual(["AbortError", "AbortError"]);

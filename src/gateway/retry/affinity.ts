@@ -1,13 +1,14 @@
 /**
- * What keeps a conversation at one deployment, where its prompt is cached: the session a client names, or else how the
- * conversation begins. Asked for only where there is a choice, and read from the bytes: the native lane parses nothing.
+ * The affinity key, which keeps a conversation at the deployment that has its prompt in the cache: the client's session id,
+ * or else the beginning of the conversation. weir computes it only if there are several deployments, and reads it from the
+ * bytes, because the native lane does not parse the body.
  */
 import type { JsonObject } from "../../core/json.ts";
 import { isObject, parseJson } from "../../core/json.ts";
 import { elementsOf } from "../../stream/scan.ts";
 import type { Incoming } from "../types.ts";
 
-type Asked = Pick<Incoming, "bytes" | "spanOf"> & { call: Pick<Incoming["call"], "headers"> };
+type AffinitySource = Pick<Incoming, "bytes" | "spanOf"> & { call: Pick<Incoming["call"], "headers"> };
 
 /** Headers in which agents name their session (Claude Code, Codex, opencode and others). */
 const SESSION_HEADERS = [
@@ -19,46 +20,46 @@ const SESSION_HEADERS = [
   "x-session-affinity",
 ];
 
-export function affinityOf(asked: Asked): string {
+export function affinityOf(source: AffinitySource): string {
   for (const name of SESSION_HEADERS) {
-    const session = asked.call.headers.get(name);
+    const session = source.call.headers.get(name);
     if (session) return session;
   }
-  const { prompt_cache_key: cacheKey, metadata } = smallMembers(asked);
+  const { prompt_cache_key: cacheKey, metadata } = smallMembers(source);
   if (typeof cacheKey === "string" && cacheKey !== "") return cacheKey;
   if (isObject(metadata) && typeof metadata["user_id"] === "string") return metadata["user_id"];
-  return beginning(asked);
+  return firstUserText(source);
 }
 
-/** A longer one is nobody's key. Bytes. */
-const LONGEST_MEMBER = 16 * 1024;
+/** Longer members are not parsed: they hold no session id. Bytes. */
+const MAX_MEMBER_BYTES = 16 * 1024;
 
-function smallMembers({ bytes, spanOf }: Asked): JsonObject {
+function smallMembers({ bytes, spanOf }: AffinitySource): JsonObject {
   const found: JsonObject = {};
   for (const name of ["prompt_cache_key", "metadata"]) {
     const span = spanOf(name);
-    if (span && span.end - span.start <= LONGEST_MEMBER)
+    if (span && span.end - span.start <= MAX_MEMBER_BYTES)
       found[name] = parseJson(textOf(bytes, span.start, span.end));
   }
   return found;
 }
 
-/** So much of the first thing the user said is looked at. Bytes. */
-const PREFIX = 4096;
-/** Cache marks wander from turn to turn. */
+/** Length of the first user message that goes into the key. Bytes. */
+const PREFIX_BYTES = 4096;
+/** Clients move cache marks from turn to turn. */
 const CACHE_MARK = /,?\s*"cache_control"\s*:\s*\{[^}]*\}/g;
 
-/** What comes behind the user's first words differs from turn to turn, and what comes before them is shared by many. */
-function beginning({ bytes, spanOf }: Asked): string {
+/** Only the first user message: later messages differ from turn to turn, and many conversations share the system prompt. */
+function firstUserText({ bytes, spanOf }: AffinitySource): string {
   const messages = spanOf("messages");
   if (!messages) return "";
   for (const { start, end } of elementsOf(bytes, messages))
     if (isUser(bytes, start, end))
-      return textOf(bytes, start, Math.min(end, start + PREFIX)).replace(CACHE_MARK, "");
+      return textOf(bytes, start, Math.min(end, start + PREFIX_BYTES)).replace(CACHE_MARK, "");
   return "";
 }
 
-/** Whose turn it is stands at its head or at its end, whoever wrote it. */
+/** Clients write `role` as the first or the last member of a message object. */
 function isUser(bytes: Uint8Array, start: number, end: number): boolean {
   const role = /"role"\s*:\s*"user"/;
   const edge = 64;

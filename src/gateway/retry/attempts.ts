@@ -1,6 +1,6 @@
 /**
- * The attempts of one call: tries one target after another until one begins to answer, within the deadline of the call and
- * the budget of all. From the first byte that reaches the client on there is nothing to repeat.
+ * The attempts of one call: tries one target after another until one begins to answer, within the call's deadline and the
+ * retry budget. After the first byte has reached the client, weir does not retry.
  */
 import type { Attempt, Call } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
@@ -16,29 +16,29 @@ import { PassedRefusal } from "../lanes/passed-error.ts";
 import { answerHeaders } from "../delivery/response-headers.ts";
 import { RetryPlan } from "./retry-plan.ts";
 
-/** In which the vendors' SDKs count their own repetitions, from 0 on. */
+/** The vendors' SDKs count their own retries in this header, starting at 0. */
 const SDK_RETRIES = "x-stainless-retry-count";
 
-/** One attempt: the answer once it begins. @throws whatever made it fail */
+/** One attempt. @returns the answer, once it begins @throws the failure of the attempt */
 export type Try = (incoming: Incoming, gateway: Gateway) => Promise<Answer>;
 
-/** @throws GatewayError when all that may be tried has failed. */
+/** @throws GatewayError when the last permitted attempt has failed */
 export async function attempt(incoming: Incoming, gateway: Gateway, ask: Try): Promise<Answer> {
   const { call } = incoming;
   const { health, registry } = gateway;
-  const walk = new RetryPlan({
+  const retryPlan = new RetryPlan({
     plan: registry.plan(call.model, incoming.format.id),
     affinity: () => affinityOf(incoming),
     outlook: (target, now) => health.outlook(target, now),
     retries: gateway.retries,
-    clientRepeats: call.headers.has(SDK_RETRIES),
+    clientRetries: call.headers.has(SDK_RETRIES),
   });
-  let step = walk.first(performance.now());
-  call.skipped = walk.skipped;
-  let place: RetrySlot | undefined;
+  let step = retryPlan.first(performance.now());
+  call.skipped = retryPlan.skipped;
+  let slot: RetrySlot | undefined;
   try {
     for (;;) {
-      if (health.isFull(step.target)) throw full(step.target);
+      if (health.isFull(step.target)) throw noCapacity(step.target);
       const running = call.begin(step.target, step.wait);
       health.begin(call, running);
       try {
@@ -51,26 +51,26 @@ export async function attempt(incoming: Incoming, gateway: Gateway, ask: Try): P
         health.failed(running, failure);
         const next = call.abortReason
           ? undefined
-          : walk.next(failure, performance.now(), remainingMs(call, gateway));
-        // What was not sent has cost no upstream anything, and its repetition costs no budget.
-        if (next && failure.class !== "not-sent") place ??= health.budget.take(next.wait);
-        if (!next || (failure.class !== "not-sent" && !place)) return conclude(failure, call, gateway);
+          : retryPlan.next(failure, performance.now(), remainingMs(call, gateway));
+        // A request that was not sent adds no load to a provider, so its retry needs no retry slot.
+        if (next && failure.class !== "not-sent") slot ??= health.budget.take(next.wait);
+        if (!next || (failure.class !== "not-sent" && !slot)) return conclude(failure, call, gateway);
         step = next;
       }
       if (step.wait > 0) await pause(step.wait, call.stop);
       if (call.abortReason) throw call.abortReason;
     }
   } finally {
-    if (place) health.budget.give(place);
+    if (slot) health.budget.release(slot);
   }
 }
 
-/** Nobody has room. */
-function full({ deployment }: Target): GatewayError {
+/** All deployments are at their concurrency limit. */
+function noCapacity({ deployment }: Target): GatewayError {
   const { name, concurrency } = deployment;
   return new GatewayError(
     "overloaded",
-    `${name} has as many calls in flight as it is given (${concurrency}); send the request again in a moment.`,
+    `${name} has reached its concurrency limit (${concurrency}); retry in 1 s.`,
     { code: "no_capacity", retryAfter: 1 },
   );
 }
@@ -80,33 +80,36 @@ function recordFailure(failure: Failure, running: Attempt): void {
   running.failure = { class: failure.class, what: failure.what, ms };
 }
 
-/** What the client gets when nothing is left to try: the last failure, as the upstream put it where it spoke its language. */
+/**
+ * The client's answer after the last attempt: the last failure, in the provider's own bytes if it uses the client's format.
+ * @throws GatewayError for any other failure
+ */
 function conclude(failure: Failure, call: Call, gateway: Gateway): Answer {
   const { error } = failure;
-  const spent = failure.class !== "never" && isSpent(call);
+  const retried = failure.class !== "never" && wasRetried(call);
   if (!(error instanceof PassedRefusal))
-    throw spent ? error.with({ shouldRetry: shouldRetry(error) }) : error;
+    throw retried ? error.with({ shouldRetry: shouldRetry(error) }) : error;
   gateway.settler.failed(call, error, error.passedStatus);
   return {
     status: error.passedStatus,
     headers: {
       ...error.passedHeaders,
       ...answerHeaders(call),
-      ...(spent && retryHeaders(error)),
+      ...(retried && retryHeaders(error)),
       "content-type": "application/json",
     },
     body: error.body,
   };
 }
 
-/** Whether an upstream has seen the call more than once, or may have. */
-function isSpent({ attempts }: Call): boolean {
+/** Whether weir has retried and a provider may have received the request. */
+function wasRetried({ attempts }: Call): boolean {
   return attempts.length > 1 && attempts.some(({ failure }) => failure?.class !== "not-sent");
 }
 
 /**
- * Either the gateway repeats a call or its client does, never both: where it has done so in vain, SDKs are told not to
- * begin anew. Only a moment the upstream has named is passed on: then is the time to ask again.
+ * Either weir retries or the client does, never both: after failed retries, weir tells the SDK not to retry. If the provider
+ * named a time in `retry-after`, weir passes that on instead, and the SDK may retry then.
  */
 function shouldRetry({ retryAfter }: GatewayError): boolean | undefined {
   return retryAfter === undefined ? false : undefined;
@@ -114,6 +117,6 @@ function shouldRetry({ retryAfter }: GatewayError): boolean | undefined {
 
 function retryHeaders(error: PassedRefusal): Record<string, string> {
   if (error.retryAfter === undefined) return { "x-should-retry": "false" };
-  const said = "retry-after" in error.passedHeaders || "retry-after-ms" in error.passedHeaders;
-  return said ? {} : { "retry-after": String(Math.ceil(error.retryAfter)) };
+  const isPassed = "retry-after" in error.passedHeaders || "retry-after-ms" in error.passedHeaders;
+  return isPassed ? {} : { "retry-after": String(Math.ceil(error.retryAfter)) };
 }

@@ -1,42 +1,46 @@
 /**
- * Whether one deployment deserves calls: a state machine over what became of the last ones, with the time given from
- * outside. Closed: calls go there. Open: they go elsewhere until a moment. Half-open: that moment has come, and a single
- * call tries. It only ever advises: a model with nowhere else to go is called all the same.
+ * The circuit breaker of one deployment and model: a state machine over the outcomes of recent calls; callers pass the time.
+ * Closed: calls go to the deployment. Open: calls go to others until a given time. Half-open: that time has come, and a
+ * single call probes the deployment. The breaker only advises: if a model has no other deployment, weir calls it anyway.
  */
 
+/** `failing` and `paused` are open: after failures, or because the provider asked for a pause. */
 export type BreakerState = "closed" | "half-open" | "failing" | "paused";
 
-/** A call on its way; who began before the breaker opened proves nothing about now. */
+/** A call in flight. One that began before the breaker opened says nothing about the present state. */
 export interface Trial {
   /** Monotonic milliseconds. */
   readonly startedAt: number;
 }
 
 /**
- * Failures in a row that open it. The rule says five; three, because two probes follow within the first half minute and
- * no more than five calls may reach a dead deployment in that time.
+ * Consecutive failures that open the breaker. With the two probes of the first half minute, at most five calls reach a dead
+ * deployment in that time.
  */
-const IN_A_ROW = 3;
-/** Half of the calls of a window, when there were as many as these. */
-const LEAST_CALLS = 10;
+const MAX_CONSECUTIVE_FAILURES = 3;
+/** The breaker also opens when more than half of the window's calls failed, if the window has this many calls. */
+const MIN_CALLS = 10;
 const BUCKET_MS = 5_000;
 const BUCKETS = 6;
-/** How long it stays open: doubled with each failed probe. Milliseconds. */
+/** How long the breaker stays open: doubled by each failed probe. Milliseconds. */
 const SHORTEST_MS = 5_000;
 const LONGEST_MS = 300_000;
-/** Added to that, so that many gateways do not probe at once; never less, for the sake of the count above. */
+/**
+ * Share of that time that is added at random, so that several gateways do not probe at once. It only lengthens the time: the
+ * limit of five calls above depends on the minimum.
+ */
 const JITTER = 0.2;
-/** However long it asked to be left alone. */
+/** Upper limit for the pause that a provider asks for. */
 const LONGEST_PAUSE_MS = 3_600_000;
-/** A probe that says nothing for so long does not keep the next one back. Milliseconds. */
-const PROBE_MS = 30_000;
+/** Time after which a probe without a result no longer blocks the next one. Milliseconds. */
+const PROBE_TIMEOUT_MS = 30_000;
 
 export class CircuitBreaker {
   readonly #random: () => number;
   readonly #window = new Window();
-  #inARow = 0;
+  #consecutiveFailures = 0;
   #openings = 0;
-  #open: { since: number; until: number; standing: "failing" | "paused" } | undefined;
+  #open: { since: number; until: number; state: "failing" | "paused" } | undefined;
   #probe: Trial | undefined;
 
   /** @param random between 0 and 1 */
@@ -44,32 +48,32 @@ export class CircuitBreaker {
     this.#random = random;
   }
 
-  standing(now: number): BreakerState {
+  state(now: number): BreakerState {
     if (!this.#open) return "closed";
-    if (now < this.#open.until) return this.#open.standing;
-    const probed = this.#probe !== undefined && now - this.#probe.startedAt < PROBE_MS;
-    return probed ? this.#open.standing : "half-open";
+    if (now < this.#open.until) return this.#open.state;
+    const probed = this.#probe !== undefined && now - this.#probe.startedAt < PROBE_TIMEOUT_MS;
+    return probed ? this.#open.state : "half-open";
   }
 
-  /** When the next call may try; in the past when it may now. Monotonic milliseconds. */
+  /** When an open breaker becomes half-open; 0 if it is closed. Monotonic milliseconds. */
   get opensAt(): number {
     return this.#open?.until ?? 0;
   }
 
-  /** Nothing is held against it any more, and it need not be kept. */
+  /** The breaker is closed and has no recent failure, so it need not be kept. */
   isClean(now: number): boolean {
     return !this.#open && this.#window.count(now).failures === 0;
   }
 
   begin(trial: Trial): void {
-    if (this.standing(trial.startedAt) === "half-open") this.#probe = trial;
+    if (this.state(trial.startedAt) === "half-open") this.#probe = trial;
   }
 
   isProbe(trial: Trial): boolean {
     return trial === this.#probe;
   }
 
-  /** The answer began. Proof enough to let others in, though it may still break. */
+  /** The answer has begun: that closes the breaker, although the answer may still fail. */
   answered(trial: Trial): void {
     if (this.#open && trial.startedAt >= this.#open.since) this.#close();
   }
@@ -78,7 +82,7 @@ export class CircuitBreaker {
     this.answered(trial);
     if (this.#open) return;
     this.#window.add(now, false);
-    this.#inARow = 0;
+    this.#consecutiveFailures = 0;
   }
 
   fail(trial: Trial, now: number): void {
@@ -87,28 +91,29 @@ export class CircuitBreaker {
       return;
     }
     this.#window.add(now, true);
-    this.#inARow++;
+    this.#consecutiveFailures++;
     const { calls, failures } = this.#window.count(now);
-    if (this.#inARow >= IN_A_ROW || (calls >= LEAST_CALLS && failures * 2 > calls)) this.#reopen(now);
+    if (this.#consecutiveFailures >= MAX_CONSECUTIVE_FAILURES || (calls >= MIN_CALLS && failures * 2 > calls))
+      this.#reopen(now);
   }
 
-  /** It asked to be left alone, or refuses its credential. @param ms how long; without one it is as if it had failed */
+  /** The provider asked for a pause or refused the credential. @param ms length of the pause; default as after a failed probe */
   pause(trial: Trial, now: number, ms: number | undefined): void {
-    // Those who were on their way when it began say nothing new.
+    // Calls that were in flight when the pause began do not lengthen it.
     if (ms === undefined && this.#open && now < this.opensAt) return;
     if (trial === this.#probe) this.#probe = undefined;
     const until = now + Math.min(LONGEST_PAUSE_MS, ms ?? this.#period());
     if (ms === undefined) this.#openings++;
-    this.#open = { since: now, until: Math.max(until, this.opensAt), standing: "paused" };
+    this.#open = { since: now, until: Math.max(until, this.opensAt), state: "paused" };
   }
 
-  /** The call ended without saying anything about the deployment: the client left. */
+  /** The call ended without evidence about the deployment, for example because the client disconnected. */
   release(trial: Trial): void {
     if (trial === this.#probe) this.#probe = undefined;
   }
 
   #reopen(now: number): void {
-    this.#open = { since: now, until: now + this.#period(), standing: "failing" };
+    this.#open = { since: now, until: now + this.#period(), state: "failing" };
     this.#openings++;
     this.#probe = undefined;
   }
@@ -120,12 +125,12 @@ export class CircuitBreaker {
 
   #close(): void {
     this.#open = this.#probe = undefined;
-    this.#inARow = this.#openings = 0;
+    this.#consecutiveFailures = this.#openings = 0;
     this.#window.clear();
   }
 }
 
-/** Calls and failures of the last half minute, by buckets of five seconds. */
+/** Counts calls and failures of the last 30 s, in buckets of 5 s. */
 class Window {
   readonly #buckets = Array.from({ length: BUCKETS }, () => ({ slot: -1, calls: 0, failures: 0 }));
 

@@ -1,12 +1,12 @@
 /**
- * Calls in flight at the deployments that have a limit of their own. There is no queue: a call that finds no room goes
- * elsewhere or is told so, because a hidden queue only moves the wait to where nobody sees it.
+ * Calls in flight at the deployments with a concurrency limit. There is no queue: a call beyond the limit goes to another
+ * deployment or fails at once, because a wait in a queue would be invisible to the client's own timeout and retries.
  */
 import type { Attempt } from "../../core/call.ts";
 import type { Deployment } from "../../core/provider.ts";
 
 export class ConcurrencyLimiter {
-  /** By the deployment's name; nothing is kept where nothing is limited. */
+  /** By deployment name; deployments without a limit have no entry. */
   readonly #inFlight = new Map<string, Set<Attempt>>();
 
   isFull({ name, concurrency }: Deployment): boolean {
@@ -21,7 +21,7 @@ export class ConcurrencyLimiter {
     else this.#inFlight.set(name, new Set([attempt]));
   }
 
-  /** A second time changes nothing: a client that leaves ends its call before the attempt has noticed. */
+  /** Idempotent: when the client disconnects, the call and its attempt both end here. */
   leave(attempt: Attempt): void {
     const { name, concurrency } = attempt.target.deployment;
     if (concurrency !== undefined) this.#inFlight.get(name)?.delete(attempt);

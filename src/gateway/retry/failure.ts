@@ -1,4 +1,4 @@
-/** What a failed attempt means: whether another may follow, where, and what it says about the deployment. */
+/** Classifies a failed attempt: whether weir may retry, where, and what the circuit breaker learns from it. */
 import type { Call, FailureClass } from "../../core/call.ts";
 import type { ErrorKind } from "../../core/error.ts";
 import { GatewayError } from "../../core/error.ts";
@@ -6,58 +6,58 @@ import { HttpError, reasonOf } from "../lanes/transport.ts";
 
 export interface Failure {
   class: FailureClass;
-  /** One word for log and headers: the upstream's status, or `refused`, `timeout`, `reset`… */
+  /** One word for log and headers: the provider's status, or `refused`, `timeout`, `reset`… */
   what: string;
   error: GatewayError;
-  /** How long the upstream wants to be left alone. Milliseconds. */
+  /** The provider's `retry-after`. Milliseconds. */
   retryAfterMs?: number;
-  /** Whether the same deployment may be asked again after a pause. */
+  /** Whether weir may retry at the same deployment after a pause. */
   repeatable: boolean;
-  /** A kept connection was closed without an answer; the upstream may have read the request all the same. */
+  /** The provider closed a reused connection without an answer; it may have read the request. */
   stale: boolean;
-  /** The prompt does not fit into the model; it may fit into another. */
+  /** The prompt is too long for the model; another model may accept it. */
   tooLong: boolean;
   verdict: Verdict;
 }
 
 /**
- * What it says about the deployment: nothing; that it works, because the request was at fault; that it fails; that it has
- * had enough calls; that it refuses our credential.
+ * What the failure says about the deployment. `neutral`: nothing. `healthy`: it works, the request was at fault. `failing`:
+ * it fails. `limited`: rate limit. `refused`: it refuses weir's credential, or the account has no funds.
  */
-export type Verdict = "innocent" | "healthy" | "failing" | "limited" | "refused";
+export type Verdict = "neutral" | "healthy" | "failing" | "limited" | "refused";
 
 interface Meaning {
   class: FailureClass;
   verdict: Verdict;
-  /** Default true for what may be tried again at all. */
+  /** Default: true. */
   repeatable?: boolean;
 }
 
-const HOPELESS: Meaning = { class: "never", verdict: "healthy" };
-const OUR_OWN: Meaning = { class: "never", verdict: "innocent" };
+const REQUEST_FAULT: Meaning = { class: "never", verdict: "healthy" };
+const NO_EVIDENCE: Meaning = { class: "never", verdict: "neutral" };
 const FAILING: Meaning = { class: "status", verdict: "failing" };
 const REFUSED: Meaning = { class: "status", verdict: "refused", repeatable: false };
 
 const BY_KIND: Record<ErrorKind, Meaning> = {
-  "invalid-request": HOPELESS,
-  authentication: OUR_OWN,
-  permission: OUR_OWN,
-  "not-found": HOPELESS,
-  "method-not-allowed": HOPELESS,
+  "invalid-request": REQUEST_FAULT,
+  authentication: NO_EVIDENCE,
+  permission: NO_EVIDENCE,
+  "not-found": REQUEST_FAULT,
+  "method-not-allowed": REQUEST_FAULT,
   conflict: { class: "status", verdict: "healthy" },
-  "too-large": HOPELESS,
-  "unsupported-media-type": HOPELESS,
+  "too-large": REQUEST_FAULT,
+  "unsupported-media-type": REQUEST_FAULT,
   "rate-limited": { class: "status", verdict: "limited" },
   quota: REFUSED,
   overloaded: FAILING,
   timeout: FAILING,
   upstream: FAILING,
   "upstream-auth": REFUSED,
-  cancelled: OUR_OWN,
-  internal: OUR_OWN,
+  cancelled: NO_EVIDENCE,
+  internal: NO_EVIDENCE,
 };
 
-/** @param thrown by the attempt that runs for the call */
+/** @param thrown what the call's current attempt threw */
 export function readFailure(thrown: unknown, call: Call): Failure {
   const error = GatewayError.from(thrown);
   const meaning = meaningOf(error, call);
@@ -73,19 +73,19 @@ export function readFailure(thrown: unknown, call: Call): Failure {
 }
 
 function meaningOf(error: GatewayError, call: Call): Meaning {
-  // Given up as a whole: by the client, or by a deadline that is the client's own.
-  if (call.abortReason) return OUR_OWN;
-  const generated = call.target?.lane === "generated";
-  // A program has no connection that could be told apart from its answer; asking it again would give the same.
-  if (generated && error.kind === "internal") return { ...FAILING, repeatable: false };
+  // The whole call was aborted: the client disconnected, or the deadline of the call expired.
+  if (call.abortReason) return NO_EVIDENCE;
+  const isProgram = call.target?.lane === "generated";
+  // A program runs in this process: there is no connection phase, and a retry would give the same result.
+  if (isProgram && error.kind === "internal") return { ...FAILING, repeatable: false };
   const meaning = BY_KIND[error.kind];
-  if (generated) return { ...meaning, repeatable: false };
+  if (isProgram) return { ...meaning, repeatable: false };
   if (meaning.class === "never" || error.code === "upstream_too_large") return { ...meaning, class: "never" };
   if (error.code === "stream_incomplete") return { class: "no-bytes", verdict: "failing" };
-  const ownClock = error.kind === "timeout" && error.code === "timeout";
-  if (call.upstreamStatus !== undefined && !ownClock) return meaning;
+  const isOwnTimeout = error.kind === "timeout" && error.code === "timeout";
+  if (call.upstreamStatus !== undefined && !isOwnTimeout) return meaning;
   const stale = reasonOf(error.cause) === "stale";
-  return { class: wasSent(error.cause) ? "no-bytes" : "not-sent", verdict: stale ? "innocent" : "failing" };
+  return { class: wasSent(error.cause) ? "no-bytes" : "not-sent", verdict: stale ? "neutral" : "failing" };
 }
 
 function wasSent(cause: unknown): boolean {

@@ -1,6 +1,6 @@
 /**
- * What is known of the deployments, by name and model: it outlives a reload of the config. Nothing is kept about those
- * that do not fail, so that a healthy gateway pays one look into an empty map a call.
+ * The state of the deployments: circuit breakers, concurrency limits, retry budget. It outlives a reload of the config.
+ * Only failing deployments have a circuit breaker, so a healthy gateway pays one look-up in an empty map for each call.
  */
 import type { Attempt, Call } from "../../core/call.ts";
 import type { Target } from "../../core/provider.ts";
@@ -10,35 +10,34 @@ import { CircuitBreaker } from "./circuit-breaker.ts";
 import { RetryBudget } from "./retry-budget.ts";
 import { ConcurrencyLimiter } from "./concurrency.ts";
 
-/** Model names come from clients: so many are remembered at most. */
-const REMEMBERED = 2_000;
+/** Clients choose the model names, so the number of circuit breakers is limited. */
+const MAX_BREAKERS = 2_000;
 
-/** How long a deployment is left alone that refuses its credential or has no funds. Milliseconds. */
+/** How long weir skips a deployment that refuses weir's credential or has no funds. Milliseconds. */
 const REFUSED_MS = 300_000;
 
 export interface HealthOptions {
-  /** Hears of what an operator has to see to: a credential that is refused, an account without funds. */
+  /** Reports what an operator has to fix: a refused credential, an account without funds. */
   onAlert?(sentence: string): void;
-  /** Hears of deployments that are left alone for a while, and of those that answer again. */
+  /** Reports deployments that weir begins to skip, and those that answer again. */
   onChange?(sentence: string): void;
   random?(): number;
 }
 
-/**
- * How a target stands, and when it may be tried if not now (monotonic milliseconds). `full`: as many calls are in flight
- * there as may be.
- */
+/** Whether a target may be tried. */
 export interface Outlook {
-  standing: BreakerState | "full";
+  /** `full`: the deployment has reached its concurrency limit. */
+  state: BreakerState | "full";
+  /** When an open breaker becomes half-open; monotonic milliseconds. */
   opensAt: number;
 }
 
-const UNKNOWN: Outlook = { standing: "closed", opensAt: 0 };
-const FULL: Outlook = { standing: "full", opensAt: Infinity };
+const UNKNOWN: Outlook = { state: "closed", opensAt: 0 };
+const FULL: Outlook = { state: "full", opensAt: Infinity };
 
 export class Health {
   readonly budget = new RetryBudget();
-  readonly #rooms = new ConcurrencyLimiter();
+  readonly #concurrency = new ConcurrencyLimiter();
   readonly #breakers = new Map<string, CircuitBreaker>();
   readonly #options: HealthOptions;
 
@@ -47,37 +46,37 @@ export class Health {
   }
 
   isFull({ deployment }: Target): boolean {
-    return this.#rooms.isFull(deployment);
+    return this.#concurrency.isFull(deployment);
   }
 
   outlook(target: Target, now = performance.now()): Outlook {
     if (this.isFull(target)) return FULL;
     const breaker = this.#find(target);
-    return breaker ? { standing: breaker.standing(now), opensAt: breaker.opensAt } : UNKNOWN;
+    return breaker ? { state: breaker.state(now), opensAt: breaker.opensAt } : UNKNOWN;
   }
 
-  /** An attempt goes out. */
+  /** An attempt begins. */
   begin(call: Call, attempt: Attempt): void {
     if (call.attempts.length === 1) this.budget.enter();
-    this.#rooms.enter(attempt);
+    this.#concurrency.enter(attempt);
     this.#find(attempt.target)?.begin(attempt);
   }
 
-  /** Its answer began. */
+  /** The attempt's answer has begun. */
   answered(attempt: Attempt, now = performance.now()): void {
     const breaker = this.#find(attempt.target);
     if (!breaker) return;
-    const before = breaker.standing(now);
+    const before = breaker.state(now);
     breaker.answered(attempt);
-    if (before !== "closed" && breaker.standing(now) === "closed")
+    if (before !== "closed" && breaker.state(now) === "closed")
       this.#options.onChange?.(`${keyOf(attempt.target)} answers again`);
   }
 
-  /** It failed before a byte of it reached the client. */
+  /** The attempt failed before a byte of its answer reached the client. */
   failed(attempt: Attempt, failure: Failure, now = performance.now()): void {
-    this.#rooms.leave(attempt);
+    this.#concurrency.leave(attempt);
     switch (failure.verdict) {
-      case "innocent":
+      case "neutral":
         return this.#find(attempt.target)?.release(attempt);
       case "healthy":
         return this.#find(attempt.target)?.succeed(attempt, now);
@@ -95,34 +94,34 @@ export class Health {
     const before = breaker.opensAt;
     breaker.fail(attempt, now);
     if (breaker.opensAt === before) return;
-    const rest = `it is left alone for ${Math.round((breaker.opensAt - now) / 1000)} s where another can answer`;
-    this.#options.onChange?.(`${keyOf(attempt.target)} fails (${attempt.failure?.what}); ${rest}`);
+    const effect = skips(breaker.opensAt - now);
+    this.#options.onChange?.(`${keyOf(attempt.target)} fails (${attempt.failure?.what}); ${effect}`);
   }
 
-  /** Somebody has to see to it; it is said when it begins, and again after each time it was tried in vain. */
+  /** Alerts when the refusals begin, and again after each failed probe. */
   #refused(attempt: Attempt, { what, retryAfterMs = REFUSED_MS }: Failure, now: number): void {
     const breaker = this.#breaker(attempt.target, now);
-    const isNews = breaker.standing(now) !== "paused" || breaker.isProbe(attempt);
+    const isNews = breaker.state(now) !== "paused" || breaker.isProbe(attempt);
     breaker.pause(attempt, now, retryAfterMs);
     if (!isNews) return;
     const { name } = attempt.target.deployment;
-    const rest = `; it is left alone for ${Math.round(retryAfterMs / 1000)} s where another can answer`;
-    this.#options.onAlert?.(`${name} refuses its credential or has no funds (${what})${rest}`);
+    const effect = skips(retryAfterMs);
+    this.#options.onAlert?.(`${name} refuses weir's credential or has no funds (${what}); ${effect}`);
   }
 
-  /** The call is over; an answer that had begun counts by how it ended. */
+  /** The call has ended: an answer that had begun counts by its outcome. */
   settled(call: Call, now = performance.now()): void {
     const attempt = call.attempts.at(-1);
     if (!attempt) return;
     this.budget.leave();
     if (attempt.failure) return;
-    this.#rooms.leave(attempt);
-    if (call.outcome === "failed" && !call.abortReason) this.#broke(call, attempt, now);
+    this.#concurrency.leave(attempt);
+    if (call.outcome === "failed" && !call.abortReason) this.#failedMidAnswer(call, attempt, now);
     else this.#ended(call, attempt, now);
   }
 
-  /** It broke in mid-answer: by the upstream, or by a fault of our own, which says nothing of it. */
-  #broke(call: Call, attempt: Attempt, now: number): void {
+  /** The answer failed after it had begun. An internal error of weir says nothing about the deployment. */
+  #failedMidAnswer(call: Call, attempt: Attempt, now: number): void {
     const ms = Math.round(now - attempt.startedAt);
     attempt.failure = { class: "started", what: call.error?.code ?? call.error?.kind ?? "broken", ms };
     if (call.error?.kind === "internal" && attempt.target.lane !== "generated")
@@ -146,21 +145,25 @@ export class Health {
     const key = keyOf(target);
     const found = this.#breakers.get(key);
     if (found) return found;
-    if (this.#breakers.size >= REMEMBERED) this.#makeRoom(now);
+    if (this.#breakers.size >= MAX_BREAKERS) this.#evict(now);
     const breaker = new CircuitBreaker(this.#options.random);
     this.#breakers.set(key, breaker);
     return breaker;
   }
 
-  /** Forgets those nothing is held against; the oldest one when there are none. */
-  #makeRoom(now: number): void {
+  /** Removes the breakers without recent failures; if there are none, the oldest one. */
+  #evict(now: number): void {
     for (const [key, breaker] of this.#breakers) if (breaker.isClean(now)) this.#breakers.delete(key);
-    if (this.#breakers.size < REMEMBERED) return;
+    if (this.#breakers.size < MAX_BREAKERS) return;
     for (const oldest of this.#breakers.keys()) return void this.#breakers.delete(oldest);
   }
 }
 
-/** One overloaded model says nothing of its neighbours. */
+function skips(ms: number): string {
+  return `weir skips it for ${Math.round(ms / 1000)} s if another deployment can answer`;
+}
+
+/** Breakers are kept by model, because an overloaded model says nothing about other models of its deployment. */
 function keyOf({ deployment, model }: Target): string {
   return `${deployment.name} ${model}`;
 }

@@ -1,19 +1,19 @@
 /**
- * How many calls may be repeating themselves at a time: a fifth of those that run, and never fewer than three.
- * Without it an upstream in trouble is sent more than it was before. Those that wait long because an
- * upstream said so have as many places of their own, so that they do not take them from those that go elsewhere at once.
+ * The retry budget: at most a fifth of the running calls may be in a retry at a time; three are always allowed. Without it,
+ * retries would add load to a provider that already fails. Retries with a long wait (a provider's `retry-after`) have a
+ * budget of the same size of their own, so that they do not block retries that go to another deployment at once.
  */
 const SHARE = 0.2;
-const LEAST = 3;
-/** A longer wait is a long one. Milliseconds. */
-const LONG_MS = 1_000;
+const ALWAYS_ALLOWED = 3;
+/** Waits above this use the budget for long waits. Milliseconds. */
+const LONG_WAIT_MS = 1_000;
 
-/** A place in the budget, to be given back. */
-export type RetrySlot = "soon" | "later";
+/** A unit of the budget: for a short or a long wait. {@link RetryBudget.release} returns it. */
+export type RetrySlot = "short" | "long";
 
 export class RetryBudget {
   #running = 0;
-  readonly #taken: Record<RetrySlot, number> = { soon: 0, later: 0 };
+  readonly #taken: Record<RetrySlot, number> = { short: 0, long: 0 };
 
   get running(): number {
     return this.#running;
@@ -24,20 +24,20 @@ export class RetryBudget {
     this.#running++;
   }
 
-  /** It ended. */
+  /** A call ends. */
   leave(): void {
     this.#running--;
   }
 
-  /** A place for a call that wants to repeat itself after so many milliseconds; nothing when there is none left. */
+  /** A slot for a retry after `waitMs` milliseconds; `undefined` if the budget is used up. */
   take(waitMs: number): RetrySlot | undefined {
-    const place = waitMs > LONG_MS ? "later" : "soon";
-    if (this.#taken[place] >= Math.max(LEAST, Math.floor(this.#running * SHARE))) return undefined;
-    this.#taken[place]++;
-    return place;
+    const slot = waitMs > LONG_WAIT_MS ? "long" : "short";
+    if (this.#taken[slot] >= Math.max(ALWAYS_ALLOWED, Math.floor(this.#running * SHARE))) return undefined;
+    this.#taken[slot]++;
+    return slot;
   }
 
-  give(place: RetrySlot): void {
-    this.#taken[place]--;
+  release(slot: RetrySlot): void {
+    this.#taken[slot]--;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The order of attempts: another deployment of the same model, then the same one after a pause, then the
- * models that stand in. It decides; sending, waiting and booking are done elsewhere.
+ * The order of attempts: another deployment of the same model, then the same deployment after a pause, then the fallback
+ * models. This file only decides; `attempts.ts` sends, waits and records.
  */
 import type { Target } from "../../core/provider.ts";
 import { fullJitter } from "./backoff.ts";
@@ -11,34 +11,34 @@ import { rank } from "../routing/plan.ts";
 
 export interface Step {
   target: Target;
-  /** Milliseconds to wait before it. */
+  /** Milliseconds to wait before the attempt. */
   wait: number;
 }
 
 export interface RetryPlanOptions {
   plan: Plan;
-  /** What keeps a conversation at one deployment; asked for only where there is a choice. */
+  /** The affinity key of the conversation; called only if there are several choices. */
   affinity(): string;
   outlook(target: Target, now: number): Outlook;
   retries: Retries;
-  /** Whether the client repeats by itself what failed. */
-  clientRepeats: boolean;
+  /** Whether the client itself retries. */
+  clientRetries: boolean;
   random?(): number;
 }
 
-/** The limits of repetition that the config sets. */
+/** The section `retries` of the config. */
 export interface Retries {
-  /** Most attempts in all. */
+  /** Maximum number of attempts of a call, the first one included. */
   attempts: number;
-  /** Whether a call is repeated that the upstream may have read, and may be answering. */
+  /** Whether weir retries a request that a provider may have read. */
   maybeSent: boolean;
 }
 
-/** The longest an upstream's own `retry-after` is waited for; above it another one is asked, or the client. Milliseconds. */
+/** Longest `retry-after` that weir waits for. Above it, weir tries another target or returns the error. Milliseconds. */
 const LONGEST_WAIT_MS = 30_000;
-/** With another model to ask, nobody waits longer than this for the same one. Milliseconds. */
-const PATIENCE_MS = 2_000;
-/** Added to a `retry-after`, so that those who were refused together do not return together. */
+/** Longest wait for the same deployment if a fallback model is available. Milliseconds. */
+const LONGEST_WAIT_BEFORE_FALLBACK_MS = 2_000;
+/** Random share added to a `retry-after`, so that calls that were refused together do not retry together. */
 const SPREAD = 0.05;
 
 export class RetryPlan {
@@ -46,55 +46,58 @@ export class RetryPlan {
   readonly #random: () => number;
   readonly #tried: Target[] = [];
   #ranked: readonly Choice[] | undefined;
-  #repeated = false;
-  #doubled = false;
+  #retriedSame = false;
+  #retriedMaybeSent = false;
 
   constructor(options: RetryPlanOptions) {
     this.#options = options;
     this.#random = options.random ?? Math.random;
   }
 
-  /** Those of the model that come before the first step and were passed over. */
+  /** Names of the deployments that come before the first step in order, and were skipped. */
   skipped: readonly string[] = [];
 
   /**
-   * Where the call goes first. There always is somewhere: when all are open, the one of the model itself that opens first
-   * is called all the same, once; one that is full only when they all are.
+   * The first attempt. There always is one: if all circuit breakers are open, it goes to the deployment of the model whose
+   * breaker becomes half-open first; to a full deployment only if all are full.
    */
   first(now: number): Step {
-    const only = this.#only;
-    const choice = only ?? this.#fresh(now) ?? this.#fallback(now) ?? this.#soonest(this.#choices, now)[0]!;
-    if (!only) this.skipped = this.#before(choice);
+    const only = this.#onlyChoice;
+    const choice =
+      only ?? this.#available(now) ?? this.#fallback(now) ?? this.#soonest(this.#choices, now)[0]!;
+    if (!only) this.skipped = this.#deploymentsBefore(choice);
     return this.#take(choice.target, 0);
   }
 
-  /** The one place there is. */
-  get #only(): Choice | undefined {
+  /** The choice of a plan that has only one and no fallback. */
+  get #onlyChoice(): Choice | undefined {
     const { choices, fallbacks } = this.#options.plan;
     return choices.length === 1 && fallbacks.length === 0 ? choices[0] : undefined;
   }
 
-  #before(choice: Choice): string[] {
+  #deploymentsBefore(choice: Choice): string[] {
     const at = this.#choices.indexOf(choice);
     const before = at < 0 ? this.#choices : this.#choices.slice(0, at);
     return [...new Set(before.map(({ target }) => target.deployment.name))];
   }
 
-  /** Where it goes after a failure; `undefined` when it has failed for good. @param left milliseconds until its deadline */
+  /** The attempt after a failure; `undefined` if the call has failed. @param left milliseconds until the call's deadline */
   next(failure: Failure, now: number, left: number): Step | undefined {
     if (failure.class === "started") return undefined;
     if (this.#tried.length >= this.#options.retries.attempts || left <= 0) return undefined;
     if (failure.class === "never") return failure.tooLong ? this.#larger(now) : undefined;
     if (failure.class === "no-bytes") {
-      // The upstream may have answered, and be paid, already: it may cost twice, but not three times.
-      if (this.#doubled || !this.#options.retries.maybeSent) return undefined;
-      this.#doubled = true;
+      // The provider may charge for the request it did not answer: the call may cost twice, but not three times.
+      if (this.#retriedMaybeSent || !this.#options.retries.maybeSent) return undefined;
+      this.#retriedMaybeSent = true;
     }
     const fallback = this.#fallback(now);
     const isLast = this.#tried.length === this.#options.retries.attempts - 1;
-    // The last attempt belongs to the models that stand in, where there are any.
+    // The last attempt is reserved for a fallback model, if there is one.
     const same =
-      fallback && isLast ? undefined : (this.#elsewhere(now) ?? this.#again(failure, now, left, fallback));
+      fallback && isLast
+        ? undefined
+        : (this.#otherDeployment(now) ?? this.#sameDeployment(failure, now, left, fallback));
     if (same) return same;
     return fallback && this.#take(fallback.target, 0);
   }
@@ -103,26 +106,26 @@ export class RetryPlan {
     return (this.#ranked ??= rank(this.#options.plan.choices, this.#options.affinity));
   }
 
-  #elsewhere(now: number): Step | undefined {
-    const choice = this.#fresh(now) ?? this.#readmitted(now);
+  #otherDeployment(now: number): Step | undefined {
+    const choice = this.#available(now) ?? this.#readmitted(now);
     return choice && this.#take(choice.target, 0);
   }
 
-  /** The best deployment of the model that was not tried and is not open. */
-  #fresh(now: number): Choice | undefined {
-    return this.#choices.find((choice) => this.#isFresh(choice, now));
+  /** The first deployment of the model that was not tried and whose circuit breaker lets calls pass. */
+  #available(now: number): Choice | undefined {
+    return this.#choices.find((choice) => this.#isAvailable(choice, now));
   }
 
   /**
-   * No more than half of a model's deployments are left out while any of the others is in use: beyond that, those that
-   * open first are asked again, though never first.
+   * weir skips at most half of a model's deployments while another one is usable. Beyond that it retries at the deployments
+   * whose breakers become half-open first, but never makes the first attempt there.
    */
   #readmitted(now: number): Choice | undefined {
-    const out = this.#choices.filter(({ target }) => this.#outlook(target, now).standing === "failing");
-    const inUse = this.#choices.some(({ target }) => isOpenTo(this.#outlook(target, now)));
-    const excess = out.length - Math.floor(this.#choices.length / 2);
-    if (!inUse || excess <= 0) return undefined;
-    return this.#soonest(out, now)
+    const failing = this.#choices.filter(({ target }) => this.#outlook(target, now).state === "failing");
+    const isOneUsable = this.#choices.some(({ target }) => isUsable(this.#outlook(target, now)));
+    const excess = failing.length - Math.floor(this.#choices.length / 2);
+    if (!isOneUsable || excess <= 0) return undefined;
+    return this.#soonest(failing, now)
       .slice(0, excess)
       .find((choice) => !this.#tried.includes(choice.target));
   }
@@ -143,26 +146,32 @@ export class RetryPlan {
 
   #firstOf(models: readonly (readonly Choice[])[], now: number): Choice | undefined {
     for (const choices of models) {
-      const best = rank(choices, this.#options.affinity).find((choice) => this.#isFresh(choice, now));
+      const best = rank(choices, this.#options.affinity).find((choice) => this.#isAvailable(choice, now));
       if (best) return best;
     }
     return undefined;
   }
 
-  /** The same deployment once more, after a pause: when it says how long, so long. */
-  #again(failure: Failure, now: number, left: number, fallback: Choice | undefined): Step | undefined {
+  /** A retry at the same deployment after a pause: the provider's `retry-after`, else a backoff. */
+  #sameDeployment(
+    failure: Failure,
+    now: number,
+    left: number,
+    fallback: Choice | undefined,
+  ): Step | undefined {
     const target = this.#tried.at(-1)!;
-    if (this.#repeated || !failure.repeatable) return undefined;
-    // A kept connection that was closed says nothing of the upstream; any other silence may repeat itself.
+    if (this.#retriedSame || !failure.repeatable) return undefined;
+    // A reused connection that was closed says nothing about the provider; other silent failures may recur.
     if (failure.class === "no-bytes" && !failure.stale) return undefined;
-    // With nowhere else to go there is nothing a client that has more patience could not do as well.
-    if (this.#only && this.#options.clientRepeats && failure.class === "status") return undefined;
+    // With a single deployment, the client's own retries achieve the same.
+    if (this.#onlyChoice && this.#options.clientRetries && failure.class === "status") return undefined;
     const wait = failure.stale ? 0 : this.#pauseFor(failure);
-    if (wait > (fallback ? PATIENCE_MS : LONGEST_WAIT_MS * (1 + SPREAD)) || wait >= left) return undefined;
-    const { standing, opensAt } = this.#outlook(target, now);
-    if (standing === "failing" || standing === "full") return undefined;
-    if (standing === "paused" && opensAt > now + wait) return undefined;
-    this.#repeated = true;
+    if (wait > (fallback ? LONGEST_WAIT_BEFORE_FALLBACK_MS : LONGEST_WAIT_MS * (1 + SPREAD)) || wait >= left)
+      return undefined;
+    const { state, opensAt } = this.#outlook(target, now);
+    if (state === "failing" || state === "full") return undefined;
+    if (state === "paused" && opensAt > now + wait) return undefined;
+    this.#retriedSame = true;
     return this.#take(target, wait);
   }
 
@@ -176,8 +185,8 @@ export class RetryPlan {
     return { target, wait };
   }
 
-  #isFresh({ target }: Choice, now: number): boolean {
-    return !this.#tried.includes(target) && isOpenTo(this.#outlook(target, now));
+  #isAvailable({ target }: Choice, now: number): boolean {
+    return !this.#tried.includes(target) && isUsable(this.#outlook(target, now));
   }
 
   #outlook(target: Target, now: number): Outlook {
@@ -185,6 +194,6 @@ export class RetryPlan {
   }
 }
 
-function isOpenTo({ standing }: Outlook): boolean {
-  return standing === "closed" || standing === "half-open";
+function isUsable({ state }: Outlook): boolean {
+  return state === "closed" || state === "half-open";
 }

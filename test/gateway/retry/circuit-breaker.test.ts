@@ -21,7 +21,7 @@ function succeedAt(breaker: CircuitBreaker, now: number): void {
 function opened(now = 0): CircuitBreaker {
   const breaker = new CircuitBreaker(() => 0);
   for (let count = 0; count < 3; count++) failAt(breaker, now);
-  expect(breaker.standing(now)).toBe("failing");
+  expect(breaker.state(now)).toBe("failing");
   return breaker;
 }
 
@@ -31,24 +31,24 @@ describe("what opens it", () => {
     for (const now of [0, 1]) failAt(breaker, now);
     succeedAt(breaker, 2);
     for (const now of [3, 4]) failAt(breaker, now);
-    expect(breaker.standing(4)).toBe("closed");
+    expect(breaker.state(4)).toBe("closed");
     failAt(breaker, 5);
-    expect(breaker.standing(5)).toBe("failing");
+    expect(breaker.state(5)).toBe("failing");
   });
 
   test("more than half of ten calls in half a minute, however they are mixed", () => {
     const alternating = new CircuitBreaker();
     for (let call = 0; call < 20; call++) (call % 2 ? failAt : succeedAt)(alternating, call);
-    expect(alternating.standing(20)).toBe("closed");
+    expect(alternating.state(20)).toBe("closed");
     failAt(alternating, 21);
-    expect(alternating.standing(21)).toBe("failing");
+    expect(alternating.state(21)).toBe("failing");
   });
 
   test("failures of half a minute ago are forgotten", () => {
     const breaker = new CircuitBreaker();
     for (let call = 0; call < 20; call++) (call % 2 ? failAt : succeedAt)(breaker, call);
     failAt(breaker, 40_000);
-    expect(breaker.standing(40_000)).toBe("closed");
+    expect(breaker.state(40_000)).toBe("closed");
     expect(breaker.isClean(40_000)).toBe(false);
     expect(breaker.isClean(80_000)).toBe(true);
   });
@@ -62,14 +62,14 @@ describe("how long", () => {
     for (let probe = 0; probe < 9; probe++) {
       periods.push(breaker.opensAt - now);
       now = breaker.opensAt;
-      expect(breaker.standing(now - 1)).toBe("failing");
-      expect(breaker.standing(now)).toBe("half-open");
+      expect(breaker.state(now - 1)).toBe("failing");
+      expect(breaker.state(now)).toBe("half-open");
       failAt(breaker, now);
     }
     expect(periods).toEqual([5, 10, 20, 40, 80, 160, 300, 300, 300].map((seconds) => seconds * 1000));
     now = breaker.opensAt;
     succeedAt(breaker, now);
-    expect(breaker.standing(now)).toBe("closed");
+    expect(breaker.state(now)).toBe("closed");
     for (let count = 0; count < 3; count++) failAt(breaker, now);
     expect(breaker.opensAt - now).toBe(5_000);
   });
@@ -77,7 +77,7 @@ describe("how long", () => {
   test("as long as it asks to be left alone, and never shorter than it was open anyway", () => {
     const breaker = new CircuitBreaker(() => 0);
     breaker.pause(at(0), 0, 20_000);
-    expect([breaker.standing(19_999), breaker.standing(20_000)]).toEqual(["paused", "half-open"]);
+    expect([breaker.state(19_999), breaker.state(20_000)]).toEqual(["paused", "half-open"]);
     breaker.pause(at(1_000), 1_000, 2_000);
     expect(breaker.opensAt).toBe(20_000);
     const endless = new CircuitBreaker();
@@ -101,8 +101,8 @@ describe("who may try", () => {
   test("one at a time; a probe that says nothing for half a minute makes room for the next", () => {
     const breaker = opened();
     breaker.begin(at(5_000));
-    expect(breaker.standing(5_001)).toBe("failing");
-    expect(breaker.standing(35_001)).toBe("half-open");
+    expect(breaker.state(5_001)).toBe("failing");
+    expect(breaker.state(35_001)).toBe("half-open");
   });
 
   test("a client that leaves gives its probe back", () => {
@@ -110,7 +110,7 @@ describe("who may try", () => {
     const probe = at(5_000);
     breaker.begin(probe);
     breaker.release(probe);
-    expect(breaker.standing(5_001)).toBe("half-open");
+    expect(breaker.state(5_001)).toBe("half-open");
   });
 
   test("the beginning of an answer lets others in", () => {
@@ -118,7 +118,7 @@ describe("who may try", () => {
     const probe = at(5_000);
     breaker.begin(probe);
     breaker.answered(probe);
-    expect(breaker.standing(5_001)).toBe("closed");
+    expect(breaker.state(5_001)).toBe("closed");
   });
 
   test("who began before it opened proves nothing, good or bad", () => {
@@ -127,13 +127,13 @@ describe("who may try", () => {
     breaker.begin(early);
     breaker.succeed(early, 1);
     breaker.fail(early, 5_001);
-    expect([breaker.standing(1), breaker.standing(5_001)]).toEqual(["failing", "half-open"]);
+    expect([breaker.state(1), breaker.state(5_001)]).toEqual(["failing", "half-open"]);
   });
 
   test("called all the same while it is open, a good answer closes it", () => {
     const breaker = opened();
     succeedAt(breaker, 1_000);
-    expect(breaker.standing(1_000)).toBe("closed");
+    expect(breaker.state(1_000)).toBe("closed");
   });
 });
 
@@ -157,18 +157,18 @@ test("whatever happens: it opens for a bounded time, never early, and lets one i
         let asked = 0;
         for (const { gap, what, ms } of steps) {
           now += gap;
-          const before = breaker.standing(now);
+          const before = breaker.state(now);
           const trial = at(now);
           breaker.begin(trial);
-          if (before === "half-open") expect(breaker.standing(now)).not.toBe("half-open");
+          if (before === "half-open") expect(breaker.state(now)).not.toBe("half-open");
           if (what === "fail") breaker.fail(trial, now);
           if (what === "succeed") breaker.succeed(trial, now);
           if (what === "release") breaker.release(trial);
           if (what === "limit") breaker.pause(trial, now, ms);
           asked = what === "limit" ? Math.max(asked, now + ms) : what === "succeed" ? 0 : asked;
-          if (now < asked) expect(breaker.standing(now)).not.toBe("half-open");
+          if (now < asked) expect(breaker.state(now)).not.toBe("half-open");
           expect(breaker.opensAt - now).toBeLessThanOrEqual(300_000);
-          if (what === "succeed") expect(breaker.standing(now)).toBe("closed");
+          if (what === "succeed") expect(breaker.state(now)).toBe("closed");
         }
       },
     ),
@@ -187,7 +187,7 @@ test("a dead deployment is reached by at most five calls in any half minute", ()
         let now = 0;
         for (const gap of gaps) {
           now += gap;
-          if (!["closed", "half-open"].includes(breaker.standing(now))) continue;
+          if (!["closed", "half-open"].includes(breaker.state(now))) continue;
           failAt(breaker, now);
           reached.push(now);
         }

@@ -61,7 +61,7 @@ const ROWS: readonly Row[] = [
     "upstream",
     undefined,
     met("ECONNRESET", "sent", "stale"),
-    { class: "no-bytes", verdict: "innocent", stale: true },
+    { class: "no-bytes", verdict: "neutral", stale: true },
   ],
   ["reset", "upstream", undefined, met("ECONNRESET", "sent"), { class: "no-bytes", verdict: "failing" }],
   ["protocol", "upstream", undefined, met("EPROTO", "head"), { class: "no-bytes", verdict: "failing" }],
@@ -100,8 +100,8 @@ const ROWS: readonly Row[] = [
   ["400", "invalid-request", 400, { code: "context_length_exceeded" }, { class: "never" }],
   ["404", "not-found", 404, {}, { class: "never", verdict: "healthy" }],
   ["413", "too-large", 413, {}, { class: "never", verdict: "healthy" }],
-  ["cancelled", "cancelled", undefined, {}, { class: "never", verdict: "innocent" }],
-  ["internal", "internal", undefined, {}, { class: "never", verdict: "innocent" }],
+  ["cancelled", "cancelled", undefined, {}, { class: "never", verdict: "neutral" }],
+  ["internal", "internal", undefined, {}, { class: "never", verdict: "neutral" }],
 ];
 
 describe("failures", () => {
@@ -126,6 +126,6 @@ describe("failures", () => {
   test("a call that was given up says nothing of the deployment", () => {
     const call = callWith(undefined);
     call.abort(new GatewayError("cancelled", "x"));
-    expect(readFailure(call.abortReason, call)).toMatchObject({ class: "never", verdict: "innocent" });
+    expect(readFailure(call.abortReason, call)).toMatchObject({ class: "never", verdict: "neutral" });
   });
 });

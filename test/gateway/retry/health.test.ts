@@ -32,31 +32,31 @@ function run(health: Health, model: string, how: ErrorKind | "complete" | "broke
   health.settled(call);
 }
 
-const standing = (health: Health, model: string) => health.outlook(targetOf(model)).standing;
+const stateOf = (health: Health, model: string) => health.outlook(targetOf(model)).state;
 
 test("three failures open it, for this model at this place only, and it is told", () => {
   const told: string[] = [];
   const health = new Health({ onChange: (sentence) => void told.push(sentence), random: () => 0 });
   for (let call = 0; call < 3; call++) run(health, "m", "overloaded");
-  expect([standing(health, "m"), standing(health, "other")]).toEqual(["failing", "closed"]);
-  expect(told).toEqual(["a/eu m fails (500); it is left alone for 5 s where another can answer"]);
+  expect([stateOf(health, "m"), stateOf(health, "other")]).toEqual(["failing", "closed"]);
+  expect(told).toEqual(["a/eu m fails (500); weir skips it for 5 s if another deployment can answer"]);
   run(health, "m", "complete");
-  expect(standing(health, "m")).toBe("closed");
+  expect(stateOf(health, "m")).toBe("closed");
   expect(told[1]).toBe("a/eu m answers again");
 });
 
 test("answers that break in their middle count, clients that leave do not", () => {
   const health = new Health();
   for (let call = 0; call < 9; call++) run(health, "m", "cancelled");
-  expect(standing(health, "m")).toBe("closed");
+  expect(stateOf(health, "m")).toBe("closed");
   for (let call = 0; call < 3; call++) run(health, "m", "broken");
-  expect(standing(health, "m")).toBe("failing");
+  expect(stateOf(health, "m")).toBe("failing");
 });
 
 test("a request that is wrong says nothing bad of the deployment", () => {
   const health = new Health();
   for (let call = 0; call < 9; call++) run(health, "m", "invalid-request");
-  expect(standing(health, "m")).toBe("closed");
+  expect(stateOf(health, "m")).toBe("closed");
 });
 
 test("a refused credential is told once, until it was tried again", () => {
@@ -64,7 +64,7 @@ test("a refused credential is told once, until it was tried again", () => {
   const health = new Health({ onAlert: (sentence) => void alerts.push(sentence) });
   for (let call = 0; call < 5; call++) run(health, "m", "upstream-auth");
   expect(alerts).toEqual([
-    "a/eu refuses its credential or has no funds (500); it is left alone for 300 s where another can answer",
+    "a/eu refuses weir's credential or has no funds (500); weir skips it for 300 s if another deployment can answer",
   ]);
 });
 
@@ -72,8 +72,8 @@ test("names that clients make up do not fill the memory", () => {
   const health = new Health();
   for (let name = 0; name < 5_000; name++)
     for (let call = 0; call < 3; call++) run(health, `m${name}`, "upstream");
-  expect(standing(health, "m4999")).toBe("failing");
-  expect(standing(health, "m0")).toBe("closed");
+  expect(stateOf(health, "m4999")).toBe("failing");
+  expect(stateOf(health, "m0")).toBe("closed");
 });
 
 test("a place with a limit is full, for all models, until a call of any outcome has left", () => {
@@ -101,7 +101,7 @@ test("a place with a limit is full, for all models, until a call of any outcome 
   for (const end of endings) {
     expect(health.isFull(other)).toBe(false);
     const second = enter();
-    expect([health.isFull(other), health.outlook(other).standing]).toEqual([true, "full"]);
+    expect([health.isFull(other), health.outlook(other).state]).toEqual([true, "full"]);
     end(second);
     health.settled(second);
   }

@@ -37,34 +37,34 @@ interface Setting {
   choices: Choice[];
   fallbacks?: Choice[][];
   larger?: Choice[][];
-  standing?: Record<string, Outlook["standing"]>;
+  state?: Record<string, Outlook["state"]>;
   opensAt?: Record<string, number>;
   attempts?: number;
   maybeSent?: boolean;
   key?: string;
-  clientRepeats?: boolean;
+  clientRetries?: boolean;
 }
 
 function walk({
   choices,
   fallbacks = [],
   larger = [],
-  standing = {},
+  state = {},
   opensAt = {},
   attempts = 3,
   maybeSent = true,
   key = "k",
-  clientRepeats = false,
+  clientRetries = false,
 }: Setting): RetryPlan {
   return new RetryPlan({
     plan: { choices, fallbacks, larger },
     affinity: () => key,
     outlook: ({ deployment: { name } }) => ({
-      standing: standing[name] ?? "closed",
+      state: state[name] ?? "closed",
       opensAt: opensAt[name] ?? 0,
     }),
     retries: { attempts, maybeSent },
-    clientRepeats,
+    clientRetries,
     random: () => 0.5,
   });
 }
@@ -89,16 +89,16 @@ const [a, b, c, d] = ["a", "b", "c", "d"].map((name, priority) => place(name, { 
 
 const ORDERS: readonly [why: string, setting: Setting, failure: Failure, order: string[]][] = [
   ["one place: once more after a pause", { choices: [a] }, failed("status"), ["a", "a after 125"]],
-  ["a client that repeats by itself does so", { choices: [a], clientRepeats: true }, failed("status"), ["a"]],
+  ["a client that repeats by itself does so", { choices: [a], clientRetries: true }, failed("status"), ["a"]],
   [
     "but what was not sent costs nothing",
-    { choices: [a], clientRepeats: true },
+    { choices: [a], clientRetries: true },
     failed("not-sent"),
     ["a", "a after 125"],
   ],
   [
     "and it cannot go elsewhere",
-    { choices: [a], fallbacks: [[b]], clientRepeats: true },
+    { choices: [a], fallbacks: [[b]], clientRetries: true },
     failed("status"),
     ["a", "a after 125", "b"],
   ],
@@ -157,43 +157,43 @@ const ORDERS: readonly [why: string, setting: Setting, failure: Failure, order: 
   ],
   [
     "open ones are passed over",
-    { choices: [a, b], standing: { a: "failing" } },
+    { choices: [a, b], state: { a: "failing" } },
     failed("status"),
     ["b", "b after 125"],
   ],
   [
     "all open: the one that opens first, once",
-    { choices: [a, b], standing: { a: "failing", b: "paused" }, opensAt: { a: 9000, b: 5000 } },
+    { choices: [a, b], state: { a: "failing", b: "paused" }, opensAt: { a: 9000, b: 5000 } },
     failed("status"),
     ["b"],
   ],
   [
     "a fallback before one that is open",
-    { choices: [a], fallbacks: [[b]], standing: { a: "failing" } },
+    { choices: [a], fallbacks: [[b]], state: { a: "failing" } },
     failed("status"),
     ["b", "b after 125"],
   ],
   [
     "no more than half are left out, though not first",
-    { choices: [a, b, c], standing: { a: "failing", b: "failing" }, opensAt: { a: 9, b: 5 } },
+    { choices: [a, b, c], state: { a: "failing", b: "failing" }, opensAt: { a: 9, b: 5 } },
     failed("status"),
     ["c", "b"],
   ],
   [
     "where there is no room nobody is sent",
-    { choices: [a, b, c], standing: { a: "full", c: "full" }, opensAt: { a: Infinity, c: Infinity } },
+    { choices: [a, b, c], state: { a: "full", c: "full" }, opensAt: { a: Infinity, c: Infinity } },
     failed("status"),
     ["b", "b after 125"],
   ],
   [
     "one that fails before one that is full",
-    { choices: [a, b], standing: { a: "full", b: "failing" }, opensAt: { a: Infinity, b: 5 } },
+    { choices: [a, b], state: { a: "full", b: "failing" }, opensAt: { a: Infinity, b: 5 } },
     failed("status"),
     ["b"],
   ],
   [
     "a rate limit is no failure that could be overruled",
-    { choices: [a, b, c], standing: { a: "paused", b: "paused" } },
+    { choices: [a, b, c], state: { a: "paused", b: "paused" } },
     failed("status", { repeatable: false }),
     ["c"],
   ],
@@ -211,31 +211,25 @@ describe("the order of attempts", () => {
   });
 
   test("what was passed over is named", () => {
-    const walking = walk({ choices: [a, b], standing: { a: "failing" } });
+    const walking = walk({ choices: [a, b], state: { a: "failing" } });
     walking.first(0);
     expect(walking.skipped).toEqual(["a"]);
   });
 
   test("whatever fails: no more than three attempts, and no place that may have answered is asked again", () => {
     const kinds = fc.constantFrom<FailureClass>("not-sent", "no-bytes", "status", "never", "started");
-    const standings = fc.constantFrom<Outlook["standing"]>(
-      "closed",
-      "half-open",
-      "failing",
-      "paused",
-      "full",
-    );
+    const states = fc.constantFrom<Outlook["state"]>("closed", "half-open", "failing", "paused", "full");
     fc.assert(
       fc.property(
         fc.array(kinds, { minLength: 8, maxLength: 8 }),
-        fc.array(standings, { minLength: 4, maxLength: 4 }),
+        fc.array(states, { minLength: 4, maxLength: 4 }),
         fc.integer({ min: 1, max: 4 }),
         fc.boolean(),
         (failures, [sa, sb, sc, sd], count, withFallback) => {
           const walking = walk({
             choices: [a, b, c].slice(0, count),
             fallbacks: withFallback ? [[d]] : [],
-            standing: { a: sa!, b: sb!, c: sc!, d: sd! },
+            state: { a: sa!, b: sb!, c: sc!, d: sd! },
           });
           const doubled = new Set<string>();
           let step: ReturnType<RetryPlan["next"]> = walking.first(0);
@@ -306,26 +300,26 @@ describe("pauses", () => {
 });
 
 describe("the budget", () => {
-  /** How many places there are now. */
-  function places(budget: RetryBudget, waitMs: number): number {
+  /** How many slots there are now. */
+  function slots(budget: RetryBudget, waitMs: number): number {
     const taken: RetrySlot[] = [];
-    for (let place = budget.take(waitMs); place; place = budget.take(waitMs)) taken.push(place);
-    for (const place of taken) budget.give(place);
+    for (let slot = budget.take(waitMs); slot; slot = budget.take(waitMs)) taken.push(slot);
+    for (const slot of taken) budget.release(slot);
     return taken.length;
   }
 
   test("a fifth of what runs, and never less than three", () => {
     const budget = new RetryBudget();
-    expect(places(budget, 0)).toBe(3);
+    expect(slots(budget, 0)).toBe(3);
     for (let call = 0; call < 100; call++) budget.enter();
-    expect(places(budget, 0)).toBe(20);
+    expect(slots(budget, 0)).toBe(20);
     for (let call = 0; call < 90; call++) budget.leave();
-    expect(places(budget, 0)).toBe(3);
+    expect(slots(budget, 0)).toBe(3);
   });
 
-  test("those that wait long take no place from those that go elsewhere at once", () => {
+  test("those that wait long take no slot from those that go elsewhere at once", () => {
     const budget = new RetryBudget();
     while (budget.take(20_000));
-    expect([places(budget, 20_000), places(budget, 100)]).toEqual([0, 3]);
+    expect([slots(budget, 20_000), slots(budget, 100)]).toEqual([0, 3]);
   });
 });

@@ -1,7 +1,54 @@
-/** The chat-completions format (`POST /v1/chat/completions`): OpenAI's wire language, and most other vendors' too. */
+/** The chat-completions format (`POST /v1/chat/completions`), which OpenAI and most other vendors speak. */
 import type { ClientCodec, Format, UpstreamCodec } from "../../core/format.ts";
-import { client } from "./client.ts";
-import { upstream } from "./upstream.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { decodeError } from "../shared/upstream-error.ts";
+import { encodeAnswer, encodeStream } from "./client/answer.ts";
+import { checkRequest } from "./client/check.ts";
+import { encodeError, encodeStreamError } from "./client/errors.ts";
+import { decodeRequest } from "./client/request.ts";
+import { ChatCompletionsRequest } from "./schema.ts";
+import { decodeAnswer, decodeStream } from "./upstream/answer.ts";
+import { isErrorBody } from "./upstream/errors.ts";
+import { encodeRequest } from "./upstream/request.ts";
+import { watch } from "./upstream/watch.ts";
+import { usageRequest } from "./usage.ts";
+
+/** Removes the symbols of TypeBox, which the OpenAPI document must not contain. */
+const schema = JSON.parse(JSON.stringify(ChatCompletionsRequest)) as JsonObject;
+
+const client: ClientCodec = {
+  path: "/v1/chat/completions",
+  schema,
+  checkRequest,
+  decodeRequest,
+  encodeAnswer,
+  encodeStream,
+  encodeError,
+  encodeStreamError,
+  // An SSE comment: the OpenAI SDK parses the data of every named event as JSON.
+  heartbeat: ": keepalive\n\n",
+};
+
+const upstream: UpstreamCodec = {
+  encodeRequest,
+  decodeAnswer,
+  decodeStream,
+  decodeError,
+  isErrorBody,
+  watch,
+  usageRequest,
+  // Credentials, organisation and project ids are not forwarded.
+  requestHeaders: ["openai-beta", "x-client-request-id"],
+  answerHeaders: [
+    "x-ratelimit-*",
+    "openai-processing-ms",
+    "openai-version",
+    "openai-model",
+    "retry-after",
+    "retry-after-ms",
+    "x-should-retry",
+  ],
+};
 
 export const chatCompletionsFormat: Format & { client: ClientCodec; upstream: UpstreamCodec } = {
   id: "chat-completions",

@@ -3,8 +3,28 @@
  * canonical buckets are disjoint.
  */
 import type { Usage } from "../../core/events.ts";
+import type { Frame, UsageRequest } from "../../core/format.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
-import { isObject } from "../../core/json.ts";
+import { isObject, parseJson } from "../../core/json.ts";
+
+/**
+ * A stream contains token counts only if the request asks for them with `stream_options.include_usage`. They come in one
+ * more chunk after the last choice, with `usage` and an empty list of choices
+ * (https://platform.openai.com/docs/api-reference/chat/create#chat-create-stream_options).
+ */
+export const usageRequest: UsageRequest = {
+  member: "stream_options",
+  ask(given: Json | undefined): Json | undefined {
+    const options = isObject(given) ? given : {};
+    return options.include_usage === true ? undefined : { ...options, include_usage: true };
+  },
+  isAnswer(frame: Frame): boolean {
+    const chunk = parseJson(frame.data);
+    return (
+      isObject(chunk) && isObject(chunk.usage) && Array.isArray(chunk.choices) && chunk.choices.length === 0
+    );
+  },
+};
 
 /** The `usage` member of an answer or of the last chunk. */
 export function encodeUsage(usage: Usage): JsonObject {

@@ -1,26 +1,72 @@
-/** The Messages format (`POST /v1/messages`), a wire language; Anthropic is one company that speaks it. */
+/** The Messages format (`POST /v1/messages`). Anthropic defined it; several other vendors speak it too. */
 import type { ClientCodec, Format, UpstreamCodec } from "../../core/format.ts";
-import { createMessagesClient } from "./client.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { decodeError } from "../shared/upstream-error.ts";
+import { encodeAnswer, encodeStream } from "./client/answer.ts";
 import type { SystemTurns } from "./client/check.ts";
-import { messagesUpstream } from "./upstream.ts";
+import { checkRequest } from "./client/check.ts";
+import { encodeError, encodeStreamError } from "./client/errors.ts";
+import { decodeRequest } from "./client/request.ts";
+import { MessagesRequest } from "./schema.ts";
+import { decodeAnswer, decodeStream } from "./upstream/answer.ts";
+import { isErrorBody } from "./upstream/errors.ts";
+import { encodeRequest } from "./upstream/request.ts";
+import { withoutSealed } from "./upstream/sealed.ts";
+import { watch } from "./upstream/watch.ts";
+
+/** Removes the symbols of TypeBox, which the OpenAPI document must not contain. */
+const schema = JSON.parse(JSON.stringify(MessagesRequest)) as JsonObject;
+
+function createClient(systemTurns: SystemTurns): ClientCodec {
+  return {
+    path: "/v1/messages",
+    countPath: "/v1/messages/count_tokens",
+    clientHeaders: ["anthropic-version", "anthropic-beta", "anthropic-dangerous-direct-browser-access"],
+    schema,
+    checkRequest: (body) => checkRequest(body, systemTurns),
+    decodeRequest,
+    encodeAnswer,
+    encodeStream,
+    encodeError,
+    encodeStreamError,
+    heartbeat: 'event: ping\ndata: {"type": "ping"}\n\n',
+  };
+}
+
+const upstream: UpstreamCodec = {
+  encodeRequest,
+  decodeAnswer,
+  decodeStream,
+  decodeError,
+  isErrorBody,
+  withoutSealed,
+  watch,
+  // Credentials are not forwarded.
+  requestHeaders: ["anthropic-version", "anthropic-beta", "x-app"],
+  // Ids of organisations and workspaces are not forwarded.
+  answerHeaders: [
+    "anthropic-ratelimit-*",
+    "anthropic-priority-*",
+    "anthropic-fast-*",
+    "retry-after",
+    "retry-after-ms",
+    "x-should-retry",
+  ],
+};
 
 export interface MessagesOptions {
   /**
-   * `accept`: `role: "system"` may stand in the conversation, though never first, as Claude Code sends it.
-   * `reject`: it is refused everywhere. Default `accept`.
+   * `accept` (default): messages with `role: "system"` are allowed anywhere but first, as Claude Code sends them.
+   * `reject`: they are refused everywhere.
    */
   systemTurns?: SystemTurns;
 }
 
-/** The format with its options; `messagesFormat` has the defaults. */
+/** Creates the format with these options; `messagesFormat` has the defaults. */
 export function createMessagesFormat(
   options: MessagesOptions = {},
 ): Format & { client: ClientCodec; upstream: UpstreamCodec } {
-  return {
-    id: "messages",
-    client: createMessagesClient(options.systemTurns ?? "accept"),
-    upstream: messagesUpstream,
-  };
+  return { id: "messages", client: createClient(options.systemTurns ?? "accept"), upstream };
 }
 
 export const messagesFormat = createMessagesFormat();

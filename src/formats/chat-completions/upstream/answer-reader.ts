@@ -12,7 +12,7 @@ import { mergeUsage, NO_USAGE } from "../../../core/events.ts";
 import { AnswerIds } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
-import { decodeFinishReason, isFailure, readFinishReason } from "../finish-reason.ts";
+import { decodeFinishReason, isFailure, readFinishReason } from "../finish.ts";
 import { sealMembers } from "../reasoning.ts";
 import { readUsage, settleUsage } from "../usage.ts";
 import { readCitations, readContent, readReasoning, type ReasoningSeal } from "./delta.ts";

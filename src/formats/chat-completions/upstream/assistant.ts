@@ -4,9 +4,8 @@ import type { JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { toolInputText } from "../../shared/tool-input.ts";
 import { openMembers } from "../reasoning.ts";
-import { type EncodeContext, FORMAT } from "./context.ts";
-import { blockPath, inputPath } from "./losses.ts";
-import { isBlank } from "./parts.ts";
+import { type EncodeContext, FORMAT, isBlank } from "./content.ts";
+import { blockPath, inputPath } from "./paths.ts";
 
 /** A turn and where it stood. */
 export interface PlacedTurn {

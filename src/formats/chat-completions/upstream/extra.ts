@@ -5,7 +5,7 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { getOwn } from "../../../core/own.ts";
 import { takesSampling } from "../models.ts";
-import { type EncodeContext, FORMAT } from "./context.ts";
+import { type EncodeContext, FORMAT } from "./content.ts";
 
 /** Fields only models take that sample freely. */
 const SAMPLING: ReadonlySet<string> = new Set(["frequency_penalty", "presence_penalty", "logit_bias"]);

@@ -7,10 +7,9 @@ import { ID_RULES, ToolIds } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { Traits } from "../../../core/provider.ts";
 import { encodeAssistant, type PlacedTurn } from "./assistant.ts";
-import { blockPath, resultPath, turnPaths } from "./losses.ts";
-import type { EncodeContext } from "./context.ts";
-import { contentOf, encodePart, isBlank, textPart } from "./parts.ts";
-import { encodeResult } from "./results.ts";
+import { blockPath, resultPath, turnPaths } from "./paths.ts";
+import { contentOf, type EncodeContext, encodePart, isBlank, textPart } from "./content.ts";
+import { encodeResult } from "./tool-results.ts";
 
 /** @param instruction a sentence of the gateway's own that has to stand in the system prompt. */
 export function encodeMessages(

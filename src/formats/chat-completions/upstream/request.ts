@@ -7,13 +7,14 @@ import { invalidRequest } from "../../../core/error.ts";
 import { getOwn } from "../../../core/own.ts";
 import type { MaxTokensField, Traits } from "../../../core/provider.ts";
 import { modelFacts, takesSampling } from "../models.ts";
-import { type EncodeContext, FORMAT } from "./context.ts";
+import { type EncodeContext, FORMAT } from "./content.ts";
 import { encodeExtra } from "./extra.ts";
-import { fieldPath, turnPaths } from "./losses.ts";
+import { fieldPath, turnPaths } from "./paths.ts";
 import { encodeMessages } from "./messages.ts";
-import { splitStop } from "./stop.ts";
+import { splitStop } from "./stop-sequences.ts";
 import { encodeTools, toolNames } from "./tools.ts";
-import { encodeAnswerFormat, encodeEffort } from "./wishes.ts";
+import { encodeAnswerFormat } from "./answer-format.ts";
+import { encodeEffort } from "./reasoning.ts";
 
 /**
  * Writes the body. The messages stand last, so that a longer conversation begins with the bytes of the shorter one.

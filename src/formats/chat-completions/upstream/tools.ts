@@ -2,8 +2,8 @@
 import type { ChatRequest, Tool, ToolChoice } from "../../../core/chat.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import type { JsonObject } from "../../../core/json.ts";
-import { type EncodeContext, FORMAT } from "./context.ts";
-import { fieldPath } from "./losses.ts";
+import { type EncodeContext, FORMAT } from "./content.ts";
+import { fieldPath } from "./paths.ts";
 
 /** All names of tools in a request: declared, chosen, and called in its history. */
 export function toolNames({ tools, toolChoice, turns }: ChatRequest): string[] {

@@ -6,7 +6,7 @@ import type { JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { ToolInputStream } from "../../shared/tool-input.ts";
 import { NATIVE_ORIGIN, sealRedacted, sealSignature } from "../reasoning.ts";
-import { FORMAT } from "./blocks.ts";
+import { FORMAT } from "./content.ts";
 
 /** Writes one block. `open` is called when it becomes live, `write` for each piece, `close` once. */
 export interface BlockWriter {

@@ -5,8 +5,8 @@ import { GatewayError } from "../../../core/error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
 import { list, number, text } from "../../shared/read.ts";
-import type { Lose } from "./blocks.ts";
-import { decodeCache, decodeContent, FORMAT } from "./blocks.ts";
+import type { Lose } from "./content.ts";
+import { decodeCache, decodeContent, FORMAT } from "./content.ts";
 import { decodeToolChoice, decodeTools, isToolChange } from "./tools.ts";
 
 /** Top-level fields with a canonical place; the rest travels in `extra.messages`. */

@@ -3,7 +3,7 @@ import type { Tool, ToolChoice } from "../../../core/chat.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
-import { decodeCache, FORMAT } from "./blocks.ts";
+import { decodeCache, FORMAT } from "./content.ts";
 
 /** Members with a canonical place; the others travel in `value`. */
 const CANONICAL = new Set(["name", "description", "input_schema", "strict", "type", "cache_control"]);

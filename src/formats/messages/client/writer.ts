@@ -11,7 +11,7 @@ import { mergeUsage, NO_USAGE } from "../../../core/events.ts";
 import { estimateTokens } from "../../../core/estimate.ts";
 import { AnswerIds, sha256 } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
-import { encodeStopReason } from "../stop-reason.ts";
+import { encodeStopReason } from "../finish.ts";
 import { encodeTotals, encodeUsage } from "../usage.ts";
 import type { BlockWriter, Tally } from "./block-writers.ts";
 import { createBlockWriter } from "./block-writers.ts";

@@ -2,8 +2,8 @@
 import type { Call } from "../../../core/call.ts";
 import type { AnswerFormat, ChatRequest } from "../../../core/chat.ts";
 import type { JsonObject } from "../../../core/json.ts";
-import type { ModelFacts } from "../catalogue.ts";
-import { modelFacts } from "../catalogue.ts";
+import type { ModelFacts } from "../models.ts";
+import { modelFacts } from "../models.ts";
 import { fieldPath } from "./paths.ts";
 import type { Sanitised } from "./sanitise.ts";
 import { flattenRoot, sanitiseSchema } from "./sanitise.ts";

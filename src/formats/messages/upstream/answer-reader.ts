@@ -7,7 +7,7 @@ import { AnswerIds } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { text } from "../../shared/read.ts";
-import { decodeStopReason } from "../stop-reason.ts";
+import { decodeStopReason } from "../finish.ts";
 import { decodeUsage } from "../usage.ts";
 import { malformed } from "./errors.ts";
 import type { BlockReader, Emit } from "./block-readers.ts";

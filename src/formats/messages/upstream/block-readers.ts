@@ -6,10 +6,10 @@ import { isObject } from "../../../core/json.ts";
 import { text } from "../../shared/read.ts";
 import { readToolInput } from "../../shared/tool-input.ts";
 import { WrappedInput } from "../../shared/wrapped-input.ts";
-import { modelFacts } from "../catalogue.ts";
+import { modelFacts } from "../models.ts";
 import { malformed } from "./errors.ts";
 import { isAnswerTool } from "./answer-format.ts";
-import { FORMAT, reasoningOrigin } from "./blocks.ts";
+import { FORMAT, reasoningOrigin } from "./content.ts";
 
 /** Reads one block. `grow` takes a delta, `end` comes once. */
 export interface BlockReader {

@@ -3,8 +3,8 @@ import type { Call } from "../../../core/call.ts";
 import type { CacheMark, ChatRequest } from "../../../core/chat.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
-import type { ModelFacts } from "../catalogue.ts";
-import { FORMAT } from "./blocks.ts";
+import type { ModelFacts } from "../models.ts";
+import { FORMAT } from "./content.ts";
 
 /** Most marks of a request. */
 const MAX_MARKS = 4;

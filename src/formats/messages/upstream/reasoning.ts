@@ -2,8 +2,8 @@
 import type { Call } from "../../../core/call.ts";
 import type { ChatRequest, ReasoningOptions } from "../../../core/chat.ts";
 import type { JsonObject } from "../../../core/json.ts";
-import type { ModelFacts } from "../catalogue.ts";
-import { FORMAT } from "./blocks.ts";
+import type { ModelFacts } from "../models.ts";
+import { FORMAT } from "./content.ts";
 import { fieldPath } from "./paths.ts";
 
 export interface EncodedReasoning {

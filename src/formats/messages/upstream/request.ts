@@ -4,32 +4,32 @@ import type { ChatRequest } from "../../../core/chat.ts";
 import { maskUser, ToolNames } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
-import type { ModelFacts } from "../catalogue.ts";
-import { defaultMaxTokens, modelFacts } from "../catalogue.ts";
-import type { Encoding } from "./blocks.ts";
-import { FORMAT } from "./blocks.ts";
+import type { ModelFacts } from "../models.ts";
+import { defaultMaxTokens, modelFacts } from "../models.ts";
+import type { EncodeContext } from "./content.ts";
+import { FORMAT } from "./content.ts";
 import { placeCacheMarks } from "./caching.ts";
-import { checkChatOnly } from "./chat-only.ts";
+import { checkExtra } from "./extra.ts";
 import { fieldPath } from "./paths.ts";
 import type { EncodedReasoning } from "./reasoning.ts";
 import { encodeReasoning } from "./reasoning.ts";
 import { bindAnswer } from "./answer-format.ts";
 import { encodeTools, isForced } from "./tools.ts";
-import type { Draft } from "./draft.ts";
-import { encodeTurns, endWithUser, finishDraft } from "./turns.ts";
+import type { Draft } from "./tool-results.ts";
+import { encodeTurns, endWithUser, finishDraft } from "./messages.ts";
 
 /**
  * Writes the body and records on the call what is not carried over as it was.
  * @throws GatewayError `invalid-request` for what the format cannot express and the caller cannot do without.
  */
 export function encodeRequest(request: ChatRequest, call: Call): JsonObject {
-  checkChatOnly(request, call);
+  checkExtra(request, call);
   const model = call.target?.model ?? request.model;
   const facts = modelFacts(model);
   const maxTokens = encodeMaxTokens(request.maxTokens, facts, call);
-  const encoding: Encoding = { call, facts, bound: request.answerFormat?.type === "json-schema" };
+  const context: EncodeContext = { call, facts, bound: request.answerFormat?.type === "json-schema" };
   const names = new ToolNames(namesIn(request), call.toolNames);
-  const turns = encodeTurns(request, names, encoding);
+  const turns = encodeTurns(request, names, context);
   const { tools, choice, sentence } = encodeTools(request, names, facts, call);
   const answer = bindAnswer(request, tools.length > 0, facts, call);
   const wished = encodeReasoning(request, turns.effort, maxTokens, facts, call);
@@ -40,7 +40,7 @@ export function encodeRequest(request: ChatRequest, call: Call): JsonObject {
     call,
   );
   const thinks = isOn(reasoning, facts);
-  const messages = endWithUser(turns.messages, facts.prefill && !thinks && !encoding.bound, encoding);
+  const messages = endWithUser(turns.messages, facts.prefill && !thinks && !context.bound, context);
   const system = [...turns.system, ...sentences(sentence, answer.sentence)];
   const extra = request.extra[FORMAT] ?? {};
 

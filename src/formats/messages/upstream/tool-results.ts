@@ -4,9 +4,23 @@
  */
 import type { Call } from "../../../core/call.ts";
 import { ID_RULES, ToolIds } from "../../../core/ids.ts";
-import type { Json } from "../../../core/json.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
-import type { Draft, DraftBlock } from "./draft.ts";
+
+/** A message of the request before it is finished. */
+export interface Draft {
+  role: "system" | "user" | "assistant";
+  blocks: DraftBlock[];
+  path: string;
+  effort?: string;
+}
+
+export interface DraftBlock {
+  wire: JsonObject;
+  path: string;
+  /** Of a call or a result: the id as the client knows it, and the name of the function. */
+  tool?: { id: string; name: string };
+}
 
 const NO_RESULT = "no result was provided";
 

@@ -5,8 +5,8 @@ import { invalidRequest } from "../../../core/error.ts";
 import type { ToolNames } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
-import type { ModelFacts } from "../catalogue.ts";
-import { FORMAT } from "./blocks.ts";
+import type { ModelFacts } from "../models.ts";
+import { FORMAT } from "./content.ts";
 import { toolPath } from "./paths.ts";
 import { flattenRoot, sanitiseSchema } from "./sanitise.ts";
 

@@ -3,7 +3,7 @@ import { mergeUsage, NO_USAGE } from "../../../core/events.ts";
 import type { Frame, StreamSummary, StreamObserver } from "../../../core/format.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
-import { decodeStopReason } from "../stop-reason.ts";
+import { decodeStopReason } from "../finish.ts";
 import { decodeUsage } from "../usage.ts";
 import { decodeErrorBody } from "../../shared/upstream-error.ts";
 

@@ -4,10 +4,10 @@ import { invalidRequest } from "../../../core/error.ts";
 import type { ToolNames } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { readToolInput } from "../../shared/tool-input.ts";
-import type { Encoding } from "./blocks.ts";
-import { encodeBlock, FORMAT, textBlock } from "./blocks.ts";
+import type { EncodeContext } from "./content.ts";
+import { encodeBlock, FORMAT, textBlock } from "./content.ts";
 import { inputPath, TurnPaths } from "./paths.ts";
-import type { Draft, DraftBlock } from "./draft.ts";
+import type { Draft, DraftBlock } from "./tool-results.ts";
 import { pairToolResults } from "./tool-results.ts";
 
 export interface EncodedTurns {
@@ -23,9 +23,9 @@ const CONTINUE = "(continue)";
 const EMPTY = "(empty)";
 
 /** @throws GatewayError `invalid-request` when nothing but a system prompt is left. */
-export function encodeTurns(request: ChatRequest, names: ToolNames, encoding: Encoding): EncodedTurns {
-  const paths = new TurnPaths(request, encoding.call);
-  const drafts = request.turns.map((turn, index) => encodeTurn(turn, index, paths, names, encoding));
+export function encodeTurns(request: ChatRequest, names: ToolNames, context: EncodeContext): EncodedTurns {
+  const paths = new TurnPaths(request, context.call);
+  const drafts = request.turns.map((turn, index) => encodeTurn(turn, index, paths, names, context));
   const headLength = drafts.findIndex(({ role }) => role !== "system");
   const head = headLength < 0 ? drafts : drafts.slice(0, headLength);
   const body = headLength < 0 ? [] : drafts.slice(headLength);
@@ -33,8 +33,8 @@ export function encodeTurns(request: ChatRequest, names: ToolNames, encoding: En
     throw invalidRequest("messages: at least one non-system message is required.", "messages");
   const filled = withoutBlanks(body);
   if (filled.every(({ role }) => role === "system")) filled.push(userText(EMPTY, body[0]!.path));
-  const placed = placeSystemTurns(filled, encoding);
-  const messages = beginWithUser(merge(pairToolResults(merge(placed), encoding.call)), encoding);
+  const placed = placeSystemTurns(filled, context);
+  const messages = beginWithUser(merge(pairToolResults(merge(placed), context.call)), context);
   return {
     system: head.flatMap(({ blocks }) => blocks.map(({ wire }) => wire)),
     messages,
@@ -56,7 +56,7 @@ function encodeTurn(
   index: number,
   paths: TurnPaths,
   names: ToolNames,
-  encoding: Encoding,
+  context: EncodeContext,
 ): Draft {
   const blocks = turn.blocks.flatMap((block, blockIndex): DraftBlock[] => {
     const path = paths.block(turn, index, blockIndex);
@@ -65,13 +65,13 @@ function encodeTurn(
         type: "tool_use",
         id: block.id,
         name: names.send(block.name),
-        input: encodeInput(block, path, encoding),
+        input: encodeInput(block, path, context),
         ...(block.cache && { cache_control: { type: "ephemeral", ...block.cache } }),
       };
       return [{ wire, path, tool: { id: block.id, name: block.name } }];
     }
     if (block.type === "tool-result") {
-      const content = block.blocks.flatMap((inner) => encodeBlock(inner, path, encoding));
+      const content = block.blocks.flatMap((inner) => encodeBlock(inner, path, context));
       const wire: JsonObject = {
         type: "tool_result",
         tool_use_id: block.id,
@@ -82,14 +82,14 @@ function encodeTurn(
       return [{ wire, path, tool: { id: block.id, name: block.name ?? "" } }];
     }
     if (turn.role === "system" && !SYSTEM_BLOCKS.has(block.type)) {
-      encoding.call.reportLoss("dropped", path, "a system prompt is text");
+      context.call.reportLoss("dropped", path, "a system prompt is text");
       return [];
     }
     if (turn.role === "assistant" && isUnreadable(block)) {
-      encoding.call.reportLoss("dropped", path, "a block this format does not know");
+      context.call.reportLoss("dropped", path, "a block this format does not know");
       return [];
     }
-    return encodeBlock(block, path, encoding).map((wire) => ({ wire, path }));
+    return encodeBlock(block, path, context).map((wire) => ({ wire, path }));
   });
   return { role: turn.role, blocks, path: paths.turn(index), effort: turn.effort };
 }
@@ -99,7 +99,7 @@ function isUnreadable(block: Block): boolean {
 }
 
 /** The arguments as the object the format demands. */
-function encodeInput({ input, kind }: ToolCallBlock, path: string, { call }: Encoding): Json {
+function encodeInput({ input, kind }: ToolCallBlock, path: string, { call }: EncodeContext): Json {
   if (kind === "custom") return { input };
   const { value, repair } = readToolInput(input);
   if (repair !== undefined) call.reportLoss("repaired", inputPath(path, call), repair);
@@ -131,7 +131,7 @@ function withoutBlanks(drafts: readonly Draft[]): Draft[] {
 }
 
 /** A system turn stays one where model and place allow it; else the user says it, marked as a reminder. */
-function placeSystemTurns(drafts: readonly Draft[], { facts, call }: Encoding): Draft[] {
+function placeSystemTurns(drafts: readonly Draft[], { facts, call }: EncodeContext): Draft[] {
   const before = neighbours(drafts);
   const after = neighbours([...drafts].reverse()).reverse();
   return drafts.map((draft, index) => {
@@ -175,7 +175,7 @@ export function merge(drafts: readonly Draft[]): Draft[] {
   return merged;
 }
 
-function beginWithUser(drafts: Draft[], { call }: Encoding): Draft[] {
+function beginWithUser(drafts: Draft[], { call }: EncodeContext): Draft[] {
   const [first] = drafts;
   if (!first || first.role === "user") return drafts;
   call.reportLoss("synthesized", first.path, "a user message in front");
@@ -190,7 +190,7 @@ function userText(text: string, path: string): Draft {
  * A last message of the assistant is a beginning to be continued: kept for models that continue one, else the user asks to
  * go on. A turn the vendor itself paused ends in a server tool's block and goes back as it is.
  */
-export function endWithUser(drafts: Draft[], keepPrefill: boolean, { call }: Encoding): Draft[] {
+export function endWithUser(drafts: Draft[], keepPrefill: boolean, { call }: EncodeContext): Draft[] {
   const last = drafts.at(-1);
   if (last?.role !== "assistant") return drafts;
   const end = last.blocks.at(-1);

@@ -8,9 +8,8 @@ import { AnswerIds } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { ToolInputStream } from "../../shared/tool-input.ts";
 import { WrappedInput } from "../../shared/wrapped-input.ts";
-import { encodeFinishReason, refusalOf } from "../finish-reason.ts";
+import { encodeFinishReason, refusalOf } from "../finish.ts";
 import { encryptedDetail, textDetail } from "../reasoning.ts";
-import { CallOrder } from "./call-order.ts";
 
 /** The members of a choice besides its index and message. */
 export interface ChoiceEnd {
@@ -207,4 +206,46 @@ function annotation({ url, title }: Citation, start: number, end: number): JsonO
     type: "url_citation",
     url_citation: { start_index: start, end_index: end, title: title ?? "", url },
   };
+}
+
+/**
+ * Writes one call at a time. Calls may overlap in the canonical events, but the SDK takes the first fragment of the next
+ * call as the end of the one before, and parses its arguments then (`openai` 7.55, strict tools).
+ */
+class CallOrder {
+  /** The call that is being written. */
+  #current: number | undefined;
+  /** What came for other calls meanwhile, in the order of their start. */
+  readonly #waiting = new Map<number, ChatEvent[]>();
+
+  /** The events that may be written now. */
+  push(event: ChatEvent): ChatEvent[] {
+    const index = "index" in event ? event.index : undefined;
+    if (index === undefined) return [event];
+    if (this.#current === undefined) return this.#pass(event, index);
+    if (this.#current === index) return event.type === "block-end" ? this.#next(event) : [event];
+    const waiting = this.#waiting.get(index);
+    if (waiting) waiting.push(event);
+    else this.#waiting.set(index, [event]);
+    return [];
+  }
+
+  #pass(event: ChatEvent, index: number): ChatEvent[] {
+    if (event.type === "block-start" && event.block.type === "tool-call") this.#current = index;
+    return [event];
+  }
+
+  /** The current call has ended: what waited for it follows, up to a call that has not ended yet. */
+  #next(end: ChatEvent): ChatEvent[] {
+    const events = [end];
+    this.#current = undefined;
+    for (const [index, waiting] of this.#waiting) {
+      this.#waiting.delete(index);
+      events.push(...waiting);
+      if (waiting.at(-1)?.type === "block-end") continue;
+      this.#current = index;
+      break;
+    }
+    return events;
+  }
 }

@@ -1,8 +1,7 @@
 /** A tool result → its tool message, and what cannot stand in one (src/formats/README.md#tool-results). */
 import type { Block, ToolResultBlock } from "../../../core/chat.ts";
 import type { JsonObject } from "../../../core/json.ts";
-import type { EncodeContext } from "./context.ts";
-import { contentOf, encodePart, textPart } from "./parts.ts";
+import { contentOf, type EncodeContext, encodePart, textPart } from "./content.ts";
 
 /** What stands before the text of a failed result: the format has no member for it. */
 const FAILED = "[tool error] ";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { defaultMaxTokens, modelFacts } from "../../../src/formats/messages/catalogue.ts";
+import { defaultMaxTokens, modelFacts } from "../../../src/formats/messages/models.ts";
 
 const NAMES: [string, string][] = [
   ["claude-opus-4-5-20251101", "claude-opus-4-5"],

@@ -8,7 +8,7 @@ import { isObject } from "../../core/json.ts";
  * The refusal of a part that the model would not see: its answer would be about something else.
  * @param path of the part in the client's request @param model as the client named it
  */
-export function unseenPart({ value }: ForeignBlock, path: string, model: string): GatewayError {
+export function unsupportedContent({ value }: ForeignBlock, path: string, model: string): GatewayError {
   const type = isObject(value) && typeof value.type === "string" ? value.type : "unknown";
   const word = type.slice(0, 64).replace(/[^\w.-]/g, "?");
   return invalidRequest(

@@ -1,10 +1,25 @@
 /** Canonical blocks → content of chat-completions messages. */
+import type { Call } from "../../../core/call.ts";
 import type { Block, CacheMark, DocumentBlock, ForeignBlock, ImageBlock } from "../../../core/chat.ts";
 import { invalidRequest } from "../../../core/error.ts";
+import type { ToolNames } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { decodeBase64Text, isTextMediaType, writeDataUri } from "../../../core/media.ts";
-import { unseenPart } from "../../shared/unseen-part.ts";
-import { type EncodeContext, FORMAT } from "./context.ts";
+import type { Traits } from "../../../core/provider.ts";
+import { unsupportedContent } from "../../shared/unsupported-content.ts";
+import type { ModelFacts } from "../models.ts";
+
+export const FORMAT = "chat-completions";
+
+/** What encoding a request depends on besides the request. */
+export interface EncodeContext {
+  call: Call;
+  /** Name of the provider that gets the request. */
+  provider: string;
+  traits: Traits;
+  facts: ModelFacts | undefined;
+  names: ToolNames;
+}
 
 /** The parts of a block of user content; none when it says nothing. `path` is where it stood, for losses and errors. */
 export function encodePart(block: Block, path: string, context: EncodeContext): JsonObject[] {
@@ -145,7 +160,7 @@ function encodeForeign(block: ForeignBlock, path: string, context: EncodeContext
   const { call } = context;
   if (block.format === FORMAT && isPart(block.value)) return [block.value];
   if (block.instead) return encodePart(block.instead, path, context);
-  if (block.text === undefined) throw unseenPart(block, path, call.model);
+  if (block.text === undefined) throw unsupportedContent(block, path, call.model);
   if (isBlank(block.text)) {
     call.reportLoss("dropped", path, "blank in the words of this format");
     return [];

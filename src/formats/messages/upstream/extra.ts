@@ -42,7 +42,7 @@ const TOLD: ReadonlyMap<string, (value: Json) => boolean> = new Map(
  * Looks through what only chat-completions knows of a request.
  * @throws GatewayError `invalid-request`, code `unsupported_value`, naming a field that cannot be left out.
  */
-export function checkChatOnly(request: ChatRequest, call: Call): void {
+export function checkExtra(request: ChatRequest, call: Call): void {
   for (const [field, value] of Object.entries(request.extra["chat-completions"] ?? {})) {
     if (value == null) continue;
     const reason = REFUSED.get(field)?.(value);

@@ -11,14 +11,14 @@ import type {
 import { invalidRequest } from "../../../core/error.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { decodeBase64Text, identifyMedia, isTextMediaType } from "../../../core/media.ts";
-import type { ModelFacts } from "../catalogue.ts";
-import { unseenPart } from "../../shared/unseen-part.ts";
+import type { ModelFacts } from "../models.ts";
+import { unsupportedContent } from "../../shared/unsupported-content.ts";
 import { NATIVE_ORIGIN } from "../reasoning.ts";
 
 export const FORMAT = "messages";
 
-/** What encoding needs to know besides the block. */
-export interface Encoding {
+/** What context needs to know besides the block. */
+export interface EncodeContext {
   call: Call;
   facts: ModelFacts;
   /** The answer is bound to a schema, which citations exclude. */
@@ -34,28 +34,28 @@ export function textBlock(text: string): JsonObject[] {
  * The wire form of one block that is neither a call nor a result; several, or none where it cannot be shown.
  * @throws GatewayError `invalid-request` for what this format cannot carry and an answer cannot do without.
  */
-export function encodeBlock(block: Block, path: string, encoding: Encoding): JsonObject[] {
-  const blocks = encodeContent(block, path, encoding);
+export function encodeBlock(block: Block, path: string, context: EncodeContext): JsonObject[] {
+  const blocks = encodeContent(block, path, context);
   const last = blocks.at(-1);
   if (last && "cache" in block && block.cache) last.cache_control = { type: "ephemeral", ...block.cache };
   return blocks;
 }
 
-function encodeContent(block: Block, path: string, encoding: Encoding): JsonObject[] {
+function encodeContent(block: Block, path: string, context: EncodeContext): JsonObject[] {
   switch (block.type) {
     case "text":
     case "refusal":
       return textBlock(block.text);
     case "image":
-      return encodeImage(block, path, encoding);
+      return encodeImage(block, path, context);
     case "document":
-      return encodeDocument(block, path, encoding);
+      return encodeDocument(block, path, context);
     case "reasoning":
-      return encodeReasoning(block, path, encoding);
+      return encodeReasoning(block, path, context);
     case "audio":
-      throw refused(path, "audio input cannot be read", encoding);
+      throw refused(path, "audio input cannot be read", context);
     case "foreign":
-      return encodeForeign(block, path, encoding);
+      return encodeForeign(block, path, context);
     case "tool-call":
     case "tool-result":
       return [];
@@ -66,27 +66,27 @@ function encodeContent(block: Block, path: string, encoding: Encoding): JsonObje
  * Its own blocks as they are; others as the block they stand for, or in their plain-text reading.
  * @throws GatewayError for a block the model would not see
  */
-function encodeForeign(block: ForeignBlock, path: string, encoding: Encoding): JsonObject[] {
+function encodeForeign(block: ForeignBlock, path: string, context: EncodeContext): JsonObject[] {
   if (block.format === FORMAT) return [{ ...(block.value as JsonObject) }];
-  if (block.instead) return encodeContent(block.instead, path, encoding);
-  if (block.text === undefined) throw unseenPart(block, path, encoding.call.model);
-  encoding.call.reportLoss("converted", path, "written as text");
+  if (block.instead) return encodeContent(block.instead, path, context);
+  if (block.text === undefined) throw unsupportedContent(block, path, context.call.model);
+  context.call.reportLoss("converted", path, "written as text");
   return textBlock(block.text);
 }
 
-function refused(path: string, what: string, { call }: Encoding) {
+function refused(path: string, what: string, { call }: EncodeContext) {
   return invalidRequest(`${path}: ${what} by the model ${call.model}.`, path, "unsupported_value");
 }
 
 const IMAGE_TYPES = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
 
-function encodeImage(block: ImageBlock, path: string, encoding: Encoding): JsonObject[] {
-  if (encoding.call.target?.provider.traits?.images === false) {
-    encoding.call.reportLoss("dropped", path, "the provider takes no images");
+function encodeImage(block: ImageBlock, path: string, context: EncodeContext): JsonObject[] {
+  if (context.call.target?.provider.traits?.images === false) {
+    context.call.reportLoss("dropped", path, "the provider takes no images");
     return [{ type: "text", text: "[image omitted]" }];
   }
   if (block.source.type !== "base64")
-    return [{ type: "image", source: encodePlace(block.source, path, encoding) }];
+    return [{ type: "image", source: encodePlace(block.source, path, context) }];
   const media = identifyMedia(block.source.mediaType, block.source.data);
   if (!IMAGE_TYPES.has(media.mediaType))
     throw invalidRequest(
@@ -105,11 +105,11 @@ function base64Source(mediaType: string, data: string): JsonObject {
 function encodePlace(
   source: Exclude<Source, { type: "base64" }>,
   path: string,
-  encoding: Encoding,
+  context: EncodeContext,
 ): JsonObject {
   if (source.type === "file") {
-    if (encoding.call.format === FORMAT) return { type: "file", file_id: source.id };
-    throw refused(path, "a file_id of another vendor cannot be read", encoding);
+    if (context.call.format === FORMAT) return { type: "file", file_id: source.id };
+    throw refused(path, "a file_id of another vendor cannot be read", context);
   }
   if (!isPublicHttps(source.url))
     throw invalidRequest(
@@ -128,9 +128,9 @@ function isPublicHttps(text: string): boolean {
   return url?.protocol === "https:" && !url.username && !PRIVATE_HOST.test(url.hostname);
 }
 
-function encodeDocument(block: DocumentBlock, path: string, encoding: Encoding): JsonObject[] {
-  if (block.citations && encoding.bound) encoding.call.reportLoss("dropped", `${path}.citations`);
-  const source = encodeDocumentSource(block, path, encoding);
+function encodeDocument(block: DocumentBlock, path: string, context: EncodeContext): JsonObject[] {
+  if (block.citations && context.bound) context.call.reportLoss("dropped", `${path}.citations`);
+  const source = encodeDocumentSource(block, path, context);
   if (!source) return [];
   return [
     {
@@ -138,7 +138,7 @@ function encodeDocument(block: DocumentBlock, path: string, encoding: Encoding):
       source,
       ...(block.title !== undefined && { title: block.title }),
       ...(block.context !== undefined && { context: block.context }),
-      ...(block.citations && !encoding.bound && { citations: { enabled: true } }),
+      ...(block.citations && !context.bound && { citations: { enabled: true } }),
     },
   ];
 }
@@ -147,7 +147,7 @@ function encodeDocument(block: DocumentBlock, path: string, encoding: Encoding):
 function encodeDocumentSource(
   block: DocumentBlock,
   path: string,
-  encoding: Encoding,
+  context: EncodeContext,
 ): JsonObject | undefined {
   const { source } = block;
   switch (source.type) {
@@ -156,12 +156,12 @@ function encodeDocumentSource(
     case "blocks":
       return {
         type: "content",
-        content: source.blocks.flatMap((inner) => encodeBlock(inner, path, encoding)),
+        content: source.blocks.flatMap((inner) => encodeBlock(inner, path, context)),
       };
     case "base64":
       return encodeFile(identifyMedia(source.mediaType, source.data), path);
     default:
-      return encodePlace(source, path, encoding);
+      return encodePlace(source, path, context);
   }
 }
 
@@ -193,7 +193,7 @@ export function reasoningOrigin(call: Call, facts: ModelFacts): string {
  * Reasoning goes back, unchanged, to whoever signed it, and to nobody else. Without a signature it is history for the eye,
  * sent only where a provider insists on it.
  */
-function encodeReasoning(block: ReasoningBlock, path: string, { call, facts }: Encoding): JsonObject[] {
+function encodeReasoning(block: ReasoningBlock, path: string, { call, facts }: EncodeContext): JsonObject[] {
   const own = block.origin === reasoningOrigin(call, facts);
   if (own && block.redacted !== undefined) return [{ type: "redacted_thinking", data: block.redacted }];
   if (own && block.signature) return [{ type: "thinking", thinking: block.text, signature: block.signature }];

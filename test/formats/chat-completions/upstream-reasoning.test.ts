@@ -1,7 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { AnswerFormat, ChatRequest, ReasoningOptions, Tool } from "../../../src/core/chat.ts";
-import type { JsonObject } from "../../../src/core/json.ts";
-import { modelFacts, nearestEffort } from "../../../src/formats/chat-completions/models.ts";
+import type { ChatRequest, ReasoningOptions, Tool } from "../../../src/core/chat.ts";
 import { type CallOptions, encode } from "./make.ts";
 
 const f: Tool = { kind: "function", name: "f" };
@@ -99,77 +97,5 @@ describe("effort", () => {
     expect(encode({ temperature: 0 }, { model: "gpt-5.6-sol" }).losses).toEqual(["dropped:temperature"]);
     expect(encode({ temperature: 0 }, { model: "gpt-5-chat-latest" }).body.temperature).toBe(0);
     expect(encode({ temperature: 1.7 }, { model: "gpt-4o" }).body.temperature).toBe(1.7);
-  });
-});
-
-describe("answer formats", () => {
-  const schema = {
-    type: "object",
-    properties: { a: { type: "string" } },
-    required: ["a"],
-    additionalProperties: false,
-  };
-  const format: AnswerFormat = { type: "json-schema", schema };
-  const field = (answerFormat: AnswerFormat, options: CallOptions = {}) =>
-    encode({ answerFormat }, options).body.response_format;
-
-  test("a schema has a name, and is strict when it can be", () => {
-    expect(field(format)).toEqual({
-      type: "json_schema",
-      json_schema: { name: "response", schema, strict: true },
-    });
-    const loose = { ...schema, required: [] };
-    expect(field({ ...format, schema: loose })).toMatchObject({ json_schema: { strict: false } });
-    expect(field({ ...format, schema: { ...schema, additionalProperties: true } })).toMatchObject({
-      json_schema: { strict: false },
-    });
-    expect(field({ ...format, name: "my schema!" }, { format: "chat-completions" })).toEqual({
-      type: "json_schema",
-      json_schema: { name: "my_schema_", schema },
-    });
-    expect(field({ type: "json" })).toEqual({ type: "json_object" });
-    expect(field({ type: "text" })).toBeUndefined();
-  });
-
-  test("where the provider cannot be bound to a schema it is asked for in the prompt", () => {
-    for (const jsonSchema of ["json-object", "prompt"] as const) {
-      const { body, messages, losses } = encode({ answerFormat: format }, { traits: { jsonSchema } });
-      expect(body.response_format).toEqual(jsonSchema === "prompt" ? undefined : { type: "json_object" });
-      expect(messages[0]).toEqual({
-        role: "system",
-        content: expect.stringContaining(JSON.stringify(schema)),
-      } as unknown as JsonObject);
-      expect(losses).toEqual(["downgraded:output_config.format"]);
-    }
-    const turns: ChatRequest["turns"] = [
-      { role: "system", blocks: [{ type: "text", text: "S" }] },
-      { role: "user", blocks: [{ type: "text", text: "hi" }] },
-    ];
-    const { messages } = encode(
-      { answerFormat: { type: "json" }, turns },
-      { traits: { jsonSchema: "prompt" } },
-    );
-    expect(messages[0]!.content).toStartWith("S\n\n");
-    expect(messages).toHaveLength(2);
-  });
-});
-
-describe("models", () => {
-  test("names of other hosts have no rules of this endpoint; every rule names levels that exist", () => {
-    expect(modelFacts("openai/gpt-5")).toBeUndefined();
-    expect(modelFacts("deepseek-chat")).toBeUndefined();
-    expect(modelFacts("gpt-4.1-mini")!.efforts).toEqual([]);
-    expect(modelFacts("meta-llama/Llama-3.3-70B-Instruct")!.efforts).toEqual([]);
-    expect(modelFacts("o1-2024-12-17")!.stop).toBeTrue();
-    expect(modelFacts("gpt-5.1-codex-max")!.efforts).toContain("xhigh");
-    expect(modelFacts("gpt-6-astra")!.efforts).not.toContain("none");
-  });
-
-  test("the nearest level is the next weaker, never none", () => {
-    expect(nearestEffort("max", ["low", "high"])).toBe("high");
-    expect(nearestEffort("low", ["none", "medium", "high"])).toBe("medium");
-    expect(nearestEffort("none", ["low", "high"])).toBe("low");
-    expect(nearestEffort("medium", ["high"])).toBe("high");
-    expect(nearestEffort("weird", ["low"])).toBe("weird");
   });
 });

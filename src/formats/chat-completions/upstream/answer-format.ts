@@ -1,0 +1,55 @@
+/** Encodes the format of the answer (`response_format`). */
+import type { AnswerFormat } from "../../../core/chat.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
+import { isObject } from "../../../core/json.ts";
+import { type EncodeContext, FORMAT } from "./content.ts";
+import { fieldPath } from "./paths.ts";
+
+/** `response_format`, and the sentence that has to stand in the system prompt where the field is not enough. */
+export interface EncodedFormat {
+  field?: JsonObject;
+  instruction?: string;
+}
+
+export function encodeAnswerFormat(
+  format: AnswerFormat | undefined,
+  { call, traits }: EncodeContext,
+): EncodedFormat {
+  if (!format || format.type === "text") return {};
+  const support = traits.jsonSchema ?? "native";
+  if (format.type === "json")
+    return support === "prompt" ? { instruction: ANY_OBJECT } : { field: { type: "json_object" } };
+  if (support === "native")
+    return { field: { type: "json_schema", json_schema: encodeSchema(format, call.format) } };
+  call.reportLoss("downgraded", fieldPath(call, "answerFormat"), "the schema is asked for in the prompt");
+  const instruction = `Respond with one JSON object only, without any text around it, that fits this JSON schema:\n${JSON.stringify(format.schema)}`;
+  return support === "prompt" ? { instruction } : { field: { type: "json_object" }, instruction };
+}
+
+const ANY_OBJECT = "Respond with one JSON object only, without any text around it.";
+
+function encodeSchema(
+  format: Extract<AnswerFormat, { type: "json-schema" }>,
+  clientFormat: string,
+): JsonObject {
+  const name = (format.name ?? "response").replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64);
+  const strict = format.strict ?? (clientFormat === FORMAT ? undefined : isStrict(format.schema));
+  return {
+    name,
+    ...(format.description !== undefined && { description: format.description }),
+    schema: format.schema,
+    ...(strict !== undefined && { strict }),
+  };
+}
+
+/** Whether OpenAI takes a schema as strict: closed objects all of whose properties are required. */
+function isStrict(schema: Json | undefined): boolean {
+  if (Array.isArray(schema)) return schema.every(isStrict);
+  if (!isObject(schema)) return true;
+  if (isObject(schema.properties)) {
+    const required = Array.isArray(schema.required) ? schema.required : [];
+    if (schema.additionalProperties !== false) return false;
+    if (!Object.keys(schema.properties).every((name) => required.includes(name))) return false;
+  }
+  return Object.values(schema).every(isStrict);
+}

@@ -1,6 +1,6 @@
 /**
- * Asks the host of a provider whether calls would reach it, over the same connections as calls: with an empty request, which
- * is refused and generates nothing. What the host says is never printed, because it may repeat the credential.
+ * Asks the host of a provider whether calls would reach it, over the same connections as calls: with a request that
+ * every host refuses, so that it generates nothing. What the host says is never printed, because it may repeat the credential.
  */
 import type { ActiveProvider, Deployment } from "../core/provider.ts";
 import { variableName } from "../core/settings.ts";
@@ -28,6 +28,12 @@ export interface Finding {
   /** URL of the proxy in between, without its credentials. */
   proxy?: string;
 }
+
+/**
+ * llama-cpp-python generates an answer to `{}`, and llama.cpp's own server one to `messages` that is no list: only a
+ * message that is no object is refused by all.
+ */
+const REFUSED = new TextEncoder().encode('{"messages":[0]}');
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -93,7 +99,7 @@ async function askHost(url: string, provider: ActiveProvider, place: Deployment)
         accept: "application/json",
         ...place.credentials,
       },
-      body: [new TextEncoder().encode("{}")],
+      body: [REFUSED],
       stop: AbortSignal.timeout(PATIENCE_MS),
       connectMs: PATIENCE_MS,
       tls: place.tls,

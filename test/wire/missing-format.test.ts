@@ -6,6 +6,7 @@ import { anthropicClient } from "../helpers/sdk.ts";
 import {
   html,
   json,
+  silence,
   sse,
   startUpstream,
   type Answer,
@@ -145,6 +146,16 @@ async function run(...words: string[]): Promise<string> {
   await child.exited;
   return text;
 }
+
+test("weir check does not make a host generate that puts a default in the place of missing messages", async () => {
+  upstream.answer((request) => {
+    if (request.path !== "/v1/chat/completions") return json({ detail: "Not Found" }, 404);
+    const { messages = [] } = JSON.parse(request.body.toString()) as { messages?: unknown };
+    const isList = Array.isArray(messages) && messages.every((message) => typeof message === "object");
+    return isList ? silence() : json({ error: { message: "messages: not a list of messages" } }, 400);
+  });
+  expect(await run("check")).toMatch(/llamacpp +reachable, no messages/);
+}, 60_000);
 
 test("weir check and weir models say which format a host does not speak", async () => {
   expect(await run("check")).toMatch(/llamacpp +reachable, no messages/);

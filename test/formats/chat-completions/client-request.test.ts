@@ -122,6 +122,21 @@ describe("messages", () => {
   });
 });
 
+test("a call in both forms, as llama-cpp-python answers and clients repeat it, is one call", () => {
+  const request = decode({
+    messages: [
+      { role: "user", content: "go" },
+      {
+        role: "assistant",
+        tool_calls: [{ id: "a", type: "function", function: { name: "f", arguments: "{}" } }],
+        function_call: { name: "f", arguments: "{}" },
+      },
+      { role: "tool", tool_call_id: "a", content: "1" },
+    ],
+  });
+  expect(request.turns[1]!.blocks).toMatchObject([{ type: "tool-call", id: "a", name: "f" }]);
+});
+
 describe("content parts", () => {
   test("images as data URI and as address stay images; the bytes say what they are", () => {
     expect(

@@ -97,6 +97,13 @@ test("calls of one id are two calls", () => {
   ).toHaveLength(2);
 });
 
+test("a call that is written a second time in the legacy form (llama-cpp-python) is one call", () => {
+  const message = { tool_calls: [call("f", "{}")], function_call: { name: "f", arguments: "{}" } };
+  expect(lines(message, "tool_calls").filter((line) => line.startsWith("start"))).toEqual([
+    "start 0 tool-call f",
+  ]);
+});
+
 test("calls and text in two choices, as Copilot answers, are one answer", () => {
   const choices = [
     { finish_reason: "tool_calls", message: { role: "assistant", content: "t" } },

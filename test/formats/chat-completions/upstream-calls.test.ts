@@ -122,6 +122,15 @@ describe("calls in every shape", () => {
       ["f {}"],
     ],
     [
+      "both forms of one call (llama-cpp-python)",
+      [
+        chunk({ tool_calls: null, function_call: null }),
+        chunk({ tool_calls: [begin(0, "a", "f", "{")], function_call: { name: "f", arguments: "{" } }),
+        chunk({ tool_calls: [begin(0, "a", "f", "}")], function_call: { name: "f", arguments: "}" } }),
+      ],
+      ["f {}"],
+    ],
+    [
       "fragments behind whole arguments",
       [calls(begin(0, "a", "f", "{}")), calls(begin(1, "b", "g", "{}")), calls(more(0, "{}"))],
       ["f {}", "g {}"],

@@ -114,9 +114,12 @@ function decodeAssistant(message: JsonObject, index: number): Block[] {
     blocks.push({ type: "refusal", text: message.refusal });
   if (isObject(message.audio))
     blocks.push({ type: "foreign", format: FORMAT, value: { type: "audio", audio: message.audio } });
-  for (const [at, call] of list(message.tool_calls).entries())
+  const calls = list(message.tool_calls);
+  for (const [at, call] of calls.entries())
     blocks.push(...decodeCall(call, `${path}.tool_calls[${at}]`, { turn: index, place: at }));
-  if (isObject(message.function_call)) blocks.push(decodeLegacyCall(message.function_call, index));
+  // Clients send answers of llama-cpp-python back, which have a call in both forms.
+  if (calls.length === 0 && isObject(message.function_call))
+    blocks.push(decodeLegacyCall(message.function_call, index));
   return blocks;
 }
 

@@ -49,6 +49,11 @@ export class AnswerReader {
     return this.#raw !== undefined;
   }
 
+  /** Nothing was said so far. */
+  get isEmpty(): boolean {
+    return this.#blocks === 0 && this.#held.length === 0;
+  }
+
   /** Reads a chunk. @throws GatewayError when a choice reports a failure. */
   read(chunk: JsonObject): ChatEvent[] {
     const choices = Array.isArray(chunk.choices) ? chunk.choices.filter(isObject) : [];
@@ -137,9 +142,11 @@ export class AnswerReader {
       if (this.#open?.kind === "text")
         this.#events.push({ type: "citation", index: this.#open.index, citation });
     if (typeof delta.refusal === "string" && delta.refusal !== "") this.#say("refusal", delta.refusal);
-    if (Array.isArray(delta.tool_calls))
-      for (const item of delta.tool_calls) if (isObject(item)) this.#readCall(item, choice);
-    if (isObject(delta.function_call)) this.#readCall({ index: -1, function: delta.function_call }, choice);
+    const items = Array.isArray(delta.tool_calls) ? delta.tool_calls.filter(isObject) : [];
+    for (const item of items) this.#readCall(item, choice);
+    // llama-cpp-python writes a call in both forms.
+    if (items.length === 0 && isObject(delta.function_call))
+      this.#readCall({ index: -1, function: delta.function_call }, choice);
   }
 
   /** White space is held until something is said: servers emit `\n` between calls. */

@@ -38,6 +38,15 @@ describe("the end", () => {
     expect((await lines([calls(begin(0, "x", "f", "{}"))])).at(-1)).toBe("message-end tool-calls");
   });
 
+  test("[DONE] behind nothing is no answer: a server that gives way to the next call ends so", async () => {
+    for (const bodies of [[], [chunk({ role: "assistant" })], [chunk({ role: "assistant", content: "" })]])
+      expect(await failure(() => readFrames([...framesOf(bodies), DONE]))).toMatchObject({
+        kind: "upstream",
+        code: "stream_incomplete",
+      });
+    expect((await lines([chunk({ role: "assistant" }), finish("stop")])).at(-1)).toBe("message-end stop");
+  });
+
   test("the end of the stream without both is an error, and no ending is made up", async () => {
     for (const bodies of [[], body, [calls(begin(0, "x", "f", '{"a"'))]]) {
       const events: ChatEvent[] = [];
@@ -98,8 +107,7 @@ describe("the end", () => {
     expect(events.at(-1)).toMatchObject({ usage: { input: 3, output: 2 } });
   });
 
-  test("nothing produced is an answer without blocks", async () => {
-    expect(await lines([])).toEqual(["message-end stop"]);
+  test("a finish reason alone is an answer without blocks", async () => {
     expect(await lines([finish("stop")])).toEqual(["message-end stop"]);
   });
 

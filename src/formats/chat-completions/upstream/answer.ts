@@ -92,8 +92,16 @@ async function* readStream(frames: AsyncIterable<Frame>, call: Call): AsyncGener
   } finally {
     await source.return?.();
   }
-  if (!done && !reader.finished && !call.target?.provider.traits?.eofIsStop) throw truncated();
+  if (!isEnded(reader, done, call)) throw truncated();
   for (const event of reader.end()) yield event;
+}
+
+/**
+ * Whether a stream that is over ended its answer. Some servers never give a finish reason, others leave `[DONE]` out.
+ * `[DONE]` behind nothing is no answer: llama-cpp-python ends a stream so when another call comes in.
+ */
+function isEnded(reader: AnswerReader, done: boolean, { target }: Call): boolean {
+  return reader.finished || (done && !reader.isEmpty) || target?.provider.traits?.eofIsStop === true;
 }
 
 /** The chunk in a frame; nothing in events of another name that hold no JSON. */

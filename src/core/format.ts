@@ -8,6 +8,7 @@ import type { ChatRequest } from "./chat.ts";
 import type { GatewayError } from "./error.ts";
 import type { ChatEvent, FinishReason, Usage } from "./events.ts";
 import type { Json, JsonObject } from "./json.ts";
+import type { Target } from "./provider.ts";
 
 export interface Format {
   /** `chat-completions`, `messages`. */
@@ -85,6 +86,11 @@ export interface UpstreamCodec {
   isErrorBody?(body: JsonObject): boolean;
   /** What the native lane sees of the bytes it passes on. */
   watch: StreamObserver;
+  /**
+   * For the native lane: top-level members that the target knows under another name only, as pairs of the client's name
+   * and the target's. A host ignores a name that it does not know.
+   */
+  renamedMembers?(target: Target): readonly (readonly [from: string, to: string])[];
   /** How a stream is asked for its token counts, where a format leaves that to the request. */
   usageRequest?: UsageRequest;
   /** Lower-case names of the client's headers that go upstream in the native lane; `x-*` ends in a wildcard. */

@@ -185,6 +185,7 @@ const UPSTREAM: Table<UpstreamCodec> = {
   decodeError: required(callable),
   isErrorBody: callable,
   watch: required(group("the watch's", WATCH)),
+  renamedMembers: callable,
   usageRequest: group("the usage request's", USAGE_REQUEST),
   requestHeaders: required(texts),
   answerHeaders: required(texts),

@@ -33,6 +33,7 @@ import {
   vendorFaults,
   type Api,
   type Expectation,
+  withKnownLimit,
 } from "./policy.ts";
 import { CHAT_VENDORS, chatVendorsPlugin, traitsOf } from "./vendors.ts";
 
@@ -188,6 +189,8 @@ class Lane {
     const bare = isOwn && BARE[api].test(model) && serial % 2 === 0;
     const expected = this.#expect(recording, body, model, serial, chunking);
     if (asksUsage(recording)) expected.text = nativeText(api, body, expected.text);
+    // The other providers take the address of the fake upstream for their own.
+    if (provider === "openai") expected.text = withKnownLimit(api, body, expected.text);
     const text = writeBody(body, bare ? model : `${provider}/${model}`, serial);
     const outcome = await callWithSdk(api, this.#gateway.url, body, text, expected.headers);
     return { ...outcome, arrival: expected.faults ?? ["the request did not reach the upstream"] };

@@ -90,9 +90,24 @@ function hasError(text: string | undefined): boolean {
   return body.error !== undefined && body.error !== null;
 }
 
+/** Models of OpenAI's that refuse `max_tokens`. */
+const REFUSE_MAX_TOKENS = /(^|\/)(o\d|gpt-5)/;
+
+/** A native body at an address that is not its vendor's: the output limit has the name that compatible hosts know. */
+export function withKnownLimit(api: Api, body: Record<string, unknown>, text: string): string {
+  const limit = body["max_completion_tokens"];
+  if (api !== "chat" || limit === undefined || body["max_tokens"] !== undefined) return text;
+  if (REFUSE_MAX_TOKENS.test(String(body["model"]))) return text;
+  const left = text.replace(
+    /"max_completion_tokens":\s*[\w.]+\s*,|,\s*"max_completion_tokens":\s*[\w.]+(?=\s*\})/,
+    "",
+  );
+  return left.replace("{", `{"max_tokens":${JSON.stringify(limit)},`);
+}
+
 /**
- * What of a native body the upstream gets otherwise than the client wrote it, besides the model name: a chat stream is
- * asked for its token counts. Everything else has to be the client's, byte for byte.
+ * What of every native body the upstream gets otherwise than the client wrote it, besides the model name: a chat stream
+ * is asked for its token counts. Everything else has to be the client's, byte for byte.
  */
 export function nativeText(api: Api, body: Record<string, unknown>, text: string): string {
   if (!isAskedFor(api, body)) return text;

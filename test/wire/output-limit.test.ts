@@ -15,6 +15,7 @@ beforeAll(async () => {
       providers: {
         openai: provider,
         groq: provider,
+        llamacpp: { baseUrl: provider.baseUrl },
         xai: { ...provider, maxTokensField: "max_completion_tokens" },
       },
     },
@@ -27,7 +28,8 @@ afterAll(async () => {
 });
 
 /** A host that knows `max_tokens` only, as the compatible servers of llama.cpp, Ollama and others do. */
-function compatible({ body }: { body: Buffer }) {
+function compatible({ path, body }: { path: string; body: Buffer }) {
+  if (path === "/v1/models") return json({ data: [] });
   const { max_tokens: limit } = JSON.parse(body.toString()) as { max_tokens?: number };
   const words = Array.from({ length: Math.min(169, limit ?? 169) }, () => "word");
   return json({
@@ -38,6 +40,11 @@ function compatible({ body }: { body: Buffer }) {
   });
 }
 
+function lastSent(): Record<string, unknown> {
+  const { body } = upstream.requests.findLast(({ path }) => path === "/v1/chat/completions")!;
+  return JSON.parse(body.toString()) as Record<string, unknown>;
+}
+
 async function ask(model: string): Promise<{ words: number; sent: Record<string, unknown> }> {
   const message = await anthropicClient(gateway.url).messages.create({
     model,
@@ -46,7 +53,7 @@ async function ask(model: string): Promise<{ words: number; sent: Record<string,
   });
   const [block] = message.content;
   const words = block?.type === "text" ? block.text.split(" ").length : 0;
-  return { words, sent: JSON.parse(upstream.requests.at(-1)!.body.toString()) as Record<string, unknown> };
+  return { words, sent: lastSent() };
 }
 
 test("an output limit holds at a compatible host behind a vendor's name", async () => {
@@ -59,6 +66,26 @@ test("an output limit holds at a compatible host behind a vendor's name", async 
 test("a model of OpenAI's that refuses max_tokens keeps the other name, also behind an aggregator", async () => {
   for (const model of ["openai/gpt-5-mini", "openai/openai/gpt-5-mini", "openai/o3"])
     expect((await ask(model)).sent).toMatchObject({ max_completion_tokens: 16 });
+});
+
+const askChat = async (body: object) => {
+  await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ messages: [{ role: "user", content: "hi" }], ...body }),
+  });
+  return lastSent();
+};
+
+test("a chat client's max_completion_tokens holds at a host that knows max_tokens only", async () => {
+  for (const model of ["openai/qwen3-8b", "groq/llama-3.1-8b-instant", "llamacpp/m"]) {
+    const sent = await askChat({ model, max_completion_tokens: 16 });
+    expect([model, sent["max_tokens"], sent["max_completion_tokens"]]).toEqual([model, 16, undefined]);
+  }
+  const kept = await askChat({ model: "openai/gpt-5-mini", max_completion_tokens: 16 });
+  expect([kept["max_tokens"], kept["max_completion_tokens"]]).toEqual([undefined, 16]);
+  const both = await askChat({ model: "openai/m", max_completion_tokens: 16, max_tokens: 8 });
+  expect([both["max_tokens"], both["max_completion_tokens"]]).toEqual([8, 16]);
 });
 
 test("the config's name for the output limit wins", async () => {

@@ -9,6 +9,7 @@ import { decodeRequest } from "./client/request.ts";
 import { ChatCompletionsRequest } from "./schema.ts";
 import { decodeAnswer, decodeStream } from "./upstream/answer.ts";
 import { isErrorBody } from "./upstream/errors.ts";
+import { renamedMembers } from "./upstream/limit-field.ts";
 import { encodeRequest } from "./upstream/request.ts";
 import { watch } from "./upstream/watch.ts";
 import { usageRequest } from "./usage.ts";
@@ -36,6 +37,7 @@ const upstream: UpstreamCodec = {
   decodeError,
   isErrorBody,
   watch,
+  renamedMembers,
   usageRequest,
   // Credentials, organisation and project ids are not forwarded.
   requestHeaders: ["openai-beta", "x-client-request-id"],

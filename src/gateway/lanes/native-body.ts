@@ -22,7 +22,7 @@ export interface NativeBody {
 export type NativeSource = Pick<Incoming, "call" | "bytes" | "body" | "spanOf">;
 
 /**
- * Changes the model name where the upstream knows it by another, removes reasoning that was sealed for another vendor,
+ * Changes the model name where the upstream knows it by another, renames members that it knows by another name, removes reasoning that was sealed for another vendor,
  * and applies the provider's `envelope` and `patch`.
  * @param askForUsage whether a stream is asked for its token counts when the client did not ask
  */
@@ -48,6 +48,7 @@ export function nativeBody(
     for (const [name, text] of editsOf(body, (view) => patch.call(provider, view, call)))
       edits.set(name, text);
   }
+  for (const [from, to] of codec.renamedMembers?.(target) ?? []) rename(source, from, to, edits);
   const asking = askForUsage && call.stream ? usageEdit(source, codec) : undefined;
   // A patch that edits the same member knows the host better.
   const asksForUsage = asking !== undefined && !edits.has(asking[0]);
@@ -66,6 +67,19 @@ const SEALED = Buffer.from('"weir1.');
 function noteReplaced(before: JsonObject, after: JsonObject, edits: Map<string, string | undefined>): void {
   for (const name of Object.keys(before))
     if (after[name] !== before[name]) edits.set(name, JSON.stringify(after[name]));
+}
+
+/** A member that the client or the patch gives under the target's name stays as it is. */
+function rename(
+  { bytes, spanOf }: NativeSource,
+  from: string,
+  to: string,
+  edits: Map<string, string | undefined>,
+): void {
+  const span = spanOf(from);
+  if (!span || edits.has(from) || spanOf(to) || edits.has(to)) return;
+  edits.set(from, undefined);
+  edits.set(to, Buffer.from(bytes.subarray(span.start, span.end)).toString());
 }
 
 function usageEdit(

@@ -5,10 +5,11 @@ import { maskUser, ToolNames } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import { getOwn } from "../../../core/own.ts";
-import type { MaxTokensField, Traits } from "../../../core/provider.ts";
+import type { Traits } from "../../../core/provider.ts";
 import { modelFacts, takesSampling } from "../models.ts";
 import { type EncodeContext, FORMAT } from "./content.ts";
 import { encodeExtra } from "./extra.ts";
+import { limitField } from "./limit-field.ts";
 import { fieldPath, turnPaths } from "./paths.ts";
 import { encodeMessages } from "./messages.ts";
 import { splitStop } from "./stop-sequences.ts";
@@ -57,23 +58,13 @@ function encodeStreaming({ traits }: EncodeContext): JsonObject {
   return { stream: true, ...(traits.streamOptions !== false && { stream_options: { include_usage: true } }) };
 }
 
-function encodeLimit({ maxTokens }: ChatRequest, { call, traits, facts }: EncodeContext): JsonObject {
+function encodeLimit({ maxTokens }: ChatRequest, { call, facts }: EncodeContext): JsonObject {
   if (maxTokens === undefined) return {};
-  const field = limitField(call, traits);
+  const field = call.target ? limitField(call.target) : "max_tokens";
   const most = facts?.maxOutput ?? Number.POSITIVE_INFINITY;
   if (maxTokens > most)
     call.reportLoss("clamped", fieldPath(call, "maxTokens"), `the model writes ${most} tokens at most`);
   return { [field]: Math.min(maxTokens, most) };
-}
-
-/** A host that does not know the name it is sent ignores the limit, and most hosts know only `max_tokens`. */
-function limitField(call: Call, traits: Traits): MaxTokensField {
-  const { deployment, model } = call.target ?? {};
-  if (deployment?.maxTokensField) return deployment.maxTokensField;
-  if (!deployment?.elsewhere && traits.maxTokensField) return traits.maxTokensField;
-  // Behind an aggregator the vendor's name stands before the model's.
-  const facts = modelFacts(model ?? "") ?? modelFacts((model ?? "").split("/").at(-1)!);
-  return facts?.completionTokens ? "max_completion_tokens" : "max_tokens";
 }
 
 function encodeSampling(

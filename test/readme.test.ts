@@ -72,7 +72,7 @@ test("the rehearsal gets all its answers from a provider that fails every third 
   const said = await runSnippet(snippet);
   expect(said.trim().split("\n").length).toBe(10);
   expect(said).not.toContain("undefined");
-}, 60_000);
+}, 120_000);
 
 test("the table of the mock's models is made from them", async () => {
   const rows = mockModels.map(({ name, example, description }) => [
@@ -199,7 +199,7 @@ test("the image has what the binary links against, and nobody is root", () => {
   } finally {
     rmSync(image, { recursive: true });
   }
-}, 60_000);
+}, 120_000);
 
 test("the systemd unit stops, restarts and reloads as weir does, and is locked down", () => {
   const unit = blockOf("src/cli/README.md", "ini");
@@ -228,7 +228,7 @@ test("the systemd unit stops, restarts and reloads as weir does, and is locked d
   } finally {
     rmSync(folder, { recursive: true });
   }
-}, 60_000);
+}, 120_000);
 
 test("the table of options is made from the schema", async () => {
   const rows = listOptions().map(({ path, schema }) => {
@@ -257,7 +257,7 @@ test("the table of goals under faults is made from the suite", async () => {
   const goals = await listGoals();
   const rows = goals.map(({ goal, what, threshold }) => [String(goal), what, threshold]);
   await checkPart("test/faults/README.md", "goals", markdownTable(["goal", "situation", "promise"], rows));
-}, 180_000);
+}, 900_000);
 
 test("the tables of finish reasons and errors are made by asking the codecs", async () => {
   const path = "src/formats/README.md";

@@ -36,7 +36,7 @@ describe("a worker that hangs", () => {
     expect(logged(weir, "hangs: it was not heard")).toBe(1);
     expect(weir.workers()).not.toContain(hung!);
     for (let n = 0; n < 20; n++) expect((await ask(weir.url, "mock/chat")).status).toBe(200);
-  }, 200_000);
+  }, 900_000);
 
   test("does not keep the gateway from ending when it is told to", async () => {
     const weir = await start();
@@ -44,7 +44,7 @@ describe("a worker that hangs", () => {
     weir.signal("SIGTERM");
     // It had to be killed, so the end is not a clean one.
     expect(await weir.exited).toBe(1);
-  }, 60_000);
+  }, 120_000);
 });
 
 describe("a signal to the whole process group", () => {
@@ -87,7 +87,7 @@ export default definePlugin({ name: "slow", hooks: {} });`;
     return true;
   };
   expect(await until(hasIt, 20_000)).toBe(true);
-}, 300_000);
+}, 900_000);
 
 describe("a worker that cannot be started", () => {
   test("is tried again, and the others serve on", async () => {
@@ -103,7 +103,7 @@ describe("a worker that cannot be started", () => {
     limitFiles(weir.pid, "1024");
     expect(await restarted(weir)).toBe(true);
     expect(weir.workers().length).toBe(2);
-  }, 200_000);
+  }, 900_000);
 
   test("an executable that an upgrade has removed starts workers all the same", async () => {
     const folder = mkdtempSync(join(tmpdir(), "weir-upgrade-"));
@@ -120,7 +120,7 @@ describe("a worker that cannot be started", () => {
     } finally {
       rmSync(folder, { recursive: true });
     }
-  }, 300_000);
+  }, 900_000);
 });
 
 test("what is wrong with the start is printed once, and its exit code is the worker's", async () => {
@@ -132,7 +132,7 @@ test("what is wrong with the start is printed once, and its exit code is the wor
   );
   expect(failed).toContain("exit code 78");
   expect(failed.match(/nobody/g)?.length).toBe(1);
-}, 60_000);
+}, 120_000);
 
 /** Sets how many files a process may have open: too few, and it cannot start another one. */
 function limitFiles(pid: number, most: string): void {

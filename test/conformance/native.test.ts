@@ -11,7 +11,7 @@ describe.skipIf(!haveRecordings)("native lane against the recordings", () => {
     console.log(writeTable(replays));
     expect(faultLines(replays)).toEqual([]);
     expect(replays.length).toBe(list.length);
-  }, 180_000);
+  }, 900_000);
 });
 
 if (!haveRecordings) console.log(NO_RECORDINGS);

@@ -14,7 +14,7 @@ let gateway: RunningGateway;
 beforeAll(async () => {
   upstream = startUpstream(json({}));
   gateway = await startBinary({ config: upstreamConfig({ openai: upstream.url, anthropic: upstream.url }) });
-}, 90_000);
+}, 120_000);
 
 afterAll(async () => {
   await gateway?.stop();

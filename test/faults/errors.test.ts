@@ -23,7 +23,7 @@ beforeAll(async () => {
       timeouts: { firstByteMs: 1_200, holdMs: 10_000 },
     },
   });
-}, 60_000);
+}, 120_000);
 
 afterAll(async () => {
   await gateway?.stop();
@@ -154,7 +154,7 @@ goal(
       holds: wrong.length === 0,
     };
   },
-  90_000,
+  120_000,
 );
 
 /** The shape of each route's errors. */

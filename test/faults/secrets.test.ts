@@ -49,7 +49,7 @@ beforeAll(async () => {
       "broken.ts": `throw new Error("no login with ${SECRETS.plugin}");`,
     },
   });
-}, 60_000);
+}, 120_000);
 
 afterAll(async () => {
   await gateway?.stop();

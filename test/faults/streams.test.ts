@@ -41,7 +41,7 @@ beforeAll(async () => {
   gateway = await startBinary({
     config: { ...upstreamConfig({ openai: url, anthropic: url }), retries: { attempts: 1 } },
   });
-}, 90_000);
+}, 120_000);
 
 afterAll(async () => {
   await gateway?.stop();
@@ -229,7 +229,7 @@ goal(
       inTime: took <= 5_000,
     };
   },
-  60_000,
+  120_000,
 );
 
 goal(10, "a client that does not read", "≤ 20 MB more for each stream of 1 GiB", async () => {
@@ -293,5 +293,5 @@ goal(
       holds: seen === 5_000 && each <= 25 && open === 0,
     };
   },
-  90_000,
+  120_000,
 );

@@ -1,13 +1,13 @@
-/** One attempt to finish JSON that ends too early: strings and brackets that are open are closed. */
+/** Completes JSON that ends too early: closes open strings and brackets. */
 import type { JsonObject } from "../../core/json.ts";
 import { isObject, parseJson } from "../../core/json.ts";
 
 const CLOSER: Record<string, string> = { "{": "}", "[": "]" };
 
-/** The object the text begins, or nothing when closing what is open does not make it JSON. */
+/** Returns the completed object; `undefined` if the text is not JSON even when everything open is closed. */
 export function repairJson(text: string): JsonObject | undefined {
   const { inString, open } = openParts(text);
-  const ended = inString ? `${dropHalfEscape(text)}"` : text.trimEnd();
+  const ended = inString ? `${dropIncompleteEscape(text)}"` : text.trimEnd();
   const closers = open.reverse().join("");
   for (const candidate of [ended, ended.replace(/,$/, ""), `${ended}null`, `${ended}:null`]) {
     const value = parseJson(candidate + closers);
@@ -31,7 +31,7 @@ function openParts(text: string): { inString: boolean; open: string[] } {
   return { inString, open };
 }
 
-/** A string cut inside `\n` or `\u00e4` loses the begun escape. */
-function dropHalfEscape(text: string): string {
+/** Removes an incomplete escape (`\n`, `\u00e4`) at the end of a string. */
+function dropIncompleteEscape(text: string): string {
   return text.replace(/(?<!\\)((?:\\\\)*)\\(?:u[0-9a-fA-F]{0,3})?$/, "$1");
 }

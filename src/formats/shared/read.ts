@@ -1,4 +1,4 @@
-/** Readers of single JSON values, for input whose types nothing guarantees. */
+/** Reads single JSON values of unchecked input. */
 import type { Json } from "../../core/json.ts";
 
 /** The value if it is a string. */

@@ -1,6 +1,6 @@
-/** A prompt that does not fit into the model's context: how vendors say it, and how each client dialect wants it said. */
+/** Recognises a vendor's "prompt too long" error and words it for the clients of a format. */
 
-/** The wordings of OpenAI, Anthropic, Gemini, Bedrock, vLLM, SGLang, llama.cpp, Ollama, LM Studio, TGI, Mistral, Groq, xAI… */
+/** Wordings of OpenAI, Anthropic, Gemini, Bedrock, vLLM, SGLang, llama.cpp, Ollama, LM Studio, TGI, Mistral, Groq, xAI… */
 const TOO_LONG = new RegExp(
   [
     "maximum context length",
@@ -20,33 +20,33 @@ const TOO_LONG = new RegExp(
   "i",
 );
 
-/** Whether a vendor's sentence says that the prompt is too long for the model. */
+/** Whether a vendor's message says that the prompt is too long for the model. */
 export function saysTooLong(sentence: string): boolean {
   return TOO_LONG.test(sentence);
 }
 
-/** How a client dialect says that a prompt is too long. */
+/** The wording that the clients of a format recognise as "prompt too long". */
 export interface TooLongWords {
-  /** Sentences the dialect's clients recognise as they are. */
+  /** Messages that these clients already recognise. */
   known: RegExp;
   withFigures(overflow: Overflow): string;
   withoutFigures(message: string): string;
 }
 
-/** A vendor's sentence in the words of a client's dialect. */
+/** Rewords a vendor's message for the clients of a format. */
 export function wordTooLong(message: string, words: TooLongWords): string {
   if (words.known.test(message)) return message;
   const overflow = readOverflow(message);
   return overflow ? words.withFigures(overflow) : words.withoutFigures(message);
 }
 
-/** Tokens. */
+/** Token counts. */
 interface Overflow {
   sent: number;
   allowed: number;
 }
 
-/** How vendors tell the two numbers: which group of the pattern is what was sent, and which is what is allowed. */
+/** Patterns for the two numbers; `sent` and `allowed` are the groups that hold them, and several groups are added. */
 const FIGURES: readonly { pattern: RegExp; sent: readonly number[]; allowed: number }[] = [
   { pattern: /too long: (\d+) tokens > (\d+)/i, sent: [1], allowed: 2 },
   { pattern: /context limit: (\d+) \+ (\d+) > (\d+)/i, sent: [1, 2], allowed: 3 },
@@ -64,7 +64,7 @@ const FIGURES: readonly { pattern: RegExp; sent: readonly number[]; allowed: num
   { pattern: /(\d+) (?:input )?tokens?[\s\S]*?(?:maximum|limit|context)[^\d]*(\d+)/i, sent: [1], allowed: 2 },
 ];
 
-/** The figures in a vendor's sentence, thousands separators or not; nothing where it names only one of the two. */
+/** Reads both counts, with or without thousands separators; `undefined` if the message does not contain both. */
 function readOverflow(sentence: string): Overflow | undefined {
   const plain = sentence.replace(/(?<=\d),(?=\d{3})/g, "");
   for (const { pattern, sent, allowed } of FIGURES) {
@@ -74,7 +74,7 @@ function readOverflow(sentence: string): Overflow | undefined {
       sent: sent.reduce((sum, group) => sum + Number(match[group]), 0),
       allowed: Number(match[allowed]),
     };
-    // The other way round the pattern took other numbers for them.
+    // Otherwise the pattern matched other numbers.
     if (figures.sent > figures.allowed) return figures;
   }
   return undefined;

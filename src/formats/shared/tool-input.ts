@@ -1,22 +1,21 @@
-/** Arguments of a tool call, which models write in many ways, as the one JSON object that tools take. */
+/** Reads the arguments of a tool call, which models write in many ways, as one JSON object. */
 import { GatewayError } from "../../core/error.ts";
 import type { FinishReason } from "../../core/events.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { isObject, parseJson } from "../../core/json.ts";
 import { repairJson } from "./json-repair.ts";
 
-/** What arguments mean. */
 export interface ToolInput {
   value: JsonObject;
-  /** What had to be done to make them an object, for a loss; absent when they were one, `null` or nothing. */
+  /** Note for the reported loss; absent if the arguments were an object, `null` or empty. */
   repair?: string;
-  /** They are not JSON: cut off, or never were. */
+  /** The arguments are not valid JSON. */
   broken: boolean;
 }
 
 /**
- * Nothing and `null` are `{}`; another value that is no object becomes the member `value`; text that is not JSON is
- * completed where that makes it an object, else it becomes the member `__invalid_json`.
+ * Empty arguments and `null` become `{}`. Another value that is not an object becomes the member `value`. Text that is
+ * not JSON is completed if that gives an object; otherwise it becomes the member `__invalid_json`.
  */
 export function readToolInput(json: string): ToolInput {
   const trimmed = json.trim();
@@ -31,24 +30,24 @@ export function readToolInput(json: string): ToolInput {
     };
   return {
     value: { value },
-    repair: "the arguments are not an object; they stand in `value`",
+    repair: "the arguments are not an object; weir put them into the member `value`",
     broken: false,
   };
 }
 
-/** Arguments as JSON text of an object; the text itself, byte for byte, when it is one. */
+/** Returns the arguments as the JSON text of an object; text that is an object already is returned unchanged. */
 export function toolInputText(json: string): { text: string; repair?: string } {
   const { value, repair } = readToolInput(json);
   const isKept = repair === undefined && json.trimStart().startsWith("{");
   return { text: isKept ? json : JSON.stringify(value), repair };
 }
 
-/** Fragments of arguments on their way to a client: an object passes as it comes, all else waits for its end. */
+/** Streams arguments to a client: fragments of an object pass at once, other values are buffered to the end. */
 export class ToolInputStream {
   #all = "";
   #state: "blank" | "object" | "other" = "blank";
 
-  /** Takes a fragment; gives what may be passed on. */
+  /** Takes a fragment and returns the text to pass on. */
   push(fragment: string): string {
     this.#all += fragment;
     if (this.#state === "object") return fragment;
@@ -59,15 +58,15 @@ export class ToolInputStream {
     return first === "{" ? this.#all : "";
   }
 
-  /** What is left to be passed on at the end, and what had to be done. Text that is not JSON is passed on as it is. */
+  /** Returns the buffered text, with the note on its repair. Text that is not JSON is returned unchanged. */
   end(): { rest: string; repair?: string; broken: boolean } {
     const { value, repair, broken } = readToolInput(this.#all);
     if (this.#state === "object" || this.#state === "blank") return { rest: "", broken };
     return broken ? { rest: this.#all, broken } : { rest: JSON.stringify(value), repair, broken };
   }
 
-  /** They are one whole object: nothing can be added to them. */
-  get isWhole(): boolean {
+  /** The arguments are one complete object. */
+  get isComplete(): boolean {
     return (
       this.#state === "object" && this.#all.trimEnd().endsWith("}") && parseJson(this.#all) !== undefined
     );
@@ -75,8 +74,8 @@ export class ToolInputStream {
 }
 
 /**
- * In a stream the arguments are with the client before it shows that they are not JSON, so that the answer has to fail;
- * unless it was cut off, which its finish reason says.
+ * Fails a streamed answer whose tool arguments are not JSON: the client already has them, so weir cannot repair them. An
+ * answer that reached the output limit does not fail; its finish reason says that it is incomplete.
  * @param broken names of the tools @throws GatewayError `upstream`
  */
 export function checkCalls([name]: readonly string[], reason: FinishReason): void {

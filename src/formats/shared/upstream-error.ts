@@ -1,4 +1,4 @@
-/** What a failed upstream means, whatever format it speaks and whatever shape its vendor gives the error. */
+/** Maps a failed answer of any vendor and format to a `GatewayError`. */
 import type { ErrorFacts, ErrorKind } from "../../core/error.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { HeaderReader } from "../../core/format.ts";
@@ -10,7 +10,7 @@ import { readSentence } from "./error-sentence.ts";
 import { text } from "./read.ts";
 import { saysTooLong } from "./too-long.ts";
 
-/** Statuses that say what happened. Of the others the words of the body decide, then 4xx is `invalid-request`. */
+/** Statuses with one meaning. For others the words of the body decide; without a known word, 4xx is `invalid-request`. */
 const KIND_BY_STATUS: Record<number, ErrorKind> = {
   401: "upstream-auth",
   402: "upstream-auth",
@@ -32,7 +32,7 @@ const KIND_BY_STATUS: Record<number, ErrorKind> = {
   529: "overloaded",
 };
 
-/** Words of `code`, `type` and `status` (lower case) that say more than a status that says little. */
+/** Words of `code`, `type` and `status` (lower case) that decide where the status does not. */
 const KIND_BY_WORD: Record<string, ErrorKind> = {
   insufficient_quota: "quota",
   credit_balance_exhausted: "quota",
@@ -61,7 +61,7 @@ const KIND_BY_WORD: Record<string, ErrorKind> = {
   deadline_exceeded: "timeout",
 };
 
-/** Words vendors put beside every error of a kind of status; they mean something only where there is no status. */
+/** Words that vendors use for every error of a status class; they count only for errors without a status. */
 const KIND_BY_VAGUE_WORD: Record<string, ErrorKind> = {
   invalid_request_error: "invalid-request",
   invalid_argument: "invalid-request",
@@ -70,7 +70,7 @@ const KIND_BY_VAGUE_WORD: Record<string, ErrorKind> = {
   internal: "upstream",
 };
 
-/** Codes and types for a prompt that does not fit. */
+/** Codes and types for a prompt that is too long. */
 const TOO_LONG_WORDS = new Set([
   "context_length_exceeded",
   "exceed_context_size_error",
@@ -87,67 +87,66 @@ const NO_KEY = /api key not valid|(?:invalid|incorrect) api key/i;
 const NO_MODEL =
   /invalid model|not a valid model|\bmodel\b[^.]*(?:not found|does not exist)|supported api model names/i;
 
-/** What a client is told when the gateway's own credential is refused: nothing of whose it is. */
-const UPSTREAM_AUTH = "The provider refused the gateway's credential; its operator has to renew it.";
+/** The message for a refused credential. It must not describe the credential, which belongs to the operator. */
+const UPSTREAM_AUTH = "The provider rejected weir's credential; the operator of weir has to renew it.";
 
-/** What a page without a readable error can be believed to say by its status alone. */
-const BELIEVED: ReadonlySet<ErrorKind> = new Set<ErrorKind>(["rate-limited", "overloaded", "timeout"]);
-/** Failures that may be over after a while. */
-const PASSING: ReadonlySet<ErrorKind> = new Set<ErrorKind>([...BELIEVED, "upstream", "conflict"]);
+/** Kinds that a page without a readable error may have by its status alone. */
+const STATUS_ALONE: ReadonlySet<ErrorKind> = new Set<ErrorKind>(["rate-limited", "overloaded", "timeout"]);
+/** Temporary failures. */
+const TEMPORARY: ReadonlySet<ErrorKind> = new Set<ErrorKind>([...STATUS_ALONE, "upstream", "conflict"]);
 
-/** @param body of an answer with a failed status; at most 64 KB of text */
+/** Decodes an answer with a failed status. @param body at most 64 KB of text */
 export function decodeError(status: number, headers: HeaderReader, body: string): GatewayError {
   const parsed = parseJson(body);
   if (typeof parsed !== "object" || parsed === null) return decodePage(status, headers);
   return decode(parsed, status, headers);
 }
 
-/** The body of an error that came without a failed status: in a stream, or with 200. */
+/** Decodes an error that came without a failed status: in a stream, or with status 200. */
 export function decodeErrorBody(body: Json | undefined): GatewayError {
   return decode(body, 0, new Headers());
 }
 
-/** An HTML or text page: something between weir and the vendor answered. Only its status can be believed. */
+/** Decodes an HTML or text page, which a proxy between weir and the vendor wrote: only its status is meaningful. */
 function decodePage(status: number, headers: HeaderReader): GatewayError {
   const kind = KIND_BY_STATUS[status] ?? "upstream";
   if (kind === "upstream-auth") return refusedCredential(`status ${status} without a JSON body`);
   const message = `The provider answered with status ${status} and no readable error.`;
-  const retryAfter = PASSING.has(kind) ? readRetryAfter(headers, undefined) : undefined;
+  const retryAfter = TEMPORARY.has(kind) ? readRetryAfter(headers, undefined) : undefined;
   const shouldRetry = readShouldRetry(headers);
-  return new GatewayError(BELIEVED.has(kind) ? kind : "upstream", message, { retryAfter, shouldRetry });
+  return new GatewayError(STATUS_ALONE.has(kind) ? kind : "upstream", message, { retryAfter, shouldRetry });
 }
 
 function decode(body: Json | undefined, status: number, headers: HeaderReader): GatewayError {
-  const said = describe(body, status, headers);
-  const kind = kindOf(said);
-  if (kind === "upstream-auth") return refusedCredential(said.sentence);
-  const facts: ErrorFacts = { code: codeOf(kind, said), param: said.param };
-  if (kind === "invalid-request") facts.status = clientStatus(said.status);
-  if (PASSING.has(kind)) facts.retryAfter = said.retryAfter;
+  const description = describe(body, status, headers);
+  const kind = kindOf(description);
+  if (kind === "upstream-auth") return refusedCredential(description.sentence);
+  const facts: ErrorFacts = { code: codeOf(kind, description), param: description.param };
+  if (kind === "invalid-request") facts.status = clientStatus(description.status);
+  if (TEMPORARY.has(kind)) facts.retryAfter = description.retryAfter;
   facts.shouldRetry = kind === "quota" ? false : readShouldRetry(headers);
-  return new GatewayError(kind, said.sentence, facts);
+  return new GatewayError(kind, description.sentence, facts);
 }
 
 function refusedCredential(cause: string): GatewayError {
   return new GatewayError("upstream-auth", UPSTREAM_AUTH, { code: "upstream_auth", cause });
 }
 
-/** What an error says of itself. */
-interface Said {
+interface ErrorDescription {
   sentence: string;
   /** `code`, `type`, Google's `status` and Anthropic's `details.error_code`, lower case. */
   words: string[];
-  /** The vendor's code, as it is; never a number. */
+  /** The vendor's code, unchanged; never a number. */
   code?: string;
   param?: string;
-  /** Of the answer, else as written into the body; 0 when there is none. */
+  /** The status of the answer, or the one in the body; 0 if there is none. */
   status: number;
   /** Seconds. */
   retryAfter?: number;
   tooLong: boolean;
 }
 
-function describe(body: Json | undefined, status: number, headers: HeaderReader): Said {
+function describe(body: Json | undefined, status: number, headers: HeaderReader): ErrorDescription {
   const outer = Array.isArray(body) ? body[0] : body;
   const error = !isObject(outer) ? {} : isObject(outer.error) ? outer.error : outer;
   const sentence = readSentence(body) ?? fallbackSentence(status);
@@ -161,7 +160,7 @@ function describe(body: Json | undefined, status: number, headers: HeaderReader)
     words,
     code: asCode(detail) ?? asCode(text(error.code)),
     param: param !== undefined && param.length <= 200 ? param : undefined,
-    status: status || writtenStatus(error),
+    status: status || statusInBody(error),
     retryAfter: readRetryAfter(headers, body),
     tooLong: saysTooLong(sentence) || words.some((word) => TOO_LONG_WORDS.has(word)),
   };
@@ -171,8 +170,8 @@ function asCode(word: string | undefined): string | undefined {
   return word !== undefined && /^[A-Za-z][\w.-]{0,63}$/.test(word) ? word : undefined;
 }
 
-/** The number vendors write into the body: `code: 429`, `"code": "404"`, `status_code: 400`, `raw_status_code`. */
-function writtenStatus(error: JsonObject): number {
+/** The status that some vendors write into the body: `code: 429`, `"code": "404"`, `status_code: 400`, `raw_status_code`. */
+function statusInBody(error: JsonObject): number {
   for (const value of [error.status_code, error.raw_status_code, error.status, error.code]) {
     const status = typeof value === "string" && /^\d{3}$/.test(value) ? Number(value) : value;
     if (typeof status === "number" && status >= 400 && status < 600) return status;
@@ -180,13 +179,13 @@ function writtenStatus(error: JsonObject): number {
   return 0;
 }
 
-function kindOf(said: Said): ErrorKind {
-  const { status, sentence, words } = said;
+function kindOf(description: ErrorDescription): ErrorKind {
+  const { status, sentence, words } = description;
   const byStatus = KIND_BY_STATUS[status];
   if (byStatus === "upstream-auth" || (status === 400 && NO_KEY.test(sentence))) return "upstream-auth";
   // "Too many tokens" with 429 is a rate limit.
-  if (said.tooLong && status < 500 && status !== 429) return "invalid-request";
-  if (isOutOfFunds(said)) return status === 0 || status === 429 ? "quota" : "upstream-auth";
+  if (description.tooLong && status < 500 && status !== 429) return "invalid-request";
+  if (isOutOfFunds(description)) return status === 0 || status === 429 ? "quota" : "upstream-auth";
   if (byStatus) return byStatus;
   const byWord = wordIn(KIND_BY_WORD, words);
   if (byWord) return byWord;
@@ -198,15 +197,15 @@ function wordIn(table: Record<string, ErrorKind>, words: readonly string[]): Err
   return words.map((word) => getOwn(table, word)).find((kind) => kind !== undefined);
 }
 
-/** The account behind the gateway's credential is empty, or may spend no more: another try does not help. */
-function isOutOfFunds({ status, sentence, words, retryAfter }: Said): boolean {
+/** Whether the account behind weir's credential has no credit or reached its spend limit; a retry does not help. */
+function isOutOfFunds({ status, sentence, words, retryAfter }: ErrorDescription): boolean {
   if (words.some((word) => getOwn(KIND_BY_WORD, word) === "quota")) return true;
   if (status < 500 && NO_FUNDS.test(sentence)) return true;
-  // A limit that ends by itself says when.
+  // A rate limit comes with a retry-after; a spend limit does not.
   return status === 429 && retryAfter === undefined && words.some((word) => SPEND_LIMIT.test(word));
 }
 
-function codeOf(kind: ErrorKind, { sentence, code, tooLong }: Said): string | undefined {
+function codeOf(kind: ErrorKind, { sentence, code, tooLong }: ErrorDescription): string | undefined {
   switch (kind) {
     case "invalid-request":
       if (tooLong) return "context_length_exceeded";
@@ -215,7 +214,7 @@ function codeOf(kind: ErrorKind, { sentence, code, tooLong }: Said): string | un
       return /model|deployment/i.test(sentence) || /^deploymentnotfound$/i.test(code ?? "")
         ? "model_not_found"
         : ownCode(code);
-    // Each client dialect has one word for each of these.
+    // Each client format has a fixed code for these kinds.
     case "quota":
     case "rate-limited":
     case "overloaded":
@@ -226,12 +225,12 @@ function codeOf(kind: ErrorKind, { sentence, code, tooLong }: Said): string | un
   }
 }
 
-/** DeepSeek puts the type into `code`, which says nothing more. */
+/** DeepSeek repeats the type in `code`. */
 function ownCode(code: string | undefined): string | undefined {
   return code !== undefined && getOwn(KIND_BY_VAGUE_WORD, code) === "invalid-request" ? undefined : code;
 }
 
-/** A vendor's 4xx that blames the request is passed on as it is (400, 422). */
+/** Passes a vendor's 4xx that blames the request on unchanged (400, 422). */
 function clientStatus(status: number): number {
   return status >= 400 && status < 500 ? status : 400;
 }

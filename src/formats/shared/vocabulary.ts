@@ -1,20 +1,20 @@
 /**
- * Members whose names differ from a known one in case only. JSON readers of Go, .NET and others take `MAX_tokens` for
- * `max_tokens`: what weir checked would not be what the provider reads, so a request with such a member is refused.
+ * Finds members whose names differ from a known name only in case. JSON readers of Go, .NET and others read `MAX_tokens`
+ * as `max_tokens`: the provider would read a value that weir has not checked, so weir refuses the request.
  */
 import type { Json } from "../../core/json.ts";
 import { isObject } from "../../core/json.ts";
 
-/** The members of an object, and the vocabularies of those that are objects or lists of objects themselves. */
+/** The known members of an object, with vocabularies for those that are objects or lists of objects. */
 export class Vocabulary {
-  /** Without an inner vocabulary: null. */
+  /** The inner vocabulary; null if there is none. */
   readonly #members: ReadonlyMap<string, Vocabulary | null>;
-  /** With the flags `i` and `u` a pattern compares by the simple case folding of Unicode. */
+  /** The flags `i` and `u` compare by simple case folding of Unicode. */
   readonly #folded: RegExp;
 
   /**
    * @param names separated by white space
-   * @param inner vocabularies by member; a member without one holds text, or a schema or map with names of its own
+   * @param inner vocabularies by member; a member without one holds text, or an object with free names
    */
   constructor(names: string, inner: Readonly<Record<string, Vocabulary | "same">> = {}) {
     const all = [...names.trim().split(/\s+/), ...Object.keys(inner)];
@@ -24,12 +24,12 @@ export class Vocabulary {
     this.#folded = new RegExp(`^(?:${all.map(RegExp.escape).join("|")})$`, "iu");
   }
 
-  /** The place of the first member that only looks like a known one; nothing when there is none. */
-  oddMember(value: Json): OddMember | undefined {
+  /** Returns the first member whose name differs from a known one only in case. */
+  findMisspelled(value: Json): Misspelling | undefined {
     if (Array.isArray(value)) {
       for (let index = 0; index < value.length; index++) {
-        const odd = this.oddMember(value[index]!);
-        if (odd) return { ...odd, path: [index, ...odd.path] };
+        const misspelling = this.findMisspelled(value[index]!);
+        if (misspelling) return { ...misspelling, path: [index, ...misspelling.path] };
       }
       return undefined;
     }
@@ -43,8 +43,8 @@ export class Vocabulary {
       }
       const member = value[name]!;
       if (typeof member !== "object") continue;
-      const odd = inner.oddMember(member);
-      if (odd) return { ...odd, path: [name, ...odd.path] };
+      const misspelling = inner.findMisspelled(member);
+      if (misspelling) return { ...misspelling, path: [name, ...misspelling.path] };
     }
     return undefined;
   }
@@ -55,9 +55,9 @@ export class Vocabulary {
   }
 }
 
-export interface OddMember {
-  /** From the outermost object inwards, the odd name last. */
+export interface Misspelling {
+  /** From the outermost object inwards, the misspelled name last. */
   path: (string | number)[];
-  /** The name that it looks like. */
+  /** The correct name. */
   known: string;
 }

@@ -1,22 +1,22 @@
 /**
- * A free-form tool has text for input. Where it had to travel as a function, its input is the object `{"input":"…"}`, and
- * the client gets the bare text again while it streams.
+ * The input of a custom tool is text. Where weir had to send the tool as a function, the model writes the object
+ * `{"input":"…"}`, and weir streams the bare text to the client.
  */
 import { isObject, parseJson } from "../../core/json.ts";
 
 const HEAD = /^\s*\{\s*"input"\s*:\s*"/;
-/** An object whose beginning is longer than this does not look as expected. UTF-16 units. */
+/** Longest head that weir searches for the member, in UTF-16 units. */
 const MAX_HEAD = 64;
 
-/** Turns fragments of the object's JSON into fragments of the text. */
+/** Converts fragments of the object's JSON to fragments of the text. */
 export class WrappedInput {
-  /** All fragments, for an object that turns out to look otherwise. */
+  /** All fragments, in case the object has another shape. */
   #all = "";
-  /** Behind the opening quote: what has not been decoded yet. */
+  /** Undecoded JSON after the opening quote. */
   #rest: string | undefined;
   #closed = false;
 
-  /** Takes a fragment of the object; gives the text it completes. */
+  /** Takes a fragment of the object and returns the text it completes. */
   push(fragment: string): string {
     if (this.#closed) return "";
     if (this.#rest !== undefined) this.#rest += fragment;
@@ -30,14 +30,14 @@ export class WrappedInput {
     return this.#decode();
   }
 
-  /** What is left at the end: all of it, when the object did not look as expected. */
+  /** Returns the rest: all of the text if the object had another shape. */
   end(): string {
     if (this.#rest !== undefined) return "";
     const value = parseJson(this.#all);
     return isObject(value) && typeof value.input === "string" ? value.input : this.#all;
   }
 
-  /** Decodes whole characters and escapes up to the closing quote. */
+  /** Decodes complete characters and escapes up to the closing quote. */
   #decode(): string {
     const rest = this.#rest!;
     let end = 0;
@@ -53,14 +53,14 @@ export class WrappedInput {
   }
 }
 
-/** How much stands for one character. Both halves of a surrogate pair belong together: readers decode each fragment. */
+/** Length of one encoded character. A surrogate pair stays together, because clients decode each fragment by itself. */
 function lengthAt(rest: string, at: number): number {
   if (rest[at] !== "\\") return 1;
   if (rest[at + 1] !== "u") return 2;
   return /^\\ud[89ab]/i.test(rest.slice(at, at + 4)) && isEscape(rest, at + 6) ? 12 : 6;
 }
 
-/** Whether an escape of a code unit follows, or may still follow. */
+/** Whether a `\u` escape follows, or may follow in the next fragment. */
 function isEscape(rest: string, at: number): boolean {
   return "\\u".startsWith(rest.slice(at, at + 2));
 }

@@ -123,7 +123,9 @@ describe("a part the target cannot see", () => {
   test.each(UNSEEN)("%s to %s: %j", (from, to, part) => {
     const { error, losses } = send(from, to, [text, part]);
     expect(error).toMatchObject({ status: 400, param: "messages[0].content[1]" });
-    expect(error!.message).toContain(`messages[0].content[1]: content of type ${String(part.type)} `);
+    expect(error!.message).toContain(
+      `messages[0].content[1]: weir cannot translate content of type ${String(part.type)} `,
+    );
     expect(losses).toEqual([]);
   });
 

@@ -14,7 +14,7 @@ export interface BlockWriter {
   write(piece: string): void;
   close(signature?: string): void;
   /** Nothing more can come: the arguments of a call are one whole JSON object. */
-  isWhole(): boolean;
+  isComplete(): boolean;
   /** Of a tool call that is closed: its name, if its arguments are not JSON. */
   brokenCall?: string;
 }
@@ -89,7 +89,7 @@ class Writer {
     if (this.opened) this.out.emit({ type: "content_block_stop", index: this.#index });
   }
 
-  isWhole(): boolean {
+  isComplete(): boolean {
     return false;
   }
 }
@@ -141,7 +141,7 @@ class RefusalWriter implements BlockWriter {
     this.#text?.close();
   }
 
-  isWhole(): boolean {
+  isComplete(): boolean {
     return false;
   }
 }
@@ -220,8 +220,8 @@ class ToolCallWriter extends Writer implements BlockWriter {
     this.stop();
   }
 
-  override isWhole(): boolean {
-    return !this.#isCustom && this.#input.isWhole;
+  override isComplete(): boolean {
+    return !this.#isCustom && this.#input.isComplete;
   }
 
   /** A free-form tool has text for input; this format has only objects, so that it stands in the member `input`. */

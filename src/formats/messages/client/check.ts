@@ -27,11 +27,11 @@ const SYSTEM_PLACE = "the system prompt belongs in the top-level `system` field,
 /** @throws GatewayError `invalid-request` with the path of the first fault. */
 export function checkRequest(body: Json, systemTurns: SystemTurns): asserts body is JsonObject {
   if (!isObject(body)) throw invalidRequest("The request body must be a JSON object.");
-  const odd = REQUEST.oddMember(body);
-  if (odd)
+  const misspelling = REQUEST.findMisspelled(body);
+  if (misspelling)
     throw fault(
-      limitText(odd.path.join("."), PATH_BYTES),
-      `Extra inputs are not permitted; did you mean \`${odd.known}\`? Names are compared letter by letter.`,
+      limitText(misspelling.path.join("."), PATH_BYTES),
+      `Extra inputs are not permitted; did you mean \`${misspelling.known}\`? Names are compared letter by letter.`,
     );
   if (!compiled.Check(body)) throw firstFault(body);
   const misplaced = misplacedSystemTurn(body.messages as Json[], systemTurns);

@@ -145,7 +145,7 @@ export class AnswerWriter {
   #advance(): void {
     for (;;) {
       const live = this.#queue[0];
-      if (!live || !(live.ended || (this.#queue.length > 1 && live.writer.isWhole()))) return;
+      if (!live || !(live.ended || (this.#queue.length > 1 && live.writer.isComplete()))) return;
       this.#close(live);
       this.#queue.shift();
       const next = this.#queue[0];

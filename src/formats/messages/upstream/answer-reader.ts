@@ -33,7 +33,7 @@ export class AnswerReader {
   }
 
   /** The stop reason is known and no block is open: only the terminator is missing. */
-  get isWhole(): boolean {
+  get isComplete(): boolean {
     return this.#reason !== undefined && this.#open.size === 0;
   }
 
@@ -45,7 +45,7 @@ export class AnswerReader {
 
   /** The stream is over without its terminator. @throws GatewayError `stream_incomplete` unless the answer is whole. */
   finish(): readonly ChatEvent[] {
-    if (!this.isWhole)
+    if (!this.isComplete)
       throw new GatewayError("upstream", "The provider's stream ended before its answer did.", {
         code: "stream_incomplete",
       });

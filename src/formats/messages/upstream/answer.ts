@@ -50,7 +50,7 @@ async function nextFrame(source: AsyncIterator<Frame>, reader: AnswerReader): Pr
     const { done, value } = await source.next();
     return done ? undefined : value;
   } catch (thrown) {
-    if (reader.isWhole) return undefined;
+    if (reader.isComplete) return undefined;
     throw thrown;
   }
 }

@@ -1,20 +1,20 @@
-/** Why an answer ended: the format's words, what vendors make of them, and the canonical ones. */
+/** Maps finish reasons: the words of the format and of its vendors, and the canonical kinds. */
 import type { FinishKind, FinishReason } from "../../core/events.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { getOwn } from "../../core/own.ts";
 
-/** The five words of the format, and those other vendors put in their place. Others end like `stop`. */
+/** The five words of the format and those of other vendors. An unknown word counts as `stop`. */
 const KINDS: Record<string, FinishKind> = {
   stop: "stop",
   length: "length",
   tool_calls: "tool-calls",
   function_call: "tool-calls",
   content_filter: "content-filter",
-  // Mistral, when the context is full; older llama.cpp and TGI.
+  // Mistral when the context is full; older llama.cpp and TGI.
   model_length: "length",
   max_tokens: "length",
   max_output_tokens: "length",
-  // Hosts that pass the words of the model's own vendor on.
+  // Hosts that pass on the words of the model's vendor.
   end_turn: "stop",
   eos: "stop",
   tool_use: "tool-calls",
@@ -22,7 +22,7 @@ const KINDS: Record<string, FinishKind> = {
   safety: "content-filter",
 };
 
-/** Words that mean the answer failed: what was written is not an answer (OpenRouter, Mistral, DeepSeek). */
+/** Words that mean that generation failed (OpenRouter, Mistral, DeepSeek). */
 const FAILURES: ReadonlySet<string> = new Set(["error", "insufficient_system_resource"]);
 
 const WORDS: Record<FinishKind, string> = {
@@ -34,14 +34,14 @@ const WORDS: Record<FinishKind, string> = {
   pause: "stop",
 };
 
-/** Whether `finish_reason` says that the answer failed. */
+/** Whether `finish_reason` means that generation failed. */
 export function isFailure(raw: string): boolean {
   return FAILURES.has(raw);
 }
 
 /**
- * The finish reason of a choice, when it has one; some servers send `""` for null. OpenRouter has the vendor's own word
- * beside it and says `tool_calls` where that one says that the tokens ran out: then the call is cut off.
+ * Returns the finish reason of a choice, if any; some servers send `""` for null. OpenRouter sends the vendor's word in
+ * `native_finish_reason`, and may say `tool_calls` where the vendor says that the tokens ran out: then the call is cut off.
  */
 export function readFinishReason({
   finish_reason: raw,
@@ -51,36 +51,36 @@ export function readFinishReason({
   return typeof native === "string" && getOwn(KINDS, native.toLowerCase()) === "length" ? "length" : raw;
 }
 
-/** What was read of an answer, as far as the meaning of its ending depends on it. */
-export interface Read {
+/** Facts about an answer that decide its finish reason. */
+export interface AnswerFacts {
   toolCalls: number;
-  /** A refusal was part of the answer. */
+  /** The answer contains a refusal. */
   refused: boolean;
   /** `choices[].stop_reason` of vLLM: the stop sequence that matched, or a token id. */
   stopReason?: Json;
 }
 
 /**
- * Decodes a `finish_reason`. A tool call in the answer and `tool-calls` stand for each other, except that
- * running out of tokens and the filter always win.
+ * Decodes a `finish_reason`. A tool call in the answer and `tool-calls` imply each other, because some vendors say `stop`
+ * after a call; `length` and `content-filter` take precedence.
  */
-export function decodeFinishReason(raw: string | undefined, read: Read): FinishReason {
-  const kind = kindOf(raw === undefined ? undefined : (getOwn(KINDS, raw.toLowerCase()) ?? "stop"), read);
+export function decodeFinishReason(raw: string | undefined, facts: AnswerFacts): FinishReason {
+  const kind = kindOf(raw === undefined ? undefined : (getOwn(KINDS, raw.toLowerCase()) ?? "stop"), facts);
   return {
     kind,
     ...(raw !== undefined && { raw }),
-    ...(kind === "stop-sequence" && { stopSequence: String(read.stopReason) }),
+    ...(kind === "stop-sequence" && { stopSequence: String(facts.stopReason) }),
   };
 }
 
-function kindOf(said: FinishKind | undefined, read: Read): FinishKind {
+function kindOf(said: FinishKind | undefined, facts: AnswerFacts): FinishKind {
   if (said === "length" || said === "content-filter") return said;
-  if (read.toolCalls > 0) return "tool-calls";
-  if (read.refused) return "content-filter";
-  return typeof read.stopReason === "string" && read.stopReason !== "" ? "stop-sequence" : "stop";
+  if (facts.toolCalls > 0) return "tool-calls";
+  if (facts.refused) return "content-filter";
+  return typeof facts.stopReason === "string" && facts.stopReason !== "" ? "stop-sequence" : "stop";
 }
 
-/** The word for the client; only one of the five ever leaves. */
+/** Encodes a finish reason as one of the five words of the format: typed clients fail on any other. */
 export function encodeFinishReason(
   reason: FinishReason,
   toolCalls: number,
@@ -91,12 +91,12 @@ export function encodeFinishReason(
   return reason.kind === "tool-calls" ? "stop" : WORDS[reason.kind];
 }
 
-/** Said in `refusal` when the vendor gave no explanation. */
+/** Value of `refusal` if the vendor gave no explanation. */
 const NEUTRAL_REFUSAL = "The model declined to answer.";
 
 /**
- * The text of `message.refusal` that the ending itself brings: the vendor's explanation, or a neutral sentence where a
- * model refused without one. An answer that was merely filtered has none.
+ * Returns the text for `message.refusal` that belongs to the finish reason: the vendor's explanation, or a neutral
+ * sentence if the model refused without one. An answer that a filter stopped has none.
  */
 export function refusalOf(reason: FinishReason): string | undefined {
   if (reason.kind !== "content-filter") return undefined;

@@ -1,6 +1,6 @@
 /**
- * What single models take on `/v1/chat/completions`, as far as their vendors refuse a request over it. A model that is not
- * here gets what the client asked for.
+ * Fields that single models support on `/v1/chat/completions`, as far as their vendors refuse a request over them. weir
+ * sends a model that is not listed here what the client asked for.
  *
  * Sources, read 2026-11: the comments of `openai` 7.55 (stop, effort), and what the API answered to others:
  * openai/openai-openapi#541 and BerriAI/litellm#34569 (tools and effort from gpt-5.4 on), bolna-ai/bolna#1019 and
@@ -9,17 +9,17 @@
  */
 
 export interface ModelFacts {
-  /** Values of `reasoning_effort`, weakest first; empty: the field is refused. */
+  /** Values of `reasoning_effort`, lowest first; empty if the model refuses the field. */
   efforts: readonly string[];
-  /** The effort when none is asked for. */
+  /** The effort of a request without the field. */
   defaultEffort?: string;
-  /** Takes `temperature`, `top_p`, penalties, `logprobs`: always, never, or only while the effort is `none`. */
+  /** Whether the model takes `temperature`, `top_p`, penalties and `logprobs`: `without-effort` means only with effort `none`. */
   sampling: "always" | "never" | "without-effort";
   /** Takes `stop`. */
   stop: boolean;
-  /** Knows `max_tokens` only under its new name. */
+  /** Takes `max_completion_tokens` and refuses `max_tokens`. */
   completionTokens: boolean;
-  /** Takes function tools only while the effort is `none`. */
+  /** Takes function tools only with effort `none`. */
   toolsWithoutEffort?: boolean;
   /** Takes `parallel_tool_calls`. */
   parallelToolCalls?: boolean;
@@ -27,7 +27,7 @@ export interface ModelFacts {
   customTools?: boolean;
   /** Takes `prompt_cache_breakpoint` on parts. */
   cacheBreakpoints?: boolean;
-  /** Most tokens of an answer. */
+  /** Output limit in tokens. */
   maxOutput?: number;
 }
 
@@ -57,7 +57,7 @@ const oSeries = (facts: Partial<ModelFacts> = {}): ModelFacts =>
     ...facts,
   });
 
-/** The first pattern that fits wins. */
+/** The first matching pattern counts. */
 const TABLE: readonly [RegExp, ModelFacts][] = [
   [/^o1-(?:mini|preview)/, { ...oSeries({ stop: true }), efforts: [] }],
   [/^o1|^o3-mini/, oSeries({ stop: true })],
@@ -91,35 +91,35 @@ const TABLE: readonly [RegExp, ModelFacts][] = [
   [/^(?:chat)?gpt-4o/, plain(16_384)],
   [/^gpt-4-turbo|^gpt-4-\d{4}-preview|^gpt-3\.5/, plain(4096)],
   [/^gpt-4/, plain(8192)],
-  // Families of open weights that do not reason: hosts refuse an effort for them.
+  // Families of open-weight models that do not reason: hosts refuse an effort for them.
   [
     /(?:^|\/)(?:meta-)?(?:llama|codellama|gemma|mixtral|mistral|ministral|codestral|devstral|pixtral)/,
     plain(),
   ],
 ];
 
-/** Facts about a model, by the name its upstream knows. */
+/** Returns the facts about a model. @param model the provider's name of it */
 export function modelFacts(model: string): ModelFacts | undefined {
   const name = model.toLowerCase();
   return TABLE.find(([pattern]) => pattern.test(name))?.[1];
 }
 
-/** Whether a model takes `temperature` and its like beside this effort. */
+/** Whether a model takes sampling fields together with this effort. */
 export function takesSampling(facts: ModelFacts | undefined, effort: string | undefined): boolean {
   if (!facts || facts.sampling === "always") return true;
   return facts.sampling === "without-effort" && (effort ?? facts.defaultEffort) === "none";
 }
 
-/** All effort words, weakest first. */
-const LADDER = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
+/** All efforts, lowest first. */
+const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
-/** Words a model nobody knows can be expected to take. */
+/** Efforts that weir expects of a model that is not in the table. */
 export const COMMON_EFFORTS: readonly string[] = ["low", "medium", "high"];
 
-/** The level nearest to the wished one: the next weaker, or the weakest there is. Unknown words are passed on. */
-export function nearestEffort(wished: string, levels: readonly string[]): string {
-  const rank = LADDER.indexOf(wished);
-  if (rank < 0 || levels.includes(wished)) return wished;
-  const weaker = levels.filter((level) => LADDER.indexOf(level) < rank && level !== "none");
-  return weaker.at(-1) ?? levels.find((level) => level !== "none") ?? levels[0] ?? wished;
+/** Returns the next lower effort that the model supports, or its lowest one. Unknown words are passed on. */
+export function nearestEffort(requested: string, levels: readonly string[]): string {
+  const rank = EFFORTS.indexOf(requested);
+  if (rank < 0 || levels.includes(requested)) return requested;
+  const lower = levels.filter((level) => EFFORTS.indexOf(level) < rank && level !== "none");
+  return lower.at(-1) ?? levels.find((level) => level !== "none") ?? levels[0] ?? requested;
 }

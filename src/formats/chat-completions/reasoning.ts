@@ -1,7 +1,6 @@
 /**
- * Reasoning on the chat-completions side (src/formats/README.md#reasoning-and-signatures):
- * plain text in `reasoning_content`, and `reasoning_details`
- * entries in OpenRouter's shape for what is signed or encrypted. The `format` of an entry says who made it.
+ * Encodes reasoning as plain text in `reasoning_content`, and signed or encrypted reasoning as `reasoning_details` in the
+ * shape of OpenRouter, whose `format` names the vendor that made the entry (src/formats/README.md#reasoning-and-signatures).
  */
 import type { ReasoningBlock } from "../../core/chat.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
@@ -9,7 +8,7 @@ import { isObject, parseJson } from "../../core/json.ts";
 import { unwrap } from "../../core/provenance.ts";
 import { getOwn } from "../../core/own.ts";
 
-/** The formats OpenRouter named, by who makes them. */
+/** `format` values of OpenRouter, by vendor. */
 const FORMATS: Record<string, string> = {
   anthropic: "anthropic-claude-v1",
   gemini: "google-gemini-v1",
@@ -17,10 +16,10 @@ const FORMATS: Record<string, string> = {
 };
 const ORIGINS = Object.fromEntries(Object.entries(FORMATS).map(([origin, format]) => [format, origin]));
 
-/** What stands before the name of any other provider. */
+/** Prefix for the names of other providers. */
 const OWN_FORMAT = "weir1.";
 
-/** `format` of an entry; nothing for reasoning nobody signs. */
+/** Returns the `format` of an entry; absent for unsigned reasoning. */
 export function encodeOrigin(origin: string | undefined): { format?: string } {
   return origin === undefined ? {} : { format: getOwn(FORMATS, origin) ?? `${OWN_FORMAT}${origin}` };
 }
@@ -32,7 +31,7 @@ function decodeOrigin(format: Json | undefined): string | undefined {
   );
 }
 
-/** An entry with text, a signature, or both; `index` counts the runs of reasoning. */
+/** Encodes an entry with text, a signature, or both; `index` counts the reasoning blocks of the answer. */
 export function textDetail(
   part: { text?: string; signature?: string },
   origin: string | undefined,
@@ -41,14 +40,14 @@ export function textDetail(
   return { type: "reasoning.text", ...part, ...encodeOrigin(origin), index };
 }
 
-/** An entry of encrypted reasoning. */
+/** Encodes an entry of encrypted reasoning. */
 export function encryptedDetail(data: string, origin: string | undefined, index: number): JsonObject {
   return { type: "reasoning.encrypted", data, ...encodeOrigin(origin), index };
 }
 
 /**
- * Reasoning of an assistant message a client sends back, in the order of what says most: entries, LiteLLM's
- * `thinking_blocks`, plain text.
+ * Decodes the reasoning of an assistant message that a client sends back. The most detailed form counts:
+ * `reasoning_details`, then `thinking_blocks` of LiteLLM, then plain text.
  */
 export function decodeReasoning(message: JsonObject): ReasoningBlock[] {
   if (Array.isArray(message.reasoning_details)) {
@@ -65,7 +64,7 @@ export function decodeReasoning(message: JsonObject): ReasoningBlock[] {
   return typeof text === "string" ? [{ type: "reasoning", text }] : [];
 }
 
-/** Entries as blocks. Clients collect the fragments of a stream as they came: those of one run are put together. */
+/** Decodes entries. Clients keep the fragments of a stream: those with the same index belong to one block. */
 function decodeDetails(details: readonly Json[]): ReasoningBlock[] {
   const blocks: ReasoningBlock[] = [];
   let run: { block: ReasoningBlock; index: Json | undefined } | undefined;
@@ -73,7 +72,7 @@ function decodeDetails(details: readonly Json[]): ReasoningBlock[] {
     if (!isObject(detail)) continue;
     const part = decodeDetail(detail);
     if (!part) continue;
-    if (run && detail.index === run.index && continues(run.block, part)) {
+    if (run && detail.index === run.index && isContinued(run.block, part)) {
       run.block.text += part.text;
       run.block.signature ??= part.signature;
       run.block.origin ??= part.origin;
@@ -85,11 +84,11 @@ function decodeDetails(details: readonly Json[]): ReasoningBlock[] {
   return blocks;
 }
 
-function continues(block: ReasoningBlock, part: ReasoningBlock): boolean {
+function isContinued(block: ReasoningBlock, part: ReasoningBlock): boolean {
   return block.redacted === undefined && part.redacted === undefined && block.signature === undefined;
 }
 
-/** One `reasoning_details` entry; nothing when it is of a kind nobody documented or says nothing. */
+/** Decodes one `reasoning_details` entry; `undefined` for undocumented types and empty entries. */
 export function decodeDetail(detail: JsonObject): ReasoningBlock | undefined {
   const origin = decodeOrigin(detail.format);
   const from = origin === undefined ? {} : { origin };
@@ -112,39 +111,41 @@ function textBlock(
   from: { origin?: string },
 ): ReasoningBlock | undefined {
   const signed = typeof signature === "string" && signature !== "" ? { signature } : {};
-  const said = typeof text === "string" ? text : "";
-  return said === "" && !signed.signature ? undefined : { type: "reasoning", text: said, ...signed, ...from };
+  const content = typeof text === "string" ? text : "";
+  return content === "" && !signed.signature
+    ? undefined
+    : { type: "reasoning", text: content, ...signed, ...from };
 }
 
-/** LiteLLM's copy of the Messages blocks: the signatures are Anthropic's unless they are sealed. */
+/** Decodes LiteLLM's copy of a Messages block: signatures are Anthropic's unless weir has wrapped them. */
 function decodeThinkingBlock(value: Json): ReasoningBlock[] {
   if (!isObject(value)) return [];
   if (value.type === "redacted_thinking" && typeof value.data === "string")
-    return [{ type: "reasoning", text: "", ...opened("redacted", value.data) }];
+    return [{ type: "reasoning", text: "", ...unwrapped("redacted", value.data) }];
   if (value.type !== "thinking") return [];
   const text = typeof value.thinking === "string" ? value.thinking : "";
   if (typeof value.signature === "string" && value.signature !== "")
-    return [{ type: "reasoning", text, ...opened("signature", value.signature) }];
+    return [{ type: "reasoning", text, ...unwrapped("signature", value.signature) }];
   return text === "" ? [] : [{ type: "reasoning", text }];
 }
 
-function opened(member: "signature" | "redacted", value: string): Partial<ReasoningBlock> {
-  const sealed = unwrap(value);
-  return sealed
-    ? { [member]: sealed.payload, origin: sealed.origin }
+function unwrapped(member: "signature" | "redacted", value: string): Partial<ReasoningBlock> {
+  const wrapped = unwrap(value);
+  return wrapped
+    ? { [member]: wrapped.payload, origin: wrapped.origin }
     : { [member]: value, origin: "anthropic" };
 }
 
 /**
- * What a chat-completions upstream wants back beside the text, as one opaque value: the members of its own entry, or of
- * a tool call (`extra_content`, where Gemini keeps its thought signatures).
+ * Packs members that the provider needs back in the next turn into one opaque value: members of a `reasoning_details`
+ * entry, or `extra_content` of a tool call, where Gemini keeps its thought signatures.
  */
-export function sealMembers(members: JsonObject): string {
+export function packMembers(members: JsonObject): string {
   return JSON.stringify(members);
 }
 
-/** The members again; a value that was not made by `sealMembers` is a signature in its own right. */
-export function openMembers(value: string): JsonObject | undefined {
+/** Unpacks the members; `undefined` for a value that `packMembers` did not make, which is a plain signature. */
+export function unpackMembers(value: string): JsonObject | undefined {
   const members = value.startsWith("{") ? parseJson(value) : undefined;
   return isObject(members) ? members : undefined;
 }

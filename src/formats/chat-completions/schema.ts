@@ -1,14 +1,14 @@
 /**
- * The chat-completions request as one schema, open to unknown members at every level: new vendor
- * fields, part types and tool types must pass. It is the validator, the source of the sentences about what is wrong, and
- * the page in the OpenAPI document; it covers the fields whose shape the gateway relies on.
+ * The schema of a chat-completions request, used for validation, error messages and the OpenAPI document. It covers the
+ * fields whose shape weir relies on and allows unknown members at every level, because new vendor fields, content parts
+ * and tool types must pass.
  */
 import type { TProperties, TSchema } from "@sinclair/typebox";
 import { Type } from "@sinclair/typebox";
 
 const OPEN = { additionalProperties: true };
 
-/** An optional field; `null` counts as absent, because SDK users send it. */
+/** An optional field. `null` counts as absent, because users of the SDK send it. */
 function optional(schema: TSchema) {
   return Type.Optional(Type.Union([schema, Type.Null()]));
 }
@@ -17,7 +17,7 @@ function open(properties: TProperties, options: object = {}) {
   return Type.Object(properties, { ...OPEN, ...options });
 }
 
-/** Alternatives told apart by a string member; one whose member is a pattern takes all the values nobody names. */
+/** Alternatives, distinguished by a string member; an alternative whose member is a pattern takes all other values. */
 function oneOf(propertyName: string, variants: TSchema[], options: object = {}) {
   return Type.Union(variants, { discriminator: { propertyName }, ...options });
 }
@@ -60,7 +60,7 @@ const Message = oneOf("role", [
   open({ role: Type.Literal("function"), content: optional(Content), name: Type.String() }),
 ]);
 
-/** Mistral's clients leave `type` out. */
+/** Clients of Mistral omit `type`. */
 const FunctionTool = open({
   type: optional(Type.Literal("function")),
   function: open({
@@ -75,7 +75,7 @@ const OtherTool = open({ type: Type.String({ pattern: "^(?!function$)" }) });
 const texts = Type.Array(Type.String());
 const tokens = Type.Integer({
   minimum: 1,
-  description: "Most tokens to generate; the ceiling depends on the model.",
+  description: "Maximum number of tokens to generate; the limit depends on the model.",
 });
 const penalty = Type.Number({ minimum: -2, maximum: 2 });
 
@@ -83,14 +83,20 @@ export const ChatCompletionsRequest = open(
   {
     model: Type.String({ minLength: 1, description: "Model identifier, at most 256 bytes of UTF-8." }),
     messages: Type.Array(Message, { minItems: 1, description: "The conversation in chronological order." }),
-    stream: optional(Type.Boolean({ description: "`true` answers with server-sent events." })),
+    stream: optional(Type.Boolean({ description: "`true` streams the answer as server-sent events." })),
     stream_options: optional(open({ include_usage: optional(Type.Boolean()) })),
-    temperature: optional(Type.Number({ minimum: 0, maximum: 2, description: "Higher is more random." })),
+    temperature: optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 2,
+        description: "Sampling temperature; higher values are more random.",
+      }),
+    ),
     top_p: optional(Type.Number({ minimum: 0, maximum: 1, description: "Nucleus sampling." })),
     max_tokens: optional(tokens),
     max_completion_tokens: optional(tokens),
     n: optional(Type.Integer({ minimum: 1, maximum: 128, description: "Number of choices." })),
-    stop: optional(Type.Union([Type.String(), texts], { description: "Texts that end the answer." })),
+    stop: optional(Type.Union([Type.String(), texts], { description: "Stop sequences." })),
     frequency_penalty: optional(penalty),
     presence_penalty: optional(penalty),
     logit_bias: optional(anything()),

@@ -1,6 +1,6 @@
 /**
- * Token counts of chat-completions. Its `prompt_tokens` contains what was read from and written to the cache, the
- * canonical buckets are disjoint.
+ * Token counts of chat-completions. `prompt_tokens` includes the tokens read from and written to the cache; the canonical
+ * counts are disjoint.
  */
 import type { Usage } from "../../core/events.ts";
 import type { Frame, UsageRequest } from "../../core/format.ts";
@@ -26,7 +26,7 @@ export const usageRequest: UsageRequest = {
   },
 };
 
-/** The `usage` member of an answer or of the last chunk. */
+/** Encodes the `usage` member of an answer or of the last chunk. */
 export function encodeUsage(usage: Usage): JsonObject {
   const prompt = usage.input + usage.cacheRead + usage.cacheWrite;
   return {
@@ -46,9 +46,9 @@ export function encodeUsage(usage: Usage): JsonObject {
 }
 
 /**
- * The counts an answer or a chunk brings, wherever the vendor puts them: `usage`, Groq `x_groq.usage`, Moonshot
- * `choices[0].usage`. Nothing when there are none, or only zeros, as some servers send them on every chunk.
- * @param isEnd the answer has its finish reason: counts are final, not running totals
+ * Reads the counts of an answer or a chunk: `usage`, Groq's `x_groq.usage` or Moonshot's `choices[0].usage`. Returns
+ * nothing if there are none, or only zeros, which some servers send in every chunk.
+ * @param isEnd the finish reason has arrived: counts are final, not running totals
  */
 export function readUsage(body: JsonObject, isEnd: boolean): Partial<Usage> | undefined {
   const choice = Array.isArray(body.choices) ? body.choices[0] : undefined;
@@ -65,7 +65,7 @@ export function readUsage(body: JsonObject, isEnd: boolean): Partial<Usage> | un
   };
 }
 
-/** Running totals that have counted the output are final once the answer has ended. */
+/** Marks running totals that include output as final when the answer has ended. */
 export function settleUsage(usage: Usage): Usage {
   return usage.known === "partial" && usage.output > 0 ? { ...usage, known: "final" } : usage;
 }
@@ -76,7 +76,7 @@ function decodeUsage(usage: JsonObject): Partial<Usage> | undefined {
   if (!prompt && !completion) return undefined;
   const input = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
   const output = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
-  // DeepSeek and Moonshot have the cached tokens beside the sums and not in the details.
+  // DeepSeek and Moonshot put the cached tokens beside the totals, not into the details.
   const cacheRead =
     count(input.cached_tokens) ?? count(usage.prompt_cache_hit_tokens) ?? count(usage.cached_tokens) ?? 0;
   const cacheWrite = count(input.cache_write_tokens) ?? count(input.cache_creation_tokens) ?? 0;
@@ -93,27 +93,27 @@ function decodeUsage(usage: JsonObject): Partial<Usage> | undefined {
   };
 }
 
-/** Web searches: OpenRouter's, Perplexity's and xAI's names for their number. */
+/** Number of web searches, in the fields of OpenRouter, Perplexity and xAI. */
 function searchesOf(usage: JsonObject): number | undefined {
   const ran = isObject(usage.server_tool_use) ? usage.server_tool_use.web_search_requests : undefined;
   return some(ran) ?? some(usage.num_search_queries) ?? some(usage.num_sources_used);
 }
 
-/** The provider's own cost: dollars at OpenRouter and Perplexity, ticks of 10^-10 dollars at xAI. */
+/** The cost that the provider reports: dollars at OpenRouter and Perplexity, ticks of 10^-10 dollars at xAI. */
 function reportedCost({ cost, cost_in_usd_ticks: ticks }: JsonObject): number | undefined {
   if (typeof ticks === "number" && ticks >= 0) return Math.round(ticks / 10);
   const dollars = isObject(cost) ? cost.total_cost : cost;
   return typeof dollars === "number" && dollars >= 0 ? Math.round(dollars * 1e9) : undefined;
 }
 
-/** More cached than prompt: a vendor that counts the cached tokens outside. Never negative. */
+/** Uncached input, never negative. If more tokens are cached than sent, the vendor does not include them in the prompt. */
 function freshInput(prompt: number, cacheRead: number, cacheWrite: number): number {
   return cacheRead > prompt ? prompt : Math.max(0, prompt - cacheRead - cacheWrite);
 }
 
 /**
- * xAI and Gemini's compatible endpoint leave reasoning out of `completion_tokens` and have it in the total: then the
- * three add up exactly, and reasoning is output.
+ * Output including reasoning. xAI and the compatible endpoint of Gemini omit reasoning from `completion_tokens` but
+ * include it in the total: then prompt, completion and reasoning add up to the total.
  */
 function outputOf(
   completion: number,

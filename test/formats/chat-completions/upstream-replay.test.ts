@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { Block } from "../../../src/core/chat.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
 import type { Traits } from "../../../src/core/provider.ts";
-import { sealMembers } from "../../../src/formats/chat-completions/reasoning.ts";
+import { packMembers } from "../../../src/formats/chat-completions/reasoning.ts";
 import { encode } from "./make.ts";
 import { user, assistant, system, call, result } from "./turns.ts";
 
@@ -36,7 +36,7 @@ describe("reasoning of earlier turns", () => {
   });
 
   test("the provider's own signature goes back with its text, or without any", () => {
-    const members = sealMembers({ signature: "sig", format: "anthropic-claude-v1" });
+    const members = packMembers({ signature: "sig", format: "anthropic-claude-v1" });
     const signed: Block = { type: "reasoning", text: "", signature: members, origin: "openrouter" };
     expect(replay(signed, {}, "openrouter").messages[1]).toEqual({
       role: "assistant",
@@ -53,7 +53,7 @@ describe("reasoning of earlier turns", () => {
     const redacted: Block = {
       type: "reasoning",
       text: "",
-      redacted: sealMembers({ data: "enc", id: "r1" }),
+      redacted: packMembers({ data: "enc", id: "r1" }),
       origin: "openrouter",
     };
     expect(replay(redacted, {}, "openrouter").messages[1]).toMatchObject({
@@ -66,7 +66,7 @@ describe("reasoning of earlier turns", () => {
     const turns = [
       user("q"),
       assistant(
-        { type: "reasoning", text: "", redacted: sealMembers({ extra_content }), origin: "gemini" },
+        { type: "reasoning", text: "", redacted: packMembers({ extra_content }), origin: "gemini" },
         call("a"),
         call("b"),
       ),

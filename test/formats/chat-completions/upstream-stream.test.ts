@@ -3,7 +3,7 @@ import type { ChatEvent } from "../../../src/core/events.ts";
 import type { Frame } from "../../../src/core/format.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
 import type { Traits } from "../../../src/core/provider.ts";
-import { openMembers } from "../../../src/formats/chat-completions/reasoning.ts";
+import { unpackMembers } from "../../../src/formats/chat-completions/reasoning.ts";
 import { checkEvents } from "../../helpers/describe-events.ts";
 import { chunk, DONE, failure, framesOf, makeCall, read, sketch, toList, upstream } from "./make.ts";
 import { calls, begin, more, finish, said, lines } from "./fragments.ts";
@@ -191,9 +191,9 @@ describe("blocks", () => {
     checkEvents(events);
     expect(events[1]).toMatchObject({ block: { type: "reasoning", origin: "vendor" } });
     const end = events[3] as Extract<ChatEvent, { type: "block-end" }>;
-    expect(openMembers(end.signature!)).toEqual({ signature: "sig", format: "anthropic-claude-v1" });
+    expect(unpackMembers(end.signature!)).toEqual({ signature: "sig", format: "anthropic-claude-v1" });
     const block = (events[4] as Extract<ChatEvent, { type: "block-start" }>).block as { redacted: string };
-    expect(openMembers(block.redacted)).toEqual({ data: "enc", id: "r1", format: "anthropic-claude-v1" });
+    expect(unpackMembers(block.redacted)).toEqual({ data: "enc", id: "r1", format: "anthropic-claude-v1" });
   });
 
   test("Mistral's content as a list: thinking and text", async () => {

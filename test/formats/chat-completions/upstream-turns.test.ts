@@ -126,7 +126,7 @@ describe("user content", () => {
     expect(messages[1]!.content).toEqual([{ type: "hologram" }]);
     expect(losses).toEqual(["converted:messages[0].content[1]"]);
     expect(() => turnsTo([user("q", known, unknown)])).toThrow(
-      "messages[0].content[2]: content of type input_json_delta cannot be carried over",
+      "messages[0].content[2]: weir cannot translate content of type input_json_delta",
     );
   });
 

@@ -119,7 +119,7 @@ describe("content", () => {
       losses: ["converted:messages[0].content[1]"],
     });
     expect(() => one({ type: "foreign", format: "chat-completions", value: {} })).toThrow(
-      "messages[0].content[1]: content of type unknown cannot be carried over",
+      "messages[0].content[1]: weir cannot translate content of type unknown",
     );
   });
 });

@@ -9,7 +9,7 @@ import { checkCalls, readToolInput } from "../../shared/tool-input.ts";
 import { encodeUsage } from "../usage.ts";
 import { DeltaWriter } from "./writer.ts";
 
-/** What all chunks of a stream, and the JSON answer, have at their head. */
+/** The members at the head of every chunk and of the JSON answer. */
 function envelope(object: string, id: string, call: Call) {
   return { id: answerId(id, call), object, created: Math.floor(Date.now() / 1000), model: call.model };
 }
@@ -19,12 +19,14 @@ function answerId(id: string, call: Call): string {
   return bare.startsWith("chatcmpl-") ? bare : `chatcmpl-${bare}`;
 }
 
-/** The sentence for events that stop before `message-end`. */
+/** The error for events that stop before `message-end`. */
 function incomplete(): GatewayError {
-  return new GatewayError("upstream", "The answer broke off before its end.", { code: "stream_incomplete" });
+  return new GatewayError("upstream", "The answer ended before it was complete.", {
+    code: "stream_incomplete",
+  });
 }
 
-/** @throws GatewayError when the events do not end with `message-end`. */
+/** Encodes one JSON answer. @throws GatewayError if the events do not end with `message-end` */
 export function encodeAnswer(events: readonly ChatEvent[], call: Call): JsonObject {
   const writer = new DeltaWriter(call);
   const message = new Message();
@@ -45,7 +47,7 @@ export function encodeAnswer(events: readonly ChatEvent[], call: Call): JsonObje
   throw incomplete();
 }
 
-/** A message that grows by deltas; texts are joined once, at the end. */
+/** Assembles a message from deltas; texts are joined once, at the end. */
 class Message {
   readonly #texts: Record<string, string[]> = { content: [], refusal: [], reasoning_content: [] };
   readonly #calls: JsonObject[] = [];
@@ -59,15 +61,16 @@ class Message {
       if (typeof text === "string" && text !== "") texts.push(text);
     }
     for (const call of objects(delta.tool_calls))
-      this.#calls[call.index as number] = grown(this.#calls[call.index as number], call);
+      this.#calls[call.index as number] = mergeDelta(this.#calls[call.index as number], call);
     for (const detail of objects(delta.reasoning_details)) this.#addDetail(detail);
     this.#annotations.push(...objects(delta.annotations));
-    if (isObject(delta.function_call)) this.#functionCall = grown(this.#functionCall, delta.function_call);
+    if (isObject(delta.function_call))
+      this.#functionCall = mergeDelta(this.#functionCall, delta.function_call);
   }
 
   /**
-   * Arguments that are not JSON are repaired; a call whose arguments were cut off with the answer is left out, because it
-   * must not be run.
+   * Repairs arguments that are not JSON. Removes a call whose arguments were cut off with the answer, because the client
+   * must not run it.
    */
   settleCalls(cut: boolean, call: Call): void {
     const calls = this.#calls.splice(0).map((each, index) => {
@@ -80,16 +83,16 @@ class Message {
       this.#functionCall = settleArguments(this.#functionCall, cut, "function_call", call);
   }
 
-  /** Content, refusal and their null are required keys; all else is left out when there is none. */
+  /** `content` and `refusal` are required members and may be null; other members are omitted if empty. */
   toJson(): JsonObject {
     const content = this.#texts.content!.join("");
     const refusal = this.#texts.refusal!.join("");
     const reasoning = this.#texts.reasoning_content!.join("");
     const calls = this.#calls.map(({ index: _, ...call }) => call);
-    const speechless = calls.length > 0 || this.#functionCall !== undefined || refusal !== "";
+    const hasOther = calls.length > 0 || this.#functionCall !== undefined || refusal !== "";
     return {
       role: "assistant",
-      content: content === "" && speechless ? null : content,
+      content: content === "" && hasOther ? null : content,
       refusal: refusal === "" ? null : refusal,
       ...(reasoning !== "" && { reasoning_content: reasoning }),
       ...(this.#details.length > 0 && { reasoning_details: this.#details }),
@@ -99,12 +102,12 @@ class Message {
     };
   }
 
-  /** Fragments of one run become one entry. */
+  /** Joins fragments of one reasoning block to one entry. */
   #addDetail(detail: JsonObject): void {
     const last = this.#details.at(-1);
     const same =
       last?.index === detail.index && last?.type === "reasoning.text" && detail.type === "reasoning.text";
-    if (last && same) this.#details[this.#details.length - 1] = grown(last, detail, ["text"]);
+    if (last && same) this.#details[this.#details.length - 1] = mergeDelta(last, detail, ["text"]);
     else this.#details.push(detail);
   }
 }
@@ -117,20 +120,21 @@ function settleArguments(body: JsonObject, cut: boolean, path: string, call: Cal
   return { ...body, arguments: JSON.stringify(value) };
 }
 
-/** Members whose fragments are put together. */
-const GROWING = ["arguments", "input"];
+/** Members whose fragments are concatenated. */
+const CONCATENATED = ["arguments", "input"];
 
-function grown(
+function mergeDelta(
   before: JsonObject | undefined,
   delta: JsonObject,
-  growing: readonly string[] = GROWING,
+  concatenated: readonly string[] = CONCATENATED,
 ): JsonObject {
   if (!before) return delta;
   const after = { ...before };
   for (const [name, value] of Object.entries(delta)) {
     const old = before[name];
-    if (isObject(value) && isObject(old)) after[name] = grown(old, value, growing);
-    else after[name] = growing.includes(name) && typeof old === "string" ? `${old}${String(value)}` : value;
+    if (isObject(value) && isObject(old)) after[name] = mergeDelta(old, value, concatenated);
+    else
+      after[name] = concatenated.includes(name) && typeof old === "string" ? `${old}${String(value)}` : value;
   }
   return after;
 }
@@ -139,7 +143,10 @@ function objects(value: Json | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/** The order: role, deltas, one finish, usage for those who asked, `[DONE]`. @throws GatewayError on a cut answer. */
+/**
+ * Encodes a stream: role, deltas, one finish reason, usage if the client asked for it, `[DONE]`.
+ * @throws GatewayError if the events do not end with `message-end`
+ */
 export async function* encodeStream(events: AsyncIterable<ChatEvent>, call: Call): AsyncGenerator<Frame> {
   const writer = new DeltaWriter(call);
   const includeUsage = call.request?.style.includeUsage === true;
@@ -158,7 +165,7 @@ export async function* encodeStream(events: AsyncIterable<ChatEvent>, call: Call
   throw incomplete();
 }
 
-/** Writes chunks. Their head is the same in all of them and is written once. */
+/** Writes chunks; serializes their common head once. */
 class ChunkWriter {
   readonly #head: string;
   readonly #tail: string;

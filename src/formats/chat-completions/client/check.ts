@@ -1,6 +1,6 @@
 /**
- * Holds the rules of the contract over a parsed request. A compiled check says whether it is well-formed; only a request
- * that is not is walked along the schema, for a sentence that names the first fault the way the vendor does.
+ * Validates a parsed request. A compiled validator decides whether it is valid; only an invalid request is walked along
+ * the schema, to name the first fault in the wording of OpenAI.
  */
 import type { TSchema } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
@@ -10,11 +10,11 @@ import { invalidRequest } from "../../../core/error.ts";
 import { limitText } from "../../../core/limit-text.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
-import type { OddMember } from "../../shared/vocabulary.ts";
+import type { Misspelling } from "../../shared/vocabulary.ts";
 import { ChatCompletionsRequest } from "../schema.ts";
 import { REQUEST } from "./vocabulary.ts";
 
-/** Longest path in a sentence. */
+/** Maximum length of a path in an error message. */
 const PATH_BYTES = 256;
 
 const compiled = TypeCompiler.Compile(ChatCompletionsRequest);
@@ -22,27 +22,27 @@ const compiled = TypeCompiler.Compile(ChatCompletionsRequest);
 /** @throws GatewayError `invalid-request` with the path of the first fault. */
 export function checkRequest(body: Json): asserts body is JsonObject {
   if (!isObject(body)) throw invalidRequest("The request body must be a JSON object.");
-  const odd = REQUEST.oddMember(body);
-  if (odd) throw misspelled(odd);
+  const misspelling = REQUEST.findMisspelled(body);
+  if (misspelling) throw misspelled(misspelling);
   if (!compiled.Check(body))
     throw firstFault(ChatCompletionsRequest, body, "") ?? wrong("", ChatCompletionsRequest);
-  const silent = (body.messages as JsonObject[]).findIndex(saysNothing);
-  if (silent >= 0) throw missing(`messages[${silent}].content`);
+  const empty = (body.messages as JsonObject[]).findIndex(hasNoContent);
+  if (empty >= 0) throw missing(`messages[${empty}].content`);
 }
 
-/** Members any of which lets an assistant message go without content. */
+/** An assistant message with one of these members needs no content. */
 const INSTEAD_OF_CONTENT = ["tool_calls", "function_call", "refusal", "audio"];
 
-function saysNothing(message: JsonObject): boolean {
+function hasNoContent(message: JsonObject): boolean {
   if (message.role !== "assistant" || message.content != null) return false;
   return INSTEAD_OF_CONTENT.every((name) => message[name] == null);
 }
 
-function misspelled({ path, known }: OddMember): GatewayError {
+function misspelled({ path, known }: Misspelling): GatewayError {
   const place = path.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
   const shown = limitText(place.slice(1), PATH_BYTES);
   return invalidRequest(
-    `Unknown parameter: '${shown}'. Did you mean '${known}'? Names are compared letter by letter.`,
+    `Unknown parameter: '${shown}'. Did you mean '${known}'? Names are case-sensitive.`,
     shown,
     "unknown_parameter",
   );
@@ -54,10 +54,10 @@ function missing(path: string): GatewayError {
 
 function wrong(path: string, schema: TSchema): GatewayError {
   if (path === "") return invalidRequest("The request body is not a chat-completions request.");
-  return invalidRequest(`Invalid '${path}': expected ${expectation(schema)}.`, path, "invalid_value");
+  return invalidRequest(`Invalid '${path}': expected ${describeExpected(schema)}.`, path, "invalid_value");
 }
 
-/** The first thing in `value` that does not fit `schema`; nothing when all does. */
+/** Returns the first fault of `value` against `schema`; `undefined` if it is valid. */
 function firstFault(schema: TSchema, value: Json, path: string): GatewayError | undefined {
   if (Value.Check(schema, value)) return undefined;
   const bare = withoutNull(schema);
@@ -92,7 +92,7 @@ function itemFault(schema: TSchema, value: Json[], path: string): GatewayError |
   return undefined;
 }
 
-/** A fault in a value that is one of several alternatives: of the one its own word names. */
+/** Returns the fault of a value against the alternative that its discriminator names. */
 function variantFault(schema: TSchema, value: Json, path: string): GatewayError | undefined {
   if (!isObject(value)) return wrong(path, schema);
   const { propertyName } = schema.discriminator as { propertyName: string };
@@ -122,15 +122,15 @@ function isKind(schema: TSchema, value: Json): boolean {
   return schema.type === "object" ? isObject(value) : schema.type === typeof value;
 }
 
-/** What a schema wants, in words. */
-function expectation(schema: TSchema): string {
+/** Describes the values that a schema allows. */
+function describeExpected(schema: TSchema): string {
   if (schema.const !== undefined) return `'${schema.const}'`;
-  if (schema.anyOf) return alternatives(schema.anyOf as TSchema[]);
+  if (schema.anyOf) return describeAlternatives(schema.anyOf as TSchema[]);
   switch (schema.type) {
     case "number":
       return `a number from ${schema.minimum} to ${schema.maximum}`;
     case "integer":
-      return integerExpectation(schema);
+      return describeInteger(schema);
     case "string":
       return schema.minLength ? "a non-empty string" : "a string";
     case "boolean":
@@ -142,17 +142,17 @@ function expectation(schema: TSchema): string {
   }
 }
 
-function integerExpectation({ minimum, maximum }: TSchema): string {
+function describeInteger({ minimum, maximum }: TSchema): string {
   if (maximum !== undefined) return `an integer from ${minimum} to ${maximum}`;
   return minimum === undefined ? "an integer" : "a positive integer";
 }
 
-function alternatives(variants: TSchema[]): string {
+function describeAlternatives(variants: TSchema[]): string {
   const words = [
     ...new Set(
       variants
         .filter((variant) => variant.type !== "null")
-        .map((variant) => expectation(withoutNull(variant))),
+        .map((variant) => describeExpected(withoutNull(variant))),
     ),
   ];
   if (words.every((word) => word.startsWith("'"))) return `one of ${words.join(", ")}`;

@@ -1,4 +1,4 @@
-/** Content of a chat-completions message → canonical blocks. */
+/** Decodes the content of a message into canonical blocks. */
 import type { Block, CacheMark, DocumentBlock, ForeignBlock, Source } from "../../../core/chat.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
@@ -16,7 +16,7 @@ import { text } from "../../shared/read.ts";
 
 export const FORMAT = "chat-completions";
 
-/** Content of any role: text is one block, nothing is none. `path` as errors spell it (`messages[0].content`). */
+/** Decodes the content of any role. @param path as error messages write it (`messages[0].content`) */
 export function decodeContent(content: Json | undefined, path: string): Block[] {
   if (content == null || content === "") return [];
   if (typeof content === "string") return [{ type: "text", text: content }];
@@ -32,9 +32,9 @@ const DECODERS: Record<string, Decoder> = {
   image_url: decodeImage,
   input_audio: decodeAudio,
   file: decodeFile,
-  // Mistral's dialect, and Zhipu's.
-  document_url: (part) => decodeAddressed(part, "document_url", "document_name"),
-  file_url: (part) => decodeAddressed(part, "file_url", "file_name"),
+  // Parts of Mistral and of Zhipu.
+  document_url: (part) => decodeDocumentUrl(part, "document_url", "document_name"),
+  file_url: (part) => decodeDocumentUrl(part, "file_url", "file_name"),
   refusal: (part, path) => ({ type: "refusal", text: requiredText(part, "refusal", path) }),
 };
 
@@ -45,8 +45,8 @@ function decodePart(value: Json, path: string): Block {
 }
 
 /**
- * A mark of either spelling: OpenAI's `prompt_cache_breakpoint` (30 minutes or 12 hours) and the Messages format's
- * `cache_control`, which OpenRouter and LiteLLM take on parts.
+ * Decodes a cache mark: OpenAI's `prompt_cache_breakpoint` (30 minutes or 12 hours), or `cache_control`, which OpenRouter
+ * and LiteLLM accept on parts.
  */
 export function decodeCache(part: JsonObject): { cache?: CacheMark } {
   if (isObject(part.cache_control)) {
@@ -63,7 +63,7 @@ function decodeText(part: JsonObject, path: string): Block {
 
 function decodeImage(part: JsonObject, path: string): Block {
   const image = part.image_url;
-  // Mistral's dialect has the address itself in `image_url`.
+  // Mistral allows the URL itself in `image_url`.
   const url = isObject(image)
     ? requiredText(image, "url", `${path}.image_url`)
     : requiredText(part, "image_url", path);
@@ -77,7 +77,7 @@ function sourceOf(url: string): Source {
 }
 
 function decodeAudio(part: JsonObject, path: string): Block {
-  // Mistral's dialect has the bytes themselves in `input_audio`, and recognises their format.
+  // Mistral allows the data itself in `input_audio` and detects its format.
   if (typeof part.input_audio === "string") return { type: "audio", data: part.input_audio, format: "wav" };
   if (!isObject(part.input_audio)) throw missing(`${path}.input_audio`);
   const data = requiredText(part.input_audio, "data", `${path}.input_audio`);
@@ -97,8 +97,8 @@ function decodeFile(part: JsonObject, path: string): Block {
       ...decodeCache(part),
     };
   if (typeof file.file_id === "string") {
-    // LiteLLM's dialect has an address there.
-    const source: Source = isAddress(file.file_id)
+    // LiteLLM allows a URL in `file_id`.
+    const source: Source = isUrl(file.file_id)
       ? { type: "url", url: file.file_id }
       : { type: "file", id: file.file_id };
     return { type: "document", source, ...title, ...decodeCache(part) };
@@ -106,24 +106,24 @@ function decodeFile(part: JsonObject, path: string): Block {
   throw missing(`${path}.file.file_data`);
 }
 
-/** A part of one vendor's dialect: its own format gets it as it is, others as the document it stands for. */
-function decodeAddressed(part: JsonObject, field: string, nameField: string): Block {
+/** Decodes a vendor's own part: chat-completions providers get it unchanged, others get it as a document. */
+function decodeDocumentUrl(part: JsonObject, field: string, nameField: string): Block {
   const value = part[field];
-  const address = isObject(value) ? value.url : value;
+  const url = isObject(value) ? value.url : value;
   const block: ForeignBlock = { type: "foreign", format: FORMAT, value: part };
-  if (typeof address !== "string") return block;
+  if (typeof url !== "string") return block;
   const title = text(part[nameField]);
-  const source = documentSource(address, title);
+  const source = documentSource(url, title);
   return { ...block, instead: { type: "document", source, ...(title !== undefined && { title }) } };
 }
 
-function isAddress(text: string): boolean {
+function isUrl(text: string): boolean {
   return /^https?:\/\//i.test(text);
 }
 
-/** File data is a data URI, base64 alone, or in OpenRouter's dialect an address; what is text is carried as text. */
+/** File data is a data URI, bare base64, or a URL (OpenRouter). Text files become text. */
 function documentSource(data: string, filename: string | undefined): DocumentBlock["source"] {
-  if (isAddress(data)) return { type: "url", url: data };
+  if (isUrl(data)) return { type: "url", url: data };
   const media = parseDataUri(data) ?? identifyMedia(typeOfName(filename), data);
   const text = isTextMediaType(media.mediaType) ? decodeBase64Text(media.data) : undefined;
   return text === undefined ? base64Source(media) : { type: "text", mediaType: media.mediaType, text };

@@ -1,12 +1,12 @@
-/** Errors as a chat-completions client expects them. */
+/** Encodes errors for chat-completions clients. */
 import type { ErrorKind, GatewayError } from "../../../core/error.ts";
 import type { ErrorAnswer, Frame } from "../../../core/format.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { TooLongWords } from "../../shared/too-long.ts";
 import { wordTooLong } from "../../shared/too-long.ts";
 
-/** How the dialect names each kind. `code` stands where the error brings none. */
-const DIALECT: Record<ErrorKind, { type: string; code?: string }> = {
+/** Wire names of the error kinds. `code` is the default for errors without one. */
+const WIRE: Record<ErrorKind, { type: string; code?: string }> = {
   "invalid-request": { type: "invalid_request_error" },
   authentication: { type: "invalid_request_error", code: "invalid_api_key" },
   permission: { type: "invalid_request_error" },
@@ -25,10 +25,10 @@ const DIALECT: Record<ErrorKind, { type: string; code?: string }> = {
   internal: { type: "server_error" },
 };
 
-/** Longest wait a client is told, in seconds: the SDK ignores more and takes its own short one. */
+/** Maximum `retry-after`, in seconds: the SDK ignores longer delays and uses its own short backoff. */
 const MAX_RETRY_AFTER = 60;
 
-/** An error before the first byte. */
+/** Encodes an error before the first byte. */
 export function encodeError(error: GatewayError): ErrorAnswer {
   return {
     status: error.status,
@@ -37,16 +37,16 @@ export function encodeError(error: GatewayError): ErrorAnswer {
   };
 }
 
-/** An error after the first byte; no `[DONE]` follows. */
+/** Encodes an error after the first byte; no `[DONE]` follows. */
 export function encodeStreamError(error: GatewayError): Frame[] {
   return [{ data: JSON.stringify(encodeBody(error)) }];
 }
 
 function encodeBody(error: GatewayError): JsonObject {
-  const { type, code } = DIALECT[error.kind];
+  const { type, code } = WIRE[error.kind];
   return {
     error: {
-      message: sentenceOf(error),
+      message: messageOf(error),
       type,
       param: error.param ?? null,
       code: error.code ?? code ?? null,
@@ -54,7 +54,7 @@ function encodeBody(error: GatewayError): JsonObject {
   };
 }
 
-/** LiteLLM, and aider with it, recognises an overflow by how OpenAI's sentence begins. */
+/** LiteLLM, and thus aider, recognise a prompt that is too long by the beginning of OpenAI's message. */
 const TOO_LONG: TooLongWords = {
   known: /^this model's maximum context length is \d+ tokens/i,
   withFigures: ({ sent, allowed }) =>
@@ -62,14 +62,14 @@ const TOO_LONG: TooLongWords = {
   withoutFigures: (message) => `This model's maximum context length is exceeded: ${message}`,
 };
 
-/** The error's sentence in words that clients of OpenAI match on. */
-function sentenceOf({ kind, code, message }: GatewayError): string {
+/** Words the message as clients of OpenAI match it. */
+function messageOf({ kind, code, message }: GatewayError): string {
   if (code === "context_length_exceeded") return wordTooLong(message, TOO_LONG);
   const isWrongKey = kind === "authentication" && code === "invalid_api_key";
   return isWrongKey ? `Incorrect API key provided. ${message}` : message;
 }
 
-/** RFC 9110 wants a challenge beside every 401. */
+/** RFC 9110 requires a challenge with every 401. */
 function challenge(error: GatewayError): Record<string, string> {
   return error.status === 401 ? { "www-authenticate": "Bearer" } : {};
 }

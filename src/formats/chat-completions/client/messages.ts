@@ -1,26 +1,26 @@
-/** Messages of a chat-completions request → canonical turns. */
+/** Decodes messages into canonical turns. */
 import type { Block, ToolCallBlock, ToolResultBlock, Turn } from "../../../core/chat.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import { legacyCallId } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { list } from "../../shared/read.ts";
-import { decodeReasoning, sealMembers } from "../reasoning.ts";
+import { decodeReasoning, packMembers } from "../reasoning.ts";
 import { decodeCache, decodeContent, FORMAT } from "./content.ts";
 
-/** The turns of a conversation; results of tools that follow each other share one user turn. */
+/** Decodes a conversation; consecutive tool results share one user turn. */
 export function decodeMessages(messages: readonly JsonObject[]): Turn[] {
   const history = new History();
   for (const [index, message] of messages.entries()) history.add(message, index);
   return history.turns;
 }
 
-/** What has been read so far: a result names its call by id, by function name, or not at all. */
+/** Collects turns and finds the call of each result, which names it by id, by function name, or not at all. */
 class History {
   readonly turns: Turn[] = [];
-  /** Calls of the last assistant message that no result has answered. */
+  /** Calls of the last assistant message without a result. */
   #open = new OpenCalls([]);
-  /** The user turn that collects results, while they follow each other. */
+  /** Blocks of the user turn that collects consecutive results. */
   #results: ToolResultBlock[] | undefined;
 
   add(message: JsonObject, index: number): void {
@@ -56,7 +56,7 @@ class History {
     this.turns.push({ role: "user", blocks: this.#results });
   }
 
-  /** The id of the call a result answers: its own word, else the first open call of that name, else of any. */
+  /** Returns the id of the answered call: the given id, else the first open call of that name, else the first open call. */
   #answer(id: Json | undefined, name: string | undefined): string {
     if (typeof id === "string" && id !== "") {
       this.#open.takeById(id);
@@ -66,7 +66,7 @@ class History {
   }
 }
 
-/** Calls that wait for their results, each found without looking at the others. */
+/** Calls without a result; lookups take constant time. */
 class OpenCalls {
   readonly #left: Set<ToolCallBlock>;
   readonly #byId = new Map<string, ToolCallBlock[]>();
@@ -84,7 +84,7 @@ class OpenCalls {
     return this.#takeFirst(this.#byId.get(id));
   }
 
-  /** The first one of a name, or of any. */
+  /** Takes the first open call of this name; without a name, the first open call. */
   takeByName(name: string | undefined): ToolCallBlock | undefined {
     if (name !== undefined) return this.#takeFirst(this.#byName.get(name));
     const [first] = this.#left;
@@ -92,7 +92,7 @@ class OpenCalls {
     return first;
   }
 
-  /** The last of the list that is still left: the lists are in reverse. */
+  /** Takes the first open call of a list; the lists are in reverse order. */
   #takeFirst(calls: ToolCallBlock[] = []): ToolCallBlock | undefined {
     for (let call = calls.pop(); call; call = calls.pop()) if (this.#left.delete(call)) return call;
     return undefined;
@@ -105,7 +105,7 @@ function enqueue(lists: Map<string, ToolCallBlock[]>, key: string, call: ToolCal
   else lists.set(key, [call]);
 }
 
-/** Order of what chat-completions keeps apart: reasoning, text, refusal, calls. */
+/** Decodes members in a fixed order: reasoning, text, refusal, calls. */
 function decodeAssistant(message: JsonObject, index: number): Block[] {
   const path = `messages[${index}]`;
   const blocks: Block[] = [...decodeReasoning(message), ...decodeContent(message.content, `${path}.content`)];
@@ -123,7 +123,7 @@ function decodeAssistant(message: JsonObject, index: number): Block[] {
   return blocks;
 }
 
-/** A call; before it, what Gemini signed it with, if the client kept that. */
+/** Decodes a call, preceded by Gemini's thought signature if the client kept it. */
 function decodeCall(call: Json, path: string, at: { turn: number; place: number }): Block[] {
   if (!isObject(call)) return [];
   const custom = isObject(call.custom) && !isObject(call.function);
@@ -145,7 +145,7 @@ function decodeCall(call: Json, path: string, at: { turn: number; place: number 
 
 /** `extra_content` is Gemini's member of a tool call and holds its thought signature. */
 function signatureOf(extra: JsonObject): Block {
-  return { type: "reasoning", text: "", redacted: sealMembers({ extra_content: extra }), origin: "gemini" };
+  return { type: "reasoning", text: "", redacted: packMembers({ extra_content: extra }), origin: "gemini" };
 }
 
 function missingName(path: string, custom: boolean) {
@@ -164,7 +164,7 @@ function decodeLegacyCall(call: JsonObject, turn: number): ToolCallBlock {
   };
 }
 
-/** Arguments as JSON text; some clients send the object itself. */
+/** Returns the arguments as JSON text; some clients send an object. */
 function inputText(value: Json | undefined): string {
   if (typeof value === "string") return value;
   return value == null ? "" : JSON.stringify(value);

@@ -1,4 +1,4 @@
-/** A chat-completions request → canonical request. */
+/** Decodes a chat-completions request. */
 import type {
   AnswerFormat,
   AnswerStyle,
@@ -16,8 +16,8 @@ import { FORMAT } from "./content.ts";
 import { decodeMessages } from "./messages.ts";
 import { decodeToolChoice, decodeTools } from "./tools.ts";
 
-/** Fields with a canonical place; all others travel in `extra` and reach upstreams of this format as they are. */
-const CARRIED: ReadonlySet<string> = new Set([
+/** Fields of the canonical request; all others go into `extra` and reach providers of this format unchanged. */
+const CANONICAL: ReadonlySet<string> = new Set([
   "model",
   "messages",
   "max_tokens",
@@ -42,12 +42,12 @@ const CARRIED: ReadonlySet<string> = new Set([
   "cache_control",
 ]);
 
-/** Decodes a checked body. @throws GatewayError on content parts that are not what their type says. */
+/** Decodes a valid body. @throws GatewayError for content parts that lack members of their type */
 export function decodeRequest(body: JsonObject, _call: Call): ChatRequest {
   const turns = decodeMessages(body.messages as JsonObject[]);
   const tools = decodeTools(body);
   const toolChoice = decodeToolChoice(body);
-  const reasoning = decodeReasoningWish(body);
+  const reasoning = decodeReasoningOptions(body);
   const answerFormat = decodeAnswerFormat(body.response_format);
   const cache = decodePromptCache(body, [...turns.flatMap((turn) => turn.blocks), ...tools]);
   return {
@@ -77,7 +77,7 @@ const isBoolean = (value: Json | undefined) => typeof value === "boolean";
 const isNumber = (value: Json | undefined) => typeof value === "number";
 const isText = (value: Json | undefined): value is string => typeof value === "string" && value !== "";
 
-/** `{[name]: value}` when the value is there and of its kind. */
+/** Returns `{[name]: value}` if the value is present and of the right type. */
 function present<Name extends string, Kind extends Json>(
   name: Name,
   value: Json | undefined,
@@ -92,20 +92,20 @@ function decodeStop(stop: Json | undefined): string[] {
 }
 
 /**
- * The wish to think, from the field that says most: `thinking` (Messages shape), `reasoning` (OpenRouter shape),
- * `reasoning_effort`, and the switch of Qwen and others.
+ * Decodes the reasoning options from the most specific field: `thinking` (shape of Messages), `reasoning` (shape of
+ * OpenRouter), `reasoning_effort`, then `enable_thinking` of Qwen and others.
  */
-function decodeReasoningWish(body: JsonObject): ReasoningOptions | undefined {
-  const effort = isText(body.reasoning_effort) ? effortWish(body.reasoning_effort) : undefined;
-  const open = isObject(body.reasoning) ? openRouterWish(body.reasoning) : undefined;
-  const thinking = isObject(body.thinking) ? thinkingWish(body.thinking) : undefined;
-  if (thinking) return { ...(thinking.mode !== "off" && (open ?? effort)), ...thinking };
-  if (open ?? effort) return { ...effort, ...open };
+function decodeReasoningOptions(body: JsonObject): ReasoningOptions | undefined {
+  const effort = isText(body.reasoning_effort) ? fromEffort(body.reasoning_effort) : undefined;
+  const openRouter = isObject(body.reasoning) ? fromOpenRouter(body.reasoning) : undefined;
+  const thinking = isObject(body.thinking) ? fromThinking(body.thinking) : undefined;
+  if (thinking) return { ...(thinking.mode !== "off" && (openRouter ?? effort)), ...thinking };
+  if (openRouter ?? effort) return { ...effort, ...openRouter };
   if (typeof body.enable_thinking === "boolean") return { mode: body.enable_thinking ? "adaptive" : "off" };
   return undefined;
 }
 
-function effortWish(effort: string): ReasoningOptions {
+function fromEffort(effort: string): ReasoningOptions {
   return effort === "none" ? { mode: "off", effort } : { effort };
 }
 
@@ -116,7 +116,7 @@ const MODES: Record<string, ReasoningOptions["mode"]> = {
   between_tools: "between-tools",
 };
 
-function thinkingWish({ type, budget_tokens: budget, display }: JsonObject): ReasoningOptions | undefined {
+function fromThinking({ type, budget_tokens: budget, display }: JsonObject): ReasoningOptions | undefined {
   const mode = getOwn(MODES, String(type));
   if (!mode) return undefined;
   return {
@@ -125,7 +125,7 @@ function thinkingWish({ type, budget_tokens: budget, display }: JsonObject): Rea
   };
 }
 
-function openRouterWish({ effort, max_tokens: budget, enabled }: JsonObject): ReasoningOptions | undefined {
+function fromOpenRouter({ effort, max_tokens: budget, enabled }: JsonObject): ReasoningOptions | undefined {
   if (enabled === false || effort === "none") return { mode: "off" };
   if (isNumber(budget)) return { mode: "budget", budget, ...(isText(effort) && { effort }) };
   if (isText(effort)) return { effort };
@@ -148,8 +148,8 @@ function decodeAnswerFormat(format: Json | undefined): AnswerFormat | undefined 
 }
 
 /**
- * OpenAI caches prompts by itself, so that a client of this format expects it: without marks of its own, and unless it
- * asks for explicit marks only, the whole prompt is marked.
+ * OpenAI caches prompts without being asked, and its clients expect that: weir marks the whole prompt unless the client
+ * sets marks itself or asks for explicit marks only.
  */
 function decodePromptCache(body: JsonObject, markable: readonly (Block | Tool)[]): CacheMark | undefined {
   if (isObject(body.cache_control)) return body.cache_control.ttl === "1h" ? { ttl: "1h" } : {};
@@ -168,13 +168,13 @@ function decodeStyle(body: JsonObject): AnswerStyle {
   };
 }
 
-/** What nothing canonical stands for, the unknown forms of known fields included. */
+/** Collects fields without a canonical equivalent, including unknown forms of known fields. */
 function decodeExtra(
   body: JsonObject,
   read: { toolChoice: unknown; answerFormat: unknown },
 ): Record<string, JsonObject> {
-  // Not by assignment: a member may be called `__proto__`.
-  const others = Object.entries(body).filter(([name, value]) => !CARRIED.has(name) && value != null);
+  // Object.fromEntries, because assignment would not store a member named `__proto__`.
+  const others = Object.entries(body).filter(([name, value]) => !CANONICAL.has(name) && value != null);
   const extra: JsonObject = Object.fromEntries(others);
   if (!read.toolChoice && body.tool_choice != null) extra.tool_choice = body.tool_choice;
   if (!read.answerFormat && body.response_format != null) extra.response_format = body.response_format;

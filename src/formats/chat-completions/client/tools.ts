@@ -1,11 +1,11 @@
-/** Tools and tool choice of a chat-completions request. */
+/** Decodes tools and tool choice. */
 import type { Tool, ToolChoice } from "../../../core/chat.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { getOwn } from "../../../core/own.ts";
 import { decodeCache, FORMAT } from "./content.ts";
 
-/** Tools of both generations: `tools`, then `functions`. */
+/** Decodes `tools`, then the legacy `functions`. */
 export function decodeTools(body: JsonObject): Tool[] {
   const tools = Array.isArray(body.tools) ? body.tools.filter(isObject).map(decodeTool) : [];
   const functions = Array.isArray(body.functions) ? body.functions.filter(isObject) : [];
@@ -46,7 +46,7 @@ function ownMembers(others: JsonObject): Pick<Tool, "format" | "value"> {
   return Object.keys(others).length > 0 ? { format: FORMAT, value: others } : {};
 }
 
-/** Words of `tool_choice` and `function_call`; `any` is Mistral's for `required`. */
+/** Values of `tool_choice` and `function_call`; `any` is Mistral's name for `required`. */
 const CHOICES: Record<string, ToolChoice> = {
   auto: { type: "auto" },
   none: { type: "none" },
@@ -54,7 +54,7 @@ const CHOICES: Record<string, ToolChoice> = {
   any: { type: "required" },
 };
 
-/** The choice; nothing when there is none or when it is of a kind nobody documented. */
+/** Decodes the choice; `undefined` if it is absent or of an undocumented type. */
 export function decodeToolChoice(body: JsonObject): ToolChoice | undefined {
   const choice = body.tool_choice ?? body.function_call;
   if (typeof choice === "string") return getOwn(CHOICES, choice);

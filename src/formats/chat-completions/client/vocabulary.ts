@@ -1,4 +1,4 @@
-/** The fixed names of a chat-completions request, by level. */
+/** Member names of a chat-completions request, by level. */
 import { Vocabulary } from "../../shared/vocabulary.ts";
 
 const CacheControl = new Vocabulary("type ttl");
@@ -29,7 +29,7 @@ const Message = new Vocabulary(
   },
 );
 
-/** `parameters` is a JSON schema, whose names are the client's own. */
+/** `parameters` has no vocabulary: it is a JSON schema with names of the client. */
 const Declaration = new Vocabulary("name description parameters strict");
 
 const Tool = new Vocabulary("type", {

@@ -1,6 +1,6 @@
 /**
- * Canonical events → deltas of a chat-completions stream. A JSON answer is these deltas put together, so
- * that what a client gets does not depend on whether it streams.
+ * Encodes canonical events as deltas of a stream. A JSON answer is assembled from the same deltas, so that its content
+ * does not depend on whether the client streams.
  */
 import type { Call } from "../../../core/call.ts";
 import type { BlockStart, ChatEvent, Citation, FinishReason } from "../../../core/events.ts";
@@ -11,22 +11,21 @@ import { WrappedInput } from "../../shared/wrapped-input.ts";
 import { encodeFinishReason, refusalOf } from "../finish.ts";
 import { encryptedDetail, textDetail } from "../reasoning.ts";
 
-/** The members of a choice besides its index and message. */
+/** Members of a choice besides its index and message. */
 export interface ChoiceEnd {
   finish_reason: string;
   /** vLLM's member for the stop sequence that matched. */
   stop_reason?: string;
 }
 
-/** A block that is being written. */
 interface OpenBlock {
   delta?(text: string): JsonObject[];
   cite?(citation: Citation): void;
   end?(signature: string | undefined): JsonObject[];
 }
 
-/** Blocks the format has no words for: server tools and what else is foreign. */
-const SILENT: OpenBlock = {};
+/** A block that this format cannot express, for example of a server tool. */
+const IGNORED: OpenBlock = {};
 
 export class DeltaWriter {
   readonly #call: Call;
@@ -50,7 +49,7 @@ export class DeltaWriter {
     this.#hidden = call.request?.style.hideReasoning === true;
   }
 
-  /** The deltas an event gives; usage and the ending give none. */
+  /** Returns the deltas for an event; `usage` and `message-end` have none. */
   write(event: ChatEvent): JsonObject[] {
     const ordered = this.#order.push(event);
     return ordered.length === 1 ? this.#write(ordered[0]!) : ordered.flatMap((each) => this.#write(each));
@@ -77,7 +76,7 @@ export class DeltaWriter {
     }
   }
 
-  /** A refusal that only the ending tells of. */
+  /** Returns the delta of a refusal that only the finish reason reports. */
   refusal(reason: FinishReason): JsonObject[] {
     const refusal = this.#refused ? undefined : refusalOf(reason);
     return refusal === undefined ? [] : [{ refusal }];
@@ -105,7 +104,7 @@ export class DeltaWriter {
       case "tool-call":
         return this.#legacy ? this.#functionCall(index, block.name) : this.#toolCall(index, block);
       case "foreign":
-        this.#open.set(index, SILENT);
+        this.#open.set(index, IGNORED);
         return [];
     }
   }
@@ -128,7 +127,7 @@ export class DeltaWriter {
 
   #reasoning(index: number, block: Extract<BlockStart, { type: "reasoning" }>): JsonObject[] {
     if (this.#hidden) {
-      this.#open.set(index, SILENT);
+      this.#open.set(index, IGNORED);
       return [];
     }
     const { origin, redacted } = block;
@@ -141,14 +140,14 @@ export class DeltaWriter {
     return redacted === undefined ? [] : [{ reasoning_details: [encryptedDetail(redacted, origin, run)] }];
   }
 
-  /** The dense index counts calls and not blocks; later deltas hold nothing but index and arguments. */
+  /** `index` counts calls, not blocks; later deltas contain only the index and arguments. */
   #toolCall(blockIndex: number, block: Extract<BlockStart, { type: "tool-call" }>): JsonObject[] {
     const index = this.#toolCalls++;
     const id = this.#ids.take(block.id);
     const wrapped = block.kind === "function" && this.#isCustomTool(block.name);
     if (wrapped || block.kind === "custom") {
       const write = (input: string) => (input === "" ? [] : [{ tool_calls: [{ index, custom: { input } }] }]);
-      this.#open.set(blockIndex, wrapped ? unwrapping(write) : { delta: write });
+      this.#open.set(blockIndex, wrapped ? unwrapInput(write) : { delta: write });
       return [{ tool_calls: [{ index, id, type: "custom", custom: { name: block.name, input: "" } }] }];
     }
     const write = (text: string) => [{ tool_calls: [{ index, function: { arguments: text } }] }];
@@ -160,11 +159,15 @@ export class DeltaWriter {
     return this.#call.request?.tools.some((tool) => tool.kind === "custom" && tool.name === name) === true;
   }
 
-  /** The legacy form has room for one call; others are left out. */
+  /** The legacy `function_call` holds one call; weir drops any other. */
   #functionCall(blockIndex: number, name: string): JsonObject[] {
     if (this.#toolCalls++ > 0) {
-      this.#call.reportLoss("dropped", "functions", "a second call has no place in a legacy answer");
-      this.#open.set(blockIndex, SILENT);
+      this.#call.reportLoss(
+        "dropped",
+        "functions",
+        "a legacy answer (function_call) can contain only one call",
+      );
+      this.#open.set(blockIndex, IGNORED);
       return [];
     }
     const write = (text: string) => [{ function_call: { arguments: text } }];
@@ -176,31 +179,31 @@ export class DeltaWriter {
   #arguments(name: string, path: string, write: (text: string) => JsonObject[]): OpenBlock {
     const input = new ToolInputStream();
     let empty = true;
-    const writeSome = (text: string) => {
+    const writeNonEmpty = (text: string) => {
       if (text === "") return [];
       empty = false;
       return write(text);
     };
     return {
-      delta: (text) => writeSome(input.push(text)),
+      delta: (text) => writeNonEmpty(input.push(text)),
       end: () => {
         const { rest, repair, broken } = input.end();
         if (repair !== undefined)
           this.#call.reportLoss("repaired", `choices[0].message.${path}.arguments`, repair);
         if (broken) this.brokenCalls.push(name);
-        const deltas = writeSome(rest);
+        const deltas = writeNonEmpty(rest);
         return empty ? write("{}") : deltas;
       },
     };
   }
 }
 
-function unwrapping(write: (text: string) => JsonObject[]): OpenBlock {
+function unwrapInput(write: (text: string) => JsonObject[]): OpenBlock {
   const input = new WrappedInput();
   return { delta: (text) => write(input.push(text)), end: () => write(input.end()) };
 }
 
-/** `start` and `end` count characters of the whole content: the text the citation stands behind. */
+/** `start` and `end` are the range of the cited text in the whole content, in UTF-16 units. */
 function annotation({ url, title }: Citation, start: number, end: number): JsonObject {
   return {
     type: "url_citation",
@@ -213,12 +216,12 @@ function annotation({ url, title }: Citation, start: number, end: number): JsonO
  * call as the end of the one before, and parses its arguments then (`openai` 7.55, strict tools).
  */
 class CallOrder {
-  /** The call that is being written. */
+  /** Block index of the call that is being written. */
   #current: number | undefined;
-  /** What came for other calls meanwhile, in the order of their start. */
+  /** Buffered events of the other calls, in the order of their start. */
   readonly #waiting = new Map<number, ChatEvent[]>();
 
-  /** The events that may be written now. */
+  /** Returns the events to write now. */
   push(event: ChatEvent): ChatEvent[] {
     const index = "index" in event ? event.index : undefined;
     if (index === undefined) return [event];
@@ -235,7 +238,7 @@ class CallOrder {
     return [event];
   }
 
-  /** The current call has ended: what waited for it follows, up to a call that has not ended yet. */
+  /** Ends the current call and releases the buffered calls up to the first that has not ended. */
   #next(end: ChatEvent): ChatEvent[] {
     const events = [end];
     this.#current = undefined;

@@ -5,7 +5,7 @@ import { isObject } from "../../../core/json.ts";
 import { type EncodeContext, FORMAT } from "./content.ts";
 import { fieldPath } from "./paths.ts";
 
-/** `response_format`, and the sentence that has to stand in the system prompt where the field is not enough. */
+/** `response_format`, and a sentence for the system prompt if the field is not enough. */
 export interface EncodedFormat {
   field?: JsonObject;
   instruction?: string;
@@ -21,7 +21,11 @@ export function encodeAnswerFormat(
     return support === "prompt" ? { instruction: ANY_OBJECT } : { field: { type: "json_object" } };
   if (support === "native")
     return { field: { type: "json_schema", json_schema: encodeSchema(format, call.format) } };
-  call.reportLoss("downgraded", fieldPath(call, "answerFormat"), "the schema is asked for in the prompt");
+  call.reportLoss(
+    "downgraded",
+    fieldPath(call, "answerFormat"),
+    "requested in the system prompt, not enforced",
+  );
   const instruction = `Respond with one JSON object only, without any text around it, that fits this JSON schema:\n${JSON.stringify(format.schema)}`;
   return support === "prompt" ? { instruction } : { field: { type: "json_object" }, instruction };
 }
@@ -42,7 +46,7 @@ function encodeSchema(
   };
 }
 
-/** Whether OpenAI takes a schema as strict: closed objects all of whose properties are required. */
+/** Whether OpenAI accepts a schema as strict: all objects are closed and all properties required. */
 function isStrict(schema: Json | undefined): boolean {
   if (Array.isArray(schema)) return schema.every(isStrict);
   if (!isObject(schema)) return true;

@@ -1,9 +1,9 @@
 /**
- * The state of an answer that is being read: chunks in, canonical events out. A JSON answer is read as one
- * chunk that holds all, so that what a client gets does not depend on whether the upstream streamed.
+ * Reads chunks of an answer into canonical events. A JSON answer is read as one chunk, so that the client's answer does
+ * not depend on whether the provider streams.
  *
- * Text, reasoning and refusal follow each other, never overlap, and a change of kind closes what is open. Tool calls may
- * overlap. Within one delta the order is fixed: reasoning, content, refusal, calls.
+ * Blocks of text, reasoning and refusal never overlap: a change of kind closes the open block. Tool calls may overlap.
+ * Within one delta the order is fixed: reasoning, content, refusal, calls.
  */
 import type { Call } from "../../../core/call.ts";
 import { GatewayError } from "../../../core/error.ts";
@@ -13,14 +13,14 @@ import { AnswerIds } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { decodeFinishReason, isFailure, readFinishReason } from "../finish.ts";
-import { sealMembers } from "../reasoning.ts";
+import { packMembers } from "../reasoning.ts";
 import { readUsage, settleUsage } from "../usage.ts";
 import { readCitations, readContent, readReasoning, type ReasoningSeal } from "./delta.ts";
 import { decodeErrorBody } from "../../shared/upstream-error.ts";
 import { ThinkTags } from "./think-tags.ts";
-import { isUsable, isWhole, type ReadCall, ToolCalls } from "./tool-calls.ts";
+import { isUsable, isComplete, type ReadCall, ToolCalls } from "./tool-calls.ts";
 
-type Said = "text" | "reasoning" | "refusal";
+type TextKind = "text" | "reasoning" | "refusal";
 
 export class AnswerReader {
   readonly #call: Call;
@@ -30,9 +30,9 @@ export class AnswerReader {
   #events: ChatEvent[] = [];
   #started = false;
   #blocks = 0;
-  #open: { kind: Said; index: number; signature?: string } | undefined;
-  /** What was said while calls were incomplete, or is so far only white space. */
-  #held: { kind: Said; text: string }[] = [];
+  #open: { kind: TextKind; index: number; signature?: string } | undefined;
+  /** Buffered text: it arrived while a call was incomplete, or is only white space so far. */
+  #buffered: { kind: TextKind; text: string }[] = [];
   #raw: string | undefined;
   #stopReason: Json | undefined;
   #refused = false;
@@ -44,32 +44,32 @@ export class AnswerReader {
     this.#think = call.target?.provider.traits?.thinkTags ? new ThinkTags() : undefined;
   }
 
-  /** A finish reason has passed: what is missing now is only the terminator. */
+  /** Whether a finish reason has arrived; only the terminator is missing. */
   get finished(): boolean {
     return this.#raw !== undefined;
   }
 
-  /** Nothing was said so far. */
+  /** Whether the answer has no content so far. */
   get isEmpty(): boolean {
-    return this.#blocks === 0 && this.#held.length === 0;
+    return this.#blocks === 0 && this.#buffered.length === 0;
   }
 
-  /** Reads a chunk. @throws GatewayError when a choice reports a failure. */
+  /** Reads a chunk. @throws GatewayError if a choice reports a failure */
   read(chunk: JsonObject): ChatEvent[] {
     const choices = Array.isArray(chunk.choices) ? chunk.choices.filter(isObject) : [];
     if (choices.length > 0) this.#start(chunk);
-    for (const [place, choice] of choices.entries()) this.#readChoice(choice, place);
-    this.#noteUsage(chunk);
+    for (const [position, choice] of choices.entries()) this.#readChoice(choice, position);
+    this.#readUsage(chunk);
     return this.#flush();
   }
 
   /**
-   * The end of the stream, with or without `[DONE]`.
-   * @throws GatewayError when arguments of a call are broken and nothing says that the tokens ran out.
+   * Ends the answer, with or without `[DONE]`.
+   * @throws GatewayError if arguments of a call are not JSON and the answer did not reach the output limit
    */
   end(): ChatEvent[] {
     this.#start({});
-    for (const piece of this.#think?.rest() ?? []) this.#say(piece.kind, piece.text);
+    for (const piece of this.#think?.rest() ?? []) this.#addText(piece.kind, piece.text);
     const reason = this.#reason();
     if (
       reason.kind !== "length" &&
@@ -83,7 +83,7 @@ export class AnswerReader {
         },
       );
     this.#closeCalls();
-    this.#releaseHeld();
+    this.#flushBuffered();
     this.#closeOpen();
     this.#events.push({ type: "message-end", reason, usage: settleUsage(this.#usage) });
     return this.#flush();
@@ -111,37 +111,41 @@ export class AnswerReader {
     });
   }
 
-  #noteUsage(chunk: JsonObject): void {
+  #readUsage(chunk: JsonObject): void {
     const usage = readUsage(chunk, this.finished);
     if (!usage) return;
     this.#usage = mergeUsage(this.#usage, usage);
     if (this.#started) this.#events.push({ type: "usage", usage });
   }
 
-  #readChoice(choice: JsonObject, place: number): void {
+  #readChoice(choice: JsonObject, position: number): void {
     if (choice.error != null && choice.error !== "") throw decodeErrorBody(choice);
     const raw = readFinishReason(choice);
     if (raw !== undefined && isFailure(raw))
-      throw new GatewayError("upstream", "The provider gave its answer up.", { code: "upstream_failed" });
+      throw new GatewayError(
+        "upstream",
+        `The provider reported that generation failed (finish_reason: ${raw}).`,
+        { code: "upstream_failed" },
+      );
     if (choice.stop_reason != null) this.#stopReason = choice.stop_reason;
     const delta = isObject(choice.delta) ? choice.delta : choice.message;
-    if (isObject(delta)) this.#readDelta(delta, typeof choice.index === "number" ? choice.index : place);
+    if (isObject(delta)) this.#readDelta(delta, typeof choice.index === "number" ? choice.index : position);
     this.#raw = raw ?? this.#raw;
   }
 
   #readDelta(delta: JsonObject, choice: number): void {
     const { text, seals } = readReasoning(delta);
-    if (text !== "") this.#say("reasoning", text);
+    if (text !== "") this.#addText("reasoning", text);
     for (const seal of seals) this.#seal(seal);
     for (const { kind, text } of readContent(delta.content)) {
       if (kind === "text" && this.#think)
-        for (const piece of this.#think.push(text)) this.#say(piece.kind, piece.text);
-      else this.#say(kind, text);
+        for (const piece of this.#think.push(text)) this.#addText(piece.kind, piece.text);
+      else this.#addText(kind, text);
     }
     for (const citation of readCitations(delta.annotations))
       if (this.#open?.kind === "text")
         this.#events.push({ type: "citation", index: this.#open.index, citation });
-    if (typeof delta.refusal === "string" && delta.refusal !== "") this.#say("refusal", delta.refusal);
+    if (typeof delta.refusal === "string" && delta.refusal !== "") this.#addText("refusal", delta.refusal);
     const items = Array.isArray(delta.tool_calls) ? delta.tool_calls.filter(isObject) : [];
     for (const item of items) this.#readCall(item, choice);
     // llama-cpp-python writes a call in both forms.
@@ -149,33 +153,35 @@ export class AnswerReader {
       this.#readCall({ index: -1, function: delta.function_call }, choice);
   }
 
-  /** White space is held until something is said: servers emit `\n` between calls. */
-  #say(kind: Said, text: string): void {
+  /** Buffers white space until other text follows: some servers send `\n` between calls. */
+  #addText(kind: TextKind, text: string): void {
     if (text === "") return;
-    if (this.#open?.kind === kind && this.#held.length === 0) {
+    if (this.#open?.kind === kind && this.#buffered.length === 0) {
       this.#events.push({ type: "block-delta", index: this.#open.index, delta: text });
       return;
     }
-    this.#held.push({ kind, text });
-    this.#settle();
+    this.#buffered.push({ kind, text });
+    this.#writeBuffered();
   }
 
-  /** Writes what is held as soon as it says something and no call is in the way. */
-  #settle(): void {
-    if (!this.#held.some(({ text }) => /\S/.test(text)) || this.#hasIncompleteCall()) return;
+  /** Writes the buffered text when it is more than white space and no call is incomplete. */
+  #writeBuffered(): void {
+    if (!this.#buffered.some(({ text }) => /\S/.test(text)) || this.#hasIncompleteCall()) return;
     this.#closeCalls();
-    this.#releaseHeld();
+    this.#flushBuffered();
   }
 
   #hasIncompleteCall(): boolean {
-    return this.#calls.all.some((call) => call.block !== undefined && !call.closed && !isWhole(call.input));
+    return this.#calls.all.some(
+      (call) => call.block !== undefined && !call.closed && !isComplete(call.input),
+    );
   }
 
-  /** Writes what was held; runs of nothing but white space are dropped. */
-  #releaseHeld(): void {
-    const held = this.#held;
-    this.#held = [];
-    for (const { kind, text } of joinRuns(held)) {
+  /** Writes the buffered text; drops blocks of only white space. */
+  #flushBuffered(): void {
+    const buffered = this.#buffered;
+    this.#buffered = [];
+    for (const { kind, text } of joinRuns(buffered)) {
       const continued = this.#open?.kind === kind;
       if (!continued && !/\S/.test(text)) continue;
       const open = continued ? this.#open! : this.#openBlock(kind);
@@ -183,7 +189,7 @@ export class AnswerReader {
     }
   }
 
-  #openBlock(kind: Said): { kind: Said; index: number; signature?: string } {
+  #openBlock(kind: TextKind): { kind: TextKind; index: number; signature?: string } {
     this.#closeOpen();
     if (kind === "refusal") this.#refused = true;
     const index = this.#blocks++;
@@ -192,7 +198,7 @@ export class AnswerReader {
     return this.#open;
   }
 
-  #blockStart(kind: Said): BlockStart {
+  #blockStart(kind: TextKind): BlockStart {
     const origin = this.#call.target?.provider.name;
     return kind === "reasoning" ? { type: "reasoning", ...(origin && { origin }) } : { type: kind };
   }
@@ -204,17 +210,17 @@ export class AnswerReader {
     this.#open = undefined;
   }
 
-  /** A signature belongs to the reasoning that is open, encrypted reasoning is a block of its own. */
+  /** A signature belongs to the open reasoning block; encrypted reasoning is a block of its own. */
   #seal({ kind, members }: ReasoningSeal): void {
     if (kind === "redacted") return this.#pushRedacted(members);
     if (this.#open?.kind !== "reasoning" && this.#hasIncompleteCall()) return;
     this.#closeCalls();
     const open = this.#open?.kind === "reasoning" ? this.#open : this.#openBlock("reasoning");
-    open.signature = sealMembers(members);
+    open.signature = packMembers(members);
     this.#closeOpen();
   }
 
-  /** Not between the fragments of a call: only calls may overlap. */
+  /** Dropped between the fragments of a call, because only calls may overlap. */
   #pushRedacted(members: JsonObject): void {
     if (this.#hasIncompleteCall()) return;
     this.#closeCalls();
@@ -223,7 +229,7 @@ export class AnswerReader {
     const index = this.#blocks++;
     const block: BlockStart = {
       type: "reasoning",
-      redacted: sealMembers(members),
+      redacted: packMembers(members),
       ...(origin && { origin }),
     };
     this.#events.push({ type: "block-start", index, block }, { type: "block-end", index });
@@ -236,13 +242,13 @@ export class AnswerReader {
     if (call.passed === call.input.length) return;
     this.#events.push({ type: "block-delta", index: call.block!, delta: call.input.slice(call.passed) });
     call.passed = call.input.length;
-    this.#settle();
+    this.#writeBuffered();
   }
 
   #openCall(call: ReadCall): void {
-    this.#settle();
+    this.#writeBuffered();
     this.#closeOpen();
-    for (const other of this.#calls.all) if (isWhole(other.input)) this.#closeCall(other);
+    for (const other of this.#calls.all) if (isComplete(other.input)) this.#closeCall(other);
     if (call.members) this.#pushRedacted(call.members);
     call.block = this.#blocks++;
     const name = this.#call.toolNames.get(call.name) ?? call.name;
@@ -261,10 +267,10 @@ export class AnswerReader {
   }
 }
 
-/** Neighbours of one kind as one. */
-function joinRuns(held: readonly { kind: Said; text: string }[]): { kind: Said; text: string }[] {
-  const runs: { kind: Said; text: string }[] = [];
-  for (const { kind, text } of held) {
+/** Joins neighbours of the same kind. */
+function joinRuns(buffered: readonly { kind: TextKind; text: string }[]): { kind: TextKind; text: string }[] {
+  const runs: { kind: TextKind; text: string }[] = [];
+  for (const { kind, text } of buffered) {
     const last = runs.at(-1);
     if (last?.kind === kind) last.text += text;
     else runs.push({ kind, text });

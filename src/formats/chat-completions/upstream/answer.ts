@@ -12,19 +12,19 @@ import { decodeErrorBody } from "../../shared/upstream-error.ts";
 import { errorIn } from "./errors.ts";
 import { StopWatcher, watchedStops } from "./stop-sequences.ts";
 
-/** @throws GatewayError when the body is an error, or not an answer of this format. */
+/** Decodes a JSON answer. @throws GatewayError if the body is an error, or not an answer of this format */
 export function* decodeAnswer(body: JsonObject, call: Call): Generator<ChatEvent> {
   const error = errorIn({ data: "" }, body);
   if (error !== undefined) throw decodeErrorBody(error);
   if (!Array.isArray(body.choices) || !body.choices.some(isObject))
-    throw new GatewayError("upstream", "The provider's answer has no choices in it.", {
+    throw new GatewayError("upstream", "The provider's answer has no choices.", {
       code: "upstream_invalid_answer",
     });
   const reader = new AnswerReader(call);
   const events = [
     ...reader.read({
       ...body,
-      choices: body.choices.map((choice, index) => wholeChoice(choice, index, call)),
+      choices: body.choices.map((choice, index) => repairChoice(choice, index, call)),
     }),
     ...reader.end(),
   ];
@@ -37,14 +37,14 @@ export function* decodeAnswer(body: JsonObject, call: Call): Generator<ChatEvent
   }
 }
 
-/** A choice whose calls are each by themselves and fit to be read. Perplexity puts an empty `delta` beside the message. */
-function wholeChoice(given: Json, index: number, call: Call): Json {
+/** Numbers the calls of a choice and repairs their arguments. Perplexity puts an empty `delta` beside the message. */
+function repairChoice(given: Json, index: number, call: Call): Json {
   if (!isObject(given) || !isObject(given.message)) return given;
   const choice = { ...given, message: given.message, delta: undefined };
   if (!Array.isArray(choice.message.tool_calls)) return choice;
   const cut = readFinishReason(choice) === "length";
   const calls = choice.message.tool_calls.filter(isObject).flatMap((item, place) =>
-    wholeCall(item, cut, (repair) => {
+    repairCall(item, cut, (repair) => {
       call.reportLoss(
         "repaired",
         `choices[${index}].message.tool_calls[${place}].function.arguments`,
@@ -58,8 +58,8 @@ function wholeChoice(given: Json, index: number, call: Call): Json {
   };
 }
 
-/** A call whose arguments were cut off with the answer is left out: nobody may execute it. */
-function wholeCall(call: JsonObject, cut: boolean, report: (repair: string) => void): JsonObject[] {
+/** Repairs a call; drops one whose arguments were cut off with the answer, because the client must not run it. */
+function repairCall(call: JsonObject, cut: boolean, report: (repair: string) => void): JsonObject[] {
   const { function: body } = call;
   if (!isObject(body) || typeof body.arguments !== "string") return [call];
   const { value, repair, broken } = readToolInput(body.arguments);
@@ -69,7 +69,7 @@ function wholeCall(call: JsonObject, cut: boolean, report: (repair: string) => v
   return [{ ...call, function: { ...body, arguments: JSON.stringify(value) } }];
 }
 
-/** @throws GatewayError on an error frame, on a frame that is not JSON, and when the stream ends before its answer. */
+/** Decodes a stream. @throws GatewayError on an error frame, on a frame that is not JSON, and on an early end */
 export function decodeStream(frames: AsyncIterable<Frame>, call: Call): AsyncIterable<ChatEvent> {
   const stops = watchedStops(call, call.request);
   return stops.length === 0 ? readStream(frames, call) : cutAt(stops, readStream(frames, call));
@@ -86,7 +86,7 @@ async function* readStream(frames: AsyncIterable<Frame>, call: Call): AsyncGener
       const data = frame.data.trim();
       done = data === "[DONE]";
       const chunk = done || data === "" ? undefined : chunkOf(frame, data);
-      // Not `yield*`: over a list that costs two more promises for each event.
+      // Not `yield*`, which costs two more promises for each event of a list.
       if (chunk) for (const event of reader.read(chunk)) yield event;
     }
   } finally {
@@ -97,27 +97,23 @@ async function* readStream(frames: AsyncIterable<Frame>, call: Call): AsyncGener
 }
 
 /**
- * Whether a stream that is over ended its answer. Some servers never give a finish reason, others leave `[DONE]` out.
- * `[DONE]` behind nothing is no answer: llama-cpp-python ends a stream so when another call comes in.
+ * Whether the answer was complete when the stream ended. Some servers never send a finish reason, others omit `[DONE]`.
+ * `[DONE]` without content is not an answer: llama-cpp-python ends a stream like that when another request arrives.
  */
 function isEnded(reader: AnswerReader, done: boolean, { target }: Call): boolean {
   return reader.finished || (done && !reader.isEmpty) || target?.provider.traits?.eofIsStop === true;
 }
 
-/** The chunk in a frame; nothing in events of another name that hold no JSON. */
+/** Returns the chunk in a frame; `undefined` for named events without JSON. */
 function chunkOf(frame: Frame, data: string): JsonObject | undefined {
   const chunk = parseJson(data);
   const error = errorIn(frame, chunk);
   if (error !== undefined) throw decodeErrorBody(error);
   if (isObject(chunk)) return chunk;
   if (frame.event !== undefined && chunk === undefined) return undefined;
-  throw new GatewayError(
-    "upstream",
-    "The provider sent something in its stream that is not part of an answer.",
-    {
-      code: "upstream_invalid_answer",
-    },
-  );
+  throw new GatewayError("upstream", "The provider sent a stream event that is not a JSON object.", {
+    code: "upstream_invalid_answer",
+  });
 }
 
 function truncated(): GatewayError {
@@ -126,18 +122,21 @@ function truncated(): GatewayError {
   });
 }
 
-/** A connection that breaks when the answer is whole takes nothing away from it. */
-async function nextFrame(source: AsyncIterator<Frame>, isWhole: () => boolean): Promise<Frame | undefined> {
+/** Reads the next frame. A broken connection after a complete answer counts as the end of the stream. */
+async function nextFrame(
+  source: AsyncIterator<Frame>,
+  isComplete: () => boolean,
+): Promise<Frame | undefined> {
   try {
     const { done, value } = await source.next();
     return done ? undefined : value;
   } catch (broken) {
-    if (isWhole()) return undefined;
+    if (isComplete()) return undefined;
     throw broken;
   }
 }
 
-/** The events up to the first watched stop sequence; the upstream is left there. */
+/** Passes events up to the first stop sequence; returning closes the connection to the provider. */
 async function* cutAt(
   sequences: readonly string[],
   events: AsyncIterable<ChatEvent>,

@@ -1,21 +1,22 @@
-/** Canonical assistant turns → one assistant message. */
+/** Encodes assistant turns as one assistant message. */
 import type { Block, ReasoningBlock, ToolCallBlock, Turn } from "../../../core/chat.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { toolInputText } from "../../shared/tool-input.ts";
-import { openMembers } from "../reasoning.ts";
+import { unpackMembers } from "../reasoning.ts";
 import { type EncodeContext, FORMAT, isBlank } from "./content.ts";
 import { blockPath, inputPath } from "./paths.ts";
 
-/** A turn and where it stood. */
+/** A turn and its path in the client's request. */
 export interface PlacedTurn {
   turn: Turn;
   path: string;
 }
 
 /**
- * Writes turns in a row as one message, because results have to follow the message with their calls.
- * @param ids of the calls, as the upstream reads them. Nothing when the turns say nothing.
+ * Encodes consecutive turns as one message, because results must follow the message with their calls. Returns nothing for
+ * turns without content.
+ * @param ids ids of the calls for the provider
  */
 export function encodeAssistant(
   turns: readonly PlacedTurn[],
@@ -40,22 +41,22 @@ export function encodeAssistant(
   };
 }
 
-/** Texts as they follow each other; a blank line where something else stood between them. */
+/** Joins the texts of a turn, with a blank line where another block was between them. */
 function textOf(blocks: readonly Block[], path: string, context: EncodeContext): string {
   let text = "";
   let apart = false;
   for (const [index, block] of blocks.entries()) {
     apart ||= block.type !== "text";
-    const said = saidIn(block, blockPath(path, index), context);
-    if (said === undefined || isBlank(said)) continue;
-    text += apart && text !== "" ? `\n\n${said}` : said;
+    const blockText = textIn(block, blockPath(path, index), context);
+    if (blockText === undefined || isBlank(blockText)) continue;
+    text += apart && text !== "" ? `\n\n${blockText}` : blockText;
     apart = block.type !== "text";
   }
   return text;
 }
 
-/** What a block says in words; nothing for those that are written elsewhere or not at all. */
-function saidIn(block: Block, path: string, { call }: EncodeContext): string | undefined {
+/** Returns the text of a block; `undefined` for blocks that are written elsewhere or not at all. */
+function textIn(block: Block, path: string, { call }: EncodeContext): string | undefined {
   switch (block.type) {
     case "text":
     case "refusal":
@@ -68,11 +69,11 @@ function saidIn(block: Block, path: string, { call }: EncodeContext): string | u
       call.reportLoss(
         block.text === undefined ? "dropped" : "converted",
         path,
-        "a block this format does not know",
+        "the format has no such content block",
       );
       return block.text;
     default:
-      call.reportLoss("dropped", path, "only text and calls can stand in an assistant message");
+      call.reportLoss("dropped", path, "an assistant message can contain only text and tool calls");
       return undefined;
   }
 }
@@ -106,7 +107,7 @@ function encodeCalls(
   return calls;
 }
 
-/** @param at where the call stood: the path of its turn, its place among the blocks and among the calls */
+/** @param at position of the call: path of its turn, index among the blocks, index among the calls */
 function encodeCall(
   block: ToolCallBlock,
   at: { path: string; index: number; call: number },
@@ -122,16 +123,16 @@ function encodeCall(
   return { type: "function", function: { name, arguments: text } };
 }
 
-/** What a signature of this provider adds to the call behind it (Gemini's `extra_content`). */
+/** Returns the members that a signature of this provider adds to the next call (`extra_content` of Gemini). */
 function callMembers(block: ReasoningBlock, { provider }: EncodeContext): JsonObject | undefined {
   if (block.origin !== provider || block.redacted === undefined) return undefined;
-  const members = openMembers(block.redacted);
+  const members = unpackMembers(block.redacted);
   return members && "extra_content" in members ? members : undefined;
 }
 
 /**
- * Reasoning goes back to the provider that made it, and to no other: what it signed always, plain text
- * where its traits ask for it. Text nobody signed belongs to whoever asks for reasoning.
+ * Sends reasoning back only to the provider that made it: signed reasoning always, plain text if the traits ask for it.
+ * Reasoning without an origin goes to any provider whose traits ask for it.
  */
 function encodeReasoning(turns: readonly PlacedTurn[], context: EncodeContext): JsonObject {
   const texts: string[] = [];
@@ -139,7 +140,7 @@ function encodeReasoning(turns: readonly PlacedTurn[], context: EncodeContext): 
   const replay = context.traits.reasoningReplay ?? "forbidden";
   for (const { block, path } of turns.flatMap(reasoningIn)) {
     if (block.origin !== undefined && block.origin !== context.provider) {
-      context.call.reportLoss("dropped", path, "reasoning of another provider");
+      context.call.reportLoss("dropped", path, "another provider made this reasoning");
       continue;
     }
     const detail = encodeDetail(block);
@@ -156,14 +157,14 @@ function reasoningIn({ turn, path }: PlacedTurn): { block: ReasoningBlock; path:
   return turn.blocks.filter((block) => block.type === "reasoning").map((block) => ({ block, path }));
 }
 
-/** The provider's own entry again; nothing for reasoning that is not signed, or that is part of a call. */
+/** Restores the provider's entry; `undefined` for unsigned reasoning and for signatures of a call. */
 function encodeDetail(block: ReasoningBlock): JsonObject | undefined {
   if (block.redacted !== undefined) {
-    const members = openMembers(block.redacted);
+    const members = unpackMembers(block.redacted);
     if (members && "extra_content" in members) return undefined;
     return { type: "reasoning.encrypted", ...(members ?? { data: block.redacted }) };
   }
   if (block.signature === undefined) return undefined;
-  const members = openMembers(block.signature) ?? { signature: block.signature };
+  const members = unpackMembers(block.signature) ?? { signature: block.signature };
   return { type: "reasoning.text", text: block.text, ...members };
 }

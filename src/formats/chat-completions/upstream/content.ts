@@ -1,4 +1,4 @@
-/** Canonical blocks → content of chat-completions messages. */
+/** Encodes canonical blocks as content parts. */
 import type { Call } from "../../../core/call.ts";
 import type { Block, CacheMark, DocumentBlock, ForeignBlock, ImageBlock } from "../../../core/chat.ts";
 import { invalidRequest } from "../../../core/error.ts";
@@ -21,7 +21,7 @@ export interface EncodeContext {
   names: ToolNames;
 }
 
-/** The parts of a block of user content; none when it says nothing. `path` is where it stood, for losses and errors. */
+/** Encodes a block of user content; no parts if it is empty. @param path of the block, for losses and errors */
 export function encodePart(block: Block, path: string, context: EncodeContext): JsonObject[] {
   switch (block.type) {
     case "text":
@@ -49,7 +49,7 @@ export function textPart(text: string, mark: JsonObject = {}): JsonObject {
   return { type: "text", text, ...mark };
 }
 
-/** A cache mark as this format writes it; the nearest lifetime to an hour is half an hour. */
+/** Encodes a cache mark; the lifetime closest to an hour is 30 minutes. */
 function markOf(cache: CacheMark | undefined, { facts }: EncodeContext): JsonObject {
   if (!cache || !facts?.cacheBreakpoints) return {};
   return { prompt_cache_breakpoint: { mode: "explicit", ...(cache.ttl === "1h" && { ttl: "30m" }) } };
@@ -57,11 +57,11 @@ function markOf(cache: CacheMark | undefined, { facts }: EncodeContext): JsonObj
 
 function encodeImage(block: ImageBlock, path: string, context: EncodeContext): JsonObject {
   if (context.traits.images === false) {
-    context.call.reportLoss("dropped", path, "the provider takes no images");
+    context.call.reportLoss("dropped", path, "the provider does not accept images");
     return textPart("[image omitted]");
   }
   const { source, detail, cache } = block;
-  if (source.type === "file") throw fileId(path);
+  if (source.type === "file") throw unknownFileId(path);
   const url = source.type === "url" ? source.url : writeDataUri(source);
   return {
     type: "image_url",
@@ -70,10 +70,10 @@ function encodeImage(block: ImageBlock, path: string, context: EncodeContext): J
   };
 }
 
-/** Ids of files live at the vendor that gave them. */
-function fileId(path: string) {
+/** A file id is valid only at the vendor that issued it. */
+function unknownFileId(path: string) {
   return invalidRequest(
-    `${path}: a file id of another vendor cannot be read by this provider; send the file's content.`,
+    `${path}: this provider cannot read a file id of another vendor; send the content of the file.`,
     path,
     "unsupported_value",
   );
@@ -82,30 +82,30 @@ function fileId(path: string) {
 function encodeDocument(block: DocumentBlock, path: string, context: EncodeContext): JsonObject[] {
   const { source } = block;
   if (block.citations)
-    context.call.reportLoss("dropped", `${path}.citations`, "answers will have no citations");
+    context.call.reportLoss("dropped", `${path}.citations`, "the answer will have no citations");
   switch (source.type) {
     case "text":
-      return isBlank(source.text) ? [] : [textPart(titled(block, source.text))];
+      return isBlank(source.text) ? [] : [textPart(withTitle(block, source.text))];
     case "blocks":
       return [
-        ...(block.title === undefined ? [] : [textPart(titled(block, ""))]),
+        ...(block.title === undefined ? [] : [textPart(withTitle(block, ""))]),
         ...source.blocks.flatMap((inner, index) =>
           encodePart(inner, `${path}.source.content[${index}]`, context),
         ),
       ];
     case "file":
-      // A client of this format may have the file at this very provider.
-      if (context.call.format !== FORMAT) throw fileId(path);
+      // A client of this format may have uploaded the file to this provider.
+      if (context.call.format !== FORMAT) throw unknownFileId(path);
       return [{ type: "file", file: { file_id: source.id } }];
     case "url":
-      return [encodeAddressed(block, source.url, path, context)];
+      return [encodeDocumentUrl(block, source.url, path, context)];
     case "base64":
       return [encodeFile(block, source, path, context)];
   }
 }
 
-/** An address in the form the provider has for it; a client of this format knows what its provider takes. */
-function encodeAddressed(
+/** Encodes a document URL as the provider expects it; a client of this format is trusted to know what it accepts. */
+function encodeDocumentUrl(
   { title }: DocumentBlock,
   url: string,
   path: string,
@@ -122,15 +122,15 @@ function encodeAddressed(
       return { type: "file", file: { ...(title !== undefined && { filename: title }), file_data: url } };
     case undefined:
       throw invalidRequest(
-        `${path}: this provider reads no documents by address; send the document's content.`,
+        `${path}: this provider does not accept documents by URL; send the content of the document.`,
         path,
         "unsupported_value",
       );
   }
 }
 
-/** A text in front of which stands what the document is called and where it comes from. */
-function titled({ title, context }: DocumentBlock, text: string): string {
+/** Puts the title and the context of a document before its text. */
+function withTitle({ title, context }: DocumentBlock, text: string): string {
   return [title, context, text].filter((part) => part !== undefined && part !== "").join("\n");
 }
 
@@ -141,10 +141,10 @@ function encodeFile(
   { traits }: EncodeContext,
 ): JsonObject {
   const text = isTextMediaType(source.mediaType) ? decodeBase64Text(source.data) : undefined;
-  if (text !== undefined) return textPart(titled(block, text));
+  if (text !== undefined) return textPart(withTitle(block, text));
   if (traits.files !== true)
     throw invalidRequest(
-      `${path}: the provider takes no files of type ${source.mediaType}; send their text, or choose another model.`,
+      `${path}: the provider does not accept files of type ${source.mediaType}; send the text of the file or choose another model.`,
       path,
       "unsupported_value",
     );
@@ -153,8 +153,8 @@ function encodeFile(
 }
 
 /**
- * Its own blocks as they are; others as the block they stand for, or in their plain-text reading.
- * @throws GatewayError for a block the model would not see
+ * Encodes a block that only one format knows: unchanged for its own format, else as its equivalent block or its text.
+ * @throws GatewayError for a block that has neither
  */
 function encodeForeign(block: ForeignBlock, path: string, context: EncodeContext): JsonObject[] {
   const { call } = context;
@@ -162,10 +162,10 @@ function encodeForeign(block: ForeignBlock, path: string, context: EncodeContext
   if (block.instead) return encodePart(block.instead, path, context);
   if (block.text === undefined) throw unsupportedContent(block, path, call.model);
   if (isBlank(block.text)) {
-    call.reportLoss("dropped", path, "blank in the words of this format");
+    call.reportLoss("dropped", path, "the block has no text in this format");
     return [];
   }
-  call.reportLoss("converted", path, "written as text");
+  call.reportLoss("converted", path, "sent as text");
   return [textPart(block.text)];
 }
 
@@ -173,7 +173,7 @@ function isPart(value: Json): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Content as text when it is nothing but text without marks, else as a list; `undefined` when it is empty. */
+/** Returns a string if all parts are text without marks, else a list; `undefined` if there are none. */
 export function contentOf(parts: readonly JsonObject[], separator = "\n\n"): Json | undefined {
   if (parts.length === 0) return undefined;
   const plain = parts.every((part) => part.type === "text" && part.prompt_cache_breakpoint === undefined);

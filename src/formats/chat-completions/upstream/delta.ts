@@ -1,15 +1,15 @@
-/** What a delta or a message says, in the fields of all vendors. */
+/** Reads a delta or a message, in the fields of all vendors. */
 import type { Citation } from "../../../core/events.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 
-/** Opaque proof that came with reasoning: the members of its entry that have to come back as they are. */
+/** A signature or encrypted reasoning: the members of its entry, which must return to the provider unchanged. */
 export interface ReasoningSeal {
   kind: "signature" | "redacted";
   members: JsonObject;
 }
 
-/** Members of a `reasoning_details` entry that are not its text and not its place in this answer. */
+/** Selects the members of a `reasoning_details` entry besides its text and index. */
 function sealOf({ type, signature, data, id, format }: JsonObject): ReasoningSeal | undefined {
   const named = { ...(id != null && { id }), ...(format != null && { format }) };
   if (type === "reasoning.encrypted" && typeof data === "string" && data !== "")
@@ -20,7 +20,7 @@ function sealOf({ type, signature, data, id, format }: JsonObject): ReasoningSea
 }
 
 /**
- * The reasoning of a delta. Vendors put the same text into two fields: the first that says something counts.
+ * Reads the reasoning of a delta. Some vendors put the same text into two fields; the first non-empty one counts.
  */
 export function readReasoning(delta: JsonObject): { text: string; seals: ReasoningSeal[] } {
   const details = Array.isArray(delta.reasoning_details) ? delta.reasoning_details.filter(isObject) : [];
@@ -36,13 +36,12 @@ export function readReasoning(delta: JsonObject): { text: string; seals: Reasoni
   };
 }
 
-/** A run of content, as its kind. */
 export interface ContentPiece {
   kind: "text" | "reasoning";
   text: string;
 }
 
-/** Text, or Mistral's list of chunks: texts, and reasoning as `{type: "thinking", thinking: [texts]}`. */
+/** Reads text, or Mistral's list of parts, where reasoning is `{type: "thinking", thinking: [texts]}`. */
 export function readContent(content: Json | undefined): ContentPiece[] {
   if (typeof content === "string") return [{ kind: "text", text: content }];
   return Array.isArray(content) ? content.map(readPiece) : [];
@@ -59,7 +58,7 @@ function textIn(value: Json | undefined): string {
   return isObject(value) && typeof value.text === "string" ? value.text : "";
 }
 
-/** `annotations` of type `url_citation`. */
+/** Reads annotations of type `url_citation`. */
 export function readCitations(annotations: Json | undefined): Citation[] {
   if (!Array.isArray(annotations)) return [];
   return annotations.flatMap((annotation) => {

@@ -1,10 +1,10 @@
-/** Which frames and answers of a chat-completions upstream are errors. */
+/** Recognises errors of a chat-completions provider in frames and bodies. */
 import type { Frame } from "../../../core/format.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 
 /**
- * The error a frame or an answer carries, if it is one: a named event, `error` as object or text, the bare shapes of
+ * Returns the error in a frame or an answer, if any: an event named `error`, `error` as object or text, or the shapes of
  * vLLM and Mistral (`object: "error"`), Doubleword (`message` with a numeric `code`) and FastAPI (`detail`).
  */
 export function errorIn(frame: Frame, body: Json | undefined): Json | undefined {
@@ -17,8 +17,8 @@ export function errorIn(frame: Frame, body: Json | undefined): Json | undefined 
 }
 
 /**
- * Whether clients find a message in the body of a failed status: under `error`, or beside `type` and `code` (Mistral,
- * vLLM). In what FastAPI servers answer (`detail`) they find none.
+ * Whether clients find a message in an error body: in `error`, or beside `type` and `code` (Mistral, vLLM). They find none
+ * in the `detail` of FastAPI servers.
  */
 export function isErrorBody({ error, message }: JsonObject): boolean {
   return isObject(error) || typeof error === "string" || typeof message === "string";

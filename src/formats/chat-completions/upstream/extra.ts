@@ -1,4 +1,4 @@
-/** Top-level fields without a canonical place: this format's own are passed on, others are refused or dropped. */
+/** Encodes fields without a canonical equivalent: those of this format pass, others are refused, dropped or ignored. */
 import type { ChatRequest } from "../../../core/chat.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
@@ -7,23 +7,23 @@ import { getOwn } from "../../../core/own.ts";
 import { takesSampling } from "../models.ts";
 import { type EncodeContext, FORMAT } from "./content.ts";
 
-/** Fields only models take that sample freely. */
+/** Fields that models without sampling refuse. */
 const SAMPLING: ReadonlySet<string> = new Set(["frequency_penalty", "presence_penalty", "logit_bias"]);
 
-/** What a field of another format means for the request; `undefined`: nothing (class S). */
+/** What to do with a field of another format; `undefined` ignores it without a warning. */
 type Policy = (value: Json, context: EncodeContext) => "reject" | "drop" | undefined;
 
 const reject: Policy = () => "reject";
 const drop: Policy = () => "drop";
 
-/** Fields of the messages format. Those not listed are bookkeeping. */
+/** Fields of other formats. Those not listed do not affect the answer. */
 const FOREIGN: Record<string, Record<string, Policy>> = {
   messages: {
     container: reject,
     mcp_servers: (value) => (Array.isArray(value) && value.length === 0 ? undefined : "reject"),
     compaction: reject,
     fallbacks: reject,
-    // A promise about where the data stays must not vanish.
+    // Refused, because dropping it would break a promise about the location of data.
     inference_geo: (value) => (value === "global" ? undefined : "reject"),
     speed: (value) => (value === "fast" ? "drop" : undefined),
     context_management: (value) => (hasLossyEdit(value) ? "drop" : undefined),
@@ -31,13 +31,13 @@ const FOREIGN: Record<string, Record<string, Policy>> = {
   },
 };
 
-/** Clearing old thinking is what a translation does anyway; other edits change what the model sees. */
+/** A translation drops old thinking anyway; other edits change what the model sees. */
 function hasLossyEdit(value: Json): boolean {
   const edits = isObject(value) && Array.isArray(value.edits) ? value.edits : [];
   return edits.some((edit) => isObject(edit) && !String(edit.type).startsWith("clear_thinking"));
 }
 
-/** What of this format's own fields the canonical events cannot carry back: the caller's program depends on it. */
+/** Fields of this format whose results canonical events cannot carry; clients depend on them. */
 const ANSWER_CHANGING: Record<string, (value: Json) => boolean> = {
   n: (value) => typeof value === "number" && value > 1,
   logprobs: (value) => value === true,
@@ -45,22 +45,22 @@ const ANSWER_CHANGING: Record<string, (value: Json) => boolean> = {
   modalities: (value) => Array.isArray(value) && value.includes("audio"),
 };
 
-/** @throws GatewayError for fields nothing may stand in for. */
+/** @throws GatewayError for fields that weir must not drop */
 export function encodeExtra(
   request: ChatRequest,
   effort: string | undefined,
   context: EncodeContext,
 ): JsonObject {
   for (const [format, fields] of Object.entries(request.extra))
-    if (format !== FORMAT) judgeForeign(fields, getOwn(FOREIGN, format) ?? {}, context);
+    if (format !== FORMAT) checkForeign(fields, getOwn(FOREIGN, format) ?? {}, context);
   return encodeOwn(request.extra[FORMAT] ?? {}, effort, context);
 }
 
-function judgeForeign(fields: JsonObject, policies: Record<string, Policy>, context: EncodeContext): void {
+function checkForeign(fields: JsonObject, policies: Record<string, Policy>, context: EncodeContext): void {
   for (const [name, value] of Object.entries(fields)) {
-    const verdict = value == null ? undefined : getOwn(policies, name)?.(value, context);
-    if (verdict === "reject") throw unsupported(name);
-    if (verdict === "drop") context.call.reportLoss("dropped", name, "the provider has nothing like it");
+    const action = value == null ? undefined : getOwn(policies, name)?.(value, context);
+    if (action === "reject") throw unsupported(name);
+    if (action === "drop") context.call.reportLoss("dropped", name, "the provider has no equivalent field");
   }
 }
 
@@ -70,7 +70,7 @@ function encodeOwn(fields: JsonObject, effort: string | undefined, context: Enco
     if (value == null) return false;
     if (getOwn(ANSWER_CHANGING, name)?.(value)) throw unsupported(name);
     if (samples || !SAMPLING.has(name)) return true;
-    if (value !== 0) context.call.reportLoss("dropped", name, "a reasoning model");
+    if (value !== 0) context.call.reportLoss("dropped", name, "the model does not take this field");
     return false;
   });
   return Object.fromEntries(kept);
@@ -78,7 +78,7 @@ function encodeOwn(fields: JsonObject, effort: string | undefined, context: Enco
 
 function unsupported(name: string) {
   return invalidRequest(
-    `'${name}' cannot be carried over to this provider; leave it out or choose another model.`,
+    `weir cannot translate '${name}' for this provider; remove it or choose another model.`,
     name,
     "unsupported_value",
   );

@@ -1,6 +1,6 @@
 /**
- * Canonical turns → messages. Results stand directly behind their calls, in the order of the calls;
- * everything else keeps its place, and no message is invented between a tool and the user.
+ * Encodes turns as messages. Results directly follow their calls, in the order of the calls; all else keeps its position.
+ * weir adds no message between a tool and the user (src/formats/README.md#tool-results).
  */
 import type { Block, ChatRequest, ToolCallBlock, ToolResultBlock, Turn } from "../../../core/chat.ts";
 import { ID_RULES, ToolIds } from "../../../core/ids.ts";
@@ -11,7 +11,7 @@ import { blockPath, resultPath, turnPaths } from "./paths.ts";
 import { contentOf, type EncodeContext, encodePart, isBlank, textPart } from "./content.ts";
 import { encodeResult } from "./tool-results.ts";
 
-/** @param instruction a sentence of the gateway's own that has to stand in the system prompt. */
+/** @param instruction a sentence of weir for the system prompt */
 export function encodeMessages(
   request: ChatRequest,
   instruction: string | undefined,
@@ -23,7 +23,7 @@ export function encodeMessages(
   return limitMarks(placeSystem(withInstruction(writer.messages, instruction), context.traits));
 }
 
-/** An assistant's turns in a row, and what follows until the next one; or what stands before the first. */
+/** Consecutive assistant turns and the turns up to the next assistant turn. */
 interface Group {
   assistant: { turn: Turn; index: number }[];
   others: { turn: Turn; index: number }[];
@@ -68,7 +68,7 @@ class MessageWriter {
     return sent;
   }
 
-  /** One tool message a call; what cannot stand in one follows the last. Gives the results nobody asked for. */
+  /** Writes one tool message for each call, then attachments. Returns the results without a call. */
   #writeResults(calls: readonly SentCall[], others: Group["others"], paths: readonly string[]): Set<Block> {
     const answers = new Map<string, { result: ToolResultBlock; path: string }>();
     const orphans = new Set<Block>();
@@ -79,13 +79,18 @@ class MessageWriter {
         const path = resultPath(paths[index]!, place, this.#context.call);
         if (id === undefined) orphans.add(block);
         else {
-          if (answers.has(id)) this.#context.call.reportLoss("repaired", path, "a second result of one call");
+          if (answers.has(id))
+            this.#context.call.reportLoss(
+              "repaired",
+              path,
+              "two results for one tool call; weir keeps the last one",
+            );
           answers.set(id, { result: block, path });
         }
       }
     const attachments: JsonObject[] = [];
     for (const { id, call } of calls) {
-      const answer = answers.get(id) ?? { result: this.#unanswered(call), path: "messages" };
+      const answer = answers.get(id) ?? { result: this.#missingResult(call), path: "messages" };
       const { message, attached } = encodeResult(answer.result, id, answer.path, this.#context);
       this.messages.push(message);
       attachments.push(...attached);
@@ -94,8 +99,8 @@ class MessageWriter {
     return orphans;
   }
 
-  #unanswered(call: ToolCallBlock): ToolResultBlock {
-    this.#context.call.reportLoss("synthesized", "messages", "a tool call had no result");
+  #missingResult(call: ToolCallBlock): ToolResultBlock {
+    this.#context.call.reportLoss("synthesized", "messages", "the tool call has no result");
     return {
       type: "tool-result",
       id: call.id,
@@ -120,7 +125,7 @@ class MessageWriter {
   }
 
   #orphan(result: ToolResultBlock, path: string): JsonObject[] {
-    this.#context.call.reportLoss("repaired", path, "a tool result without its call, written as text");
+    this.#context.call.reportLoss("repaired", path, "the result has no tool call; sent as text");
     const parts = result.blocks.flatMap((block, index) =>
       encodePart(block, blockPath(path, index), this.#context),
     );
@@ -129,12 +134,12 @@ class MessageWriter {
 }
 
 interface SentCall {
-  /** As the upstream reads it. */
+  /** The id for the provider. */
   id: string;
   call: ToolCallBlock;
 }
 
-/** Claude Code's accounting line for Anthropic, which only Anthropic strips. */
+/** Claude Code puts this line into the system prompt for billing; only Anthropic removes it. */
 const BILLING_HEADER = "x-anthropic-billing-header:";
 
 function withInstruction(messages: JsonObject[], instruction: string | undefined): JsonObject[] {
@@ -146,8 +151,8 @@ function withInstruction(messages: JsonObject[], instruction: string | undefined
 }
 
 /**
- * Strict chat templates take a system message in the first place only: leading ones are joined, later ones become user
- * text where they stand. Moving them to the head would change the cached prefix in every turn.
+ * Strict chat templates accept a system message only at the start: weir joins leading ones and turns later ones into user
+ * text at their position. Moving them to the start would change the cached prefix in every turn.
  */
 function placeSystem(messages: JsonObject[], traits: Traits): JsonObject[] {
   if (traits.systemPlacement !== "first-only") return messages;
@@ -170,7 +175,7 @@ function plainText({ content }: JsonObject): string {
   return texts.filter((text) => !isBlank(text)).join("\n\n");
 }
 
-/** A request writes at most four cache marks; the last ones matter. */
+/** Maximum number of cache marks; the last ones are kept (src/formats/README.md#cache-marks). */
 const MAX_MARKS = 4;
 
 function limitMarks(messages: JsonObject[]): JsonObject[] {

@@ -1,9 +1,8 @@
-/** Where in the client's own request a thing stood that is not carried over, in the spelling of its format. */
+/** Paths of fields, turns and blocks in the client's request, for losses and errors. */
 import type { Call } from "../../../core/call.ts";
 import type { Turn } from "../../../core/chat.ts";
 import { getOwn } from "../../../core/own.ts";
 
-/** What the encoder may have to name. */
 type Field =
   | "maxTokens"
   | "stop"
@@ -14,7 +13,7 @@ type Field =
   | "serviceTier"
   | "topP";
 
-/** Spelling by client format; others say it as this format does. */
+/** Field names by client format; other formats use the names of this one. */
 const SPELLINGS: Record<string, Record<Field, string>> = {
   messages: {
     maxTokens: "max_tokens",
@@ -44,8 +43,8 @@ export function fieldPath(call: Call, field: Field): string {
 }
 
 /**
- * Paths of the turns in the client's request. A client of the messages format has its system prompt outside the list, one
- * of this format has each tool result as a message of its own.
+ * Returns the paths of the turns. In the messages format the system prompt is outside the list of messages; in this format
+ * each tool result is a message of its own.
  */
 export function turnPaths(turns: readonly Turn[], call: Call): string[] {
   let next = 0;
@@ -58,12 +57,12 @@ export function turnPaths(turns: readonly Turn[], call: Call): string[] {
   });
 }
 
-/** The path of a block in the turn at `path`. */
+/** Returns the path of a block in the turn at `path`. */
 export function blockPath(path: string, index: number): string {
   return path === "system" ? `system[${index}]` : `${path}.content[${index}]`;
 }
 
-/** The path of the arguments of a call. @param at the path of its turn, its place among the blocks and among the calls */
+/** Returns the path of a call's arguments. @param at path of its turn, index among the blocks, index among the calls */
 export function inputPath(at: { path: string; index: number; call: number }, call: Call): string {
   return call.format === "messages"
     ? `${blockPath(at.path, at.index)}.input`
@@ -71,8 +70,7 @@ export function inputPath(at: { path: string; index: number; call: number }, cal
 }
 
 /**
- * The path of the tool result at this place of the turn at `path`: a block of its message in the messages format, a message
- * of its own in this one.
+ * Returns the path of a tool result: a block of its message in the messages format, a message of its own in this one.
  */
 export function resultPath(path: string, place: number, call: Call): string {
   if (call.format === "messages") return blockPath(path, place);

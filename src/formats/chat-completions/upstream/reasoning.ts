@@ -4,7 +4,7 @@ import { COMMON_EFFORTS, nearestEffort } from "../models.ts";
 import { type EncodeContext, FORMAT } from "./content.ts";
 import { fieldPath } from "./paths.ts";
 
-/** Budgets in tokens below which the word stands. */
+/** Effort for a token budget below the given number. */
 const EFFORT_BY_BUDGET: readonly [number, string][] = [
   [2048, "minimal"],
   [8192, "low"],
@@ -13,20 +13,20 @@ const EFFORT_BY_BUDGET: readonly [number, string][] = [
   [Number.POSITIVE_INFINITY, "xhigh"],
 ];
 
-/** `reasoning_effort`, or nothing when there is nothing to say or nobody to say it to. */
+/** Returns `reasoning_effort`; `undefined` if the client did not ask for one or the model does not support it. */
 export function encodeEffort(request: ChatRequest, context: EncodeContext): string | undefined {
-  const wished = wishedEffort(request);
-  const effort = wished === undefined ? undefined : permitted(wished, request.reasoning, context);
+  const requested = requestedEffort(request);
+  const effort = requested === undefined ? undefined : supportedEffort(requested, request.reasoning, context);
   return withoutEffortForTools(effort, request, context);
 }
 
-/** The last effort of a turn overrides that of the request. */
-function wishedEffort({ reasoning, turns, extra }: ChatRequest): string | undefined {
+/** The last effort of a turn overrides the effort of the request. */
+function requestedEffort({ reasoning, turns, extra }: ChatRequest): string | undefined {
   const turnEffort = turns.findLast((turn) => turn.effort !== undefined)?.effort;
   if (reasoning?.mode === "off") return "none";
-  const said = turnEffort ?? reasoning?.effort;
-  if (said !== undefined) return said;
-  // A client of this format that speaks a vendor's own dialect reaches it with its own fields.
+  const effort = turnEffort ?? reasoning?.effort;
+  if (effort !== undefined) return effort;
+  // The vendor fields of a client of this format are passed on and must not be overridden.
   const own = extra[FORMAT];
   if (!reasoning || own?.thinking !== undefined || own?.reasoning !== undefined) return undefined;
   if (reasoning.mode === "between-tools") return "low";
@@ -34,8 +34,8 @@ function wishedEffort({ reasoning, turns, extra }: ChatRequest): string | undefi
   return EFFORT_BY_BUDGET.find(([below]) => (reasoning.budget ?? 0) < below)?.[1];
 }
 
-function permitted(
-  wished: string,
+function supportedEffort(
+  requested: string,
   reasoning: ReasoningOptions | undefined,
   { call, traits, facts }: EncodeContext,
 ): string | undefined {
@@ -44,24 +44,24 @@ function permitted(
     reasoning?.mode === "off" || reasoning?.mode === "budget" ? "thinking" : "effort",
   );
   const levels = facts?.efforts ?? COMMON_EFFORTS;
-  const deaf = traits.reasoningEffort === false || levels.length === 0;
-  if (wished === "none" && (deaf || !facts)) {
-    // A model without a switch does what it does; for one that does not think this is what was wished.
+  const unsupported = traits.reasoningEffort === false || levels.length === 0;
+  if (requested === "none" && (unsupported || !facts)) {
+    // No loss for a model that does not reason.
     if (facts?.efforts.length !== 0)
-      call.reportLoss("dropped", path, "the provider cannot be told not to think");
+      call.reportLoss("dropped", path, "reasoning cannot be switched off at this provider");
     return undefined;
   }
-  if (deaf) {
-    call.reportLoss("dropped", path, "the model takes no effort");
+  if (unsupported) {
+    call.reportLoss("dropped", path, "the model does not support a reasoning effort");
     return undefined;
   }
-  const effort = nearestEffort(wished, levels);
-  if (effort !== wished && reasoning?.mode !== "budget")
-    call.reportLoss("clamped", path, "the nearest level the model takes");
+  const effort = nearestEffort(requested, levels);
+  if (effort !== requested && reasoning?.mode !== "budget")
+    call.reportLoss("clamped", path, "the nearest effort that the model supports");
   return effort;
 }
 
-/** From gpt-5.4 on, function tools and reasoning exclude each other on this endpoint. */
+/** From gpt-5.4 on, models refuse function tools together with reasoning on this endpoint. */
 function withoutEffortForTools(
   effort: string | undefined,
   { tools }: ChatRequest,
@@ -72,7 +72,7 @@ function withoutEffortForTools(
   call.reportLoss(
     "downgraded",
     fieldPath(call, "effort"),
-    "the model takes tools on this endpoint only without reasoning",
+    "on this endpoint the model supports tools only without reasoning",
   );
   return "none";
 }

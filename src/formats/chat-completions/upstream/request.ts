@@ -1,4 +1,4 @@
-/** Canonical request → chat-completions request. Fixed order, nothing random: histories are cached. */
+/** Encodes a canonical request. Equal requests give equal bytes (src/formats/README.md#determinism). */
 import type { Call } from "../../../core/call.ts";
 import type { ChatRequest } from "../../../core/chat.ts";
 import { maskUser, ToolNames } from "../../../core/ids.ts";
@@ -18,8 +18,8 @@ import { encodeAnswerFormat } from "./answer-format.ts";
 import { encodeEffort } from "./reasoning.ts";
 
 /**
- * Writes the body. The messages stand last, so that a longer conversation begins with the bytes of the shorter one.
- * @throws GatewayError `invalid-request` for what nothing may stand in for.
+ * Encodes the body. `messages` comes last, so that a longer conversation begins with the bytes of the shorter one.
+ * @throws GatewayError `invalid-request` for what weir can neither translate nor drop
  */
 export function encodeRequest(request: ChatRequest, call: Call): JsonObject {
   const context = contextOf(request, call);
@@ -27,8 +27,8 @@ export function encodeRequest(request: ChatRequest, call: Call): JsonObject {
   const effort = encodeEffort(request, context);
   const messages = encodeMessages(request, instruction, context);
   if (messages.length === 0)
-    throw invalidRequest("messages: at least one message has to say something.", "messages", "invalid_value");
-  notePrefill(request, call);
+    throw invalidRequest("messages: at least one message must have content.", "messages", "invalid_value");
+  reportPrefill(request, call);
   return {
     model: call.target?.model ?? request.model,
     ...(request.stream && encodeStreaming(context)),
@@ -63,7 +63,7 @@ function encodeLimit({ maxTokens }: ChatRequest, { call, facts }: EncodeContext)
   const field = call.target ? limitField(call.target) : "max_tokens";
   const most = facts?.maxOutput ?? Number.POSITIVE_INFINITY;
   if (maxTokens > most)
-    call.reportLoss("clamped", fieldPath(call, "maxTokens"), `the model writes ${most} tokens at most`);
+    call.reportLoss("clamped", fieldPath(call, "maxTokens"), `the model's output limit is ${most} tokens`);
   return { [field]: Math.min(maxTokens, most) };
 }
 
@@ -77,16 +77,17 @@ function encodeSampling(
     if (temperature !== undefined) sent.temperature = temperature;
     if (topP !== undefined) sent.top_p = topP;
   } else {
-    // The default value says nothing: leaving it out loses nothing.
+    // Omitting the default value is no loss.
     if (temperature !== undefined && temperature !== 1)
-      call.reportLoss("dropped", "temperature", "a reasoning model");
-    if (topP !== undefined && topP !== 1) call.reportLoss("dropped", "top_p", "a reasoning model");
+      call.reportLoss("dropped", "temperature", "the model does not take this field");
+    if (topP !== undefined && topP !== 1)
+      call.reportLoss("dropped", "top_p", "the model does not take this field");
   }
   if (topK !== undefined && traits.topK) sent.top_k = topK;
   return sent;
 }
 
-/** Always a list: some servers refuse a single text. */
+/** Always a list: some servers refuse a string. */
 function encodeStop(request: ChatRequest, context: EncodeContext): JsonObject {
   const { sent } = splitStop(request.stop, context);
   return sent.length > 0 ? { stop: sent } : {};
@@ -104,7 +105,7 @@ function encodeIdentity(
   };
 }
 
-/** Tiers of the messages format; those of this format are passed on. */
+/** Tiers of other formats; those of this format are passed on. */
 const TIERS: Record<string, string> = { standard_only: "default" };
 
 function encodeTier(tier: string, call: Call): string | undefined {
@@ -112,10 +113,14 @@ function encodeTier(tier: string, call: Call): string | undefined {
   return getOwn(TIERS, tier);
 }
 
-/** A begun answer is left as the last message; whether the model goes on with it, nobody can promise. */
-function notePrefill(request: ChatRequest, call: Call): void {
+/** Reports a loss for a last message of the assistant (prefill): not every model continues it. */
+function reportPrefill(request: ChatRequest, call: Call): void {
   const last = request.turns.at(-1);
   if (call.format === FORMAT || last?.role !== "assistant") return;
   if (last.blocks.some((block) => block.type === "tool-call")) return;
-  call.reportLoss("downgraded", turnPaths(request.turns, call).at(-1)!, "the model may begin anew");
+  call.reportLoss(
+    "downgraded",
+    turnPaths(request.turns, call).at(-1)!,
+    "the model may not continue the last assistant message",
+  );
 }

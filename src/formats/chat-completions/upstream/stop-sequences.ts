@@ -1,6 +1,6 @@
 /**
- * Stop sequences the upstream cannot be told: more than it takes, or any for a model that refuses the field. The gateway
- * cuts the answer itself, at the same place the model would have stopped.
+ * Stop sequences that weir cannot send: more than the provider takes, or any for a model that refuses the field. weir ends
+ * the answer itself at the place where the model would have stopped.
  */
 import type { ChatRequest } from "../../../core/chat.ts";
 import type { Call } from "../../../core/call.ts";
@@ -9,16 +9,16 @@ import { mergeUsage, NO_USAGE } from "../../../core/events.ts";
 import type { Traits } from "../../../core/provider.ts";
 import { type ModelFacts, modelFacts } from "../models.ts";
 
-/** Most sequences OpenAI takes. */
+/** OpenAI's limit. */
 const MAX_STOP = 4;
 
 export interface StopPlan {
   sent: string[];
-  /** Watched for by the gateway. */
+  /** weir searches the answer for these. */
   watched: string[];
 }
 
-/** Which sequences the upstream is told, and which are left to the gateway. */
+/** Splits the sequences into those that the provider gets and those that weir watches for. */
 export function splitStop(
   stop: readonly string[],
   { traits, facts }: { traits: Traits; facts: ModelFacts | undefined },
@@ -28,7 +28,7 @@ export function splitStop(
   return { sent: sequences.slice(0, most), watched: sequences.slice(most) };
 }
 
-/** The sequences the answer of a call has to be watched for. */
+/** Returns the sequences that weir watches for in the answer of a call. */
 export function watchedStops(call: Call, request: ChatRequest | undefined): string[] {
   if (!request || request.stop.length === 0) return [];
   const traits = call.target?.provider.traits ?? {};
@@ -36,13 +36,13 @@ export function watchedStops(call: Call, request: ChatRequest | undefined): stri
 }
 
 /**
- * Passes events on until a watched sequence stands in the text, wherever it was cut. Text that may be its beginning is
- * held back; what comes behind it is not read.
+ * Passes events on until the text contains a stop sequence, also across deltas. Text that may be the beginning of one is
+ * buffered.
  */
 export class StopWatcher {
   readonly #sequences: readonly string[];
   readonly #longest: number;
-  #held = "";
+  #buffered = "";
   #open: number | undefined;
   #ended = false;
   #usage: Usage = NO_USAGE;
@@ -52,7 +52,7 @@ export class StopWatcher {
     this.#longest = Math.max(...sequences.map((sequence) => sequence.length));
   }
 
-  /** A sequence was found: the answer is over. */
+  /** Whether a sequence was found and the answer is over. */
   get ended(): boolean {
     return this.#ended;
   }
@@ -64,13 +64,13 @@ export class StopWatcher {
       return this.#read(event.index, event.delta);
     if (event.type !== "block-end" || event.index !== this.#open) return [event];
     this.#open = undefined;
-    return [...this.#release(event.index, this.#held.length), event];
+    return [...this.#release(event.index, this.#buffered.length), event];
   }
 
   #read(index: number, delta: string): ChatEvent[] {
-    this.#held += delta;
+    this.#buffered += delta;
     const found = this.#find();
-    if (!found) return this.#release(index, this.#held.length - this.#begun());
+    if (!found) return this.#release(index, this.#buffered.length - this.#partialLength());
     const released = this.#release(index, found.at);
     this.#ended = true;
     return [...released, { type: "block-end", index }, this.#stopped(found.sequence)];
@@ -79,28 +79,28 @@ export class StopWatcher {
   #find(): { at: number; sequence: string } | undefined {
     let first: { at: number; sequence: string } | undefined;
     for (const sequence of this.#sequences) {
-      const at = this.#held.indexOf(sequence);
+      const at = this.#buffered.indexOf(sequence);
       if (at >= 0 && (!first || at < first.at)) first = { at, sequence };
     }
     return first;
   }
 
-  /** How many of the last characters may be the beginning of a sequence. */
-  #begun(): number {
-    for (let length = Math.min(this.#longest - 1, this.#held.length); length > 0; length--) {
-      const tail = this.#held.slice(-length);
+  /** Number of last characters that may be the beginning of a sequence. */
+  #partialLength(): number {
+    for (let length = Math.min(this.#longest - 1, this.#buffered.length); length > 0; length--) {
+      const tail = this.#buffered.slice(-length);
       if (this.#sequences.some((sequence) => sequence.startsWith(tail))) return length;
     }
     return 0;
   }
 
   #release(index: number, length: number): ChatEvent[] {
-    const delta = this.#held.slice(0, length);
-    this.#held = this.#held.slice(length);
+    const delta = this.#buffered.slice(0, length);
+    this.#buffered = this.#buffered.slice(length);
     return delta === "" ? [] : [{ type: "block-delta", index, delta }];
   }
 
-  /** The upstream is left before it can say what it counted: what it said so far stands. */
+  /** weir leaves the provider before its last token counts arrive; the counts so far are used. */
   #stopped(sequence: string): ChatEvent {
     const reason: FinishReason = { kind: "stop-sequence", raw: "stop", stopSequence: sequence };
     return { type: "message-end", reason, usage: this.#usage };

@@ -1,25 +1,25 @@
 /**
- * Tool calls of a stream, in every shape vendors send their fragments: with an index, without one, with
- * one index for all calls; names late, repeated or blank; arguments as text or as an object.
+ * Assembles the tool calls of a stream from the fragments of all vendors: with an index, without one, or with one index
+ * for all calls; with late, repeated or blank names; with arguments as text or as an object.
  */
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
 
-/** A call as far as it was told. */
+/** A call as far as it has arrived. */
 export interface ReadCall {
-  /** The upstream's own id; the first one it said. */
+  /** The first id that the provider sent. */
   id: string | undefined;
-  /** The first non-blank name; empty as long as there is none. */
+  /** The first non-blank name; empty until it arrives. */
   name: string;
   kind: "function" | "custom";
   /** Arguments so far. */
   input: string;
-  /** How much of them was passed on. */
+  /** Length of the part that was passed on. */
   passed: number;
-  /** The index of its block, once it was opened. */
+  /** The index of its block once it is open. */
   block: number | undefined;
   closed: boolean;
-  /** Members beside the call that have to come back with it (Gemini's `extra_content`). */
+  /** Members that must return with the call (`extra_content` of Gemini). */
   members?: JsonObject;
 }
 
@@ -36,14 +36,14 @@ export class ToolCalls {
   readonly all: ReadCall[] = [];
   readonly #byKey = new Map<string, ReadCall>();
 
-  /** Takes one item of `delta.tool_calls`; gives the call it belongs to. `choice` tells the choices apart. */
+  /** Takes one item of `delta.tool_calls` and returns its call. @param choice index of the choice */
   take(item: JsonObject, choice: number): ReadCall {
     const fragment = readFragment(item, choice);
     const call = this.#find(fragment) ?? this.#add(fragment);
     call.id ??= fragment.id;
     call.members ??= fragment.members;
     if (call.name === "") call.name = fragment.name;
-    // What comes behind whole arguments belongs to nothing.
+    // Fragments after complete arguments are ignored.
     if (!call.closed) call.input += fragment.input;
     return call;
   }
@@ -60,8 +60,8 @@ export class ToolCalls {
     }
     const last = this.all.at(-1);
     if (name === "") return last;
-    // A name without index and id begins a call, unless it only repeats that of the one being written.
-    return last && last.name === name && last.input !== "" && !isWhole(last.input) ? last : undefined;
+    // A name without index and id begins a call, unless it repeats the name of an incomplete one.
+    return last && last.name === name && last.input !== "" && !isComplete(last.input) ? last : undefined;
   }
 
   #add({ key, id, kind }: Fragment): ReadCall {
@@ -72,41 +72,41 @@ export class ToolCalls {
   }
 }
 
-/** An index used again with a new id and a name: servers that send 0 for all. */
+/** Whether an index is reused for another call: some servers send 0 for all calls. */
 function isAnother(known: ReadCall, { id, name }: Fragment): boolean {
   if (id === undefined || known.id === undefined || id === known.id || name === "") return false;
-  return name !== known.name || known.input === "" || isWhole(known.input);
+  return name !== known.name || known.input === "" || isComplete(known.input);
 }
 
 function readFragment(item: JsonObject, choice: number): Fragment {
   const custom = isObject(item.custom) && !isObject(item.function);
   const body = custom ? item.custom : item.function;
-  const said = isObject(body) ? body : {};
-  const name = typeof said.name === "string" ? said.name.trim() : "";
+  const given = isObject(body) ? body : {};
+  const name = typeof given.name === "string" ? given.name.trim() : "";
   return {
     key: typeof item.index === "number" ? `${choice}:${item.index}` : undefined,
     id: typeof item.id === "string" && item.id !== "" ? item.id : undefined,
     name,
     kind: custom ? "custom" : "function",
-    input: inputText(custom ? said.input : said.arguments),
+    input: inputText(custom ? given.input : given.arguments),
     ...(isObject(item.extra_content) && { members: { extra_content: item.extra_content } }),
   };
 }
 
-/** An empty object says nothing: fragments of text may follow it. */
+/** An empty object counts as no arguments, because fragments of text may follow it. */
 function inputText(value: Json | undefined): string {
   if (typeof value === "string") return value;
   if (value == null || (isObject(value) && Object.keys(value).length === 0)) return "";
   return JSON.stringify(value);
 }
 
-/** Whether arguments are a whole JSON object or list: nothing can be added to them. */
-export function isWhole(input: string): boolean {
+/** Whether arguments are a complete JSON object or list. */
+export function isComplete(input: string): boolean {
   const last = input.trimEnd().at(-1);
   return (last === "}" || last === "]") && parseJson(input) !== undefined;
 }
 
-/** Whether arguments are fit to be executed: JSON, or nothing at all. */
+/** Whether a client can run the call: its arguments are JSON or empty. */
 export function isUsable(call: ReadCall): boolean {
   return call.kind === "custom" || call.input.trim() === "" || parseJson(call.input) !== undefined;
 }

@@ -1,18 +1,18 @@
-/** A tool result → its tool message, and what cannot stand in one (src/formats/README.md#tool-results). */
+/** Encodes a tool result as a tool message and attachments (src/formats/README.md#tool-results). */
 import type { Block, ToolResultBlock } from "../../../core/chat.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { contentOf, type EncodeContext, encodePart, textPart } from "./content.ts";
 
-/** What stands before the text of a failed result: the format has no member for it. */
+/** Prefix of the text of a failed result, because the format has no member for it. */
 const FAILED = "[tool error] ";
 
 export interface EncodedResult {
   message: JsonObject;
-  /** Parts for the user message behind the last tool message. */
+  /** Parts for the user message after the last tool message. */
   attached: JsonObject[];
 }
 
-/** @param id of the call, as the upstream reads it. */
+/** @param id id of the call for the provider */
 export function encodeResult(
   result: ToolResultBlock,
   id: string,
@@ -31,7 +31,7 @@ export function encodeResult(
   return { message: { role: "tool", tool_call_id: id, content }, attached };
 }
 
-/** Images and files; a document that turned out to be text is none. */
+/** Whether a block is an image or a file; a text document is not. */
 function isAttachment(block: Block, encoded: readonly JsonObject[]): boolean {
   if (block.type !== "image" && block.type !== "document") return false;
   return encoded.some((part) => part.type !== "text");

@@ -1,11 +1,11 @@
-/** Canonical tools and tool choice → their members of the request (src/formats/README.md#tools). */
+/** Encodes tools and tool choice (src/formats/README.md#tools). */
 import type { ChatRequest, Tool, ToolChoice } from "../../../core/chat.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { type EncodeContext, FORMAT } from "./content.ts";
 import { fieldPath } from "./paths.ts";
 
-/** All names of tools in a request: declared, chosen, and called in its history. */
+/** Returns all tool names of a request: declared, chosen, and called in its history. */
 export function toolNames({ tools, toolChoice, turns }: ChatRequest): string[] {
   const chosen = toolChoice?.type === "tool" ? [toolChoice.name] : [];
   const called = turns.flatMap((turn) =>
@@ -15,8 +15,9 @@ export function toolNames({ tools, toolChoice, turns }: ChatRequest): string[] {
 }
 
 /**
- * `tools`, `tool_choice`, `parallel_tool_calls`; none of them without a tool, because many servers refuse an empty list.
- * @throws GatewayError when a tool is chosen that is not declared, or when a search was all the client asked for.
+ * Encodes `tools`, `tool_choice` and `parallel_tool_calls`; none of them without tools, because many servers refuse an
+ * empty list.
+ * @throws GatewayError if the chosen tool is not declared, or if a web search is the only tool
  */
 export function encodeTools(request: ChatRequest, context: EncodeContext): JsonObject {
   const { toolChoice } = request;
@@ -29,7 +30,7 @@ export function encodeTools(request: ChatRequest, context: EncodeContext): JsonO
 }
 
 interface Offered {
-  /** As the client calls it. */
+  /** The client's name of the tool. */
   name: string;
   tool: JsonObject;
 }
@@ -46,7 +47,7 @@ function declared(tools: readonly Tool[], context: EncodeContext): Offered[] {
       context.call.reportLoss(
         "dropped",
         `tools[${index}]`,
-        "a second tool of one name; the last one is kept",
+        "two tools have this name; weir keeps the last one",
       );
     byName.set(key, { name: tool.name, tool: encoded });
   }
@@ -67,16 +68,20 @@ function encodeTool(tool: Tool, index: number, context: EncodeContext): JsonObje
   if (tool.kind === "function") return functionTool(tool, index, context);
   if (tool.kind === "custom") return customTool(tool, index, context);
   if (tool.format === FORMAT) return tool.value;
-  // A typed tool of another format whose arguments are documented goes as a function.
+  // A typed tool of another format with documented arguments is sent as a function.
   if (tool.parameters) return functionTool(tool, index, context);
-  context.call.reportLoss("dropped", `tools[${index}]`, "a server tool of another vendor");
+  context.call.reportLoss(
+    "dropped",
+    `tools[${index}]`,
+    "the provider cannot run a server tool of another vendor",
+  );
   return undefined;
 }
 
 function functionTool(tool: Tool, index: number, { names, traits, call }: EncodeContext): JsonObject {
   const takesStrict = traits.strictTools !== false;
   if (tool.strict && !takesStrict)
-    call.reportLoss("dropped", `tools[${index}].strict`, "the provider does not know it");
+    call.reportLoss("dropped", `tools[${index}].strict`, "the provider does not support this field");
   return {
     type: "function",
     function: {
@@ -89,20 +94,20 @@ function functionTool(tool: Tool, index: number, { names, traits, call }: Encode
   };
 }
 
-/** As it is where custom tools are known, else a function with one text argument. */
+/** Sends a custom tool unchanged if the model supports it, else as a function with one text argument. */
 function customTool(tool: Tool, index: number, { names, facts, call }: EncodeContext): JsonObject {
   const name = names.send(tool.name);
   const described = tool.description !== undefined ? { description: tool.description } : {};
   const own = tool.format === FORMAT ? tool.value : undefined;
   if (facts?.customTools) return { type: "custom", custom: { name, ...described, ...own } };
-  call.reportLoss("converted", `tools[${index}]`, "a custom tool goes as a function with one text argument");
+  call.reportLoss("converted", `tools[${index}]`, "sent as a function with one text argument");
   const description = [tool.description, own?.format && `Format of the input: ${JSON.stringify(own.format)}`];
   const text = description.filter((part) => typeof part === "string").join("\n\n");
   const parameters = { type: "object", properties: { input: { type: "string" } }, required: ["input"] };
   return { type: "function", function: { name, ...(text !== "" && { description: text }), parameters } };
 }
 
-/** Only the tools the choice allows; a forced tool stands alone where the provider cannot be forced. */
+/** Selects the allowed tools. If the provider cannot be forced to call a tool, only the forced tool is offered. */
 function narrow(offered: Offered[], choice: ToolChoice | undefined, { traits }: EncodeContext): Offered[] {
   if (choice?.type === "allowed") return offered.filter(({ name }) => choice.names.includes(name));
   if (choice?.type !== "tool" || traits.forcedToolChoice !== false) return offered;
@@ -118,7 +123,7 @@ function encodeChoice(
   const forced =
     choice.type === "required" || choice.type === "tool" || (choice.type === "allowed" && choice.required);
   if (forced && context.traits.forcedToolChoice === false) {
-    context.call.reportLoss("downgraded", "tool_choice", "the provider cannot be made to call a tool");
+    context.call.reportLoss("downgraded", "tool_choice", "the provider cannot be forced to call a tool");
     return { tool_choice: "auto" };
   }
   if (choice.type === "tool") {
@@ -134,13 +139,13 @@ function encodeChoice(
 
 function unknownTool(name: string) {
   return invalidRequest(
-    `tool_choice: there is no tool named '${name}' among the declared tools.`,
+    `tool_choice: the request declares no tool named '${name}'.`,
     "tool_choice",
     "invalid_value",
   );
 }
 
-/** Only `false` is worth saying: `true` is what every server does. */
+/** Only `false` is sent; `true` is the default of every server. */
 function encodeParallel(
   { parallelToolCalls }: ChatRequest,
   { call, traits, facts }: EncodeContext,
@@ -148,6 +153,10 @@ function encodeParallel(
   if (parallelToolCalls !== false) return {};
   if (traits.parallelToolCalls !== false && facts?.parallelToolCalls !== false)
     return { parallel_tool_calls: false };
-  call.reportLoss("dropped", fieldPath(call, "parallelToolCalls"), "the provider does not know it");
+  call.reportLoss(
+    "dropped",
+    fieldPath(call, "parallelToolCalls"),
+    "the provider does not support this field",
+  );
   return {};
 }

@@ -1,4 +1,4 @@
-/** What the native lane sees of chat-completions bytes it passes on: usage, the ending, an error. */
+/** Observes answers in the native lane: usage, finish reason, errors. */
 import { mergeUsage, NO_USAGE } from "../../../core/events.ts";
 import type { Frame, StreamSummary, StreamObserver } from "../../../core/format.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
@@ -9,8 +9,8 @@ import { decodeErrorBody } from "../../shared/upstream-error.ts";
 import { errorIn } from "./errors.ts";
 
 /**
- * An answer is whole with `[DONE]`, or when each of its choices gave a finish reason: servers leave the terminator out.
- * Choices behind the first are marked by their index, so that one that was cut off is not taken for finished.
+ * An answer is complete with `[DONE]`, or when each choice has a finish reason, because some servers omit the terminator.
+ * The marks include the index of further choices, so that a choice that was cut off does not count as finished.
  */
 export const watch: StreamObserver = {
   marks: [
@@ -45,30 +45,30 @@ export const watch: StreamObserver = {
   },
 };
 
-/** Indexes of the choices of a passing answer, and whether each has ended. */
+/** Whether each choice of an answer has ended, by its index. */
 const choicesOf = new WeakMap<StreamSummary, Map<number, boolean>>();
 
 function read(body: JsonObject, seen: StreamSummary): void {
-  if (Array.isArray(body.choices)) noteChoices(body.choices, seen);
+  if (Array.isArray(body.choices)) readChoices(body.choices, seen);
   const usage = readUsage(body, seen.complete);
   if (usage) seen.usage = mergeUsage(seen.usage ?? NO_USAGE, usage);
 }
 
-function noteChoices(choices: readonly Json[], seen: StreamSummary): void {
+function readChoices(choices: readonly Json[], seen: StreamSummary): void {
   if (choices.length === 0) return;
   let ended = choicesOf.get(seen);
   if (!ended) choicesOf.set(seen, (ended = new Map()));
-  for (const choice of choices) if (isObject(choice)) noteChoice(choice, ended, seen);
+  for (const choice of choices) if (isObject(choice)) readChoice(choice, ended, seen);
   seen.complete = seen.finished = [...ended.values()].every(Boolean);
 }
 
-function noteChoice(choice: JsonObject, ended: Map<number, boolean>, seen: StreamSummary): void {
+function readChoice(choice: JsonObject, ended: Map<number, boolean>, seen: StreamSummary): void {
   const index = typeof choice.index === "number" ? choice.index : 0;
   const raw = readFinishReason(choice);
   ended.set(index, raw !== undefined || ended.get(index) === true);
   if (raw !== undefined && index === 0)
     seen.finish = decodeFinishReason(raw, {
-      // The calls themselves pass unread.
+      // The native lane does not read the calls themselves.
       toolCalls: /^(?:tool|function)_/.test(raw) ? 1 : 0,
       refused: false,
       stopReason: choice.stop_reason,

@@ -1,9 +1,9 @@
-/** Why an answer ended: the format's words and the canonical ones. */
+/** Maps stop reasons: the words of the format and the canonical kinds. */
 import type { FinishKind, FinishReason } from "../../core/events.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { isObject } from "../../core/json.ts";
 
-/** Every documented stop reason. A word nobody knows ends like `end_turn`, with its own word kept beside. */
+/** All documented stop reasons. An unknown word counts as `end_turn` and is kept in `raw`. */
 const KINDS: ReadonlyMap<string, FinishKind> = new Map(
   Object.entries<FinishKind>({
     end_turn: "stop",
@@ -26,7 +26,7 @@ const WORDS: Record<FinishKind, string> = {
   pause: "pause_turn",
 };
 
-/** Reads `stop_reason` with its companions, from a message or from the delta of a `message_delta`. */
+/** Decodes `stop_reason`, `stop_sequence` and `stop_details` of a message or of the delta of a `message_delta`. */
 export function decodeStopReason({ stop_reason, stop_sequence, stop_details }: JsonObject): FinishReason {
   const raw = typeof stop_reason === "string" ? stop_reason : "end_turn";
   const kind = KINDS.get(raw) ?? "stop";
@@ -44,21 +44,21 @@ function explanationOf(details: Json | undefined): { explanation?: string } {
     : {};
 }
 
-/** What was written of an answer, as far as its ending depends on it. */
-export interface Written {
+/** Facts about a facts answer that decide its stop reason. */
+export interface AnswerFacts {
   toolCalls: number;
-  /** Calls the vendor's own code execution made: `tool_use` may stand for them, and need not. */
+  /** Calls by the vendor's code execution: `tool_use` is allowed after them, but not required. */
   foreignCalls: number;
   /** Text of refusal blocks. */
   refusal: string;
 }
 
 /**
- * `stop_reason`, `stop_sequence` and `stop_details`. A tool call in the answer and `tool_use` stand for each other, except
- * that running out of tokens always wins: its last call may be cut.
+ * Encodes `stop_reason`, `stop_sequence` and `stop_details`. A tool call in the answer and `tool_use` imply each other,
+ * except that the output limit takes precedence: it may have cut the last call.
  */
-export function encodeStopReason(reason: FinishReason, written: Written): JsonObject {
-  const word = wordOf(reason, written);
+export function encodeStopReason(reason: FinishReason, facts: AnswerFacts): JsonObject {
+  const word = wordOf(reason, facts);
   return {
     stop_reason: word,
     stop_sequence: word === "stop_sequence" ? (reason.stopSequence ?? null) : null,
@@ -67,17 +67,17 @@ export function encodeStopReason(reason: FinishReason, written: Written): JsonOb
         ? {
             type: "refusal",
             category: null,
-            explanation: reason.explanation ?? (written.refusal || null),
+            explanation: reason.explanation ?? (facts.refusal || null),
           }
         : null,
   };
 }
 
-function wordOf(reason: FinishReason, written: Written): string {
+function wordOf(reason: FinishReason, facts: AnswerFacts): string {
   const own =
     reason.raw !== undefined && KINDS.get(reason.raw) === reason.kind ? reason.raw : WORDS[reason.kind];
   if (reason.kind === "length") return own;
-  if (written.toolCalls > 0) return "tool_use";
-  if (reason.kind === "content-filter" || written.refusal) return "refusal";
-  return reason.kind === "tool-calls" && written.foreignCalls === 0 ? "end_turn" : own;
+  if (facts.toolCalls > 0) return "tool_use";
+  if (reason.kind === "content-filter" || facts.refusal) return "refusal";
+  return reason.kind === "tool-calls" && facts.foreignCalls === 0 ? "end_turn" : own;
 }

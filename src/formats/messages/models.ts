@@ -1,40 +1,40 @@
 /**
- * What Claude models take and refuse, as data. Collected 2026-11-20 from the vendor's model pages and model
- * list and from the catalogue of the Vercel AI SDK; where they disagree, the stricter one stands here.
+ * Fields that Claude models support and refuse. Collected 2026-11-20 from Anthropic's model pages and model list and from
+ * the catalogue of the Vercel AI SDK; where they disagree, the stricter rule is used.
  */
 
-/** Shapes of `thinking` a model can be sent. */
+/** Values of `thinking.type`. */
 export type ThinkingType = "adaptive" | "enabled" | "disabled" | "between_tools";
 
 export interface ModelFacts {
-  /** Of the Claude family: it signs reasoning as Anthropic does, and takes the family's own fields. */
+  /** A Claude model: Anthropic signs its reasoning, and it takes Anthropic's own fields. */
   claude: boolean;
   thinking: readonly ThinkingType[];
-  /** Thinks unless told otherwise. */
+  /** Reasons unless the request switches it off. */
   thinksByDefault: boolean;
-  /** Shows its reasoning unless told otherwise; the newer ones keep it to themselves. */
+  /** Returns the text of its reasoning by default; newer models only on request. */
   showsReasoning: boolean;
-  /** Takes `temperature`, `top_p` and `top_k` (not while it thinks). */
+  /** Takes `temperature`, `top_p` and `top_k` (not while it reasons). */
   sampling: boolean;
   /** Takes `tool_choice` `any` and `tool` (never with a thinking budget). */
   forcedTools: boolean;
-  /** Continues a last message of the assistant. */
+  /** Continues a last assistant message. */
   prefill: boolean;
-  /** Levels of `output_config.effort`, rising. */
+  /** Levels of `output_config.effort`, lowest first. */
   efforts: readonly string[];
-  /** Reasoning is bound to the model and to the transcript in front of it. */
+  /** Signed reasoning is valid only for this model and after the same conversation. */
   bindsReasoning: boolean;
   /** Takes `role: "system"` in the conversation. */
   systemTurns: boolean;
   /** Takes `output_config.format` and strict tools. */
   schemas: boolean;
-  /** Most tokens of an answer, and what is asked for when the client names no limit. */
+  /** Output limit in tokens, and the default if the client sets no limit. */
   maxTokens: number;
 }
 
 const ALL_EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
 
-/** The newest: thinks always, takes no knobs. Names nobody knows yet are treated like this. */
+/** The newest models: always reason, take no sampling fields. Unknown Claude models are treated like these. */
 const CURRENT: ModelFacts = {
   claude: true,
   thinking: ["adaptive"],
@@ -50,7 +50,7 @@ const CURRENT: ModelFacts = {
   maxTokens: 128_000,
 };
 
-/** Fable 5, Mythos 5: as current, without the binding, and tools can be forced. */
+/** Fable 5, Mythos 5: as `CURRENT`, but reasoning is not bound and tools can be forced. */
 const FIVE: ModelFacts = { ...CURRENT, forcedTools: true, bindsReasoning: false };
 
 const FOUR_SEVEN: ModelFacts = {
@@ -78,10 +78,10 @@ const FOUR_FIVE: ModelFacts = {
 
 const FOUR: ModelFacts = { ...FOUR_FIVE, schemas: false };
 
-/** Before reasoning. */
+/** Models without reasoning. */
 const THREE: ModelFacts = { ...FOUR, thinking: [], maxTokens: 4096 };
 
-/** By family and version, as `modelKey` spells them. */
+/** Facts by the key that `modelKey` returns. */
 const MODELS: ReadonlyMap<string, ModelFacts> = new Map(
   Object.entries<ModelFacts>({
     "opus-5-5": CURRENT,
@@ -114,7 +114,7 @@ const MODELS: ReadonlyMap<string, ModelFacts> = new Map(
   }),
 );
 
-/** A model of another vendor behind this format: nothing is known to be refused, and nothing special is assumed. */
+/** A model of another vendor: weir knows of no field that it refuses and assumes no special feature. */
 const FOREIGN: ModelFacts = {
   claude: false,
   thinking: ["enabled", "disabled"],
@@ -130,10 +130,10 @@ const FOREIGN: ModelFacts = {
   maxTokens: Number.POSITIVE_INFINITY,
 };
 
-/** What is asked for of a model without a known limit when the client names none; Bedrock reserves quota from it. */
-const MODEST_MAX_TOKENS = 8192;
+/** Default limit for models without a known one. Modest, because Bedrock reserves quota by it. */
+const DEFAULT_MAX_TOKENS = 8192;
 
-/** What a model takes; a `claude-*` name nobody knows counts as current. */
+/** Returns the facts about a model; an unknown `claude-*` name counts as `CURRENT`. */
 export function modelFacts(model: string): ModelFacts {
   const name = model.toLowerCase().replaceAll(".", "-");
   if (!name.includes("claude")) return FOREIGN;
@@ -141,9 +141,9 @@ export function modelFacts(model: string): ModelFacts {
   return (key !== undefined && MODELS.get(key)) || CURRENT;
 }
 
-/** The output limit to send when the client names none. Tokens. */
+/** Returns the output limit for a request without one, in tokens. */
 export function defaultMaxTokens(facts: ModelFacts): number {
-  return Number.isFinite(facts.maxTokens) ? facts.maxTokens : MODEST_MAX_TOKENS;
+  return Number.isFinite(facts.maxTokens) ? facts.maxTokens : DEFAULT_MAX_TOKENS;
 }
 
 /** `claude-sonnet-4-5-20250929` → `sonnet-4-5`; `claude-3-5-haiku-latest` → `haiku-3-5`. */

@@ -1,12 +1,12 @@
-/** Token counts of the Messages format; its buckets are disjoint, as the canonical ones are. */
+/** Token counts of the Messages format; they are disjoint, like the canonical counts. */
 import type { Usage } from "../../core/events.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { isObject } from "../../core/json.ts";
 
-/** Words for the tier that the format knows. */
+/** Values of `service_tier` in usage. */
 const TIERS = ["standard", "priority", "batch"];
 
-/** The whole `usage` member of a message. */
+/** Encodes the `usage` member of a message. */
 export function encodeUsage(usage: Usage): JsonObject {
   const { cacheWrite, cacheWrite1h, tier } = usage;
   return {
@@ -20,7 +20,7 @@ export function encodeUsage(usage: Usage): JsonObject {
   };
 }
 
-/** The running totals of a `message_delta`: what a client overwrites its first numbers with. */
+/** Encodes the running totals of a `message_delta`, which replace the first counts. */
 export function encodeTotals(usage: Usage): JsonObject {
   return {
     input_tokens: usage.input,
@@ -32,8 +32,8 @@ export function encodeTotals(usage: Usage): JsonObject {
 }
 
 /**
- * The counts that are there; absent and null ones say nothing, so that the last known one stays.
- * @param isEnd the counts stand at the end of the answer, where the output has been counted
+ * Decodes the counts that are present; for absent and null ones the last known count holds.
+ * @param isEnd the counts are from the end of the answer and include the output
  */
 export function decodeUsage(value: Json | undefined, isEnd: boolean): Partial<Usage> {
   if (!isObject(value)) return {};

@@ -1,4 +1,4 @@
-/** Canonical events → a Messages answer, streamed or whole. */
+/** Encodes canonical events as an answer, streamed or whole. */
 import type { Call } from "../../../core/call.ts";
 import { GatewayError } from "../../../core/error.ts";
 import type { ChatEvent } from "../../../core/events.ts";
@@ -7,7 +7,7 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 import { checkCalls, readToolInput } from "../../shared/tool-input.ts";
 import { AnswerWriter } from "./writer.ts";
 
-/** The frames of a streamed answer. Throws what the events throw, and when they end without `message-end`. */
+/** Encodes a stream. Throws what `events` throws, and a GatewayError if they end without `message-end`. */
 export async function* encodeStream(events: AsyncIterable<ChatEvent>, call: Call): AsyncGenerator<Frame> {
   const writer = new AnswerWriter(call);
   for await (const event of events) {
@@ -18,24 +18,26 @@ export async function* encodeStream(events: AsyncIterable<ChatEvent>, call: Call
   if (!writer.ended) throw incomplete();
 }
 
-/** One JSON answer out of a complete run of events: the sum of its stream. */
+/** Encodes one JSON answer, assembled from the events of its stream. */
 export function encodeAnswer(events: readonly ChatEvent[], call: Call): JsonObject {
   const writer = new AnswerWriter(call);
-  const sum = new Sum();
-  for (const event of events) for (const data of writer.push(event)) sum.add(data);
+  const assembler = new MessageAssembler();
+  for (const event of events) for (const data of writer.push(event)) assembler.add(data);
   if (!writer.ended) throw incomplete();
-  return sum.message(call);
+  return assembler.message(call);
 }
 
 function incomplete(): GatewayError {
-  return new GatewayError("upstream", "The answer broke off before its end.", { code: "stream_incomplete" });
+  return new GatewayError("upstream", "The answer ended before it was complete.", {
+    code: "stream_incomplete",
+  });
 }
 
-/** Adds the events of a stream up to a message, as the vendor's SDK does. */
-class Sum {
+/** Assembles a message from the events of a stream, as the SDK of Anthropic does. */
+class MessageAssembler {
   #message: JsonObject = {};
   readonly #blocks: JsonObject[] = [];
-  /** Arguments of calls, by the index of their block. */
+  /** Arguments of calls, by block index. */
   readonly #inputs = new Map<number, string>();
 
   add(event: JsonObject): void {
@@ -81,8 +83,8 @@ class Sum {
 }
 
 /**
- * The arguments of a call as the object this format demands; nothing for a call that was cut off in mid-writing, which
- * must not be run.
+ * Reads the arguments of a call as an object; `undefined` for a call whose arguments were cut off with the answer, because
+ * the client must not run it.
  */
 function readInput(text: string, cut: boolean, path: string, call: Call): Json | undefined {
   const { value, repair, broken } = readToolInput(text);

@@ -1,60 +1,60 @@
-/** How each kind of block is written into a Messages stream. */
+/** Writers for the kinds of blocks of a Messages stream. */
 import type { Call } from "../../../core/call.ts";
 import type { BlockStart } from "../../../core/events.ts";
 import type { AnswerIds } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { ToolInputStream } from "../../shared/tool-input.ts";
-import { NATIVE_ORIGIN, sealRedacted, sealSignature } from "../reasoning.ts";
+import { NATIVE_ORIGIN, encodeRedactedData, encodeSignature } from "../reasoning.ts";
 import { FORMAT } from "./content.ts";
 
-/** Writes one block. `open` is called when it becomes live, `write` for each piece, `close` once. */
+/** Writes one block: `open` is called when its turn comes, then `write` for each fragment, then `close` once. */
 export interface BlockWriter {
   open(): void;
-  write(piece: string): void;
+  write(fragment: string): void;
   close(signature?: string): void;
-  /** Nothing more can come: the arguments of a call are one whole JSON object. */
+  /** Whether the block is complete before its end: the arguments of a call are one JSON object. */
   isComplete(): boolean;
-  /** Of a tool call that is closed: its name, if its arguments are not JSON. */
+  /** Name of a closed tool call whose arguments are not JSON. */
   brokenCall?: string;
 }
 
-/** Where a writer puts its events; an index is claimed when the block is really written. */
+/** Output of a writer; it claims an index when it writes the first event of its block. */
 export interface Out {
   emit(event: JsonObject): void;
   claimIndex(): number;
 }
 
-/** What the whole answer has to know of its blocks. */
-export interface Tally {
+/** State that the blocks of an answer share. */
+export interface AnswerState {
   toolCalls: number;
   foreignCalls: number;
   refusal: string;
   texts: number;
-  /** Blank text that waits for real text to stand in front of. */
+  /** Buffered blank text, written in front of the next text that is not blank. */
   blank: string;
   ids: AnswerIds;
 }
 
-/** The writer of a block; nothing for one the format cannot show. */
+/** Creates the writer of a block; `undefined` for a block that the format cannot express. */
 export function createBlockWriter(
   start: BlockStart,
   call: Call,
-  tally: Tally,
+  state: AnswerState,
   out: Out,
 ): BlockWriter | undefined {
   switch (start.type) {
     case "text":
-      return new TextWriter(tally, out);
+      return new TextWriter(state, out);
     case "refusal":
-      return new RefusalWriter(tally, out);
+      return new RefusalWriter(state, out);
     case "reasoning":
       return new ReasoningWriter(start, call, out);
     case "tool-call":
-      return start.name.trim() === "" ? undefined : new ToolCallWriter(start, call, tally, out);
+      return start.name.trim() === "" ? undefined : new ToolCallWriter(start, call, state, out);
     case "foreign":
       return start.format === FORMAT && isObject(start.value)
-        ? new ForeignWriter(start.value, tally, out)
+        ? new ForeignWriter(start.value, state, out)
         : undefined;
   }
 }
@@ -71,7 +71,7 @@ class Writer {
     return this.#index >= 0;
   }
 
-  /** Of the block in the answer; -1 until it is opened. */
+  /** Index of the block in the answer; -1 until it is open. */
   get index(): number {
     return this.#index;
   }
@@ -94,23 +94,23 @@ class Writer {
   }
 }
 
-/** Blank text is held back until real text follows: a blank block is refused when it is replayed. */
+/** Buffers blank text until other text follows: Anthropic refuses a blank block in the history. */
 class TextWriter extends Writer implements BlockWriter {
-  readonly #tally: Tally;
+  readonly #state: AnswerState;
 
-  constructor(tally: Tally, out: Out) {
+  constructor(state: AnswerState, out: Out) {
     super(out);
-    this.#tally = tally;
+    this.#state = state;
   }
 
   open(): void {}
 
-  write(piece: string): void {
-    if (this.opened) return this.delta({ type: "text_delta", text: piece });
-    const text = this.#tally.blank + piece;
-    this.#tally.blank = text.trim() === "" ? text : "";
-    if (this.#tally.blank !== "") return;
-    this.#tally.texts++;
+  write(fragment: string): void {
+    if (this.opened) return this.delta({ type: "text_delta", text: fragment });
+    const text = this.#state.blank + fragment;
+    this.#state.blank = text.trim() === "" ? text : "";
+    if (this.#state.blank !== "") return;
+    this.#state.texts++;
     this.start({ type: "text", text: "" });
     this.delta({ type: "text_delta", text });
   }
@@ -120,21 +120,21 @@ class TextWriter extends Writer implements BlockWriter {
   }
 }
 
-/** A refusal is the text of the answer when it is all there is to read; its words go to `stop_details` as well. */
+/** Writes a refusal to `stop_details`, and as text if the answer has no other content. */
 class RefusalWriter implements BlockWriter {
   readonly #text: TextWriter | undefined;
-  readonly #tally: Tally;
+  readonly #state: AnswerState;
 
-  constructor(tally: Tally, out: Out) {
-    this.#tally = tally;
-    this.#text = tally.texts === 0 && tally.toolCalls === 0 ? new TextWriter(tally, out) : undefined;
+  constructor(state: AnswerState, out: Out) {
+    this.#state = state;
+    this.#text = state.texts === 0 && state.toolCalls === 0 ? new TextWriter(state, out) : undefined;
   }
 
   open(): void {}
 
-  write(piece: string): void {
-    this.#tally.refusal += piece;
-    this.#text?.write(piece);
+  write(fragment: string): void {
+    this.#state.refusal += fragment;
+    this.#text?.write(fragment);
   }
 
   close(): void {
@@ -146,7 +146,7 @@ class RefusalWriter implements BlockWriter {
   }
 }
 
-/** Opens with its first text or its signature; ends with exactly one signature, never an empty one. */
+/** Opens a block at the first text or signature and ends it with exactly one signature, never an empty one. */
 class ReasoningWriter extends Writer implements BlockWriter {
   readonly #redacted: string | undefined;
   readonly #origin: string;
@@ -162,20 +162,20 @@ class ReasoningWriter extends Writer implements BlockWriter {
 
   open(): void {
     if (this.#redacted !== undefined)
-      this.start({ type: "redacted_thinking", data: sealRedacted(this.#redacted, this.#origin) });
+      this.start({ type: "redacted_thinking", data: encodeRedactedData(this.#redacted, this.#origin) });
   }
 
-  write(piece: string): void {
+  write(fragment: string): void {
     if (this.#redacted !== undefined) return;
-    this.#text += piece;
+    this.#text += fragment;
     this.#begin();
-    if (!this.#hidden) this.delta({ type: "thinking_delta", thinking: piece });
+    if (!this.#hidden) this.delta({ type: "thinking_delta", thinking: fragment });
   }
 
   close(signature?: string): void {
     if (this.#redacted === undefined && (this.#text !== "" || signature)) {
       this.#begin();
-      const sealed = sealSignature(this.#text, signature, this.#origin, this.#hidden);
+      const sealed = encodeSignature(this.#text, signature, this.#origin, this.#hidden);
       this.delta({ type: "signature_delta", signature: sealed });
     }
     this.stop();
@@ -189,30 +189,30 @@ class ReasoningWriter extends Writer implements BlockWriter {
 class ToolCallWriter extends Writer implements BlockWriter {
   readonly #start: BlockStart & { type: "tool-call" };
   readonly #call: Call;
-  readonly #tally: Tally;
+  readonly #state: AnswerState;
   readonly #input = new ToolInputStream();
   brokenCall?: string;
 
-  constructor(start: BlockStart & { type: "tool-call" }, call: Call, tally: Tally, out: Out) {
+  constructor(start: BlockStart & { type: "tool-call" }, call: Call, state: AnswerState, out: Out) {
     super(out);
     this.#start = start;
     this.#call = call;
-    this.#tally = tally;
+    this.#state = state;
   }
 
   open(): void {
-    this.#tally.toolCalls++;
-    const id = this.#tally.ids.take(this.#start.id);
+    this.#state.toolCalls++;
+    const id = this.#state.ids.take(this.#start.id);
     this.start({ type: "tool_use", id, name: this.#start.name, input: {} });
-    if (this.#isCustom) this.#fragment('{"input":"');
+    if (this.#isCustom) this.#write('{"input":"');
   }
 
-  write(piece: string): void {
-    this.#fragment(this.#isCustom ? JSON.stringify(piece).slice(1, -1) : piece);
+  write(fragment: string): void {
+    this.#write(this.#isCustom ? JSON.stringify(fragment).slice(1, -1) : fragment);
   }
 
   close(): void {
-    if (this.#isCustom) this.#fragment('"}');
+    if (this.#isCustom) this.#write('"}');
     const { rest, repair, broken } = this.#input.end();
     this.#emit(rest);
     if (repair !== undefined) this.#call.reportLoss("repaired", `content[${this.index}].input`, repair);
@@ -224,12 +224,12 @@ class ToolCallWriter extends Writer implements BlockWriter {
     return !this.#isCustom && this.#input.isComplete;
   }
 
-  /** A free-form tool has text for input; this format has only objects, so that it stands in the member `input`. */
+  /** The input of a custom tool is text; this format has only objects, so that weir puts it into the member `input`. */
   get #isCustom(): boolean {
     return this.#start.kind === "custom";
   }
 
-  #fragment(json: string): void {
+  #write(json: string): void {
     this.#emit(this.#input.push(json));
   }
 
@@ -238,14 +238,14 @@ class ToolCallWriter extends Writer implements BlockWriter {
   }
 }
 
-/** A block of this very format comes whole; only the input of a call is a delta, where every client reads it from. */
+/** Writes a block of this format in one event; the input of a call follows as a delta, where clients read it. */
 class ForeignWriter extends Writer implements BlockWriter {
   readonly #value: JsonObject;
 
-  constructor(value: JsonObject, tally: Tally, out: Out) {
+  constructor(value: JsonObject, state: AnswerState, out: Out) {
     super(out);
     this.#value = value;
-    if (value.type === "tool_use") tally.foreignCalls++;
+    if (value.type === "tool_use") state.foreignCalls++;
   }
 
   open(): void {

@@ -1,6 +1,6 @@
 /**
- * Holds the rules of the contract over a parsed request. A compiled check says whether it is well-formed; only a request
- * that is not is walked, for a sentence that names the first fault the way the vendor does (`messages.0.role: …`).
+ * Validates a parsed request. A compiled validator decides whether it is valid; only an invalid request is walked, to name
+ * the first fault in the wording of Anthropic (`messages.0.role: …`).
  */
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import type { GatewayError } from "../../../core/error.ts";
@@ -11,13 +11,13 @@ import { isObject } from "../../../core/json.ts";
 import { MessagesRequest } from "../schema.ts";
 import { REQUEST } from "./vocabulary.ts";
 
-/** What to do with `role: "system"` behind the first message. */
+/** Whether messages after the first may have `role: "system"`. */
 export type SystemTurns = "accept" | "reject";
 
-/** Says what is wrong with a value that is present; nothing when it is fine. */
+/** Returns what is wrong with a value; `undefined` if it is valid. */
 type Rule = (value: Json) => string | undefined;
 
-/** Longest path in a sentence. */
+/** Maximum length of a path in an error message. */
 const PATH_BYTES = 256;
 
 const compiled = TypeCompiler.Compile(MessagesRequest);
@@ -31,14 +31,14 @@ export function checkRequest(body: Json, systemTurns: SystemTurns): asserts body
   if (misspelling)
     throw fault(
       limitText(misspelling.path.join("."), PATH_BYTES),
-      `Extra inputs are not permitted; did you mean \`${misspelling.known}\`? Names are compared letter by letter.`,
+      `Extra inputs are not permitted; did you mean \`${misspelling.known}\`? Names are case-sensitive.`,
     );
   if (!compiled.Check(body)) throw firstFault(body);
   const misplaced = misplacedSystemTurn(body.messages as Json[], systemTurns);
   if (misplaced >= 0) throw fault(`messages.${misplaced}.role`, SYSTEM_PLACE);
 }
 
-/** The index of the first system turn that may not stand where it stands, or -1. */
+/** Returns the index of the first system turn that is not allowed, or -1. */
 function misplacedSystemTurn(messages: Json[], systemTurns: SystemTurns): number {
   const isSystem = (message: Json | undefined) => isObject(message) && message.role === "system";
   if (systemTurns === "reject") return messages.findIndex(isSystem);
@@ -70,7 +70,7 @@ function isInteger(minimum: number): Rule {
   };
 }
 
-/** Rules of the optional fields that hold one value. */
+/** Rules of the optional fields with a single value. */
 const RULES: Record<string, Rule> = {
   stream: (value) => (typeof value === "boolean" ? undefined : "Input should be a valid boolean"),
   temperature: isNumber(0, 2),
@@ -92,7 +92,7 @@ function firstFault(body: JsonObject): GatewayError {
     typedFault("tool_choice", body.tool_choice ?? null) ??
     typedFault("thinking", body.thinking ?? null) ??
     typedFault("cache_control", body.cache_control ?? null);
-  return found ?? invalidRequest("The request body does not have the shape of a Messages request.");
+  return found ?? invalidRequest("The request body is not a Messages request.");
 }
 
 function requiredFault({ model, messages, max_tokens }: JsonObject): GatewayError | undefined {

@@ -1,4 +1,4 @@
-/** Content blocks of a Messages request → canonical blocks. */
+/** Decodes content blocks into canonical blocks. */
 import type {
   Block,
   CacheMark,
@@ -13,30 +13,30 @@ import { invalidRequest } from "../../../core/error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { identifyMedia, normalizeMediaType } from "../../../core/media.ts";
-import { openReasoning, openRedacted } from "../reasoning.ts";
+import { decodeSignature, decodeRedactedData } from "../reasoning.ts";
 import { readForeignBlock } from "./foreign-text.ts";
 
 export const FORMAT = "messages";
 
-/** Tells of something that is not carried over; `path` is a JSON path in the request. */
-export type Lose = (path: string) => void;
+/** Reports a field that weir drops. @param path its JSON path in the request */
+export type ReportLoss = (path: string) => void;
 
-/** Content of a message: a string is one text block. `path` as errors spell it (`messages.0.content`). */
-export function decodeContent(content: Json | undefined, path: string, lose: Lose): Block[] {
+/** Decodes the content of a message. @param path as error messages write it (`messages.0.content`) */
+export function decodeContent(content: Json | undefined, path: string, reportLoss: ReportLoss): Block[] {
   if (content == null) return [];
   if (typeof content === "string") return [{ type: "text", text: content }];
   if (!Array.isArray(content))
     throw invalidRequest(`${path}: Input should be a string or a list of blocks`, path);
-  return content.map((block, index) => decodeBlock(block, `${path}.${index}`, lose));
+  return content.map((block, index) => decodeBlock(block, `${path}.${index}`, reportLoss));
 }
 
-/** `cache_control` as a mark; members besides the lifetime are for the vendor's own platform only. */
+/** Decodes `cache_control`; members besides the lifetime matter only to Anthropic. */
 export function decodeCache(value: Json | undefined): { cache?: CacheMark } {
   if (!isObject(value)) return {};
   return { cache: value.ttl === "5m" || value.ttl === "1h" ? { ttl: value.ttl } : {} };
 }
 
-type Decoder = (block: JsonObject, path: string, lose: Lose) => Block;
+type Decoder = (block: JsonObject, path: string, reportLoss: ReportLoss) => Block;
 
 const DECODERS: ReadonlyMap<string, Decoder> = new Map(
   Object.entries<Decoder>({
@@ -50,10 +50,10 @@ const DECODERS: ReadonlyMap<string, Decoder> = new Map(
   }),
 );
 
-function decodeBlock(value: Json, path: string, lose: Lose): Block {
+function decodeBlock(value: Json, path: string, reportLoss: ReportLoss): Block {
   if (!isObject(value)) throw invalidRequest(`${path}: Input should be an object`, path);
   const decode = DECODERS.get(String(value.type));
-  return decode ? decode(value, path, lose) : foreign(value);
+  return decode ? decode(value, path, reportLoss) : foreign(value);
 }
 
 function foreign(value: JsonObject): Block {
@@ -72,12 +72,12 @@ function requiredText(block: JsonObject, field: string, path: string): string {
   throw invalidRequest(`${path}.${field}: Input should be a valid string`, `${path}.${field}`);
 }
 
-function decodeText(block: JsonObject, path: string, lose: Lose): TextBlock {
-  if (Array.isArray(block.citations) && block.citations.length > 0) lose(`${path}.citations`);
+function decodeText(block: JsonObject, path: string, reportLoss: ReportLoss): TextBlock {
+  if (Array.isArray(block.citations) && block.citations.length > 0) reportLoss(`${path}.citations`);
   return { type: "text", text: requiredText(block, "text", path), ...decodeCache(block.cache_control) };
 }
 
-/** The three kinds of source images and documents share; nothing for those only one of them has. */
+/** Decodes the sources that images and documents share; `undefined` for other types. */
 function decodeSource(source: JsonObject, path: string): Source | undefined {
   switch (source.type) {
     case "base64":
@@ -100,9 +100,9 @@ function decodeImage(block: JsonObject, path: string): Block {
   return source ? { type: "image", source, ...decodeCache(block.cache_control) } : foreign(block);
 }
 
-function decodeDocument(block: JsonObject, path: string, lose: Lose): Block {
+function decodeDocument(block: JsonObject, path: string, reportLoss: ReportLoss): Block {
   if (!isObject(block.source)) throw required(path, "source");
-  const source = decodeDocumentSource(block.source, `${path}.source`, lose);
+  const source = decodeDocumentSource(block.source, `${path}.source`, reportLoss);
   if (!source) return foreign(block);
   return {
     type: "document",
@@ -117,7 +117,7 @@ function decodeDocument(block: JsonObject, path: string, lose: Lose): Block {
 function decodeDocumentSource(
   source: JsonObject,
   path: string,
-  lose: Lose,
+  reportLoss: ReportLoss,
 ): DocumentBlock["source"] | undefined {
   if (source.type === "text") {
     const declared =
@@ -125,23 +125,23 @@ function decodeDocumentSource(
     return { type: "text", mediaType: declared, text: requiredText(source, "data", path) };
   }
   if (source.type === "content")
-    return { type: "blocks", blocks: decodeContent(source.content, `${path}.content`, lose) };
+    return { type: "blocks", blocks: decodeContent(source.content, `${path}.content`, reportLoss) };
   return decodeSource(source, path);
 }
 
 function decodeThinking(block: JsonObject, path: string): ReasoningBlock {
   const text = typeof block.thinking === "string" ? block.thinking : "";
   if (block.signature == null || block.signature === "") return { type: "reasoning", text };
-  return openReasoning(text, requiredText(block, "signature", path));
+  return decodeSignature(text, requiredText(block, "signature", path));
 }
 
 function decodeRedacted(block: JsonObject, path: string): ReasoningBlock {
-  return openRedacted(requiredText(block, "data", path));
+  return decodeRedactedData(requiredText(block, "data", path));
 }
 
-function decodeToolUse(block: JsonObject, path: string, lose: Lose): Block {
-  if (block.toolset_name != null) lose(`${path}.toolset_name`);
-  if (isObject(block.caller) && block.caller.type !== "direct") lose(`${path}.caller`);
+function decodeToolUse(block: JsonObject, path: string, reportLoss: ReportLoss): Block {
+  if (block.toolset_name != null) reportLoss(`${path}.toolset_name`);
+  if (isObject(block.caller) && block.caller.type !== "direct") reportLoss(`${path}.caller`);
   return {
     type: "tool-call",
     id: requiredText(block, "id", path),
@@ -152,12 +152,12 @@ function decodeToolUse(block: JsonObject, path: string, lose: Lose): Block {
   };
 }
 
-function decodeToolResult(block: JsonObject, path: string, lose: Lose): ToolResultBlock {
-  if (block.toolset_name != null) lose(`${path}.toolset_name`);
+function decodeToolResult(block: JsonObject, path: string, reportLoss: ReportLoss): ToolResultBlock {
+  if (block.toolset_name != null) reportLoss(`${path}.toolset_name`);
   return {
     type: "tool-result",
     id: requiredText(block, "tool_use_id", path),
-    blocks: decodeContent(block.content, `${path}.content`, lose),
+    blocks: decodeContent(block.content, `${path}.content`, reportLoss),
     ...(block.is_error === true && { error: true }),
     ...decodeCache(block.cache_control),
   };

@@ -1,4 +1,4 @@
-/** Errors as a Messages client expects them. */
+/** Encodes errors for Messages clients. */
 import type { ErrorKind, GatewayError } from "../../../core/error.ts";
 import { STATUS } from "../../../core/error.ts";
 import type { ErrorAnswer, Frame } from "../../../core/format.ts";
@@ -6,8 +6,8 @@ import type { JsonObject } from "../../../core/json.ts";
 import type { TooLongWords } from "../../shared/too-long.ts";
 import { wordTooLong } from "../../shared/too-long.ts";
 
-/** How the dialect names each kind. `status` only where it differs from the kind's own. */
-const DIALECT: Record<ErrorKind, { type: string; status?: number }> = {
+/** Wire names of the error kinds. `status` is set where it differs from that of the kind. */
+const WIRE: Record<ErrorKind, { type: string; status?: number }> = {
   "invalid-request": { type: "invalid_request_error" },
   authentication: { type: "authentication_error" },
   permission: { type: "permission_error" },
@@ -26,10 +26,10 @@ const DIALECT: Record<ErrorKind, { type: string; status?: number }> = {
   internal: { type: "api_error" },
 };
 
-/** Longest wait a client is told. Seconds. Its SDK obeys any delay, however long. */
+/** Maximum `retry-after`, in seconds: the SDK obeys any delay, however long. */
 const MAX_RETRY_AFTER = 60;
 
-/** An error before the first byte. */
+/** Encodes an error before the first byte. */
 export function encodeError(error: GatewayError, requestId: string): ErrorAnswer {
   return {
     status: statusOf(error),
@@ -38,25 +38,25 @@ export function encodeError(error: GatewayError, requestId: string): ErrorAnswer
   };
 }
 
-/** An error after the first byte: open blocks stay open, and nothing follows. */
+/** Encodes an error after the first byte: open blocks stay open, and nothing follows. */
 export function encodeStreamError(error: GatewayError, requestId: string): Frame[] {
   return [{ event: "error", data: JSON.stringify(encodeBody(error, requestId)) }];
 }
 
 function encodeBody(error: GatewayError, requestId: string): JsonObject {
-  const { type } = DIALECT[error.kind];
+  const { type } = WIRE[error.kind];
   const details = error.code === undefined ? {} : { details: { error_code: error.code, ...error.details } };
   return {
     type: "error",
-    error: { type, message: sentenceOf(error), ...details },
+    error: { type, message: messageOf(error), ...details },
     request_id: requestId,
   };
 }
 
-/** A status the error itself sets wins over the dialect's, which wins over the kind's. */
+/** A status of the error itself overrides the one in the table, which overrides the default of the kind. */
 function statusOf(error: GatewayError): number {
   if (error.status !== STATUS[error.kind]) return error.status;
-  return DIALECT[error.kind].status ?? error.status;
+  return WIRE[error.kind].status ?? error.status;
 }
 
 function retryHeaders(error: GatewayError): Record<string, string> {
@@ -70,8 +70,8 @@ function retryHeaders(error: GatewayError): Record<string, string> {
 }
 
 /**
- * Claude Code recovers from an overflow by the wording of the message, so that every vendor's overflow is told in
- * Anthropic's words, with the documented token behind it.
+ * Claude Code recognises a prompt that is too long by the wording of the message: weir words that error of every vendor
+ * like Anthropic, with the documented token.
  */
 const TOO_LONG: TooLongWords = {
   known: /prompt is too long: \d+ tokens > \d+ maximum|exceed context limit/,
@@ -80,6 +80,6 @@ const TOO_LONG: TooLongWords = {
   withoutFigures: (message) => `prompt is too long (capability_rejected: prompt_too_long): ${message}`,
 };
 
-function sentenceOf({ code, message }: GatewayError): string {
+function messageOf({ code, message }: GatewayError): string {
   return code === "context_length_exceeded" ? wordTooLong(message, TOO_LONG) : message;
 }

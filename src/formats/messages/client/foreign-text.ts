@@ -1,6 +1,6 @@
 /**
- * Plain-text readings of blocks only this format knows, for upstreams that do not: a search result a model leaned on must
- * not vanish from its history.
+ * Converts blocks that only this format knows to text, for providers of other formats: a search result that the model
+ * used must not disappear from the history.
  */
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
@@ -27,7 +27,7 @@ const READERS: ReadonlyMap<string, Reader> = new Map(
   }),
 );
 
-/** What a block says, or nothing when it is of a kind nobody documented. */
+/** Returns the text of a block; `undefined` for undocumented types. */
 export function readForeignBlock(block: JsonObject): string | undefined {
   return READERS.get(String(block.type))?.(block);
 }
@@ -40,11 +40,11 @@ function labelled(label: string, content: Json | undefined): string {
   if (isObject(content) && typeof content.error_code === "string")
     return `[${label} failed: ${content.error_code}]`;
   const items = Array.isArray(content) ? content : [content ?? ""];
-  const said = items.map(readItem).filter((text) => text !== undefined);
-  return said.length === 0 ? `[${label}]` : said.map((text) => `[${label}: ${text}]`).join("\n");
+  const texts = items.map(readItem).filter((text) => text !== undefined);
+  return texts.length === 0 ? `[${label}]` : texts.map((text) => `[${label}: ${text}]`).join("\n");
 }
 
-/** `title - url` of what was found, else the texts of the item. */
+/** Returns `title - url` of a search result, else the texts of the item. */
 function readItem(item: Json): string | undefined {
   if (!isObject(item)) return readText(item);
   if (typeof item.url === "string" && typeof item.title === "string") return `${item.title} - ${item.url}`;
@@ -58,7 +58,7 @@ function readItem(item: Json): string | undefined {
   ]);
 }
 
-/** The text in a value: itself, its `text` or `data`, or what its items say. */
+/** Returns the text in a value: itself, its `text` or `data`, or the texts of its items. */
 function readText(value: Json | undefined): string | undefined {
   if (typeof value === "string") return value;
   if (Array.isArray(value)) return lines(value.map(readText));

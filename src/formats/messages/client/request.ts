@@ -1,15 +1,15 @@
-/** A Messages request → the canonical request. */
+/** Decodes a Messages request. */
 import type { Call } from "../../../core/call.ts";
 import type { AnswerFormat, Block, ChatRequest, ReasoningOptions, Turn } from "../../../core/chat.ts";
 import { GatewayError } from "../../../core/error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
 import { list, number, text } from "../../shared/read.ts";
-import type { Lose } from "./content.ts";
+import type { ReportLoss } from "./content.ts";
 import { decodeCache, decodeContent, FORMAT } from "./content.ts";
 import { decodeToolChoice, decodeTools, isToolChange } from "./tools.ts";
 
-/** Top-level fields with a canonical place; the rest travels in `extra.messages`. */
+/** Fields of the canonical request; all others go into `extra.messages`. */
 const CANONICAL = new Set([
   "model",
   "messages",
@@ -31,22 +31,22 @@ const CANONICAL = new Set([
 ]);
 
 /**
- * @param body a request `checkRequest` has let through.
- * @throws GatewayError `invalid-request` for a known block without what makes it one.
+ * @param body a request that `checkRequest` accepted
+ * @throws GatewayError `invalid-request` for a known block without a required member
  */
 export function decodeRequest(body: JsonObject, call: Call): ChatRequest {
   if (body.thread != null) refuseThread(call);
   const messages = list(body.messages);
-  const lose: Lose = (path) => call.reportLoss("dropped", bracketPath(path));
+  const reportLoss: ReportLoss = (path) => call.reportLoss("dropped", bracketPath(path));
   const thinking = decodeThinking(body.thinking);
   const output = isObject(body.output_config) ? body.output_config : {};
   const user = isObject(body.metadata) ? text(body.metadata.user_id) : undefined;
-  const wish = withEffort(thinking.wish, text(output.effort));
+  const reasoning = withEffort(thinking.reasoning, text(output.effort));
   return {
     model: text(body.model) ?? "",
     turns: [
-      ...decodeSystem(body.system, lose),
-      ...messages.map((message, index) => decodeTurn(message, index, messages, lose)),
+      ...decodeSystem(body.system, reportLoss),
+      ...messages.map((message, index) => decodeTurn(message, index, messages, reportLoss)),
     ],
     tools: decodeTools(list(body.tools), messages),
     ...decodeToolChoice(body.tool_choice),
@@ -56,20 +56,20 @@ export function decodeRequest(body: JsonObject, call: Call): ChatRequest {
     topK: number(body.top_k),
     stop: list(body.stop_sequences).filter((text) => typeof text === "string"),
     stream: body.stream === true,
-    reasoning: wish,
+    reasoning: reasoning,
     answerFormat: decodeAnswerFormat(output.format ?? body.output_format),
     ...decodeCache(body.cache_control),
     user,
-    session: call.headers.get("x-claude-code-session-id") ?? sessionInside(user),
+    session: call.headers.get("x-claude-code-session-id") ?? sessionInUserId(user),
     serviceTier: text(body.service_tier),
-    style: { hideReasoning: wish?.display === "omitted" },
+    style: { hideReasoning: reasoning?.display === "omitted" },
     extra: { [FORMAT]: collectExtra(body, output, thinking.rest) },
   };
 }
 
 /**
- * A thread is a conversation that Anthropic keeps, of which the request holds only what is new. The vendor's SDK goes on
- * with whole conversations when it is refused in these words.
+ * Anthropic stores the conversation of a thread, and the request contains only new messages. On this error code the SDK
+ * sends whole conversations instead.
  * @throws GatewayError unless the target speaks this format
  */
 function refuseThread({ target }: Call): void {
@@ -81,41 +81,42 @@ function refuseThread({ target }: Call): void {
   );
 }
 
-/** `messages.0.content.1` → `messages[0].content[1]`, as losses are spelled. */
+/** `messages.0.content.1` → `messages[0].content[1]`, the notation of losses. */
 function bracketPath(path: string): string {
   return path.replace(/\.(\d+)(?=\.|$)/g, "[$1]");
 }
 
-function decodeSystem(system: Json | undefined, lose: Lose): Turn[] {
-  const blocks = decodeContent(system, "system", lose);
+function decodeSystem(system: Json | undefined, reportLoss: ReportLoss): Turn[] {
+  const blocks = decodeContent(system, "system", reportLoss);
   return blocks.length === 0 ? [] : [{ role: "system", blocks }];
 }
 
-function decodeTurn(message: Json, index: number, messages: readonly Json[], lose: Lose): Turn {
+function decodeTurn(message: Json, index: number, messages: readonly Json[], reportLoss: ReportLoss): Turn {
   const { role, content, output_config, clear_at } = message as JsonObject;
   const path = `messages.${index}.content`;
-  if (role === "assistant" || role === "user") return { role, blocks: decodeContent(content, path, lose) };
+  if (role === "assistant" || role === "user")
+    return { role, blocks: decodeContent(content, path, reportLoss) };
   const effort = isObject(output_config) ? text(output_config.effort) : undefined;
   return {
     role: "system",
     blocks:
       clear_at === "next_user_message" && isCleared(index, messages)
         ? []
-        : decodeSystemTurn(content, path, lose),
+        : decodeSystemTurn(content, path, reportLoss),
     ...(effort !== undefined && { effort }),
   };
 }
 
-/** A system turn without its tool changes, which have been applied to the tools. */
-function decodeSystemTurn(content: Json | undefined, path: string, lose: Lose): Block[] {
+/** Decodes a system turn without its tool changes, which `decodeTools` applies. */
+function decodeSystemTurn(content: Json | undefined, path: string, reportLoss: ReportLoss): Block[] {
   return decodeContent(
     Array.isArray(content) ? content.filter((block) => !isToolChange(block)) : content,
     path,
-    lose,
+    reportLoss,
   );
 }
 
-/** Whether the user has spoken again: a later user message holds more than tool results. */
+/** Whether a later user message contains more than tool results. */
 function isCleared(index: number, messages: readonly Json[]): boolean {
   return messages.slice(index + 1).some((message) => {
     if (!isObject(message) || message.role !== "user") return false;
@@ -133,23 +134,23 @@ const MODES: ReadonlyMap<string, ReasoningOptions["mode"]> = new Map(
   }),
 );
 
-/** The wish in `thinking`, and the members of it that have no canonical place. */
-function decodeThinking(thinking: Json | undefined): { wish?: ReasoningOptions; rest?: JsonObject } {
+/** Decodes `thinking` into reasoning options and the members without a canonical equivalent. */
+function decodeThinking(thinking: Json | undefined): { reasoning?: ReasoningOptions; rest?: JsonObject } {
   if (!isObject(thinking)) return {};
   const mode = MODES.get(String(thinking.type));
   if (!mode) return { rest: thinking };
   const { type: _type, budget_tokens, display, ...rest } = thinking;
-  const wish: ReasoningOptions = { mode };
-  if (mode === "budget" && typeof budget_tokens === "number") wish.budget = budget_tokens;
-  if (typeof display === "string") wish.display = display;
-  return { wish, rest: Object.keys(rest).length > 0 ? rest : undefined };
+  const reasoning: ReasoningOptions = { mode };
+  if (mode === "budget" && typeof budget_tokens === "number") reasoning.budget = budget_tokens;
+  if (typeof display === "string") reasoning.display = display;
+  return { reasoning, rest: Object.keys(rest).length > 0 ? rest : undefined };
 }
 
 function withEffort(
-  wish: ReasoningOptions | undefined,
+  reasoning: ReasoningOptions | undefined,
   effort: string | undefined,
 ): ReasoningOptions | undefined {
-  return effort === undefined ? wish : { ...wish, effort };
+  return effort === undefined ? reasoning : { ...reasoning, effort };
 }
 
 function decodeAnswerFormat(format: Json | undefined): AnswerFormat | undefined {
@@ -157,9 +158,9 @@ function decodeAnswerFormat(format: Json | undefined): AnswerFormat | undefined 
   return { type: "json-schema", schema: format.schema };
 }
 
-/** What has no canonical place, by its own name; of split fields, the members that were not taken. */
+/** Collects fields without a canonical equivalent, and the remaining members of fields that are decoded in part. */
 function collectExtra(body: JsonObject, output: JsonObject, thinking: JsonObject | undefined): JsonObject {
-  // Not by assignment: a member may be called `__proto__`.
+  // Object.fromEntries, because assignment would not store a member named `__proto__`.
   const others = Object.entries(body).filter(([field, value]) => !CANONICAL.has(field) && value != null);
   const extra: JsonObject = Object.fromEntries(others);
   const { effort: _effort, format, ...outputRest } = output;
@@ -173,8 +174,8 @@ function collectExtra(body: JsonObject, output: JsonObject, thinking: JsonObject
   return extra;
 }
 
-/** Claude Code writes its session into `metadata.user_id`: as JSON, or in older versions behind `_session_`. */
-function sessionInside(user: string | undefined): string | undefined {
+/** Claude Code writes its session id into `metadata.user_id`: as JSON, or in older versions after `_session_`. */
+function sessionInUserId(user: string | undefined): string | undefined {
   if (user === undefined) return undefined;
   const parsed = user.startsWith("{") ? parseJson(user) : undefined;
   if (isObject(parsed)) return text(parsed.session_id);

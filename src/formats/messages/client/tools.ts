@@ -1,15 +1,15 @@
-/** Tools of a Messages request → canonical tools. */
+/** Decodes tools and tool choice. */
 import type { Tool, ToolChoice } from "../../../core/chat.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { decodeCache, FORMAT } from "./content.ts";
 
-/** Members with a canonical place; the others travel in `value`. */
+/** Members of the canonical tool; all others go into `value`. */
 const CANONICAL = new Set(["name", "description", "input_schema", "strict", "type", "cache_control"]);
 
 /**
- * @param messages the raw conversation: it names the tools a search has found, and system turns may add and remove some.
+ * @param messages the undecoded conversation: it names the tools that a search has found, and system turns may add and remove tools
  */
 export function decodeTools(tools: readonly Json[], messages: readonly Json[]): Tool[] {
   const declared = tools.filter(isObject);
@@ -31,7 +31,7 @@ function decodeTool(tool: JsonObject, path: string): Tool {
   );
   const description = typeof tool.description === "string" ? tool.description : undefined;
   const examples = writeExamples(tool.input_examples);
-  // The examples stand in the description for other formats; ours writes both members as they came.
+  // For other formats the examples are part of the description; this format gets both members unchanged.
   if (examples && description !== undefined) rest.description = description;
   return {
     kind: "function",
@@ -62,8 +62,8 @@ function decodeForeignTool(tool: JsonObject): Tool {
 }
 
 /**
- * Typed tools the client runs itself, whose input the vendor documents: other formats declare them as functions with that
- * schema. Each is known by the beginning of its type, because the date behind it changes more often than the input.
+ * Typed tools that the client runs and whose input Anthropic documents: other formats get them as functions with this
+ * schema. They are recognised by the prefix of their type, because the date after it changes more often than the input.
  */
 const TYPED: { prefix: string; description: string; parameters: JsonObject }[] = [
   {
@@ -138,7 +138,7 @@ function decodeTypedTool(tool: JsonObject): Tool {
   };
 }
 
-/** Tools a search result or a system turn has named: they are loaded from then on. */
+/** Returns the tools that a search result or a system turn has loaded. */
 function referencedTools(messages: readonly Json[]): Set<string> {
   const found = new Set<string>();
   const visit = (value: Json | undefined) => {
@@ -154,28 +154,28 @@ function referencedTools(messages: readonly Json[]): Set<string> {
   return found;
 }
 
-/** Whether a block changes the tool list; such blocks are applied and do not become content. */
+/** Whether a block changes the list of tools; such a block is not content. */
 export function isToolChange(block: Json): block is JsonObject {
   return isObject(block) && (block.type === "tool_addition" || block.type === "tool_removal");
 }
 
-/** The tools that are in force behind the last `tool_addition` or `tool_removal`. */
+/** Returns the tools after the last `tool_addition` or `tool_removal`. */
 function applyToolChanges(tools: Tool[], messages: readonly Json[]): Tool[] {
   const removed = new Map<string, Tool>();
-  const inForce = [...tools];
+  const current = [...tools];
   for (const block of messages.flatMap(blocksOf).filter(isToolChange)) {
     const change = isObject(block.tool) ? block.tool : {};
     const name = String(change.name ?? change.tool_name ?? "");
-    const at = inForce.findIndex((tool) => tool.name === name);
+    const at = current.findIndex((tool) => tool.name === name);
     if (block.type === "tool_removal") {
-      const [tool] = at >= 0 ? inForce.splice(at, 1) : [];
+      const [tool] = at >= 0 ? current.splice(at, 1) : [];
       if (tool) removed.set(name, tool);
     } else if (isObject(change.definition)) {
-      inForce.push(decodeTool(change.definition, "messages"));
-    } else if (at >= 0) inForce[at] = loaded(inForce[at]!);
-    else if (removed.has(name)) inForce.push(removed.get(name)!);
+      current.push(decodeTool(change.definition, "messages"));
+    } else if (at >= 0) current[at] = loaded(current[at]!);
+    else if (removed.has(name)) current.push(removed.get(name)!);
   }
-  return inForce;
+  return current;
 }
 
 function blocksOf(message: Json): Json[] {
@@ -188,7 +188,7 @@ function loaded(tool: Tool): Tool {
   return tool.kind === "foreign" ? decodeTool(value, "tools") : { ...tool, value };
 }
 
-/** `tool_choice`; nothing for a kind nobody documented. */
+/** Decodes `tool_choice`; no choice for undocumented types. */
 export function decodeToolChoice(choice: Json | undefined): {
   toolChoice?: ToolChoice;
   parallelToolCalls?: boolean;

@@ -1,9 +1,9 @@
-/** The fixed names of a Messages request, by level. */
+/** Member names of a Messages request, by level. */
 import { Vocabulary } from "../../shared/vocabulary.ts";
 
 const CacheControl = new Vocabulary("type ttl");
 
-/** `input` holds the arguments of a tool, whose names are the client's own. */
+/** `input` has no vocabulary: it holds the arguments of a tool, with names of the client. */
 const Block = new Vocabulary(
   "type text title context id name input tool_use_id is_error thinking signature data citations caller toolset_name file_id",
   {
@@ -13,7 +13,7 @@ const Block = new Vocabulary(
   },
 );
 
-/** `input_schema` is a JSON schema, and `input_examples` are arguments. */
+/** `input_schema` (a JSON schema) and `input_examples` (arguments) have no vocabulary. */
 const Tool = new Vocabulary(
   `type name description input_schema input_examples strict eager_input_streaming defer_loading allowed_callers max_uses
   allowed_domains blocked_domains user_location display_width_px display_height_px display_number max_characters`,

@@ -1,9 +1,9 @@
 /**
- * Canonical events → events of the Messages stream, of which a JSON answer is the sum: one renderer for both, so that they
- * cannot differ.
+ * Encodes canonical events as events of the Messages stream. A JSON answer is assembled from the same events, so that both
+ * have the same content.
  *
- * The format never interleaves blocks, the canonical events may (parallel tool calls). So blocks stand in a queue: the
- * first is live and written as it grows, the others gather until it is done.
+ * Blocks of this format never overlap; parallel tool calls in the canonical events may. weir queues the blocks: it writes
+ * the first one as it grows and buffers the others.
  */
 import type { Call } from "../../../core/call.ts";
 import type { BlockStart, ChatEvent, Usage } from "../../../core/events.ts";
@@ -13,13 +13,13 @@ import { AnswerIds, sha256 } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { encodeStopReason } from "../finish.ts";
 import { encodeTotals, encodeUsage } from "../usage.ts";
-import type { BlockWriter, Tally } from "./block-writers.ts";
+import type { BlockWriter, AnswerState } from "./block-writers.ts";
 import { createBlockWriter } from "./block-writers.ts";
 
 interface QueuedBlock {
   writer: BlockWriter;
-  /** Pieces that came while another block was live. */
-  pieces: string[];
+  /** Fragments that arrived before the block was first in the queue. */
+  fragments: string[];
   ended: boolean;
   signature?: string;
 }
@@ -31,15 +31,15 @@ export class AnswerWriter {
   #nextIndex = 0;
   #out: JsonObject[] = [];
   #usage: Usage = NO_USAGE;
-  readonly #written: Tally;
-  /** The answer has ended; what comes after counts for nothing. */
+  readonly #state: AnswerState;
+  /** The answer has ended; later events are ignored. */
   ended = false;
   /** Names of calls whose arguments are not JSON. */
   readonly brokenCalls: string[] = [];
 
   constructor(call: Call) {
     this.#call = call;
-    this.#written = {
+    this.#state = {
       toolCalls: 0,
       foreignCalls: 0,
       texts: 0,
@@ -49,7 +49,7 @@ export class AnswerWriter {
     };
   }
 
-  /** Takes one event; gives the stream events it leads to. */
+  /** Takes one canonical event and returns the stream events for it. */
   push(event: ChatEvent): JsonObject[] {
     if (this.ended) return [];
     this.#take(event);
@@ -79,7 +79,7 @@ export class AnswerWriter {
         this.#end(event);
         break;
       case "citation":
-        // Only its own vendor can make a citation that it takes back in the next turn.
+        // Not written: Anthropic would refuse a citation of another vendor in the history.
         break;
     }
   }
@@ -87,7 +87,7 @@ export class AnswerWriter {
   #start(id: string, model: string, usage: Usage | undefined): void {
     this.#usage = usage ?? NO_USAGE;
     const { request } = this.#call;
-    // A first guess for the head of the stream; the counts come with its end.
+    // An estimate; the exact counts come with message_delta.
     const first = usage ?? { ...NO_USAGE, input: request ? estimateTokens(request) : 1, output: 1 };
     this.#out.push({
       type: "message_start",
@@ -107,12 +107,12 @@ export class AnswerWriter {
   }
 
   #startBlock(index: number, start: BlockStart): void {
-    const writer = createBlockWriter(start, this.#call, this.#written, {
+    const writer = createBlockWriter(start, this.#call, this.#state, {
       emit: (event) => this.#out.push(event),
       claimIndex: () => this.#nextIndex++,
     });
     if (!writer) return;
-    const block: QueuedBlock = { writer, pieces: [], ended: false };
+    const block: QueuedBlock = { writer, fragments: [], ended: false };
     this.#blocks.set(index, block);
     this.#queue.push(block);
     if (this.#queue.length === 1) writer.open();
@@ -122,7 +122,7 @@ export class AnswerWriter {
   #grow(index: number, delta: string): void {
     const block = this.#blocks.get(index);
     if (!block || delta === "") return;
-    if (this.#queue[0] !== block) block.pieces.push(delta);
+    if (this.#queue[0] !== block) block.fragments.push(delta);
     else {
       block.writer.write(delta);
       if (this.#queue.length > 1) this.#advance();
@@ -139,19 +139,19 @@ export class AnswerWriter {
   }
 
   /**
-   * Closes the live block when it is done and makes the next one live, as long as there is one. A call whose arguments are
-   * whole is done when another block waits, though its end has not come: some upstreams end all calls together.
+   * Closes the first block if it has ended and opens the next one, repeatedly. A call with complete arguments is closed
+   * early if another block waits, because some providers end all calls together.
    */
   #advance(): void {
     for (;;) {
-      const live = this.#queue[0];
-      if (!live || !(live.ended || (this.#queue.length > 1 && live.writer.isComplete()))) return;
-      this.#close(live);
+      const first = this.#queue[0];
+      if (!first || !(first.ended || (this.#queue.length > 1 && first.writer.isComplete()))) return;
+      this.#close(first);
       this.#queue.shift();
       const next = this.#queue[0];
       if (!next) return;
       next.writer.open();
-      for (const piece of next.pieces.splice(0)) next.writer.write(piece);
+      for (const fragment of next.fragments.splice(0)) next.writer.write(fragment);
     }
   }
 
@@ -169,7 +169,7 @@ export class AnswerWriter {
     this.#out.push(
       {
         type: "message_delta",
-        delta: { ...encodeStopReason(event.reason, this.#written), container: null },
+        delta: { ...encodeStopReason(event.reason, this.#state), container: null },
         usage: encodeTotals(this.#usage),
       },
       { type: "message_stop" },
@@ -177,7 +177,7 @@ export class AnswerWriter {
   }
 }
 
-/** The upstream's own id when it is one of this format, else one derived from it. */
+/** Returns the provider's id if it is one of this format, else an id derived from it. */
 function messageId(upstreamId: string): string {
   return /^msg_[a-zA-Z0-9_-]{1,60}$/.test(upstreamId) ? upstreamId : `msg_${sha256(upstreamId).slice(0, 24)}`;
 }

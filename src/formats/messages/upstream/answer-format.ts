@@ -1,4 +1,4 @@
-/** Answers bound to JSON: natively, through a tool, or by asking (src/formats/README.md#structured-answers). */
+/** Encodes the format of the answer: natively, through a tool, or in the prompt (src/formats/README.md#structured-answers). */
 import type { Call } from "../../../core/call.ts";
 import type { AnswerFormat, ChatRequest } from "../../../core/chat.ts";
 import type { JsonObject } from "../../../core/json.ts";
@@ -8,35 +8,39 @@ import { fieldPath } from "./paths.ts";
 import type { Sanitised } from "./sanitise.ts";
 import { flattenRoot, sanitiseSchema } from "./sanitise.ts";
 
-export interface BoundAnswer {
+export interface EncodedFormat {
   /** `output_config.format`. */
   format?: JsonObject;
-  /** The tool the answer is given through. */
+  /** The tool whose input is the answer. */
   tools: JsonObject[];
   choice?: JsonObject;
-  sentence?: string;
+  instruction?: string;
 }
 
-/** Name of the tool through which models without the native way give an answer with a schema. */
+/** Name of the tool through which models without native support give a structured answer. */
 const RESPOND = "respond";
 
 type JsonSchema = AnswerFormat & { type: "json-schema" };
 
-/** How the wish for JSON is written. */
-export function bindAnswer(
+/** Encodes the requested format and reports the losses. */
+export function encodeAnswerFormat(
   request: ChatRequest,
   hasTools: boolean,
   facts: ModelFacts,
   call: Call,
-): BoundAnswer {
+): EncodedFormat {
   const { answerFormat } = request;
   if (answerFormat?.type === "json") {
-    call.reportLoss("downgraded", fieldPath("answerFormat", call), "asked for in the system prompt");
-    return { tools: [], sentence: "Respond with one JSON object only." };
+    call.reportLoss(
+      "downgraded",
+      fieldPath("answerFormat", call),
+      "requested in the system prompt, not enforced",
+    );
+    return { tools: [], instruction: "Respond with one JSON object only." };
   }
   if (answerFormat?.type !== "json-schema") return { tools: [] };
   const clean = sanitiseSchema(answerFormat.schema);
-  switch (wayOf(request, answerFormat, facts, call, clean)) {
+  switch (chooseMode(request, answerFormat, facts, call, clean)) {
     case "native":
       if (clean.changed)
         call.reportLoss(
@@ -46,19 +50,27 @@ export function bindAnswer(
         );
       return { tools: [], format: { type: "json_schema", schema: clean.schema } };
     case "tool":
-      call.reportLoss("downgraded", fieldPath("answerFormat", call), "the answer is given through a tool");
+      call.reportLoss(
+        "downgraded",
+        fieldPath("answerFormat", call),
+        "the model gives the answer through a tool call",
+      );
       return respondTool(request, answerFormat, hasTools, facts, call);
     case "prompt":
-      call.reportLoss("downgraded", fieldPath("answerFormat", call), "asked for in the system prompt");
+      call.reportLoss(
+        "downgraded",
+        fieldPath("answerFormat", call),
+        "requested in the system prompt, not enforced",
+      );
       return {
         tools: [],
-        sentence: `Respond with one JSON object only, which follows this JSON schema:\n${JSON.stringify(answerFormat.schema)}`,
+        instruction: `Respond with one JSON object only, which follows this JSON schema:\n${JSON.stringify(answerFormat.schema)}`,
       };
   }
 }
 
-/** The native way where model, provider and schema allow it; a tool never where a program of the client has its name. */
-function wayOf(
+/** Chooses the native form if model, provider and schema allow it, and never a tool whose name the client uses. */
+function chooseMode(
   request: ChatRequest,
   format: JsonSchema,
   facts: ModelFacts,
@@ -77,7 +89,7 @@ function respondTool(
   hasTools: boolean,
   facts: ModelFacts,
   call: Call,
-): BoundAnswer {
+): EncodedFormat {
   const tool: JsonObject = {
     name: RESPOND,
     description: format.description ?? "Gives the final answer. Its input is the answer.",
@@ -91,16 +103,18 @@ function respondTool(
   return {
     tools: [tool],
     choice: forcible ? { type: "tool", name: RESPOND } : undefined,
-    sentence: forcible
+    instruction: forcible
       ? undefined
       : `Give your final answer by calling the tool ${RESPOND}, and write no other text.`,
   };
 }
 
-/** Whether calls of this tool are the answer itself, as `encodeRequest` has arranged it for this call. */
+/** Whether `encodeRequest` added this tool for this call, so that the input of its calls is the answer. */
 export function isAnswerTool(name: string, call: Call): boolean {
   const { request, target } = call;
   const format = request?.answerFormat;
   if (name !== RESPOND || !request || !target || format?.type !== "json-schema") return false;
-  return wayOf(request, format, modelFacts(target.model), call, sanitiseSchema(format.schema)) === "tool";
+  return (
+    chooseMode(request, format, modelFacts(target.model), call, sanitiseSchema(format.schema)) === "tool"
+  );
 }

@@ -1,4 +1,4 @@
-/** Reads the events of a Messages stream into canonical events; a JSON answer is read as the stream it could have been. */
+/** Reads events of a Messages stream into canonical events; a JSON answer is read as a stream. */
 import type { Call } from "../../../core/call.ts";
 import { GatewayError } from "../../../core/error.ts";
 import type { ChatEvent, FinishReason, Usage } from "../../../core/events.ts";
@@ -16,7 +16,7 @@ import { createBlockReader, isProgrammatic, ToolReader } from "./block-readers.t
 export class AnswerReader {
   readonly #call: Call;
   readonly #ids: AnswerIds;
-  /** Open blocks by the upstream's index. */
+  /** Open blocks by the provider's index. */
   readonly #open = new Map<number, BlockReader>();
   #events: ChatEvent[] = [];
   #started = false;
@@ -24,7 +24,7 @@ export class AnswerReader {
   #toolCalls = 0;
   #usage: Usage = NO_USAGE;
   #reason: FinishReason | undefined;
-  /** `message-end` has been given. */
+  /** `message-end` was returned. */
   ended = false;
 
   constructor(call: Call) {
@@ -32,21 +32,21 @@ export class AnswerReader {
     this.#ids = new AnswerIds(call.id);
   }
 
-  /** The stop reason is known and no block is open: only the terminator is missing. */
+  /** The stop reason is known and no block is open; only the terminator is missing. */
   get isComplete(): boolean {
     return this.#reason !== undefined && this.#open.size === 0;
   }
 
-  /** @throws GatewayError `upstream` for an event that cannot stand where it stands. */
+  /** @throws GatewayError `upstream` for an event that is not allowed at its position */
   read(event: JsonObject): readonly ChatEvent[] {
     if (!this.ended) this.#take(event);
     return this.#drain();
   }
 
-  /** The stream is over without its terminator. @throws GatewayError `stream_incomplete` unless the answer is whole. */
+  /** Ends a stream without its terminator. @throws GatewayError `stream_incomplete` if the answer is not complete */
   finish(): readonly ChatEvent[] {
     if (!this.isComplete)
-      throw new GatewayError("upstream", "The provider's stream ended before its answer did.", {
+      throw new GatewayError("upstream", "The provider's stream ended before the answer was complete.", {
         code: "stream_incomplete",
       });
     this.#end();
@@ -112,7 +112,7 @@ export class AnswerReader {
     return reader;
   }
 
-  /** Blocks follow each other; where a host leaves an end out, the next start stands for it. Only calls may overlap. */
+  /** Ends open blocks before the next one starts: some hosts omit the end. Only calls may overlap. */
   #endBefore(next: JsonObject): void {
     const overlaps =
       next.type === "tool_use" && [...this.#open.values()].every((open) => open instanceof ToolReader);
@@ -130,7 +130,7 @@ export class AnswerReader {
     reader.grow(delta);
   }
 
-  /** Some hosts leave the start of a text or thinking block out; its first piece says what it is. */
+  /** Some hosts omit the start of a text or thinking block; the type of its first delta tells its kind. */
   #openImplied(index: number, delta: JsonObject): BlockReader {
     if (delta.type === "text_delta") return this.#openBlock(index, { type: "text", text: "" });
     if (delta.type === "thinking_delta") return this.#openBlock(index, { type: "thinking", thinking: "" });
@@ -142,7 +142,7 @@ export class AnswerReader {
     this.#open.delete(index);
   }
 
-  /** Usage is a running total: what is there replaces what was there, also where the first count included the cache. */
+  /** Usage is a running total: present counts replace earlier ones, even if the first count included the cache. */
   #noteDelta(event: JsonObject): void {
     const counted = decodeUsage(event.usage, true);
     this.#usage = mergeUsage(this.#usage, counted);
@@ -159,14 +159,14 @@ export class AnswerReader {
     this.ended = true;
   }
 
-  /** `tool_use` without a call has been seen live; and a call that was the answer itself is no call. */
+  /** Providers have sent `tool_use` without a call, and a call that is the answer itself does not count. */
   #settleReason(): FinishReason {
     const reason = this.#reason ?? { kind: this.#toolCalls > 0 ? "tool-calls" : "stop" };
     return reason.kind === "tool-calls" && this.#toolCalls === 0 ? { ...reason, kind: "stop" } : reason;
   }
 }
 
-/** Event types that mean something; all others pass by (new ones may come any day). */
+/** Event types that weir reads; it ignores all others, because vendors add new ones. */
 const READ = new Set<Json | undefined>([
   "content_block_start",
   "content_block_delta",

@@ -1,4 +1,4 @@
-/** Messages answers, whole or streamed → canonical events. */
+/** Decodes answers, whole or streamed, into canonical events. */
 import type { Call } from "../../../core/call.ts";
 import type { ChatEvent } from "../../../core/events.ts";
 import type { Frame } from "../../../core/format.ts";
@@ -9,7 +9,7 @@ import { decodeErrorBody } from "../../shared/upstream-error.ts";
 import { malformed } from "./errors.ts";
 import { isErrorFrame } from "./watch.ts";
 
-/** @throws GatewayError `upstream` when the body is an error, or not a message. */
+/** Decodes a JSON answer. @throws GatewayError `upstream` if the body is an error, or not a message */
 export function* decodeAnswer(body: JsonObject, call: Call): Generator<ChatEvent> {
   if (body.type === "error" || isObject(body.error)) throw decodeErrorBody(body);
   const { content, ...message } = body;
@@ -25,8 +25,8 @@ export function* decodeAnswer(body: JsonObject, call: Call): Generator<ChatEvent
 }
 
 /**
- * @throws GatewayError on an error frame, on a frame that is no JSON or stands where it cannot, and when the stream ends
- * before the answer does.
+ * Decodes a stream.
+ * @throws GatewayError on an error frame, on a frame that is not JSON or not allowed at its position, and on an early end
  */
 export async function* decodeStream(frames: AsyncIterable<Frame>, call: Call): AsyncGenerator<ChatEvent> {
   const reader = new AnswerReader(call);
@@ -35,7 +35,7 @@ export async function* decodeStream(frames: AsyncIterable<Frame>, call: Call): A
     while (!reader.ended) {
       const frame = await nextFrame(source, reader);
       if (!frame) break;
-      // Not `yield*`: over a list that costs two more promises for each event.
+      // Not `yield*`, which costs two more promises for each event of a list.
       for (const event of readFrame(frame, reader)) yield event;
     }
     if (!reader.ended) for (const event of reader.finish()) yield event;
@@ -44,7 +44,7 @@ export async function* decodeStream(frames: AsyncIterable<Frame>, call: Call): A
   }
 }
 
-/** A connection that breaks behind the stop reason has delivered the whole answer. */
+/** Reads the next frame. A broken connection after a complete answer counts as the end of the stream. */
 async function nextFrame(source: AsyncIterator<Frame>, reader: AnswerReader): Promise<Frame | undefined> {
   try {
     const { done, value } = await source.next();

@@ -1,4 +1,4 @@
-/** How each kind of block of a Messages stream is read. */
+/** Readers for the kinds of blocks of a Messages stream. */
 import type { Call } from "../../../core/call.ts";
 import type { BlockStart, ChatEvent } from "../../../core/events.ts";
 import type { JsonObject } from "../../../core/json.ts";
@@ -11,21 +11,21 @@ import { malformed } from "./errors.ts";
 import { isAnswerTool } from "./answer-format.ts";
 import { FORMAT, reasoningOrigin } from "./content.ts";
 
-/** Reads one block. `grow` takes a delta, `end` comes once. */
+/** Reads one block: `grow` takes a delta, `end` is called once. */
 export interface BlockReader {
   grow(delta: JsonObject): void;
   end(): void;
 }
 
 export interface Emit {
-  /** Starts a canonical block; gives its index. */
+  /** Starts a canonical block and returns its index. */
   start(block: BlockStart): number;
-  /** An id of its own for a call. */
+  /** Returns a unique id for a call. */
   callId(id: string): string;
   push(event: ChatEvent): void;
 }
 
-/** @param value the block as its start event carries it: empty in a stream, whole in a JSON answer. */
+/** @param value the block in its start event: empty in a stream, complete in a JSON answer */
 export function createBlockReader(value: JsonObject, call: Call, emit: Emit): BlockReader {
   switch (value.type) {
     case "text":
@@ -40,13 +40,13 @@ export function createBlockReader(value: JsonObject, call: Call, emit: Emit): Bl
   }
 }
 
-/** A call made by the vendor's own code execution: only a client of this format can have asked for that. */
+/** Whether the vendor's code execution made a call; only a client of this format can request that. */
 export function isProgrammatic({ type, caller }: JsonObject): boolean {
   return type === "tool_use" && isObject(caller) && caller.type !== "direct";
 }
 
-/** The piece a delta of the expected type carries. Types nobody knows yet carry nothing. */
-function pieceOf(delta: JsonObject, type: string, field: string): string {
+/** Returns the text of a delta of the expected type; empty for unknown types. */
+function fragmentOf(delta: JsonObject, type: string, field: string): string {
   if (delta.type === type) return typeof delta[field] === "string" ? delta[field] : "";
   if (KNOWN_DELTAS.has(String(delta.type)))
     throw malformed(`${String(delta.type)} in a block of another kind`);
@@ -64,7 +64,7 @@ class Reader {
     this.index = emit.start(block);
   }
 
-  piece(delta: string): void {
+  fragment(delta: string): void {
     if (delta !== "") this.emit.push({ type: "block-delta", index: this.index, delta });
   }
 
@@ -76,16 +76,16 @@ class Reader {
 class TextReader extends Reader implements BlockReader {
   constructor(value: JsonObject, emit: Emit) {
     super({ type: "text" }, emit);
-    this.piece(text(value.text) ?? "");
+    this.fragment(text(value.text) ?? "");
     if (Array.isArray(value.citations)) for (const citation of value.citations) this.#cite(citation);
   }
 
   grow(delta: JsonObject): void {
     if (delta.type === "citations_delta") this.#cite(delta.citation);
-    else this.piece(pieceOf(delta, "text_delta", "text"));
+    else this.fragment(fragmentOf(delta, "text_delta", "text"));
   }
 
-  /** Only what was found on the web has an address others can use. */
+  /** Only citations of web search results have a URL that other formats can use. */
   #cite(citation: unknown): void {
     if (
       !isObject(citation) ||
@@ -106,7 +106,7 @@ class TextReader extends Reader implements BlockReader {
 }
 
 class ReasoningReader extends Reader implements BlockReader {
-  /** Of several signatures the last one counts, as in the vendor's SDK. */
+  /** Of several signatures the last one counts, as in the SDK of Anthropic. */
   #signature: string;
 
   constructor(value: JsonObject, call: Call, emit: Emit) {
@@ -114,12 +114,12 @@ class ReasoningReader extends Reader implements BlockReader {
     const redacted = value.type === "redacted_thinking" ? { redacted: text(value.data) ?? "" } : {};
     super({ type: "reasoning", ...redacted, origin }, emit);
     this.#signature = text(value.signature) ?? "";
-    this.piece(text(value.thinking) ?? "");
+    this.fragment(text(value.thinking) ?? "");
   }
 
   grow(delta: JsonObject): void {
     if (delta.type === "signature_delta") this.#signature = text(delta.signature) || this.#signature;
-    else this.piece(pieceOf(delta, "thinking_delta", "thinking"));
+    else this.fragment(fragmentOf(delta, "thinking_delta", "thinking"));
   }
 
   override end(): void {
@@ -144,7 +144,7 @@ function createToolReader(value: JsonObject, call: Call, emit: Emit): BlockReade
 }
 
 export class ToolReader extends Reader implements BlockReader {
-  /** Some hosts give the whole input with the start; it counts only when no deltas follow. */
+  /** Some hosts send the whole input in the start event; it counts only if no deltas follow. */
   readonly #whole: string;
   #grown = false;
 
@@ -156,10 +156,10 @@ export class ToolReader extends Reader implements BlockReader {
   }
 
   grow(delta: JsonObject): void {
-    const piece = pieceOf(delta, "input_json_delta", "partial_json");
-    if (piece === "") return;
+    const fragment = fragmentOf(delta, "input_json_delta", "partial_json");
+    if (fragment === "") return;
     this.#grown = true;
-    this.input(piece);
+    this.input(fragment);
   }
 
   override end(): void {
@@ -168,29 +168,29 @@ export class ToolReader extends Reader implements BlockReader {
     super.end();
   }
 
-  /** Gives what is held back, in front of the end. */
+  /** Writes buffered text before the end. */
   finish(): void {}
 
-  /** A fragment of the input. */
+  /** Takes a fragment of the input. */
   input(fragment: string): void {
-    this.piece(fragment);
+    this.fragment(fragment);
   }
 }
 
-/** A free-form tool's text travels wrapped in an object. */
+/** Unwraps the text of a custom tool, which is sent in an object. */
 class CustomToolReader extends ToolReader {
   readonly #text = new WrappedInput();
 
   override input(fragment: string): void {
-    this.piece(this.#text.push(fragment));
+    this.fragment(this.#text.push(fragment));
   }
 
   override finish(): void {
-    this.piece(this.#text.end());
+    this.fragment(this.#text.end());
   }
 }
 
-/** A block only this format knows is gathered and passed on whole, in its place. */
+/** Collects a block that only this format knows and passes it on in one event. */
 class ForeignReader implements BlockReader {
   readonly #value: JsonObject;
   readonly #emit: Emit;

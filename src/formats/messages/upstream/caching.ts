@@ -1,4 +1,4 @@
-/** Where a prompt cache may cut: marks on tools, system blocks and messages (src/formats/README.md#cache-marks). */
+/** Places cache marks on tools, system blocks and messages (src/formats/README.md#cache-marks). */
 import type { Call } from "../../../core/call.ts";
 import type { CacheMark, ChatRequest } from "../../../core/chat.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
@@ -6,10 +6,10 @@ import { isObject } from "../../../core/json.ts";
 import type { ModelFacts } from "../models.ts";
 import { FORMAT } from "./content.ts";
 
-/** Most marks of a request. */
+/** Maximum number of marks in a request. */
 const MAX_MARKS = 4;
 
-/** Edits the marks of a finished body in place. */
+/** Places the marks of a finished body, in place. */
 export function placeCacheMarks(body: JsonObject, request: ChatRequest, facts: ModelFacts, call: Call): void {
   if (request.cache) {
     if (takesTopLevel(call)) body.cache_control = mark(request.cache);
@@ -21,7 +21,7 @@ export function placeCacheMarks(body: JsonObject, request: ChatRequest, facts: M
   raiseLifetimes([...marked.slice(-most), body]);
 }
 
-/** A client of this format that writes the field knows its upstream; for others it is the provider's trait. */
+/** Whether the request may have a top-level mark: a client of this format decides itself, for others the trait does. */
 function takesTopLevel(call: Call): boolean {
   return call.format === FORMAT || call.target?.provider.traits?.topLevelCacheControl === true;
 }
@@ -30,7 +30,7 @@ function mark(cache: CacheMark): JsonObject {
   return { type: "ephemeral", ...cache };
 }
 
-/** Everything that can carry a mark, in the order it is cached: tools, system, messages and what is inside results. */
+/** Returns all objects that can have a mark, in the order of caching: tools, system, messages with content of results. */
 function collect(body: JsonObject): JsonObject[] {
   const messages = objectsIn(body.messages).flatMap(({ content }) => objectsIn(content));
   const inMessages = messages.flatMap((block) => [...objectsIn(block.content), block]);
@@ -41,7 +41,7 @@ function objectsIn(value: Json | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/** Marks the last tool, the last system block and the last block of the user; marks of the client's own stay. */
+/** Marks the last tool, the last system block and the last user block; keeps marks of the client. */
 function markEnds(body: JsonObject, cache: CacheMark): void {
   const tool = objectsIn(body.tools).findLast((declared) => declared.defer_loading !== true);
   const system = objectsIn(body.system).at(-1);
@@ -50,7 +50,7 @@ function markEnds(body: JsonObject, cache: CacheMark): void {
     if (block) block.cache_control ??= mark(cache);
 }
 
-/** A long-lived mark behind a short-lived one is refused: the ones in front live as long. */
+/** Raises the lifetime of earlier marks: Anthropic refuses a long-lived mark after a short-lived one. */
 function raiseLifetimes(marked: readonly JsonObject[]): void {
   let long = false;
   for (const { cache_control } of [...marked].reverse()) {

@@ -1,4 +1,4 @@
-/** Canonical blocks → Messages content blocks. */
+/** Encodes canonical blocks as content blocks. */
 import type { Call } from "../../../core/call.ts";
 import type {
   Block,
@@ -17,22 +17,22 @@ import { NATIVE_ORIGIN } from "../reasoning.ts";
 
 export const FORMAT = "messages";
 
-/** What context needs to know besides the block. */
+/** What encoding a block depends on besides the block. */
 export interface EncodeContext {
   call: Call;
   facts: ModelFacts;
-  /** The answer is bound to a schema, which citations exclude. */
+  /** The answer must follow a schema; Anthropic refuses citations with that. */
   bound: boolean;
 }
 
-/** A block as text when that is all the format has for it; blank text is no block. */
+/** Encodes text as a block; no block for blank text, which Anthropic refuses. */
 export function textBlock(text: string): JsonObject[] {
   return text.trim() === "" ? [] : [{ type: "text", text }];
 }
 
 /**
- * The wire form of one block that is neither a call nor a result; several, or none where it cannot be shown.
- * @throws GatewayError `invalid-request` for what this format cannot carry and an answer cannot do without.
+ * Encodes a block that is neither a call nor a result.
+ * @throws GatewayError `invalid-request` for content that weir can neither translate nor drop
  */
 export function encodeBlock(block: Block, path: string, context: EncodeContext): JsonObject[] {
   const blocks = encodeContent(block, path, context);
@@ -53,7 +53,7 @@ function encodeContent(block: Block, path: string, context: EncodeContext): Json
     case "reasoning":
       return encodeReasoning(block, path, context);
     case "audio":
-      throw refused(path, "audio input cannot be read", context);
+      throw refused(path, "does not accept audio input", context);
     case "foreign":
       return encodeForeign(block, path, context);
     case "tool-call":
@@ -63,30 +63,30 @@ function encodeContent(block: Block, path: string, context: EncodeContext): Json
 }
 
 /**
- * Its own blocks as they are; others as the block they stand for, or in their plain-text reading.
- * @throws GatewayError for a block the model would not see
+ * Encodes a block that only one format knows: unchanged for its own format, else as its equivalent block or its text.
+ * @throws GatewayError for a block that has neither
  */
 function encodeForeign(block: ForeignBlock, path: string, context: EncodeContext): JsonObject[] {
   if (block.format === FORMAT) return [{ ...(block.value as JsonObject) }];
   if (block.instead) return encodeContent(block.instead, path, context);
   if (block.text === undefined) throw unsupportedContent(block, path, context.call.model);
-  context.call.reportLoss("converted", path, "written as text");
+  context.call.reportLoss("converted", path, "sent as text");
   return textBlock(block.text);
 }
 
 function refused(path: string, what: string, { call }: EncodeContext) {
-  return invalidRequest(`${path}: ${what} by the model ${call.model}.`, path, "unsupported_value");
+  return invalidRequest(`${path}: the model ${call.model} ${what}.`, path, "unsupported_value");
 }
 
 const IMAGE_TYPES = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
 
 function encodeImage(block: ImageBlock, path: string, context: EncodeContext): JsonObject[] {
   if (context.call.target?.provider.traits?.images === false) {
-    context.call.reportLoss("dropped", path, "the provider takes no images");
+    context.call.reportLoss("dropped", path, "the provider does not accept images");
     return [{ type: "text", text: "[image omitted]" }];
   }
   if (block.source.type !== "base64")
-    return [{ type: "image", source: encodePlace(block.source, path, context) }];
+    return [{ type: "image", source: encodeReference(block.source, path, context) }];
   const media = identifyMedia(block.source.mediaType, block.source.data);
   if (!IMAGE_TYPES.has(media.mediaType))
     throw invalidRequest(
@@ -101,19 +101,19 @@ function base64Source(mediaType: string, data: string): JsonObject {
   return { type: "base64", media_type: mediaType, data };
 }
 
-/** A URL the vendor can fetch itself, or a file id of its own. */
-function encodePlace(
+/** Encodes a URL that the provider can fetch, or an id of a file at the provider. */
+function encodeReference(
   source: Exclude<Source, { type: "base64" }>,
   path: string,
   context: EncodeContext,
 ): JsonObject {
   if (source.type === "file") {
     if (context.call.format === FORMAT) return { type: "file", file_id: source.id };
-    throw refused(path, "a file_id of another vendor cannot be read", context);
+    throw refused(path, "cannot read a file_id of another vendor", context);
   }
   if (!isPublicHttps(source.url))
     throw invalidRequest(
-      `${path}: only public https URLs can be fetched; send the bytes as a data URI instead.`,
+      `${path}: the provider fetches only public https URLs; send the content as a data URI.`,
       path,
       "unsupported_value",
     );
@@ -143,7 +143,7 @@ function encodeDocument(block: DocumentBlock, path: string, context: EncodeConte
   ];
 }
 
-/** Nothing for a text document that is blank. */
+/** Returns nothing for a blank text document. */
 function encodeDocumentSource(
   block: DocumentBlock,
   path: string,
@@ -161,7 +161,7 @@ function encodeDocumentSource(
     case "base64":
       return encodeFile(identifyMedia(source.mediaType, source.data), path);
     default:
-      return encodePlace(source, path, context);
+      return encodeReference(source, path, context);
   }
 }
 
@@ -184,14 +184,14 @@ function textSource(text: string): JsonObject | undefined {
   return text.trim() === "" ? undefined : { type: "text", media_type: "text/plain", data: text };
 }
 
-/** Who signs the reasoning of the model a call goes to. */
+/** Returns the origin of reasoning by the model of a call. */
 export function reasoningOrigin(call: Call, facts: ModelFacts): string {
   return facts.claude ? NATIVE_ORIGIN : (call.target?.provider.name ?? NATIVE_ORIGIN);
 }
 
 /**
- * Reasoning goes back, unchanged, to whoever signed it, and to nobody else. Without a signature it is history for the eye,
- * sent only where a provider insists on it.
+ * Sends signed reasoning back unchanged, only to the provider that signed it. Unsigned reasoning goes only to providers
+ * whose traits ask for it.
  */
 function encodeReasoning(block: ReasoningBlock, path: string, { call, facts }: EncodeContext): JsonObject[] {
   const own = block.origin === reasoningOrigin(call, facts);
@@ -201,6 +201,6 @@ function encodeReasoning(block: ReasoningBlock, path: string, { call, facts }: E
   if (!facts.claude && replay !== "forbidden" && block.text && !block.signature)
     return [{ type: "thinking", thinking: block.text, signature: "" }];
   if (block.text || block.signature || block.redacted)
-    call.reportLoss("dropped", path, "reasoning another model signed");
+    call.reportLoss("dropped", path, "another model signed this reasoning");
   return [];
 }

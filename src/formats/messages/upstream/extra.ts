@@ -1,5 +1,5 @@
 /**
- * Fields of chat-completions this format has no counterpart for: refused, reported as a loss, or left out silently
+ * Handles fields of other formats that this format does not have: they are refused, dropped with a warning, or ignored
  * (src/formats/README.md#what-is-carried).
  */
 import type { Call } from "../../../core/call.ts";
@@ -8,10 +8,10 @@ import { invalidRequest } from "../../../core/error.ts";
 import type { Json } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 
-/** Says why a value cannot be done without; nothing when it asks for nothing. */
+/** Returns why weir must not drop a value; `undefined` if the value has no effect. */
 type Refusal = (value: Json) => string | undefined;
 
-/** The caller's program depends on the result, or it is a promise of safety: dropping it would deceive. */
+/** Refused: the client depends on the result, or the field is a safety guarantee. */
 const REFUSED: ReadonlyMap<string, Refusal> = new Map(
   Object.entries<Refusal>({
     n: (value) => (typeof value === "number" && value > 1 ? "only one choice can be generated" : undefined),
@@ -26,8 +26,8 @@ const REFUSED: ReadonlyMap<string, Refusal> = new Map(
   }),
 );
 
-/** The answer may differ, but a useful one is possible. */
-const TOLD: ReadonlyMap<string, (value: Json) => boolean> = new Map(
+/** Dropped with a warning: the answer may differ but is still useful. */
+const DROPPED: ReadonlyMap<string, (value: Json) => boolean> = new Map(
   Object.entries<(value: Json) => boolean>({
     logit_bias: (value) => isObject(value) && Object.keys(value).length > 0,
     seed: () => true,
@@ -39,8 +39,8 @@ const TOLD: ReadonlyMap<string, (value: Json) => boolean> = new Map(
 );
 
 /**
- * Looks through what only chat-completions knows of a request.
- * @throws GatewayError `invalid-request`, code `unsupported_value`, naming a field that cannot be left out.
+ * Refuses or drops the fields of a request that this format does not have.
+ * @throws GatewayError `invalid-request`, code `unsupported_value`, for a field that weir must not drop
  */
 export function checkExtra(request: ChatRequest, call: Call): void {
   for (const [field, value] of Object.entries(request.extra["chat-completions"] ?? {})) {
@@ -52,7 +52,7 @@ export function checkExtra(request: ChatRequest, call: Call): void {
         field,
         "unsupported_value",
       );
-    if (TOLD.get(field)?.(value)) call.reportLoss("dropped", field);
+    if (DROPPED.get(field)?.(value)) call.reportLoss("dropped", field);
   }
 }
 

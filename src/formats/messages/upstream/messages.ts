@@ -1,4 +1,4 @@
-/** Canonical turns → `system` and `messages`. */
+/** Encodes turns as `system` and `messages`. */
 import type { Block, ChatRequest, ToolCallBlock, Turn } from "../../../core/chat.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import type { ToolNames } from "../../../core/ids.ts";
@@ -13,16 +13,16 @@ import { pairToolResults } from "./tool-results.ts";
 export interface EncodedTurns {
   system: JsonObject[];
   messages: Draft[];
-  /** An effort that turns ask for and that has to become the request's own. */
+  /** An effort of a turn that becomes the effort of the request. */
   effort?: string;
 }
 
-/** Stands where the format demands a user message and the client sent none. */
+/** Text of a user message that the format requires and the client did not send. */
 const CONTINUE = "(continue)";
-/** Stands for a user message that was blank. */
+/** Text of a blank user message. */
 const EMPTY = "(empty)";
 
-/** @throws GatewayError `invalid-request` when nothing but a system prompt is left. */
+/** @throws GatewayError `invalid-request` if the request contains only a system prompt */
 export function encodeTurns(request: ChatRequest, names: ToolNames, context: EncodeContext): EncodedTurns {
   const paths = new TurnPaths(request, context.call);
   const drafts = request.turns.map((turn, index) => encodeTurn(turn, index, paths, names, context));
@@ -31,9 +31,9 @@ export function encodeTurns(request: ChatRequest, names: ToolNames, context: Enc
   const body = headLength < 0 ? [] : drafts.slice(headLength);
   if (body.length === 0)
     throw invalidRequest("messages: at least one non-system message is required.", "messages");
-  const filled = withoutBlanks(body);
-  if (filled.every(({ role }) => role === "system")) filled.push(userText(EMPTY, body[0]!.path));
-  const placed = placeSystemTurns(filled, context);
+  const nonBlank = withoutBlanks(body);
+  if (nonBlank.every(({ role }) => role === "system")) nonBlank.push(userText(EMPTY, body[0]!.path));
+  const placed = placeSystemTurns(nonBlank, context);
   const messages = beginWithUser(merge(pairToolResults(merge(placed), context.call)), context);
   return {
     system: head.flatMap(({ blocks }) => blocks.map(({ wire }) => wire)),
@@ -42,7 +42,7 @@ export function encodeTurns(request: ChatRequest, names: ToolNames, context: Enc
   };
 }
 
-/** What the last turn that names an effort asks for, unless it stays a turn that says so itself. */
+/** Returns the effort of the last turn with one, unless that turn stays a system turn with its own effort. */
 function effortOfTurns(drafts: readonly Draft[], messages: readonly Draft[]): string | undefined {
   const last = drafts.findLast(({ effort }) => effort !== undefined);
   const stays = messages.some(({ path, effort }) => effort !== undefined && path === last?.path);
@@ -82,11 +82,11 @@ function encodeTurn(
       return [{ wire, path, tool: { id: block.id, name: block.name ?? "" } }];
     }
     if (turn.role === "system" && !SYSTEM_BLOCKS.has(block.type)) {
-      context.call.reportLoss("dropped", path, "a system prompt is text");
+      context.call.reportLoss("dropped", path, "a system prompt can contain only text");
       return [];
     }
-    if (turn.role === "assistant" && isUnreadable(block)) {
-      context.call.reportLoss("dropped", path, "a block this format does not know");
+    if (turn.role === "assistant" && isUnsupported(block)) {
+      context.call.reportLoss("dropped", path, "the format has no such content block");
       return [];
     }
     return encodeBlock(block, path, context).map((wire) => ({ wire, path }));
@@ -94,11 +94,11 @@ function encodeTurn(
   return { role: turn.role, blocks, path: paths.turn(index), effort: turn.effort };
 }
 
-function isUnreadable(block: Block): boolean {
+function isUnsupported(block: Block): boolean {
   return block.type === "foreign" && block.format !== FORMAT && !block.text && !block.instead;
 }
 
-/** The arguments as the object the format demands. */
+/** Encodes the arguments as an object. */
 function encodeInput({ input, kind }: ToolCallBlock, path: string, { call }: EncodeContext): Json {
   if (kind === "custom") return { input };
   const { value, repair } = readToolInput(input);
@@ -106,7 +106,7 @@ function encodeInput({ input, kind }: ToolCallBlock, path: string, { call }: Enc
   return value;
 }
 
-/** One plain text is a string; no content is no member. */
+/** A single text becomes a string; without content the member is omitted. */
 function resultContent(content: JsonObject[]): JsonObject {
   if (content.length === 0) return {};
   const [only] = content;
@@ -115,8 +115,9 @@ function resultContent(content: JsonObject[]): JsonObject {
 }
 
 /**
- * Blank messages go. A user message stays when it is one of its own: without it two answers would run together, or the
- * assistant would have the last word. What stays depends on what stands in front only, so that later turns change nothing.
+ * Removes blank messages. A blank user message after an assistant message stays as `(empty)`: without it two assistant
+ * messages would be merged, or the conversation would end with the assistant. The result depends only on earlier turns, so
+ * that a new turn does not change the prefix.
  */
 function withoutBlanks(drafts: readonly Draft[]): Draft[] {
   const kept: Draft[] = [];
@@ -130,22 +131,22 @@ function withoutBlanks(drafts: readonly Draft[]): Draft[] {
   return kept;
 }
 
-/** A system turn stays one where model and place allow it; else the user says it, marked as a reminder. */
+/** Keeps a system turn if the model and its position allow it; otherwise it becomes user text in `<system-reminder>`. */
 function placeSystemTurns(drafts: readonly Draft[], { facts, call }: EncodeContext): Draft[] {
   const before = neighbours(drafts);
   const after = neighbours([...drafts].reverse()).reverse();
   return drafts.map((draft, index) => {
     if (draft.role !== "system") return draft;
-    // Behind a user turn, in front of an assistant turn or at the end; system turns in a row are one section.
+    // Allowed after a user turn, before an assistant turn or at the end; consecutive system turns count as one.
     if (facts.systemTurns && before[index] === "user" && after[index] !== "user") {
-      // The effort of a single turn needs a beta, which only a client of this format can have asked for.
+      // The effort of a single turn needs a beta header, which only a client of this format can send.
       return call.format === FORMAT ? draft : { ...draft, effort: undefined };
     }
-    return { role: "user" as const, path: draft.path, blocks: remind(draft) };
+    return { role: "user" as const, path: draft.path, blocks: toReminder(draft) };
   });
 }
 
-/** The role of the last turn before each that is no system turn. */
+/** Returns, for each turn, the role of the last turn before it that is not a system turn. */
 function neighbours(drafts: readonly Draft[]): (Draft["role"] | undefined)[] {
   let last: Draft["role"] | undefined;
   return drafts.map(({ role }) => {
@@ -155,7 +156,7 @@ function neighbours(drafts: readonly Draft[]): (Draft["role"] | undefined)[] {
   });
 }
 
-function remind({ blocks, path }: Draft): DraftBlock[] {
+function toReminder({ blocks, path }: Draft): DraftBlock[] {
   const text = blocks.map(({ wire }) => (typeof wire.text === "string" ? wire.text : "")).join("\n\n");
   const cache_control = blocks.findLast(({ wire }) => wire.cache_control)?.wire.cache_control;
   return textBlock(`<system-reminder>\n${text}\n</system-reminder>`).map((wire) => ({
@@ -164,7 +165,7 @@ function remind({ blocks, path }: Draft): DraftBlock[] {
   }));
 }
 
-/** Messages of one role in a row become one; of system turns in a row each keeps its own effort. */
+/** Merges consecutive messages of one role, except system turns, which keep their own effort. */
 export function merge(drafts: readonly Draft[]): Draft[] {
   const merged: Draft[] = [];
   for (const draft of drafts) {
@@ -178,7 +179,7 @@ export function merge(drafts: readonly Draft[]): Draft[] {
 function beginWithUser(drafts: Draft[], { call }: EncodeContext): Draft[] {
   const [first] = drafts;
   if (!first || first.role === "user") return drafts;
-  call.reportLoss("synthesized", first.path, "a user message in front");
+  call.reportLoss("synthesized", first.path, "weir added a user message before it");
   return [userText(CONTINUE, first.path), ...drafts];
 }
 
@@ -187,8 +188,8 @@ function userText(text: string, path: string): Draft {
 }
 
 /**
- * A last message of the assistant is a beginning to be continued: kept for models that continue one, else the user asks to
- * go on. A turn the vendor itself paused ends in a server tool's block and goes back as it is.
+ * Keeps a last assistant message (prefill) for models that continue it; otherwise adds a user message. A turn that the
+ * vendor paused ends with a block of a server tool and stays unchanged.
  */
 export function endWithUser(drafts: Draft[], keepPrefill: boolean, { call }: EncodeContext): Draft[] {
   const last = drafts.at(-1);
@@ -199,7 +200,7 @@ export function endWithUser(drafts: Draft[], keepPrefill: boolean, { call }: Enc
     call.reportLoss(
       "synthesized",
       last.path,
-      "a user message behind: the model does not continue a begun answer",
+      "weir added a user message after it; the model does not continue an assistant message",
     );
     return [...drafts, userText(CONTINUE, last.path)];
   }
@@ -211,7 +212,7 @@ function isServerBlock({ type }: JsonObject): boolean {
   return typeof type === "string" && /^(?:server_tool_use|mcp_tool_use|.+_tool_result)$/.test(type);
 }
 
-/** The finished message. */
+/** Returns the finished message. */
 export function finishDraft({ role, blocks, effort }: Draft): JsonObject {
   return {
     role,

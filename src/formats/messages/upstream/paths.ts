@@ -1,4 +1,4 @@
-/** How the client that sent a request spells the fields a loss is about. */
+/** Paths of fields, turns and blocks in the client's request, for losses and errors. */
 import type { Call } from "../../../core/call.ts";
 import type { Block, ChatRequest, Turn } from "../../../core/chat.ts";
 
@@ -20,23 +20,23 @@ const CHAT: Record<Field, string> = {
   citations: "citations",
 };
 
-/** The name of a field in the client's request. Fields both formats spell alike need no lookup. */
+/** Returns the name of a field in the client's request. Fields with the same name in all formats need no lookup. */
 export function fieldPath(field: Field, call: Call): string {
   return (call.format === "messages" ? MESSAGES : CHAT)[field];
 }
 
 /**
- * Paths of turns and blocks in the client's request. A turn is a message, with two exceptions: in this format the system
- * prompt is a field of its own, and in chat-completions each tool result is a message of its own.
+ * Finds the paths of turns and blocks. A turn is a message, with two exceptions: in this format the system prompt is a field
+ * of its own, and in chat-completions each tool result is a message of its own.
  */
 export class TurnPaths {
   readonly #ownFormat: boolean;
   /** The index of each turn's first message; -1 for the system field. */
   readonly #first: number[] = [];
-  /** Which turns are results, each a message of its own. */
+  /** Whether each turn consists of results that are messages of their own. */
   readonly #results: boolean[] = [];
-  /** The places of one turn's blocks in their lists: a turn's blocks are asked for one after the other. */
-  #placed: { turn: Turn; places: number[] } | undefined;
+  /** Cache of one turn's block positions, because callers ask for the blocks of a turn one after the other. */
+  #cached: { turn: Turn; positions: number[] } | undefined;
 
   constructor(request: ChatRequest, call: Call) {
     this.#ownFormat = call.format === "messages";
@@ -58,7 +58,7 @@ export class TurnPaths {
     return first < 0 ? "system" : `messages[${first}]`;
   }
 
-  /** The path of a block. In chat-completions calls and content are lists of their own. */
+  /** Returns the path of a block. In chat-completions calls and content are separate lists. */
   block(turn: Turn, index: number, blockIndex: number): string {
     const path = this.turn(index);
     if (path === "system") return `system[${blockIndex}]`;
@@ -66,35 +66,35 @@ export class TurnPaths {
     if (this.#results[index]) return `messages[${this.#first[index]! + blockIndex}]`;
     const list = listOf(turn.blocks[blockIndex]!);
     if (list === undefined) return path;
-    if (this.#placed?.turn !== turn) this.#placed = { turn, places: placesOf(turn) };
-    return `${path}.${list}[${this.#placed.places[blockIndex]}]`;
+    if (this.#cached?.turn !== turn) this.#cached = { turn, positions: positionsOf(turn) };
+    return `${path}.${list}[${this.#cached.positions[blockIndex]}]`;
   }
 }
 
-function placesOf({ blocks }: Turn): number[] {
+function positionsOf({ blocks }: Turn): number[] {
   const next = new Map<string | undefined, number>();
   return blocks.map((block) => {
     const list = listOf(block);
-    const place = next.get(list) ?? 0;
-    next.set(list, place + 1);
-    return place;
+    const position = next.get(list) ?? 0;
+    next.set(list, position + 1);
+    return position;
   });
 }
 
-/** Which list of a chat-completions message a block comes from; reasoning comes from several. */
+/** Returns the list of a chat-completions message that a block comes from; reasoning comes from several fields. */
 function listOf({ type }: Block): string | undefined {
   if (type === "reasoning") return undefined;
   return type === "tool-call" ? "tool_calls" : "content";
 }
 
-/** The path of the arguments of the tool call at `path`. */
+/** Returns the path of the arguments of the tool call at `path`. */
 export function inputPath(path: string, call: Call): string {
   return `${path}.${call.format === "messages" ? "input" : "function.arguments"}`;
 }
 
 type ToolMember = "strict" | "parameters" | "format";
 
-/** The path of a tool, or of a member of it. */
+/** Returns the path of a tool, or of a member of it. */
 export function toolPath(request: ChatRequest, index: number, call: Call, member?: ToolMember): string {
   if (call.format === "messages")
     return `tools[${index}]${member ? `.${member === "parameters" ? "input_schema" : member}` : ""}`;

@@ -1,4 +1,4 @@
-/** How much to think: the canonical wish → `thinking` and `output_config.effort` (src/formats/README.md#reasoning-effort). */
+/** Encodes reasoning options as `thinking` and `output_config.effort` (src/formats/README.md#reasoning-effort). */
 import type { Call } from "../../../core/call.ts";
 import type { ChatRequest, ReasoningOptions } from "../../../core/chat.ts";
 import type { JsonObject } from "../../../core/json.ts";
@@ -11,12 +11,12 @@ export interface EncodedReasoning {
   effort?: string;
 }
 
-/** Effort words, rising; `minimal` is one only chat-completions has. */
+/** All efforts, lowest first; only chat-completions has `minimal`. */
 const EFFORTS = ["minimal", "low", "medium", "high", "xhigh", "max"];
 
 const MEDIUM_BUDGET = 10_000;
 
-/** Tokens for each effort, on models that take a budget. */
+/** Token budget for each effort, for models that take a budget. */
 const BUDGETS: ReadonlyMap<string, number> = new Map(
   Object.entries<number>({
     minimal: 1024,
@@ -28,7 +28,7 @@ const BUDGETS: ReadonlyMap<string, number> = new Map(
   }),
 );
 
-/** The effort nearest to a budget, on models that take none: up to so many tokens. */
+/** Effort for a budget below the given number of tokens, for models that take no budget. */
 const NEAREST: [below: number, effort: string][] = [
   [2048, "low"],
   [8192, "medium"],
@@ -37,10 +37,10 @@ const NEAREST: [below: number, effort: string][] = [
 ];
 
 const MIN_BUDGET = 1024;
-/** Part of the output limit reasoning may take, so that an answer fits behind it. */
+/** Share of the output limit for reasoning; the rest is for the answer. */
 const BUDGET_SHARE = 0.8;
 
-/** @param maxTokens the output limit that is sent. */
+/** @param maxTokens the output limit of the encoded request */
 export function encodeReasoning(
   request: ChatRequest,
   effortOfTurns: string | undefined,
@@ -48,105 +48,107 @@ export function encodeReasoning(
   facts: ModelFacts,
   call: Call,
 ): EncodedReasoning {
-  const wish: ReasoningOptions = {
+  const options: ReasoningOptions = {
     ...request.reasoning,
     ...(effortOfTurns !== undefined && { effort: effortOfTurns }),
   };
-  if (wish.mode === "off" || wish.effort === "none") return switchOff(wish, facts, call);
-  const effort = clampEffort(wish.effort, facts, call);
-  // In this format an effort alone does not ask for thinking; in chat-completions it is the only way to ask.
+  if (options.mode === "off" || options.effort === "none") return switchOff(options, facts, call);
+  const effort = clampEffort(options.effort, facts, call);
+  // In this format an effort alone does not request thinking; in chat-completions it is the only way to request it.
   const asked =
-    wish.mode !== undefined || (call.format !== FORMAT && (wish.effort ?? wish.budget) !== undefined);
+    options.mode !== undefined ||
+    (call.format !== FORMAT && (options.effort ?? options.budget) !== undefined);
   if (!asked) return { effort };
-  if (wish.mode === "between-tools" && facts.thinking.includes("between_tools"))
+  if (options.mode === "between-tools" && facts.thinking.includes("between_tools"))
     return { thinking: { type: "between_tools" }, effort };
-  const keepsBudget = wish.mode === "budget" && call.format === FORMAT && facts.thinking.includes("enabled");
+  const keepsBudget =
+    options.mode === "budget" && call.format === FORMAT && facts.thinking.includes("enabled");
   if (facts.thinking.includes("adaptive") && !keepsBudget)
-    return adaptive(wish, effort, request, facts, call);
+    return adaptive(options, effort, request, facts, call);
   if (!facts.thinking.includes("enabled")) {
-    call.reportLoss("dropped", fieldPath("thinking", call), "the model does not think");
+    call.reportLoss("dropped", fieldPath("thinking", call), "the model does not support reasoning");
     return { effort };
   }
-  return { ...budgeted(wish, maxTokens, request, facts, call), effort };
+  return { ...budgeted(options, maxTokens, request, facts, call), effort };
 }
 
-function switchOff(wish: ReasoningOptions, facts: ModelFacts, call: Call): EncodedReasoning {
+function switchOff(options: ReasoningOptions, facts: ModelFacts, call: Call): EncodedReasoning {
   const path = fieldPath("thinking", call);
-  const effort = wish.effort === "none" ? undefined : clampEffort(wish.effort, facts, call);
+  const effort = options.effort === "none" ? undefined : clampEffort(options.effort, facts, call);
   if (facts.thinking.includes("disabled")) {
     if (!facts.thinksByDefault)
       return effort === undefined ? offByDefault(facts) : { ...offByDefault(facts), effort };
-    // Models that think by default can be told not to, though not at the two highest efforts.
+    // Models that reason by default allow to switch it off, but not at the two highest efforts.
     const tooHigh = effort === "xhigh" || effort === "max";
     if (tooHigh) call.reportLoss("clamped", fieldPath("effort", call));
     return { thinking: { type: "disabled" }, effort: tooHigh ? "high" : effort };
   }
   if (facts.thinking.includes("between_tools")) {
-    call.reportLoss("downgraded", path, "the model thinks between tool calls only");
+    call.reportLoss("downgraded", path, "the model reasons only between tool calls");
     return { thinking: { type: "between_tools" }, effort };
   }
   if (facts.thinking.length === 0) return { effort };
-  call.reportLoss("downgraded", path, "the model always thinks; its effort is low");
+  call.reportLoss("downgraded", path, "the model always reasons; weir sets its effort to low");
   return { effort: "low" };
 }
 
-/** Models that take a budget only know thinking as something extra: leaving it out says it all. */
+/** Models that take only a budget reason only if the request has `thinking`. */
 function offByDefault(facts: ModelFacts): EncodedReasoning {
   return facts.thinking.includes("adaptive") ? { thinking: { type: "disabled" } } : {};
 }
 
 function adaptive(
-  wish: ReasoningOptions,
+  options: ReasoningOptions,
   effort: string | undefined,
   request: ChatRequest,
   facts: ModelFacts,
   call: Call,
 ): EncodedReasoning {
-  const { budget } = wish;
+  const { budget } = options;
   const nearest = budget === undefined ? undefined : NEAREST.find(([below]) => budget < below)?.[1];
-  if (wish.mode === "budget" && call.format === FORMAT)
-    call.reportLoss("converted", "thinking", "the model takes an effort instead of a budget");
+  if (options.mode === "budget" && call.format === FORMAT)
+    call.reportLoss("converted", "thinking", "the model takes an effort, not a token budget");
   return {
-    thinking: { type: "adaptive", ...display(wish, request, facts, call) },
+    thinking: { type: "adaptive", ...display(options, request, facts, call) },
     effort: effort ?? clampEffort(nearest, facts, call),
   };
 }
 
 function budgeted(
-  wish: ReasoningOptions,
+  options: ReasoningOptions,
   maxTokens: number,
   request: ChatRequest,
   facts: ModelFacts,
   call: Call,
 ): EncodedReasoning {
-  const wanted = wish.budget ?? BUDGETS.get(wish.effort ?? "medium") ?? MEDIUM_BUDGET;
-  const shown = display(wish, request, facts, call);
-  if (wish.mode === "budget" && call.format === FORMAT)
-    return { thinking: { type: "enabled", budget_tokens: wanted, ...shown } };
+  const requested = options.budget ?? BUDGETS.get(options.effort ?? "medium") ?? MEDIUM_BUDGET;
+  const shown = display(options, request, facts, call);
+  if (options.mode === "budget" && call.format === FORMAT)
+    return { thinking: { type: "enabled", budget_tokens: requested, ...shown } };
   const most = Math.floor(BUDGET_SHARE * maxTokens);
   if (most < MIN_BUDGET) {
-    call.reportLoss("dropped", fieldPath("thinking", call), "the output limit leaves no room for thinking");
+    call.reportLoss("dropped", fieldPath("thinking", call), "the output limit is too small for reasoning");
     return {};
   }
   return {
-    thinking: { type: "enabled", budget_tokens: Math.min(Math.max(wanted, MIN_BUDGET), most), ...shown },
+    thinking: { type: "enabled", budget_tokens: Math.min(Math.max(requested, MIN_BUDGET), most), ...shown },
   };
 }
 
-/** What the client said; else whoever asked for thinking also wants to see it, unless it said not to. */
-function display(wish: ReasoningOptions, request: ChatRequest, facts: ModelFacts, call: Call): JsonObject {
-  if (wish.display !== undefined) return { display: wish.display };
+/** The client's `display`; without one, a client that asked for reasoning gets it unless it asked to hide it. */
+function display(options: ReasoningOptions, request: ChatRequest, facts: ModelFacts, call: Call): JsonObject {
+  if (options.display !== undefined) return { display: options.display };
   if (call.format === FORMAT) return {};
   return facts.showsReasoning || request.style.hideReasoning ? {} : { display: "summarized" };
 }
 
-/** The word the model knows, or the highest one below it. */
+/** Returns the effort if the model supports it, else the next lower one. */
 function clampEffort(effort: string | undefined, facts: ModelFacts, call: Call): string | undefined {
   if (effort === undefined || facts.efforts.includes(effort)) return effort;
   if (effort === "minimal" && facts.efforts.includes("low")) return "low";
   const rank = EFFORTS.indexOf(effort);
   const lower = facts.efforts.findLast((known) => EFFORTS.indexOf(known) <= rank);
-  // Where only budgets are known, the word becomes one; nothing is lost by that.
+  // For models that take only a budget the effort becomes one, which is no loss.
   if (lower !== undefined || !facts.thinking.includes("enabled"))
     call.reportLoss("clamped", fieldPath("effort", call));
   return lower;

@@ -1,4 +1,4 @@
-/** The canonical request → a Messages request. Equal requests give equal bytes, because prompt caches compare them. */
+/** Encodes a canonical request. Equal requests give equal bytes (src/formats/README.md#determinism). */
 import type { Call } from "../../../core/call.ts";
 import type { ChatRequest } from "../../../core/chat.ts";
 import { maskUser, ToolNames } from "../../../core/ids.ts";
@@ -13,14 +13,14 @@ import { checkExtra } from "./extra.ts";
 import { fieldPath } from "./paths.ts";
 import type { EncodedReasoning } from "./reasoning.ts";
 import { encodeReasoning } from "./reasoning.ts";
-import { bindAnswer } from "./answer-format.ts";
+import { encodeAnswerFormat } from "./answer-format.ts";
 import { encodeTools, isForced } from "./tools.ts";
 import type { Draft } from "./tool-results.ts";
 import { encodeTurns, endWithUser, finishDraft } from "./messages.ts";
 
 /**
- * Writes the body and records on the call what is not carried over as it was.
- * @throws GatewayError `invalid-request` for what the format cannot express and the caller cannot do without.
+ * Encodes the body and reports losses on the call.
+ * @throws GatewayError `invalid-request` for what weir can neither translate nor drop
  */
 export function encodeRequest(request: ChatRequest, call: Call): JsonObject {
   checkExtra(request, call);
@@ -30,18 +30,18 @@ export function encodeRequest(request: ChatRequest, call: Call): JsonObject {
   const context: EncodeContext = { call, facts, bound: request.answerFormat?.type === "json-schema" };
   const names = new ToolNames(namesIn(request), call.toolNames);
   const turns = encodeTurns(request, names, context);
-  const { tools, choice, sentence } = encodeTools(request, names, facts, call);
-  const answer = bindAnswer(request, tools.length > 0, facts, call);
-  const wished = encodeReasoning(request, turns.effort, maxTokens, facts, call);
+  const { tools, choice, instruction } = encodeTools(request, names, facts, call);
+  const answer = encodeAnswerFormat(request, tools.length > 0, facts, call);
+  const requested = encodeReasoning(request, turns.effort, maxTokens, facts, call);
   const reasoning = settleThinking(
-    wished,
+    requested,
     turns.messages,
     isForced(request) && choice?.type !== "auto",
     call,
   );
   const thinks = isOn(reasoning, facts);
   const messages = endWithUser(turns.messages, facts.prefill && !thinks && !context.bound, context);
-  const system = [...turns.system, ...sentences(sentence, answer.sentence)];
+  const system = [...turns.system, ...instructions(instruction, answer.instruction)];
   const extra = request.extra[FORMAT] ?? {};
 
   const body: JsonObject = {
@@ -57,7 +57,7 @@ export function encodeRequest(request: ChatRequest, call: Call): JsonObject {
     ...without(extra, ["thinking", "output_config", "metadata", "context_management"]),
     ...encodeContextManagement(
       extra.context_management,
-      wished.thinking !== undefined && !reasoning.thinking,
+      requested.thinking !== undefined && !reasoning.thinking,
     ),
     ...(system.length > 0 && { system }),
     ...withTools([...tools, ...answer.tools], answer.choice ?? choice),
@@ -70,11 +70,11 @@ export function encodeRequest(request: ChatRequest, call: Call): JsonObject {
 function encodeMaxTokens(wanted: number | undefined, facts: ModelFacts, call: Call): number {
   if (wanted === undefined) return defaultMaxTokens(facts);
   if (wanted > facts.maxTokens)
-    call.reportLoss("clamped", "max_tokens", `the model writes at most ${facts.maxTokens}`);
+    call.reportLoss("clamped", "max_tokens", `the model's output limit is ${facts.maxTokens} tokens`);
   return Math.min(wanted, facts.maxTokens);
 }
 
-/** Names of all tools, declared and called, in the order they appear. */
+/** Returns the names of all declared and called tools, in their order. */
 function namesIn({ tools, turns, toolChoice }: ChatRequest): string[] {
   const called = turns.flatMap(({ blocks }) =>
     blocks.flatMap((block) => (block.type === "tool-call" ? [block.name] : [])),
@@ -88,8 +88,8 @@ function isOn({ thinking }: EncodedReasoning, facts: ModelFacts): boolean {
 }
 
 /**
- * A thinking budget and a forced tool exclude each other: the tool is what the caller's program needs. A
- * budget also excludes a history that goes on behind a tool call without the reasoning in front of it.
+ * Drops a thinking budget where Anthropic refuses it: with a forced tool, which the client needs more, and after tool
+ * results if the reasoning before the tool call is missing.
  */
 function settleThinking(
   reasoning: EncodedReasoning,
@@ -99,9 +99,9 @@ function settleThinking(
 ): EncodedReasoning {
   if (reasoning.thinking?.type !== "enabled") return reasoning;
   const reason = forced
-    ? "a tool is forced"
+    ? "not possible with a forced tool"
     : isMidToolUseUnsigned(messages)
-      ? "the reasoning in front of the last tool call is missing"
+      ? "the reasoning before the last tool call is missing"
       : undefined;
   if (reason === undefined) return reasoning;
   call.reportLoss("dropped", fieldPath("thinking", call), reason);
@@ -121,7 +121,11 @@ function isMidToolUseUnsigned(messages: readonly Draft[]): boolean {
 function encodeSampling(request: ChatRequest, thinks: boolean, facts: ModelFacts, call: Call): JsonObject {
   const { temperature, topP, topK } = request;
   const drop = (field: string) =>
-    call.reportLoss("dropped", field, thinks ? "the model thinks" : "the model samples by itself");
+    call.reportLoss(
+      "dropped",
+      field,
+      thinks ? "the model does not take this field while it reasons" : "the model does not take this field",
+    );
   if (!facts.sampling || (thinks && facts.claude)) {
     const keepsTopP = facts.sampling && topP !== undefined && topP >= 0.95 && topP <= 1;
     if (temperature !== undefined) drop("temperature");
@@ -131,7 +135,7 @@ function encodeSampling(request: ChatRequest, thinks: boolean, facts: ModelFacts
   }
   if (temperature !== undefined && temperature > 1) call.reportLoss("clamped", "temperature");
   const both = facts.claude && temperature !== undefined && topP !== undefined;
-  if (both) call.reportLoss("dropped", "top_p", "only one of temperature and top_p is taken");
+  if (both) call.reportLoss("dropped", "top_p", "the model takes only one of temperature and top_p");
   return {
     ...(temperature !== undefined && { temperature: Math.min(1, temperature) }),
     ...(topP !== undefined && !both && { top_p: topP }),
@@ -141,7 +145,8 @@ function encodeSampling(request: ChatRequest, thinks: boolean, facts: ModelFacts
 
 function encodeStop(stop: readonly string[], call: Call): JsonObject {
   const kept = stop.filter((text) => text.trim() !== "");
-  if (kept.length < stop.length) call.reportLoss("dropped", fieldPath("stop", call), "blank stop sequences");
+  if (kept.length < stop.length)
+    call.reportLoss("dropped", fieldPath("stop", call), "the provider refuses blank stop sequences");
   return kept.length > 0 ? { stop_sequences: kept } : {};
 }
 
@@ -151,10 +156,10 @@ function encodeThinking(
   facts: ModelFacts,
   call: Call,
 ): JsonObject {
-  const binding =
+  const needsBinding =
     facts.bindsReasoning && call.target?.provider.traits?.blockBinding === true && call.format !== FORMAT;
-  // Rendered anew, a transcript cannot be promised to equal what the model saw when it thought.
-  const bound = binding && { block_binding: { prefix_mismatch_behavior: "drop_block" } };
+  // The translated conversation may differ from the one that the reasoning is bound to: ask to drop such blocks.
+  const bound = needsBinding && { block_binding: { prefix_mismatch_behavior: "drop_block" } };
   if (!thinking) {
     if (isObject(rest) && rest.type !== undefined) return { thinking: rest };
     return bound && facts.thinksByDefault ? { thinking: { type: "adaptive", ...bound } } : {};
@@ -177,7 +182,7 @@ function encodeOutput(
   return Object.keys(output).length > 0 ? { output_config: output } : {};
 }
 
-/** A person's name or address does not leave; within one format the client's own word passes. */
+/** weir hashes names and e-mail addresses of users; a client of this format decides itself. */
 function encodeUser(user: string | undefined, rest: Json | undefined, call: Call): JsonObject {
   const metadata: JsonObject = {
     ...(isObject(rest) && rest),
@@ -186,7 +191,7 @@ function encodeUser(user: string | undefined, rest: Json | undefined, call: Call
   return Object.keys(metadata).length > 0 ? { metadata } : {};
 }
 
-/** The words of both client formats; `auto` is what leaving it out means. */
+/** Service tiers of all client formats; `auto` is the default. */
 const SERVICE_TIERS: ReadonlyMap<string, string> = new Map(
   Object.entries<string>({
     standard_only: "standard_only",
@@ -205,7 +210,7 @@ function encodeServiceTier(tier: string | undefined, facts: ModelFacts, call: Ca
   return word !== undefined && facts.claude ? { service_tier: word } : {};
 }
 
-/** Clearing thinking is refused where there is none: the edit goes with the thinking it is about. */
+/** Drops edits that clear thinking together with `thinking`: Anthropic refuses them without it. */
 function encodeContextManagement(value: Json | undefined, thinkingDropped: boolean): JsonObject {
   if (value === undefined) return {};
   if (!thinkingDropped || !isObject(value) || !Array.isArray(value.edits))
@@ -216,7 +221,7 @@ function encodeContextManagement(value: Json | undefined, thinkingDropped: boole
   return edits.length > 0 ? { context_management: { ...value, edits } } : {};
 }
 
-function sentences(...texts: (string | undefined)[]): JsonObject[] {
+function instructions(...texts: (string | undefined)[]): JsonObject[] {
   return texts.flatMap((text) => (text === undefined ? [] : [{ type: "text", text }]));
 }
 
@@ -228,7 +233,7 @@ function without(members: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(members).filter(([name]) => !names.includes(name)));
 }
 
-/** The conversation comes last: what grows from turn to turn stands behind what stays. */
+/** Moves a member to the end: `messages` comes last, so that a longer conversation begins with the same bytes. */
 function lastMember(body: JsonObject, name: string): JsonObject {
   const { [name]: last, ...rest } = body;
   return { ...rest, [name]: last };

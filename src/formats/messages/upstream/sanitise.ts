@@ -1,6 +1,6 @@
 /**
- * JSON schemas as Anthropic's constrained output takes them. What it does not know is moved into the
- * description, where the model still reads it.
+ * Converts JSON schemas to the subset that Anthropic enforces. Other keywords move into the description, where the model
+ * still reads them (src/formats/README.md#structured-answers).
  */
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
@@ -9,22 +9,22 @@ export interface Sanitised {
   schema: JsonObject;
   /** A constraint was moved or changed. */
   changed: boolean;
-  /** The schema refers to itself, which cannot be compiled; `schema` is the original then. */
+  /** The schema refers to itself, which Anthropic refuses; `schema` is then the original. */
   recursive: boolean;
-  /** Members of objects that may be left out, and members of several types: limited over all strict schemas. */
+  /** Numbers of optional members and of members with several types; both are limited over all strict schemas. */
   optional: number;
   unions: number;
 }
 
 type Findings = Omit<Sanitised, "schema">;
 
-/** Keywords that pass as they are. */
+/** Keywords that pass unchanged. */
 const PLAIN = new Set(["type", "enum", "const", "description", "title", "default", "required", "$ref"]);
-/** Keywords that hold schemas by name. */
+/** Keywords whose value maps names to schemas. */
 const MAPS = new Set(["properties", "$defs", "definitions"]);
-/** Keywords that hold a schema or a list of them. */
+/** Keywords whose value is a schema or a list of schemas. */
 const NESTED = new Set(["items", "anyOf", "oneOf", "allOf"]);
-/** Keywords that say nothing of the value, and the one `closeObject` writes anew. */
+/** Keywords that do not constrain the value, and the one that `closeObject` replaces. */
 const SKIPPED = new Set(["$schema", "$id", "$comment", "$anchor", "additionalProperties"]);
 
 const FORMATS = new Set<Json>([
@@ -40,19 +40,19 @@ const FORMATS = new Set<Json>([
   "uuid",
 ]);
 
-/** Look-around, named groups, back references and word boundaries cannot be compiled. */
-const HARD_PATTERN = /\(\?(?!:)|\\[bB1-9]/;
+/** Anthropic refuses look-around, named groups, back references and word boundaries. */
+const UNSUPPORTED_PATTERN = /\(\?(?!:)|\\[bB1-9]/;
 
-/** Keywords of which only some values are known. */
-const PARTLY_KNOWN: ReadonlyMap<string, (value: Json) => boolean> = new Map(
+/** Keywords of which Anthropic supports only some values. */
+const PARTLY_SUPPORTED: ReadonlyMap<string, (value: Json) => boolean> = new Map(
   Object.entries<(value: Json) => boolean>({
     format: (value) => FORMATS.has(value),
-    pattern: (value) => typeof value === "string" && !HARD_PATTERN.test(value),
+    pattern: (value) => typeof value === "string" && !UNSUPPORTED_PATTERN.test(value),
     minItems: (value) => value === 0 || value === 1,
   }),
 );
 
-/** @param schema the schema of an answer or of a strict tool; it is not changed. */
+/** @param schema schema of an answer or of a strict tool; not modified */
 export function sanitiseSchema(schema: JsonObject): Sanitised {
   const found: Findings = { changed: false, recursive: isRecursive(schema), optional: 0, unions: 0 };
   return { schema: found.recursive ? schema : sanitise(schema, found), ...found };
@@ -66,7 +66,7 @@ function sanitise(schema: JsonObject, found: Findings): JsonObject {
     if (MAPS.has(keyword)) members.push([keyword, sanitiseMap(value, found)]);
     else if (NESTED.has(keyword))
       members.push([keyword === "oneOf" ? "anyOf" : keyword, sanitiseNested(value, found)]);
-    else if (PLAIN.has(keyword) || PARTLY_KNOWN.get(keyword)?.(value)) members.push([keyword, value]);
+    else if (PLAIN.has(keyword) || PARTLY_SUPPORTED.get(keyword)?.(value)) members.push([keyword, value]);
     else moved.push(`${keyword}: ${JSON.stringify(value)}`);
   }
   const kept: JsonObject = Object.fromEntries(members);
@@ -92,7 +92,7 @@ function isObjectSchema({ type, properties }: JsonObject): boolean {
   return type === "object" || (Array.isArray(type) && type.includes("object")) || isObject(properties);
 }
 
-/** Every object must be closed. One that was meant to be open, like a dictionary, says so in its description. */
+/** Closes an object, as Anthropic requires; notes in the description that it was open. */
 function closeObject(schema: JsonObject, kept: JsonObject, moved: string[]): void {
   const { additionalProperties } = schema;
   const isDictionary = !isObject(schema.properties) && additionalProperties !== false;
@@ -115,7 +115,7 @@ function countMembers({ properties, required }: JsonObject, found: Findings): vo
   }
 }
 
-/** Whether following its references ever comes back to where it began. */
+/** Whether the references of a schema form a cycle. */
 function isRecursive(root: JsonObject): boolean {
   const open = new Set<string>();
   const closed = new Set<string>();
@@ -150,8 +150,8 @@ function resolve(root: JsonObject, reference: string): Json | undefined {
 }
 
 /**
- * A schema whose root is an object without alternatives, as tool declarations need it: the members of `anyOf`, `oneOf` and
- * `allOf` at the root are merged, and only what every branch requires stays required.
+ * Merges `anyOf`, `oneOf` and `allOf` at the root, because Anthropic requires a plain object there for tools. Only what
+ * every alternative requires stays required.
  */
 export function flattenRoot(schema: JsonObject): { schema: JsonObject; changed: boolean } {
   const { anyOf, oneOf, allOf, ...rest } = schema;
@@ -177,7 +177,7 @@ function namesIn(required: Json | undefined): string[] {
   return Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
 }
 
-/** Names every alternative requires; with `allOf` each branch holds, so that any name does. */
+/** Returns the names that every alternative requires; with `allOf`, those that any branch requires. */
 function commonNames(branches: readonly JsonObject[], all: boolean): string[] {
   const lists = branches.map((branch) => namesIn(branch.required));
   if (all) return lists.flat();

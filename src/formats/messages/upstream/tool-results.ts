@@ -1,6 +1,6 @@
 /**
- * Calls and their results, paired as the format demands: every call is answered in the next user message, results first and
- * in the order of the calls (src/formats/README.md#tool-results).
+ * Pairs calls with their results as the format requires: the next user message begins with the results of all calls, in
+ * the order of the calls (src/formats/README.md#tool-results).
  */
 import type { Call } from "../../../core/call.ts";
 import { ID_RULES, ToolIds } from "../../../core/ids.ts";
@@ -18,13 +18,13 @@ export interface Draft {
 export interface DraftBlock {
   wire: JsonObject;
   path: string;
-  /** Of a call or a result: the id as the client knows it, and the name of the function. */
+  /** For a call or a result: the client's id and the name of the function. */
   tool?: { id: string; name: string };
 }
 
 const NO_RESULT = "no result was provided";
 
-/** @param drafts merged messages; calls and results still carry the client's ids. */
+/** @param drafts merged messages, with the client's ids in calls and results */
 export function pairToolResults(drafts: readonly Draft[], call: Call): Draft[] {
   const ids = new ToolIds(ID_RULES.messages);
   const paired: Draft[] = [];
@@ -37,7 +37,7 @@ export function pairToolResults(drafts: readonly Draft[], call: Call): Draft[] {
     }
     if (calls.length > 0)
       paired.push(answerCalls({ role: "user", blocks: [], path: draft.path }, calls, ids, call));
-    calls = draft.role === "assistant" ? nameCalls(draft, ids) : [];
+    calls = draft.role === "assistant" ? assignIds(draft, ids) : [];
     paired.push(draft);
   }
   if (calls.length > 0)
@@ -45,8 +45,8 @@ export function pairToolResults(drafts: readonly Draft[], call: Call): Draft[] {
   return paired;
 }
 
-/** Gives the calls of a message their ids for the upstream. */
-function nameCalls(draft: Draft, ids: ToolIds): DraftBlock[] {
+/** Replaces the ids of the calls of a message by ids for the provider. */
+function assignIds(draft: Draft, ids: ToolIds): DraftBlock[] {
   ids.beginTurn();
   const calls = draft.blocks.filter(({ wire }) => wire.type === "tool_use");
   for (const { wire, tool } of calls) if (tool) wire.id = ids.call(tool.id);
@@ -55,21 +55,21 @@ function nameCalls(draft: Draft, ids: ToolIds): DraftBlock[] {
 
 function answerCalls(draft: Draft, calls: readonly DraftBlock[], ids: ToolIds, call: Call): Draft {
   const answers = new Map<string, DraftBlock>();
-  const unnamed = callsByName(calls);
+  const idsByName = callsByName(calls);
   const rest: DraftBlock[] = [];
   for (const block of draft.blocks) {
     if (block.wire.type !== "tool_result") {
       rest.push(block);
       continue;
     }
-    const id = answeredId(block, unnamed, answers, ids);
+    const id = answeredId(block, idsByName, answers, ids);
     if (id === undefined) {
-      call.reportLoss("repaired", block.path, "a result without a call, written as text");
+      call.reportLoss("repaired", block.path, "the result has no tool call; sent as text");
       rest.push(...writeOrphan(block));
       continue;
     }
     if (answers.has(id))
-      call.reportLoss("repaired", block.path, "a second result of one call; the last one stays");
+      call.reportLoss("repaired", block.path, "two results for one tool call; weir keeps the last one");
     answers.set(id, { ...block, wire: { ...block.wire, tool_use_id: id } });
   }
   const results = calls.map(
@@ -78,7 +78,7 @@ function answerCalls(draft: Draft, calls: readonly DraftBlock[], ids: ToolIds, c
   return { ...draft, blocks: [...results, ...rest] };
 }
 
-/** Ids of the calls by the name of their function, the first one last. */
+/** Returns the ids of the calls by function name, in reverse order. */
 function callsByName(calls: readonly DraftBlock[]): Map<string, string[]> {
   const byName = new Map<string, string[]>();
   for (const { wire, tool } of [...calls].reverse()) {
@@ -89,7 +89,7 @@ function callsByName(calls: readonly DraftBlock[]): Map<string, string[]> {
   return byName;
 }
 
-/** The id of the call a result answers. Legacy results have no id and name the function: the first open call of it. */
+/** Returns the id of the answered call. Legacy results have no id: they answer the first open call of their function. */
 function answeredId(
   { tool }: DraftBlock,
   byName: ReadonlyMap<string, string[]>,
@@ -104,11 +104,11 @@ function answeredId(
 }
 
 function missing(id: string, path: string, call: Call): DraftBlock {
-  call.reportLoss("synthesized", path, "the call has no result");
+  call.reportLoss("synthesized", path, "the tool call has no result");
   return { wire: { type: "tool_result", tool_use_id: id, content: NO_RESULT, is_error: true }, path };
 }
 
-/** What a result says, for one that answers no call. */
+/** Converts a result without a call to text. */
 function writeOrphan({ wire, path, tool }: DraftBlock): DraftBlock[] {
   const content: Json[] =
     typeof wire.content === "string"

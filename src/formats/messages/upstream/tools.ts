@@ -1,4 +1,4 @@
-/** Canonical tools and the choice among them → `tools` and `tool_choice` (src/formats/README.md#tools). */
+/** Encodes tools and tool choice (src/formats/README.md#tools). */
 import type { Call } from "../../../core/call.ts";
 import type { ChatRequest, Tool } from "../../../core/chat.ts";
 import { invalidRequest } from "../../../core/error.ts";
@@ -13,17 +13,17 @@ import { flattenRoot, sanitiseSchema } from "./sanitise.ts";
 export interface EncodedTools {
   tools: JsonObject[];
   choice?: JsonObject;
-  /** A sentence for the system prompt, where the choice could not be made by a field. */
-  sentence?: string;
+  /** A instruction for the system prompt if no field can express the choice. */
+  instruction?: string;
 }
 
-/** The path of the tool at hand, or of a member of it. */
+/** Returns the path of the current tool, or of a member of it. */
 type PathOf = (member?: "strict" | "parameters" | "format") => string;
 
-/** What all strict schemas of a request may hold together. */
+/** Anthropic's limits over all strict schemas of a request. */
 const STRICT_LIMITS = { tools: 20, optional: 24, unions: 16 };
 
-/** @throws GatewayError `invalid-request` when a tool is forced that does not exist. */
+/** @throws GatewayError `invalid-request` if a forced tool is not declared */
 export function encodeTools(
   request: ChatRequest,
   names: ToolNames,
@@ -39,7 +39,7 @@ export function encodeTools(
     const wire = encodeTool(tool, path, names, strict, call);
     if (!wire) continue;
     if (tools.delete(tool.name))
-      call.reportLoss("dropped", path(), "two tools of one name; the last one stays");
+      call.reportLoss("dropped", path(), "two tools have this name; weir keeps the last one");
     tools.set(tool.name, { name: tool.name, wire });
   }
   return choose(request, [...tools.values()], names, facts, call);
@@ -57,12 +57,16 @@ function encodeTool(
     if (!own) call.reportLoss("dropped", path());
     return own && withCache({ ...own }, tool);
   }
-  // A typed tool of this format is its declaration; what other formats see of it is only a reading.
+  // A typed tool of this format is sent unchanged; its canonical form is for other formats.
   if (own && own.type !== undefined) return withCache({ ...own }, tool);
   const declared = tool.kind === "custom" ? asFunction(tool, path, call) : tool;
   const flat = flattenRoot(declared.parameters ?? { type: "object", properties: {} });
   if (flat.changed)
-    call.reportLoss("converted", path("parameters"), "alternatives at the root of the schema are merged");
+    call.reportLoss(
+      "converted",
+      path("parameters"),
+      "weir merged the alternatives at the root of the schema",
+    );
   const schema = tool.strict ? strict.admit(flat.schema, path, call) : undefined;
   return withCache(
     {
@@ -76,14 +80,14 @@ function encodeTool(
   );
 }
 
-/** A mark on a tool that is not loaded yet is refused by the vendor. */
+/** Anthropic refuses a cache mark on a tool that is not loaded yet. */
 function withCache(wire: JsonObject, tool: Tool): JsonObject {
   if (tool.cache && wire.defer_loading !== true) wire.cache_control = { type: "ephemeral", ...tool.cache };
   else delete wire.cache_control;
   return wire;
 }
 
-/** A free-form tool takes its text in one member; a grammar can only be described. */
+/** Declares a custom tool as a function with one text argument; a grammar can only be described. */
 function asFunction(tool: Tool, path: PathOf, call: Call): Tool {
   const grammar = findGrammar(tool.value);
   if (grammar) call.reportLoss("downgraded", path("format"), "the grammar is described, not enforced");
@@ -101,7 +105,7 @@ function asFunction(tool: Tool, path: PathOf, call: Call): Tool {
   };
 }
 
-/** The grammar, in the nested spelling of chat-completions or the flat one of responses. */
+/** Finds the grammar, in the nested or the flat form of OpenAI. */
 function findGrammar(value: Json | undefined): { syntax: string; definition: string } | undefined {
   if (!isObject(value)) return undefined;
   if (typeof value.definition === "string")
@@ -112,7 +116,7 @@ function findGrammar(value: Json | undefined): { syntax: string; definition: str
   return findGrammar(value.custom ?? value.format ?? value.grammar);
 }
 
-/** Hands out the few places for strict schemas. */
+/** Limits the number and size of strict schemas. */
 class StrictBudget {
   readonly #facts: ModelFacts;
   #tools = 0;
@@ -123,7 +127,7 @@ class StrictBudget {
     this.#facts = facts;
   }
 
-  /** The schema in the form that can be enforced; nothing when this one cannot be. */
+  /** Returns the schema in the form that Anthropic enforces; `undefined` if it exceeds the limits. */
   admit(schema: JsonObject, path: PathOf, call: Call): JsonObject | undefined {
     const clean = sanitiseSchema(schema);
     const fits =
@@ -170,17 +174,24 @@ function choose(
   }
   const named = toolChoice?.type === "tool" ? tools.find(({ name }) => name === toolChoice.name) : undefined;
   if (toolChoice?.type === "tool" && !named)
-    throw invalidRequest(`tool_choice: the tool ${toolChoice.name} is not declared in tools.`, "tool_choice");
+    throw invalidRequest(
+      `tool_choice: the request declares no tool named '${toolChoice.name}'.`,
+      "tool_choice",
+    );
   if (facts.forcedTools && call.target?.provider.traits?.forcedToolChoice !== false) {
     const choice =
       toolChoice?.type === "tool" ? { type: "tool", name: names.send(toolChoice.name) } : { type: "any" };
     return { tools: wires, choice: { ...choice, ...single } };
   }
-  call.reportLoss("downgraded", "tool_choice", "asked for in the system prompt: the model cannot be forced");
-  return { tools: named ? [named.wire] : wires, choice: { type: "auto", ...single }, sentence: MUST_CALL };
+  call.reportLoss(
+    "downgraded",
+    "tool_choice",
+    "requested in the system prompt; the model cannot be forced to call a tool",
+  );
+  return { tools: named ? [named.wire] : wires, choice: { type: "auto", ...single }, instruction: MUST_CALL };
 }
 
-/** Whether the client insists on a call. */
+/** Whether the client forces a tool call. */
 export function isForced({ toolChoice }: ChatRequest): boolean {
   switch (toolChoice?.type) {
     case "required":

@@ -1,4 +1,4 @@
-/** What the native lane sees of Messages bytes it passes on: usage, the ending, an error. */
+/** Observes answers in the native lane: usage, stop reason, errors. */
 import { mergeUsage, NO_USAGE } from "../../../core/events.ts";
 import type { Frame, StreamSummary, StreamObserver } from "../../../core/format.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
@@ -8,8 +8,8 @@ import { decodeUsage } from "../usage.ts";
 import { decodeErrorBody } from "../../shared/upstream-error.ts";
 
 /**
- * A Messages answer is whole only with `message_stop`: a stop reason without it means that the connection broke before
- * the last event, and the client's SDK treats it as broken too.
+ * An answer is complete only with `message_stop`: a stop reason without it means that the connection broke before the last
+ * event, and the SDK of the client fails too.
  */
 export const watch: StreamObserver = {
   marks: [
@@ -36,13 +36,13 @@ export const watch: StreamObserver = {
       seen.error = decodeErrorBody(body);
       return;
     }
-    noteUsage(body.usage, seen, true);
+    readUsage(body.usage, seen, true);
     if (typeof body.stop_reason === "string") seen.finish = decodeStopReason(body);
     seen.terminated = seen.complete = body.type === "message";
   },
 };
 
-/** An error under either name: the event's, the data's type, or an `error` object in an otherwise typeless record. */
+/** Whether a frame is an error: by the name of the event, by `type`, or by `error` in data without a type. */
 export function isErrorFrame(frame: Frame, data: Json | undefined): boolean {
   if (frame.event === "error") return true;
   if (!isObject(data)) return false;
@@ -55,10 +55,10 @@ export function isErrorFrame(frame: Frame, data: Json | undefined): boolean {
 const READERS: ReadonlyMap<string, (data: JsonObject, seen: StreamSummary) => void> = new Map(
   Object.entries<(data: JsonObject, seen: StreamSummary) => void>({
     message_start(data, seen) {
-      if (isObject(data.message)) noteUsage(data.message.usage, seen, false);
+      if (isObject(data.message)) readUsage(data.message.usage, seen, false);
     },
     message_delta(data, seen) {
-      noteUsage(data.usage, seen, true);
+      readUsage(data.usage, seen, true);
       if (!isObject(data.delta) || typeof data.delta.stop_reason !== "string") return;
       seen.finish = decodeStopReason(data.delta);
       seen.finished = true;
@@ -69,6 +69,6 @@ const READERS: ReadonlyMap<string, (data: JsonObject, seen: StreamSummary) => vo
   }),
 );
 
-function noteUsage(usage: Json | undefined, seen: StreamSummary, isEnd: boolean): void {
+function readUsage(usage: Json | undefined, seen: StreamSummary, isEnd: boolean): void {
   if (isObject(usage)) seen.usage = mergeUsage(seen.usage ?? NO_USAGE, decodeUsage(usage, isEnd));
 }

@@ -1,36 +1,36 @@
 /**
- * What providers have sent and clients have not read yet. A fast provider fills half a megabyte between two reads; a
- * client that stops reading would keep all of it in memory. The answer is handed on in small pieces, and the bytes that
- * wait behind them are limited in sum.
+ * Limits the memory for bytes that providers have sent and clients have not read. One read from a fast provider gives up to
+ * half a megabyte, which stays in memory if the client stops reading. weir passes answers on in small pieces, and limits the
+ * sum of the bytes behind them over all clients.
  */
 import { GatewayError } from "../../core/error.ts";
 import type { Call } from "../../core/call.ts";
 import type { Clock, Watcher } from "./clock.ts";
 import type { ByteReader } from "../lanes/transport.ts";
 
-/** Most bytes that are handed on at once, so that this is the most that lies in the buffer of a client's socket. */
+/** Size of a piece in bytes: also the most that waits in the buffer of a client's socket. */
 const PIECE_BYTES = 64 * 1024;
 
-/** Most bytes that wait for all clients together. */
-const MOST_WAITING = 64 * 1024 * 1024;
+/** Limit of the bytes that wait, over all clients. */
+const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
-/** A client that has read something this recently is not cut off, whatever the sum. Milliseconds. */
+/** weir does not disconnect a client that has read something within this time. Milliseconds. */
 const IDLE_MS = 1_000;
 
 export class Backlog implements Watcher {
   readonly #clock: Clock;
   readonly #limit: number;
   #bytes = 0;
-  /** Bytes that wait, and since when; the reader whose client has been idle for longest comes first. */
+  /** The waiting bytes and the time of the last read; the reader whose client has been idle longest is first. */
   readonly #waiting = new Map<PacedReader, { bytes: number; since: number }>();
 
   /** @param limit bytes */
-  constructor(clock: Clock, limit = MOST_WAITING) {
+  constructor(clock: Clock, limit = MAX_WAITING_BYTES) {
     this.#clock = clock;
     this.#limit = limit;
   }
 
-  /** Notes that a client has taken a piece, and how many bytes are kept for it now. */
+  /** Records that a client has taken a piece. @param bytes how many bytes wait for it now */
   note(reader: PacedReader, bytes: number): void {
     this.#bytes += bytes - (this.#waiting.get(reader)?.bytes ?? 0);
     this.#waiting.delete(reader);
@@ -38,7 +38,7 @@ export class Backlog implements Watcher {
     if (this.#bytes > this.#limit) this.#clock.add(this);
   }
 
-  /** Cuts off idle clients, the longest idle first, until the others fit. */
+  /** Disconnects idle clients, the longest idle first, until the rest is within the limit. */
   tick(now: number): void {
     for (const [reader, { since }] of this.#waiting) {
       if (this.#bytes <= this.#limit) return this.#clock.remove(this);
@@ -48,13 +48,13 @@ export class Backlog implements Watcher {
   }
 }
 
-/** Hands on the bytes of an answer in pieces of at most 64 KB. */
+/** Reads an answer in pieces of at most 64 KB. */
 export class PacedReader implements ByteReader {
   readonly #source: ByteReader;
   readonly #call: Call;
   readonly #backlog: Backlog;
   #rest: Uint8Array | undefined;
-  /** Bytes of the piece that `#rest` is a part of; all of it is kept in memory. */
+  /** Size of the chunk that `#rest` is a view of: the whole chunk stays in memory. */
   #kept = 0;
 
   constructor(source: ByteReader, call: Call, backlog: Backlog) {
@@ -72,11 +72,14 @@ export class PacedReader implements ByteReader {
     return this.#source.cancel(reason);
   }
 
-  /** Gives up the answer of a client that does not read it. */
+  /** Disconnects a client that does not read its answer. */
   cutOff(): void {
     this.#drop();
     this.#call.cutOff?.(
-      new GatewayError("cancelled", "The client did not read its answer, and other answers need the memory."),
+      new GatewayError(
+        "cancelled",
+        "The client stopped reading its answer, and weir needed the memory for other answers.",
+      ),
     );
   }
 

@@ -1,17 +1,17 @@
 /**
- * One shared timer for all deadlines. A timer a call costs more than everything else on the hot path, so calls
- * register a watcher here and one tick a quarter of a second looks at all of them.
+ * One shared timer for all deadlines. A timer for each call would cost more than everything else on the hot path, so calls
+ * register a watcher here, and one timer calls all watchers four times a second.
  */
 import type { GatewayError } from "../../core/error.ts";
 
 export interface Watcher {
-  /** Looks at the time (monotonic milliseconds); must be quick and must not throw. */
+  /** Called at each tick; must be fast and must not throw. @param now monotonic milliseconds */
   tick(now: number): void;
-  /** The gateway ends: gives up what it watches. */
+  /** Called when the gateway stops: aborts what the watcher watches. */
   end?(reason: GatewayError): void;
 }
 
-/** Milliseconds. */
+/** Time between two ticks. Milliseconds. */
 export const TICK_MS = 250;
 
 export class Clock {
@@ -30,7 +30,7 @@ export class Clock {
     this.#timer = undefined;
   }
 
-  /** Ends every call that still runs. */
+  /** Aborts all calls that still run. */
   endAll(reason: GatewayError): void {
     for (const watcher of [...this.#watchers]) watcher.end?.(reason);
   }

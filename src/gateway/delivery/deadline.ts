@@ -1,4 +1,4 @@
-/** The deadlines of one call: the beginning of each attempt's answer, and the whole. */
+/** The deadlines of one call: for the first byte of each attempt, and for the whole call. */
 import type { Call } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { UpstreamTimeouts } from "../../core/provider.ts";
@@ -10,23 +10,24 @@ export class Deadline implements Watcher {
   readonly #call: Call;
   readonly #clock: Clock;
   readonly #timeouts: Timeouts;
-  readonly #ownMs: number | undefined;
-  /** The call has lasted for some seconds. */
+  /** The deadline that the client set. */
+  readonly #clientMs: number | undefined;
+  /** The call has lasted longer than `LONG_CALL_MS`. */
   isLong = false;
-  /** Called when it has; what only long calls need is not done for the others. */
+  /** Called once when the call becomes long, so that short calls do not pay for what only long ones need. */
   onLong?: () => void;
-  /** Called once when the answer has not begun after `holdMs`. */
+  /** Called once if the answer has not begun after `holdMs`. */
   onHold?: () => void;
 
   constructor(call: Call, clock: Clock, timeouts: Timeouts) {
     this.#call = call;
     this.#clock = clock;
     this.#timeouts = timeouts;
-    this.#ownMs = secondsIn(call.headers.get(DEADLINE));
+    this.#clientMs = millisecondsOf(call.headers.get(DEADLINE_HEADER));
     clock.add(this);
   }
 
-  /** The call is over. Kept a tick longer, the garbage of thousands of calls would outlive its generation. */
+  /** Call this at the end of the call. A later removal would let thousands of ended calls survive a garbage collection. */
   stop(): void {
     this.#clock.remove(this);
   }
@@ -38,12 +39,12 @@ export class Deadline implements Watcher {
 
   tick(now: number): void {
     const call = this.#call;
-    // The next tick comes later than this one is early.
-    const soon = now + TICK_MS / 2;
+    // Rounds to the nearest tick: a deadline is at most half a tick early or late.
+    const nearest = now + TICK_MS / 2;
     const limits = timeoutsOf(call, this.#timeouts);
-    const totalMs = Math.min(limits.totalMs, this.#ownMs ?? Infinity);
-    if (soon - call.startedAt > totalMs) return this.#giveUp(totalMs);
-    if (!this.isLong && now - call.startedAt > LONG_MS) {
+    const totalMs = Math.min(limits.totalMs, this.#clientMs ?? Infinity);
+    if (nearest - call.startedAt > totalMs) return this.end(timeout("The call took longer than", totalMs));
+    if (!this.isLong && now - call.startedAt > LONG_CALL_MS) {
       this.isLong = true;
       this.onLong?.();
     }
@@ -53,41 +54,39 @@ export class Deadline implements Watcher {
       this.onHold = undefined;
     }
     const running = call.attempts.at(-1);
-    if (running && !running.failure && soon - running.startedAt > limits.firstByteMs)
-      call.abortAttempt(tooLate("The provider did not begin to answer within", limits.firstByteMs));
-  }
-
-  #giveUp(totalMs: number): void {
-    this.end(tooLate("The call took longer than", totalMs));
+    if (running && !running.failure && nearest - running.startedAt > limits.firstByteMs)
+      call.abortAttempt(timeout("The provider did not begin to answer within", limits.firstByteMs));
   }
 }
 
-/** Milliseconds; far below what a connection may be idle. */
-const LONG_MS = 5_000;
+/** Milliseconds; far below the idle timeout of a client connection. */
+const LONG_CALL_MS = 5_000;
 
-/** Seconds a client gives the whole call. */
-const DEADLINE = "x-request-timeout";
-/** What the vendors' SDKs say of their own patience, in seconds: they leave then, so that nothing is begun after it. */
-const PATIENCE = "x-stainless-timeout";
+/** The client's deadline for the whole call, in seconds. */
+const DEADLINE_HEADER = "x-request-timeout";
+/** The timeout of the vendors' SDKs, in seconds: weir starts no attempt after it, because the client disconnects then. */
+const SDK_TIMEOUT_HEADER = "x-stainless-timeout";
 
-/** Milliseconds in which another attempt may still begin. */
+/** Milliseconds in which weir may still start another attempt. */
 export function remainingMs(call: Call, gateway: Gateway): number {
-  const limits = [DEADLINE, PATIENCE].map((name) => secondsIn(call.headers.get(name)) ?? Infinity);
+  const limits = [DEADLINE_HEADER, SDK_TIMEOUT_HEADER].map(
+    (name) => millisecondsOf(call.headers.get(name)) ?? Infinity,
+  );
   const totalMs = timeoutsOf(call, gateway.timeouts).totalMs;
   return Math.min(totalMs, ...limits) - (performance.now() - call.startedAt);
 }
 
-/** Those of the deployment that is asked, else the gateway's. */
+/** The timeouts of the call's deployment, else those of the gateway. */
 export function timeoutsOf(call: Call, timeouts: UpstreamTimeouts): UpstreamTimeouts {
   return call.target?.deployment.timeouts ?? timeouts;
 }
 
-/** Milliseconds; nothing when it is no positive number. */
-function secondsIn(text: string | null): number | undefined {
+/** Milliseconds; `undefined` if the text is not a positive number. */
+function millisecondsOf(text: string | null): number | undefined {
   const seconds = text === null ? Number.NaN : Number(text);
   return seconds > 0 && Number.isFinite(seconds) ? seconds * 1000 : undefined;
 }
 
-function tooLate(what: string, ms: number): GatewayError {
+function timeout(what: string, ms: number): GatewayError {
   return new GatewayError("timeout", `${what} ${Math.round(ms / 100) / 10} s.`, { code: "timeout" });
 }

@@ -1,7 +1,7 @@
 /**
- * Commit late, but not too late: the head of a stream waits for the first event, so that an early
- * failure keeps its status; after `holdMs` it goes out all the same, and signs of life follow until the answer begins.
- * From then on a failure can only be told in band.
+ * weir delays the response headers of a stream until the first event, so that an early failure can be returned as an HTTP
+ * status. After `holdMs` it sends them anyway, with heartbeats until the answer begins; from then on it reports a failure as
+ * an error event.
  */
 import { GatewayError } from "../../core/error.ts";
 import { isObject, parseJson } from "../../core/json.ts";
@@ -11,7 +11,7 @@ import type { Deadline } from "./deadline.ts";
 import type { Answer, Gateway, Incoming } from "../types.ts";
 import { answerHeaders, STREAM_HEADERS } from "./response-headers.ts";
 
-/** The answer if it begins in time; else a stream that waits for it. */
+/** The answer if it begins within `holdMs`, else a stream that waits for it. */
 export async function answerInTime(
   answer: Promise<Answer>,
   incoming: Incoming,
@@ -20,21 +20,21 @@ export async function answerInTime(
 ): Promise<Answer> {
   const { promise: held, resolve } = Promise.withResolvers<undefined>();
   deadline.onHold = () => resolve(undefined);
-  return (await Promise.race([answer, held])) ?? lateAnswer(answer, incoming, gateway);
+  return (await Promise.race([answer, held])) ?? heldAnswer(answer, incoming, gateway);
 }
 
-function lateAnswer(answer: Promise<Answer>, incoming: Incoming, gateway: Gateway): Answer {
+function heldAnswer(answer: Promise<Answer>, incoming: Incoming, gateway: Gateway): Answer {
   const { call, format } = incoming;
   const { settler, clock, timeouts } = gateway;
-  // Until the answer begins, the deadline of the first byte holds and not that of a gap.
+  // Until the answer begins, `firstByteMs` applies, not `gapMs`.
   const clocks = { clock, ...timeouts, gapMs: timeouts.totalMs };
   const body = answerStream(
-    new LateSource(answer, Buffer.from(format.client.heartbeat)),
+    new HeldSource(answer, Buffer.from(format.client.heartbeat)),
     call,
     format.client,
     clocks,
     {
-      // The inner stream has settled the call when it ended; what is left is the failure before it began.
+      // The inner stream settles the call when it ends; these cover failures before it begins.
       complete: () => settler.complete(call),
       failed: (error) => settler.failed(call, error, 200),
       cancelled: () => settler.cancelled(call),
@@ -43,9 +43,9 @@ function lateAnswer(answer: Promise<Answer>, incoming: Incoming, gateway: Gatewa
   return { status: 200, headers: { ...answerHeaders(call), ...STREAM_HEADERS }, body };
 }
 
-class LateSource implements ByteSource {
+class HeldSource implements ByteSource {
   readonly #answer: Promise<Answer>;
-  /** Goes out with the head: the client has waited long enough for a byte. */
+  /** The first heartbeat: weir sends it with the response headers. */
   #first: Uint8Array | undefined;
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
 
@@ -70,13 +70,15 @@ class LateSource implements ByteSource {
   }
 }
 
-/** @throws GatewayError when what came so late is no stream: its status can no longer be sent, its sentence can. */
+/** @throws GatewayError if the answer is not a stream: weir can still send its message, but no longer its status */
 function streamOf(answer: Answer): ReadableStream<Uint8Array> {
   if (answer.body instanceof ReadableStream) return answer.body;
   const text = typeof answer.body === "string" ? answer.body : new TextDecoder().decode(answer.body);
   const body = parseJson(text);
   const inner = isObject(body) && isObject(body["error"]) ? body["error"]["message"] : undefined;
   const sentence =
-    typeof inner === "string" ? inner : `The provider answered ${answer.status} and no stream.`;
+    typeof inner === "string"
+      ? inner
+      : `The provider answered with status ${answer.status} and without a stream.`;
   throw new GatewayError("upstream", sentence, { code: "upstream_invalid_answer" });
 }

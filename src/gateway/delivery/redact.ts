@@ -1,6 +1,6 @@
 /**
- * Keeps a provider's credential out of what clients and logs see. An upstream may repeat what it was sent: in an error, in a
- * header, in the answer itself.
+ * Masks the provider's credential in what clients and logs receive. A provider may repeat what weir sent: in an error, in a
+ * header, in the answer.
  */
 import type { Call } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
@@ -8,27 +8,27 @@ import type { ActiveProvider, Deployment, Target } from "../../core/provider.ts"
 
 const MASK = "***";
 
-/** Headers whose values are secrets, whoever set them. */
+/** Names of configured headers whose values are treated as secrets. */
 const SECRET_HEADER = /auth|key|token|secret|cookie|password/i;
 
-/** A shorter value is no secret, and would be found in innocent words. */
-const SHORTEST = 6;
+/** Shorter values are not masked: they would match ordinary words. UTF-16 units. */
+const MIN_LENGTH = 6;
 
-/** A successful answer is masked only where what stands there can hardly be anything else. UTF-16 units. */
-const SHORTEST_IN_ANSWERS = 12;
+/** The same for successful answers, where a match must hardly ever be something else. UTF-16 units. */
+const MIN_LENGTH_IN_ANSWERS = 12;
 
-/** What is configured where a server wants no key: `no-key-required`, `not-needed`. Answers may well say so. */
+/** Placeholder keys for servers that need none (`no-key-required`, `not-needed`): answers may contain these words. */
 const PLACEHOLDER = /no-?(?:api-?)?key|not-?(?:needed|required|used)/i;
 
-const known = new WeakMap<ActiveProvider, readonly string[]>();
+const secretsByProvider = new WeakMap<ActiveProvider, readonly string[]>();
 
 function secretsOf(provider: ActiveProvider): readonly string[] {
-  let secrets = known.get(provider);
-  if (!secrets) known.set(provider, (secrets = collectSecrets(provider, provider.deployments)));
+  let secrets = secretsByProvider.get(provider);
+  if (!secrets) secretsByProvider.set(provider, (secrets = collectSecrets(provider, provider.deployments)));
   return secrets;
 }
 
-/** The longest first, so that none is cut in two by another; each also as JSON and URLs write it. */
+/** The secrets in all their spellings (as JSON and URLs escape them), the longest first: a shorter one may be a part of it. */
 function collectSecrets(
   { headers = {} }: ActiveProvider,
   deployments: readonly Pick<Deployment, "credentials">[],
@@ -38,32 +38,32 @@ function collectSecrets(
   );
   const credentials = deployments.flatMap((deployment) => Object.values(deployment.credentials));
   const bare = [...credentials, ...listed].map((value) => value.replace(/^(Bearer|Basic) /i, ""));
-  const written = bare.flatMap((value) => [
+  const spellings = bare.flatMap((value) => [
     value,
     JSON.stringify(value).slice(1, -1),
     value.replaceAll("/", "\\/"),
     encodeURIComponent(value.toWellFormed()),
   ]);
-  return [...new Set(written)]
-    .filter((value) => value.length >= SHORTEST)
+  return [...new Set(spellings)]
+    .filter((value) => value.length >= MIN_LENGTH)
     .sort((a, b) => b.length - a.length);
 }
 
-const needles = new WeakMap<Deployment, readonly Buffer[]>();
+const needlesByDeployment = new WeakMap<Deployment, readonly Buffer[]>();
 
-/** What an answer of this target must not hold, as bytes. The upstream knows no other deployment's credential. */
+/** The byte strings to mask in answers of a target. Only its own: the provider knows no other deployment's credential. */
 function needlesOf({ provider, deployment }: Target): readonly Buffer[] {
-  let found = needles.get(deployment);
+  let found = needlesByDeployment.get(deployment);
   if (!found) {
     found = collectSecrets(provider, [deployment])
-      .filter((value) => value.length >= SHORTEST_IN_ANSWERS && !PLACEHOLDER.test(value))
+      .filter((value) => value.length >= MIN_LENGTH_IN_ANSWERS && !PLACEHOLDER.test(value))
       .map((value) => Buffer.from(value));
-    needles.set(deployment, found);
+    needlesByDeployment.set(deployment, found);
   }
   return found;
 }
 
-/** Header values of a target's answer with its credential masked. */
+/** Response headers of a target, with its credential masked. */
 export function headersWithoutCredential(
   headers: Record<string, string>,
   target: Target,
@@ -73,12 +73,12 @@ export function headersWithoutCredential(
   return masked;
 }
 
-/** A text of a target's answer with its credential masked. */
+/** Text from a target's answer, with its credential masked. */
 export function textWithoutCredential(text: string, target: Target): string {
   return needlesOf(target).reduce((left, needle) => left.replaceAll(needle.toString(), MASK), text);
 }
 
-/** A whole answer's bytes with the target's credential masked; the same bytes where it is not in them. */
+/** The bytes of a whole answer, with the target's credential masked; the same array if it does not occur. */
 export function bytesWithoutCredential(bytes: Uint8Array, target: Target): Uint8Array {
   return needlesOf(target).reduce(replaceIn, bytes);
 }
@@ -106,8 +106,8 @@ function asBuffer(bytes: Uint8Array): Buffer {
 }
 
 /**
- * Masks the target's credential in an answer that comes in chunks. A chunk that holds none passes as it is; only one that ends
- * in what may be the beginning of the credential gives those bytes with the next.
+ * Masks the target's credential in an answer that arrives in chunks. If a chunk ends with what may be the beginning of the
+ * credential, those bytes wait for the next chunk; other chunks pass unchanged.
  */
 export class CredentialMask {
   readonly #needles: readonly Buffer[];
@@ -126,16 +126,16 @@ export class CredentialMask {
     return held === 0 ? clean : clean.subarray(0, clean.length - held);
   }
 
-  /** What is still held when the answer ends. */
+  /** The bytes that still wait at the end of the answer. */
   end(): Uint8Array {
     const held = this.#held;
     this.#held = NOTHING;
     return held;
   }
 
-  /** How many of the last bytes may be the beginning of a credential. */
+  /** How many of the last bytes may be the beginning of the credential. */
   #beginningAtEnd(bytes: Uint8Array): number {
-    // Events end with a line, and no credential holds one.
+    // Events end with a line feed, and credentials contain none: a chunk of whole events never waits.
     if (bytes[bytes.length - 1] === LINE_FEED) return 0;
     let longest = 0;
     for (const needle of this.#needles) {
@@ -150,33 +150,33 @@ export class CredentialMask {
   }
 }
 
-/** Masks the credentials of all providers. */
+/** @returns a function that masks the credentials of all providers in a text */
 export function secretFilter(providers: readonly ActiveProvider[]): (text: string) => string {
   const secrets = [...new Set(providers.flatMap(secretsOf))];
   return (text) => secrets.reduce((left, secret) => left.replaceAll(secret, MASK), text);
 }
 
-/** The text with the provider's credentials masked. */
+/** The text, with the provider's credentials masked. */
 export function withoutSecrets(text: string, provider: ActiveProvider | undefined): string {
   if (!provider) return text;
   return secretsOf(provider).reduce((left, secret) => left.replaceAll(secret, MASK), text);
 }
 
-/** The bytes with the provider's credentials masked; the same bytes where there are none. */
+/** The bytes, with the provider's credentials masked; the same array if none occurs. */
 export function bytesWithoutSecrets(bytes: Uint8Array, provider: ActiveProvider): Uint8Array {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (!secretsOf(provider).some((secret) => buffer.includes(secret))) return bytes;
   return Buffer.from(withoutSecrets(buffer.toString("latin1"), provider), "latin1");
 }
 
-/** Whether everything from `at` on is what the needle begins with. */
+/** Whether the bytes from `at` to the end are the beginning of the needle. */
 function endsWithBeginning(bytes: Uint8Array, at: number, needle: Uint8Array): boolean {
   for (let offset = 0; at + offset < bytes.length; offset++)
     if (bytes[at + offset] !== needle[offset]) return false;
   return true;
 }
 
-/** What was thrown, as the client may read it. */
+/** What was thrown, as an error for the client: without credentials. */
 export function toClientError(thrown: unknown, call: Call): GatewayError {
   const error = GatewayError.from(thrown);
   error.message = withoutSecrets(error.message, call.target?.provider);

@@ -1,4 +1,4 @@
-/** Headers that tell the client what became of its request. */
+/** The `x-weir-*` response headers. */
 import type { Attempt, Call } from "../../core/call.ts";
 import { writeLosses } from "../../core/loss.ts";
 
@@ -8,7 +8,7 @@ export const STREAM_HEADERS = {
   "x-accel-buffering": "no",
 };
 
-/** `x-weir-*` headers of an answer, known before its first byte. */
+/** The headers of an answer, from what is known before its first byte. */
 export function answerHeaders(call: Call): Record<string, string> {
   const { target, attempts, skipped } = call;
   return {
@@ -36,7 +36,7 @@ export function writeTried(attempts: readonly Attempt[]): string {
     .join(", ");
 }
 
-/** Header values hold visible ASCII only; a model name may hold anything. */
+/** Header values must be visible ASCII; model names may contain any character. */
 function printable(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, "?");
 }

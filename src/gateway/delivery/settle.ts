@@ -1,4 +1,4 @@
-/** How a call ends, exactly once, whatever became of it: status, outcome, log, hooks. */
+/** Ends a call exactly once: sets status and outcome, then runs the log and the `done` hooks. */
 import type { Call, Outcome } from "../../core/call.ts";
 import type { GatewayError } from "../../core/error.ts";
 import { limitText } from "../../core/limit-text.ts";
@@ -6,14 +6,14 @@ import { describeThrown } from "../../core/error-text.ts";
 import type { Hooks } from "../../core/plugin.ts";
 import { withoutSecrets } from "./redact.ts";
 
-/** What is told of every call at its end: the log line, and each plugin's `done`. */
+/** Called at the end of every call: the log, and the `done` hook of each plugin. */
 export type CallObserver = (call: Call) => void | Promise<void>;
 
 export class Settler {
   readonly #observers: readonly CallObserver[];
   readonly #onFault: (fault: unknown) => void;
 
-  /** @param onFault hears of an observer that threw; a call never fails because of one. */
+  /** @param onFault called when an observer throws or rejects; the call does not fail */
   constructor(observers: readonly CallObserver[], onFault: (fault: unknown) => void) {
     this.#observers = observers;
     this.#onFault = onFault;
@@ -28,7 +28,7 @@ export class Settler {
     this.#settle(call, "cancelled");
   }
 
-  /** @param status what the client was answered; 200 when the head had already gone out. */
+  /** @param status the status that the client received; omitted when the response headers were already sent */
   failed(call: Call, error: GatewayError, status?: number): void {
     if (status !== undefined) call.status = status;
     call.error ??= describeError(error, call);
@@ -40,10 +40,10 @@ export class Settler {
     call.outcome = outcome;
     call.endedAt = performance.now();
     call.release?.();
-    for (const observe of this.#observers) this.#tell(observe, call);
+    for (const observe of this.#observers) this.#run(observe, call);
   }
 
-  #tell(observe: CallObserver, call: Call): void {
+  #run(observe: CallObserver, call: Call): void {
     try {
       const pending = observe(call);
       if (pending) pending.catch(this.#onFault);
@@ -53,23 +53,23 @@ export class Settler {
   }
 }
 
-/** The `done` hooks of the plugins, in their order. */
+/** The `done` hooks of the plugins, in order. */
 export function doneHooks(hooks: readonly Hooks[]): CallObserver[] {
   return hooks.flatMap((hook) => (hook.done ? [(call: Call) => hook.done!(call)] : []));
 }
 
-/** Longest sentence and longest stack in the log, in bytes: clients and providers choose parts of them. */
+/** Limits of message and stack in the log, in bytes: clients and providers choose parts of them. */
 const MESSAGE_BYTES = 1024;
 const CAUSE_BYTES = 4096;
 
-/** The error as the log has it: with what lies beneath it, and without any credential. */
+/** The error for the log: with its cause, and without credentials. */
 function describeError(error: GatewayError, call: Call): NonNullable<Call["error"]> {
   const { kind, code, cause } = error;
-  const hidden = (text: string) => withoutSecrets(text, call.target?.provider);
+  const masked = (text: string) => withoutSecrets(text, call.target?.provider);
   return {
     kind,
     code,
-    message: limitText(hidden(error.message), MESSAGE_BYTES),
-    cause: cause === undefined ? undefined : limitText(hidden(describeThrown(cause)), CAUSE_BYTES),
+    message: limitText(masked(error.message), MESSAGE_BYTES),
+    cause: cause === undefined ? undefined : limitText(masked(describeThrown(cause)), CAUSE_BYTES),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * The body of a streamed answer. The server pulls one piece at a time when the client's socket takes more; a stream that
- * pushed would hold in memory everything a slow client does not read.
+ * The body of a streamed answer. The server pulls one piece whenever the client's socket accepts more: a pushing stream would
+ * keep in memory everything that a slow client has not read.
  */
 import type { Call } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
@@ -11,41 +11,41 @@ import { toClientError } from "./redact.ts";
 
 /** Where the bytes come from. */
 export interface ByteSource {
-  /** The next piece; `undefined` at a proper end. Throws when the answer breaks. */
+  /** The next piece; `undefined` at the regular end. @throws when the answer breaks */
   next(): Promise<Uint8Array | undefined>;
-  /** The failure that the provider reported in what was passed on; known when `next` gives the end. */
+  /** The provider's error event, if it was passed on; known when `next` returns `undefined`. */
   readonly error?: GatewayError | undefined;
-  /** Bytes that must stand before an error event, when a piece was cut off in mid-event; no sign of life fits there. */
+  /** Text that must precede an error event, if the last piece ended inside an event; weir sends no heartbeat there. */
   beforeError?(): string;
-  /** Nobody wants the rest. */
+  /** Cancels the source. */
   stop(reason: unknown): void;
 }
 
 export interface StreamClocks {
   clock: Clock;
-  /** Silence towards the client after which a heartbeat is sent. Milliseconds. */
+  /** Time without bytes for the client after which weir sends a heartbeat. Milliseconds. */
   heartbeatMs: number;
-  /** Silence of the upstream after which the call is given up. Milliseconds. */
+  /** Idle timeout of the provider: after it, weir aborts the call. Milliseconds. */
   gapMs: number;
-  /** How long a client may leave unread what it was sent, before it is cut off. Milliseconds. */
+  /** Time a client may take to read a piece; after it, weir disconnects the client. Milliseconds. */
   readMs: number;
 }
 
 export interface StreamEnding {
-  /** The answer is whole and was handed over. */
+  /** The answer is complete and was sent. */
   complete(): void;
   failed(error: GatewayError): void;
-  /** The client left. */
+  /** The client disconnected. */
   cancelled(): void;
 }
 
 const encoder = new TextEncoder();
-/** An event stream's way of saying nothing. */
+/** An SSE comment. */
 const COMMENT = encoder.encode(":\n\n");
 
 /**
- * Writes a source out in the client's dialect. A failure becomes an error event of that dialect, and the connection is
- * closed behind it without ending the body: some clients ignore the event and would take a clean end for a whole answer.
+ * Streams a source to the client. A failure becomes an error event of the client's format, after which weir closes the
+ * connection without ending the body: some clients ignore the event, and would take a regular end for a complete answer.
  */
 export function answerStream(
   source: ByteSource,
@@ -57,12 +57,12 @@ export function answerStream(
   const heartbeat = encoder.encode(codec.heartbeat);
   let controller: ReadableStreamDefaultController<Uint8Array>;
   let waiting = false;
-  let heardAt = performance.now();
-  let sentAt = heardAt;
-  let over = false;
-  /** The answer has failed, and its socket has taken what the client was sent of it. */
+  let receivedAt = performance.now();
+  let sentAt = receivedAt;
+  let isSettled = false;
+  /** The answer has failed, and the socket has accepted everything that weir sent of it. */
   let isFlushed = false;
-  /** Sends a comment behind the error event: the server asks for more only when its socket has taken all before. */
+  /** Sends a comment after the error event: the server pulls again only when its socket has accepted all before it. */
   let probe: (() => void) | undefined;
   let isProbed = false;
   /** The connection is being closed. */
@@ -73,8 +73,8 @@ export function answerStream(
       if (isClosing) return;
       if (isFlushed) return close();
       if (probe) return probe();
-      if (!waiting) return now - sentAt > clocks.readMs ? cutOff(unread(clocks.readMs)) : undefined;
-      if (now - heardAt > clocks.gapMs) fail(silence(clocks.gapMs));
+      if (!waiting) return now - sentAt > clocks.readMs ? cutOff(readTimeout(clocks.readMs)) : undefined;
+      if (now - receivedAt > clocks.gapMs) fail(idleTimeout(clocks.gapMs));
       else if (now - sentAt > clocks.heartbeatMs && !call.outcome && !source.beforeError?.()) {
         sentAt = now;
         controller.enqueue(heartbeat);
@@ -83,8 +83,8 @@ export function answerStream(
   };
 
   const end = (settle: () => void) => {
-    if (over) return;
-    over = true;
+    if (isSettled) return;
+    isSettled = true;
     settle();
   };
 
@@ -92,12 +92,11 @@ export function answerStream(
     isClosing = true;
     clocks.clock.remove(watcher);
     if (call.disconnect) call.disconnect();
-    else controller.error(new Error("The answer is not whole."));
+    else controller.error(new Error("The answer is incomplete."));
   };
 
   /**
-   * Waits until the error event has left. A piece that the server was given may lie in its buffer, and would be lost when
-   * the connection is closed.
+   * Waits until the error event has been sent. Bytes in the server's buffer would be lost when weir closes the connection.
    */
   const flush = (): Promise<void> => {
     isFlushed = isProbed;
@@ -124,7 +123,7 @@ export function answerStream(
     call.abort(error);
   };
 
-  /** No error event: it would lie unread behind all the rest. */
+  /** Sends no error event: the client would not read it. */
   const cutOff = (error: GatewayError) => {
     end(() => ending.failed(error));
     call.abort(error);
@@ -133,10 +132,10 @@ export function answerStream(
   };
   call.cutOff ??= cutOff;
 
-  const pass = (piece: Uint8Array | undefined) => {
+  const onPiece = (piece: Uint8Array | undefined) => {
     waiting = false;
-    if (over) return;
-    heardAt = sentAt = performance.now();
+    if (isSettled) return;
+    receivedAt = sentAt = performance.now();
     if (piece) return controller.enqueue(piece);
     const { error } = source;
     if (error) {
@@ -148,9 +147,9 @@ export function answerStream(
     controller.close();
   };
 
-  const stumble = (thrown: unknown) => {
+  const onError = (thrown: unknown) => {
     waiting = false;
-    if (!over) fail(thrown);
+    if (!isSettled) fail(thrown);
   };
 
   return new ReadableStream<Uint8Array>(
@@ -160,10 +159,10 @@ export function answerStream(
         clocks.clock.add(watcher);
       },
       pull() {
-        // The stream stays open: only then is the end of its connection not a clean one.
-        if (over) return flush();
+        // The stream stays open, so that closing the connection is not a regular end of the body.
+        if (isSettled) return flush();
         waiting = true;
-        return source.next().then(pass, stumble);
+        return source.next().then(onPiece, onError);
       },
       cancel(reason) {
         waiting = false;
@@ -177,20 +176,23 @@ export function answerStream(
   );
 }
 
-/** What stops everything that was still being done for a client that is gone. */
+/** The reason with which a call is aborted when its client disconnects. */
 export function clientLeft(): GatewayError {
-  return new GatewayError("cancelled", "The client left before the answer was complete.");
+  return new GatewayError("cancelled", "The client disconnected before the answer was complete.");
 }
 
-function unread(readMs: number): GatewayError {
+function readTimeout(readMs: number): GatewayError {
   const waited = Math.round(readMs / 1000);
-  return new GatewayError("cancelled", `The client did not read its answer for ${waited} s and was cut off.`);
+  return new GatewayError(
+    "cancelled",
+    `The client did not read its answer for ${waited} s; weir disconnected it.`,
+  );
 }
 
-function silence(gapMs: number): GatewayError {
+function idleTimeout(gapMs: number): GatewayError {
   return new GatewayError(
     "timeout",
-    `The provider sent nothing for ${Math.round(gapMs / 1000)} s in mid-answer.`,
+    `The provider sent nothing for ${Math.round(gapMs / 1000)} s during its answer.`,
     {
       code: "timeout",
     },

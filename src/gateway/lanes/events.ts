@@ -1,4 +1,4 @@
-/** What the gateway does to every event of a translated or generated answer, on its way from decoder to encoder. */
+/** The steps between decoder and encoder of a translated or generated answer: metering, observers, `answer` hooks. */
 import type { Call } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { ChatEvent } from "../../core/events.ts";
@@ -8,27 +8,27 @@ import { mergeUsage, NO_USAGE, usageState } from "../../core/events.ts";
 import type { Hooks } from "../../core/plugin.ts";
 
 /**
- * Books usage and the reason on the call as the events pass, and holds the promise every encoder relies on: what does
- * not end with `message-end` throws. A provider that counts no tokens is estimated for: the client gets the estimate,
- * the call keeps it apart from what was counted.
- * @param see looks at each event too
+ * Records usage and finish reason on the call as the events pass. If the provider counts no tokens, the client receives an
+ * estimate, which the call keeps apart from counted tokens.
+ * @param onEvent called with each event
+ * @throws GatewayError if the events end without `message-end`: every encoder relies on that
  */
 export async function* meter(
   events: AsyncIterable<ChatEvent>,
   call: Call,
   hooks: readonly Hooks[],
-  see?: (event: ChatEvent) => void,
+  onEvent?: (event: ChatEvent) => void,
 ): AsyncGenerator<ChatEvent> {
   const observers = hooks.filter((hook) => hook.observe);
-  const said = new TextEstimate();
+  const estimate = new TextEstimate();
   let ended = false;
   for await (const given of events) {
     let event = given;
     call.firstByteAt ??= performance.now();
-    see?.(event);
+    onEvent?.(event);
     switch (event.type) {
       case "block-delta":
-        said.add(event.delta);
+        estimate.add(event.delta);
         break;
       case "message-start":
         if (event.usage) call.usage = event.usage;
@@ -38,7 +38,7 @@ export async function* meter(
         break;
       case "message-end":
         call.usage = event.usage;
-        if (usageState(event.usage) === "absent") event = { ...event, usage: estimateUsage(call, said) };
+        if (usageState(event.usage) === "absent") event = { ...event, usage: estimateUsage(call, estimate) };
         call.finish = event.reason.raw ?? event.reason.kind;
         ended = true;
         break;
@@ -47,24 +47,26 @@ export async function* meter(
     yield event;
   }
   if (ended) return;
-  // Whoever gives the events may well stop giving them because it was told to.
+  // A source may end its events because the call was aborted.
   if (call.stop.reason) throw call.stop.reason;
-  throw new GatewayError("upstream", "The answer broke off before its end.", { code: "stream_incomplete" });
+  throw new GatewayError("upstream", "The provider's answer ended before it was complete.", {
+    code: "stream_incomplete",
+  });
 }
 
-function estimateUsage(call: Call, said: TextEstimate): Usage {
+function estimateUsage(call: Call, text: TextEstimate): Usage {
   const { request } = call;
-  call.estimated = { input: request ? estimateTokens(request) : 0, output: said.tokens };
+  call.estimated = { input: request ? estimateTokens(request) : 0, output: text.tokens };
   return { ...NO_USAGE, ...call.estimated };
 }
 
-/** The events, each looked at in passing. */
+/** Passes the events on, and calls `onEvent` with each. */
 export async function* tapEvents(
   events: AsyncIterable<ChatEvent>,
-  see: (event: ChatEvent) => void,
+  onEvent: (event: ChatEvent) => void,
 ): AsyncGenerator<ChatEvent> {
   for await (const event of events) {
-    see(event);
+    onEvent(event);
     yield event;
   }
 }
@@ -78,24 +80,24 @@ export function answerHooks(
   return hooks.reduce((piped, hook) => (hook.answer ? hook.answer(piped, call) : piped), events);
 }
 
-/** A list as a stream: a JSON answer is the same events arrived all at once. */
+/** The events of a JSON answer as a stream. */
 export async function* fromList(events: Iterable<ChatEvent>): AsyncGenerator<ChatEvent> {
   for (const event of events) yield event;
 }
 
-/** Most that is gathered of one answer: characters of its text, and some for each event. */
-const MAX_GATHERED = 32 * 1024 * 1024;
+/** Limit of an answer that weir collects into one JSON body: characters of its text, plus a fixed number for each event. */
+const MAX_COLLECTED = 32 * 1024 * 1024;
 const EVENT_COST = 64;
 
-/** @throws GatewayError `upstream` for an answer that does not end. */
+/** Collects the events of an answer. @throws GatewayError `upstream` if the answer is too long */
 export async function toList(events: AsyncIterable<ChatEvent>): Promise<ChatEvent[]> {
   const list: ChatEvent[] = [];
   let size = 0;
   for await (const event of events) {
     list.push(event);
     size += EVENT_COST + (event.type === "block-delta" ? event.delta.length : 0);
-    if (size > MAX_GATHERED)
-      throw new GatewayError("upstream", `The provider's answer is longer than ${MAX_GATHERED} bytes.`, {
+    if (size > MAX_COLLECTED)
+      throw new GatewayError("upstream", `The provider's answer is longer than ${MAX_COLLECTED} bytes.`, {
         code: "upstream_too_large",
       });
   }

@@ -1,10 +1,10 @@
-/** Header allow-lists, both ways: what is not listed does not pass. */
+/** Header allow-lists for requests and answers: weir passes only listed headers. */
 import type { HeaderReader } from "../../core/format.ts";
 
 export type HeaderFilter = (headers: HeaderReader) => Record<string, string>;
 
-/** Never passed on, whatever a list says: credentials, cookies, hop-by-hop, framing, and who the client is. */
-const NEVER = new Set([
+/** Headers that no list can allow: credentials, cookies, hop-by-hop and framing headers, and the client's identity. */
+const FORBIDDEN = new Set([
   "authorization",
   "x-api-key",
   "api-key",
@@ -27,9 +27,9 @@ const NEVER = new Set([
   "server",
 ]);
 
-/** @param allowed lower-case names; one that ends in `*` allows all that begin with what is before it. */
+/** @param allowed lower-case names; `name-*` allows all names that begin with `name-` */
 export function headerFilter(allowed: readonly string[]): HeaderFilter {
-  const names = allowed.filter((name) => !name.endsWith("*") && !NEVER.has(name));
+  const names = allowed.filter((name) => !name.endsWith("*") && !FORBIDDEN.has(name));
   const prefixes = allowed.filter((name) => name.endsWith("*")).map((name) => name.slice(0, -1));
   return (headers) => {
     const passed: Record<string, string> = {};
@@ -48,7 +48,7 @@ function copyByPrefix(
   passed: Record<string, string>,
 ): void {
   headers.forEach((value, name) => {
-    if (NEVER.has(name) || name.startsWith("x-forwarded-")) return;
+    if (FORBIDDEN.has(name) || name.startsWith("x-forwarded-")) return;
     if (prefixes.some((prefix) => name.startsWith(prefix))) passed[name] = value;
   });
 }

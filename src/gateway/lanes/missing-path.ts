@@ -1,25 +1,28 @@
-/** Hosts that do not have the path of a format their provider declares. */
+/** Recognises answers of hosts that lack the path of a format, although their provider declares it. */
 import type { Call } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
 import { PassedRefusal } from "./passed-error.ts";
 
-/** What a 404 is about that names one of these: the path was found, what the request names was not. */
-const ABOUT_MODEL = /\b(?:models?|deployments?|engines?)\b|model_not_found/i;
+/** Words of a 404 for an unknown model: the host has the path. */
+const MODEL_WORDS = /\b(?:models?|deployments?|engines?)\b|model_not_found/i;
 
-/** Whether an answer says that its host has no such path, and not that it has no such model. */
-export function saysNoPath(status: number | undefined, said: string, model: string): boolean {
+/**
+ * Whether an answer says that the host lacks the path, and not that it lacks the model.
+ * @param body text of the answer @param model name in the request; empty if it has none
+ */
+export function saysNoPath(status: number | undefined, body: string, model: string): boolean {
   if (status !== 404 && status !== 405) return false;
-  return !ABOUT_MODEL.test(said) && (model === "" || !wordPattern(model).test(said));
+  return !MODEL_WORDS.test(body) && (model === "" || !wordPattern(model).test(body));
 }
 
-/** A name as a word of its own: short ones stand inside of other words. */
+/** Matches the name as a whole word: short names occur inside other words. */
 function wordPattern(name: string): RegExp {
   return new RegExp(`(?<![\\w-])${RegExp.escape(name)}(?![\\w-])`);
 }
 
-/** The same of what an attempt threw. */
+/** The same for what an attempt threw. */
 export function isMissingPath(thrown: unknown, { upstreamStatus, target }: Call): boolean {
   if (!(thrown instanceof GatewayError)) return false;
-  const said = thrown instanceof PassedRefusal ? thrown.body : thrown.message;
-  return saysNoPath(upstreamStatus, said, target!.model);
+  const body = thrown instanceof PassedRefusal ? thrown.body : thrown.message;
+  return saysNoPath(upstreamStatus, body, target!.model);
 }

@@ -1,6 +1,6 @@
 /**
- * The body of a native call: the client's bytes with as few top-level members changed as possible. Key order, white
- * space and numbers stay as the client wrote them, because prompt caches, signatures and exact numbers depend on them.
+ * The body of a native call: the client's bytes, with as few top-level members changed as possible. Key order, white space
+ * and numbers stay as the client wrote them, because prompt caches, signatures and exact numbers depend on them.
  */
 import type { UpstreamCodec } from "../../core/format.ts";
 import type { JsonObject } from "../../core/json.ts";
@@ -10,21 +10,21 @@ import { editMembers } from "../../stream/scan.ts";
 import type { Incoming } from "../types.ts";
 
 export interface NativeBody {
-  /** In order; the client's bytes are not copied. */
+  /** The body in pieces; the client's bytes are not copied. */
   pieces: Uint8Array[];
   /** Top-level members that differ from what the client sent. */
   changed: readonly string[];
-  /** weir asked for token counts in the client's place. */
+  /** weir asks for token counts, which the client did not ask for. */
   asksForUsage: boolean;
 }
 
-/** What of a call its native body is made from. */
+/** The parts of a request that its native body is made from. */
 export type NativeSource = Pick<Incoming, "call" | "bytes" | "body" | "spanOf">;
 
 /**
- * Changes the model name where the upstream knows it by another, renames members that it knows by another name, removes reasoning that was sealed for another vendor,
- * and applies the provider's `envelope` and `patch`.
- * @param askForUsage whether a stream is asked for its token counts when the client did not ask
+ * Replaces the model name by the provider's, removes reasoning that was sealed for another vendor, renames members that the
+ * provider knows by another name, and applies its `envelope` and `patch`.
+ * @param askForUsage whether weir asks for the token counts of a stream if the client did not
  */
 export function nativeBody(
   source: NativeSource,
@@ -49,15 +49,15 @@ export function nativeBody(
       edits.set(name, text);
   }
   for (const [from, to] of codec.renamedMembers?.(target) ?? []) rename(source, from, to, edits);
-  const asking = askForUsage && call.stream ? usageEdit(source, codec) : undefined;
-  // A patch that edits the same member knows the host better.
-  const asksForUsage = asking !== undefined && !edits.has(asking[0]);
-  if (asksForUsage) edits.set(...asking);
+  const usage = askForUsage && call.stream ? usageEdit(source, codec) : undefined;
+  // The provider's envelope or patch wins if it sets the same member.
+  const asksForUsage = usage !== undefined && !edits.has(usage[0]);
+  if (asksForUsage) edits.set(...usage);
   const pieces = edits.size === 0 ? [bytes] : editMembers(bytes, edits, source.spanOf);
   return { pieces, changed: [...edits.keys()], asksForUsage };
 }
 
-/** Whether some string of the body may be a sealed value: one search of the bytes. */
+/** Whether a string of the body may be a sealed value: one search over the bytes. */
 function holdsSealed(bytes: Uint8Array): boolean {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).indexOf(SEALED) >= 0;
 }
@@ -88,15 +88,16 @@ function usageEdit(
 ): [string, string] | undefined {
   if (!usageRequest) return undefined;
   const span = spanOf(usageRequest.member);
-  const given = span && parseJson(Buffer.from(bytes.subarray(span.start, span.end)).toString());
-  const asking = usageRequest.ask(given);
-  return asking === undefined ? undefined : [usageRequest.member, JSON.stringify(asking)];
+  const current = span && parseJson(Buffer.from(bytes.subarray(span.start, span.end)).toString());
+  const value = usageRequest.ask(current);
+  return value === undefined ? undefined : [usageRequest.member, JSON.stringify(value)];
 }
 
 /**
- * Runs an edit on a copy of the body and finds the top-level members it changed, at any depth: their new value as JSON
- * text, `undefined` for a removed one. Objects and lists are copied when the edit reads them, so that the body itself
- * stays as it was for the next attempt and members that are not read cost nothing.
+ * Runs an edit on a copy of the body.
+ * @returns the top-level members that it changed, at any depth: the new value as JSON text, `undefined` for a removed member.
+ * Objects and lists are copied when the edit first reads them: the body stays unchanged for the next attempt, and members
+ * that the edit does not read cost nothing.
  */
 export function editsOf(body: JsonObject, edit: (view: JsonObject) => void): Map<string, string | undefined> {
   const view: JsonObject = {};
@@ -122,7 +123,7 @@ export function editsOf(body: JsonObject, edit: (view: JsonObject) => void): Map
 
 const PLAIN = { enumerable: true, configurable: true, writable: true };
 
-/** A member that becomes a copy of `value` when it is first read. */
+/** A property that becomes a copy of `value` when it is first read. */
 function copyOnRead(name: string, value: object, copied: Map<string, string>): PropertyDescriptor {
   return {
     enumerable: true,

@@ -1,7 +1,7 @@
 /**
- * The native lane. The client's own bytes go to the upstream, with only single members exchanged (`native-body.ts`); the
- * upstream's bytes come back unchanged, read in passing by a tap. Nothing is re-serialised: key order and block order
- * are part of prompt caching and of signatures.
+ * The native lane. weir sends the client's bytes to the provider, with single members replaced (`native-body.ts`), and
+ * returns the provider's bytes unchanged; a tap reads them as they pass. weir re-serialises nothing: prompt caches and
+ * signatures depend on the order of keys and blocks.
  */
 import type { Call } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
@@ -15,7 +15,7 @@ import { exchangeAnswer } from "./translated.ts";
 import type { Answer, Gateway, Incoming } from "../types.ts";
 import type { NativeBody } from "./native-body.ts";
 import { nativeBody } from "./native-body.ts";
-import { Overtime } from "../delivery/overtime.ts";
+import { TerminatorTimeout } from "../delivery/terminator-timeout.ts";
 import { PacedReader } from "../delivery/backlog.ts";
 import { PassedRefusal } from "./passed-error.ts";
 import { bytesWithoutSecrets, CredentialMask, headersWithoutCredential } from "../delivery/redact.ts";
@@ -67,7 +67,7 @@ async function sendNative(
   if (!response.ok) throw await refusal(response, passed, codec, call);
   const type = response.headers.get("content-type") ?? "";
   const streams = type.includes("text/event-stream");
-  // A stream instead of JSON, or JSON instead of a stream: SDKs would find nothing in it and raise no error.
+  // A stream instead of JSON, or the reverse, is converted: SDKs would read an empty answer and raise no error.
   if (streams !== call.stream) return exchangeAnswer(response, codec, incoming, gateway);
   if (!streams) return jsonAnswer(response, passed, codec, call, gateway);
   const tap = new Tap(codec.watch, body.asksForUsage ? codec.usageRequest : undefined);
@@ -84,7 +84,7 @@ async function jsonAnswer(
   const bytes = await readAnswer(response, call);
   call.firstByteAt = performance.now();
   const body = parseJson(new TextDecoder().decode(bytes));
-  if (!isObject(body)) throw notAnAnswer(call);
+  if (!isObject(body)) throw invalidAnswer(call);
   const seen: StreamSummary = { terminated: false, complete: false };
   codec.watch.answer(body, seen);
   if (seen.error) throw asFailure(seen.error);
@@ -99,19 +99,19 @@ async function jsonAnswer(
 }
 
 /**
- * An error in an answer with status 200. Whatever kind it claims to be, the upstream is at fault; only a prompt that is too
- * long stays the client's, because another model may take it.
+ * An error in an answer with status 200. weir reports it as a failure of the provider, whatever kind it claims to be, except
+ * a prompt that is too long: a model with a larger context may accept that.
  */
 function asFailure(error: GatewayError): GatewayError {
   if (error.code === "context_length_exceeded") return error;
   return new GatewayError("upstream", error.message, { code: error.code });
 }
 
-/** 200 with HTML or anything else that is no answer of this format. */
-function notAnAnswer(call: Call): GatewayError {
+/** For a 200 with HTML or another body that is not an answer of the format. */
+function invalidAnswer(call: Call): GatewayError {
   return new GatewayError(
     "upstream",
-    `The provider ${call.target!.provider.name} answered with something that is not an answer; check its base URL.`,
+    `The provider ${call.target!.provider.name} returned a body that is not an answer of its format; check its base URL.`,
     { code: "upstream_invalid_answer" },
   );
 }
@@ -142,7 +142,7 @@ async function streamedAnswer(
   gateway: Gateway,
 ): Promise<Answer> {
   const { call, format } = incoming;
-  if (!response.body) throw notAnAnswer(call);
+  if (!response.body) throw invalidAnswer(call);
   const source = new RelaySource(response, tap, incoming, gateway);
   await source.waitForFirstEvent();
   call.status = response.status;
@@ -165,22 +165,22 @@ async function streamedAnswer(
   };
 }
 
-/** Most bytes that are held back for the first event of a stream. */
-const MAX_HEAD = 8 * 1024 * 1024;
+/** Limit of the bytes that wait for the first event of a stream. */
+const MAX_HELD_BYTES = 8 * 1024 * 1024;
 
-/** The upstream's bytes through the tap. */
+/** Reads the provider's bytes through the tap. */
 class RelaySource implements ByteSource {
   readonly #reader: ByteReader;
   readonly #tap: Tap;
   readonly #call: Call;
   readonly #mask: CredentialMask;
-  readonly #overtime: Overtime;
-  /** Several choices may come one after the other: that the first has its finish reason does not end such an answer. */
+  readonly #terminatorTimeout: TerminatorTimeout;
+  /** A stream with several choices may send them one after the other, so one finish reason does not complete it. */
   readonly #hasOneChoice: boolean;
   #held: Uint8Array[] = [];
   #ended = false;
-  /** The provider finished its answer, and neither ended it nor said anything more. */
-  #isOverdue = false;
+  /** The finish reason came, and then no terminator within the timeout. */
+  #hasTimedOut = false;
 
   constructor(response: UpstreamResponse, tap: Tap, incoming: Incoming, gateway: Gateway) {
     this.#reader = new PacedReader(response.body!.getReader(), incoming.call, gateway.backlog);
@@ -188,15 +188,15 @@ class RelaySource implements ByteSource {
     this.#call = incoming.call;
     this.#mask = new CredentialMask(incoming.call.target!);
     this.#hasOneChoice = incoming.spanOf("n") === undefined;
-    this.#overtime = new Overtime(gateway.clock, () => {
-      this.#isOverdue = true;
+    this.#terminatorTimeout = new TerminatorTimeout(gateway.clock, () => {
+      this.#hasTimedOut = true;
       void this.#reader.cancel().catch(() => {});
     });
   }
 
   /**
-   * Reads until the first real event, so that a failure before it keeps its status.
-   * @throws GatewayError when the first event is an error or none comes.
+   * Reads until the first event of the answer, so that an earlier failure can be returned as an HTTP status.
+   * @throws GatewayError if the first event is an error, or no event comes
    */
   async waitForFirstEvent(): Promise<void> {
     let held = 0;
@@ -205,7 +205,7 @@ class RelaySource implements ByteSource {
       if (!piece) break;
       this.#held.push(piece);
       held += piece.length;
-      if (held > MAX_HEAD) throw this.#tooLong();
+      if (held > MAX_HELD_BYTES) throw this.#tooLong();
     }
     const { seen } = this.#tap;
     if (this.#tap.failedFirst && seen.error) {
@@ -218,7 +218,7 @@ class RelaySource implements ByteSource {
   #tooLong(): GatewayError {
     const error = new GatewayError(
       "upstream",
-      "The provider's stream begins with an event that does not end.",
+      `The first event of the provider's stream is longer than ${MAX_HELD_BYTES} bytes.`,
       {
         code: "upstream_too_large",
       },
@@ -232,7 +232,7 @@ class RelaySource implements ByteSource {
     return held ? Promise.resolve(held) : this.#pull();
   }
 
-  /** The upstream's own error event, which has passed as it was; the call is a failure all the same. */
+  /** The provider's error event, which weir has passed on; the call counts as failed. */
   get error(): GatewayError | undefined {
     return this.#tap.seen.error;
   }
@@ -242,16 +242,16 @@ class RelaySource implements ByteSource {
   }
 
   stop(reason: unknown): void {
-    this.#overtime.stop();
+    this.#terminatorTimeout.stop();
     recordUsage(this.#tap.seen, this.#call);
     this.#reader.cancel(reason).catch(() => {});
   }
 
-  /** Not an async function: for each chunk of a stream every promise in between is paid again. */
+  /** Not an async function: it would cost additional promises for each chunk of a stream. */
   #pull(): Promise<Uint8Array | undefined> {
     if (this.#ended) return Promise.resolve(undefined);
     const { seen } = this.#tap;
-    if (seen.terminated || seen.error) return Promise.resolve(this.#leave());
+    if (seen.terminated || seen.error) return Promise.resolve(this.#endAtTerminator());
     return this.#reader.read().then(this.#onRead, this.#onBreak);
   }
 
@@ -260,52 +260,52 @@ class RelaySource implements ByteSource {
     const clean = this.#mask.push(value);
     const piece = clean.length === 0 ? undefined : this.#tap.push(clean);
     const { seen } = this.#tap;
-    if (seen.finished && !seen.terminated && this.#hasOneChoice) this.#overtime.start();
-    else this.#overtime.stop();
-    return piece ? this.#harmless(piece) : this.#pull();
+    if (seen.finished && !seen.terminated && this.#hasOneChoice) this.#terminatorTimeout.start();
+    else this.#terminatorTimeout.stop();
+    return piece ? this.#masked(piece) : this.#pull();
   };
 
   readonly #onBreak = (cause: unknown) => {
     if (this.#call.stop.reason) throw this.#call.stop.reason;
-    // What breaks behind the terminator takes nothing away from the answer.
-    if (this.#isOver()) return this.#finish();
-    throw broken(cause);
+    // The answer is complete at its terminator: a connection that breaks after it is no failure.
+    if (this.#isComplete()) return this.#finish();
+    throw incomplete(cause);
   };
 
-  /** An upstream that repeats the credential in its error event does not hand it to the client. */
-  #harmless(piece: Uint8Array): Uint8Array {
+  /** Masks credentials in the provider's error event. */
+  #masked(piece: Uint8Array): Uint8Array {
     const { error } = this.#tap.seen;
     return error ? bytesWithoutSecrets(piece, this.#call.target!.provider) : piece;
   }
 
-  /** The answer ends for the client here; the rest of the body is read so that the connection can be reused. */
-  #leave(): undefined {
+  /** Ends the client's answer, and reads the rest of the body so that the connection can be reused. */
+  #endAtTerminator(): undefined {
     this.#ended = true;
-    this.#overtime.stop();
+    this.#terminatorTimeout.stop();
     recordUsage(this.#tap.seen, this.#call);
     void drainInBackground(this.#reader);
   }
 
-  /** The end of the upstream's body: proper, or an answer that broke off. */
+  /** Handles the end of the provider's body. @throws GatewayError if the answer is incomplete */
   #finish(): Uint8Array | undefined {
     if (this.#ended) return undefined;
     this.#ended = true;
-    this.#overtime.stop();
+    this.#terminatorTimeout.stop();
     const { seen } = this.#tap;
     const held = this.#mask.end();
     if (held.length > 0) this.#tap.push(held);
     const rest = this.#tap.rest();
     recordUsage(seen, this.#call);
-    // Part of an event would swallow the terminator that is put behind it.
-    if (this.#isOverdue && !seen.terminated) return terminatorOf(this.#tap.watch);
-    if (!this.#isOver() && !this.#call.target?.provider.traits?.eofIsStop) throw broken();
-    return rest && this.#harmless(rest);
+    // Without the rest: the terminator would become part of an unfinished event.
+    if (this.#hasTimedOut && !seen.terminated) return terminatorOf(this.#tap.watch);
+    if (!this.#isComplete() && !this.#call.target?.provider.traits?.eofIsStop) throw incomplete();
+    return rest && this.#masked(rest);
   }
 
-  /** Nothing more is needed: the answer is whole, or the upstream's own error event has passed. */
-  #isOver(): boolean {
+  /** The answer is complete, or the provider's error event has passed. */
+  #isComplete(): boolean {
     const { seen } = this.#tap;
-    return this.#isOverdue || seen.terminated || seen.complete || seen.error !== undefined;
+    return this.#hasTimedOut || seen.terminated || seen.complete || seen.error !== undefined;
   }
 }
 
@@ -318,7 +318,7 @@ function recordUsage(seen: StreamSummary, call: Call): void {
   if (seen.finish) call.finish = seen.finish.raw ?? seen.finish.kind;
 }
 
-function broken(cause?: unknown): GatewayError {
+function incomplete(cause?: unknown): GatewayError {
   return new GatewayError("upstream", "The provider's stream ended before the answer was complete.", {
     code: "stream_incomplete",
     cause,

@@ -1,12 +1,12 @@
-/** An upstream's refusal that may go to the client as it is: clients match on its wording. */
+/** A provider's error that weir passes to the client unchanged, because clients match on its wording. */
 import { GatewayError } from "../../core/error.ts";
 
 export class PassedRefusal extends GatewayError {
-  /** The upstream's own status. */
+  /** The provider's status. */
   readonly passedStatus: number;
-  /** Those of its headers that may reach the client. */
+  /** The provider's headers that may reach the client. */
   readonly passedHeaders: Record<string, string>;
-  /** A JSON object as text. */
+  /** The provider's body: a JSON object as text. */
   readonly body: string;
 
   constructor(error: GatewayError, status: number, headers: Record<string, string>, body: string) {

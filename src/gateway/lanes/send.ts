@@ -1,4 +1,4 @@
-/** One request to an upstream: URL, headers, signal, and what a failure to send means. */
+/** Sends one request to a provider, and reads JSON answers and errors within their size limits. */
 import { createHash } from "node:crypto";
 import type { Call } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
@@ -17,14 +17,14 @@ export interface Outgoing {
   headers: Record<string, string>;
 }
 
-/** Most bytes of a failed answer that are read. */
+/** Limit of an error body; weir does not read the rest. */
 const MAX_ERROR_BYTES = 64 * 1024;
-/** Most bytes of a JSON answer. */
+/** Limit of a JSON answer. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 const filters = new WeakMap<UpstreamCodec, { request: HeaderFilter; answer: HeaderFilter }>();
 
-/** The two compiled allow-lists of a format. */
+/** The compiled header allow-lists of a format. */
 export function headerFilters(codec: UpstreamCodec): { request: HeaderFilter; answer: HeaderFilter } {
   let found = filters.get(codec);
   if (!found) {
@@ -35,8 +35,9 @@ export function headerFilters(codec: UpstreamCodec): { request: HeaderFilter; an
 }
 
 /**
- * Headers of an upstream request. The credential is set last: nothing of the client's can take its place.
- * @param forwarded headers of the client @param streams whether the body asks the upstream for a stream
+ * Headers of a request to a provider. The credential comes last, so that no other header can replace it.
+ * @param forwarded headers of the client
+ * @param streams whether the request asks for a stream
  */
 export function upstreamHeaders(
   target: Target,
@@ -49,16 +50,16 @@ export function upstreamHeaders(
     ...forwarded,
     "content-type": "application/json",
     accept: streams ? "text/event-stream" : "application/json",
-    // A compressed stream arrives in the compressor's batches and not event by event.
+    // A compressed stream would arrive in batches of the compressor and not event by event.
     ...(streams && { "accept-encoding": "identity" }),
     ...target.deployment.credentials,
   };
 }
 
 /**
- * Sends, and gives the upstream's head. Redirects are not followed: a redirect would carry the credential and the prompt
- * to an origin nobody configured.
- * @throws GatewayError `upstream` when nothing could be sent or the answer broke off before its head.
+ * Sends a request. @returns the response with its headers; the caller reads the body. weir follows no redirect: it would send
+ * the credential and the prompt to an origin that is not configured.
+ * @throws GatewayError `upstream` if the request could not be sent, or the connection broke before the response headers
  */
 export async function send(outgoing: Outgoing, call: Call): Promise<UpstreamResponse> {
   const { target, url } = outgoing;
@@ -92,10 +93,10 @@ export async function send(outgoing: Outgoing, call: Call): Promise<UpstreamResp
   return response;
 }
 
-/** Digests of what a deployment's connections must not share with others, made once for each. */
+/** Cache: digest of the credential, headers and TLS settings of a deployment. */
 const digests = new WeakMap<Deployment, string>();
 
-/** Calls share upstream connections only with calls of the same credential and the same gateway key. */
+/** The pool of a call. Calls share a connection only if they have the same credential and the same gateway key. */
 function poolOf({ provider, deployment }: Target, { key = "" }: Call): string {
   let digest = digests.get(deployment);
   if (digest === undefined) {
@@ -115,8 +116,7 @@ function sendFailure(cause: unknown, target: Target, call: Call): GatewayError {
 }
 
 /**
- * The text of a failed answer, at most 64 KB; what follows is not read. An upstream that repeats the credential in its
- * complaint does not hand it to the client.
+ * The text of an error body, at most 64 KB, with credentials masked: a provider may repeat them in its error.
  */
 export async function readErrorText(response: UpstreamResponse, target: Target): Promise<string> {
   try {
@@ -129,7 +129,7 @@ export async function readErrorText(response: UpstreamResponse, target: Target):
 
 /**
  * The bytes of a JSON answer, with the credential masked.
- * @throws GatewayError `upstream` when it is longer than 32 MB or breaks off.
+ * @throws GatewayError `upstream` if it is longer than 32 MB or the connection breaks
  */
 export async function readAnswer(response: UpstreamResponse, call: Call): Promise<Uint8Array> {
   try {
@@ -140,7 +140,7 @@ export async function readAnswer(response: UpstreamResponse, call: Call): Promis
   } catch (cause) {
     if (cause instanceof GatewayError) throw cause;
     if (call.stop.reason) throw call.stop.reason;
-    throw new GatewayError("upstream", "The provider broke off its answer.", {
+    throw new GatewayError("upstream", "The connection to the provider broke during its answer.", {
       code: "stream_incomplete",
       cause,
     });
@@ -166,7 +166,7 @@ async function readUpTo(response: UpstreamResponse, limit: number, cut: boolean)
   }
 }
 
-/** Gives up a body nobody will read, so that its connection is closed. */
+/** Cancels a body that weir does not read, which closes its connection. */
 export async function discard(response: UpstreamResponse): Promise<void> {
   await response.body
     ?.getReader()
@@ -174,20 +174,20 @@ export async function discard(response: UpstreamResponse): Promise<void> {
     .catch(() => {});
 }
 
-/** Longest wait for an upstream to end a body whose answer is over. Milliseconds. */
-const LINGER_MS = 1_000;
+/** Longest wait for the end of a body after its terminator. Milliseconds. */
+const DRAIN_MS = 1_000;
 
 /**
- * Leaves a body behind its terminator: reads on in the background to the end of the body, which is next to nothing, so
- * that the connection can be used again. An upstream that keeps it open is left after a second.
+ * Reads a body from its terminator to its end in the background, which is only a few bytes, so that the connection can be
+ * reused. If the provider does not end the body within a second, weir closes the connection.
  */
 export async function drainInBackground(reader: ByteReader): Promise<void> {
-  const giveUp = setTimeout(() => void reader.cancel().catch(() => {}), LINGER_MS);
+  const timer = setTimeout(() => void reader.cancel().catch(() => {}), DRAIN_MS);
   try {
     while (!(await reader.read()).done);
   } catch {
-    // What breaks behind the terminator takes nothing away from the answer.
+    // The answer was complete at its terminator: a connection that breaks after it is no failure.
   } finally {
-    clearTimeout(giveUp);
+    clearTimeout(timer);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The translated and the generated lane: everything goes through the canonical request and the canonical events, so that
- * hooks, metering and encoding are written once. Read inside out, an answer is one expression:
+ * The translated and the generated lane: requests and answers go through the canonical request and the canonical events, so
+ * that hooks, metering and encoding exist once. An answer is one expression:
  * `encodeStream(answerHooks(decodeStream(frames(response.body))))`.
  */
 import type { Call } from "../../core/call.ts";
@@ -17,7 +17,7 @@ import { generated } from "../plugins/sandbox.ts";
 import { answerHooks, fromList, tapEvents, meter, toList } from "./events.ts";
 import { timeoutsOf } from "../delivery/deadline.ts";
 import type { Answer, Gateway, Incoming } from "../types.ts";
-import { Overtime } from "../delivery/overtime.ts";
+import { TerminatorTimeout } from "../delivery/terminator-timeout.ts";
 import { PacedReader } from "../delivery/backlog.ts";
 import { rememberReasoning, restoreReasoning } from "../reasoning/cache.ts";
 import { withoutReasoning } from "../reasoning/retry-without.ts";
@@ -35,7 +35,7 @@ import { refuseLosses } from "./strict.ts";
 import type { UpstreamResponse } from "./transport.ts";
 import { asksForUsage, noteUsageRefusal } from "./usage-request.ts";
 
-/** Above this many tokens an upstream is asked to stream even for a JSON answer: long silences get cut. */
+/** Above this output limit weir asks the provider for a stream even for a JSON answer: proxies close silent connections. */
 const STREAM_ABOVE_TOKENS = 8192;
 
 export async function answerTranslated(incoming: Incoming, gateway: Gateway): Promise<Answer> {
@@ -51,8 +51,8 @@ export async function answerTranslated(incoming: Incoming, gateway: Gateway): Pr
 }
 
 /**
- * What is remembered is what the upstream said, before any plugin edits it. Without one that does, remembering and
- * metering share a stage: each stage costs every event of every stream.
+ * The reasoning cache stores what the provider sent, before plugins edit it. Without an `answer` hook, the cache and the meter
+ * share one generator, because each generator costs time for every event of every stream.
  */
 function observed(source: AsyncIterable<ChatEvent>, call: Call, gateway: Gateway): AsyncIterable<ChatEvent> {
   const { hooks, reasoning } = gateway;
@@ -61,15 +61,15 @@ function observed(source: AsyncIterable<ChatEvent>, call: Call, gateway: Gateway
   return meter(answerHooks(tapEvents(source, remember), call, hooks), call, hooks);
 }
 
-/** A request as the upstream gets it. */
+/** A request as weir sends it to the provider. */
 export interface Encoded {
   body: Uint8Array;
   headers: Record<string, string>;
 }
 
 /**
- * The request for the upstream, with its losses on the call.
- * @throws GatewayError in strict mode for a loss
+ * Encodes the request for the provider, and reports its losses on the call.
+ * @throws GatewayError for a loss in strict mode
  */
 export function encodeUpstream(
   request: ChatRequest,
@@ -88,9 +88,9 @@ export function encodeUpstream(
   Object.assign(body, extra?.(call, stream));
   provider.patch?.(body, call);
   refuseLosses(call, gateway);
-  // Headers of the client's format mean something to an upstream of the same format only.
+  // The client's headers have a meaning only for a provider of the same format.
   const forwarded = format === call.format ? headerFilters(codec).request(call.headers) : {};
-  // Where the URL says that a stream is wanted, the body does not.
+  // For a provider whose URL selects the stream, the body has no `stream` member.
   const streams = without.includes("stream") ? stream : body["stream"] === true;
   return {
     body: Buffer.from(JSON.stringify(body)),
@@ -105,15 +105,15 @@ async function sendTranslated(
 ): Promise<AsyncIterable<ChatEvent>> {
   const target = call.target!;
   const codec = gateway.registry.formats.get(target.format)!.upstream!;
-  const attempt = async (wanted: ChatRequest) =>
+  const sendRequest = async (wanted: ChatRequest) =>
     sendEncoded(encodeUpstream(wanted, call, codec, gateway), codec, call, gateway);
   try {
-    return await attempt(request);
+    return await sendRequest(request);
   } catch (thrown) {
-    if (asksForUsage(target) && noteUsageRefusal(thrown, codec, target)) return attempt(request);
-    const again = thrown instanceof GatewayError ? withoutReasoning(request, thrown, call) : undefined;
-    if (!again) throw thrown;
-    return attempt(again);
+    if (asksForUsage(target) && noteUsageRefusal(thrown, codec, target)) return sendRequest(request);
+    const reduced = thrown instanceof GatewayError ? withoutReasoning(request, thrown, call) : undefined;
+    if (!reduced) throw thrown;
+    return sendRequest(reduced);
   }
 }
 
@@ -131,9 +131,8 @@ async function sendEncoded(
 }
 
 /**
- * An answer of the client's own format that came as a stream where JSON was asked for, or as JSON where a stream was:
- * said again in the way the client expects it.
- * @throws GatewayError `upstream` when the request asks for what only the native lane can carry.
+ * Converts an answer of the client's format that is a stream although weir requested JSON, or the reverse.
+ * @throws GatewayError `upstream` if the request uses features that only the native lane can carry
  */
 export async function exchangeAnswer(
   response: UpstreamResponse,
@@ -148,7 +147,7 @@ export async function exchangeAnswer(
     await response.body?.getReader().cancel();
     throw new GatewayError(
       "upstream",
-      `The provider ${call.target!.provider.name} answered ${call.stream ? "as JSON where a stream" : "with a stream where JSON"} was asked for.`,
+      `The provider ${call.target!.provider.name} answered with ${call.stream ? "JSON, but weir requested a stream" : "a stream, but weir requested JSON"}.`,
       { code: "upstream_invalid_answer", cause },
     );
   }
@@ -173,14 +172,15 @@ async function readJson(response: UpstreamResponse, call: Call) {
   if (isObject(body)) return body;
   throw new GatewayError(
     "upstream",
-    `The provider ${call.target!.provider.name} answered with something that is not an answer; check its base URL.`,
+    `The provider ${call.target!.provider.name} returned a body that is not an answer of its format; check its base URL.`,
     { code: "upstream_invalid_answer" },
   );
 }
 
 /**
- * The upstream's frames; what breaks the body becomes a GatewayError. Leaving early closes the connection, unless the
- * terminator was the last thing that came: then it is kept for the next call.
+ * The frames of the provider's stream. If the consumer stops early, the connection is closed, unless the terminator has come:
+ * then it is kept for the next call.
+ * @throws GatewayError when the body breaks
  */
 async function* framesOf(
   response: UpstreamResponse,
@@ -191,35 +191,35 @@ async function* framesOf(
   const reader = new PacedReader(response.body!.getReader(), call, backlog);
   const parser = new SseParser();
   const mask = new CredentialMask(call.target!);
-  const ending = new Ending(codec.watch);
-  const overtime = new Overtime(clock, () => void reader.cancel().catch(() => {}));
+  const progress = new StreamProgress(codec.watch);
+  const terminatorTimeout = new TerminatorTimeout(clock, () => void reader.cancel().catch(() => {}));
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done || !value) return;
       for (const frame of parser.push(mask.push(value))) {
-        ending.see(frame);
+        progress.observe(frame);
         yield frame;
       }
-      if (ending.isDue) overtime.start();
-      else overtime.stop();
+      if (progress.lacksTerminator) terminatorTimeout.start();
+      else terminatorTimeout.stop();
     }
   } catch (cause) {
     if (call.stop.reason) throw call.stop.reason;
     if (cause instanceof GatewayError) throw cause;
-    throw new GatewayError("upstream", "The provider's stream broke off.", {
+    throw new GatewayError("upstream", "The connection to the provider broke during its stream.", {
       code: "stream_incomplete",
       cause,
     });
   } finally {
-    overtime.stop();
-    if (ending.isHere) void drainInBackground(reader);
+    terminatorTimeout.stop();
+    if (progress.isTerminated) void drainInBackground(reader);
     else await reader.cancel().catch(() => {});
   }
 }
 
-/** Sees in passing how far the end of a stream is. */
-class Ending {
+/** Observes whether the finish reason and the terminator of a stream have come. */
+class StreamProgress {
   readonly #watch: StreamObserver;
   readonly #marks: RegExp;
   readonly #seen: StreamSummary = { terminated: false, complete: false };
@@ -229,17 +229,17 @@ class Ending {
     this.#marks = marksOf(watch);
   }
 
-  see(frame: Frame): void {
+  observe(frame: Frame): void {
     if (this.#marks.test(frame.data)) this.#watch.frame(frame, this.#seen);
   }
 
   /** The terminator has come. */
-  get isHere(): boolean {
+  get isTerminated(): boolean {
     return this.#seen.terminated;
   }
 
   /** The finish reason has come and the terminator has not. */
-  get isDue(): boolean {
+  get lacksTerminator(): boolean {
     return this.#seen.finished === true && !this.#seen.terminated;
   }
 }
@@ -284,7 +284,7 @@ async function streamedAnswer(
   return { status: 200, headers: { ...answerHeaders(call), ...STREAM_HEADERS }, body };
 }
 
-/** The client's frames as bytes. */
+/** Writes the client's frames as bytes. */
 class FrameSource implements ByteSource {
   readonly #frames: AsyncIterator<Frame>;
   #held: Frame | undefined;
@@ -293,7 +293,7 @@ class FrameSource implements ByteSource {
     this.#frames = frames[Symbol.asyncIterator]();
   }
 
-  /** Waits for the first frame, so that a failure before it keeps its status. */
+  /** Waits for the first frame, so that an earlier failure can be returned as an HTTP status. */
   async waitForFirstEvent(): Promise<void> {
     const { done, value } = await this.#frames.next();
     if (!done) this.#held = value;

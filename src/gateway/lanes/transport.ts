@@ -1,4 +1,4 @@
-/** The one pool of upstream connections of this process. */
+/** The connection pool of this process for all providers. */
 import { createTransport } from "../../http/index.ts";
 
 export { describeReason, HttpError, reasonOf } from "../../http/index.ts";
@@ -15,7 +15,7 @@ type AlertListener = (sentence: string) => void;
 
 const listeners = new Set<AlertListener>();
 
-/** Calls the listener for each alert of the transport. @returns a function that stops it */
+/** Registers a listener for alerts of the transport. @returns a function that removes it */
 export function onTransportAlert(listener: AlertListener): () => void {
   listeners.add(listener);
   return () => void listeners.delete(listener);

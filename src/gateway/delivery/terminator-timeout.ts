@@ -1,0 +1,39 @@
+/**
+ * Ends an answer that has its finish reason but not its terminator. Some providers then leave the connection open and send
+ * nothing more: the answer is complete, and waiting for the idle timeout would turn it into a failure.
+ */
+import type { Clock, Watcher } from "./clock.ts";
+
+/** Time in which usage and the terminator may follow the finish reason. Milliseconds. */
+const TERMINATOR_MS = 3_500;
+
+export class TerminatorTimeout implements Watcher {
+  readonly #clock: Clock;
+  readonly #onTimeout: () => void;
+  #since: number | undefined;
+
+  /** @param onTimeout called once after the timeout */
+  constructor(clock: Clock, onTimeout: () => void) {
+    this.#clock = clock;
+    this.#onTimeout = onTimeout;
+  }
+
+  /** Starts the timeout, unless it runs. */
+  start(): void {
+    if (this.#since !== undefined) return;
+    this.#since = performance.now();
+    this.#clock.add(this);
+  }
+
+  stop(): void {
+    if (this.#since === undefined) return;
+    this.#since = undefined;
+    this.#clock.remove(this);
+  }
+
+  tick(now: number): void {
+    if (this.#since === undefined || now - this.#since < TERMINATOR_MS) return;
+    this.stop();
+    this.#onTimeout();
+  }
+}

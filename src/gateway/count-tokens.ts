@@ -1,4 +1,4 @@
-/** `POST …/count_tokens`: asked of the provider where it counts, estimated here where it does not. */
+/** `POST …/count_tokens`: weir forwards it to a provider that counts tokens, and estimates otherwise. */
 import { estimateTokens } from "../core/estimate.ts";
 import { isObject, parseJson } from "../core/json.ts";
 import { editMembers } from "../stream/scan.ts";
@@ -7,18 +7,21 @@ import { answerHeaders } from "./delivery/response-headers.ts";
 import { discard, headerFilters, readAnswer, send, upstreamHeaders } from "./lanes/send.ts";
 
 /**
- * The count as `{"input_tokens": n}`. A provider that fails to count is no failure of the call: the estimate answers, and
- * `x-weir-warnings` says so.
- * @throws GatewayError for a model nobody serves or a request that cannot be read.
+ * The count as `{"input_tokens": n}`. If the provider fails to count, weir estimates, and reports that in `x-weir-warnings`.
+ * @throws GatewayError for a model that no provider serves, or a request that weir cannot decode
  */
 export async function countTokens(incoming: Incoming, gateway: Gateway): Promise<Answer> {
   const { call, format, body } = incoming;
   const target = gateway.registry.resolve(call.model, format.id);
   call.target = target;
-  const counts = target.lane === "native" && target.provider.traits?.countTokens;
-  const counted = counts ? await askProvider(incoming, gateway) : undefined;
-  if (counts && !counted)
-    call.reportLoss("synthesized", "input_tokens", "the provider did not count; estimated");
+  const canCount = target.lane === "native" && target.provider.traits?.countTokens;
+  const counted = canCount ? await askProvider(incoming, gateway) : undefined;
+  if (canCount && !counted)
+    call.reportLoss(
+      "synthesized",
+      "input_tokens",
+      "the provider did not count the tokens; weir estimated them",
+    );
   const text =
     counted ?? JSON.stringify({ input_tokens: estimateTokens(format.client.decodeRequest(body, call)) });
   call.status = 200;
@@ -26,6 +29,7 @@ export async function countTokens(incoming: Incoming, gateway: Gateway): Promise
   return { status: 200, headers: { ...answerHeaders(call), "content-type": "application/json" }, body: text };
 }
 
+/** The provider's answer as text; `undefined` if it did not count. */
 async function askProvider({ call, bytes, spanOf }: Incoming, gateway: Gateway): Promise<string | undefined> {
   const target = call.target!;
   const filters = headerFilters(gateway.registry.formats.get(target.format)!.upstream!);

@@ -1,4 +1,4 @@
-/** What would become of a request, without calling anyone: who serves it and why, what would be sent, what is lost. */
+/** Explains a request without sending it: who would serve it and why, what weir would send, which fields would be lost. */
 import { Call } from "../core/call.ts";
 import type { ClientCodec, Format } from "../core/format.ts";
 import type { Json, JsonObject } from "../core/json.ts";
@@ -16,12 +16,12 @@ export interface ExplainOptions {
   format: Format & { client: ClientCodec };
   body: JsonObject;
   bytes: Uint8Array;
-  /** Where the value of a top-level member stands. */
+  /** Byte range of the value of a top-level member. */
   spanOf(name: string): { start: number; end: number } | undefined;
   headers: Headers;
 }
 
-/** @throws GatewayError as the call itself would: for a wrong body, an unknown model, a thing no provider can take. */
+/** @throws GatewayError as the call would: for an invalid body, an unknown model, a loss in strict mode */
 export async function explain(
   options: ExplainOptions,
   gateway: Pick<Gateway, "registry" | "hooks" | "strict">,
@@ -36,7 +36,7 @@ export async function explain(
   const target = gateway.registry.resolve(call.model, format.id);
   call.target = target;
   if (target.substitute) call.reportLoss("substituted", "model", target.reason);
-  const request = await outgoing(options, call, gateway);
+  const request = await upstreamRequest(options, call, gateway);
   return {
     format: format.id,
     model: call.model,
@@ -55,7 +55,8 @@ export async function explain(
   };
 }
 
-async function outgoing(
+/** The request that weir would send; null for a provider that is a program. */
+async function upstreamRequest(
   options: ExplainOptions,
   call: Call,
   gateway: Pick<Gateway, "registry" | "hooks" | "strict">,
@@ -68,9 +69,14 @@ async function outgoing(
   let headers: Record<string, string>;
   let changed: readonly string[] | undefined;
   if (native) {
-    const made = nativeBody({ call, ...options }, target, codec!, asksForUsage(target));
-    body = made.pieces;
-    changed = made.changed;
+    const { pieces, changed: members } = nativeBody(
+      { call, ...options },
+      target,
+      codec!,
+      asksForUsage(target),
+    );
+    body = pieces;
+    changed = members;
     headers = upstreamHeaders(target, headerFilters(codec!).request(options.headers), call.stream);
     refuseLosses(call, gateway);
   } else {
@@ -87,12 +93,12 @@ async function outgoing(
     url: target.url,
     headers: nameCredentials(headers, call),
     body: parseJson(Buffer.concat(body).toString()) ?? null,
-    // Top-level members of the client's own body that weir changed; all others go out byte for byte.
+    // Native lane: the top-level members that weir changes; it sends all others byte for byte.
     ...(changed && { changed: [...changed] }),
   };
 }
 
-/** Credentials are shown as the names they are known by. */
+/** Replaces credentials by the names of their variables. */
 function nameCredentials(headers: Record<string, string>, call: Call): JsonObject {
   const { provider, deployment } = call.target!;
   const name = `$${provider.apiKey ?? variableName(provider.name, "API_KEY")}`;
@@ -100,7 +106,7 @@ function nameCredentials(headers: Record<string, string>, call: Call): JsonObjec
   const shown = Object.entries(headers).map(([header, value]): [string, string] => {
     if (deployment.credentials[header] !== undefined)
       return [header, header === "authorization" ? `Bearer ${name}` : name];
-    // Headers of the config may hold secrets of their own.
+    // Headers of the config may contain other secrets.
     return [header, configured.includes(header) && header !== "anthropic-version" ? "***" : value];
   });
   return Object.fromEntries(shown);

@@ -1,4 +1,4 @@
-/** The types that the rooms of the gateway share. They stand apart, so that no file imports the pipeline that imports it. */
+/** The types that the folders of the gateway share, in a file of their own to avoid import circles. */
 import type { Call } from "../core/call.ts";
 import type { ClientCodec, Format } from "../core/format.ts";
 import type { JsonObject } from "../core/json.ts";
@@ -21,31 +21,31 @@ export interface Gateway {
   timeouts: Timeouts;
   reasoning: ReasoningCache;
   backlog: Backlog;
-  /** A loss becomes a 400 that names it. */
+  /** weir refuses every request with losses. */
   strict: boolean;
-  /** What is known of the deployments; outlives the registry. */
+  /** Circuit breakers and concurrency of the deployments; outlives the registry, which a reload replaces. */
   health: Health;
   retries: Retries;
 }
 
 /** Milliseconds. */
 export interface Timeouts extends UpstreamTimeouts {
-  /** Silence towards the client after which a heartbeat is sent. */
+  /** Time without bytes for the client after which weir sends a heartbeat. */
   heartbeatMs: number;
-  /** How long the head of a streamed answer is held back for the first event. */
+  /** How long weir delays the response headers of a stream for its first event. */
   holdMs: number;
-  /** How long a client may leave unread what it was sent. */
+  /** How long a client may take to read what weir sent. */
   readMs: number;
 }
 
-/** A request that has been read and checked. */
+/** A request that weir has read and validated. */
 export interface Incoming {
   call: Call;
   format: Format & { client: ClientCodec };
   /** The body as the client sent it. */
   bytes: Uint8Array;
   body: JsonObject;
-  /** Where the value of any top-level member stands, without the body being parsed for it. */
+  /** Byte range of the value of a top-level member; does not parse the body. */
   spanOf(name: string): { start: number; end: number } | undefined;
 }
 

@@ -69,7 +69,7 @@ function noteReplaced(before: JsonObject, after: JsonObject, edits: Map<string, 
     if (after[name] !== before[name]) edits.set(name, JSON.stringify(after[name]));
 }
 
-/** A member that the client or the patch gives under the target's name stays as it is. */
+/** Renames a member, unless the client or the patch already sets the new name. */
 function rename(
   { bytes, spanOf }: NativeSource,
   from: string,

@@ -1,4 +1,4 @@
-/** The promises of `core/events.ts`, checked where a plugin makes them: an encoder relies on every one. */
+/** Checks that the events of a plugin follow the rules in `core/events.ts`, on which the encoders rely. */
 import type { ChatEvent } from "../../core/events.ts";
 import { isObject } from "../../core/json.ts";
 
@@ -20,7 +20,7 @@ export class EventRules {
   #next = 0;
   readonly #open = new Map<number, string>();
 
-  /** @throws Error that says which rule an event breaks. */
+  /** @throws Error that names the rule which the event breaks */
   check(event: ChatEvent): void {
     const given: unknown = event;
     if (!isObject(given))
@@ -45,7 +45,7 @@ export class EventRules {
         return this.#end(event);
       default:
         throw new Error(
-          `there is no event of the type ${JSON.stringify(String((given as { type?: unknown }).type)).slice(0, 60)}`,
+          `unknown event type ${JSON.stringify(String((given as { type?: unknown }).type)).slice(0, 60)}`,
         );
     }
   }
@@ -59,7 +59,7 @@ export class EventRules {
 
   #startBlock(event: Extract<ChatEvent, { type: "block-start" }>): void {
     const { block } = event;
-    if (!isObject(block) || !BLOCKS.has(block.type)) fail(event, "has no known block");
+    if (!isObject(block) || !BLOCKS.has(block.type)) fail(event, "has a block of an unknown type");
     if (event.index !== this.#next) fail(event, `has the index ${event.index} instead of ${this.#next}`);
     if (block.type === "tool-call" && (typeof block.id !== "string" || typeof block.name !== "string"))
       fail(event, "is a tool call without id or name");
@@ -73,12 +73,12 @@ export class EventRules {
 
   #delta(event: Extract<ChatEvent, { type: "block-delta" }>): void {
     if (!this.#open.has(event.index)) fail(event, `is for block ${event.index}, which is not open`);
-    if (typeof event.delta !== "string") fail(event, "has a delta that is no text");
+    if (typeof event.delta !== "string") fail(event, "has a delta that is not a string");
   }
 
   #end(event: Extract<ChatEvent, { type: "message-end" }>): void {
     if (this.#open.size > 0) fail(event, `leaves block ${[...this.#open.keys()][0]} open`);
-    if (!isObject(event.reason) || !REASONS.has(event.reason.kind)) fail(event, "has no known reason");
+    if (!isObject(event.reason) || !REASONS.has(event.reason.kind)) fail(event, "has an unknown reason");
     checkUsage(event, event.usage, true);
   }
 }
@@ -90,7 +90,8 @@ function checkUsage(event: ChatEvent, usage: unknown, whole: boolean): void {
     const count = counts[name];
     const isOptional = !whole || !COUNTS.some((required) => required === name);
     if (count === undefined && isOptional) continue;
-    if (typeof count !== "number" || !(count >= 0)) fail(event, `has a usage whose ${name} is no count`);
+    if (typeof count !== "number" || !(count >= 0))
+      fail(event, `has a usage whose ${name} is not a number from 0 on`);
   }
 }
 

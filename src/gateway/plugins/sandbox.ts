@@ -1,6 +1,6 @@
 /**
- * Keeps what a plugin does wrong to the call it does it in, and names the plugin in the log. A plugin shares the
- * process, so this holds for what it throws, rejects, forgets and garbles; not for a loop that never yields.
+ * Confines the errors of a plugin to its call, and names the plugin in the log. It covers what a plugin throws or rejects,
+ * promises that never settle and invalid events. A plugin shares the process: an endless synchronous loop blocks weir.
  */
 import type { Call } from "../../core/call.ts";
 import type { ChatRequest } from "../../core/chat.ts";
@@ -10,72 +10,71 @@ import type { ChatEvent } from "../../core/events.ts";
 import type { Hooks, Plugin } from "../../core/plugin.ts";
 import { EventRules } from "./event-rules.ts";
 
-/** What failed in which plugin, outside of any call's answer. */
+/** Called for a plugin failure that does not fail a call. @param message names the plugin and its hook */
 export type OnPluginFault = (message: string, cause: unknown) => void;
 
-/** The plugin's hooks, each of which can fail its own call at most. */
+/** The plugin's hooks, wrapped so that a failing hook fails at most its own call. */
 export function sandboxHooks({ name, hooks = {} }: Plugin, onFault: OnPluginFault): Hooks {
   const { request, answer, observe, done } = hooks;
-  const contained: Hooks = {};
+  const wrapped: Hooks = {};
   if (request)
-    contained.request = (wanted, call) => {
-      const blame = (cause: unknown) => pluginFailure(`plugin ${name}: its request hook failed`, cause);
-      return containRequest(() => request.call(hooks, wanted, call), call, blame);
+    wrapped.request = (wanted, call) => {
+      const failure = (cause: unknown) => pluginFailure(`plugin ${name}: its request hook failed`, cause);
+      return wrapRequest(() => request.call(hooks, wanted, call), call, failure);
     };
   if (answer)
-    contained.answer = (events, call) =>
-      containEvents(() => answer.call(hooks, events, call), call, `plugin ${name}: its answer hook`);
-  if (observe)
-    contained.observe = containObserve(hooks, observe, `plugin ${name}: its observe hook`, onFault);
+    wrapped.answer = (events, call) =>
+      wrapEvents(() => answer.call(hooks, events, call), call, `plugin ${name}: its answer hook`);
+  if (observe) wrapped.observe = wrapObserve(hooks, observe, `plugin ${name}: its observe hook`, onFault);
   if (done) {
     const failed = (cause: unknown) => onFault(`plugin ${name}: its done hook failed`, cause);
-    contained.done = (call) => quietly(() => done.call(hooks, call), failed);
+    wrapped.done = (call) => catchFailure(() => done.call(hooks, call), failed);
   }
-  return contained;
+  return wrapped;
 }
 
-/** A hook that never comes back is left behind when the call is given up. */
-function containRequest(
+/** When the call is aborted, weir stops waiting for a hook that has not returned. */
+function wrapRequest(
   run: () => void | Promise<void>,
   call: Call,
-  blame: (cause: unknown) => GatewayError,
+  failure: (cause: unknown) => GatewayError,
 ): void | Promise<void> {
   try {
     const pending: unknown = run();
     if (!isThenable(pending)) return;
-    const left = leaveOnAbort(call);
+    const abort = waitForAbort(call);
     const ended = Promise.resolve(pending).then(
       () => {},
       (cause: unknown) => {
-        throw blame(cause);
+        throw failure(cause);
       },
     );
-    return Promise.race([ended, left.aborted]).finally(left.forget);
+    return Promise.race([ended, abort.aborted]).finally(abort.forget);
   } catch (cause) {
-    throw blame(cause);
+    throw failure(cause);
   }
 }
 
-/** Watching must not change what is watched: a failure is told once a call, and the answer goes on. */
-function containObserve(
+/** A failing observer does not fail the call: weir reports its first failure in each call. */
+function wrapObserve(
   hooks: Hooks,
   observe: NonNullable<Hooks["observe"]>,
   who: string,
   onFault: OnPluginFault,
 ): NonNullable<Hooks["observe"]> {
-  const told = new WeakSet<Call>();
+  const reported = new WeakSet<Call>();
   return (event, call) => {
     const failed = (cause: unknown) => {
-      if (told.has(call)) return;
-      told.add(call);
+      if (reported.has(call)) return;
+      reported.add(call);
       onFault(`${who} failed`, cause);
     };
-    void quietly(() => observe.call(hooks, event, call), failed);
+    void catchFailure(() => observe.call(hooks, event, call), failed);
   };
 }
 
-/** Runs something whose failure is nobody's but its own. */
-function quietly(run: () => unknown, failed: (cause: unknown) => void): void | Promise<void> {
+/** Runs a function and passes what it throws or rejects to `failed`. */
+function catchFailure(run: () => unknown, failed: (cause: unknown) => void): void | Promise<void> {
   try {
     const pending = run();
     if (isThenable(pending)) return Promise.resolve(pending).then(() => {}, failed);
@@ -91,39 +90,40 @@ export function generated(
   call: Call,
 ): AsyncIterable<ChatEvent> {
   const provider = call.target!.provider;
-  return containEvents(() => generate.call(provider, request, call), call, `provider ${provider.name}`);
+  return wrapEvents(() => generate.call(provider, request, call), call, `provider ${provider.name}`);
 }
 
-/** After so many events without a pause the rest of the gateway gets its turn. */
-const FAIR_SHARE = 512;
+/** After this many events weir yields to the event loop, so that a fast plugin does not block other calls. */
+const EVENTS_PER_TURN = 512;
 
 /**
- * The events a plugin gives, as far as they keep the rules of events; behind `message-end` nothing is read. One that does
- * not listen to the signal is left behind when the call is aborted.
- * @param who begins the sentence in the log.
+ * The events of a plugin up to `message-end`, checked against the rules. When the call is aborted, weir stops waiting for the
+ * plugin, even if it ignores the signal.
+ * @param who the beginning of the sentence in the log
+ * @throws GatewayError for a failure of the plugin or an event that breaks a rule
  */
-async function* containEvents(
+async function* wrapEvents(
   open: () => AsyncIterable<ChatEvent>,
   call: Call,
   who: string,
 ): AsyncGenerator<ChatEvent> {
-  const left = leaveOnAbort(call);
+  const abort = waitForAbort(call);
   const rules = new EventRules();
   let iterator: AsyncIterator<ChatEvent> | undefined;
   try {
     iterator = open()[Symbol.asyncIterator]();
     for (let count = 1; ; count++) {
-      const { done, value } = await Promise.race([iterator.next(), left.aborted]);
+      const { done, value } = await Promise.race([iterator.next(), abort.aborted]);
       if (done) return;
       rules.check(value);
       yield value;
       if (value.type === "message-end") return;
-      if (count % FAIR_SHARE === 0) await new Promise(setImmediate);
+      if (count % EVENTS_PER_TURN === 0) await new Promise(setImmediate);
     }
   } catch (cause) {
     throw call.stop.reason ?? pluginFailure(`${who} failed`, cause);
   } finally {
-    left.forget();
+    abort.forget();
     close(iterator);
   }
 }
@@ -133,17 +133,17 @@ function close(iterator: AsyncIterator<ChatEvent> | undefined): void {
     const closing: unknown = iterator?.return?.();
     if (isThenable(closing)) void Promise.resolve(closing).catch(() => {});
   } catch {
-    // It has failed already, or its answer is over.
+    // Nobody needs the result: the answer has failed or is complete.
   }
 }
 
-interface Leave {
+interface AbortWait {
   /** Rejects when the call is aborted. */
   aborted: Promise<never>;
   forget(): void;
 }
 
-function leaveOnAbort(call: Call): Leave {
+function waitForAbort(call: Call): AbortWait {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   aborted.catch(() => {});
   const { stop } = call;
@@ -153,7 +153,7 @@ function leaveOnAbort(call: Call): Leave {
   return { aborted, forget: () => stop.removeEventListener("abort", onAbort) };
 }
 
-/** What a plugin says on purpose is passed on; anything else is for the log, under the plugin's name. */
+/** Passes a GatewayError of the plugin on; any other error becomes an internal one, whose log entry names the plugin. */
 function pluginFailure(what: string, cause: unknown): GatewayError {
   if (cause instanceof GatewayError) return cause;
   const named = new Error(what);

@@ -1,19 +1,19 @@
 /**
  * Signed reasoning of answers that called tools, for clients that do not send it back: the OpenAI SDK's
- * `runTools` and most agents keep only the members they know, and a vendor that signs its reasoning wants it returned.
- * Kept in memory only, by gateway key and tool call (id, name and arguments); what is gone was never promised.
+ * `runTools` and most agents keep only the members they know, but a vendor that signs its reasoning requires it in the next
+ * turn. The cache is in memory only, by gateway key and tool call (id, name and arguments); an entry may disappear any time.
  */
 import type { Call } from "../../core/call.ts";
 import type { ChatRequest, ReasoningBlock, ToolCallBlock, Turn } from "../../core/chat.ts";
 import type { ChatEvent } from "../../core/events.ts";
 import { parseJson } from "../../core/json.ts";
 
-/** What a tool call is known by: vendors repeat ids from one conversation to the next, so its arguments count too. */
+/** Identifies a tool call. Vendors repeat ids in other conversations, so the arguments are part of the key. */
 type ToolCallKey = Pick<ToolCallBlock, "id" | "name" | "input">;
 
-/** Milliseconds. */
+/** Lifetime of an entry. Milliseconds. */
 const KEEP_MS = 24 * 3600 * 1000;
-/** Characters of opaque text and reasoning held at most, over all entries. */
+/** Limit of all entries together, in characters of reasoning and signatures. */
 const MAX_CHARACTERS = 32 * 1024 * 1024;
 
 interface Entry {
@@ -23,7 +23,7 @@ interface Entry {
 }
 
 export class ReasoningCache {
-  /** In the order of their arrival: the oldest goes first. */
+  /** In the order of insertion: the oldest entry is removed first. */
   readonly #entries = new Map<string, Entry>();
   readonly #maxCharacters: number;
   #characters = 0;
@@ -69,17 +69,17 @@ export class ReasoningCache {
   }
 }
 
-/** One client's reasoning is never another's, and one conversation's is not put into another's. */
+/** The gateway key separates clients; the arguments separate conversations. */
 function keyOf(call: Call, { id, name, input }: ToolCallKey): string {
-  // Clients write the arguments anew: what they mean is compared and not how they are spaced.
+  // Clients serialise the arguments again, so the key uses their value and not their spelling.
   const parsed = parseJson(input === "" ? "{}" : input);
-  const meaning = parsed === undefined ? input : JSON.stringify(parsed);
+  const value = parsed === undefined ? input : JSON.stringify(parsed);
   return new Bun.CryptoHasher("sha256")
-    .update(JSON.stringify([call.key ?? "", id, name, meaning]))
+    .update(JSON.stringify([call.key ?? "", id, name, value]))
     .digest("base64");
 }
 
-/** Looks at the events of one answer; signed reasoning of one that calls tools is kept. */
+/** @returns an observer for the events of one answer, which caches its signed reasoning if it calls tools */
 export function rememberReasoning(call: Call, cache: ReasoningCache): (event: ChatEvent) => void {
   const open = new Map<number, ReasoningBlock>();
   const signed: ReasoningBlock[] = [];
@@ -113,21 +113,21 @@ export function rememberReasoning(call: Call, cache: ReasoningCache): (event: Ch
   };
 }
 
-/** Puts reasoning back in front of turns that called tools and lost theirs on the way through the client. */
+/** Restores the reasoning of turns that called tools, if the client dropped it. */
 export function restoreReasoning(request: ChatRequest, call: Call, cache: ReasoningCache): void {
   for (const turn of request.turns) if (turn.role === "assistant") restoreTurn(turn, call, cache);
 }
 
 function restoreTurn(turn: Turn, call: Call, cache: ReasoningCache): void {
   const toolCall = turn.blocks.find((block): block is ToolCallBlock => block.type === "tool-call");
-  if (!toolCall || turn.blocks.some(isKept)) return;
+  if (!toolCall || turn.blocks.some(isReplayed)) return;
   const kept = cache.recall(call, toolCall);
   if (kept.length === 0) return;
   turn.blocks = [...kept, ...turn.blocks.filter((block) => block.type !== "reasoning")];
 }
 
-/** Whether the client itself brought reasoning back: signed, or with the name of who made it. */
-function isKept(block: Turn["blocks"][number]): boolean {
+/** Whether the client sent the reasoning back itself: signed, or with its origin. */
+function isReplayed(block: Turn["blocks"][number]): boolean {
   if (block.type !== "reasoning") return false;
   return [block.signature, block.redacted, block.origin].some((member) => member !== undefined);
 }

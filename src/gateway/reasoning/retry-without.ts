@@ -1,12 +1,12 @@
 /**
- * The one repeat of the translated lane: an upstream that refuses replayed reasoning (a signature of another model, an
- * edited transcript) is asked once more without any. In the native lane clients do so themselves.
+ * If a provider refuses the reasoning of earlier turns (a signature of another model, an edited transcript), the translated
+ * lane repeats the request once without it. In the native lane, clients do that themselves.
  */
 import type { Call } from "../../core/call.ts";
 import type { ChatRequest } from "../../core/chat.ts";
 import type { GatewayError } from "../../core/error.ts";
 
-/** Wordings differ by vendor; a family of patterns, not one sentence. */
+/** Error messages of several vendors. */
 const REFUSALS: readonly RegExp[] = [
   /signature[^]*(thinking|thought)|(thinking|thought)[^]*signature/i,
   /expected .?thinking/i,
@@ -14,7 +14,7 @@ const REFUSALS: readonly RegExp[] = [
   /thinking[^]*(preceding|transcript|prefix)[^]*(changed|mismatch|match)/i,
 ];
 
-/** The request without reasoning, when that is what was refused and there was any; the loss is on the call. */
+/** The request without reasoning, with the loss on the call; `undefined` if the error has another cause. */
 export function withoutReasoning(
   request: ChatRequest,
   error: GatewayError,
@@ -23,7 +23,7 @@ export function withoutReasoning(
   if (error.status !== 400 || !REFUSALS.some((pattern) => pattern.test(error.message))) return undefined;
   const hadReasoning = request.turns.some((turn) => turn.blocks.some((block) => block.type === "reasoning"));
   if (!hadReasoning) return undefined;
-  call.reportLoss("dropped", "reasoning", "the upstream refused the reasoning of earlier turns");
+  call.reportLoss("dropped", "reasoning", "the provider refused the reasoning of earlier turns");
   const turns = request.turns.map((turn) => ({
     ...turn,
     blocks: turn.blocks.filter((block) => block.type !== "reasoning"),

@@ -118,8 +118,8 @@ function invalidAnswer(call: Call): GatewayError {
 
 /**
  * A failed status. weir passes a body of the format's own shape on unchanged, because clients match on its wording. It
- * words other bodies anew, because the client's SDK finds no message in them. A refusal of the gateway's own credential
- * becomes a 502: the client cannot correct it.
+ * replaces other bodies, because the client's SDK finds no message in them. If the provider refuses weir's credential, the
+ * client gets a 502, because it cannot correct that.
  */
 async function refusal(
   response: UpstreamResponse,

@@ -22,7 +22,7 @@ function look(path: string): Stats | undefined {
     return lstatSync(path);
   } catch (error) {
     if (systemCode(error) === "ENOENT") return undefined;
-    throw new Error(`the socket ${path} cannot be made (${describeFileError(error)})`);
+    throw new Error(`weir cannot create the socket ${path} (${describeFileError(error)})`);
   }
 }
 

@@ -1,14 +1,14 @@
-/** How many calls may be in flight: of all clients, and of one. Counted, so that a flood is refused and not queued. */
+/** Limits the calls in flight, of all clients and of each client. weir refuses calls beyond a limit and has no queue. */
 import { GatewayError } from "../core/error.ts";
 
 export interface AdmissionLimits {
-  /** Calls in flight at once; 0 for any number. */
+  /** Maximum number of calls in flight; 0: no limit. */
   calls: number;
-  /** The same for one gateway key, or for one address where there are no keys. */
+  /** The same for each gateway key, or for each client address if there are no keys. */
   callsPerClient: number;
 }
 
-/** Seconds a refused client is told to wait. */
+/** `retry-after` of a refusal. Seconds. */
 const RETRY_AFTER = 1;
 
 export class Admission {
@@ -20,14 +20,14 @@ export class Admission {
     this.#limits = limits;
   }
 
-  /** Whether anything is limited at all. */
-  get counts(): boolean {
+  /** Whether there is a limit. */
+  get isLimited(): boolean {
     return this.#limits.calls > 0 || this.#limits.callsPerClient > 0;
   }
 
   /**
-   * Takes a place, to be given back with {@link leave}. @returns the client.
-   * @throws GatewayError `rate-limited` when this client has too many calls in flight, `overloaded` when all have.
+   * Counts a call until {@link leave}. @param client gateway key or address @returns the client
+   * @throws GatewayError `rate-limited` at the limit of the client, `overloaded` at the limit of all clients
    */
   enter(client: string): string {
     const { calls, callsPerClient } = this.#limits;
@@ -35,13 +35,13 @@ export class Admission {
     if (callsPerClient > 0 && own >= callsPerClient)
       throw new GatewayError(
         "rate-limited",
-        `There are ${own} calls of yours in flight, and the gateway takes ${callsPerClient} at once; wait for one to end.`,
+        `You have ${own} calls in flight, and the limit for one client is ${callsPerClient}; wait until one has ended.`,
         { code: "too_many_calls", retryAfter: RETRY_AFTER },
       );
     if (calls > 0 && this.#all >= calls)
       throw new GatewayError(
         "overloaded",
-        "The gateway has as many calls in flight as it takes; try again soon.",
+        `The gateway has reached its limit of ${calls} calls in flight; retry in ${RETRY_AFTER} s.`,
         {
           code: "too_many_calls",
           retryAfter: RETRY_AFTER,

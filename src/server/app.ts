@@ -1,7 +1,6 @@
 /**
- * The HTTP face, on Elysia. The generating routes take the raw request (`parse: "none"`): their bodies are read, checked
- * and answered by the gateway itself, because Elysia would drop unknown members, answer in its own shape and end a broken
- * stream as if it were whole.
+ * The HTTP routes, on Elysia. The generating routes take the raw request (`parse: "none"`): weir itself reads, validates and
+ * answers it, because Elysia would drop unknown members, answer errors in its own shape, and end a broken stream regularly.
  */
 import { Elysia } from "elysia";
 import { GatewayError } from "../core/error.ts";
@@ -21,10 +20,10 @@ type ClientFormat = Format & { client: ClientCodec };
 
 export interface AppOptions extends RouteContext {
   cors: CorsOptions;
-  /** Whether clients reach it by https. */
+  /** Whether weir listens with TLS. */
   secure: boolean;
   version: string;
-  /** Whether new calls are welcome; false while the gateway drains. */
+  /** Whether weir accepts new calls; false while it drains before it stops. */
   ready(): boolean;
 }
 
@@ -34,7 +33,10 @@ export function createApp(options: AppOptions) {
   const methods = allowedMethods(formats);
   const dialectOf = (request: Request) => dialectOfRequest(formats, request, pathOf(request), methods);
 
-  /** A small route: key first, then an answer; errors in the dialect of the client's headers. */
+  /**
+   * A route without a body: checks the key, unless it is open, then answers. Errors have the client's format, as its headers
+   * show it.
+   */
   const guarded = (open: boolean, answer: (request: Request) => unknown) => async (request: Request) => {
     const id = createRequestId();
     try {
@@ -47,7 +49,7 @@ export function createApp(options: AppOptions) {
   };
 
   const document = openApiDocument(formats, version);
-  // Where Elysia looks for the path: from the 7th character of the URL, which is inside of `https://`, or from the 11th.
+  // Elysia searches the path from the 7th character of the URL, or with this option from the 11th: `https://` is longer.
   const handler = { standardHostname: options.secure };
   const app = new Elysia({ normalize: false, strictPath: true, handler });
   app.model(
@@ -99,7 +101,7 @@ export function createApp(options: AppOptions) {
     respondError(GatewayError.from(error), dialectOf(request), createRequestId()),
   );
 
-  /** Elysia's handler behind the check of what identifies the request. */
+  /** Elysia's handler, after a check of host and target. */
   const fetch = (request: Request): Response | Promise<Response> => {
     const fault = requestFault(request);
     if (fault) return respondError(fault, dialectOf(request), createRequestId());
@@ -113,22 +115,23 @@ function hasClient(format: Format): format is ClientFormat {
 }
 
 /**
- * Two Host headers arrive joined by a comma (RFC 9112 3.2: answer 400); other forms would confuse who reads the URL, as
- * would a port above 65535.
+ * A valid Host header. Two headers arrive joined by a comma (RFC 9112 3.2 requires a 400); with other forms, or a port above
+ * 65535, the URL could not be parsed.
  */
 const HOST =
   /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(?:[0-5]?\d{1,4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5]))?$/;
 
 function requestFault(request: Request): GatewayError | undefined {
-  // A target has no fragment (RFC 9112 3.2); readers of it would disagree about the path.
-  if (request.url.includes("#")) return unclear("The request's path must not hold a #; write it as %23.");
+  // A request target has no fragment (RFC 9112 3.2), and parsers would disagree about its path.
+  if (request.url.includes("#"))
+    return ambiguous("The path of the request must not contain a #; write it as %23.");
   const host = request.headers.get("host");
   if (host !== null && HOST.test(host)) return undefined;
-  return unclear("The request must have exactly one valid Host header.");
+  return ambiguous("The request must have exactly one valid Host header.");
 }
 
-/** What else comes on a connection whose requests are unclear is not looked at. */
-function unclear(message: string): GatewayError {
+/** Also closes the connection: after an ambiguous request, weir cannot trust where the next one begins (request smuggling). */
+function ambiguous(message: string): GatewayError {
   return new GatewayError("invalid-request", message, { headers: { connection: "close" } });
 }
 

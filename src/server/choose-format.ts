@@ -1,4 +1,4 @@
-/** Which client format a bare body is in, where no path says so. */
+/** Determines the client's format where the path does not. */
 import { invalidRequest } from "../core/error.ts";
 import type { ClientCodec, Format } from "../core/format.ts";
 import type { JsonObject } from "../core/json.ts";
@@ -6,10 +6,10 @@ import { meantPath } from "./misrouted.ts";
 
 type ClientFormat = Format & { client: ClientCodec };
 
-/** Members that only a Messages request has. */
+/** Members that only requests of the messages format have. */
 const MESSAGES_ONLY = ["system", "stop_sequences", "thinking", "output_config", "context_management"];
 
-/** The dialect of a client: of the route it uses or meant, else of its headers, else the first format's. */
+/** The client codec for an error: by the route that the client used or meant, else by its headers, else the first format. */
 export function dialectOfRequest(
   formats: readonly ClientFormat[],
   request: Request,
@@ -21,15 +21,15 @@ export function dialectOfRequest(
   return (owner ?? formatOfHeaders(formats, request.headers)).client;
 }
 
-/** The format whose clients send such headers, else the first. */
+/** The format whose clients send such headers, else the first format. */
 export function formatOfHeaders(formats: readonly ClientFormat[], headers: Headers): ClientFormat {
   const found = formats.find(({ client }) => client.clientHeaders?.some((name) => headers.has(name)));
   return found ?? formats[0]!;
 }
 
 /**
- * The named format; else messages for a body or headers only it has, chat-completions otherwise.
- * @throws GatewayError `invalid-request` for a name nobody speaks.
+ * The named format; without a name, messages if the body or the headers are specific to it, else chat-completions.
+ * @throws GatewayError `invalid-request` for an unknown format
  */
 export function chooseFormat(
   formats: readonly ClientFormat[],
@@ -43,5 +43,5 @@ export function chooseFormat(
   const format = formats.find(({ id }) => id === wanted);
   if (format) return format;
   const ids = formats.map(({ id }) => id).join(", ");
-  throw invalidRequest(`There is no client format "${wanted.slice(0, 60)}"; there are ${ids}.`, "format");
+  throw invalidRequest(`Unknown client format "${wanted.slice(0, 60)}"; known formats: ${ids}.`, "format");
 }

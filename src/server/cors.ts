@@ -1,22 +1,23 @@
-/** Cross-origin requests (Fetch Standard, CORS protocol): which browser apps may call the gateway. Off without origins. */
+/** CORS (Fetch Standard): which browser apps may call the gateway. Off without origins. */
 
-/** What `cors` of the config says. */
+/** The section `cors` of the config. */
 export interface CorsOptions {
-  /** Origins as browsers send them (`https://app.example.com`), or `*` for any. Empty: no browser app of another origin. */
+  /** Origins as browsers send them (`https://app.example.com`), or `*` for all. Empty: CORS is off. */
   origins: readonly string[];
 }
 
-/** Seconds a browser may remember the answer to a preflight; browsers have limits of their own. */
+/** How long browsers may cache the answer to a preflight; browsers have lower limits of their own. Seconds. */
 const MAX_AGE = "7200";
-/** Names of headers, separated by commas, in a length no client needs. */
+/** A list of header names. */
 const HEADER_NAMES = /^[\w!#$%&'*+.^`|~-]+(?:[ \t]*,[ \t]*[\w!#$%&'*+.^`|~-]+)*$/;
-const LONGEST_NAMES = 4096;
+/** Longer lists are refused. Characters. */
+const MAX_HEADER_NAMES = 4096;
 
 type Fetch = (request: Request) => Response | Promise<Response>;
 
 /**
- * Answers preflights of the allowed origins, and lets their apps read every answer with all of its headers, errors too.
- * To other origins, and without any, the gateway answers as if CORS did not exist: their browsers show the app nothing.
+ * Answers preflights of allowed origins, and lets their apps read all answers and headers, errors included. Answers for other
+ * origins get no CORS headers, so that browsers hide them from the app.
  */
 export function withCors({ origins }: CorsOptions, fetch: Fetch): Fetch {
   if (origins.length === 0) return fetch;
@@ -28,7 +29,7 @@ export function withCors({ origins }: CorsOptions, fetch: Fetch): Fetch {
     const isAllowed = named !== undefined && allowed.has(named);
     if (isAllowed && isPreflight(request)) return answerPreflight(request, named);
     const answer = await fetch(request);
-    // Caches must not hand the answer for one origin to another.
+    // Caches must not use the answer for one origin for another origin.
     if (!any) answer.headers.append("vary", "origin");
     if (isAllowed) expose(answer, named);
     return answer;
@@ -39,10 +40,10 @@ function isPreflight({ method, headers }: Request): boolean {
   return method === "OPTIONS" && headers.has("access-control-request-method");
 }
 
-/** The headers an SDK sends differ by version, so that those the browser asks for are allowed by name. */
+/** Allows the headers that the browser asks for, by name: SDKs send different headers in each version. */
 function answerPreflight(request: Request, origin: string): Response {
   const wanted = request.headers.get("access-control-request-headers")?.trim() ?? "";
-  const fits = wanted.length <= LONGEST_NAMES && HEADER_NAMES.test(wanted);
+  const fits = wanted.length <= MAX_HEADER_NAMES && HEADER_NAMES.test(wanted);
   return new Response(null, {
     status: 204,
     headers: {
@@ -55,7 +56,7 @@ function answerPreflight(request: Request, origin: string): Response {
   });
 }
 
-/** A wildcard exposes every header to requests without cookies, and the gateway takes none. */
+/** `*` exposes all headers for requests without credentials mode, which weir's clients do not use. */
 function expose({ headers }: Response, origin: string): void {
   headers.set("access-control-allow-origin", origin);
   headers.set("access-control-expose-headers", "*");

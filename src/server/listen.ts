@@ -1,37 +1,37 @@
-/** The socket: where the app meets Bun's server, with its time limits replaced by the gateway's own. */
+/** Listens with Bun's server, whose limits weir replaces by its own. */
 import type { Secret } from "../core/secret.ts";
 import { describeFileError, systemCode } from "../core/system-error.ts";
 
 export interface ListenOptions {
   host: string;
   port: number;
-  /** Several processes listen on the port, and the system spreads connections over them (Linux). */
+  /** Several processes listen on the port, and the system distributes connections (Linux). */
   shared: boolean;
   fetch(request: Request): Response | Promise<Response>;
   onFault(fault: unknown): Response;
   /** A unix socket instead of host and port. */
   unix?: { path: string; mode: number };
-  /** PEM texts; without them the gateway listens in plain text. */
+  /** PEM texts; without them weir listens without TLS. */
   certificate?: { cert: string; key: Secret };
 }
 
 /**
- * Seconds a connection stays open on which nothing happens; longer than a stalled upload is waited for, so that its
- * client is told why.
+ * Idle timeout of a client connection, in seconds; longer than the limit for a stalled upload, so that its client receives an
+ * error.
  */
 const IDLE_SECONDS = 65;
 
-/** How long two servers listen on one port while the certificate is replaced. Milliseconds. */
+/** How long two servers listen on the port while weir replaces the certificate. Milliseconds. */
 const HANDOVER_MS = 100;
 
-/** What listens, and through it what a request's connection tells and takes. */
+/** The listening server, with access to the connections of its requests. */
 export class Listener {
   readonly #options: ListenOptions;
   #server: Server;
-  /** Servers with an earlier certificate, until the last of their calls has ended. */
+  /** Servers with an earlier certificate, until their last call has ended. */
   readonly #earlier = new Set<Server>();
 
-  /** @throws Error with one sentence when the address cannot be listened on. */
+  /** @throws Error with one sentence if weir cannot listen on the address */
   constructor(options: ListenOptions) {
     this.#server = listen(options);
     this.#options = { ...options, port: this.port };
@@ -41,39 +41,39 @@ export class Listener {
     return this.#server.port ?? 0;
   }
 
-  /** Address of the client; empty when it is gone. */
+  /** Address of the client; empty after it has disconnected. */
   addressOf(request: Request): string {
     return this.#server.requestIP(request)?.address ?? "";
   }
 
-  /** Whether the connection of a running request may be silent for as long as it likes: a quiet upstream is no idle client. */
+  /** Turns the idle timeout of a running request's connection off or on: a slow provider must not count as an idle client. */
   allowSilence(request: Request, allowed: boolean): void {
     this.#server.timeout(request, allowed ? 0 : IDLE_SECONDS);
   }
 
   /**
-   * Closes the connection of a running request within four seconds, which is how often the runtime looks at its time
-   * limits. It is closed in mid-answer but in order (FIN): a reset would discard what the client has received and not read.
+   * Closes the connection of a running request within four seconds, the interval at which the runtime checks its timeouts. It
+   * closes with FIN during the answer: a reset could discard bytes that the client has received and not yet read.
    */
   disconnect(request: Request): void {
     this.#server.timeout(request, 1);
   }
 
   /**
-   * Takes new connections with another certificate; those that are open keep theirs until their calls have ended. Bun
-   * cannot replace the certificate of a server, so a second one listens on the port before the first one stops.
-   * @throws Error with one sentence, and everything stays as it was
+   * Uses another certificate for new connections; open ones keep theirs until their calls have ended. Bun cannot replace the
+   * certificate of a server, so a second server listens on the port before the first one stops.
+   * @throws Error with one sentence; the earlier server then stays
    */
   renew(certificate: ListenOptions["certificate"]): void {
     const earlier = this.#server;
     this.#server = listen({ ...this.#options, certificate });
     this.#earlier.add(earlier);
-    // What the system has queued for the earlier server is accepted first: a server that stops resets its queue.
+    // The earlier server first accepts the connections in its queue: a server that stops resets them.
     const stop = () => void earlier.stop().then(() => this.#earlier.delete(earlier));
     setTimeout(stop, HANDOVER_MS).unref();
   }
 
-  /** Refuses new connections. @param now cuts what still runs @returns when the last connection has closed */
+  /** Refuses new connections. @param now aborts running requests @returns when the last connection has closed */
   async stop(now: boolean): Promise<void> {
     await Promise.all([this.#server, ...this.#earlier].map((server) => server.stop(now)));
   }
@@ -91,16 +91,16 @@ function listen(options: ListenOptions): Server {
 
 function serve({ host, port, shared, certificate, unix, fetch, onFault }: ListenOptions) {
   const options = {
-    // The limits are the gateway's own, so that an error is in the caller's dialect.
+    // weir has a limit of its own, whose error has the client's format.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     idleTimeout: IDLE_SECONDS,
-    // The default page shows messages and source.
+    // The development error page would show messages and source code.
     development: false,
     fetch: (request: Request) => fetch(request),
     error: onFault,
   };
   if (unix) {
-    // The runtime takes the idle timeout here too; its types do not say so.
+    // The runtime accepts the idle timeout here too, but its types lack it.
     const { idleTimeout, ...common } = options;
     const socket = { ...common, unix: unix.path };
     Object.assign(socket, { idleTimeout });
@@ -115,7 +115,7 @@ function serve({ host, port, shared, certificate, unix, fetch, onFault }: Listen
   });
 }
 
-/** Makes a file with exactly these rights, from its first moment on. */
+/** Creates a file with these permissions from its creation on. */
 function withMode<Value>(mode: number, make: () => Value): Value {
   const umask = process.umask(0o777 & ~mode);
   try {
@@ -125,19 +125,19 @@ function withMode<Value>(mode: number, make: () => Value): Value {
   }
 }
 
-/** Why the system refused to listen on an address, as a sentence for the operator. */
+/** Why weir cannot listen on an address, as a clause for the operator. */
 export function listenFault(
   error: unknown,
   { host, port, unix }: Pick<ListenOptions, "host" | "port" | "unix">,
 ): string {
-  if (unix) return `the socket ${unix.path} cannot be made (${describeFileError(error)})`;
+  if (unix) return `weir cannot create the socket ${unix.path} (${describeFileError(error)})`;
   const code = systemCode(error);
   const reasons: Record<string, string> = {
     EADDRINUSE: `port ${port} of ${host} is in use; choose another with --port`,
     EACCES: `port ${port} of ${host} may not be used by this user (ports below 1024 belong to root); choose another with --port`,
     EADDRNOTAVAIL: `this machine has no address ${host}; choose another with --host`,
     EAFNOSUPPORT: `this machine does not support addresses like ${host}; choose another with --host`,
-    EINVAL: `host ${host} cannot be listened on; a link-local address needs its interface, such as fe80::1%eth0`,
+    EINVAL: `weir cannot listen on host ${host}; a link-local address needs its interface, such as fe80::1%eth0`,
     EMFILE: `weir cannot listen on port ${port} of ${host}: too many files are open`,
   };
   return reasons[code ?? ""] ?? `weir cannot listen on port ${port} of ${host} (${code ?? "unknown reason"})`;

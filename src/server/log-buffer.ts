@@ -1,18 +1,18 @@
-/** Lines of the log on their way to whatever reads them: gathered, written one piece at a time, bounded. */
+/** A bounded buffer between the log and its reader: collects lines and writes them in batches. */
 
-/** Takes a piece of the log; a promise that resolves once the reader has taken it. */
+/** Writes text; a promise resolves when the reader has accepted it. */
 export type WriteLog = (text: string) => Promise<void> | void;
 
-/** Characters that wait at most for a reader that stalls. Lines beyond that are dropped and counted. */
-const MOST_HELD = 1 << 20;
-/** Lines of this time are written together: a write for each call would cost more than the rest of its line. */
-const GATHER_MS = 20;
-/** Longest time to wait for a reader at the end. */
+/** Size of the buffer, in characters. weir drops and counts lines beyond it. */
+const MAX_HELD = 1 << 20;
+/** Time between two writes: a write for each call would cost more than the rest of its log line. */
+const BATCH_MS = 20;
+/** Longest wait for the reader when weir stops. */
 const FLUSH_MS = 100;
 
 export interface LogBufferOptions {
   write: WriteLog;
-  /** Removes what must not be read; sees all that is written. */
+  /** Masks secrets in all that is written. */
   hide(text: string): string;
   /** The line that reports dropped lines. */
   writeDropped(count: number): string;
@@ -23,7 +23,7 @@ export class LogBuffer {
   #lines = "";
   #dropped = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** The piece that the reader has not taken yet. */
+  /** The text that the reader has not accepted yet. */
   #writing: Promise<void> | undefined;
 
   constructor(options: LogBufferOptions) {
@@ -32,23 +32,23 @@ export class LogBuffer {
 
   /** @param line without its newline */
   add(line: string): void {
-    if (this.#lines.length + line.length > MOST_HELD) {
+    if (this.#lines.length + line.length > MAX_HELD) {
       this.#dropped++;
       return;
     }
     this.#lines += `${line}\n`;
-    this.#timer ??= setTimeout(() => this.#write(), GATHER_MS);
+    this.#timer ??= setTimeout(() => this.#write(), BATCH_MS);
   }
 
-  /** Writes what is held, and waits until the reader has taken it. @param ms longest wait */
+  /** Writes the buffer, and waits until the reader has accepted it. @param ms longest wait */
   async flush(ms = FLUSH_MS): Promise<void> {
     this.#write();
-    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const { promise: timedOut, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, ms);
-    const inTime = async () => {
+    const written = async () => {
       while (this.#writing) await this.#writing;
     };
-    await Promise.race([inTime(), late]);
+    await Promise.race([written(), timedOut]);
     clearTimeout(timer);
   }
 
@@ -71,13 +71,13 @@ export class LogBuffer {
 }
 
 /**
- * Writes to a stream of the process. A reader that is gone must not end the gateway: that is reported once on standard
- * error, and the log is lost from then on.
+ * Writes to a stream of the process. If the reader closes it, weir goes on without a log, and reports that once on standard
+ * error.
  */
 export function writeTo(stream: NodeJS.WriteStream): WriteLog {
   process.stderr.on("error", () => {});
   stream.once("error", ({ message }) => {
-    process.stderr.write(`weir: the log cannot be written any more: ${message}\n`);
+    process.stderr.write(`weir: the log can no longer be written: ${message}\n`);
   });
   stream.on("error", () => {});
   return async (text) => {
@@ -92,13 +92,13 @@ function writePiece(stream: NodeJS.WriteStream, piece: Uint8Array): Promise<void
 }
 
 /**
- * Bytes that the system writes to a pipe at once or not at all (`PIPE_BUF` of Linux). Workers share one pipe: a longer
- * piece could be torn by another worker's.
+ * Largest write to a pipe that is atomic (`PIPE_BUF` of Linux). Workers share one pipe, and a longer write could be
+ * interrupted by another worker's.
  */
 const ATOMIC_BYTES = 4_096;
 const NEWLINE = 10;
 
-/** Pieces of whole lines, each as long as can be written at once; a line that is longer is a piece of its own. */
+/** Cuts the bytes into pieces of whole lines of at most `ATOMIC_BYTES`; a longer line is a piece of its own. */
 function* cutAtLines(bytes: Uint8Array): Generator<Uint8Array> {
   for (let begin = 0; begin < bytes.length;) {
     let end = begin + ATOMIC_BYTES;

@@ -1,4 +1,4 @@
-/** The log: a line a call, JSON where a program reads it, readable where a person does. Never prompts, never keys. */
+/** The log: one line for each call, as JSON for programs or as text for people. It never contains prompts or keys. */
 import type { Attempt, Call } from "../core/call.ts";
 import { limitText } from "../core/limit-text.ts";
 import { printable } from "../core/printable.ts";
@@ -12,9 +12,9 @@ export type LogLevel = "info" | "warn" | "error" | "silent";
 export interface LogOptions {
   format: "json" | "pretty";
   level: LogLevel;
-  /** Number of the worker that writes, where there are several. */
+  /** Number of the worker process, if there are several. */
   worker?: number;
-  /** Removes what must not be read; sees all that is written. */
+  /** Masks secrets in all that is written. */
   hide?(text: string): string;
   write: WriteLog;
 }
@@ -23,15 +23,15 @@ const RANK: Record<LogLevel, number> = { info: 0, warn: 1, error: 2, silent: 3 }
 
 export interface Logger {
   call(call: Call): void;
-  /** Something worth knowing that is no call. */
+  /** An event that is not a call. */
   info(message: string, facts: Record<string, string>): void;
-  /** Something of the gateway or a plugin that failed outside of any call's answer. */
+  /** A failure of weir or a plugin that is not the failure of a call. */
   fault(message: string, cause?: unknown): void;
-  /** Writes what is held, and waits until the reader has taken it. @param ms longest wait */
+  /** Writes the buffer, and waits until the reader has accepted it. @param ms longest wait */
   flush(ms?: number): Promise<void>;
 }
 
-/** Whatever a client or an upstream chose stays text: no line holds a character that a terminal acts on. */
+/** Clients and providers choose parts of a line, so all control characters are escaped: a terminal would act on them. */
 export function createLogger(options: LogOptions): Logger {
   const { format, worker } = options;
   const write = (fields: Record<string, unknown>, pretty: string) => {
@@ -75,7 +75,7 @@ export function createLogger(options: LogOptions): Logger {
   };
 }
 
-/** The lines of a stack, set in so that none of them looks like a line of the log. */
+/** Indents the lines of a stack, so that none of them looks like a line of the log. */
 function indent(detail: string): string {
   if (detail === "") return "";
   return detail
@@ -84,10 +84,10 @@ function indent(detail: string): string {
     .join("");
 }
 
-/** Longest word of an upstream in a line. Bytes. */
-const FOREIGN_BYTES = 256;
+/** Limit of values that a provider chose. Bytes. */
+const MAX_PROVIDER_BYTES = 256;
 
-/** `tokens`: as the upstream counted them, in disjoint buckets; `estimated`: what the client was told instead. */
+/** `tokens`: as the provider counted them, in disjoint counts. `estimated`: what the client received instead. */
 function callFields(call: Call, level: string): Record<string, unknown> {
   return {
     time: isoTime(),
@@ -102,7 +102,7 @@ function callFields(call: Call, level: string): Record<string, unknown> {
     stream: call.stream,
     status: call.status,
     outcome: call.outcome,
-    finish: call.finish && limitText(call.finish, FOREIGN_BYTES),
+    finish: call.finish && limitText(call.finish, MAX_PROVIDER_BYTES),
     ms: since(call, call.endedAt),
     head_ms: since(call, call.headAt),
     first_ms: since(call, call.firstByteAt),
@@ -110,7 +110,7 @@ function callFields(call: Call, level: string): Record<string, unknown> {
     estimated: call.estimated,
     losses: call.losses.length > 0 ? call.losses : undefined,
     upstream_status: call.upstreamStatus,
-    upstream_id: call.upstreamRequestId && limitText(call.upstreamRequestId, FOREIGN_BYTES),
+    upstream_id: call.upstreamRequestId && limitText(call.upstreamRequestId, MAX_PROVIDER_BYTES),
     skipped: call.skipped.length > 0 ? call.skipped : undefined,
     attempts: call.attempts.some(({ failure }) => failure) ? call.attempts.map(attemptFields) : undefined,
     may_cost_twice:
@@ -134,7 +134,7 @@ function attemptFields({ target, waited, failure }: Attempt): Record<string, unk
 let lastMs = 0;
 let lastIso = "";
 
-/** Calls of the same millisecond share its text. */
+/** Cached: calls of the same millisecond share the text. */
 function isoTime(): string {
   const now = Date.now();
   if (now !== lastMs) {

@@ -1,12 +1,12 @@
-/** A request that no route takes: what its client meant, or which switch it has where weir lacks the endpoint. */
+/** Errors for unknown routes: the route that the client probably meant, or how to configure a client of a missing endpoint. */
 import { GatewayError } from "../core/error.ts";
 import { limitText } from "../core/limit-text.ts";
 
-/** Bytes of a path or method that are repeated to the client. */
-const REPEATED = 200;
+/** Limit of path and method in an error. Bytes. */
+const MAX_QUOTED_BYTES = 200;
 
-/** Endpoints that weir lacks, by the end of their path, and what a client that wants them can be set to. */
-const LACKING: readonly { path: RegExp; what: string }[] = [
+/** Endpoints that weir does not serve, and how to configure a client that uses them. */
+const UNSUPPORTED: readonly { path: RegExp; what: string }[] = [
   {
     path: /\/responses(\/.*)?$/,
     what: 'weir does not serve the Responses API. Set the client to chat completions: `wire_api = "chat"` (Codex up to 0.92), `set_default_openai_api("chat_completions")` (OpenAI Agents), `use_responses_api=False` (LangChain), `openai.chat(MODEL)` (AI SDK), `COPILOT_PROVIDER_WIRE_API=completions` (Copilot CLI)',
@@ -37,10 +37,10 @@ const LACKING: readonly { path: RegExp; what: string }[] = [
   },
 ];
 
-/** What may stand in front of a path when a base URL was set with too much or too little of it. */
+/** What may precede a path if the client's base URL is too long or too short. */
 const PREFIX = /^(\/(v\d+(beta)?|api|openai|anthropic))*$/;
 
-/** The path of a route that a client meant, when only its base URL or its spelling is wrong. */
+/** The route that a client meant, if only its base URL or its spelling is wrong. */
 export function meantPath(path: string, paths: Iterable<string>): string | undefined {
   const plain = path
     .toLowerCase()
@@ -55,20 +55,20 @@ export function meantPath(path: string, paths: Iterable<string>): string | undef
   return found;
 }
 
-/** @param methods paths of the routes, and the methods each takes */
+/** @param methods path of each route → the methods it accepts */
 export function misrouted(
   request: Request,
   path: string,
   methods: ReadonlyMap<string, string>,
 ): GatewayError {
-  const method = limitText(request.method, REPEATED);
-  const shown = limitText(path, REPEATED);
+  const method = limitText(request.method, MAX_QUOTED_BYTES);
+  const shown = limitText(path, MAX_QUOTED_BYTES);
   const allow = methods.get(path) ?? (path.startsWith("/v1/models/") ? "GET" : undefined);
   if (allow !== undefined)
     return new GatewayError("method-not-allowed", `${method} is not allowed on ${shown}; use ${allow}.`, {
       headers: { allow },
     });
-  return new GatewayError("not-found", `There is no ${method} ${shown} here${hint(path, methods)}.`, {
+  return new GatewayError("not-found", `There is no route ${method} ${shown}${hint(path, methods)}.`, {
     code: "unknown_url",
   });
 }
@@ -77,6 +77,6 @@ function hint(path: string, methods: ReadonlyMap<string, string>): string {
   const meant = meantPath(path, methods.keys());
   if (meant)
     return `; did you mean ${meant}? The base URL of OpenAI clients ends in /v1, that of Anthropic clients does not`;
-  const lacking = LACKING.find((entry) => entry.path.test(path));
-  return lacking ? `: ${lacking.what}` : "; see GET /openapi.json";
+  const unsupported = UNSUPPORTED.find((entry) => entry.path.test(path));
+  return unsupported ? `: ${unsupported.what}` : "; see GET /openapi.json";
 }

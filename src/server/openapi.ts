@@ -1,4 +1,4 @@
-/** `GET /openapi.json`: the document of the gateway's own endpoints, from the schemas that check the requests. */
+/** `GET /openapi.json`: describes the endpoints, with the schemas that validate the requests. */
 import type { ClientCodec, Format } from "../core/format.ts";
 import type { JsonObject } from "../core/json.ts";
 
@@ -19,12 +19,15 @@ export function openApiDocument(
         ),
       ),
       "/v1/explain": {
-        post: operation("Explain a request", "Who would serve it, what would be sent, what is lost."),
+        post: operation(
+          "Explain a request",
+          "Who would serve the request, what weir would send, and which fields would be lost.",
+        ),
       },
       "/v1/models": { get: operation("List models", "The models this gateway lists.") },
       "/v1/models/{id}": {
         get: {
-          ...operation("Retrieve a model", "One model; its id may hold slashes and colons."),
+          ...operation("Retrieve a model", "One model; its id may contain slashes and colons."),
           parameters: [{ name: "id", in: "path", required: true, schema: { type: "string" } }],
         },
       },
@@ -68,7 +71,7 @@ function operation(summary: string, description: string): JsonObject {
     summary,
     responses: {
       "200": { description, content: { "application/json": { schema: { type: "object" } } } },
-      default: { description: "An error in the dialect of the route." },
+      default: { description: "An error in the format of the route." },
     },
   };
 }

@@ -1,4 +1,4 @@
-/** Reads the bytes of a request body once, within their limits. */
+/** Reads a request body within the limits of size and time. */
 import { GatewayError, invalidRequest } from "../core/error.ts";
 import type { Clock } from "../gateway/delivery/clock.ts";
 import { RequestBody } from "./request-body.ts";
@@ -10,7 +10,7 @@ export interface BodyLimits extends UploadLimits {
   depth: number;
 }
 
-/** @throws GatewayError for a wrong content type, a body over its limits or too slow, and what is not one JSON object. */
+/** @throws GatewayError for a wrong content type, a body that is too large, too slow, or not one JSON object */
 export async function readBody(request: Request, limits: BodyLimits, clock: Clock): Promise<RequestBody> {
   checkContentType(request.headers.get("content-type"));
   const upload = new Upload(clock, limits);
@@ -30,35 +30,43 @@ function checkContentType(type: string | null): void {
   );
 }
 
-/** Up to this declared length a body is read at once, which is quicker but does not show how it comes. Bytes. */
-const AT_ONCE = 512 * 1024;
+/** Up to this declared length weir reads a body with one call: faster, but without the upload's progress. Bytes. */
+const MAX_SINGLE_READ = 512 * 1024;
 
 function readBytes(request: Request, limit: number, upload: Upload): Promise<Uint8Array> {
   const declared = request.headers.get("content-length");
   const length = declared === null ? Infinity : Number(declared);
   if (declared !== null && length > limit) throw tooLarge(limit);
   const encoding = request.headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
-  if (encoding === "identity" && length <= AT_ONCE) {
+  if (encoding === "identity" && length <= MAX_SINGLE_READ) {
     upload.credit(length);
     return upload.inTime(request.bytes());
   }
   if (!request.body) return Promise.resolve(new Uint8Array(0));
   if (encoding === "identity") return collect(request.body, () => limit, encoding, upload);
-  const packed = { bytes: 0 };
-  const unpacked = decoded(counted(request.body, packed), encoding);
-  return collect(unpacked, () => Math.min(limit, FREE_BYTES + packed.bytes * MAX_RATIO), encoding, upload);
+  const compressed = { bytes: 0 };
+  const uncompressed = decoded(counted(request.body, compressed), encoding);
+  return collect(
+    uncompressed,
+    () => Math.min(limit, EXEMPT_BYTES + compressed.bytes * MAX_RATIO),
+    encoding,
+    upload,
+  );
 }
 
 /**
- * A body may unpack to so many times its size: JSON unpacks to 20 at most, a bomb to 1000. The first megabyte is free.
+ * Highest ratio of decompressed to compressed size: JSON reaches 20, a decompression bomb 1000. The first megabyte is exempt.
  */
 const MAX_RATIO = 50;
-const FREE_BYTES = 1 << 20;
+const EXEMPT_BYTES = 1 << 20;
 
-function counted(body: ReadableStream<Uint8Array>, packed: { bytes: number }): ReadableStream<Uint8Array> {
+function counted(
+  body: ReadableStream<Uint8Array>,
+  compressed: { bytes: number },
+): ReadableStream<Uint8Array> {
   const count = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
-      packed.bytes += chunk.length;
+      compressed.bytes += chunk.length;
       controller.enqueue(chunk);
     },
   });
@@ -84,7 +92,7 @@ function decoded(body: ReadableStream<Uint8Array>, encoding: string): ReadableSt
   return body.pipeThrough(stream as unknown as ReadableWritablePair<Uint8Array, Uint8Array>);
 }
 
-/** Counts what arrives and what it unpacks to, so that neither a chunked body nor a bomb passes the limit. */
+/** Reads a whole stream. It counts the decompressed bytes, so that neither a chunked body nor a bomb exceeds the limit. */
 async function collect(
   stream: ReadableStream<Uint8Array>,
   limit: () => number,

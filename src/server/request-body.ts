@@ -1,4 +1,4 @@
-/** A request body: its bytes, and as much of them read as somebody asks for. */
+/** A request body: its bytes, parsed only as far as callers need it. */
 import { isUtf8 } from "node:buffer";
 import { invalidRequest } from "../core/error.ts";
 import type { ClientCodec } from "../core/format.ts";
@@ -13,7 +13,7 @@ export class RequestBody {
   readonly bytes: Uint8Array;
   readonly #maxDepth: number;
   readonly #outline: Outline | undefined;
-  /** The body with its long strings cut short, when that is enough to hold rules against. */
+  /** The body with long strings shortened, if it is sufficient for validation. */
   readonly short: JsonObject | undefined;
   #members: ReadonlyMap<string, Span> | undefined;
   #json: JsonObject | undefined;
@@ -25,36 +25,36 @@ export class RequestBody {
     this.bytes = bytes;
     this.#maxDepth = maxDepth;
     this.#outline = outline(bytes, maxDepth);
-    if (this.#outline && this.#outline.members > MOST_MEMBERS) throw tooManyMembers();
+    if (this.#outline && this.#outline.members > MAX_MEMBERS) throw tooManyMembers();
     const short = this.#outline && parseJson(this.#outline.text);
-    // Fewer members than were written: one of them stands twice.
+    // Fewer members than in the outline: a member occurs twice.
     if (isObject(short) && countOf(short) === this.#outline!.members) this.short = short;
     else this.json;
     if (this.short?.["model"] === CUT_SHORT) checkModel(bytes, this.spanOf("model"));
   }
 
-  /** Whether somebody wanted all of it. */
+  /** Whether the whole body has been parsed. */
   get isParsed(): boolean {
     return this.#json !== undefined;
   }
 
-  /** All of it, parsed when it is first wanted. @throws GatewayError `invalid-request` */
+  /** The whole body, parsed on first access. @throws GatewayError `invalid-request` */
   get json(): JsonObject {
     return (this.#json ??= this.#parse());
   }
 
   /**
-   * Holds a format's rules. What holds for the short body holds for all of it; what does not is looked at in full, for the
-   * sentence that says so.
-   * @param implied members that count as given @throws GatewayError `invalid-request`
+   * Validates the body by a format's rules. A shortened body that is valid means a valid body; otherwise the whole body is
+   * validated, for the exact error.
+   * @param implied members that count as present @throws GatewayError `invalid-request`
    */
-  hold(client: ClientCodec, implied?: JsonObject): void {
-    const given = (body: JsonObject) => (implied ? { ...implied, ...body } : body);
-    if (this.short && fits(client, given(this.short))) return;
-    client.checkRequest(given(this.json));
+  validate(client: ClientCodec, implied?: JsonObject): void {
+    const complete = (body: JsonObject) => (implied ? { ...implied, ...body } : body);
+    if (this.short && isValid(client, complete(this.short))) return;
+    client.checkRequest(complete(this.json));
   }
 
-  /** A top-level text, number or truth value. One that was cut short is read at its place. */
+  /** A top-level string, number or boolean. A shortened string is read in full from the bytes. */
   scalar(name: string): Json | undefined {
     const value = (this.#json ?? this.short)?.[name];
     if (this.#json || value !== CUT_SHORT) return value;
@@ -62,7 +62,7 @@ export class RequestBody {
     return span && parseJson(textOf(this.bytes, span));
   }
 
-  /** Where the value of a top-level member stands, in bytes. */
+  /** Byte range of the value of a top-level member. */
   spanOf(name: string): Span | undefined {
     if (this.short && !Object.hasOwn(this.short, name)) return undefined;
     const found = this.short && this.#outline!.spanOf(name);
@@ -71,9 +71,9 @@ export class RequestBody {
     return this.#members.get(name);
   }
 
-  /** Everything that is wrong with a body is found here, and said. */
+  /** @throws GatewayError for every fault that a body may have */
   #parse(): JsonObject {
-    const scan = scanBody(this.bytes, this.#maxDepth, MOST_MEMBERS);
+    const scan = scanBody(this.bytes, this.#maxDepth, MAX_MEMBERS);
     if (scan.tooMany) throw tooManyMembers();
     if (scan.tooDeep) throw invalidRequest(`The request body nests deeper than ${this.#maxDepth} levels.`);
     if (scan.duplicate !== undefined)
@@ -89,12 +89,12 @@ export class RequestBody {
   }
 }
 
-/** Longest model name, in bytes of UTF-8. It is kept, logged and sent back, and no provider has a longer one. */
+/** Longest model name, in bytes of UTF-8: weir caches, logs and returns it. No provider has a longer one. */
 export const MODEL_BYTES = 256;
-/** Most bytes that one byte of a text takes as JSON. */
+/** Most bytes that JSON needs for one byte of a string (`\\u0000`). */
 const LONGEST_ESCAPE = 6;
 
-/** Judged by its place in the body, so that a long name is not copied first. @throws GatewayError `invalid-request` */
+/** Checks the length by byte range first, so that weir does not copy a long name. @throws GatewayError `invalid-request` */
 function checkModel(bytes: Uint8Array, span: Span | undefined): void {
   const written = span ? span.end - span.start - 2 : 0;
   if (written <= MODEL_BYTES) return;
@@ -117,14 +117,14 @@ function countOf(object: JsonObject): number {
   return count;
 }
 
-/** No request of any vendor has a hundred members; a million would be copied again and again. */
-const MOST_MEMBERS = 1000;
+/** Limit of members in a body: vendors define fewer than 100, and weir copies them several times. */
+const MAX_MEMBERS = 1000;
 
 function tooManyMembers() {
-  return invalidRequest(`The request body has more than ${MOST_MEMBERS} members.`);
+  return invalidRequest(`The request body has more than ${MAX_MEMBERS} members.`);
 }
 
-function fits(client: ClientCodec, body: JsonObject): boolean {
+function isValid(client: ClientCodec, body: JsonObject): boolean {
   try {
     client.checkRequest(body);
     return true;

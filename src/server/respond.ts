@@ -1,11 +1,11 @@
-/** Answers and errors → Responses. Every one carries the request id under both vendors' names. */
+/** Turns answers and errors into Responses, with the request id under the header names of both vendors. */
 import { randomFillSync } from "node:crypto";
 import type { GatewayError } from "../core/error.ts";
 import type { ClientCodec } from "../core/format.ts";
 import type { Answer } from "../gateway/types.ts";
 
 const ID_BYTES = 18;
-/** Random bytes for many ids at once: asking for each by itself costs more than the id. */
+/** Random bytes for many ids: a call of the system for each would cost more than the id. */
 const pool = Buffer.alloc(ID_BYTES * 256);
 let used = pool.length;
 
@@ -31,7 +31,7 @@ export function respond(answer: Answer, requestId: string): Response {
   return response;
 }
 
-/** Headers that are the same in thousands of answers: a copy of them costs a third of making them anew. */
+/** Headers with the same values in many answers: to copy a Headers object costs a third of creating it. */
 const SHARED: ReadonlySet<string> = new Set([
   "content-type",
   "cache-control",
@@ -41,19 +41,19 @@ const SHARED: ReadonlySet<string> = new Set([
   "x-weir-model",
   "x-weir-lane",
 ]);
-const made = new Map<string, Headers>();
-/** Model names come from clients: so many are remembered at most. */
-const MOST_MADE = 1_000;
+const headersByValue = new Map<string, Headers>();
+/** Clients choose the model names, so the cache is limited. */
+const MAX_CACHED = 1_000;
 
 function sharedHeaders(headers: Readonly<Record<string, string>>): Headers {
   let key = "";
   for (const name in headers) if (SHARED.has(name)) key += `${name}\n${headers[name]}\n`;
-  let found = made.get(key);
+  let found = headersByValue.get(key);
   if (found) return found;
   found = new Headers();
   for (const name in headers) if (SHARED.has(name)) found.set(name, headers[name]!);
-  if (made.size >= MOST_MADE) made.clear();
-  made.set(key, found);
+  if (headersByValue.size >= MAX_CACHED) headersByValue.clear();
+  headersByValue.set(key, found);
   return found;
 }
 
@@ -62,7 +62,7 @@ export function respondJson(value: unknown, requestId: string, status = 200): Re
   return respond({ status, headers, body: JSON.stringify(value) }, requestId);
 }
 
-/** An error before the first byte, in the dialect of the route. @param more headers that say what was tried */
+/** An error before the first byte, in the client's format. @param more the `x-weir-*` headers of the call */
 export function respondError(
   error: GatewayError,
   codec: ClientCodec,

@@ -1,14 +1,14 @@
 /**
- * The deadline of a request body: a client that stalls or dribbles in its upload holds a connection and memory for
- * nothing. It has `bodyMs`, and a second more for every `bodyRate` bytes that have come (failure catalogue 3.2).
+ * The deadline of a request body: `bodyMs`, extended by one second for every `bodyRate` bytes received. A client whose upload
+ * stalls would occupy a connection and memory.
  */
 import { GatewayError } from "../core/error.ts";
 import type { Clock, Watcher } from "../gateway/delivery/clock.ts";
 
 export interface UploadLimits {
-  /** Milliseconds. */
+  /** Base time. Milliseconds. */
   bodyMs: number;
-  /** Bytes that buy another second. */
+  /** Minimum rate after the base time. Bytes per second. */
   bodyRate: number;
 }
 
@@ -25,12 +25,12 @@ export class Upload implements Watcher {
     clock.add(this);
   }
 
-  /** So many bytes have come, or are about to, and earn their time. */
+  /** Extends the deadline for bytes that have arrived, or that the client has declared. */
   credit(bytes: number): void {
     this.#bytes += bytes;
   }
 
-  /** What is read, if it comes in time. @throws GatewayError `timeout`, status 408, which closes the connection. */
+  /** The value of the promise, within the deadline. @throws GatewayError `timeout`, status 408, which closes the connection */
   inTime<Value>(pending: Promise<Value>): Promise<Value> {
     return new Promise((resolve, reject) => {
       this.#reject = reject;

@@ -27,7 +27,7 @@ function measured(work: () => unknown): number {
 
 function verdict(body: Buffer): RequestBody {
   const read = new RequestBody(body, DEPTH);
-  read.hold(client);
+  read.validate(client);
   read.scalar("model");
   read.scalar("stream");
   read.spanOf("model");

@@ -66,7 +66,7 @@ test("a socket of another program, and a file that is no socket, are left alone"
   writeFileSync(path, "text");
   await expect(start(`listen: { unix: ${path} }\n`)).rejects.toThrow("is there already and is no socket");
   expect(existsSync(path)).toBe(true);
-  await expect(start(`listen: { unix: ${path}/nowhere }\n`)).rejects.toThrow("cannot be made");
+  await expect(start(`listen: { unix: ${path}/nowhere }\n`)).rejects.toThrow("cannot create the socket");
 }, 120_000);
 
 test("several processes or TLS behind a unix socket are refused; a mode is read however it is spelled", () => {

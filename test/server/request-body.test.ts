@@ -37,7 +37,7 @@ function isValid(bytes: Uint8Array, client: ClientCodec): boolean {
 function isTaken(bytes: Uint8Array, client: ClientCodec): { valid: boolean; short: boolean } {
   try {
     const body = new RequestBody(bytes, DEPTH);
-    body.hold(client);
+    body.validate(client);
     return { valid: true, short: body.short !== undefined };
   } catch {
     return { valid: false, short: false };

@@ -1,4 +1,4 @@
-/** `POST /v1/explain`: a request in any client format, and what would become of it. */
+/** `POST /v1/explain`: explains a request of any client format without sending it. */
 import { GatewayError, invalidRequest } from "../../core/error.ts";
 import type { ClientCodec, Format } from "../../core/format.ts";
 import { explain } from "../../gateway/explain.ts";

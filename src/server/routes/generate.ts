@@ -1,4 +1,4 @@
-/** The routes that generate: one handler for each client format, the same walk for all. */
+/** The generating routes: one handler for each client format. */
 import { Call } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { ClientCodec, Format } from "../../core/format.ts";
@@ -22,37 +22,37 @@ export interface RouteContext {
   limits: BodyLimits;
   authenticate: Authenticate;
   admission: Admission;
-  /** The address a request came from. */
+  /** The client's address. */
   address(request: Request): string;
-  /** Whether the connection of a running request may be silent for as long as it likes, or is then taken for idle. */
+  /** Turns the idle timeout of a running request's connection off or on. */
   allowSilence(request: Request, allowed: boolean): void;
-  /** Closes the connection of a running request within seconds, without ending its answer. */
+  /** Closes the connection of a running request within seconds, without a regular end of its answer. */
   disconnect(request: Request): void;
 }
 
-/** What is done with a request that has been read and checked. */
-type Walk = (incoming: Incoming, gateway: Gateway, deadline: Deadline) => Promise<Answer>;
+/** Answers a request that weir has read and validated. */
+type Handler = (incoming: Incoming, gateway: Gateway, deadline: Deadline) => Promise<Answer>;
 
-const generate: Walk = (incoming, gateway, deadline) => {
+const generate: Handler = (incoming, gateway, deadline) => {
   const answer = exchange(incoming, gateway);
   return incoming.call.stream ? answerInTime(answer, incoming, deadline, gateway) : answer;
 };
 
-/** `POST …/count_tokens`: the same body, without a limit of what may be generated. */
+/** `POST …/count_tokens`: the same body, except that `max_tokens` is not required. */
 export function countRoute(format: Format & { client: ClientCodec }, context: RouteContext) {
-  return walkRoute(format, context, { max_tokens: 1 }, countTokens);
+  return createRoute(format, context, { max_tokens: 1 }, countTokens);
 }
 
 export function generateRoute(format: Format & { client: ClientCodec }, context: RouteContext) {
-  return walkRoute(format, context, undefined, generate);
+  return createRoute(format, context, undefined, generate);
 }
 
-/** Handles `POST` of one client format. Whoever the caller is, is settled before a byte of the body is read. */
-function walkRoute(
+/** The route of one client format. It checks the key and the limits before it reads a byte of the body. */
+function createRoute(
   format: Format & { client: ClientCodec },
   context: RouteContext,
   implied: JsonObject | undefined,
-  walk: Walk,
+  handle: Handler,
 ) {
   const { gateway, authenticate, admission, allowSilence } = context;
   return async (request: Request): Promise<Response> => {
@@ -69,9 +69,9 @@ function walkRoute(
     };
     try {
       call.key = authenticate(request.headers, format.id);
-      if (admission.counts) client = admission.enter(call.key ?? context.address(request));
+      if (admission.isLimited) client = admission.enter(call.key ?? context.address(request));
       const incoming = await readIncoming(request, call, format, context, implied);
-      return respond(await walk(incoming, gateway, deadline), call.id);
+      return respond(await handle(incoming, gateway, deadline), call.id);
     } catch (thrown) {
       const error = toClientError(call.abortReason ?? thrown, call);
       const response = respondError(error, format.client, call.id, answerHeaders(call));
@@ -89,7 +89,7 @@ async function readIncoming(
   implied: JsonObject | undefined,
 ): Promise<Incoming> {
   const body = await readBody(request, limits, gateway.clock);
-  body.hold(format.client, implied);
+  body.validate(format.client, implied);
   call.model = body.scalar("model") as string;
   call.stream = body.scalar("stream") === true;
   const preparing = gateway.registry.prepare(call.model);

@@ -1,11 +1,11 @@
-/** `GET /v1/models` and `/v1/models/{id}`: one body that both vendors' SDKs read. */
+/** `GET /v1/models` and `/v1/models/{id}`: one body that the SDKs of both vendors can read. */
 import { GatewayError } from "../../core/error.ts";
 import { limitText } from "../../core/limit-text.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { MODEL_BYTES } from "../request-body.ts";
 import type { ModelEntry, Registry } from "../../gateway/routing/registry.ts";
 
-/** The gateway does not know when a model was made; both dialects demand a date. */
+/** Both formats require a date, which weir does not know. */
 const CREATED = 1_700_000_000;
 
 function describeModel({ id, provider }: ModelEntry): JsonObject {
@@ -24,7 +24,7 @@ function describeModel({ id, provider }: ModelEntry): JsonObject {
   };
 }
 
-/** The whole list at once: pages would only be asked for by one of the two SDKs. */
+/** All models in one page by default: only the Anthropic SDK asks for pages. */
 export async function listModels(registry: Registry, query: URLSearchParams): Promise<JsonObject> {
   await registry.live.wait();
   const all = registry.models();
@@ -40,7 +40,7 @@ export async function listModels(registry: Registry, query: URLSearchParams): Pr
   };
 }
 
-/** Any name that would be served can be retrieved, listed or not. @throws GatewayError `not-found` */
+/** Finds any model that weir would serve, listed or not. @throws GatewayError `not-found` */
 export async function retrieveModel(registry: Registry, id: string): Promise<JsonObject> {
   const isTooLong = Buffer.byteLength(id) > MODEL_BYTES;
   if (!isTooLong) await registry.prepare(id);

@@ -8,7 +8,7 @@ export default definePlugin({
       models: ["anthropic/*", "claude-*"],
       baseUrl: "https://api.anthropic.com",
       apiKey: "ANTHROPIC_API_KEY",
-      // A default: the version a client sends goes before it.
+      // A default: a version that the client sends overrides it.
       headers: { "anthropic-version": "2023-06-01" },
       traits: {
         countTokens: true,

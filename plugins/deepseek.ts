@@ -3,8 +3,8 @@ import { chatCompletions, definePlugin, isObject } from "weir";
 import { effortPath, isChatBody } from "./shared/quirks.ts";
 
 /**
- * DeepSeek thinks by default, and then answers a forced tool choice with 400 "Thinking mode does not support this
- * tool_choice". Unless the client asked for thinking by name, the forced call is kept and thinking is switched off.
+ * DeepSeek reasons by default and then refuses a forced tool choice with 400 "Thinking mode does not support this
+ * tool_choice". Unless the client asked for thinking explicitly, weir keeps the forced call and switches thinking off.
  */
 function stopThinkingForForcedTool(body: JsonObject, call: Call): void {
   if (!isChatBody(call)) return;
@@ -14,7 +14,7 @@ function stopThinkingForForcedTool(body: JsonObject, call: Call): void {
   body.thinking = { type: "disabled" };
   if (body.reasoning_effort === undefined) return;
   delete body.reasoning_effort;
-  call.reportLoss("dropped", effortPath(call), "no thinking beside a forced tool");
+  call.reportLoss("dropped", effortPath(call), "DeepSeek does not reason when a tool is forced");
 }
 
 export default definePlugin({

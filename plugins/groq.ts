@@ -3,8 +3,8 @@ import { chatCompletions, definePlugin } from "weir";
 import { effortPath, modelOf } from "./shared/quirks.ts";
 
 /**
- * `reasoning_effort` is a 400 on models that do not reason, `none` and `default` are all that Qwen takes, and GPT-OSS takes
- * anything but those (https://console.groq.com/docs/reasoning).
+ * Models that do not reason refuse `reasoning_effort` with 400. Qwen accepts only `none` and `default`, and GPT-OSS accepts
+ * all values but those (https://console.groq.com/docs/reasoning).
  */
 function fitEffort(body: JsonObject, call: Call): void {
   if (body.reasoning_effort === undefined) return;
@@ -12,12 +12,12 @@ function fitEffort(body: JsonObject, call: Call): void {
   if (model.startsWith("gpt-oss")) {
     if (body.reasoning_effort !== "none" && body.reasoning_effort !== "minimal") return;
     body.reasoning_effort = "low";
-    call.reportLoss("clamped", effortPath(call), "GPT-OSS always reasons; low is the least");
+    call.reportLoss("clamped", effortPath(call), "GPT-OSS always reasons; its lowest effort is low");
   } else if (model.startsWith("qwen")) {
     body.reasoning_effort = body.reasoning_effort === "none" ? "none" : "default";
   } else {
     delete body.reasoning_effort;
-    call.reportLoss("dropped", effortPath(call), `${model} takes no reasoning_effort`);
+    call.reportLoss("dropped", effortPath(call), `${model} does not support reasoning_effort`);
   }
 }
 
@@ -29,7 +29,7 @@ export default definePlugin({
       models: ["groq/*"],
       baseUrl: "https://api.groq.com/openai/v1",
       apiKey: "GROQ_API_KEY",
-      // Qwen and DeepSeek distills write their reasoning into the text.
+      // Qwen and the DeepSeek distills write their reasoning into the text.
       traits: { maxTokensField: "max_completion_tokens", thinkTags: true },
       patch: fitEffort,
       catalog: [

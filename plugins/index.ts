@@ -1,8 +1,8 @@
 /**
- * The shipped plugins, in the order they are loaded. A list, because the bundler only sees what is written out.
+ * The built-in plugins in load order, as a list of imports, because the bundler includes only static imports.
  *
- * A base URL means what it means to the SDK of the format that is spoken there: OpenAI's ends where
- * `/chat/completions` begins (`https://api.groq.com/openai/v1`), Anthropic's where `/v1/messages` does.
+ * A base URL is the one that the SDK of the format takes: for OpenAI's the part before `/chat/completions`
+ * (`https://api.groq.com/openai/v1`), for Anthropic's the part before `/v1/messages`.
  */
 import type { Plugin } from "weir";
 import anthropic from "./anthropic.ts";

@@ -1,6 +1,6 @@
 import { chatCompletions, definePlugin } from "weir";
 
-/** A local server: `LLAMACPP_BASE_URL=http://localhost:8080/v1` switches it on. */
+/** A local server; `LLAMACPP_BASE_URL=http://localhost:8080/v1` activates it. */
 export default definePlugin({
   name: "llamacpp",
   providers: [
@@ -10,7 +10,7 @@ export default definePlugin({
       speaks: { messages: "/messages" },
       liveModels: true,
       traits: {
-        // Chat templates refuse a later system message: https://github.com/ggml-org/llama.cpp/issues/27367
+        // Chat templates refuse a system message after the first message: https://github.com/ggml-org/llama.cpp/issues/27367
         systemPlacement: "first-only",
         reasoningReplay: "optional",
         imageInToolMessage: true,

@@ -2,10 +2,10 @@ import type { Call, Json, JsonObject } from "weir";
 import { chatCompletions, definePlugin, isObject } from "weir";
 import { isChatBody } from "./shared/quirks.ts";
 
-/** Two words of the format LM Studio refuses with 400, each with a way to say the same. */
-function sayOtherwise(body: JsonObject, call: Call): void {
+/** Replaces two values that LM Studio refuses with 400 by equivalents. */
+function replaceRefusedValues(body: JsonObject, call: Call): void {
   if (!isChatBody(call)) return;
-  forceByOffering(body);
+  forceNamedTool(body);
   // https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/189
   if (isObject(body.response_format) && body.response_format.type === "json_object")
     body.response_format = {
@@ -15,10 +15,10 @@ function sayOtherwise(body: JsonObject, call: Call): void {
 }
 
 /**
- * `tool_choice` must be a word (https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/670): a named tool is forced by
- * offering only it.
+ * `tool_choice` must be a string (https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/670): to force a named tool,
+ * weir offers only that tool and requires a call.
  */
-function forceByOffering(body: JsonObject): void {
+function forceNamedTool(body: JsonObject): void {
   if (!isObject(body.tool_choice) || !isObject(body.tool_choice.function)) return;
   const { name } = body.tool_choice.function;
   const isNamed = (tool: Json) => isObject(tool) && isObject(tool.function) && tool.function.name === name;
@@ -26,7 +26,7 @@ function forceByOffering(body: JsonObject): void {
   body.tool_choice = "required";
 }
 
-/** A local server: `LMSTUDIO_BASE_URL=http://localhost:1234/v1` switches it on. */
+/** A local server; `LMSTUDIO_BASE_URL=http://localhost:1234/v1` activates it. */
 export default definePlugin({
   name: "lmstudio",
   providers: [
@@ -35,9 +35,9 @@ export default definePlugin({
       models: ["lmstudio/*"],
       speaks: { messages: "/messages" },
       liveModels: true,
-      // Chat templates refuse a later system message: https://github.com/ggml-org/llama.cpp/issues/27107
+      // Chat templates refuse a system message after the first message: https://github.com/ggml-org/llama.cpp/issues/27107
       traits: { systemPlacement: "first-only", topK: true, thinkTags: true },
-      patch: sayOtherwise,
+      patch: replaceRefusedValues,
     }),
   ],
 });

@@ -2,10 +2,10 @@ import type { Call, JsonObject } from "weir";
 import { chatCompletions, definePlugin } from "weir";
 import { effortPath, modelOf } from "./shared/quirks.ts";
 
-/** Models whose reasoning can be switched; Magistral always reasons, the others never do. */
+/** Models whose reasoning can be switched on and off; Magistral always reasons, the others never do. */
 const SWITCHABLE = /^mistral-(small|medium)-(latest|2603|3-5)/;
 
-/** Mistral refuses fields it does not know with 422 `extra_forbidden`, and calls `seed` by another name. */
+/** Mistral refuses unknown fields with 422 `extra_forbidden`, and its name for `seed` is `random_seed`. */
 function fitFields(body: JsonObject, call: Call): void {
   for (const name of ["user", "safety_identifier"] as const) dropUser(body, name, call);
   if (body.seed !== undefined) {
@@ -21,21 +21,21 @@ function dropUser(body: JsonObject, name: "user" | "safety_identifier", call: Ca
   call.reportLoss(
     "dropped",
     call.format === "messages" ? "metadata.user_id" : name,
-    "Mistral takes no user id",
+    "Mistral does not accept a user id",
   );
 }
 
-/** `reasoning_effort` is `high` or `none`, on the models that take it. */
+/** Models that support `reasoning_effort` accept only `high` and `none`. */
 function fitEffort(body: JsonObject, call: Call): void {
   if (body.reasoning_effort === undefined) return;
   const model = modelOf(call);
   if (SWITCHABLE.test(model)) {
     if (body.reasoning_effort === "none" || body.reasoning_effort === "high") return;
     body.reasoning_effort = "high";
-    call.reportLoss("clamped", effortPath(call), "high is the only effort there is");
+    call.reportLoss("clamped", effortPath(call), "high is the only effort that the model supports");
   } else {
     delete body.reasoning_effort;
-    call.reportLoss("dropped", effortPath(call), `${model} takes no reasoning_effort`);
+    call.reportLoss("dropped", effortPath(call), `${model} does not support reasoning_effort`);
   }
 }
 
@@ -58,7 +58,7 @@ export default definePlugin({
       ],
       baseUrl: "https://api.mistral.ai/v1",
       apiKey: "MISTRAL_API_KEY",
-      // Usage comes in the last chunk without being asked for.
+      // The last chunk contains usage without `stream_options`.
       traits: { toolIds: "mistral", streamOptions: false, promptCacheKey: true, documentUrl: "document_url" },
       patch: fitFields,
       catalog: [

@@ -1,6 +1,6 @@
 import { chatCompletions, definePlugin } from "weir";
 
-/** A local server: `OLLAMA_HOST`, or `OLLAMA_BASE_URL=http://localhost:11434/v1`, switches it on. */
+/** A local server; `OLLAMA_HOST` or `OLLAMA_BASE_URL=http://localhost:11434/v1` activates it. */
 export default definePlugin({
   name: "ollama",
   providers: [
@@ -10,7 +10,7 @@ export default definePlugin({
       host: { variable: "OLLAMA_HOST", port: 11434, path: "/v1" },
       speaks: { messages: "/messages" },
       liveModels: true,
-      // `tool_choice` is read by nobody there; reasoning is read from earlier turns and from `reasoning_effort`.
+      // Ollama ignores `tool_choice`. It reads `reasoning_effort` and the reasoning of earlier turns.
       traits: { forcedToolChoice: false, reasoningReplay: "optional", imageInToolMessage: true },
     }),
   ],

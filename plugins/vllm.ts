@@ -1,6 +1,6 @@
 import { chatCompletions, definePlugin } from "weir";
 
-/** A local server: `VLLM_BASE_URL=http://localhost:8000/v1` switches it on. */
+/** A local server; `VLLM_BASE_URL=http://localhost:8000/v1` activates it. */
 export default definePlugin({
   name: "vllm",
   providers: [
@@ -9,7 +9,7 @@ export default definePlugin({
       models: ["vllm/*"],
       speaks: { messages: "/messages" },
       liveModels: true,
-      // Chat templates refuse a later system message: https://github.com/vllm-project/vllm/issues/41114
+      // Chat templates refuse a system message after the first message: https://github.com/vllm-project/vllm/issues/41114
       traits: {
         systemPlacement: "first-only",
         reasoningReplay: "optional",

@@ -2,7 +2,7 @@ import type { Call, JsonObject } from "weir";
 import { chatCompletions, definePlugin } from "weir";
 import { effortPath, modelOf } from "./shared/quirks.ts";
 
-/** Models that answer `reasoning_effort` with 400; those that are not listed take it (https://docs.x.ai/docs/guides/reasoning). */
+/** Models that refuse `reasoning_effort` with 400; all others accept it (https://docs.x.ai/docs/guides/reasoning). */
 const NO_EFFORT =
   /^grok-(2|beta|vision|code-fast|3(?!-mini)|4(-0709|-latest)?$|4-fast|4-1-fast|4\.20(?!-multi-agent))/;
 
@@ -10,7 +10,7 @@ function dropEffort(body: JsonObject, call: Call): void {
   const model = modelOf(call);
   if (body.reasoning_effort !== undefined && NO_EFFORT.test(model)) {
     delete body.reasoning_effort;
-    call.reportLoss("dropped", effortPath(call), `${model} takes no reasoning_effort`);
+    call.reportLoss("dropped", effortPath(call), `${model} does not support reasoning_effort`);
   }
 }
 
@@ -22,7 +22,7 @@ export default definePlugin({
       models: ["xai/*", "grok-*"],
       baseUrl: "https://api.x.ai/v1",
       apiKey: "XAI_API_KEY",
-      // Models that reason refuse `stop`: the gateway watches for the sequences itself.
+      // Models that reason refuse `stop`: weir watches for the sequences itself.
       traits: { maxTokensField: "max_completion_tokens", maxStop: 0 },
       patch: dropEffort,
       catalog: ["grok-4.5", "grok-4.3", "grok-4", "grok-3-mini"],

@@ -1,26 +1,26 @@
-/** Composes the mock's answers: first the blocks as they would be, then what stop sequences and limits leave of them. */
+/** Plans the mock's answers: composes the blocks, then applies stop sequences and the output limit. */
 import type { BlockStart, ChatRequest, FinishReason } from "weir";
 import { chooseCalls } from "./calls.ts";
 import { lastUserTexts, refusesReasoning, wantsReasoning } from "./request.ts";
 import { makeSignature } from "./seed.ts";
-import { MOST_TOKENS, splitTokens } from "./tokens.ts";
+import { MAX_TOKENS, splitTokens } from "./tokens.ts";
 import { writeAnswer, writeLong, writeReasoning } from "./words.ts";
 
-/** A block of the answer before it is played. */
+/** A block of a planned answer. */
 export interface PlannedBlock {
   start: BlockStart;
-  /** Its text, a token each. */
+  /** Its text, split into tokens. */
   pieces: string[];
   signature?: string;
 }
 
-/** A whole answer, cut to what the request allows. */
+/** A complete answer within the limits of the request. */
 export interface Plan {
   blocks: PlannedBlock[];
   reason: FinishReason;
 }
 
-/** What kind of answer a model gives. */
+/** Kinds of answers. */
 export type Recipe = "chat" | "echo" | "reason" | "tools" | "long" | "empty" | "filtered";
 
 type Composer = (request: ChatRequest, seed: string, length: number) => PlannedBlock[];
@@ -44,13 +44,13 @@ const COMPOSERS: Record<Recipe, Composer> = {
   },
 };
 
-/** The same request has the same plan. @param length in tokens, for the recipe `long`. */
+/** Plans an answer; equal requests get equal plans. @param length in tokens, for the recipe `long` */
 export function planAnswer(request: ChatRequest, seed: string, recipe: Recipe, length: number): Plan {
   const blocks = COMPOSERS[recipe](request, seed, length);
   const calls = blocks.some((block) => block.start.type === "tool-call");
   const ending = recipe === "filtered" ? "content-filter" : calls ? "tool-calls" : "stop";
   const plan: Plan = { blocks, reason: { kind: ending } };
-  return cutAtLimit(cutAtStop(plan, request.stop), Math.min(request.maxTokens ?? MOST_TOKENS, MOST_TOKENS));
+  return cutAtLimit(cutAtStop(plan, request.stop), Math.min(request.maxTokens ?? MAX_TOKENS, MAX_TOKENS));
 }
 
 function answerBlocks(request: ChatRequest, seed: string, everyTool: boolean): PlannedBlock[] {
@@ -71,7 +71,7 @@ function reasoningBlocks(request: ChatRequest, seed: string): PlannedBlock[] {
   return [{ start, pieces, signature: makeSignature(seed, "reasoning") }];
 }
 
-/** Ends the answer in front of the first stop sequence of its text. */
+/** Ends the answer before the first stop sequence in its text. */
 function cutAtStop(plan: Plan, stops: readonly string[]): Plan {
   const index = plan.blocks.findIndex((block) => block.start.type === "text");
   const block = plan.blocks[index];
@@ -87,7 +87,7 @@ function cutAtStop(plan: Plan, stops: readonly string[]): Plan {
   };
 }
 
-/** Ends the answer after so many tokens; reasoning that is cut is not signed. */
+/** Ends the answer after `limit` tokens; reasoning that was cut off is not signed. */
 function cutAtLimit({ blocks, reason }: Plan, limit: number): Plan {
   const kept: PlannedBlock[] = [];
   let left = limit;

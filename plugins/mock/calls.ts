@@ -1,4 +1,4 @@
-/** Decides which tools the mock calls, and with what. */
+/** Chooses the tools that the mock calls, and their arguments. */
 import type { ChatRequest, Tool } from "weir";
 import { isObject, parseJson } from "weir";
 import { clip, freshOutcomes, lastUserText } from "./request.ts";
@@ -14,8 +14,8 @@ export interface PlannedCall {
 }
 
 /**
- * The calls of an answer: the tools the last user text names, in its order; one in any case when the request insists; all
- * of them for `everyTool`. After tool results none, unless the request insists.
+ * Plans the calls of an answer: the tools that the last user text names, in its order, or all tools for `everyTool`. If the
+ * request forces a call, at least one; otherwise none after tool results.
  */
 export function chooseCalls(request: ChatRequest, seed: string, everyTool: boolean): PlannedCall[] {
   const chosen = chooseTools(request, everyTool);
@@ -30,14 +30,14 @@ function chooseTools(request: ChatRequest, everyTool: boolean): Tool[] {
   if (choice.type === "tool") return callable.filter((tool) => tool.name === choice.name).slice(0, 1);
   const offered =
     choice.type === "allowed" ? callable.filter((tool) => choice.names.includes(tool.name)) : callable;
-  const insists = choice.type === "required" || (choice.type === "allowed" && choice.required);
-  if (!insists && freshOutcomes(request).length > 0) return [];
+  const forced = choice.type === "required" || (choice.type === "allowed" && choice.required);
+  if (!forced && freshOutcomes(request).length > 0) return [];
   if (everyTool) return offered;
   const named = namedIn(lastUserText(request), offered);
-  return named.length === 0 && insists ? offered.slice(0, 1) : named;
+  return named.length === 0 && forced ? offered.slice(0, 1) : named;
 }
 
-/** The tools a text names, in its order. */
+/** Returns the tools that a text names, in its order. */
 function namedIn(text: string, tools: readonly Tool[]): Tool[] {
   const folded = fold(text);
   return tools
@@ -47,26 +47,26 @@ function namedIn(text: string, tools: readonly Tool[]): Tool[] {
     .map(({ tool }) => tool);
 }
 
-/** Beyond so many characters nobody looks for names. */
-const SEARCHED = 100_000;
-const LONGEST_ARGUMENTS = 10_000;
+/** Length of the text that is searched for names, in UTF-16 units. */
+const MAX_SEARCHED = 100_000;
+const MAX_ARGUMENTS = 10_000;
 const PART_OF_NAME = /[\p{L}\p{N}_-]/u;
 
-/** A text in lower case, where that leaves every character in its place. */
+/** Returns the text in lower case if that keeps the position of every character. */
 function fold(text: string): string {
-  const searched = text.slice(0, SEARCHED);
+  const searched = text.slice(0, MAX_SEARCHED);
   const lower = searched.toLowerCase();
   return lower.length === searched.length ? lower : searched;
 }
 
-/** Where a name ends that stands alone in a folded text, `_` and `-` also as a space; -1 when it does not. */
+/** Returns the end of a name that is a word of its own in a folded text (`_` and `-` also match a space), or -1. */
 function endOfName(name: string, folded: string): number {
   for (const spelling of new Set([name.toLowerCase(), name.toLowerCase().replace(/[_-]+/g, " ")])) {
     if (spelling.trim() === "") continue;
     for (let at = folded.indexOf(spelling); at >= 0; at = folded.indexOf(spelling, at + 1)) {
       const end = at + spelling.length;
-      const stuck = PART_OF_NAME.test(folded[at - 1] ?? " ") || PART_OF_NAME.test(folded[end] ?? " ");
-      if (!stuck) return end;
+      const isPartOfWord = PART_OF_NAME.test(folded[at - 1] ?? " ") || PART_OF_NAME.test(folded[end] ?? " ");
+      if (!isPartOfWord) return end;
     }
   }
   return -1;
@@ -85,17 +85,17 @@ function makeArguments(tool: Tool, seed: string) {
   return isObject(made) ? made : {};
 }
 
-/** The arguments a user dictates: a JSON object right behind the name, as in `get_weather({"city": "Oslo"})`. */
+/** Returns the arguments in the user's text: a JSON object after the name, as in `get_weather({"city": "Oslo"})`. */
 function givenArguments(name: string, text: string): string | undefined {
   const end = endOfName(name, fold(text));
-  const behind = text.slice(end, end + LONGEST_ARGUMENTS);
+  const behind = text.slice(end, end + MAX_ARGUMENTS);
   const opening = end < 0 ? null : /^`? {0,8}\(? {0,8}(?=\{)/.exec(behind);
   if (!opening) return undefined;
   const given = firstObject(behind.slice(opening[0].length));
   return isObject(parseJson(given)) ? given : undefined;
 }
 
-/** From the opening brace a text begins with to the one that closes it; all of the text when none does. */
+/** Returns the text up to the brace that closes its first one; all of the text if there is none. */
 function firstObject(text: string): string {
   let depth = 0;
   for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}]/gs)) {

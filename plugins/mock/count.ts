@@ -1,31 +1,30 @@
-/** Counts the tokens of a prompt, and says which of them a prompt cache would hold. */
+/** Counts the tokens of a prompt, and which of them a prompt cache would contain. */
 import type { Block, CacheMark, ChatRequest, Usage } from "weir";
 import { countTokens } from "./tokens.ts";
 
-/** Fixed prices, in tokens. */
-const PRICE = { turn: 4, tool: 12, image: 1000, document: 2000, audio: 500 };
+/** Fixed costs, in tokens. */
+const COST = { turn: 4, tool: 12, image: 1000, document: 2000, audio: 500 };
 
-/** A shorter beginning of a prompt is not cached, as with the vendors. Tokens. */
-const LEAST_CACHED = 1024;
+/** Minimum length of a cached prefix in tokens, as vendors have one. */
+const MIN_CACHED = 1024;
 
 interface Part {
   tokens: number;
-  /** A cache may cut behind this part. */
+  /** The part has a cache mark. */
   marked: boolean;
   /** It was part of an earlier request of this conversation. */
   earlier: boolean;
 }
 
 /**
- * The input side of the usage. With cache marks, everything up to the last mark is cached: what stood in front of the
- * last answer was sent before and counts as read, the rest as written. No memory is involved, so a request always
- * counts the same.
+ * Counts the input. With cache marks, the prefix up to the last mark is cached: parts before the last answer were in an
+ * earlier request and count as read, the rest as written. The mock keeps no state, so equal requests count the same.
  */
 export function countInput(request: ChatRequest): Usage {
   const parts = listParts(request);
   const marked = request.cache ? parts.length : parts.findLastIndex((part) => part.marked) + 1;
-  const beginning = parts.slice(0, marked).reduce((sum, part) => sum + part.tokens, 0);
-  const cached = beginning < LEAST_CACHED ? 0 : marked;
+  const prefix = parts.slice(0, marked).reduce((sum, part) => sum + part.tokens, 0);
+  const cached = prefix < MIN_CACHED ? 0 : marked;
   const usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 };
   parts.forEach(({ tokens, earlier }, index) => {
     if (index >= cached) usage.input += tokens;
@@ -38,13 +37,13 @@ export function countInput(request: ChatRequest): Usage {
 function listParts({ tools, turns }: ChatRequest): Part[] {
   const lastAnswer = turns.findLastIndex((turn) => turn.role === "assistant");
   const parts: Part[] = tools.map((tool) => ({
-    tokens: PRICE.tool + countTokens(JSON.stringify(tool)),
+    tokens: COST.tool + countTokens(JSON.stringify(tool)),
     marked: tool.cache !== undefined,
     earlier: lastAnswer >= 0,
   }));
   turns.forEach((turn, index) => {
     const earlier = index < lastAnswer;
-    parts.push({ tokens: PRICE.turn, marked: false, earlier });
+    parts.push({ tokens: COST.turn, marked: false, earlier });
     for (const block of turn.blocks)
       parts.push({ tokens: countBlock(block), marked: isMarked(block), earlier });
   });
@@ -62,14 +61,14 @@ function countBlock(block: Block): number {
     case "reasoning":
       return countTokens(block.text);
     case "tool-call":
-      return PRICE.tool + countTokens(block.name) + countTokens(block.input);
+      return COST.tool + countTokens(block.name) + countTokens(block.input);
     case "tool-result":
-      return PRICE.tool + countBlocks(block.blocks);
+      return COST.tool + countBlocks(block.blocks);
     case "document":
       return countDocument(block);
     case "image":
     case "audio":
-      return PRICE[block.type];
+      return COST[block.type];
     case "foreign":
       return countTokens(JSON.stringify(block.value));
   }
@@ -78,7 +77,7 @@ function countBlock(block: Block): number {
 function countDocument({ source }: Extract<Block, { type: "document" }>): number {
   if (source.type === "text") return countTokens(source.text);
   if (source.type === "blocks") return countBlocks(source.blocks);
-  return PRICE.document;
+  return COST.document;
 }
 
 function countBlocks(blocks: readonly Block[]): number {

@@ -1,4 +1,4 @@
-/** How the mock fails: each failure as a provider would bring it about, seen from behind the gateway's upstream side. */
+/** The mock's failures: the errors that weir would make of a failing provider. */
 import type { ErrorKind } from "weir";
 import { GatewayError } from "weir";
 
@@ -9,60 +9,68 @@ interface Fault {
   code?: string;
   /** Seconds. */
   retryAfter?: number;
-  says: string;
+  message: string;
 }
 
-/** What a provider's status means to the client of a gateway. */
+/** The error for each status of a provider. */
 const FAULTS: Readonly<Record<number, Fault>> = {
-  400: { kind: "invalid-request", code: "invalid_value", says: "found a value it does not take" },
-  401: { kind: "upstream-auth", code: "upstream_auth", says: "refused the gateway's key" },
-  402: { kind: "upstream-auth", code: "upstream_auth", says: "has no funds left on the gateway's account" },
-  403: { kind: "upstream-auth", code: "upstream_auth", says: "does not let the gateway's key do this" },
-  404: { kind: "not-found", code: "model_not_found", says: "does not know the model" },
-  408: { kind: "timeout", code: "timeout", says: "waited too long for the request" },
-  409: { kind: "conflict", says: "is busy with a request that excludes this one" },
-  413: { kind: "too-large", code: "request_too_large", says: "found the request too large" },
+  400: { kind: "invalid-request", code: "invalid_value", message: "rejected a value in the request" },
+  401: { kind: "upstream-auth", code: "upstream_auth", message: "rejected weir's API key" },
+  402: {
+    kind: "upstream-auth",
+    code: "upstream_auth",
+    message: "reported that weir's account has no credit",
+  },
+  403: {
+    kind: "upstream-auth",
+    code: "upstream_auth",
+    message: "does not permit this request to weir's API key",
+  },
+  404: { kind: "not-found", code: "model_not_found", message: "does not know the model" },
+  408: { kind: "timeout", code: "timeout", message: "timed out waiting for the request" },
+  409: { kind: "conflict", message: "reported a conflict with another request" },
+  413: { kind: "too-large", code: "request_too_large", message: "rejected the request as too large" },
   422: {
     kind: "invalid-request",
     status: 422,
     code: "invalid_value",
-    says: "could not work with the request",
+    message: "could not process the request",
   },
   429: {
     kind: "rate-limited",
     code: "rate_limit_exceeded",
     retryAfter: 1,
-    says: "limits the rate of requests; try again in 1 second",
+    message: "reached its rate limit; try again in 1 second",
   },
-  500: { kind: "upstream", code: "upstream_error", says: "failed inside" },
-  502: { kind: "upstream", code: "upstream_error", says: "got no answer from the server behind it" },
+  500: { kind: "upstream", code: "upstream_error", message: "failed with an internal error" },
+  502: { kind: "upstream", code: "upstream_error", message: "got no answer from its upstream server" },
   503: {
     kind: "overloaded",
     code: "server_is_overloaded",
     retryAfter: 1,
-    says: "is not available; try again in 1 second",
+    message: "is not available; try again in 1 second",
   },
-  504: { kind: "timeout", code: "timeout", says: "took too long" },
+  504: { kind: "timeout", code: "timeout", message: "timed out" },
   529: {
     kind: "overloaded",
     code: "server_is_overloaded",
     retryAfter: 1,
-    says: "is overloaded; try again in 1 second",
+    message: "is overloaded; try again in 1 second",
   },
 };
 
-/** The statuses there is an `error-<status>` model for. */
+/** Statuses of the models `error-<status>`. */
 export const FAULT_STATUSES: readonly number[] = Object.keys(FAULTS).map(Number);
 
-/** The error of a provider that answers with this status; absent for a status the mock does not play. */
+/** Returns the error for this status; `undefined` if the mock does not have it. */
 export function failWithStatus(status: number): GatewayError | undefined {
   const fault = FAULTS[status];
   if (!fault) return undefined;
-  const { kind, says, ...facts } = fault;
-  return new GatewayError(kind, `The mock ${says} (as a provider that answers ${status}).`, facts);
+  const { kind, message, ...facts } = fault;
+  return new GatewayError(kind, `The mock ${message} (as a provider that answers ${status}).`, facts);
 }
 
-/** A page of something in between, as a gateway understands it: its status can be believed, its text cannot. */
+/** Returns the error that weir makes of a proxy's HTML page: only the status counts. */
 export function failWithPage(status: number): GatewayError | undefined {
   const kind = FAULTS[status]?.kind;
   if (kind === undefined || status < 500) return undefined;
@@ -72,36 +80,28 @@ export function failWithPage(status: number): GatewayError | undefined {
   );
 }
 
-/** Too many requests, with the time to come back. @param seconds until then */
+/** Returns a rate limit error. @param seconds value of retry-after */
 export function failLimited(seconds: number): GatewayError {
-  return new GatewayError(
-    "rate-limited",
-    `The mock limits the rate of requests; try again in ${seconds} s.`,
-    {
-      code: "rate_limit_exceeded",
-      retryAfter: seconds,
-    },
-  );
+  return new GatewayError("rate-limited", `The mock reached its rate limit; try again in ${seconds} s.`, {
+    code: "rate_limit_exceeded",
+    retryAfter: seconds,
+  });
 }
 
-/** A conversation that does not fit; clients that compact theirs look for the code. */
+/** Returns the error for a prompt that is too long; clients that compact their history look for the code. */
 export function failTooLong(): GatewayError {
   return new GatewayError(
     "invalid-request",
-    "This model's maximum context length is 8192 tokens, and the conversation is longer (the mock says so of any).",
+    "This model's maximum context length is 8192 tokens, and the conversation is longer (the mock reports this for every request).",
     { code: "context_length_exceeded", param: "messages" },
   );
 }
 
-/** What comes is no part of an answer. */
+/** Returns the error for a stream event that weir cannot read. */
 export function failGarbled(): GatewayError {
-  return new GatewayError(
-    "upstream",
-    "The mock sent something in its stream that is not part of an answer.",
-    {
-      code: "upstream_invalid_answer",
-    },
-  );
+  return new GatewayError("upstream", "The mock sent a stream event that is not a JSON object.", {
+    code: "upstream_invalid_answer",
+  });
 }
 
 export function failOverloaded(): GatewayError {
@@ -111,22 +111,22 @@ export function failOverloaded(): GatewayError {
 }
 
 export function failCut(): GatewayError {
-  return new GatewayError("upstream", "The mock's stream broke off before its answer was whole.", {
+  return new GatewayError("upstream", "The mock's stream ended before the answer was complete.", {
     code: "stream_incomplete",
   });
 }
 
-/** Stands in what `throw` throws; no client may ever read it. */
+/** Part of the message that `throw` throws; it must never reach a client. */
 export const CANARY = "weir-mock-canary-5d41402a";
 
-/** What a bug in a plugin looks like: an error that is nobody's answer. */
+/** Returns an error as a bug in a plugin throws it: not a `GatewayError`. */
 export function failPlainly(): Error {
   return new Error(`${CANARY}: a text that must not leave the gateway`);
 }
 
 const calls = new Map<number, number>();
 
-/** Fails the given share of calls, spread evenly and counted for the life of the process. */
+/** Fails this share of calls, spread evenly and counted since the start of the process. */
 export function failSometimes(percent: number): GatewayError | undefined {
   const call = (calls.get(percent) ?? 0) + 1;
   calls.set(percent, call);

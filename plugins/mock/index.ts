@@ -1,6 +1,6 @@
 /**
- * The embedded mock: a provider that is a program. It needs no key and no network, gives the same answer to the same
- * request, and can fail in every way a provider fails, so that a client can be tried against all of them.
+ * The mock provider, a program plugin. It needs no key and no network, gives equal requests equal answers, and can fail in
+ * every way a provider fails, to test clients.
  */
 import type { Call, ChatEvent, ChatRequest } from "weir";
 import { definePlugin } from "weir";
@@ -14,7 +14,7 @@ import { wait, waitForAbort } from "./wait.ts";
 export { CANARY } from "./faults.ts";
 export { mockModels } from "./models.ts";
 
-/** `mock` alone means the model that simply answers. */
+/** The model behind the bare name `mock`. */
 const DEFAULT_MODEL = "chat";
 
 async function* generate(request: ChatRequest, call: Call): AsyncGenerator<ChatEvent> {

@@ -1,4 +1,4 @@
-/** The mock's models: every name, what it does, and how it is played. */
+/** The mock's models, with descriptions and behaviour. */
 import { GatewayError } from "weir";
 import type { Recipe } from "./answer.ts";
 import {
@@ -13,43 +13,42 @@ import {
   failWithPage,
   failWithStatus,
 } from "./faults.ts";
-import { MOST_TOKENS } from "./tokens.ts";
+import { MAX_TOKENS } from "./tokens.ts";
 
-/** How a model answers and how it fails. */
 export interface Behaviour {
-  /** What is answered. Default `chat`. */
+  /** Kind of answer. Default `chat`. */
   recipe?: Recipe;
-  /** Length of the answer in tokens (recipe `long`). */
+  /** Length of the answer in tokens, for the recipe `long`. */
   length?: number;
-  /** Milliseconds before the answer begins. */
+  /** Delay before the answer begins, in milliseconds. */
   startAfter?: number;
-  /** Milliseconds before each token. */
+  /** Delay before each token, in milliseconds. */
   pace?: number;
-  /** Thrown before anything is answered. */
+  /** Thrown before the first event. */
   fail?: Error;
-  /** Says nothing at all until the call is aborted. */
+  /** Sends nothing until the call is aborted. */
   silent?: boolean;
-  /** Where the answer breaks off, in tokens or in its middle, and with what; without an error it falls silent. */
+  /** Stops the answer after this number of tokens, or half of them: throws the error, or stalls without one. */
   breakOff?: { after: number | "half"; error?: Error };
 }
 
 export interface MockModel {
-  /** The name behind `mock/`; `<…>` stands for a whole number. */
+  /** The name after `mock/`; `<…>` is an integer parameter. */
   name: string;
   description: string;
-  /** A name of this kind for the list of models, where `name` has a placeholder. */
+  /** Name for the list of models if `name` has a parameter. */
   example?: string;
-  /** What the number may be. Default: 0 to 600,000. */
+  /** Whether the parameter is allowed. Default: 0 to 600,000. */
   allows?(parameter: number): boolean;
   behave(parameter: number): Behaviour;
 }
 
-const LARGEST = 600_000;
+const MAX_PARAMETER = 600_000;
 
 export const mockModels: readonly MockModel[] = [
   {
     name: "chat",
-    description: "Answers in a few sentences, calls tools that are named or forced, reasons when asked to.",
+    description: "Answers in a few sentences, calls tools that are named or forced, reasons on request.",
     behave: () => ({}),
   },
   {
@@ -64,69 +63,69 @@ export const mockModels: readonly MockModel[] = [
   },
   {
     name: "tools",
-    description: "Calls every tool it is offered, then answers with what they returned.",
+    description: "Calls every tool of the request, then answers with their results.",
     behave: () => ({ recipe: "tools" }),
   },
   {
     name: "long-<tokens>",
     example: "long-1000",
-    description: `Answers with a text of that many tokens, at most ${MOST_TOKENS}.`,
-    allows: (tokens) => tokens <= MOST_TOKENS,
+    description: `Answers with a text of this number of tokens, at most ${MAX_TOKENS}.`,
+    allows: (tokens) => tokens <= MAX_TOKENS,
     behave: (length) => ({ recipe: "long", length }),
   },
   {
     name: "empty",
-    description: "Answers with nothing: the answer starts and ends.",
+    description: "Gives an empty answer.",
     behave: () => ({ recipe: "empty" }),
   },
-  { name: "slow", description: "One token each 100 ms.", behave: () => ({ pace: 100 }) },
+  { name: "slow", description: "Sends one token every 100 ms.", behave: () => ({ pace: 100 }) },
   {
     name: "pace-<ms>",
     example: "pace-20",
-    description: "One token each so many milliseconds.",
+    description: "Sends one token every `<ms>` milliseconds.",
     behave: (pace) => ({ pace }),
   },
   {
     name: "slow-start-<ms>",
     example: "slow-start-2000",
-    description: "Waits so many milliseconds before it begins.",
+    description: "Waits `<ms>` milliseconds before the answer begins.",
     behave: (startAfter) => ({ startAfter }),
   },
   {
     name: "error-<status>",
     example: "error-429",
-    description: `Fails as a provider that answers with this status: ${FAULT_STATUSES.join(", ")}.`,
+    description: `Fails like a provider that answers with this status: ${FAULT_STATUSES.join(", ")}.`,
     allows: (status) => FAULT_STATUSES.includes(status),
     behave: (status) => ({ fail: failWithStatus(status) }),
   },
   {
     name: "html-<status>",
     example: "html-500",
-    description: "Fails as a proxy in front of a provider does: 500, 502, 503, 504 or 529 with a page.",
+    description: "Fails like a proxy that answers with an HTML page: 500, 502, 503, 504 or 529.",
     allows: (status) => status >= 500 && FAULT_STATUSES.includes(status),
     behave: (status) => ({ fail: failWithPage(status) }),
   },
   {
     name: "rate-limited-<seconds>",
     example: "rate-limited-5",
-    description: "Fails with 429 and asks to come back after so many seconds.",
+    description: "Fails with 429 and this number of seconds in retry-after.",
     allows: (seconds) => seconds <= 3_600,
     behave: (seconds) => ({ fail: failLimited(seconds) }),
   },
   {
     name: "context-length",
-    description: "Finds every conversation too long, in the words clients look for.",
+    description: "Fails because the prompt is too long, in the wording that clients recognise.",
     behave: () => ({ fail: failTooLong() }),
   },
   {
     name: "content-filter",
-    description: "Stops in the middle because of a content filter.",
+    description: "A content filter stops the answer in the middle.",
     behave: () => ({ recipe: "filtered" }),
   },
   {
     name: "flaky-<percent>",
     example: "flaky-30",
-    description: "Fails with 503 in that share of calls, evenly spread and counted, and answers the others.",
+    description: "Fails with 503 in this share of calls, spread evenly, and answers the others.",
     allows: (percent) => percent <= 100,
     behave: (percent) => ({ fail: failSometimes(percent) }),
   },
@@ -134,34 +133,34 @@ export const mockModels: readonly MockModel[] = [
   {
     name: "stall-after-<tokens>",
     example: "stall-after-3",
-    description: "Falls silent after so many tokens and never ends.",
+    description: "Stalls after this number of tokens.",
     behave: (after) => ({ breakOff: { after } }),
   },
   {
     name: "cut",
-    description: "The answer breaks off in its middle.",
+    description: "The stream ends in the middle of the answer.",
     behave: () => ({ breakOff: { after: "half", error: failCut() } }),
   },
   {
     name: "cut-after-<tokens>",
     example: "cut-after-3",
-    description: "The answer breaks off after so many tokens.",
+    description: "The stream ends after this number of tokens.",
     behave: (after) => ({ breakOff: { after, error: failCut() } }),
   },
   {
     name: "garbled-after-<tokens>",
     example: "garbled-after-3",
-    description: "Sends nonsense after so many tokens.",
+    description: "Sends an invalid stream event after this number of tokens.",
     behave: (after) => ({ breakOff: { after, error: failGarbled() } }),
   },
   {
     name: "overloaded-mid-stream",
-    description: "Reports that it is overloaded in the middle of its answer.",
+    description: "Reports an overload in the middle of the answer.",
     behave: () => ({ breakOff: { after: "half", error: failOverloaded() } }),
   },
   {
     name: "throw",
-    description: "Throws an error no gateway knows; its text must not reach the client.",
+    description: "Throws an unexpected error, whose text must not reach the client.",
     behave: () => ({ fail: failPlainly() }),
   },
 ];
@@ -172,15 +171,15 @@ const patterns = mockModels.map((model) => ({
 }));
 
 /**
- * How the model of this name behaves.
- * @throws GatewayError `not-found` (`model_not_found`) that lists the names there are.
+ * Returns the behaviour of a model.
+ * @throws GatewayError `not-found` (`model_not_found`), with the list of names
  */
 export function findBehaviour(name: string): Behaviour {
   for (const { model, expression } of patterns) {
     const match = expression.exec(name);
     if (!match) continue;
     const parameter = Number(match[1] ?? 0);
-    if (parameter <= LARGEST && (model.allows?.(parameter) ?? true)) return model.behave(parameter);
+    if (parameter <= MAX_PARAMETER && (model.allows?.(parameter) ?? true)) return model.behave(parameter);
   }
   const names = mockModels.map((model) => model.name).join(", ");
   throw new GatewayError("not-found", `The mock has no model \`${name.slice(0, 100)}\`. It has: ${names}.`, {

@@ -1,14 +1,14 @@
-/** Numbers within the bounds of a JSON schema. */
+/** Generates numbers within the bounds of a JSON schema. */
 import type { Json, JsonObject } from "weir";
 
-/** The wanted number if the schema allows it, else one near it that is. */
+/** Returns the wanted number if the schema allows it, else an allowed number near it. */
 export function fitNumber(schema: JsonObject, wanted: number, whole: boolean): number {
   const range = readRange(schema);
   const step = readStep(schema.multipleOf, whole);
   return step === 0 ? fitBetween(range, wanted) : fitSteps(range, wanted, step);
 }
 
-/** One of a row of allowed numbers that all differ, as long as there are any. @param ordinal counts from 0. */
+/** Returns an allowed number that differs for each ordinal, if there are enough. @param ordinal from 0 */
 export function countNumber(schema: JsonObject, ordinal: number, whole: boolean): number {
   const range = readRange(schema);
   const step = readStep(schema.multipleOf, whole) || Math.min(1, (range.high - range.low) / 1002);
@@ -21,12 +21,12 @@ export function countNumber(schema: JsonObject, ordinal: number, whole: boolean)
 interface Range {
   low: number;
   high: number;
-  /** The bound itself is not allowed. */
+  /** The bound is exclusive. */
   lowOpen: boolean;
   highOpen: boolean;
 }
 
-/** `exclusiveMinimum` is a number, and in old drafts a word about `minimum`. */
+/** `exclusiveMinimum` is a number; in old drafts a boolean that refers to `minimum`. */
 function readRange(schema: JsonObject): Range {
   const low = Math.max(numberOr(schema.minimum, -Infinity), numberOr(schema.exclusiveMinimum, -Infinity));
   const high = Math.min(numberOr(schema.maximum, Infinity), numberOr(schema.exclusiveMaximum, Infinity));
@@ -42,7 +42,7 @@ function numberOr(value: Json | undefined, otherwise: number): number {
   return typeof value === "number" ? value : otherwise;
 }
 
-/** The distance between two allowed numbers; 0 when every number is. */
+/** Returns the distance between two allowed numbers; 0 if every number is allowed. */
 function readStep(multiple: Json | undefined, whole: boolean): number {
   if (typeof multiple !== "number" || multiple <= 0) return whole ? 1 : 0;
   if (!whole) return multiple;
@@ -71,7 +71,7 @@ function fitSteps(range: Range, wanted: number, step: number): number {
   return candidates.find((value) => allows(range, value)) ?? multiply(near[0]!, step);
 }
 
-/** 3 × 0.1 is 0.3 here. */
+/** Multiplies without binary rounding errors: 3 × 0.1 is 0.3. */
 function multiply(count: number, step: number): number {
   return Number((count * step).toPrecision(12));
 }

@@ -1,23 +1,23 @@
 /**
- * Writes a text that a regular expression accepts, for the plain expressions people put into JSON schemas.
+ * Generates a text that matches a regular expression, for the simple expressions in JSON schemas.
  *
- * The expression is a client's: it is read here and never run, because running it can take for ever.
+ * A client sent the expression, so it is parsed and never run: matching can take unlimited time.
  */
 
-/** Thrown inside for what is not understood (look-around, back references, Unicode classes) and for what gets too long. */
+/** Internal error for unsupported syntax (look-around, back references, Unicode classes) and for texts that are too long. */
 class Unsupported extends Error {}
 
-/** How many repetitions are tried one by one to get to a length. */
-const TRIED = 12;
-/** How far all repetitions go beyond their least, where one alone does not get there. */
+/** Number of repetitions that are extended one by one to reach a length. */
+const MAX_EXTENDED = 12;
+/** Extra counts for all repetitions, if extending a single one does not reach the length. */
 const EXTRAS = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128];
 
 /**
- * A text of `least` to `most` characters that matches; `undefined` when the expression is none, is not understood, or no such
- * text was found.
+ * Returns a matching text of `least` to `most` characters; `undefined` if the expression is invalid or not supported, or if
+ * no such text was found.
  */
 export function samplePattern(source: string, least: number, most: number): string | undefined {
-  if (source.length > LONGEST_SOURCE || !isExpression(source)) return undefined;
+  if (source.length > MAX_SOURCE || !isExpression(source)) return undefined;
   try {
     for (const extraOf of plans(source, least)) {
       const text = new Sampler(source, extraOf).sample();
@@ -30,15 +30,15 @@ export function samplePattern(source: string, least: number, most: number): stri
   return undefined;
 }
 
-/** How often each repetition, by its number, goes beyond its least. */
+/** Returns the extra count of a repetition, by its number. */
 type Plan = (repetition: number) => number;
 
-/** As short as it gets; then one repetition makes up what is missing; then all grow together. */
+/** First the shortest text, then one repetition supplies the missing length, then all grow together. */
 function* plans(source: string, least: number): Generator<Plan> {
   yield () => 0;
   const missing = least - [...new Sampler(source, () => 0).sample()].length;
   if (missing > 0)
-    for (let chosen = 0; chosen < TRIED; chosen++)
+    for (let chosen = 0; chosen < MAX_EXTENDED; chosen++)
       yield (repetition) => (repetition === chosen ? missing : 0);
   for (const extra of EXTRAS) yield () => extra;
 }
@@ -53,12 +53,12 @@ function isExpression(source: string): boolean {
 
 const CLASSES: Readonly<Record<string, string>> = { d: "0-9", w: "A-Za-z0-9_", s: " " };
 const CONTROLS: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", f: "\f", v: "\v", "0": "\0" };
-/** Characters tried in this order where several are allowed. */
-const LIKELY = [..."amock1234567890AMOCKbcdefghijlnpqrstuvwxyz _-.,:/@#+!?", "\n"];
-const LONGEST_SOURCE = 1000;
-const LONGEST_TEXT = 10_000;
+/** Characters in order of preference. */
+const PREFERRED = [..."amock1234567890AMOCKbcdefghijlnpqrstuvwxyz _-.,:/@#+!?", "\n"];
+const MAX_SOURCE = 1000;
+const MAX_TEXT = 10_000;
 
-/** Reads an expression once from left to right and writes while it reads. */
+/** Parses an expression from left to right and generates the text at the same time. */
 class Sampler {
   readonly #source: string[];
   readonly #extraOf: Plan;
@@ -86,7 +86,7 @@ class Sampler {
     return letter;
   }
 
-  /** `a|b`: all are read, the first is written. */
+  /** `a|b`: parses all alternatives and returns the first. */
   #alternatives(): string {
     const first = this.#sequence();
     while (this.#peek() === "|") {
@@ -110,7 +110,7 @@ class Sampler {
       case "$":
         return "";
       case ".":
-        return LIKELY[0]!;
+        return PREFERRED[0]!;
       case "(":
         return this.#group();
       case "[":
@@ -165,7 +165,7 @@ class Sampler {
     if (this.#peek() === "?" && !(least === 1 && most === 1)) this.#take();
     const extra = most > least ? this.#extraOf(this.#repetitions++) : 0;
     const times = Math.min(least + extra, most);
-    if (text.length * times > LONGEST_TEXT) throw new Unsupported();
+    if (text.length * times > MAX_TEXT) throw new Unsupported();
     return text.repeat(times);
   }
 
@@ -184,11 +184,11 @@ class Sampler {
   }
 }
 
-/** A character a set takes: a likely one, else the first it names. */
+/** Returns a character of a set: a preferred one, else the first it names. */
 function pick(set: string): string {
   const expression = new RegExp(`^${set}$`, "u");
   const found =
-    LIKELY.find((letter) => expression.test(letter)) ?? [...set].find((letter) => expression.test(letter));
+    PREFERRED.find((letter) => expression.test(letter)) ?? [...set].find((letter) => expression.test(letter));
   if (found === undefined) throw new Unsupported();
   return found;
 }

@@ -1,13 +1,13 @@
-/** Plays a planned answer as events: at a pace, and up to where it breaks off. */
+/** Generates the events of a planned answer, with its delays and failures. */
 import type { ChatEvent, Usage } from "weir";
 import type { Plan } from "./answer.ts";
 import type { Behaviour } from "./models.ts";
-import { breathe, wait, waitForAbort } from "./wait.ts";
+import { yieldToEventLoop, wait, waitForAbort } from "./wait.ts";
 
-/** After so many tokens at full speed others get their turn. */
-const BREATH = 64;
+/** Number of tokens without a delay after which the mock yields to the event loop. */
+const YIELD_AFTER = 64;
 
-/** @throws what the behaviour breaks off with, and the signal's reason when the call is aborted. */
+/** @throws the error of `breakOff`, or the reason of the signal if the call is aborted */
 export async function* playAnswer(
   plan: Plan,
   usage: Usage,
@@ -44,6 +44,6 @@ async function breakOff(behaviour: Behaviour, signal: AbortSignal): Promise<neve
 
 async function takeTime(pace: number, played: number, signal: AbortSignal): Promise<void> {
   if (pace > 0) await wait(pace, signal);
-  else if (played % BREATH === BREATH - 1) await breathe(signal);
+  else if (played % YIELD_AFTER === YIELD_AFTER - 1) await yieldToEventLoop(signal);
   else signal.throwIfAborted();
 }

@@ -1,21 +1,21 @@
-/** What a `$ref` inside a JSON schema means; nothing is ever fetched. */
+/** Resolves a `$ref` inside a JSON schema; never fetches anything. */
 import type { Json, JsonObject } from "weir";
 import { isObject } from "weir";
 
-/** A JSON pointer (`#/$defs/Node`), an anchor (`#node`) or the `$id` of a part; `undefined` when it leads nowhere. */
+/** Resolves a JSON pointer (`#/$defs/Node`), an anchor (`#node`) or an `$id`; `undefined` if there is no such part. */
 export function resolveReference(reference: string, root: JsonObject): Json | undefined {
   if (reference === "#") return root;
   if (reference.startsWith("#/")) return follow(reference.slice(2).split("/"), root);
   const isMeant = (part: JsonObject) => part.$id === reference || `#${part.$anchor}` === reference;
-  return findPart(root, isMeant, { left: MOST_PARTS });
+  return findPart(root, isMeant, { left: MAX_PARTS });
 }
 
-/** A member an object has of its own: a schema may well speak of a `constructor`. */
+/** Returns an own member of an object: a schema may have a property named `constructor`. */
 export function memberOf(value: Json | undefined, name: string): Json | undefined {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
-const MOST_PARTS = 5000;
+const MAX_PARTS = 5000;
 
 function follow(names: readonly string[], root: JsonObject): Json | undefined {
   return names

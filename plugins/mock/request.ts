@@ -1,7 +1,7 @@
-/** What the mock reads out of a request. */
+/** Reads what the mock needs from a request. */
 import type { Block, ChatRequest, Turn } from "weir";
 
-/** The texts of the last user turn that has any. */
+/** Returns the texts of the last user turn with text. */
 export function lastUserTexts(request: ChatRequest): string[] {
   for (const turn of request.turns.toReversed()) {
     const texts = turn.role === "user" ? textsOf(turn.blocks) : [];
@@ -10,19 +10,19 @@ export function lastUserTexts(request: ChatRequest): string[] {
   return [];
 }
 
-/** What the user wants: the last text of all. Agents put reminders of their own in front of it. */
+/** Returns the last user text; agents put their reminders before the text of the user. */
 export function lastUserText(request: ChatRequest): string {
   return lastUserTexts(request).at(-1) ?? "";
 }
 
-/** What one tool answered, with the name it was called by. */
+/** The result of a tool call, with the name of the tool. */
 export interface ToolOutcome {
   name: string;
   text: string;
   failed: boolean;
 }
 
-/** The tool results that came since the model spoke last. */
+/** Returns the tool results after the last assistant turn. */
 export function freshOutcomes(request: ChatRequest): ToolOutcome[] {
   const names = new Map<string, string>();
   for (const { blocks } of request.turns)
@@ -40,7 +40,7 @@ function turnsSinceAnswer(request: ChatRequest): Turn[] {
   return request.turns.slice(request.turns.findLastIndex((turn) => turn.role === "assistant") + 1);
 }
 
-/** How many blocks of each kind that is not text came with the last user turns: `2 images`, `1 document`. */
+/** Counts the attachments of the last user turns by kind: `2 images`, `1 document`. */
 export function listAttachments(request: ChatRequest): string[] {
   const blocks = turnsSinceAnswer(request).flatMap((turn) => (turn.role === "user" ? turn.blocks : []));
   return (["image", "document", "audio"] as const).flatMap((kind) => {
@@ -54,12 +54,12 @@ export function wantsReasoning({ reasoning }: ChatRequest): boolean {
   return reasoning !== undefined && !refusesReasoning(reasoning);
 }
 
-/** Whether the client asked for none. */
-export function refusesReasoning(wish: ChatRequest["reasoning"]): boolean {
-  return wish?.mode === "off" || wish?.effort === "none";
+/** Whether the client switched reasoning off. */
+export function refusesReasoning(reasoning: ChatRequest["reasoning"]): boolean {
+  return reasoning?.mode === "off" || reasoning?.effort === "none";
 }
 
-/** A text cut to a length that fits into a sentence. */
+/** Truncates a text to `length` characters. */
 export function clip(text: string, length: number): string {
   const letters = [...text.trim().slice(0, 2 * length)];
   return letters.length <= length ? letters.join("") : `${letters.slice(0, length).join("")}…`;

@@ -1,4 +1,4 @@
-/** Makes up a value that fits a JSON schema: the smallest sensible one, and always the same for the same seed. */
+/** Generates a small value that matches a JSON schema; equal seeds give equal values. */
 import type { Json, JsonObject } from "weir";
 import { isObject } from "weir";
 import { countNumber, fitNumber } from "./numbers.ts";
@@ -7,85 +7,85 @@ import { memberOf, resolveReference } from "./references.ts";
 import { makeNumber } from "./seed.ts";
 import { makeString } from "./strings.ts";
 
-/** Below this depth lists stay empty and what may be null is null, so that recursive schemas come to an end. */
-const DEEP = 4;
-/** Below this depth there is only null. */
-const DEEPEST = 24;
-const LONGEST_LIST = 1000;
-/** So many values are made up, then all is null: a few nested lists of a client's schema could ask for millions. */
-const MOST_VALUES = 5000;
+/** Below this depth lists are empty and nullable values are null, so that recursive schemas end. */
+const NULL_DEPTH = 4;
+/** Below this depth every value is null. */
+const MAX_DEPTH = 24;
+const MAX_LIST = 1000;
+/** Maximum number of values; further ones are null. A few nested lists of a schema could require millions. */
+const MAX_VALUES = 5000;
 
-/** Where in the value we are. */
-interface Place {
+/** The current position in the value. */
+interface Position {
   root: JsonObject;
   seed: string;
-  /** JSON pointer; what is made up differs from place to place. */
+  /** JSON pointer; generated values depend on it. */
   path: string;
   depth: number;
   budget: { left: number };
-  /** The number of the item, in a list whose items must all differ. */
+  /** Index of the item in a list with `uniqueItems`. */
   ordinal?: number;
 }
 
-/** @param schema JSON schema, `$ref` inside the document only. Keywords nobody can guess from (`not`, `if`) are not read. */
+/** @param schema JSON schema, `$ref` inside the document only. The keywords `not` and `if` are ignored. */
 export function makeInstance(schema: JsonObject, seed: string): Json {
-  return make(schema, { root: schema, seed, path: "", depth: 0, budget: { left: MOST_VALUES } });
+  return make(schema, { root: schema, seed, path: "", depth: 0, budget: { left: MAX_VALUES } });
 }
 
-function make(given: Json | undefined, place: Place): Json {
-  if (place.budget.left-- <= 0 || place.depth > DEEPEST) return null;
-  if (!isObject(given)) return given === false ? null : nameOf(place);
-  const schema = flatten(given, place, 0);
+function make(given: Json | undefined, position: Position): Json {
+  if (position.budget.left-- <= 0 || position.depth > MAX_DEPTH) return null;
+  if (!isObject(given)) return given === false ? null : textAt(position);
+  const schema = flatten(given, position, 0);
   if (schema.const !== undefined) return schema.const;
   if (Array.isArray(schema.enum) && schema.enum.length > 0)
-    return schema.enum[pick(place, schema.enum.length)]!;
-  const type = typeOf(schema, place);
-  return exampleOf(schema, type) ?? MAKERS[type](schema, place);
+    return schema.enum[pick(position, schema.enum.length)]!;
+  const type = typeOf(schema, position);
+  return exampleOf(schema, type) ?? MAKERS[type](schema, position);
 }
 
 type TypeName = "object" | "array" | "string" | "number" | "integer" | "boolean" | "null";
 
-const MAKERS: Record<TypeName, (schema: JsonObject, place: Place) => Json> = {
+const MAKERS: Record<TypeName, (schema: JsonObject, position: Position) => Json> = {
   object: makeObject,
   array: makeArray,
   string: makeText,
-  number: (schema, place) => makeAmount(schema, place, false),
-  integer: (schema, place) => makeAmount(schema, place, true),
-  boolean: (_schema, place) => pick(place, 2) === 1,
+  number: (schema, position) => makeAmount(schema, position, false),
+  integer: (schema, position) => makeAmount(schema, position, true),
+  boolean: (_schema, position) => pick(position, 2) === 1,
   null: () => null,
 };
 
-function makeAmount(schema: JsonObject, place: Place, whole: boolean): number {
-  if (place.ordinal !== undefined) return countNumber(schema, place.ordinal, whole);
-  return fitNumber(schema, pick(place, 9) + 1, whole);
+function makeAmount(schema: JsonObject, position: Position, whole: boolean): number {
+  if (position.ordinal !== undefined) return countNumber(schema, position.ordinal, whole);
+  return fitNumber(schema, pick(position, 9) + 1, whole);
 }
 
-/** A whole number from 0 to `below` - 1. */
-function pick({ seed, path, ordinal }: Place, below: number): number {
+/** Returns an integer from 0 to `below` - 1. */
+function pick({ seed, path, ordinal }: Position, below: number): number {
   return ordinal === undefined ? makeNumber(seed, path, below) : ordinal % below;
 }
 
-/** A schema without `$ref`, `allOf`, `anyOf` and `oneOf`: all that holds at once, and one of what may hold. */
-function flatten(schema: JsonObject, place: Place, steps: number): JsonObject {
-  if (place.budget.left <= 0 || steps > DEEPEST) return {};
-  // Joining costs what there is to join.
-  place.budget.left -= 1 + (isObject(schema.properties) ? Object.keys(schema.properties).length / 50 : 0);
+/** Resolves `$ref`, merges `allOf`, and merges one alternative of `anyOf` and `oneOf`. */
+function flatten(schema: JsonObject, position: Position, steps: number): JsonObject {
+  if (position.budget.left <= 0 || steps > MAX_DEPTH) return {};
+  // Large schemas use more of the budget, because merging them takes longer.
+  position.budget.left -= 1 + (isObject(schema.properties) ? Object.keys(schema.properties).length / 50 : 0);
   const { $ref: reference, allOf, anyOf, oneOf, ...own } = schema;
   const parts = [
-    ...(typeof reference === "string" ? [resolveReference(reference, place.root)] : []),
+    ...(typeof reference === "string" ? [resolveReference(reference, position.root)] : []),
     ...(Array.isArray(allOf) ? allOf : []),
-    ...[anyOf, oneOf].flatMap((options) => (Array.isArray(options) ? choose(options, place) : [])),
+    ...[anyOf, oneOf].flatMap((options) => (Array.isArray(options) ? choose(options, position) : [])),
   ];
   return parts
     .filter(isObject)
-    .map((part) => flatten(part, place, steps + 1))
+    .map((part) => flatten(part, position, steps + 1))
     .reduce(merge, own);
 }
 
-/** One of several schemas: the first that is not null, and in the deep the first that is. */
-function choose(options: readonly Json[], place: Place): Json[] {
+/** Chooses an alternative: the first that is not null, or at depth `NULL_DEPTH` the first that is null. */
+function choose(options: readonly Json[], position: Position): Json[] {
   const isNull = (option: Json) => isObject(option) && (option.type === "null" || option.const === null);
-  const wanted = options.find((option) => isNull(option) === place.depth >= DEEP) ?? options[0];
+  const wanted = options.find((option) => isNull(option) === position.depth >= NULL_DEPTH) ?? options[0];
   return wanted === undefined ? [] : [wanted];
 }
 
@@ -98,10 +98,10 @@ function merge(into: JsonObject, part: JsonObject): JsonObject {
   return merged;
 }
 
-function typeOf(schema: JsonObject, place: Place): TypeName {
+function typeOf(schema: JsonObject, position: Position): TypeName {
   const types = (Array.isArray(schema.type) ? schema.type : [schema.type]).filter(isTypeName);
   const wanted =
-    place.depth >= DEEP && types.includes("null") ? "null" : types.find((type) => type !== "null");
+    position.depth >= NULL_DEPTH && types.includes("null") ? "null" : types.find((type) => type !== "null");
   return wanted ?? types[0] ?? guessType(schema);
 }
 
@@ -109,20 +109,20 @@ function isTypeName(value: Json | undefined): value is TypeName {
   return typeof value === "string" && Object.hasOwn(MAKERS, value);
 }
 
-const TELLTALES: readonly (readonly [TypeName, readonly string[]])[] = [
+const TYPE_KEYWORDS: readonly (readonly [TypeName, readonly string[]])[] = [
   ["object", ["properties", "required", "additionalProperties", "minProperties"]],
   ["array", ["items", "prefixItems", "minItems", "contains"]],
   ["number", ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]],
 ];
 
-/** A schema without a type gives itself away by its other keywords. */
+/** Guesses the type of a schema without one by its keywords. */
 function guessType(schema: JsonObject): TypeName {
   return (
-    TELLTALES.find(([, keywords]) => keywords.some((word) => schema[word] !== undefined))?.[0] ?? "string"
+    TYPE_KEYWORDS.find(([, keywords]) => keywords.some((word) => schema[word] !== undefined))?.[0] ?? "string"
   );
 }
 
-/** What the author of the schema shows, where it has the right type. */
+/** Returns an example or default of the schema if it has the right type. */
 function exampleOf(schema: JsonObject, type: TypeName): Json | undefined {
   const shown = [...(Array.isArray(schema.examples) ? schema.examples : []), schema.example, schema.default];
   const plain: readonly TypeName[] = ["string", "number", "integer", "boolean"];
@@ -132,26 +132,26 @@ function exampleOf(schema: JsonObject, type: TypeName): Json | undefined {
   );
 }
 
-/** Required members; all of them where the schema has no `required` list, because then it seldom means none. */
-function makeObject(schema: JsonObject, place: Place): Json {
+/** Generates the required members, or all members if the schema has no `required` list. */
+function makeObject(schema: JsonObject, position: Position): Json {
   const properties = isObject(schema.properties) ? schema.properties : {};
   const listed = Array.isArray(schema.required)
     ? schema.required.filter((name) => typeof name === "string")
-    : place.depth < DEEP
+    : position.depth < NULL_DEPTH
       ? Object.keys(properties)
       : [];
   const names = [...new Set([...listed, ...fillUp(schema, properties, listed.length)])];
   const made: [string, Json][] = [];
   for (const name of names) {
-    if (place.budget.left <= 0) break;
-    made.push([name, make(memberOf(properties, name) ?? openMember(schema), stepInto(place, name))]);
+    if (position.budget.left <= 0) break;
+    made.push([name, make(memberOf(properties, name) ?? openMember(schema), stepInto(position, name))]);
   }
   return Object.fromEntries(made);
 }
 
-/** Names that `minProperties` asks for beyond the listed ones. */
+/** Returns the names that `minProperties` requires beyond the listed ones. */
 function fillUp(schema: JsonObject, properties: JsonObject, listed: number): string[] {
-  const least = typeof schema.minProperties === "number" ? Math.min(schema.minProperties, LONGEST_LIST) : 0;
+  const least = typeof schema.minProperties === "number" ? Math.min(schema.minProperties, MAX_LIST) : 0;
   if (least <= listed) return [];
   const [pattern] = Object.keys(isObject(schema.patternProperties) ? schema.patternProperties : {});
   const made = Array.from({ length: least }, (_, index) => {
@@ -161,43 +161,43 @@ function fillUp(schema: JsonObject, properties: JsonObject, listed: number): str
   return [...Object.keys(properties), ...made].slice(0, least);
 }
 
-/** The schema of a member that is not among the properties. */
+/** Returns the schema of a member that is not in `properties`. */
 function openMember(schema: JsonObject): Json {
   if (isObject(schema.additionalProperties)) return schema.additionalProperties;
   return (isObject(schema.patternProperties) ? Object.values(schema.patternProperties)[0] : undefined) ?? {};
 }
 
-function makeArray(schema: JsonObject, place: Place): Json {
+function makeArray(schema: JsonObject, position: Position): Json {
   const first = [schema.prefixItems, schema.items].find(Array.isArray) ?? [];
   const rest = Array.isArray(schema.items) ? schema.additionalItems : (schema.items ?? schema.contains);
-  const count = countItems(schema, first.length, rest, place);
+  const count = countItems(schema, first.length, rest, position);
   const items: Json[] = [];
-  for (let index = 0; index < count && place.budget.left > 0; index++) {
-    const inside = stepInto(place, String(index));
+  for (let index = 0; index < count && position.budget.left > 0; index++) {
+    const inside = stepInto(position, String(index));
     if (schema.uniqueItems === true) inside.ordinal = index;
     items.push(make(first[index] ?? rest, inside));
   }
   return items;
 }
 
-function countItems(schema: JsonObject, first: number, rest: Json | undefined, { depth }: Place): number {
-  const usual = rest === false || depth >= DEEP ? 0 : 1;
+function countItems(schema: JsonObject, first: number, rest: Json | undefined, { depth }: Position): number {
+  const usual = rest === false || depth >= NULL_DEPTH ? 0 : 1;
   const least = typeof schema.minItems === "number" ? schema.minItems : usual;
-  const most = typeof schema.maxItems === "number" ? schema.maxItems : LONGEST_LIST;
-  return Math.min(Math.max(least, first), most, LONGEST_LIST);
+  const most = typeof schema.maxItems === "number" ? schema.maxItems : MAX_LIST;
+  return Math.min(Math.max(least, first), most, MAX_LIST);
 }
 
-function makeText(schema: JsonObject, place: Place): string {
-  const text = makeString(schema, nameOf(place), `${place.seed}${place.path}`);
-  place.budget.left -= Math.floor(text.length / 100);
+function makeText(schema: JsonObject, position: Position): string {
+  const text = makeString(schema, textAt(position), `${position.seed}${position.path}`);
+  position.budget.left -= Math.floor(text.length / 100);
   return text;
 }
 
-function stepInto(place: Place, name: string): Place {
-  return { ...place, path: `${place.path}/${name}`, depth: place.depth + 1 };
+function stepInto(position: Position, name: string): Position {
+  return { ...position, path: `${position.path}/${name}`, depth: position.depth + 1 };
 }
 
-/** What a text at this place says: `mock city`; members of lists carry their number. */
-function nameOf({ path }: Place): string {
+/** Returns the text for this position, such as `mock city`; items of lists contain their index. */
+function textAt({ path }: Position): string {
   return ["mock", ...path.split("/").slice(1).slice(-2)].join(" ");
 }

@@ -1,4 +1,4 @@
-/** Texts within the bounds of a JSON schema. */
+/** Generates texts within the bounds of a JSON schema. */
 import type { JsonObject } from "weir";
 import { samplePattern } from "./pattern.ts";
 import { makeUuid } from "./seed.ts";
@@ -26,12 +26,12 @@ const FORMATS: Readonly<Record<string, string>> = {
   byte: "bW9jaw==",
 };
 
-const LONGEST = 10_000;
+const MAX_LENGTH = 10_000;
 
-/** @param name what the text says where the schema leaves it open. */
+/** @param name the text if the schema does not constrain it */
 export function makeString(schema: JsonObject, name: string, seed: string): string {
-  const least = typeof schema.minLength === "number" ? Math.min(schema.minLength, LONGEST) : 0;
-  const most = typeof schema.maxLength === "number" ? schema.maxLength : LONGEST;
+  const least = typeof schema.minLength === "number" ? Math.min(schema.minLength, MAX_LENGTH) : 0;
+  const most = typeof schema.maxLength === "number" ? schema.maxLength : MAX_LENGTH;
   if (schema.format === "uuid") return makeUuid(seed);
   if (typeof schema.format === "string" && Object.hasOwn(FORMATS, schema.format))
     return FORMATS[schema.format]!;
@@ -39,7 +39,7 @@ export function makeString(schema: JsonObject, name: string, seed: string): stri
   return sampled ?? fitLength(name, least, most);
 }
 
-/** Lengths of JSON schema count characters, not code units. */
+/** JSON schema counts characters, not UTF-16 units. */
 function fitLength(text: string, least: number, most: number): string {
   const letters = [...text];
   while (letters.length < least) letters.push(" ", ...text);

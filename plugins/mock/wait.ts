@@ -1,6 +1,6 @@
-/** Waiting that ends at once when the call does. */
+/** Delays that end when the call is aborted. */
 
-/** @throws the signal's reason when it aborts first. */
+/** Waits. @throws the reason of the signal if it aborts first */
 export function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
@@ -16,13 +16,13 @@ export function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Lets others have their turn. @throws the signal's reason when it has aborted. */
-export async function breathe(signal: AbortSignal): Promise<void> {
+/** Lets other tasks run. @throws the reason of the signal if it has aborted */
+export async function yieldToEventLoop(signal: AbortSignal): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
   signal.throwIfAborted();
 }
 
-/** Never resolves. @throws the signal's reason. */
+/** Waits until the signal aborts. @throws its reason */
 export function waitForAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);

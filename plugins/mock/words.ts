@@ -1,4 +1,4 @@
-/** The mock's sentences. */
+/** Writes the texts of the mock. */
 import type { ChatRequest } from "weir";
 import type { ToolOutcome } from "./request.ts";
 import { clip, freshOutcomes, lastUserText, listAttachments } from "./request.ts";
@@ -12,7 +12,7 @@ const OPENINGS = [
   "weir's mock here; a real model would answer this better.",
 ];
 
-/** The text of an answer, in the form the request asks for. */
+/** Writes the text of an answer in the requested format. */
 export function writeAnswer(request: ChatRequest, seed: string): string {
   const wanted = request.answerFormat;
   if (wanted?.type === "json-schema") return JSON.stringify(makeInstance(wanted.schema, seed));
@@ -47,7 +47,7 @@ const THOUGHTS = [
   "Nothing here may depend on chance: the same question gets the same answer.",
 ];
 
-/** How many thoughts an effort is worth; an effort nobody knows counts as medium. */
+/** Number of thoughts for an effort; an unknown effort counts as medium. */
 const EFFORT = new Map([
   ["minimal", 1],
   ["low", 1],
@@ -57,7 +57,7 @@ const EFFORT = new Map([
   ["max", 5],
 ]);
 
-/** What the mock thinks before it answers. */
+/** Writes the reasoning before an answer. */
 export function writeReasoning(request: ChatRequest): string {
   const said = clip(lastUserText(request), 120);
   const question = said === "" ? "The user sent no text." : `The user says: "${said}".`;
@@ -69,7 +69,7 @@ const FILLER = splitTokens(
   "A weir is a low dam across a river. It holds the water back a little, and lets it run over its top. ",
 );
 
-/** A text of exactly so many tokens. */
+/** Writes a text of exactly this number of tokens. */
 export function writeLong(tokens: number): string[] {
   return Array.from({ length: tokens }, (_, index) => FILLER[index % FILLER.length]!);
 }

@@ -86,7 +86,7 @@ async function address(): Promise<string> {
   };
   void read(child.stderr);
   void read(child.stdout);
-  setTimeout(() => reject(new Error(`The binary did not start:\n${output}`)), 10_000).unref();
+  setTimeout(() => reject(new Error(`The binary did not start:\n${output}`)), 60_000).unref();
   return promise;
 }
 

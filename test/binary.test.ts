@@ -28,7 +28,7 @@ beforeAll(async () => {
     stderr: "pipe",
   });
   url = await address();
-}, 120_000);
+}, 600_000);
 
 afterAll(async () => {
   child?.kill("SIGTERM");
@@ -153,7 +153,7 @@ test("version and help", () => {
 });
 
 test("the wire tests hold for the binary too", async () => {
-  const run = Bun.spawn([process.execPath, "test", "./test/wire", "--timeout", "120000"], {
+  const run = Bun.spawn([process.execPath, "test", "./test/wire", "--timeout", "600000"], {
     cwd: ROOT,
     env: { ...process.env, WEIR_TARGET: "binary" },
     stdout: "ignore",

@@ -72,7 +72,7 @@ test("the rehearsal gets all its answers from a provider that fails every third 
   const said = await runSnippet(snippet);
   expect(said.trim().split("\n").length).toBe(10);
   expect(said).not.toContain("undefined");
-}, 120_000);
+}, 600_000);
 
 test("the table of the mock's models is made from them", async () => {
   const rows = mockModels.map(({ name, example, description }) => [
@@ -199,7 +199,7 @@ test("the image has what the binary links against, and nobody is root", () => {
   } finally {
     rmSync(image, { recursive: true });
   }
-}, 120_000);
+}, 600_000);
 
 test("the systemd unit stops, restarts and reloads as weir does, and is locked down", () => {
   const unit = blockOf("src/cli/README.md", "ini");
@@ -228,7 +228,7 @@ test("the systemd unit stops, restarts and reloads as weir does, and is locked d
   } finally {
     rmSync(folder, { recursive: true });
   }
-}, 120_000);
+}, 600_000);
 
 test("the table of options is made from the schema", async () => {
   const rows = listOptions().map(({ path, schema }) => {

@@ -51,7 +51,7 @@ test("a surplus word or an unknown flag exits with 2 and starts nothing", async 
     expect(err).toContain(rows[index]![1]);
     expect(err.trim().split("\n").length).toBe(1);
   }
-}, 120_000);
+}, 600_000);
 
 test("a command group without a subcommand prints its help", async () => {
   for (const [group, member] of [

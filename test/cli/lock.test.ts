@@ -33,7 +33,7 @@ test.each(PAIRS)(
       `port ${port} of 127.0.0.1 is taken by another weir, process ${lives[0]!.pid}`,
     );
   },
-  120_000,
+  600_000,
 );
 
 /** Runs code in another process that holds a lock until its standard input ends. */
@@ -58,7 +58,7 @@ test("the socket's lock names its holder and ends with it", async () => {
   expect(await lockSocket(path)).toEqual({ pid: other.pid });
   await other.end();
   expect(await lockSocket(path)).toBeUndefined();
-}, 120_000);
+}, 600_000);
 
 test("the file's lock names its holder; one whose holder was killed is replaced", async () => {
   const folder = mkdtempSync(join(tmpdir(), "weir-lock-"));
@@ -70,4 +70,4 @@ test("the file's lock names its holder; one whose holder was killed is replaced"
   writeFileSync(path, "not JSON");
   expect(lockFile(path)).toBeUndefined();
   rmSync(folder, { recursive: true });
-}, 120_000);
+}, 600_000);

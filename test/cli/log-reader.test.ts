@@ -47,7 +47,7 @@ test("a log reader that stalls costs log lines, which are counted; calls and the
   weir.signal("SIGTERM");
   expect(await weir.exited).toBe(0);
   reader.close();
-}, 120_000);
+}, 600_000);
 
 test("lines of several workers are whole, also when the reader is slow", async () => {
   const reader = stalledReader();
@@ -73,7 +73,7 @@ test("lines of several workers are whole, also when the reader is slow", async (
     workers.add((JSON.parse(line) as { worker: number }).worker);
   expect(workers.size).toBe(2);
   reader.close();
-}, 120_000);
+}, 600_000);
 
 test("a log reader that is gone ends no call, and is reported once", async () => {
   const reader = stalledReader();
@@ -87,7 +87,7 @@ test("a log reader that is gone ends no call, and is reported once", async () =>
   const reports = () => weir.log.filter((line) => line.includes("the log cannot be written"));
   expect(await until(() => reports().length > 0)).toBe(true);
   expect(reports().length).toBe(1);
-}, 120_000);
+}, 600_000);
 
 test("a client's model name forges no line of the readable log", async () => {
   const weir = await serve({ config: "log: { format: pretty }\n", workers: 1, binary: false });
@@ -96,4 +96,4 @@ test("a client's model name forges no line of the readable log", async () => {
   expect(await until(() => weir.log.some((line) => line.includes("12:00:00  200")))).toBe(true);
   expect(weir.log.filter((line) => line.startsWith("12:00:00"))).toEqual([]);
   expect(weir.log.join("")).not.toMatch(/[\p{Cc}\p{Cf}]/u);
-}, 120_000);
+}, 600_000);

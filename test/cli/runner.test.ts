@@ -47,7 +47,7 @@ test.each([1, 2])(
     expect(await until(() => !isAlive(gateway), 60_000)).toBe(true);
     expect((await streamed).text).toEndWith("data: [DONE]\n\n");
   },
-  120_000,
+  600_000,
 );
 
 test("it stops when the runner is killed and a shell stands between them", async () => {
@@ -56,7 +56,7 @@ test("it stops when the runner is killed and a shell stands between them", async
   gateway = await grandchild(weir);
   weir.signal("SIGKILL");
   expect(await until(() => !isAlive(gateway), 60_000)).toBe(true);
-}, 120_000);
+}, 600_000);
 
 test.each([
   ["in the background of a shell that is killed", "GATEWAY & wait", ""],
@@ -72,7 +72,7 @@ test.each([
     expect(isAlive(gateway)).toBe(true);
     expect((await ask(weir.url, "mock/chat")).status).toBe(200);
   },
-  120_000,
+  600_000,
 );
 
 /** The process that the shell under the runner has started. */

@@ -44,7 +44,7 @@ describe("a worker that hangs", () => {
     weir.signal("SIGTERM");
     // It had to be killed, so the end is not a clean one.
     expect(await weir.exited).toBe(1);
-  }, 120_000);
+  }, 600_000);
 });
 
 describe("a signal to the whole process group", () => {
@@ -55,7 +55,7 @@ describe("a signal to the whole process group", () => {
     weir.signalGroup("SIGTERM");
     for (const { text } of await Promise.all(streams)) expect(text).toEndWith("data: [DONE]\n\n");
     expect(await weir.exited).toBe(0);
-  }, 120_000);
+  }, 600_000);
 
   test(
     "SIGHUP reloads and ends no worker",
@@ -132,7 +132,7 @@ test("what is wrong with the start is printed once, and its exit code is the wor
   );
   expect(failed).toContain("exit code 78");
   expect(failed.match(/nobody/g)?.length).toBe(1);
-}, 120_000);
+}, 600_000);
 
 /** Sets how many files a process may have open: too few, and it cannot start another one. */
 function limitFiles(pid: number, most: string): void {

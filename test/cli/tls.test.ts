@@ -54,7 +54,7 @@ describe.each([1, 2])("%d processes", (workers) => {
     expect((await ask(weir.url, "mock/chat", true, trusting(FIRST))).text).toEndWith("data: [DONE]\n\n");
     await expect(ask(weir.url, "mock/chat", false, trusting(SECOND))).rejects.toThrow();
     await expect(ask(weir.url.replace("https:", "http:"), "mock/chat")).rejects.toThrow();
-  }, 120_000);
+  }, 600_000);
 
   test("take a new certificate at a reload, and a stream that runs keeps its connection", async () => {
     const weir = await start(workers);
@@ -72,7 +72,7 @@ describe.each([1, 2])("%d processes", (workers) => {
     expect((await streamed).text).toEndWith("data: [DONE]\n\n");
     weir.signal("SIGTERM");
     expect(await weir.exited).toBe(0);
-  }, 120_000);
+  }, 600_000);
 });
 
 test("a certificate whose key is another one is refused at a reload, and the old one stays", async () => {
@@ -85,7 +85,7 @@ test("a certificate whose key is another one is refused at a reload, and the old
   );
   expect(refused.output).not.toContain("BEGIN");
   expect(await shown(weir.url)).toBe(bare(FIRST.cert));
-}, 120_000);
+}, 600_000);
 
 test("calls go on while the certificate is replaced again and again", async () => {
   const weir = await start(1);
@@ -111,7 +111,7 @@ test("calls go on while the certificate is replaced again and again", async () =
   // Connections in the middle of their handshake may be reset; no call that weir has read fails.
   expect(failures.filter((failure) => typeof failure === "number")).toEqual([]);
   expect(failures.length).toBeLessThan(answered / 4);
-}, 120_000);
+}, 600_000);
 
 test("that TLS is switched on or off takes effect at the next start, and is said", async () => {
   const weir = await start(1);
@@ -121,4 +121,4 @@ test("that TLS is switched on or off takes effect at the next start, and is said
     await until(() => weir.log.some((line) => line.includes("tls: takes effect at the next start"))),
   ).toBe(true);
   expect(await shown(weir.url)).toBe(bare(FIRST.cert));
-}, 120_000);
+}, 600_000);

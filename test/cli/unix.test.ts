@@ -39,7 +39,7 @@ test("weir listens on a unix socket that only its user may use, and removes it a
   weir.signal("SIGTERM");
   expect(await weir.exited).toBe(0);
   expect(existsSync(path)).toBe(false);
-}, 120_000);
+}, 600_000);
 
 test("a socket that a dead process has left is replaced, one of a live process is not", async () => {
   const path = makePath();
@@ -56,7 +56,7 @@ test("a socket that a dead process has left is replaced, one of a live process i
   await start(config);
   expect(statSync(path).mode & 0o777).toBe(0o660);
   expect(await until(async () => (await call(path)).status === 200)).toBe(true);
-}, 120_000);
+}, 600_000);
 
 test("a socket of another program, and a file that is no socket, are left alone", async () => {
   const path = makePath();
@@ -67,7 +67,7 @@ test("a socket of another program, and a file that is no socket, are left alone"
   await expect(start(`listen: { unix: ${path} }\n`)).rejects.toThrow("is there already and is no socket");
   expect(existsSync(path)).toBe(true);
   await expect(start(`listen: { unix: ${path}/nowhere }\n`)).rejects.toThrow("cannot create the socket");
-}, 120_000);
+}, 600_000);
 
 test("several processes or TLS behind a unix socket are refused; a mode is read however it is spelled", () => {
   const path = makePath();

@@ -32,7 +32,7 @@ describe("two workers", () => {
     expect(await until(() => weir.workers().length === 2)).toBe(true);
     weir.signal("SIGTERM");
     expect(await weir.exited).toBe(0);
-  }, 120_000);
+  }, 600_000);
 
   test("end when their supervisor is gone", async () => {
     const weir = await start(2);
@@ -46,7 +46,7 @@ describe("two workers", () => {
       }
     };
     expect(await until(() => !workers.some(isAlive), 8_000)).toBe(true);
-  }, 120_000);
+  }, 600_000);
 
   test("are reloaded one after the other, and keep what they have when the new config is wrong", async () => {
     const weir = await start(2);
@@ -58,7 +58,7 @@ describe("two workers", () => {
     expect(refused.code).toBe(1);
     expect(refused.output).toContain("the config stays as it was: weir.yaml:2: unknown option nonsense");
     for (let n = 0; n < 10; n++) expect((await ask(weir.url, "smart")).status).toBe(200);
-  }, 120_000);
+  }, 600_000);
 });
 
 test("a port that is in use is one sentence", async () => {
@@ -69,7 +69,7 @@ test("a port that is in use is one sentence", async () => {
     expect(second.code).not.toBe(0);
     expect(second.output).toContain(port);
   }
-}, 120_000);
+}, 600_000);
 
 const PLUGIN = (
   word: string,
@@ -96,7 +96,7 @@ describe("one process", () => {
     expect(refused.code).toBe(1);
     expect(refused.output).toMatch(/words\.ts:1:\d+/);
     expect((await ask(weir.url, "words/x")).text).toContain("second");
-  }, 120_000);
+  }, 600_000);
 
   test("a running stream keeps the config it began with", async () => {
     const weir = await start(1);
@@ -106,7 +106,7 @@ describe("one process", () => {
     expect(weir.run("reload").code).toBe(0);
     expect((await ask(weir.url, "mock/chat")).status).toBe(404);
     expect((await streamed).text).toEndWith("data: [DONE]\n\n");
-  }, 120_000);
+  }, 600_000);
 
   test("what only a start takes into force is said", async () => {
     const weir = await start(1);
@@ -115,7 +115,7 @@ describe("one process", () => {
     expect(
       await until(() => weir.log.some((line) => line.includes("host: takes effect at the next start"))),
     ).toBe(true);
-  }, 120_000);
+  }, 600_000);
 
   test("the second signal is immediate", async () => {
     const weir = await start(1, "graceMs: 60000\n");
@@ -125,7 +125,7 @@ describe("one process", () => {
     await Bun.sleep(200);
     weir.signal("SIGTERM");
     expect(await weir.exited).toBe(1);
-  }, 120_000);
+  }, 600_000);
 
   test("a systemd unit's gateway is found in the unit's own folder", async () => {
     const folder = mkdtempSync(join(tmpdir(), "weir-unit-"));
@@ -133,7 +133,7 @@ describe("one process", () => {
     expect(readdirSync(folder)).toEqual([`${new URL(running.url).port}.json`]);
     expect(running.run("reload")).toMatchObject({ code: 0 });
     rmSync(folder, { recursive: true });
-  }, 120_000);
+  }, 600_000);
 
   test("nobody there to reload is said", async () => {
     const weir = await start(1);
@@ -143,5 +143,5 @@ describe("one process", () => {
       code: 1,
       output: expect.stringContaining("no gateway of yours runs"),
     });
-  }, 120_000);
+  }, 600_000);
 });

@@ -60,7 +60,7 @@ test("a config file in a folder that is closed to the user stops the start", asy
   const said = await new Response(child.stdout).text();
   chmodSync(cwd, 0o700);
   expect(said).toBe("weir.yaml: weir cannot tell whether this file exists (permission denied).\n");
-}, 120_000);
+}, 600_000);
 
 test("a plugin folder that cannot be read stops the start; a missing one does not", async () => {
   const cwd = folder("plugins-loop");

@@ -26,7 +26,7 @@ describe.skipIf(!haveRecordings || !haveDocument)("translated lanes against the 
     console.log(writeSessions(sessions));
     expect(sessionFaults(sessions)).toEqual([]);
     expect(sessions.length).toBeGreaterThan(100);
-  }, 120_000);
+  }, 600_000);
 });
 
 if (!haveRecordings) console.log(NO_RECORDINGS);

@@ -210,7 +210,7 @@ goal(
       await gateway.stop();
     }
   },
-  120_000,
+  600_000,
 );
 
 const LONG_NAMES = 10;

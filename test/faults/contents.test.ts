@@ -14,7 +14,7 @@ let gateway: RunningGateway;
 beforeAll(async () => {
   upstream = startUpstream(json({}));
   gateway = await startBinary({ config: upstreamConfig({ openai: upstream.url, anthropic: upstream.url }) });
-}, 120_000);
+}, 600_000);
 
 afterAll(async () => {
   await gateway?.stop();
@@ -86,7 +86,7 @@ goal(
     );
     return { measured: `${runs} runs, 0 failures`, holds: true };
   },
-  120_000,
+  600_000,
 );
 
 goal(8, "members of a request that nobody knows arrive upstream", "100 %", async () => {

@@ -23,7 +23,7 @@ beforeAll(async () => {
       timeouts: { firstByteMs: 1_200, holdMs: 10_000 },
     },
   });
-}, 120_000);
+}, 600_000);
 
 afterAll(async () => {
   await gateway?.stop();
@@ -154,7 +154,7 @@ goal(
       holds: wrong.length === 0,
     };
   },
-  120_000,
+  600_000,
 );
 
 /** The shape of each route's errors. */

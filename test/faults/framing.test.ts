@@ -26,7 +26,7 @@ let gateway: RunningGateway;
 
 beforeAll(async () => {
   gateway = await startBinary({ config: { keys: [`tester:${KEY}`] }, plugins: { "witness.ts": WITNESS } });
-}, 120_000);
+}, 600_000);
 
 afterAll(() => gateway?.stop());
 
@@ -223,7 +223,7 @@ for (const proxy of PROXIES.filter(({ program }) => LISTING || existsSync(progra
     `smuggling corpus, behind ${proxy.name}`,
     "≥ 80 vectors: 0 calls the proxy does not know of, every victim gets its own answer",
     () => behind(proxy),
-    120_000,
+    600_000,
   );
 
 for (const { name, program } of PROXIES.filter(({ program }) => !existsSync(program)))

@@ -21,7 +21,7 @@ const ANSWER = {
 beforeAll(async () => {
   upstream = startUpstream(json(ANSWER));
   gateway = await startBinary({ config: upstreamConfig({ openai: upstream.url }) });
-}, 120_000);
+}, 600_000);
 
 afterAll(async () => {
   await gateway?.stop();

@@ -181,5 +181,5 @@ goal(
       holds: answered === 60 && more === 0 && said >= twice && twice > 0 && notSent === 0,
     };
   },
-  120_000,
+  600_000,
 );

@@ -15,7 +15,7 @@ beforeAll(async () => {
   buildBinary();
   upstream = await startFaultyUpstream();
   gateway = await startBinary({ config: upstreamConfig({ openai: upstream.url }) });
-}, 120_000);
+}, 600_000);
 
 afterAll(async () => {
   await gateway?.stop();
@@ -38,7 +38,7 @@ goal(
       short: "the slope of memory needs minutes: `bun run soak` measures it over ten",
     };
   },
-  120_000,
+  600_000,
 );
 
 const BODY = (stream: boolean) =>
@@ -117,5 +117,5 @@ goal(
       await bare.exited;
     }
   },
-  120_000,
+  600_000,
 );

@@ -28,7 +28,7 @@ beforeAll(() => {
   chmodSync(folder, 0o755);
   copyFileSync(join(ROOT, "dist/weir"), join(folder, "weir"));
   chmodSync(join(folder, "weir"), 0o755);
-}, 120_000);
+}, 600_000);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -136,7 +136,7 @@ goal(
       rmSync(dir, { recursive: true, force: true });
     }
   },
-  120_000,
+  600_000,
 );
 
 /** Waits for the line that says where it listens. */
@@ -224,7 +224,7 @@ echo exit $?
         out.includes("network lo"),
     };
   },
-  120_000,
+  600_000,
 );
 
 const CLIENT = `import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";

@@ -25,7 +25,7 @@ beforeAll(async () => {
       },
     },
   });
-}, 120_000);
+}, 600_000);
 
 afterAll(async () => {
   await gateway?.stop();
@@ -55,7 +55,7 @@ describe.each([...FAULTS])("$name", (fault) => {
           const next = await askLane(gateway.url, lane, "fine", stream);
           expect(judge(next, lane, stream)).toBe("whole");
         },
-        120_000,
+        600_000,
       );
 });
 

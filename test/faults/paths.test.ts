@@ -8,7 +8,7 @@ let gateway: RunningGateway;
 
 beforeAll(async () => {
   gateway = await startBinary({ config: { keys: [`tester:${KEY}`] } });
-}, 120_000);
+}, 600_000);
 
 afterAll(() => gateway?.stop());
 

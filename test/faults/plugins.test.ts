@@ -170,7 +170,7 @@ beforeAll(async () => {
       ...Object.fromEntries(Object.entries(AT_LOAD).map(([file, { text }]) => [file, text])),
     },
   });
-}, 120_000);
+}, 600_000);
 
 afterAll(() => gateway?.stop());
 
@@ -277,7 +277,7 @@ goal(
       holds: wrong.length === 0 && alive && good > 50,
     };
   },
-  120_000,
+  600_000,
 );
 
 test("each loaded file is in the log with its digest", () => {
@@ -316,7 +316,7 @@ test("an edited plugin is taken at a reload, and one that became broken leaves t
   } finally {
     await own.stop();
   }
-}, 120_000);
+}, 600_000);
 
 /** `weir plugin list` in a folder with such files. */
 function list(plugins: Record<string, string>, prepare: (folder: string) => void = () => {}, config = "") {

@@ -248,7 +248,7 @@ goal(
       await until(() => {
         text += reader.read();
         return text.includes("log lines were dropped");
-      }, 120_000);
+      }, 600_000);
       const dropped = Number(/(\d+) log lines were dropped/.exec(text)?.[1]);
       return {
         measured: `${grown.toFixed(0)} MB more, ${dropped} lines dropped and counted`,

@@ -21,7 +21,7 @@ buildBinary();
 const folder = mkdtempSync(join(tmpdir(), "weir-goals-"));
 const file = join(folder, "rows.jsonl");
 await Bun.write(file, "");
-const suite = Bun.spawn([process.execPath, "test", "test/faults", "--timeout", "120000"], {
+const suite = Bun.spawn([process.execPath, "test", "test/faults", "--timeout", "600000"], {
   cwd: ROOT,
   env: { ...process.env, WEIR_GOALS: file },
   stdout: "ignore",

@@ -49,7 +49,7 @@ beforeAll(async () => {
       "broken.ts": `throw new Error("no login with ${SECRETS.plugin}");`,
     },
   });
-}, 120_000);
+}, 600_000);
 
 afterAll(async () => {
   await gateway?.stop();

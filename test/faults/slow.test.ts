@@ -21,7 +21,7 @@ let upstream: Upstream;
 beforeAll(async () => {
   upstream = startUpstream(() => sse(endless(PIECE, 1)));
   gateway = await startBinary({ config: upstreamConfig({ openai: upstream.url }) });
-}, 120_000);
+}, 600_000);
 
 afterAll(async () => {
   await gateway?.stop();

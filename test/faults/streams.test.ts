@@ -41,7 +41,7 @@ beforeAll(async () => {
   gateway = await startBinary({
     config: { ...upstreamConfig({ openai: url, anthropic: url }), retries: { attempts: 1 } },
   });
-}, 120_000);
+}, 600_000);
 
 afterAll(async () => {
   await gateway?.stop();
@@ -133,7 +133,7 @@ goal(
       short: `${behindFinish} cuts fell between the finish reason and the terminator: the answer is all there and is given as whole, because servers leave the terminator out`,
     };
   },
-  120_000,
+  600_000,
 );
 
 /** Sends the same to each lane at once. @returns what each made of it, in the order of the lanes */
@@ -229,7 +229,7 @@ goal(
       inTime: took <= 5_000,
     };
   },
-  120_000,
+  600_000,
 );
 
 goal(10, "a client that does not read", "≤ 20 MB more for each stream of 1 GiB", async () => {
@@ -293,5 +293,5 @@ goal(
       holds: seen === 5_000 && each <= 25 && open === 0,
     };
   },
-  120_000,
+  600_000,
 );

@@ -14,7 +14,7 @@ beforeAll(async () => {
   upstream = startUpstream(() => ({ ...sse([PIECE]), ending: "stall" }));
   const config = upstreamConfig({ openai: upstream.url });
   gateway = await startGateway({ config, target: TARGET === "binary" ? "binary" : "process" });
-}, 120_000);
+}, 600_000);
 
 afterAll(async () => {
   await gateway.stop();
@@ -44,4 +44,4 @@ test("2,000 streams are open at once, all of them upstream, and none is left whe
   for (const socket of sockets) socket.destroy();
   await upstream.quiet(10_000);
   expect(upstream.open).toBe(0);
-}, 120_000);
+}, 600_000);

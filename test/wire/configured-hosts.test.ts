@@ -79,7 +79,7 @@ test("a provider from weir.yaml alone", async () => {
   expect(ids).toContain("acme-1");
   // Those that name no models are asked for theirs.
   expect(ids).toContain("listed");
-}, 120_000);
+}, 600_000);
 
 test("a format that does not exist, and a provider without one, stop the start", async () => {
   const fault = (acme: object) =>
@@ -91,7 +91,7 @@ test("a format that does not exist, and a provider without one, stop the start",
     /"acme".*"chat".*chat-completions/,
   );
   expect(await fault({ baseUrl: "http://127.0.0.1:1" })).toContain("no plugin brings a provider named acme");
-}, 120_000);
+}, 600_000);
 
 test("OLLAMA_HOST says where Ollama is, in each way its own tools take", async () => {
   const upstream = host();
@@ -109,7 +109,7 @@ test("OLLAMA_HOST says where Ollama is, in each way its own tools take", async (
   expect(
     await startGateway({ env: { OLLAMA_HOST: "http://" } }).then((gateway) => gateway.stop(), String),
   ).toContain("OLLAMA_HOST");
-}, 120_000);
+}, 600_000);
 
 test("User-Agent and Authorization of the config's headers are sent", async () => {
   const upstream = host();
@@ -135,7 +135,7 @@ test("User-Agent and Authorization of the config's headers are sent", async () =
       "acme/1",
       "Basic c2VjcmV0OnNlY3JldA==",
     ]);
-}, 120_000);
+}, 600_000);
 
 test("a header that weir would not send as it is stops the start", async () => {
   const fault = (settings: object) =>
@@ -162,4 +162,4 @@ test("a header that weir would not send as it is stops the start", async () => {
     },
   });
   expect((await fetch(`${gateway.url}/health`)).status).toBe(200);
-}, 120_000);
+}, 600_000);

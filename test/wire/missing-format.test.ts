@@ -75,7 +75,7 @@ test("a host without the path of a format is asked in the next one its provider 
     body: JSON.stringify({ model: "llamacpp/m", max_tokens: 1, messages: [{ role: "user", content: "hi" }] }),
   });
   expect(JSON.stringify(await explained.json())).toContain("its host has no messages endpoint");
-}, 120_000);
+}, 600_000);
 
 test("a path may be missing in many words", async () => {
   const said: (object | Answer)[] = [
@@ -97,7 +97,7 @@ test("a path may be missing in many words", async () => {
     await other.stop();
     fresh.stop();
   }
-}, 120_000);
+}, 600_000);
 
 test("a 404 about the model reaches the client as it is", async () => {
   const said = [
@@ -111,7 +111,7 @@ test("a 404 about the model reaches the client as it is", async () => {
     expect(error).toMatchObject({ status: 404 });
     expect(paths().length).toBe(before + 1);
   }
-}, 120_000);
+}, 600_000);
 
 test("where no path is found at all, the error says so and nothing is remembered", async () => {
   upstream.answer(() => json({ detail: "Not Found" }, 404));
@@ -132,7 +132,7 @@ test("where no path is found at all, the error says so and nothing is remembered
       : json({}, 500),
   );
   expect((await ask()).content).toMatchObject([{ text: "native" }]);
-}, 120_000);
+}, 600_000);
 
 async function run(...words: string[]): Promise<string> {
   const main = resolve(import.meta.dir, "../../src/main.ts");
@@ -155,9 +155,9 @@ test("weir check does not make a host generate that puts a default in the place 
     return isList ? silence() : json({ error: { message: "messages: not a list of messages" } }, 400);
   });
   expect(await run("check")).toMatch(/llamacpp +reachable, no messages/);
-}, 120_000);
+}, 600_000);
 
 test("weir check and weir models say which format a host does not speak", async () => {
   expect(await run("check")).toMatch(/llamacpp +reachable, no messages/);
   expect(await run("models", "llamacpp/m")).toContain("its host has no messages endpoint");
-}, 120_000);
+}, 600_000);

@@ -71,7 +71,7 @@ describe.skipIf(!haveClaude)("Claude Code", () => {
   test("talks to the mock", async () => {
     const { code, out } = await runClaude("my-claude-mock", "Say hello");
     expect([code, out]).toEqual([0, expect.stringContaining("mock")]);
-  }, 120_000);
+  }, 600_000);
 
   test("runs a tool it was told to by a chat-completions upstream, and gives the result back", async () => {
     upstream.answer((request) => {
@@ -108,5 +108,5 @@ describe.skipIf(!haveClaude)("Claude Code", () => {
       .map((request) => request.body.toString("utf8"))
       .find((body) => body.includes('"role":"tool"'));
     expect(last).toContain("weir-marker-42");
-  }, 120_000);
+  }, 600_000);
 });

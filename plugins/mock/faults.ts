@@ -76,7 +76,7 @@ export function failWithPage(status: number): GatewayError | undefined {
   if (kind === undefined || status < 500) return undefined;
   return new GatewayError(
     kind === "invalid-request" ? "upstream" : kind,
-    `The mock answered with status ${status} and a page instead of an error (as a proxy in front of a provider does).`,
+    `The mock answered with status ${status} and a page instead of an error (like a proxy before a provider).`,
   );
 }
 

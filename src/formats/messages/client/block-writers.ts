@@ -31,7 +31,7 @@ export interface AnswerState {
   foreignCalls: number;
   refusal: string;
   texts: number;
-  /** Buffered blank text, written in front of the next text that is not blank. */
+  /** Buffered blank text, written before the next text that is not blank. */
   blank: string;
   ids: AnswerIds;
 }

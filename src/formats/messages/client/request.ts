@@ -1,13 +1,14 @@
 /** Decodes a Messages request. */
 import type { Call } from "../../../core/call.ts";
-import type { AnswerFormat, Block, ChatRequest, ReasoningOptions, Turn } from "../../../core/chat.ts";
+import type { AnswerFormat, ChatRequest, ReasoningOptions } from "../../../core/chat.ts";
 import { GatewayError } from "../../../core/error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
 import { list, number, text } from "../../shared/read.ts";
 import type { ReportLoss } from "./content.ts";
-import { decodeCache, decodeContent, FORMAT } from "./content.ts";
-import { decodeToolChoice, decodeTools, isToolChange } from "./tools.ts";
+import { decodeCache, FORMAT } from "./content.ts";
+import { decodeMessages, decodeSystem } from "./messages.ts";
+import { decodeToolChoice, decodeTools } from "./tools.ts";
 
 /** Fields of the canonical request; all others go into `extra.messages`. */
 const CANONICAL = new Set([
@@ -44,10 +45,7 @@ export function decodeRequest(body: JsonObject, call: Call): ChatRequest {
   const reasoning = withEffort(thinking.reasoning, text(output.effort));
   return {
     model: text(body.model) ?? "",
-    turns: [
-      ...decodeSystem(body.system, reportLoss),
-      ...messages.map((message, index) => decodeTurn(message, index, messages, reportLoss)),
-    ],
+    turns: [...decodeSystem(body.system, reportLoss), ...decodeMessages(messages, reportLoss)],
     tools: decodeTools(list(body.tools), messages),
     ...decodeToolChoice(body.tool_choice),
     maxTokens: number(body.max_tokens),
@@ -56,7 +54,7 @@ export function decodeRequest(body: JsonObject, call: Call): ChatRequest {
     topK: number(body.top_k),
     stop: list(body.stop_sequences).filter((text) => typeof text === "string"),
     stream: body.stream === true,
-    reasoning: reasoning,
+    reasoning,
     answerFormat: decodeAnswerFormat(output.format ?? body.output_format),
     ...decodeCache(body.cache_control),
     user,
@@ -84,45 +82,6 @@ function refuseThread({ target }: Call): void {
 /** `messages.0.content.1` → `messages[0].content[1]`, the notation of losses. */
 function bracketPath(path: string): string {
   return path.replace(/\.(\d+)(?=\.|$)/g, "[$1]");
-}
-
-function decodeSystem(system: Json | undefined, reportLoss: ReportLoss): Turn[] {
-  const blocks = decodeContent(system, "system", reportLoss);
-  return blocks.length === 0 ? [] : [{ role: "system", blocks }];
-}
-
-function decodeTurn(message: Json, index: number, messages: readonly Json[], reportLoss: ReportLoss): Turn {
-  const { role, content, output_config, clear_at } = message as JsonObject;
-  const path = `messages.${index}.content`;
-  if (role === "assistant" || role === "user")
-    return { role, blocks: decodeContent(content, path, reportLoss) };
-  const effort = isObject(output_config) ? text(output_config.effort) : undefined;
-  return {
-    role: "system",
-    blocks:
-      clear_at === "next_user_message" && isCleared(index, messages)
-        ? []
-        : decodeSystemTurn(content, path, reportLoss),
-    ...(effort !== undefined && { effort }),
-  };
-}
-
-/** Decodes a system turn without its tool changes, which `decodeTools` applies. */
-function decodeSystemTurn(content: Json | undefined, path: string, reportLoss: ReportLoss): Block[] {
-  return decodeContent(
-    Array.isArray(content) ? content.filter((block) => !isToolChange(block)) : content,
-    path,
-    reportLoss,
-  );
-}
-
-/** Whether a later user message contains more than tool results. */
-function isCleared(index: number, messages: readonly Json[]): boolean {
-  return messages.slice(index + 1).some((message) => {
-    if (!isObject(message) || message.role !== "user") return false;
-    if (!Array.isArray(message.content)) return true;
-    return message.content.some((block) => !isObject(block) || block.type !== "tool_result");
-  });
 }
 
 const MODES: ReadonlyMap<string, ReasoningOptions["mode"]> = new Map(

@@ -7,7 +7,7 @@ import { GatewayError } from "../core/error.ts";
 import type { ClientCodec, Format } from "../core/format.ts";
 import type { TSchema } from "@sinclair/typebox";
 import { type CorsOptions, withCors } from "./cors.ts";
-import { dialectOfRequest } from "./choose-format.ts";
+import { clientCodecOf } from "./choose-format.ts";
 import { misrouted } from "./misrouted.ts";
 import { openApiDocument, schemaName } from "./openapi.ts";
 import { createRequestId, respond, respondError, respondJson } from "./respond.ts";
@@ -31,7 +31,7 @@ export function createApp(options: AppOptions) {
   const { gateway, authenticate, version } = options;
   const formats = [...gateway.registry.formats.values()].filter(hasClient);
   const methods = allowedMethods(formats);
-  const dialectOf = (request: Request) => dialectOfRequest(formats, request, pathOf(request), methods);
+  const codecOf = (request: Request) => clientCodecOf(formats, request, pathOf(request), methods);
 
   /**
    * A route without a body: checks the key, unless it is open, then answers. Errors have the client's format, as its headers
@@ -44,7 +44,7 @@ export function createApp(options: AppOptions) {
       const value = await answer(request);
       return value instanceof Response ? value : respondJson(value, id);
     } catch (thrown) {
-      return respondError(GatewayError.from(thrown), dialectOf(request), id);
+      return respondError(GatewayError.from(thrown), codecOf(request), id);
     }
   };
 
@@ -92,19 +92,19 @@ export function createApp(options: AppOptions) {
   app.all(
     "*",
     ({ request }) =>
-      respondError(misrouted(request, pathOf(request), methods), dialectOf(request), createRequestId()),
+      respondError(misrouted(request, pathOf(request), methods), codecOf(request), createRequestId()),
     {
       parse: "none",
     },
   );
   app.onError(({ error, request }) =>
-    respondError(GatewayError.from(error), dialectOf(request), createRequestId()),
+    respondError(GatewayError.from(error), codecOf(request), createRequestId()),
   );
 
   /** Elysia's handler, after a check of host and target. */
   const fetch = (request: Request): Response | Promise<Response> => {
     const fault = requestFault(request);
-    if (fault) return respondError(fault, dialectOf(request), createRequestId());
+    if (fault) return respondError(fault, codecOf(request), createRequestId());
     return app.fetch(request);
   };
   return { fetch: withCors(options.cors, fetch), neutral: formats[0]!.client };

@@ -2,7 +2,7 @@
 import { invalidRequest } from "../core/error.ts";
 import type { ClientCodec, Format } from "../core/format.ts";
 import type { JsonObject } from "../core/json.ts";
-import { meantPath } from "./misrouted.ts";
+import { likelyPath } from "./misrouted.ts";
 
 type ClientFormat = Format & { client: ClientCodec };
 
@@ -10,14 +10,14 @@ type ClientFormat = Format & { client: ClientCodec };
 const MESSAGES_ONLY = ["system", "stop_sequences", "thinking", "output_config", "context_management"];
 
 /** The client codec for an error: by the route that the client used or meant, else by its headers, else the first format. */
-export function dialectOfRequest(
+export function clientCodecOf(
   formats: readonly ClientFormat[],
   request: Request,
   path: string,
   paths: ReadonlyMap<string, string>,
 ): ClientCodec {
-  const meant = meantPath(path, paths.keys()) ?? path;
-  const owner = formats.find(({ client }) => meant === client.path || meant.startsWith(`${client.path}/`));
+  const route = likelyPath(path, paths.keys()) ?? path;
+  const owner = formats.find(({ client }) => route === client.path || route.startsWith(`${client.path}/`));
   return (owner ?? formatOfHeaders(formats, request.headers)).client;
 }
 

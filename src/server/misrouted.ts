@@ -41,7 +41,7 @@ const UNSUPPORTED: readonly { path: RegExp; what: string }[] = [
 const PREFIX = /^(\/(v\d+(beta)?|api|openai|anthropic))*$/;
 
 /** The route that a client meant, if only its base URL or its spelling is wrong. */
-export function meantPath(path: string, paths: Iterable<string>): string | undefined {
+export function likelyPath(path: string, paths: Iterable<string>): string | undefined {
   const plain = path
     .toLowerCase()
     .replace(/\/{2,}/g, "/")
@@ -74,9 +74,9 @@ export function misrouted(
 }
 
 function hint(path: string, methods: ReadonlyMap<string, string>): string {
-  const meant = meantPath(path, methods.keys());
-  if (meant)
-    return `; did you mean ${meant}? The base URL of OpenAI clients ends in /v1, that of Anthropic clients does not`;
+  const likely = likelyPath(path, methods.keys());
+  if (likely)
+    return `; did you mean ${likely}? The base URL of OpenAI clients ends in /v1, that of Anthropic clients does not`;
   const unsupported = UNSUPPORTED.find((entry) => entry.path.test(path));
   return unsupported ? `: ${unsupported.what}` : "; see GET /openapi.json";
 }

@@ -75,7 +75,7 @@ export function headersWithoutCredential(
 
 /** Text from a target's answer, with its credential masked. */
 export function textWithoutCredential(text: string, target: Target): string {
-  return needlesOf(target).reduce((left, needle) => left.replaceAll(needle.toString(), MASK), text);
+  return needlesOf(target).reduce((masked, needle) => masked.replaceAll(needle.toString(), MASK), text);
 }
 
 /** The bytes of a whole answer, with the target's credential masked; the same array if it does not occur. */
@@ -153,13 +153,13 @@ export class CredentialMask {
 /** @returns a function that masks the credentials of all providers in a text */
 export function secretFilter(providers: readonly ActiveProvider[]): (text: string) => string {
   const secrets = [...new Set(providers.flatMap(secretsOf))];
-  return (text) => secrets.reduce((left, secret) => left.replaceAll(secret, MASK), text);
+  return (text) => secrets.reduce((masked, secret) => masked.replaceAll(secret, MASK), text);
 }
 
 /** The text, with the provider's credentials masked. */
 export function withoutSecrets(text: string, provider: ActiveProvider | undefined): string {
   if (!provider) return text;
-  return secretsOf(provider).reduce((left, secret) => left.replaceAll(secret, MASK), text);
+  return secretsOf(provider).reduce((masked, secret) => masked.replaceAll(secret, MASK), text);
 }
 
 /** The bytes, with the provider's credentials masked; the same array if none occurs. */

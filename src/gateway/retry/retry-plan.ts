@@ -81,10 +81,10 @@ export class RetryPlan {
     return [...new Set(before.map(({ target }) => target.deployment.name))];
   }
 
-  /** The attempt after a failure; `undefined` if the call has failed. @param left milliseconds until the call's deadline */
-  next(failure: Failure, now: number, left: number): Step | undefined {
+  /** The attempt after a failure; `undefined` if the call has failed. @param remainingMs milliseconds until the call's deadline */
+  next(failure: Failure, now: number, remainingMs: number): Step | undefined {
     if (failure.class === "started") return undefined;
-    if (this.#tried.length >= this.#options.retries.attempts || left <= 0) return undefined;
+    if (this.#tried.length >= this.#options.retries.attempts || remainingMs <= 0) return undefined;
     if (failure.class === "never") return failure.tooLong ? this.#larger(now) : undefined;
     if (failure.class === "no-bytes") {
       // The provider may charge for the request it did not answer: the call may cost twice, but not three times.
@@ -97,7 +97,7 @@ export class RetryPlan {
     const same =
       fallback && isLast
         ? undefined
-        : (this.#otherDeployment(now) ?? this.#sameDeployment(failure, now, left, fallback));
+        : (this.#otherDeployment(now) ?? this.#sameDeployment(failure, now, remainingMs, fallback));
     if (same) return same;
     return fallback && this.#take(fallback.target, 0);
   }
@@ -156,7 +156,7 @@ export class RetryPlan {
   #sameDeployment(
     failure: Failure,
     now: number,
-    left: number,
+    remainingMs: number,
     fallback: Choice | undefined,
   ): Step | undefined {
     const target = this.#tried.at(-1)!;
@@ -166,7 +166,10 @@ export class RetryPlan {
     // With a single deployment, the client's own retries achieve the same.
     if (this.#onlyChoice && this.#options.clientRetries && failure.class === "status") return undefined;
     const wait = failure.stale ? 0 : this.#pauseFor(failure);
-    if (wait > (fallback ? LONGEST_WAIT_BEFORE_FALLBACK_MS : LONGEST_WAIT_MS * (1 + SPREAD)) || wait >= left)
+    if (
+      wait > (fallback ? LONGEST_WAIT_BEFORE_FALLBACK_MS : LONGEST_WAIT_MS * (1 + SPREAD)) ||
+      wait >= remainingMs
+    )
       return undefined;
     const { state, opensAt } = this.#outlook(target, now);
     if (state === "failing" || state === "full") return undefined;

@@ -269,8 +269,8 @@ export class Registry {
   #substitute(name: string): Target | undefined {
     const provider = this.providers[0];
     if (!provider || this.providers.some(({ name: other }) => other !== MOCK_PROVIDER)) return undefined;
-    const wanted = this.#offProviderOf(this.routes.get(name)?.[0]?.model ?? name);
-    if (!wanted) return undefined;
+    const off = this.#offProviderOf(this.routes.get(name)?.[0]?.model ?? name);
+    if (!off) return undefined;
     return {
       provider,
       deployment: provider.deployments[0]!,
@@ -278,7 +278,7 @@ export class Registry {
       lane: "generated",
       format: "",
       url: "",
-      reason: `no provider is configured; ${MOCK_PROVIDER} answers in place of ${wanted.provider.name}`,
+      reason: `no provider is configured; ${MOCK_PROVIDER} answers in place of ${off.provider.name}`,
       substitute: true,
     };
   }
@@ -288,9 +288,8 @@ export class Registry {
   }
 
   #unknown(model: string, name: string): string {
-    const wanted = this.#offProviderOf(this.routes.get(name)?.[0]?.model ?? name);
-    if (wanted)
-      return `The model \`${model}\` belongs to ${wanted.provider.name}, which is off: ${wanted.reason}.`;
+    const off = this.#offProviderOf(this.routes.get(name)?.[0]?.model ?? name);
+    if (off) return `The model \`${model}\` belongs to ${off.provider.name}, which is off: ${off.reason}.`;
     const names = this.providers.map((provider) => `${provider.name}/…`).join(", ");
     return `No provider serves the model \`${model}\`. Name one as provider/model (${names}), or see GET /v1/models.`;
   }

@@ -245,14 +245,15 @@ goal(
         socket.pause();
         sockets.push(socket);
       }
+      // The time begins when a reader's socket is full, which takes a busy machine long.
       const unread = () => {
         const connected = connectedTo(own.port);
         return sockets.filter(({ localPort }) => localPort && connected.has(localPort)).length;
       };
-      while (unread() < READERS && seconds() < 5) await Bun.sleep(100);
+      while (unread() < READERS && seconds() < 60) await Bun.sleep(100);
       const opened = unread();
       let atLimit: { rss: number; readers: number } | undefined;
-      while (unread() > 0 && seconds() < READ_MS / 1000 + 55) {
+      while (unread() > 0 && seconds() < READ_MS / 1000 + 300) {
         await Bun.sleep(500);
         // Just before the first ones are cut off for not reading.
         if (!atLimit && seconds() > Math.min(READ_MS / 1000, 45))
@@ -270,5 +271,5 @@ goal(
       await own.stop();
     }
   },
-  READ_MS + 120_000,
+  900_000,
 );

@@ -1,13 +1,13 @@
-/** Addresses: what may be listened on, and where providers may be. */
+/** Checks and normalizes addresses: to listen on, of browser apps, of providers. */
 import type { Config } from "./schema.ts";
 import { ConfigError } from "./error.ts";
 
-/** Host as it is used for listening: without the brackets of an IPv6 address. */
+/** The host without the brackets of an IPv6 address, as the listener needs it. */
 export function bareHost(host: string): string {
   return host.replace(/^\[(.*)\]$/, "$1");
 }
 
-/** A clause that says what is wrong with a host to listen on; undefined when nothing is. */
+/** A clause that states the fault of a host to listen on; undefined when there is none. */
 export function hostFault(host: string): string | undefined {
   if (host.includes("://")) return "host must be an address without http://";
   const bare = bareHost(host);
@@ -15,11 +15,11 @@ export function hostFault(host: string): string | undefined {
   const fits = /^[\w.:%[\]-]+$/.test(host) && URL.canParse(`http://${written.replace(/%.*\]$/, "]")}`);
   if (fits) return undefined;
   if (/^[^:]+:\d+$/.test(host))
-    return "host must be an address without a port; the port is an option of its own";
+    return "host must be an address without a port; set the port with the option port";
   return `host must be an IP address or a host name, but is ${JSON.stringify(host.slice(0, 60))}`;
 }
 
-/** Whether only this machine can reach an address: `localhost`, 127.0.0.0/8 in any spelling, `::1`. */
+/** Whether an address can be reached only from this machine: `localhost`, 127.0.0.0/8 in any spelling, `::1`. */
 export function isLoopback(host: string): boolean {
   const bare = bareHost(host);
   const written = `http://${bare.includes(":") ? `[${bare}]` : bare}`;
@@ -29,8 +29,8 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * An address others can reach needs keys, and so does a gateway that every web page may call.
- * @param locate where an option was set, for the sentence
+ * Refuses a gateway without keys that other machines or every web page could call.
+ * @param locate position of an option, for the message
  * @throws ConfigError when the gateway would be open to everyone.
  */
 export function assertSafe(
@@ -41,18 +41,18 @@ export function assertSafe(
   if (config.cors.origins.includes("*"))
     throw new ConfigError(
       locate(["cors", "origins"]),
-      "any web page could call the gateway and no gateway keys are set; set WEIR_API_KEYS or keys, or name the origins",
+      "every web page could call the gateway, and no gateway keys are set; set WEIR_API_KEYS or keys, or list the allowed origins",
       ["cors", "origins"],
     );
   if (config.listen.unix !== undefined || isLoopback(config.host)) return;
   throw new ConfigError(
     locate(["host"]),
-    `host ${config.host} can be reached from other machines and no gateway keys are set; set WEIR_API_KEYS or keys, or listen on 127.0.0.1`,
+    `other machines can reach host ${config.host}, and no gateway keys are set; set WEIR_API_KEYS or keys, or listen on 127.0.0.1`,
     ["host"],
   );
 }
 
-/** A clause that says what is wrong with the origin of a browser app; undefined when nothing is. */
+/** A clause that states the fault of a browser app's origin; undefined when there is none. */
 export function originFault(text: string): string | undefined {
   if (text === "*") return undefined;
   if (!/^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@]+$/i.test(text))
@@ -65,8 +65,8 @@ export function originFault(text: string): string | undefined {
 }
 
 /**
- * A clause that says what is wrong with a provider's address; undefined when nothing is. It never repeats the address:
- * people put credentials into it.
+ * A clause that states the fault of a provider's base URL; undefined when there is none. It never contains the URL, which
+ * may contain credentials.
  */
 export function baseUrlFault(text: string): string | undefined {
   if (text === "") return "is empty";
@@ -77,19 +77,19 @@ export function baseUrlFault(text: string): string | undefined {
   }
   if (!/^https?:\/\//i.test(text)) return "must begin with http:// or https://";
   if (url.username !== "" || url.password !== "")
-    return "must not hold a user name or password; use apiKey or headers";
+    return "must not contain a user name or password; use apiKey or headers";
   if (text.includes("?") || text.includes("#")) return "must not have a query or a fragment";
   return undefined;
 }
 
-/** An address in one spelling, without a slash at the end. */
+/** The URL in normalized form, without a trailing slash. */
 export function normalizeBaseUrl(text: string): string {
   return new URL(text).href.replace(/\/+$/, "");
 }
 
 /**
- * The base URL behind a host as command-line tools write it: `host`, `host:port`, `:port`, `[::1]:port` or a URL. An
- * address that a server listens on everywhere is reached at the loopback address.
+ * The base URL for a host as command-line tools write it: `host`, `host:port`, `:port`, `[::1]:port` or a URL. A wildcard
+ * listen address (`0.0.0.0`, `[::]`) becomes the loopback address.
  * @returns undefined when it is none of these
  */
 export function baseUrlOfHost(text: string, port: number, path: string): string | undefined {
@@ -97,7 +97,7 @@ export function baseUrlOfHost(text: string, port: number, path: string): string 
   const written = hasScheme ? text : `http://${text.startsWith(":") ? "127.0.0.1" : ""}${text}`;
   if (!URL.canParse(written)) return undefined;
   const url = new URL(written);
-  // `http://host` means port 80 there, a bare host the tool's own port; `host:80` must not lose its port as the default.
+  // `http://host` means port 80, a bare host means the tool's default port. URL drops `:80`, so the text decides.
   const hasPort = hasScheme || /:\d+(?:\/|$)/.test(text);
   if (!hasPort) url.port = String(port);
   if (url.hostname === "0.0.0.0" || url.hostname === "[::]") url.hostname = "127.0.0.1";

@@ -1,10 +1,10 @@
-/** Rules a schema cannot state, over the parts of a config file. Each yields its faults with paths. */
+/** Rules that a schema cannot express. Each function returns faults with their paths. */
 import { baseUrlFault, hostFault, originFault } from "./address.ts";
 import type { Path } from "./error.ts";
 import { MODEL_NAME, MODEL_PATTERN, PROVIDER_NAME } from "./schema.ts";
 import type { Fault } from "./shape.ts";
 
-/** Values as they are written: secrets are still texts, any option may be absent. */
+/** Values as the file contains them: secrets are texts, any option may be absent. */
 export interface Written {
   host?: string;
   providers?: Record<string, WrittenProvider>;
@@ -18,25 +18,25 @@ export interface Written {
 
 type WrittenTarget = string | { model: string };
 
-interface WrittenPlace {
+interface WrittenDeployment {
   apiKey?: string;
   baseUrl?: string;
 }
 
-interface WrittenProvider extends WrittenPlace {
-  deployments?: (WrittenPlace & { name: string })[];
+interface WrittenProvider extends WrittenDeployment {
+  deployments?: (WrittenDeployment & { name: string })[];
   models?: string[];
   headers?: Record<string, string>;
 }
 
-/** Headers the gateway sets itself; another value would break or bypass it (RFC 9110, RFC 9112). */
+/** Headers that the gateway sets itself; another value would break the request's framing (RFC 9110, RFC 9112). */
 const OWN_HEADERS = new Set(
   "host connection content-length content-type transfer-encoding te trailer upgrade expect keep-alive accept accept-encoding".split(
     " ",
   ),
 );
 
-/** Every fault a schema cannot find. */
+/** All faults that the schema cannot find. */
 export function findMistakes(written: Written): Fault[] {
   const ends = aliasEnds(written.aliases ?? {});
   return [
@@ -63,13 +63,13 @@ function providerFaults(name: string, provider: WrittenProvider): Fault[] {
     return asFault(base, "a provider's name must consist of lower-case letters, digits and dashes");
   }
   return [
-    ...placeFaults(base, provider),
-    ...(provider.deployments ?? []).flatMap((place, index, all) => [
-      ...placeFaults([...base, "deployments", index], place),
+    ...deploymentFaults(base, provider),
+    ...(provider.deployments ?? []).flatMap((deployment, index, all) => [
+      ...deploymentFaults([...base, "deployments", index], deployment),
       ...asFault(
         [...base, "deployments", index, "name"],
-        all.findIndex(({ name }) => name === place.name) < index
-          ? `the deployment ${place.name} is given twice`
+        all.findIndex(({ name }) => name === deployment.name) < index
+          ? `the deployment ${deployment.name} is defined twice`
           : undefined,
       ),
     ]),
@@ -82,7 +82,7 @@ function providerFaults(name: string, provider: WrittenProvider): Fault[] {
   ];
 }
 
-function placeFaults(base: Path, { apiKey, baseUrl }: WrittenPlace): Fault[] {
+function deploymentFaults(base: Path, { apiKey, baseUrl }: WrittenDeployment): Fault[] {
   return [
     ...asFault([...base, "apiKey"], clauseOf("apiKey", secretFault(apiKey))),
     ...asFault(
@@ -96,12 +96,12 @@ function clauseOf(name: string, fault: string | undefined): string | undefined {
   return fault === undefined ? undefined : `${name} ${fault}`;
 }
 
-/** What is wrong with a credential; undefined when nothing is. Never repeats it. */
+/** The fault of a credential; undefined when there is none. Never contains the credential. */
 export function secretFault(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
-  if (text.trim() === "") return "is empty; leave it out to use none";
+  if (text.trim() === "") return "is empty; remove it to use no credential";
   if (!/^[\x21-\x7e]+$/.test(text))
-    return "must consist of visible ASCII characters, or no header could carry it";
+    return "must consist of visible ASCII characters, because it is sent in a header";
   return undefined;
 }
 
@@ -110,7 +110,7 @@ function patternFault(pattern: string): string | undefined {
   return MODEL_PATTERN.test(pattern) ? undefined : "must be a model name or a pattern with *";
 }
 
-/** What is wrong with a text that is no {@link MODEL_NAME}. */
+/** The fault of a text that does not match {@link MODEL_NAME}. */
 function nameFault(name: string): string {
   if (name === "") return "is empty";
   if (/\s/.test(name)) return "must be a model name without spaces";
@@ -122,7 +122,7 @@ function nameFault(name: string): string {
 function headerFault(name: string, value: string): string | undefined {
   if (!/^[!#$%&'*+.^_`|~\w-]+$/.test(name))
     return "a header's name must consist of letters, digits and dashes";
-  if (OWN_HEADERS.has(name.toLowerCase())) return `header ${name} is set by the gateway itself`;
+  if (OWN_HEADERS.has(name.toLowerCase())) return `header ${name} is set by weir and cannot be configured`;
   return /^[\t\x20-\x7e]*$/.test(value)
     ? undefined
     : `header ${name} must have a value of printable ASCII characters`;
@@ -133,26 +133,26 @@ function aliasFaults(aliases: Record<string, string>, ends: AliasEnds): Fault[] 
     const path = ["aliases", alias];
     if (!MODEL_PATTERN.test(alias)) return asFault(path, `an alias ${nameFault(alias)}`);
     if (!MODEL_NAME.test(target))
-      return asFault(path, `the model that ${alias} stands for ${nameFault(target)}`);
-    return asFault(path, ends.get(alias) === undefined ? `${alias} leads back to itself` : undefined);
+      return asFault(path, `the model that ${alias} resolves to ${nameFault(target)}`);
+    return asFault(path, ends.get(alias) === undefined ? `${alias} resolves to itself` : undefined);
   });
 }
 
-/** A route stands for models; one that stood for routes could lead back to itself. */
+/** A route may list models, not routes: nested routes could form a cycle. */
 function routeFaults({ routes = {}, aliases = {} }: Written, ends: AliasEnds): Fault[] {
   return Object.entries(routes).flatMap(([route, targets]) => {
     if (!MODEL_NAME.test(route)) return asFault(["routes", route], `the name of a route ${nameFault(route)}`);
-    if (Object.hasOwn(aliases, route)) return asFault(["routes", route], `${route} is an alias already`);
+    if (Object.hasOwn(aliases, route)) return asFault(["routes", route], `${route} is already an alias`);
     return targets.flatMap((target, index) => {
       const model = modelOf(target);
       const path = ["routes", route, index];
       if (!MODEL_NAME.test(model)) return asFault(path, `the model in route ${route} ${nameFault(model)}`);
       const meant = ends.get(model) ?? model;
-      if (meant === route) return asFault(path, `the route ${route} leads back to itself`);
+      if (meant === route) return asFault(path, `the route ${route} contains itself`);
       return asFault(
         path,
         Object.hasOwn(routes, meant)
-          ? `the route ${route} must name models, but ${model} is a route; name its models`
+          ? `the route ${route} must list models, but ${model} is a route; list that route's models instead`
           : undefined,
       );
     });
@@ -174,10 +174,10 @@ function fallbackFaults(name: string, targets: readonly WrittenTarget[]): Fault[
   });
 }
 
-/** The model name at the end of a chain of aliases; undefined when the chain is a circle. */
+/** The model name at the end of each chain of aliases; undefined when the chain is a cycle. */
 export type AliasEnds = ReadonlyMap<string, string | undefined>;
 
-/** Where each alias ends; every chain is followed once, so that long chains cost no more than short ones. */
+/** Resolves all aliases. Each chain is followed once, so the cost is linear in the number of aliases. */
 export function aliasEnds(aliases: Readonly<Record<string, string>>): AliasEnds {
   const ends = new Map<string, string | undefined>();
   for (const alias of Object.keys(aliases)) {

@@ -1,14 +1,14 @@
-/** From YAML text to a document, in slices: a large file must not hold up the event loop of a gateway that runs. */
+/** Parses YAML into documents in slices, so that a reload of a large file does not block the event loop. */
 import { Composer, type CST, type Document, isMap, isSeq, Lexer, type LineCounter, Parser } from "yaml";
 import type { Sliced } from "../core/slices.ts";
 
-/** Entries of a list or map that are composed in one go. */
+/** Maximum number of list or map entries that are composed in one slice. */
 const CHUNK = 500;
 
 /**
- * The documents of a text, as the library's `parseDocument` reads them, but that keys may come twice: the library compares
- * each key of a map with all others.
- * @param lines learns where the lines begin
+ * The documents of a text, as the library's `parseDocument` reads them, except that duplicate keys are accepted: the
+ * library's check compares each key with all others of its map, which is quadratic.
+ * @param lines receives the offsets of the line starts
  */
 export function* composeDocuments(text: string, lines: LineCounter): Sliced<Document.Parsed[]> {
   const { tokens, divisible } = yield* tokenize(text, lines);
@@ -24,7 +24,7 @@ export function* composeDocuments(text: string, lines: LineCounter): Sliced<Docu
   return documents;
 }
 
-/** Anchors and directives reach over the whole document: one that has any is not divided. */
+/** Anchors and directives apply to the whole document: a document that contains any is not divided. */
 function* tokenize(text: string, lines: LineCounter): Sliced<{ tokens: CST.Token[]; divisible: boolean }> {
   const parser = new Parser(lines.addNewLine);
   const tokens: CST.Token[] = [];
@@ -40,14 +40,14 @@ function* tokenize(text: string, lines: LineCounter): Sliced<{ tokens: CST.Token
   return { tokens, divisible: !anchors && tokens.length === 1 };
 }
 
-/** A document with one entry of the top map, which holds some of that entry's own entries. */
+/** A document whose top map has one entry, which holds a chunk of that entry's own entries. */
 interface Part {
   /** Position of the entry in the top map. */
   entry: number;
   token: CST.Document;
 }
 
-/** The document with the first entries of each option, and the rest of long ones in parts. */
+/** The document with the first chunk of each option, and the remaining chunks. */
 function divide(tokens: CST.Token[]): { head: CST.Token[]; rest: Part[] } {
   const [document] = tokens;
   if (document?.type !== "document" || document.value?.type !== "block-map")
@@ -68,7 +68,7 @@ function divide(tokens: CST.Token[]): { head: CST.Token[]; rest: Part[] } {
   return { head: [{ ...document, value: { ...top, items } as CST.BlockMap }], rest };
 }
 
-/** Puts what a part holds behind what the document has of that entry already. */
+/** Appends the entries of a part to the same entry of the document. */
 function append(document: Document.Parsed, entry: number, part: Document.Parsed): void {
   document.errors.push(...part.errors);
   document.warnings.push(...part.warnings);

@@ -1,4 +1,4 @@
-/** The config file as a value, and the line each part of it stands on. */
+/** Parses the config file into a value, and finds the line of each part of it. */
 import { readFileSync } from "node:fs";
 import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, type Pair, type YAMLMap } from "yaml";
 import type { Sliced } from "../core/slices.ts";
@@ -7,16 +7,16 @@ import { composeDocuments } from "./compose.ts";
 import { ConfigError, type Path } from "./error.ts";
 
 export interface ConfigDocument {
-  /** How the file is named in messages. */
+  /** Name of the file in messages. */
   name: string;
   value: Record<string, unknown>;
-  /** `weir.yaml:7`: where the value at a path stands, or the nearest thing around it. */
+  /** `weir.yaml:7`: position of the value at a path, or of its nearest ancestor. */
   locate(path: Path): string;
 }
 
 /**
  * Reads a config file.
- * @param name how messages call it
+ * @param name name of the file in messages
  * @throws ConfigError when it cannot be read, is not UTF-8, not YAML, or not a map of options.
  */
 export function readDocument(file: string, name: string): Sliced<ConfigDocument> {
@@ -45,7 +45,7 @@ function* parseConfig(text: string, name: string): Sliced<ConfigDocument> {
   if (document === undefined || second !== undefined)
     throw new ConfigError(
       lineAt(second?.range[0] ?? 0),
-      "the config file must be a single YAML document, but another one begins here",
+      "the config file must be a single YAML document, but a second one begins here",
     );
   const fault = [...document.errors, ...document.warnings].sort((a, b) => a.pos[0] - b.pos[0])[0];
   if (fault !== undefined)
@@ -53,7 +53,7 @@ function* parseConfig(text: string, name: string): Sliced<ConfigDocument> {
   const repeated = findRepeatedKey(document.contents);
   yield;
   if (repeated !== undefined)
-    throw new ConfigError(lineAt(repeated.offset), `${repeated.path.at(-1)} is given twice`, repeated.path);
+    throw new ConfigError(lineAt(repeated.offset), `${repeated.path.at(-1)} is set twice`, repeated.path);
   const value = toValue(document, name);
   yield;
   const index: KeyIndex = new WeakMap();
@@ -75,7 +75,7 @@ function toValue(document: Document, name: string): object | null {
   }
 }
 
-/** What the parser says, without the piece of the file it may quote: that could be a secret. */
+/** The parser's message without the excerpt of the file it may quote: the excerpt could contain a secret. */
 function firstClause(fault: unknown): string {
   const message = fault instanceof Error || isMessage(fault) ? fault.message : String(fault);
   const clause = message.split(/: |\n/)[0] ?? "";
@@ -88,7 +88,7 @@ function isMessage(fault: unknown): fault is { message: string } {
   );
 }
 
-/** The first key that its map has already. */
+/** The first key that occurs twice in its map. */
 function findRepeatedKey(node: unknown, path: Path = []): { path: Path; offset: number } | undefined {
   if (isSeq(node)) return firstOf(node.items, (item, index) => findRepeatedKey(item, [...path, index]));
   if (!isMap(node)) return undefined;
@@ -118,7 +118,7 @@ function keyOf(key: unknown): string | undefined {
   return isScalar(key) ? String(key.value) : undefined;
 }
 
-/** The entries of a map by their keys; a map is walked once, however often its entries are looked for. */
+/** The entries of a map by key, so that each map is scanned only once. */
 type KeyIndex = WeakMap<YAMLMap, ReadonlyMap<string, Pair>>;
 
 function entryOf(index: KeyIndex, map: YAMLMap, key: string): Pair | undefined {
@@ -130,7 +130,7 @@ function entryOf(index: KeyIndex, map: YAMLMap, key: string): Pair | undefined {
   return entries.get(key);
 }
 
-/** Where the value at a path begins; for a path that is not in the file, where the nearest part around it begins. */
+/** Offset of the value at a path, or of its nearest ancestor that is in the file. */
 function offsetOf(document: Document, path: Path, index: KeyIndex): number {
   let node: unknown = document.contents;
   let offset = start(node) ?? 0;

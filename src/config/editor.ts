@@ -1,18 +1,18 @@
-/** The schema of a config file for editors, and a commented example of one; both are made from the options. */
+/** Generates the JSON schema of the config file for editors, and a commented example file. */
 import type { TSchema } from "@sinclair/typebox";
 import { stringify } from "yaml";
 import { configSchema, fileSchema, isSection } from "./schema.ts";
 
-/** A text with a variable in it, which weir replaces before it checks the value. */
+/** A text that contains a variable reference. weir replaces the reference before it checks the value. */
 const REFERENCE = {
   type: "string",
   pattern: "\\$\\{",
-  description: "`${NAME}` stands for an environment variable; `${NAME:-text}` has a fallback.",
+  description: "`${NAME}` is replaced with an environment variable; `${NAME:-text}` has a default.",
 };
 
 /**
- * The schema as editors and validators take it: draft 07, without weir's own keywords, and with `${NAME}` wherever weir
- * replaces it, which is in each value that is not a list or a map. Pure JSON.
+ * The schema for editors and validators: draft 07, without weir's own keywords. Each value that is not a list or a map may
+ * also be a `${NAME}` reference. Pure JSON.
  */
 export function editorSchema(): Record<string, unknown> {
   const { $id: _, ...schema } = fileSchema();
@@ -34,7 +34,7 @@ function forEditors(schema: TSchema): Record<string, unknown> {
   };
 }
 
-/** A single value that a text with a variable would not fit as it is written: a number, a word of a list, a pattern. */
+/** Whether a schema rejects a text with a reference: a number, a boolean, an enumeration, a pattern. */
 function isConstrainedText(schema: TSchema): boolean {
   const variants: TSchema[] | undefined = schema["anyOf"];
   if (variants) return variants.every((variant) => variant["const"] !== undefined);
@@ -51,19 +51,19 @@ function orReference({ description, default: fallback, examples, ...rest }: Reco
   };
 }
 
-/** Width of the comments. */
+/** Maximum length of a comment line. */
 const WIDTH = 100;
 
 /**
- * A config file that sets nothing: each option is commented out with its default, or with an example. A line of prose begins
- * with `# `; of the others, taking the `#` away puts the option in force.
- * @param schemaFile where editors find the schema
+ * A config file that sets nothing: each option is commented out with its default or an example. Prose lines begin with
+ * `# `; removing the `#` of any other line enables the option.
+ * @param schemaFile path of the schema for editors
  */
 export function exampleConfig(schemaFile: string): string {
   const members: Record<string, TSchema> = configSchema.properties;
   return `# yaml-language-server: $schema=${schemaFile}
-# Configuration of weir. Every option is commented out and shows its default or an example: take the # away, and
-# change the value. \${NAME} stands for an environment variable. \`weir config show\` prints what is in force.
+# Configuration of weir. Every option is commented out and shows its default or an example: remove the # and change
+# the value. \${NAME} is replaced with an environment variable. \`weir config show\` prints the effective values.
 ${Object.entries(members)
   .map(([name, member]) => `\n${describeOption(name, member)}`)
   .join("")}`;
@@ -77,7 +77,7 @@ function describeOption(name: string, schema: TSchema, indent = ""): string {
     return `${prose}#${name}:\n${inner.join("")}`;
   }
   const example: unknown = schema["examples"]?.[0] ?? schema["default"];
-  // An option without either is known by its name only.
+  // An option without a default and an example is listed by name only.
   if (example === undefined) return `${prose}# (${name})\n`;
   const lines = stringify({ [name]: example }, { lineWidth: 0, defaultStringType: "PLAIN" })
     .trimEnd()

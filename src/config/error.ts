@@ -1,18 +1,18 @@
 /** Exit code of a wrong configuration (`EX_CONFIG` of sysexits.h). */
 export const EXIT_CONFIG = 78;
 
-/** A place inside the configuration: `["keys", 0, "name"]`. */
+/** Path of a value in the configuration: `["keys", 0, "name"]`. */
 export type Path = readonly (string | number)[];
 
 /**
- * A mistake in the configuration. The message is one sentence that begins with the place and ends with the path:
- * `weir.yaml:7: port must be an integer between 0 and 65535, but is "abc" (at port).` It never holds a secret.
+ * An error in the configuration. The message is one sentence that begins with the position and ends with the path:
+ * `weir.yaml:7: port must be an integer between 0 and 65535, but is "abc" (at port).` It never contains a secret.
  */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
   /** File and line, variable or flag. */
   readonly at: string;
-  /** Path of the value; empty for a file that could not be read at all. */
+  /** Path of the value; empty when the error concerns the whole file. */
   readonly path: string;
 
   constructor(at: string, sentence: string, path: Path | string = "") {
@@ -23,7 +23,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Writes a path as a program would: `providers.groq.models[0]`, `aliases["my model"]`. */
+/** Writes a path in JavaScript notation: `providers.groq.models[0]`, `aliases["my model"]`. */
 export function writePath(path: Path): string {
   return path.reduce<string>((written, step) => {
     if (typeof step === "number") return `${written}[${step}]`;

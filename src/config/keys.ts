@@ -1,4 +1,4 @@
-/** Gateway keys as operators write them, turned into names and digests. */
+/** Parses and checks the gateway keys in the config and turns them into names and digests. */
 import { Secret } from "../core/secret.ts";
 import { ConfigError, type Path } from "./error.ts";
 import type { GatewayKey } from "./schema.ts";
@@ -6,7 +6,7 @@ import type { GatewayKey } from "./schema.ts";
 /** One entry of `keys`: `name:key`, a bare key, or a group. */
 export type KeyEntry = string | { name: string; key?: string; sha256?: string };
 
-/** Words people leave in examples, without case, digits and marks; a key that is one is open to everyone. */
+/** Placeholder keys from examples, in lower case and letters only. weir refuses them: anyone can guess them. */
 const PLACEHOLDERS = new Set(
   [
     "changeme",
@@ -26,17 +26,18 @@ const PLACEHOLDERS = new Set(
   ),
 );
 
-/** Fillers: `xxxx`, `sk-xxxx`, `....`, `****`, `12345…`. */
+/** Filler texts: `xxxx`, `sk-xxxx`, `....`, `****`, `12345…`. */
 const FILLER = /^((sk-)?x{3,}|[.*]+|12345\d*)$/i;
 
-/** What HTTP carries unchanged in a header: visible ASCII. */
+/** Characters that an HTTP header transports unchanged: visible ASCII. */
 const VISIBLE = /^[\x21-\x7e]+$/;
 
 const NAME = /^[\w.@-]{1,64}$/;
 
 /**
- * @param locate says where an entry stands
- * @throws ConfigError on empty, unsendable, placeholder and repeated keys; never with the key in it.
+ * @param locate position of an entry
+ * @throws ConfigError on empty, placeholder and repeated keys, and on keys that no header can carry. The message never
+ * contains the key.
  */
 export function readKeys(entries: readonly KeyEntry[], locate: (path: Path) => string): GatewayKey[] {
   const names = new Set<string>();
@@ -53,7 +54,7 @@ export function readKeys(entries: readonly KeyEntry[], locate: (path: Path) => s
     if (!NAME.test(name)) {
       throw fail("must have a name of at most 64 letters, digits, dots, dashes, underscores and @", "name");
     }
-    if (names.has(name)) throw fail(`has the name ${name}, which another key has already`, "name");
+    if (names.has(name)) throw fail(`has the name ${name}, which another key already has`, "name");
     const sha256 = digestOf(written, fail);
     const twin = digests.get(sha256);
     if (twin !== undefined) throw fail(`is the same key as ${twin}`);
@@ -74,9 +75,9 @@ function digestOf({ key, sha256 }: { key?: string; sha256?: string }, fail: Fail
   const text = key?.trim() ?? "";
   if (text === "") throw fail("is empty", "key");
   if (!VISIBLE.test(text))
-    throw fail("must consist of visible ASCII characters, or no header could carry it", "key");
+    throw fail("must consist of visible ASCII characters, because it is sent in a header", "key");
   if (isPlaceholder(text))
-    throw fail("is a placeholder; make a real key, such as openssl rand -hex 32 prints", "key");
+    throw fail("is a placeholder; generate a key, for example with openssl rand -hex 32", "key");
   return new Secret(text).digest();
 }
 
@@ -90,7 +91,7 @@ function freeName(names: ReadonlySet<string>, index: number): string {
   return `key-${number}`;
 }
 
-/** Splits `name:key`; a text without a colon is a key alone. */
+/** Splits `name:key`; a text without a colon is a bare key. */
 export function splitKey(text: string): { name?: string; key: string } {
   const colon = text.indexOf(":");
   if (colon < 0) return { key: text.trim() };

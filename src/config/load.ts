@@ -1,4 +1,4 @@
-/** Flag, environment, file, default, in this order: one frozen value, and where each part of it came from. */
+/** Combines flags, environment, file and defaults, in this precedence, into one frozen value with the origin of each option. */
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { TSchema } from "@sinclair/typebox";
 import { assertSafe, bareHost, hostFault } from "./address.ts";
@@ -15,7 +15,7 @@ import { type Fault, findFaults, nameOf } from "./shape.ts";
 import type { Environment } from "./substitute.ts";
 import { readCertificate, readUpstreamTls, TlsFault } from "./tls.ts";
 
-/** Where a value came from. */
+/** The layer that set a value. */
 export interface Origin {
   layer: "flag" | "environment" | "file" | "default";
   /** `--port`, `WEIR_PORT`, `weir.yaml:7`, `default`. */
@@ -24,11 +24,11 @@ export interface Origin {
 
 export interface LoadedConfig {
   config: Config;
-  /** The config file as messages name it; absent when there is none. */
+  /** Name of the config file in messages; absent when there is none. */
   file?: string;
   /** Origin of each option by its path (`log.format`). */
   sources: Readonly<Record<string, Origin>>;
-  /** Where a value inside an option was set: `weir.yaml:7`. */
+  /** Position of a value inside an option: `weir.yaml:7`. */
   locate(path: Path): string;
 }
 
@@ -40,15 +40,15 @@ export interface LoadOptions {
   cwd: string;
 }
 
-/** The name the config file has when nobody says otherwise. */
+/** The name of the config file, unless `--config` or `WEIR_CONFIG` names another. */
 export const CONFIG_FILE = "weir.yaml";
 
-/** @throws ConfigError for the first mistake, with file, line and path of the value. */
+/** @throws ConfigError for the first mistake, with file, line and path. */
 export function loadConfig(options: LoadOptions): LoadedConfig {
   return atOnce(load(options));
 }
 
-/** As {@link loadConfig}, beside the calls of a gateway that runs: a large file does not hold them up. */
+/** As {@link loadConfig}, in slices: a large file does not block the event loop of a running gateway. */
 export function reloadConfig(options: LoadOptions): Promise<LoadedConfig> {
   return inSlices(load(options));
 }
@@ -71,7 +71,7 @@ function* load({ flags = {}, env, cwd }: LoadOptions): Sliced<LoadedConfig> {
   return { config, file: document?.name, sources: deepFreeze(sources), locate };
 }
 
-/** The config file that was asked for, or the one in the working directory. */
+/** The config file that `--config` or `WEIR_CONFIG` names, else `weir.yaml` in the working directory. */
 function* findDocument(
   flags: LoadOptions["flags"],
   env: Environment,
@@ -84,7 +84,7 @@ function* findDocument(
   if (!isThere(join(cwd, "weir.yml"), "weir.yml")) return undefined;
   throw new ConfigError(
     "weir.yml",
-    `the config file is called ${CONFIG_FILE}; rename it, or name it with --config`,
+    `the config file must be named ${CONFIG_FILE}; rename it, or pass it with --config`,
   );
 }
 
@@ -96,7 +96,7 @@ function* openDocument(file: string, cwd: string): Sliced<FoundDocument> {
   return { ...(yield* readDocument(file, name)), folder: dirname(file) };
 }
 
-/** The file's value, its variables replaced and every part of it checked. */
+/** The file's value with references replaced, after all checks. */
 function* readWritten(document: FoundDocument, env: Environment): Sliced<Record<string, unknown>> {
   const schema = fileSchema();
   const sources = { environment: env, folder: document.folder };
@@ -110,7 +110,7 @@ function* readWritten(document: FoundDocument, env: Environment): Sliced<Record<
   return value;
 }
 
-/** Throws the fault that stands first in the file. */
+/** Throws the fault with the lowest line number. */
 function throwFirst(faults: readonly Fault[], locate: (path: Path) => string): void {
   const lines = faults.map((fault) => Number(/\d+$/.exec(locate(fault.path))?.[0] ?? 0));
   const first = faults[lines.indexOf(lines.reduce((least, line) => Math.min(least, line), Infinity))];
@@ -142,20 +142,16 @@ function chooseLayer(
   return { value: structuredClone(schema["default"]), origin: { layer: "default", at: "default" } };
 }
 
-/** What Kubernetes sets for a service named `weir` (`WEIR_PORT=tcp://10.0.0.1:9347`) is not meant for us. */
+/** Kubernetes sets `WEIR_PORT=tcp://10.0.0.1:9347` for a service named `weir`. weir ignores such a value. */
 const SERVICE_LINK = /^(tcp|udp|sctp):\/\//;
 
-/** A variable's text; empty counts as not set, but for keys: an empty list of keys would open the gateway. */
+/** A variable's text. Empty counts as unset, except for keys: an empty list of keys would open the gateway. */
 function readVariable(name: string, env: Environment): string | undefined {
   const text = env[name]?.trim();
   if (text === undefined || (name === "WEIR_PORT" && SERVICE_LINK.test(text))) return undefined;
   if (text !== "") return text;
   if (name !== "WEIR_API_KEYS") return undefined;
-  throw new ConfigError(
-    name,
-    "the list of gateway keys is empty; give it a key or remove the variable",
-    "keys",
-  );
+  throw new ConfigError(name, "the list of gateway keys is empty; add a key or remove the variable", "keys");
 }
 
 function splitList(text: string): string[] {
@@ -170,7 +166,7 @@ function checkText({ path, schema }: Option, value: unknown, at: string): void {
   if (clause !== undefined) throw new ConfigError(at, clause, path);
 }
 
-/** From written values to the config: keys digested, secrets sealed, folder found, aliases followed to their end. */
+/** Turns written values into the config: hashes keys, wraps secrets, makes paths absolute, resolves chains of aliases. */
 function settle(
   values: Record<string, unknown>,
   sources: Readonly<Record<string, Origin>>,
@@ -214,20 +210,22 @@ function settleListen({ unix, mode }: Config["listen"], folder: string): Config[
   return { ...(unix !== undefined && { unix: resolve(folder, unix) }), mode: readMode(mode) };
 }
 
-/** A unix socket cannot be shared. @throws ConfigError for options that do not go together with it */
+/** Several processes cannot share a unix socket. @throws ConfigError for options that conflict with it */
 function assertOneProcess({ listen, workers, tls }: Config, locate: (path: Path) => string): void {
   if (listen.unix === undefined) return;
   if (workers > 1)
     throw new ConfigError(
       locate(["workers"]),
-      `a unix socket needs one process, but workers is ${workers}; set workers to 1`,
+      `a unix socket requires a single process, but workers is ${workers}; set workers to 1`,
       ["workers"],
     );
   if (tls.cert !== undefined)
-    throw new ConfigError(locate(["tls", "cert"]), "a unix socket has no TLS; leave tls out", ["tls"]);
+    throw new ConfigError(locate(["tls", "cert"]), "TLS is not supported on a unix socket; remove tls", [
+      "tls",
+    ]);
 }
 
-/** Absolute paths of files that can be listened with. @throws ConfigError when they cannot */
+/** The certificate files with absolute paths. @throws ConfigError when they cannot be read or do not fit together */
 function settleTls(
   { cert, key }: Config["tls"],
   folder: string,
@@ -243,7 +241,7 @@ function settleTls(
   return files;
 }
 
-/** The providers, with absolute paths of certificates that can be read. @throws ConfigError when they cannot */
+/** The providers with absolute paths of their certificate files. @throws ConfigError when one cannot be read */
 function settleProviders(
   providers: Config["providers"],
   folder: string,

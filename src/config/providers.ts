@@ -1,4 +1,4 @@
-/** What environment and config say about one provider. */
+/** Combines the environment variables, the config and the plugin's defaults of one provider. */
 import type { Provider, UpstreamTimeouts } from "../core/provider.ts";
 import { Secret } from "../core/secret.ts";
 import type { ProviderSettings } from "../core/settings.ts";
@@ -11,17 +11,17 @@ import type { Environment } from "./substitute.ts";
 import { didYouMean } from "../core/suggest.ts";
 import { readUpstreamTls } from "./tls.ts";
 
-/** Addresses are absolute and end without a slash: the variable's, else the config's, else the plugin's own. */
+/** Base URLs are absolute and have no trailing slash. Precedence: environment variable, config, plugin. */
 export interface FoundSettings extends ProviderSettings {
-  /** `false` only when the config says so. */
+  /** `false` only when the config disables the provider. */
   enabled: boolean;
-  /** Where credential and address came from: a variable's name, `config` or `plugin`. */
+  /** Where credential and base URL were set: a variable's name, `config` or `plugin`. */
   source: { apiKey?: string; baseUrl?: string };
 }
 
 /**
- * Settings of one provider: its variables win over the config, the config over the plugin.
- * An empty variable counts as not set.
+ * Settings of one provider: its environment variables override the config, the config overrides the plugin.
+ * An empty variable counts as unset.
  * @throws ConfigError that names the variable or the plugin, never a credential.
  */
 export function providerSettings(config: Config, env: Environment, provider: Provider): FoundSettings {
@@ -48,10 +48,10 @@ export function providerSettings(config: Config, env: Environment, provider: Pro
     concurrency: options.concurrency,
     timeouts,
     tls: options.tls && readUpstreamTls(options.tls),
-    deployments: options.deployments?.map((place) => ({
-      ...place,
-      baseUrl: place.baseUrl && normalizeBaseUrl(place.baseUrl),
-      timeouts: { ...timeouts, ...place.timeouts },
+    deployments: options.deployments?.map((deployment) => ({
+      ...deployment,
+      baseUrl: deployment.baseUrl && normalizeBaseUrl(deployment.baseUrl),
+      timeouts: { ...timeouts, ...deployment.timeouts },
     })),
     source: { apiKey: key?.source, baseUrl: url?.source },
   };
@@ -99,8 +99,8 @@ function readHost({ name, host }: Provider, env: Environment): Found<string> | u
 }
 
 /**
- * Providers that the config alone describes: a name that no plugin brings, with the formats it speaks.
- * @param known names of the providers that plugins bring
+ * Providers that only the config describes: `speaks` is set and no plugin defines the name.
+ * @param known names of the providers that plugins define
  */
 export function providersOfConfig(config: Config, known: ReadonlySet<string>): Provider[] {
   return Object.entries(config.providers).flatMap(([name, { speaks, models = [] }]) => {
@@ -113,13 +113,13 @@ export function providersOfConfig(config: Config, known: ReadonlySet<string>): P
   });
 }
 
-/** Paths behind a base URL that ends in `/v1`. */
+/** Paths for a base URL that ends in `/v1`. */
 const PATHS: Readonly<Record<string, string>> = {
   "chat-completions": "/chat/completions",
   messages: "/messages",
 };
 
-/** Paths behind a base URL as the vendors' SDKs mean it: one that ends in `/v1` where chat-completions is spoken. */
+/** Default paths. Like the vendors' SDKs, weir expects `/v1` in the base URL for chat-completions, but not for messages alone. */
 function pathsOf(
   speaks: string | readonly string[] | Readonly<Record<string, string>>,
 ): Record<string, string> {
@@ -142,8 +142,8 @@ function ownUrl(provider: Provider): Found<string> | undefined {
 }
 
 /**
- * A config that sets up a provider nobody brings would be silently without effect.
- * @param locate where a path of the config stands
+ * Refuses settings of a provider that neither a plugin nor the config defines: they would have no effect.
+ * @param locate position of a config path
  * @throws ConfigError for the first such provider.
  */
 export function assertProvidersKnown(
@@ -154,6 +154,6 @@ export function assertProvidersKnown(
   const unknown = Object.keys(config.providers).find((name) => !names.includes(name));
   if (unknown === undefined) return;
   const path = ["providers", unknown];
-  const hint = didYouMean(unknown, names) || "; weir plugin list shows those there are";
-  throw new ConfigError(locate(path), `no plugin brings a provider named ${unknown}${hint}`, path);
+  const hint = didYouMean(unknown, names) || "; weir plugin list prints the known providers";
+  throw new ConfigError(locate(path), `no plugin defines a provider named ${unknown}${hint}`, path);
 }

@@ -1,11 +1,11 @@
-/** Turning what was written into values: texts of flags and variables, references in the file, secrets. */
+/** Converts written values: texts of flags and variables, references in the file, secrets. */
 import type { TSchema } from "@sinclair/typebox";
 import { Secret } from "../core/secret.ts";
 import type { Path } from "./error.ts";
 import { holdsSecret, memberOf } from "./shape.ts";
 import { type Sources, substitute } from "./substitute.ts";
 
-/** Reads a text as the schema's type; what does not fit stays a text, and the check of shape says so. */
+/** Converts a text to the schema's type. A text that does not fit stays a text, and the schema check reports it. */
 export function readText(schema: TSchema | undefined, text: string): unknown {
   if (schema?.["type"] === "integer" && /^[+-]?\d{1,15}$/.test(text)) return Number(text);
   if (schema?.["type"] === "boolean" && /^(true|false)$/i.test(text)) return text.toLowerCase() === "true";
@@ -35,7 +35,7 @@ export function substituteAll(
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, member(key, inner)]));
 }
 
-/** A copy in which every text the schema marks as secret is a {@link Secret}. */
+/** A copy in which every text that the schema marks as secret is wrapped in a {@link Secret}. */
 export function sealSecrets(schema: TSchema, value: unknown): unknown {
   if (typeof value === "string") return schema["writeOnly"] === true ? new Secret(value.trim()) : value;
   const member = (step: string | number, inner: unknown) => {

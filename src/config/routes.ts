@@ -1,28 +1,28 @@
-/** Routes and fallbacks of the config, written out in full. */
+/** Routes and fallbacks of the config, normalized: every short form is expanded. */
 import type { Sliced } from "../core/slices.ts";
 import type { Path } from "./error.ts";
 import { ConfigError } from "./error.ts";
 import type { Config } from "./schema.ts";
 
-/** One of the models behind a route. */
+/** One of the models of a route. */
 export interface RouteTarget {
   model: string;
   weight: number;
   priority: number;
 }
 
-/** A model that stands in for another. */
-export interface StandIn {
+/** A fallback model and the failure it is used for. */
+export interface FallbackTarget {
   model: string;
   when: "failed" | "too-long";
 }
 
 export interface Routes {
   routes: Record<string, RouteTarget[]>;
-  fallbacks: Record<string, StandIn[]>;
+  fallbacks: Record<string, FallbackTarget[]>;
 }
 
-/** What the config leaves out is filled in. */
+/** Expands short forms and fills in defaults. */
 export function completeRoutes({ routes, fallbacks }: Config): Routes {
   return {
     routes: mapValues(routes, (target) => ({ weight: 1, priority: 0, ...asGroup(target) })),
@@ -42,9 +42,9 @@ function mapValues<From, To>(
 }
 
 /**
- * An alias, a route or a fallback to a model that no provider serves would fail at the first call.
- * @param faultOf why no provider serves a model @param locate where a path of the config stands
- * @throws ConfigError for the first such model.
+ * Checks that a provider serves each model that an alias, a route or a fallback names.
+ * @param faultOf why no provider serves a model @param locate position of a config path
+ * @throws ConfigError for the first model that is not served.
  */
 export function* assertModelsServed(
   { aliases, routes, fallbacks }: Pick<Config, "aliases"> & Routes,

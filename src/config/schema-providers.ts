@@ -1,4 +1,4 @@
-/** Options of one provider and of the places it is called at. */
+/** Options of one provider and of its deployments. */
 import { Type } from "@sinclair/typebox";
 import type { Secret } from "../core/secret.ts";
 import { CLOSED, oneOf, secret } from "./schema-kinds.ts";
@@ -7,7 +7,7 @@ import { liveModelsOption, speaksOption } from "./schema-sections.ts";
 /** Names of a provider's deployments. */
 export const DEPLOYMENT_NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
 
-/** Those of the gateway's time limits that a single upstream may need otherwise. */
+/** The timeouts that a provider or a deployment can override. */
 const upstreamTimeouts = Type.Object(
   {
     connectMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000 })),
@@ -15,31 +15,35 @@ const upstreamTimeouts = Type.Object(
     gapMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000 })),
     totalMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000 })),
   },
-  { ...CLOSED, description: "Time limits of its own; what is left out is the gateway's (`timeouts`)." },
+  { ...CLOSED, description: "Timeouts for this provider. Missing values default to `timeouts`." },
 );
 
-/** PEM files; a relative path begins at the config file. */
+/** PEM files; relative paths are relative to the config file. */
 const upstreamTls = Type.Object(
   {
     ca: Type.Optional(
       Type.String({
         description:
-          "PEM file of the authorities that may vouch for its certificate, instead of the public ones.",
+          "PEM file of the certificate authorities that weir trusts for this provider, instead of the public ones.",
       }),
     ),
     cert: Type.Optional(
-      Type.String({ description: "PEM file of a client certificate, those of its issuers behind it." }),
+      Type.String({
+        description: "PEM file of a client certificate, followed by its intermediate certificates.",
+      }),
     ),
-    key: Type.Optional(Type.String({ description: "PEM file of its private key, not encrypted." })),
+    key: Type.Optional(
+      Type.String({ description: "PEM file of the client certificate's private key, not encrypted." }),
+    ),
   },
-  { ...CLOSED, description: "Certificates for the connections to it." },
+  { ...CLOSED, description: "Certificates for the connections to the provider." },
 );
 
 export const weight = Type.Optional(
   Type.Integer({
     minimum: 1,
     maximum: 1000,
-    description: "Its share of the calls among those of the same priority. Default 1.",
+    description: "Share of the calls among targets of the same priority. Default 1.",
   }),
 );
 
@@ -47,7 +51,8 @@ export const priority = Type.Optional(
   Type.Integer({
     minimum: 0,
     maximum: 100,
-    description: "Lower ones are used first, the others when those have failed. Default 0.",
+    description:
+      "Targets with a lower number are used first, those with a higher number after they failed. Default 0.",
   }),
 );
 
@@ -56,7 +61,7 @@ const concurrency = Type.Optional(
     minimum: 1,
     maximum: 1_000_000,
     description:
-      "Most calls in flight there at once, in one process; one more goes elsewhere, or is a 503. Default: any number.",
+      "Maximum number of calls in flight per deployment and process. Further calls go to another deployment, or are answered with 503. Default: no limit.",
   }),
 );
 
@@ -65,16 +70,18 @@ const deploymentOptions = Type.Object(
     name: Type.String({
       pattern: DEPLOYMENT_NAME.source,
       "x-expects": "lower-case letters, digits and dashes",
-      description: "Behind the provider's name and a slash, it is what log and headers say.",
+      description: "Name of the deployment; the log and the headers show `provider/name`.",
     }),
-    apiKey: Type.Optional(secret("Its credential, instead of the provider's.")),
-    baseUrl: Type.Optional(Type.String({ description: "Its address, instead of the provider's." })),
+    apiKey: Type.Optional(secret("Credential of the deployment, instead of the provider's.")),
+    baseUrl: Type.Optional(
+      Type.String({ description: "Base URL of the deployment, instead of the provider's." }),
+    ),
     weight,
     priority,
     concurrency,
     timeouts: Type.Optional(upstreamTimeouts),
   },
-  { ...CLOSED, description: "One place a provider can be called at." },
+  { ...CLOSED, description: "A deployment: one base URL and credential of a provider." },
 );
 
 export const providerOptions = Type.Object(
@@ -82,32 +89,35 @@ export const providerOptions = Type.Object(
     enabled: Type.Optional(
       Type.Boolean({
         default: true,
-        description: "`false` switches the provider off, whatever else is set.",
+        description: "`false` disables the provider, even if a credential or a base URL is set.",
       }),
     ),
     apiKey: Type.Optional(
-      secret("Its credential. The provider's own variable, usually `<NAME>_API_KEY`, wins over it."),
+      secret("Credential. The provider's own environment variable, usually `<NAME>_API_KEY`, overrides it."),
     ),
     baseUrl: Type.Optional(
       Type.String({
-        description: "Where it is, with the meaning its own SDK gives it. `<NAME>_BASE_URL` wins over it.",
+        description:
+          "Base URL of the provider, as the vendor's SDK takes it. `<NAME>_BASE_URL` overrides it.",
       }),
     ),
     models: Type.Optional(
-      Type.Array(Type.String(), { description: "Patterns over model names, instead of the plugin's own." }),
+      Type.Array(Type.String(), {
+        description: "Model names and patterns that the provider serves, instead of the plugin's own.",
+      }),
     ),
     speaks: speaksOption,
     liveModels: liveModelsOption,
     headers: Type.Optional(
       Type.Record(Type.String(), Type.Unsafe<Secret>(Type.String({ writeOnly: true })), {
         description:
-          "Headers every request to it carries besides the plugin's own. `Authorization` or `x-api-key` stands in the place of an API key.",
+          "Request headers that weir adds to the plugin's own. With `Authorization` or `x-api-key` no API key is needed.",
       }),
     ),
     maxTokensField: Type.Optional(
       oneOf(["max_tokens", "max_completion_tokens"], {
         description:
-          "Name of the output limit in chat-completions. Default: `max_tokens` at an address that is not the vendor's own, unless the model is one of OpenAI's that refuses it.",
+          "Name of the output limit in chat-completions requests. Default: `max_tokens` at a base URL other than the vendor's, except for OpenAI models that refuse it.",
       }),
     ),
     concurrency,
@@ -117,9 +127,9 @@ export const providerOptions = Type.Object(
       Type.Array(deploymentOptions, {
         minItems: 1,
         "x-expects": "a list of at least one deployment",
-        description: "The places it can be called at, instead of the one above.",
+        description: "Deployments of the provider, instead of the single `baseUrl` and `apiKey` above.",
       }),
     ),
   },
-  { ...CLOSED, description: "One provider's settings." },
+  { ...CLOSED, description: "Settings of one provider." },
 );

@@ -1,4 +1,4 @@
-/** Sections of the configuration that stand for themselves: plugins, limits, listening, TLS, CORS, timeouts, messages. */
+/** Sections of the configuration: plugins, limits, listening, TLS, CORS, timeouts, messages. */
 import { Type } from "@sinclair/typebox";
 import { CLOSED, milliseconds, oneOf } from "./schema-kinds.ts";
 
@@ -6,7 +6,7 @@ export const pluginsSection = Type.Object(
   {
     dir: Type.String({
       description:
-        "Folder of dropped plugins. Default: `plugins/` beside the config file, without one in the working directory.",
+        "Folder of the external plugins. Default: `plugins/` beside the config file, or in the working directory when there is no config file.",
       examples: ["plugins"],
       "x-flag": "--plugins",
       "x-env": "WEIR_PLUGINS",
@@ -16,16 +16,19 @@ export const pluginsSection = Type.Object(
       {
         default: [],
         description:
-          "SHA-256 digests of the files that may be loaded (`sha256sum plugins/*`). Empty: every file in the folder.",
+          "SHA-256 digests of the plugin files that weir may load (`sha256sum plugins/*`). Empty: every file in the folder.",
       },
     ),
     strict: Type.Boolean({
       default: false,
-      description: "Refuse to start when a plugin cannot be loaded, instead of leaving it out.",
+      description: "Refuse to start when a plugin cannot be loaded. `false`: start without that plugin.",
     }),
-    loadMs: milliseconds(5_000, "Longest time a plugin's top level may take, in milliseconds."),
+    loadMs: milliseconds(
+      5_000,
+      "Maximum time to import a plugin, in milliseconds. A plugin that takes longer is not loaded.",
+    ),
   },
-  { ...CLOSED, description: "Dropped plugins." },
+  { ...CLOSED, description: "External plugins." },
 );
 
 export const limitsSection = Type.Object(
@@ -34,52 +37,54 @@ export const limitsSection = Type.Object(
       minimum: 1024,
       maximum: 1_073_741_824,
       default: 33_554_432,
-      description: "Largest request body, in bytes.",
+      description: "Maximum size of a request body, in bytes. A larger body is answered with 413.",
     }),
     depth: Type.Integer({
       minimum: 8,
       maximum: 1000,
       default: 128,
-      description: "Deepest nesting of arrays and objects in a request body.",
+      description:
+        "Maximum nesting depth of arrays and objects in a request body. A deeper body is answered with 400.",
     }),
     bodyMs: milliseconds(
       60_000,
-      "Longest wait for a whole request body, in milliseconds; what has come of it earns more, see `bodyRate`.",
+      "Base time to receive a request body, in milliseconds. Extended by 1 s for every `bodyRate` bytes received; then weir answers 408 and closes the connection.",
     ),
     bodyRate: Type.Integer({
       minimum: 1,
       maximum: 1_073_741_824,
       default: 65_536,
-      description: "Bytes of a request body that earn its client another second.",
+      description: "Minimum upload rate, in bytes per second, after `bodyMs`.",
     }),
     calls: Type.Integer({
       minimum: 0,
       maximum: 1_000_000,
       default: 0,
-      description: "Calls in flight at once, in one process; one more is a 503. 0: any number.",
+      description:
+        "Maximum number of calls in flight per process. Further calls are answered with 503. 0: no limit.",
     }),
     callsPerClient: Type.Integer({
       minimum: 0,
       maximum: 1_000_000,
       default: 0,
       description:
-        "The same for one gateway key, or for one address where there are no keys; one more is a 429. 0: any number.",
+        "Maximum number of calls in flight per process for one gateway key, or for one client address when there are no keys. Further calls are answered with 429. 0: no limit.",
     }),
   },
-  { ...CLOSED, description: "What a request may cost." },
+  { ...CLOSED, description: "Limits for requests." },
 );
 
-/** Who may connect to a unix socket: its user, its group too, everyone. */
+/** File modes of a unix socket: the owner may connect, the owner and the group, everyone. */
 const MODES = [0o600, 0o660, 0o666];
 const DEFAULT_MODE = "0600";
 
-/** `0600`, which YAML reads as six hundred, `0o600`, and either as a text. */
+/** YAML reads `0600` as the decimal number 600, so each mode is accepted as number or text, octal or decimal. */
 const spellingsOf = (mode: number) => {
   const digits = mode.toString(8);
   return [Number(digits), mode, `0${digits}`, `0o${digits}`, digits];
 };
 
-/** A mode as it is written, as a number. */
+/** The numeric file mode for a mode as the config file writes it. */
 export function readMode(written: unknown): number {
   return MODES.find((mode) => spellingsOf(mode).some((spelling) => spelling === written)) ?? MODES[0]!;
 }
@@ -89,7 +94,7 @@ export const listenSection = Type.Object(
     unix: Type.Optional(
       Type.String({
         description:
-          "Path of a unix socket to listen on, instead of host and port. A relative path begins at the config file. It needs one process.",
+          "Path of a unix socket to listen on, instead of host and port. A relative path is relative to the config file. Requires a single process (`workers` 0 or 1).",
         examples: ["weir.sock"],
       }),
     ),
@@ -99,7 +104,8 @@ export const listenSection = Type.Object(
         {
           default: DEFAULT_MODE,
           "x-expects": "0600, 0660 or 0666",
-          description: "Who may connect to it: `0600` its user, `0660` its group too, `0666` everyone.",
+          description:
+            "File mode of the socket: `0600` only the owner can connect, `0660` the owner and the group, `0666` everyone.",
         },
       ),
     ),
@@ -112,12 +118,15 @@ export const tlsSection = Type.Object(
     cert: Type.Optional(
       Type.String({
         description:
-          "PEM file of the certificate to listen with, those of its issuers behind it. A relative path begins at the config file. Both files are read again at a reload.",
+          "PEM file of the server certificate, followed by its intermediate certificates. A relative path is relative to the config file. weir reads both files again on reload.",
         examples: ["cert.pem"],
       }),
     ),
     key: Type.Optional(
-      Type.String({ description: "PEM file of its private key, not encrypted.", examples: ["key.pem"] }),
+      Type.String({
+        description: "PEM file of the certificate's private key, not encrypted.",
+        examples: ["key.pem"],
+      }),
     ),
   },
   { ...CLOSED, description: "Listening with TLS." },
@@ -128,38 +137,44 @@ export const corsSection = Type.Object(
     origins: Type.Array(Type.String(), {
       default: [],
       description:
-        "Origins of browser apps that may call the gateway, such as `https://app.example.com`; `*` for any, which needs gateway keys. Empty: none.",
+        "Origins of browser apps that may call the gateway, such as `https://app.example.com`. `*` allows every origin and requires gateway keys. Empty: no origin.",
     }),
   },
-  { ...CLOSED, description: "Calls from browser apps of other origins." },
+  { ...CLOSED, description: "Cross-origin calls from browser apps." },
 );
 
 export const timeoutsSection = Type.Object(
   {
     connectMs: milliseconds(
       10_000,
-      "Longest time to connect to an upstream, the TLS handshake included, in milliseconds.",
+      "Maximum time to connect to the provider, including the TLS handshake, in milliseconds. Then the attempt fails.",
     ),
     firstByteMs: milliseconds(
       600_000,
-      "Longest wait for the first byte of an upstream's answer, connecting included, in milliseconds. Reasoning models are slow.",
+      "Maximum time from the start of an attempt to the first byte of the provider's answer, in milliseconds. Then the attempt fails. Reasoning models are slow.",
     ),
-    gapMs: milliseconds(300_000, "Longest silence inside a streamed answer, in milliseconds."),
-    totalMs: milliseconds(3_600_000, "Longest duration of a whole call, in milliseconds."),
+    gapMs: milliseconds(
+      300_000,
+      "Maximum time between two chunks from the provider (idle timeout), in milliseconds. Then weir ends the stream with an error.",
+    ),
+    totalMs: milliseconds(
+      3_600_000,
+      "Maximum duration of a call with all its attempts, in milliseconds. Then weir ends it with an error.",
+    ),
     heartbeatMs: milliseconds(
       8_000,
-      "Silence towards the client of a stream after which a sign of life is sent, in milliseconds.",
+      "Interval of keep-alive messages (for example SSE comments) that weir sends to a streaming client while the provider is silent, in milliseconds.",
     ),
     holdMs: milliseconds(
       8_000,
-      "How long the head of a stream waits for its first event, so that an early failure keeps its status, in milliseconds.",
+      "How long weir delays the response headers of a stream so that an early provider error can still be returned as an HTTP status, in milliseconds.",
     ),
     readMs: milliseconds(
       60_000,
-      "How long a client may leave unread what a stream has sent it, before it is cut off, in milliseconds.",
+      "Maximum time a streaming client may leave data unread, in milliseconds. Then weir closes the connection.",
     ),
   },
-  { ...CLOSED, description: "When the gateway stops waiting, for an upstream or for a client." },
+  { ...CLOSED, description: "Timeouts towards providers and clients." },
 );
 
 export const messagesSection = Type.Object(
@@ -167,26 +182,26 @@ export const messagesSection = Type.Object(
     systemTurns: oneOf(["accept", "reject"], {
       default: "accept",
       description:
-        "`system` messages inside a messages conversation: newer clients send them. At its head they are refused either way.",
+        "Whether the messages format accepts `system` messages inside a conversation, which newer clients send; `reject` answers 400. A `system` message at the start of the conversation is always refused.",
     }),
   },
   { ...CLOSED, description: "The messages format." },
 );
 
-/** What a provider that the config alone describes speaks, or another provider in the place of what its plugin says. */
+/** The formats and paths of a provider that only the config describes, or a replacement for those of its plugin. */
 export const speaksOption = Type.Optional(
   Type.Union(
     [
       Type.String({ description: "A format: `chat-completions` or `messages`." }),
       Type.Array(Type.String(), { minItems: 1, description: "Formats, the preferred one first." }),
       Type.Record(Type.String(), Type.String(), {
-        description: "Formats with their paths behind `baseUrl`, the preferred one first.",
+        description: "Formats with their paths relative to `baseUrl`, the preferred one first.",
       }),
     ],
     {
       "x-expects": "a format, a list of formats, or a group of formats with their paths",
       description:
-        "The formats it speaks. With `baseUrl` it makes a provider that no plugin brings: `acme: {speaks: chat-completions, baseUrl: https://api.acme.example/v1}`.",
+        "The formats the provider speaks. Together with `baseUrl` it defines a provider without a plugin: `acme: {speaks: chat-completions, baseUrl: https://api.acme.example/v1}`.",
     },
   ),
 );
@@ -194,6 +209,6 @@ export const speaksOption = Type.Optional(
 export const liveModelsOption = Type.Optional(
   Type.Boolean({
     description:
-      "Whether its hosts are asked for their models, which are then served by bare name. Default: as its plugin says; true for a provider that the config alone describes without exact `models`.",
+      "Whether weir asks the provider's hosts for their model lists and serves those models by bare name. Default: the plugin's setting; true for a provider that only the config describes and whose `models` has no exact names.",
   }),
 );

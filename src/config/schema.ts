@@ -1,9 +1,9 @@
 /**
- * Every option there is, described once: the validator, `weir config schema`, `weir config show` and the table in
- * README.md of this folder are all made from this value.
+ * All options. The validator, `weir config schema`, `weir config show` and the table in README.md of this folder are
+ * generated from this value.
  *
- * `default` fills what nobody said. `x-flag` and `x-env` name the flag and the variable that win over the file.
- * `writeOnly` marks secrets: they are never printed and become a {@link Secret} when they are read.
+ * `default` is the value when no layer sets the option. `x-flag` and `x-env` name the flag and the environment variable
+ * that override the file. `writeOnly` marks secrets: weir never prints them and reads them into a {@link Secret}.
  */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import type { Secret } from "../core/secret.ts";
@@ -19,14 +19,14 @@ import {
 } from "./schema-sections.ts";
 import { priority, providerOptions, weight } from "./schema-providers.ts";
 
-/** A gateway key as it is kept: by name and digest, never as text. */
+/** A gateway key as weir stores it: name and digest, never the text. */
 export interface GatewayKey {
   name: string;
   /** SHA-256 of the key, 64 lower-case hexadecimal digits. */
   sha256: string;
 }
 
-/** Names of providers: what stands before the slash in `provider/model`. */
+/** Names of providers: the part before the slash in `provider/model`. */
 export const PROVIDER_NAME = /^[a-z][a-z0-9-]*$/;
 
 /** Names of models and routes. */
@@ -40,14 +40,14 @@ const gatewayKey = Type.Union(
     Type.String({ writeOnly: true, description: "`name:key`, or the key alone." }),
     Type.Object(
       {
-        name: Type.String({ description: "Who uses it; appears in the log." }),
+        name: Type.String({ description: "Name of the key's owner; the log shows it." }),
         key: Type.Optional(Type.String({ writeOnly: true, description: "The key itself." })),
         sha256: Type.Optional(
           Type.String({
             writeOnly: true,
             pattern: "^[0-9a-fA-F]{64}$",
             "x-expects": "64 hexadecimal digits",
-            description: "The SHA-256 digest of the key, so that the file holds no secret.",
+            description: "The SHA-256 digest of the key, so that the file contains no secret.",
           }),
         ),
       },
@@ -59,25 +59,25 @@ const gatewayKey = Type.Union(
 
 const routeTarget = Type.Union(
   [
-    Type.String({ description: "The model, often `provider/model`." }),
+    Type.String({ description: "Model name, often `provider/model`." }),
     Type.Object(
-      { model: Type.String({ description: "The model, often `provider/model`." }), weight, priority },
+      { model: Type.String({ description: "Model name, often `provider/model`." }), weight, priority },
       CLOSED,
     ),
   ],
   { "x-expects": "a model, or a group of `model`, `weight` and `priority`" },
 );
 
-const standIn = Type.Union(
+const fallbackTarget = Type.Union(
   [
-    Type.String({ description: "The model, often `provider/model`." }),
+    Type.String({ description: "Model name, often `provider/model`." }),
     Type.Object(
       {
-        model: Type.String({ description: "The model, often `provider/model`." }),
+        model: Type.String({ description: "Model name, often `provider/model`." }),
         when: Type.Optional(
           oneOf(["failed", "too-long"], {
             description:
-              "`failed`: when all else has failed (the default); `too-long`: when the prompt does not fit into the model.",
+              "`failed` (default): used when all deployments of the model failed; `too-long`: used when the prompt exceeds the model's context window.",
           }),
         ),
       },
@@ -87,15 +87,15 @@ const standIn = Type.Union(
   { "x-expects": "a model, or a group of `model` and `when`" },
 );
 
-/** A list of models; an empty one would mean nothing. */
+/** A list of models with at least one entry. */
 const MODELS = { minItems: 1, "x-expects": "a list of at least one model" };
 
-/** The effective configuration, every default filled in. A file may leave out any option. */
+/** The effective configuration with all defaults. A file may omit any option. */
 export const configSchema = Type.Object(
   {
     host: Type.String({
       default: "127.0.0.1",
-      description: "Address to listen on. An address others can reach needs gateway keys.",
+      description: "Address to listen on. An address that other machines can reach requires gateway keys.",
       "x-flag": "--host",
       "x-env": "WEIR_HOST",
     }),
@@ -103,7 +103,7 @@ export const configSchema = Type.Object(
       minimum: 0,
       maximum: 65_535,
       default: 9347,
-      description: "Port to listen on; 0 takes a free one.",
+      description: "Port to listen on; 0 chooses a free port.",
       "x-flag": "--port",
       "x-env": "WEIR_PORT",
     }),
@@ -111,7 +111,7 @@ export const configSchema = Type.Object(
       Type.Array(gatewayKey, {
         default: [],
         description:
-          "Keys clients have to show: `{name, key}`, `{name, sha256}`, `name:key` or a bare key. None: loopback only.",
+          "Gateway keys that clients authenticate with: `{name, key}`, `{name, sha256}`, `name:key` or a bare key. Empty: no authentication, loopback address only.",
         examples: [["alice:${WEIR_KEY_OF_ALICE}"]],
         "x-env": "WEIR_API_KEYS",
       }),
@@ -128,27 +128,27 @@ export const configSchema = Type.Object(
         },
       ],
       propertyNames: { pattern: PROVIDER_NAME.source },
-      description: "Settings of single providers, by the provider's name.",
+      description: "Settings of providers, by provider name.",
     }),
     aliases: Type.Record(Type.String(), Type.String(), {
       default: {},
       examples: [{ fast: "openai/gpt-5.4-nano" }],
       propertyNames: { pattern: MODEL_PATTERN.source },
       description:
-        "Model names of your own, or patterns: name to target, for example `fast: groq/llama-3.3-70b-versatile` or `claude-*: vllm/qwen3`.",
+        "Alternative model names or patterns, each with the model it resolves to, for example `fast: groq/llama-3.3-70b-versatile` or `claude-*: vllm/qwen3`.",
     }),
     routes: Type.Record(Type.String(), Type.Array(routeTarget, MODELS), {
       default: {},
       examples: [{ smart: ["openai/gpt-5.4", { model: "mock/chat", priority: 1 }] }],
       propertyNames: { pattern: MODEL_NAME.source },
       description:
-        "Model names that stand for several models as equals, with `weight` and `priority`: `smart: [openai/gpt-5.4, {model: groq/…, priority: 1}]`.",
+        "Model names that are load-balanced over several models by `weight` and `priority`: `smart: [openai/gpt-5.4, {model: groq/…, priority: 1}]`.",
     }),
-    fallbacks: Type.Record(Type.String(), Type.Array(standIn, MODELS), {
+    fallbacks: Type.Record(Type.String(), Type.Array(fallbackTarget, MODELS), {
       default: {},
       examples: [{ "gpt-*": ["mock/chat"] }],
       description:
-        "Models that stand in, in order, when all deployments of a model failed; by model name, route or pattern: `gpt-*: [anthropic/claude-sonnet-5]`. With `when: too-long` one stands in for a prompt that does not fit.",
+        "Fallback models, tried in order when all deployments of a model failed; by model name, route or pattern: `gpt-*: [anthropic/claude-sonnet-5]`. With `when: too-long` a fallback is used when the prompt exceeds the model's context window.",
     }),
     retries: Type.Object(
       {
@@ -156,33 +156,37 @@ export const configSchema = Type.Object(
           minimum: 1,
           maximum: 10,
           default: 3,
-          description: "Most attempts to have one call answered; 1 never repeats.",
+          description:
+            "Maximum number of attempts per call. When all failed, the client gets the last error. 1: no retries.",
         }),
         maybeSent: Type.Boolean({
           default: true,
           description:
-            "Whether a call is repeated, once, that the provider may have read and may charge for: its connection broke, or its time was up, before an answer.",
+            "Whether weir retries a call once when the connection broke or timed out before an answer. The provider may have processed the first request and may charge for both.",
         }),
       },
-      { ...CLOSED, description: "When a call is tried again." },
+      { ...CLOSED, description: "Retries." },
     ),
     plugins: pluginsSection,
     log: Type.Object(
       {
         format: oneOf(["auto", "json", "pretty"], {
           default: "auto",
-          description: "`auto`: readable on a terminal, JSON lines elsewhere.",
+          description: "`auto`: readable on a terminal, JSON lines otherwise.",
           "x-flag": "--log-format",
           "x-env": "WEIR_LOG",
         }),
         level: oneOf(["info", "warn", "error", "silent"], {
           default: "info",
           description:
-            "`info`: every call; `warn`: calls that failed; `error`: faults of the gateway; `silent`: nothing.",
+            "`info`: every call; `warn`: failed calls; `error`: internal errors of the gateway; `silent`: nothing.",
           "x-flag": "--log-level",
         }),
       },
-      { ...CLOSED, description: "The log on standard output: a line a call, never prompts, never keys." },
+      {
+        ...CLOSED,
+        description: "The log on standard output: one line per call, never with prompts or keys.",
+      },
     ),
     limits: limitsSection,
     timeouts: timeoutsSection,
@@ -192,18 +196,18 @@ export const configSchema = Type.Object(
       maximum: 256,
       default: 0,
       description:
-        "Processes that share the port; 0 for one a core on Linux, and one elsewhere and behind a unix socket. Each keeps its own limits, health and memory.",
+        "Number of processes that share the port. 0: one per core on Linux, one on other systems and with a unix socket. Each process has its own limits, circuit breakers and caches.",
       "x-flag": "--workers",
       "x-env": "WEIR_WORKERS",
     }),
     graceMs: milliseconds(
       30_000,
-      "How long running answers may take to finish after SIGTERM, in milliseconds. What is left then gets an error.",
+      "How long calls in flight may continue after SIGTERM, in milliseconds. Then weir ends them with an error.",
     ),
     strict: Type.Boolean({
       default: false,
       description:
-        "Refuse a request, with 400, when something of it cannot be carried over to the upstream's format.",
+        "Refuse a request with 400 if a part of it cannot be translated to the provider's format. `false`: report the part in `x-weir-warnings`.",
     }),
   },
   {
@@ -214,10 +218,10 @@ export const configSchema = Type.Object(
   },
 );
 
-/** Everything the gateway was told, frozen. */
+/** The effective configuration, frozen. */
 export type Config = Static<typeof configSchema>;
 
-/** Settings of one provider as the file gives them. */
+/** Settings of one provider as the file contains them. */
 export type ProviderOptions = Static<typeof providerOptions>;
 
 /** One option: its path (`log.format`) and the schema of its value. */
@@ -226,12 +230,12 @@ export interface Option {
   schema: TSchema;
 }
 
-/** Whether a schema is a section: a fixed group of options, and not a value of its own. */
+/** Whether a schema is a section: an object with a fixed set of options. */
 export function isSection(schema: TSchema): boolean {
   return schema["type"] === "object" && schema["properties"] !== undefined;
 }
 
-/** All options in the order of the schema. Sections are walked; maps and lists are one option each. */
+/** All options in the order of the schema. Sections are walked; a map or a list is one option. */
 export function listOptions(schema: TSchema = configSchema, path: readonly string[] = []): Option[] {
   if (!isSection(schema)) return [{ path, schema }];
   const members: Record<string, TSchema> = schema["properties"];

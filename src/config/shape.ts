@@ -1,23 +1,23 @@
-/** Whether a value has the shape a schema asks for, and if not, a clause that says so. */
+/** Checks a value against its schema and describes the faults. */
 import type { TSchema } from "@sinclair/typebox";
 import { Value, ValueErrorType, type ValueError } from "@sinclair/typebox/value";
 import type { Path } from "./error.ts";
 import { isSection, listOptions } from "./schema.ts";
 import { suggest } from "../core/suggest.ts";
 
-/** A mistake without its place: `port must be an integer between 0 and 65535, but is "abc"`. */
+/** A fault without its position in the file: `port must be an integer between 0 and 65535, but is "abc"`. */
 export interface Fault {
   path: Path;
   clause: string;
 }
 
-/** All faults of shape. @param base path of the value inside the configuration. */
+/** All faults. @param base path of the value inside the configuration */
 export function findFaults(schema: TSchema, value: unknown, base: Path = []): Fault[] {
   if (Value.Check(schema, value)) return [];
   return [...Value.Errors(schema, value)].flatMap(inside).map((error) => toFault(error, schema, base));
 }
 
-/** Of a union the errors of the group are told when the value is a group: they are nearer to the mistake. */
+/** For a union, reports the errors of its object variant when the value is an object: they are more precise. */
 function inside(error: ValueError): ValueError[] {
   if (error.type !== ValueErrorType.Union || !isGroup(error.value)) return [error];
   const variants: TSchema[] = error.schema["anyOf"];
@@ -40,7 +40,10 @@ function toFault(error: ValueError, root: TSchema, base: Path): Fault {
   };
 }
 
-/** `keys: [{"alice:secret": …}]`: where credentials are written, a name that no option could have may be one. */
+/**
+ * Whether an unknown name may be a credential, as in `keys: [{"alice:secret": …}]`. Messages do not repeat names in
+ * objects that hold secrets, unless the name looks like an option.
+ */
 function mayBeSecret(path: Path, { schema }: ValueError): boolean {
   return holdsSecret(schema) && !/^[A-Za-z_-]{1,30}$/.test(String(path.at(-1)));
 }
@@ -57,7 +60,7 @@ function unknownOption(path: Path, error: ValueError): string {
   return `unknown option ${name}${leaf === undefined ? "" : `, did you mean ${elsewhere.get(leaf)}?`}`;
 }
 
-/** The last word of a path, with its list's name where the last step is a position: `keys[0]`. */
+/** The last step of a path, with the list's name when it is an index: `keys[0]`. */
 export function nameOf(path: Path): string {
   const last = path.at(-1);
   if (last === undefined) return "the configuration";
@@ -65,7 +68,7 @@ export function nameOf(path: Path): string {
   return `${nameOf(path.slice(0, -1))}[${last}]`;
 }
 
-/** `an integer between 0 and 65535`. */
+/** What a schema accepts, for messages: `an integer between 0 and 65535`. */
 export function expected(schema: TSchema): string {
   const words: unknown = schema["x-expects"];
   if (typeof words === "string") return words;
@@ -80,7 +83,7 @@ export function expected(schema: TSchema): string {
   );
 }
 
-/** What stands there instead; texts that may be secrets are not repeated. */
+/** The value that was found, for messages; a text that may be secret is not repeated. */
 function actual(schema: TSchema, value: unknown): string {
   if (value === null || value === undefined) return "empty";
   if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
@@ -90,14 +93,13 @@ function actual(schema: TSchema, value: unknown): string {
   return String(value);
 }
 
-/** A value by its kind alone. */
+/** The kind of a value, without the value. */
 function nameless(schema: TSchema, value: unknown): string {
   if (typeof value !== "string") return `a ${typeof value}`;
   return schema["type"] === "string" ? "another text" : "a text";
 }
 
-/** Whether a secret is written there, or in any part of it. */
-/** Whether a value of the schema is a secret, or can be one. */
+/** Whether a value of the schema is a secret or may contain one. */
 export function holdsSecret(schema: TSchema): boolean {
   const parts: (TSchema | undefined)[] = [
     ...(schema["anyOf"] ?? []),

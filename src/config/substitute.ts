@@ -1,4 +1,4 @@
-/** `${NAME}` and `${file:PATH}` inside texts of the config file. */
+/** Replaces `${NAME}` and `${file:PATH}` references in texts of the config file. */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describeFileError } from "../core/system-error.ts";
@@ -6,40 +6,40 @@ import { ConfigError, type Path } from "./error.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where the values of references come from. */
+/** Where the values of references are read from. */
 export interface Sources {
   environment: Environment;
-  /** Folder that relative paths of secret files begin at. */
+  /** Folder that relative paths of secret files are relative to. */
   folder: string;
 }
 
-/** The text with the references, as messages need to know it. */
-export interface Place {
-  /** File and line, for messages. */
+/** The option whose text is substituted, for messages. */
+export interface Context {
+  /** File and line. */
   at(): string;
   path: Path;
-  /** Whether the option is a secret, which no message repeats. */
+  /** Whether the option is a secret. Messages never contain its text. */
   secret: boolean;
 }
 
 const REFERENCE = /\$(\$\{)|\$\{(?:file:(?!-)([^}]*)\}|(?:([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\})?)/g;
 
 /**
- * Replaces `${NAME}` with the variable's value, `${NAME:-text}` with `text` when it is not set or empty, and
- * `${file:PATH}` with the content of a file but for a line end behind it. `$${` is a plain `${`.
+ * Replaces `${NAME}` with the variable's value, `${NAME:-text}` with `text` when the variable is unset or empty, and
+ * `${file:PATH}` with the content of a file without its final line break. `$${` is an escaped `${`.
  * @throws ConfigError that names the variable or the file, never its value.
  */
-export function substitute(text: string, sources: Sources, { at, path, secret }: Place): string {
+export function substitute(text: string, sources: Sources, { at, path, secret }: Context): string {
   const fail = (clause: string) => new ConfigError(at(), clause, path);
   return text.replace(
     REFERENCE,
     (_whole, escaped?: string, file?: string, name?: string, fallback?: string) => {
       if (escaped !== undefined) return escaped;
       if (file !== undefined) {
-        if (!secret) throw fail("only a secret can come from a file: an apiKey, a gateway key or a header");
+        if (!secret) throw fail("${file:} is allowed only for secrets: an apiKey, a gateway key or a header");
         return readSecret(file, sources.folder, fail);
       }
-      if (name === undefined) throw fail("${ must be followed by the name of a variable and }");
+      if (name === undefined) throw fail("${ must be followed by a variable name and }");
       const value = sources.environment[name];
       if (value !== undefined && (value !== "" || fallback === undefined)) return value;
       if (fallback !== undefined) return fallback;
@@ -49,7 +49,7 @@ export function substitute(text: string, sources: Sources, { at, path, secret }:
 }
 
 function readSecret(file: string, folder: string, fail: (clause: string) => ConfigError): string {
-  if (file === "") throw fail("${file: must be followed by the path of a file and }");
+  if (file === "") throw fail("${file: must be followed by a file path and }");
   let bytes: Uint8Array;
   try {
     bytes = readFileSync(resolve(folder, file));

@@ -1,4 +1,4 @@
-/** The certificates the gateway listens with, and those for its TLS connections to a provider. */
+/** Reads and checks the certificates for listening and for TLS connections to providers. */
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { describeFileError } from "../core/system-error.ts";
@@ -7,13 +7,13 @@ import { Secret } from "../core/secret.ts";
 
 /** Paths of PEM files. */
 export interface TlsFiles {
-  /** The certificate, those of its issuers behind it. */
+  /** The certificate, followed by its intermediate certificates. */
   cert: string;
-  /** Its private key, not encrypted. */
+  /** The certificate's private key, not encrypted. */
   key: string;
 }
 
-/** What the files hold, as PEM. */
+/** The contents of the files, as PEM. */
 export interface Certificate {
   cert: string;
   key: Secret;
@@ -21,11 +21,11 @@ export interface Certificate {
 
 /** Paths of PEM files for the connections to a provider. */
 export interface UpstreamTlsFiles extends Partial<TlsFiles> {
-  /** Authorities that may vouch for the provider's certificate. */
+  /** Certificate authorities that are trusted to sign the provider's certificate. */
   ca?: string;
 }
 
-/** A mistake in one of the files: the option, and a clause that says what is wrong with it. Never repeats a file. */
+/** A fault in one of the files: the option, and a clause that states the fault. Never contains a file's content. */
 export class TlsFault extends Error {
   readonly option: keyof UpstreamTlsFiles;
 
@@ -35,23 +35,26 @@ export class TlsFault extends Error {
   }
 }
 
-/** @throws TlsFault when a file cannot be read, holds something else, or the key is not that of the certificate. */
+/** @throws TlsFault when a file cannot be read or parsed, or the key does not belong to the certificate. */
 export function readCertificate(files: TlsFiles): Certificate {
   const cert = readText("cert", files.cert);
   const key = readText("key", files.key);
   const certificate = parseCertificate("cert", cert, files.cert);
   if (!certificate.checkPrivateKey(parseKey(key, files.key)))
-    throw new TlsFault("key", `must be the private key of the certificate ${files.cert}, but is another one`);
+    throw new TlsFault(
+      "key",
+      `must be the private key of the certificate ${files.cert}, but belongs to another one`,
+    );
   return { cert, key: new Secret(key) };
 }
 
 /**
- * What the files for the connections to a provider hold, as PEM.
- * @throws TlsFault as {@link readCertificate}, and when one of `cert` and `key` stands alone
+ * The contents of the files for the connections to a provider, as PEM.
+ * @throws TlsFault as {@link readCertificate}, and when only one of `cert` and `key` is set
  */
 export function readUpstreamTls({ ca, cert, key }: UpstreamTlsFiles): TlsSettings {
-  if (cert !== undefined && key === undefined) throw new TlsFault("key", "is missing beside cert");
-  if (key !== undefined && cert === undefined) throw new TlsFault("cert", "is missing beside key");
+  if (cert !== undefined && key === undefined) throw new TlsFault("key", "is missing; cert needs it");
+  if (key !== undefined && cert === undefined) throw new TlsFault("cert", "is missing; key needs it");
   const authorities = ca === undefined ? undefined : readText("ca", ca);
   if (ca !== undefined && authorities !== undefined) parseCertificate("ca", authorities, ca);
   const own = cert === undefined || key === undefined ? undefined : readCertificate({ cert, key });
@@ -76,7 +79,7 @@ function parseCertificate(option: "ca" | "cert", pem: string, path: string): X50
   try {
     return new X509Certificate(pem);
   } catch {
-    throw new TlsFault(option, `must be a PEM file with a certificate, but ${path} holds none`);
+    throw new TlsFault(option, `must be a PEM file with a certificate, but ${path} contains none`);
   }
 }
 
@@ -85,6 +88,6 @@ function parseKey(pem: string, path: string): KeyObject {
   try {
     return createPrivateKey(pem);
   } catch {
-    throw new TlsFault("key", `must be a PEM file with a private key, but ${path} holds none`);
+    throw new TlsFault("key", `must be a PEM file with a private key, but ${path} contains none`);
   }
 }

@@ -29,19 +29,19 @@ test("flags may stand before the command", async () => {
 
 test("a surplus word or an unknown flag exits with 2 and starts nothing", async () => {
   const rows: [args: string[], says: string][] = [
-    [["serve", "check"], 'weir serve takes no words, but "check" was given'],
-    [["models", "gpt-5", "gpt-4"], 'weir models takes NAME only, but "gpt-4" was given'],
+    [["serve", "check"], 'weir serve takes no arguments; unexpected argument "check"'],
+    [["models", "gpt-5", "gpt-4"], 'weir models takes only NAME; unexpected argument "gpt-4"'],
     [["--config", "x.yaml", "chekc"], "did you mean check?"],
     [["--confg", "x.yaml", "check"], "did you mean --config?"],
-    [["check", "--port", "1"], "weir check has no flag --port; it is a flag of serve"],
-    [["-x"], "there is no flag -x"],
-    [["check", "-p"], "there is no flag -p"],
+    [["check", "--port", "1"], "weir check has no flag --port; the flag belongs to weir serve"],
+    [["-x"], "unknown flag -x"],
+    [["check", "-p"], "unknown flag -p"],
     [["serve", "--prot", "0"], "did you mean --port?"],
-    [["serve", "--port", "--workers", "2"], "--port needs a value: --port PORT"],
-    [["serve", "--config="], "--config needs a value"],
+    [["serve", "--port", "--workers", "2"], "--port requires a value: --port PORT"],
+    [["serve", "--config="], "--config requires a value"],
     [["check", "--offline=no"], "--offline takes no value"],
-    [["plugin", "new"], "weir plugin new needs NAME"],
-    [["serve", "--", "check"], 'weir serve takes no words, but "check" was given'],
+    [["plugin", "new"], "weir plugin new requires NAME"],
+    [["serve", "--", "check"], 'weir serve takes no arguments; unexpected argument "check"'],
     [["plugin", "lst"], "did you mean plugin list?"],
     [["completion", "bsh"], "did you mean bash?"],
   ];

@@ -97,7 +97,7 @@ test("a connection that is refused", async () => {
   const found = await check(`http://127.0.0.1:${port}/v1`);
   expect(found).toMatchObject({ code: 1, verdict: "unreachable" });
   expect(found.fault).toContain(
-    `openai at http://127.0.0.1:${port}/v1 refused the connection; check that the server runs`,
+    `openai at http://127.0.0.1:${port}/v1 refused the connection; check that the server is running`,
   );
 });
 
@@ -110,12 +110,12 @@ test("a host that never answers", async () => {
 
 test("TLS: an unknown authority, an expired certificate, one for another name, and no TLS at all", async () => {
   const untrusted = await check(`${host(wellBehaved, SELF_SIGNED)}/v1`);
-  expect(untrusted.fault).toContain("no trusted authority vouches for its certificate; have weir trust");
+  expect(untrusted.fault).toContain("no trusted authority vouches for its certificate; set NODE_EXTRA_CA_CERTS");
   const expired = await check(`${host(wellBehaved, EXPIRED)}/v1`);
   expect(expired.fault).toContain("its certificate has expired or is not valid yet; check the clock");
   const env = { NODE_EXTRA_CA_CERTS: join(folder, "authority.pem") };
   const other = await check(`${host(wellBehaved, OTHER_NAME)}/v1`, env);
-  expect(other.fault).toContain("its certificate is for another name; use the name");
+  expect(other.fault).toContain("its certificate is for another name; use the host name");
   const plain = await check(`${host(wellBehaved).replace("http:", "https:")}/v1`);
   expect(plain.fault).toContain("failed the TLS check; check that the server speaks TLS at that port");
   for (const { code, verdict } of [untrusted, expired, other, plain])
@@ -168,7 +168,7 @@ test("a credential that is refused, also with status 400, and one that is missin
   expect((await check(host(() => json(400, words)))).fault).toContain("refuses its API key (status 400)");
   const wanted = host(() => json(401));
   const env = { OPENAI_API_KEY: "", VLLM_BASE_URL: `${wanted}/v1` };
-  expect((await check("", env)).fault).toContain("wants an API key; set VLLM_API_KEY");
+  expect((await check("", env)).fault).toContain("requires an API key; set VLLM_API_KEY");
 });
 
 test("the proxy in use is named, without its credentials", async () => {

@@ -41,7 +41,7 @@ test("unknown words exit with 2, one sentence and a suggestion", async () => {
     [["modles"], "models"],
     [["plugin", "nwe"], "plugin new"],
     [["serve", "--prot", "1"], "--port"],
-    [["serve", "--port"], "--port needs a value"],
+    [["serve", "--port"], "--port requires a value"],
     [["plugin", "new", "Bad Name"], "lower-case"],
   ];
   for (const [args, hint] of rows) {
@@ -125,7 +125,7 @@ fallbacks:
 
 test("plugin new writes a plugin that loads and type checks with nothing installed", async () => {
   expect((await weir(["plugin", "new", "my-host"])).code).toBe(0);
-  expect((await weir(["plugin", "new", "my-host"])).err).toContain("nothing was written");
+  expect((await weir(["plugin", "new", "my-host"])).err).toContain("weir wrote nothing");
   const listed = await weir(["plugin", "list"]);
   expect(listed.out).toContain("my-host.ts");
   expect(listed.err).toBe("");

@@ -15,7 +15,7 @@ test("config init writes a commented example that loads, and the schema it names
     const { code, out } = await weir("config", "init");
     expect([code, out]).toEqual([
       0,
-      "weir.yaml is written, with weir.schema.json beside it for your editor.\n",
+      "weir wrote weir.yaml, and weir.schema.json beside it for editors.\n",
     ]);
     const text = readFileSync(join(folder, "weir.yaml"), "utf8");
     const named = /^# yaml-language-server: \$schema=(.+)$/.exec(text.split("\n")[0]!)?.[1];
@@ -25,7 +25,7 @@ test("config init writes a commented example that loads, and the schema it names
     );
     expect((await weir("check", "--offline")).out).toMatch(/^config +weir\.yaml/);
     const again = await weir("config", "init");
-    expect([again.code, again.err]).toEqual([1, expect.stringContaining("weir.yaml is there already")]);
+    expect([again.code, again.err]).toEqual([1, expect.stringContaining("weir.yaml already exists")]);
     const nowhere = await weir("config", "init", "--config", "no/such/weir.yaml");
     expect([nowhere.code, nowhere.err]).toEqual([1, expect.stringContaining("there is no folder no/such")]);
   } finally {

@@ -30,7 +30,7 @@ test.each(PAIRS)(
     expect(lives.length).toBe(1);
     const refused = ends.find((end) => end.status === "rejected") as PromiseRejectedResult;
     expect((refused.reason as Error).message).toContain(
-      `port ${port} of 127.0.0.1 is taken by another weir, process ${lives[0]!.pid}`,
+      `port ${port} on 127.0.0.1 is in use by another weir process (pid ${lives[0]!.pid})`,
     );
   },
   600_000,

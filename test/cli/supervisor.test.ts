@@ -33,7 +33,7 @@ describe("a worker that hangs", () => {
     process.kill(hung!, "SIGSTOP");
     expect(weir.run("reload")).toMatchObject({ code: 0 });
     expect(await restarted(weir)).toBe(true);
-    expect(logged(weir, "hangs: it was not heard")).toBe(1);
+    expect(logged(weir, "hangs: it sent no heartbeat")).toBe(1);
     expect(weir.workers()).not.toContain(hung!);
     for (let n = 0; n < 20; n++) expect((await ask(weir.url, "mock/chat")).status).toBe(200);
   }, 900_000);
@@ -63,7 +63,7 @@ describe("a signal to the whole process group", () => {
       const weir = await start();
       const workers = weir.workers();
       weir.signalGroup("SIGHUP");
-      expect(await until(() => logged(weir, "the config was loaded again") === 1, PATIENCE_MS)).toBe(true);
+      expect(await until(() => logged(weir, "the configuration was reloaded") === 1, PATIENCE_MS)).toBe(true);
       expect(weir.workers()).toEqual(workers);
     },
     PATIENCE_MS,
@@ -96,7 +96,7 @@ describe("a worker that cannot be started", () => {
     limitFiles(weir.pid, "8");
     process.kill(first!, "SIGKILL");
     expect(
-      await until(() => logged(weir, "worker 1 could not be started and is tried again") >= 2, PATIENCE_MS),
+      await until(() => logged(weir, "worker 1 could not be started; weir retries") >= 2, PATIENCE_MS),
     ).toBe(true);
     for (let n = 0; n < 10; n++) expect((await ask(weir.url, "mock/chat")).status).toBe(200);
     expect(weir.workers()).toEqual([second!]);

@@ -81,7 +81,7 @@ test("a certificate whose key is another one is refused at a reload, and the old
   const refused = weir.run("reload");
   expect(refused.code).toBe(1);
   expect(refused.output).toMatch(
-    /weir\.yaml:1: key must be the private key of the certificate .*, but is another one/,
+    /weir\.yaml:1: key must be the private key of the certificate .*, but belongs to another one/,
   );
   expect(refused.output).not.toContain("BEGIN");
   expect(await shown(weir.url)).toBe(bare(FIRST.cert));
@@ -89,7 +89,7 @@ test("a certificate whose key is another one is refused at a reload, and the old
 
 test("calls go on while the certificate is replaced again and again", async () => {
   const weir = await start(1);
-  const loaded = () => weir.log.filter((line) => line.includes("the config was loaded again")).length;
+  const loaded = () => weir.log.filter((line) => line.includes("the configuration was reloaded")).length;
   let replacing = true;
   let answered = 0;
   const failures: unknown[] = [];
@@ -113,12 +113,12 @@ test("calls go on while the certificate is replaced again and again", async () =
   expect(failures.length).toBeLessThan(answered / 4);
 }, 600_000);
 
-test("that TLS is switched on or off takes effect at the next start, and is said", async () => {
+test("that TLS is switched on or off changes take effect after a restart, and is said", async () => {
   const weir = await start(1);
   weir.configure("");
   expect(weir.run("reload").code).toBe(0);
   expect(
-    await until(() => weir.log.some((line) => line.includes("tls: takes effect at the next start"))),
+    await until(() => weir.log.some((line) => line.includes("tls: changes take effect after a restart"))),
   ).toBe(true);
   expect(await shown(weir.url)).toBe(bare(FIRST.cert));
 }, 600_000);

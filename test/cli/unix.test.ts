@@ -47,7 +47,7 @@ test("a socket that a dead process has left is replaced, one of a live process i
   const first = await start(config);
   const refused = first.run("serve");
   expect(refused.code).toBe(1);
-  expect(refused.output).toContain(`the socket ${path} is taken by another weir, process ${first.pid}`);
+  expect(refused.output).toContain(`the socket ${path} is in use by another weir process (pid ${first.pid})`);
   expect((await call(path)).status).toBe(200);
   first.signal("SIGKILL");
   await first.exited;
@@ -76,7 +76,7 @@ test("several processes or TLS behind a unix socket are refused; a mode is read 
     return loadConfig({ env: {}, cwd: folder! }).config.listen;
   };
   expect(() => load("listen: { unix: weir.sock }\nworkers: 2\n")).toThrow(
-    "weir.yaml:2: a unix socket needs one process, but workers is 2; set workers to 1 (at workers).",
+    "weir.yaml:2: a unix socket requires a single process, but workers is 2; set workers to 1 (at workers).",
   );
   for (const mode of ["0660", "660", "0o660", '"0660"', '"660"'])
     expect(load(`listen: { unix: weir.sock, mode: ${mode} }\n`)).toEqual({ unix: path, mode: 0o660 });

@@ -27,7 +27,7 @@ describe("two workers", () => {
     expect(await until(() => said().size === 2)).toBe(true);
     process.kill(weir.workers()[0]!, "SIGKILL");
     expect(
-      await until(() => weir.log.some((line) => line.includes("by signal SIGKILL and is started again"))),
+      await until(() => weir.log.some((line) => line.includes("by signal SIGKILL ; weir restarts it"))),
     ).toBe(true);
     expect(await until(() => weir.workers().length === 2)).toBe(true);
     weir.signal("SIGTERM");
@@ -51,12 +51,12 @@ describe("two workers", () => {
   test("are reloaded one after the other, and keep what they have when the new config is wrong", async () => {
     const weir = await start(2);
     weir.configure(`${CONFIG}routes: { smart: [mock/chat] }\n`);
-    expect(weir.run("reload")).toMatchObject({ code: 0, output: "the config was loaded again\n" });
+    expect(weir.run("reload")).toMatchObject({ code: 0, output: "the configuration was reloaded\n" });
     for (let n = 0; n < 10; n++) expect((await ask(weir.url, "smart")).status).toBe(200);
     weir.configure("aliases: { fast: mock/chat }\nnonsense: 1\n");
     const refused = weir.run("reload");
     expect(refused.code).toBe(1);
-    expect(refused.output).toContain("the config stays as it was: weir.yaml:2: unknown option nonsense");
+    expect(refused.output).toContain("reload failed; the previous configuration is still active: weir.yaml:2: unknown option nonsense");
     for (let n = 0; n < 10; n++) expect((await ask(weir.url, "smart")).status).toBe(200);
   }, 600_000);
 });
@@ -113,7 +113,7 @@ describe("one process", () => {
     weir.configure("host: localhost\n");
     expect(weir.run("reload").code).toBe(0);
     expect(
-      await until(() => weir.log.some((line) => line.includes("host: takes effect at the next start"))),
+      await until(() => weir.log.some((line) => line.includes("host: changes take effect after a restart"))),
     ).toBe(true);
   }, 600_000);
 
@@ -141,7 +141,7 @@ describe("one process", () => {
     expect(await weir.exited).toBe(0);
     expect(weir.run("reload")).toMatchObject({
       code: 1,
-      output: expect.stringContaining("no gateway of yours runs"),
+      output: expect.stringContaining("no gateway of this user is running"),
     });
   }, 600_000);
 });

@@ -18,18 +18,18 @@ const BROKEN: readonly [yaml: string, message: string][] = [
   ['host: ""', 'weir.yaml:1: host must be an IP address or a host name, but is "" (at host).'],
   [
     "host: 0.0.0.0",
-    "weir.yaml:1: host 0.0.0.0 can be reached from other machines and no gateway keys are set; set WEIR_API_KEYS or keys, or listen on 127.0.0.1 (at host).",
+    "weir.yaml:1: other machines can reach host 0.0.0.0, and no gateway keys are set; set WEIR_API_KEYS or keys, or listen on 127.0.0.1 (at host).",
   ],
   ["keys: x", "weir.yaml:1: keys must be a list, but is a text (at keys)."],
   [
     "keys: [changeme]",
-    "weir.yaml:1: keys[0] is a placeholder; make a real key, such as openssl rand -hex 32 prints (at keys[0]).",
+    "weir.yaml:1: keys[0] is a placeholder; generate a key, for example with openssl rand -hex 32 (at keys[0]).",
   ],
   ["keys:\n  - name: a", "weir.yaml:2: keys[0] must have either key or sha256 (at keys[0])."],
   ['keys:\n  - name: a\n    key: ""', "weir.yaml:3: keys[0] is empty (at keys[0].key)."],
   [
     "keys:\n  - name: a\n    key: k1234567890123456\n  - name: a\n    key: k1234567890123457",
-    "weir.yaml:4: keys[1] has the name a, which another key has already (at keys[1].name).",
+    "weir.yaml:4: keys[1] has the name a, which another key already has (at keys[1].name).",
   ],
   [
     "keys:\n  - {name: a, sha256: zz}",
@@ -37,11 +37,11 @@ const BROKEN: readonly [yaml: string, message: string][] = [
   ],
   [
     "routes:\n  a: [openai/x]\n  b:\n    - a",
-    "weir.yaml:4: the route b must name models, but a is a route; name its models (at routes.b[0]).",
+    "weir.yaml:4: the route b must list models, but a is a route; list that route's models instead (at routes.b[0]).",
   ],
-  ["routes:\n  a:\n    - model: a", "weir.yaml:3: the route a leads back to itself (at routes.a[0])."],
-  ["aliases: {x: a}\nroutes:\n  a: [x]", "weir.yaml:3: the route a leads back to itself (at routes.a[0])."],
-  ["aliases: {a: mock/x}\nroutes:\n  a: [mock/x]", "weir.yaml:3: a is an alias already (at routes.a)."],
+  ["routes:\n  a:\n    - model: a", "weir.yaml:3: the route a contains itself (at routes.a[0])."],
+  ["aliases: {x: a}\nroutes:\n  a: [x]", "weir.yaml:3: the route a contains itself (at routes.a[0])."],
+  ["aliases: {a: mock/x}\nroutes:\n  a: [mock/x]", "weir.yaml:3: a is already an alias (at routes.a)."],
   [
     "routes:\n  a:\n    - {model: mock/x, weight: 0}",
     "weir.yaml:3: weight must be an integer between 1 and 1000, but is 0 (at routes.a[0].weight).",
@@ -67,16 +67,16 @@ const BROKEN: readonly [yaml: string, message: string][] = [
     "providers:\n  openai:\n    deployments: []",
     "weir.yaml:3: deployments must be a list of at least one deployment, but is an empty list (at providers.openai.deployments).",
   ],
-  ["aliases:\n  a: ''", "weir.yaml:2: the model that a stands for is empty (at aliases.a)."],
+  ["aliases:\n  a: ''", "weir.yaml:2: the model that a resolves to is empty (at aliases.a)."],
   ["routes:\n  a: ['']", "weir.yaml:2: the model in route a is empty (at routes.a[0])."],
   ["fallbacks:\n  a: ['']", "weir.yaml:2: the fallback of a is empty (at fallbacks.a[0])."],
   [
     "aliases:\n  a: x,y",
-    "weir.yaml:2: the model that a stands for must be a model name of letters, digits and . : / @ + - _ (at aliases.a).",
+    "weir.yaml:2: the model that a resolves to must be a model name of letters, digits and . : / @ + - _ (at aliases.a).",
   ],
   [
     "providers:\n  openai:\n    deployments:\n      - {name: a}\n      - {name: a}",
-    "weir.yaml:5: the deployment a is given twice (at providers.openai.deployments[1].name).",
+    "weir.yaml:5: the deployment a is defined twice (at providers.openai.deployments[1].name).",
   ],
   [
     "providers:\n  openai:\n    deployments:\n      - {name: a, baseUrl: ftp://x}",
@@ -84,7 +84,7 @@ const BROKEN: readonly [yaml: string, message: string][] = [
   ],
   [
     "providers:\n  openai:\n    deployments:\n      - {name: a, apiKey: ''}",
-    "weir.yaml:4: apiKey is empty; leave it out to use none (at providers.openai.deployments[0].apiKey).",
+    "weir.yaml:4: apiKey is empty; remove it to use no credential (at providers.openai.deployments[0].apiKey).",
   ],
   [
     "retries: {attempts: 0}",
@@ -104,7 +104,7 @@ const BROKEN: readonly [yaml: string, message: string][] = [
   ],
   [
     "providers:\n  openai:\n    baseUrl: https://u:p@x/v1",
-    "weir.yaml:3: baseUrl must not hold a user name or password; use apiKey or headers (at providers.openai.baseUrl).",
+    "weir.yaml:3: baseUrl must not contain a user name or password; use apiKey or headers (at providers.openai.baseUrl).",
   ],
   [
     "providers:\n  openai:\n    baseUrl: https://x/v1?a=1",
@@ -116,7 +116,7 @@ const BROKEN: readonly [yaml: string, message: string][] = [
   ],
   [
     'providers:\n  openai:\n    apiKey: ""',
-    "weir.yaml:3: apiKey is empty; leave it out to use none (at providers.openai.apiKey).",
+    "weir.yaml:3: apiKey is empty; remove it to use no credential (at providers.openai.apiKey).",
   ],
   [
     "providers:\n  openai:\n    apiKey: ${NOPE}",
@@ -127,8 +127,8 @@ const BROKEN: readonly [yaml: string, message: string][] = [
     'weir.yaml:2: a provider\'s name must consist of lower-case letters, digits and dashes (at providers["Open AI"]).',
   ],
   ["aliases:\n  a: 3", "weir.yaml:2: a must be a text, but is 3 (at aliases.a)."],
-  ["aliases:\n  a: a", "weir.yaml:2: a leads back to itself (at aliases.a)."],
-  ["aliases:\n  a: b\n  b: a", "weir.yaml:2: a leads back to itself (at aliases.a)."],
+  ["aliases:\n  a: a", "weir.yaml:2: a resolves to itself (at aliases.a)."],
+  ["aliases:\n  a: b\n  b: a", "weir.yaml:2: a resolves to itself (at aliases.a)."],
   [
     "cors: { origins: [https://a.example/app] }",
     "weir.yaml:1: origins[0] must be an origin, such as https://app.example.com, without a path (at cors.origins[0]).",
@@ -139,7 +139,7 @@ const BROKEN: readonly [yaml: string, message: string][] = [
   ],
   [
     "cors: { origins: ['*'] }",
-    "weir.yaml:1: any web page could call the gateway and no gateway keys are set; set WEIR_API_KEYS or keys, or name the origins (at cors.origins).",
+    "weir.yaml:1: every web page could call the gateway, and no gateway keys are set; set WEIR_API_KEYS or keys, or list the allowed origins (at cors.origins).",
   ],
   ["log: loud", 'weir.yaml:1: log must be a group of options, but is "loud" (at log).'],
   [
@@ -174,13 +174,13 @@ const BROKEN: readonly [yaml: string, message: string][] = [
   ['strict: "yes"', 'weir.yaml:1: strict must be true or false, but is "yes" (at strict).'],
   [
     "plugins:\n  dir: /no/such/dir",
-    "weir.yaml:2: dir must be a folder, but there is none at /no/such/dir (at plugins.dir).",
+    "weir.yaml:2: dir must be a folder, but there is no folder at /no/such/dir (at plugins.dir).",
   ],
   [
     "a: [1",
     "weir.yaml:1: not valid YAML (flow sequence in block collection must be sufficiently indented and end with a ]).",
   ],
-  ["port: 1\nport: 2", "weir.yaml:2: port is given twice (at port)."],
+  ["port: 1\nport: 2", "weir.yaml:2: port is set twice (at port)."],
   ["- 1", "weir.yaml:1: the config file must be a map of options."],
   ['"just text"', "weir.yaml:1: the config file must be a map of options."],
   ["\tport: 1", "weir.yaml:1: not valid YAML (tabs are not allowed as indentation)."],

@@ -70,7 +70,7 @@ describe(`${COUNT} entries are reloaded beside the calls that run, in linear tim
 test("the last of many mistakes and a repeated name are found at their lines", async () => {
   const load = () => reloadConfig({ env: {}, cwd: folder });
   writeFileSync(join(folder, "weir.yaml"), `${LARGE["aliases"]}  name-7: mock/chat\n`);
-  await expect(load()).rejects.toThrow(`weir.yaml:${COUNT + 2}: name-7 is given twice (at aliases.name-7).`);
+  await expect(load()).rejects.toThrow(`weir.yaml:${COUNT + 2}: name-7 is set twice (at aliases.name-7).`);
   writeFileSync(join(folder, "weir.yaml"), `${LARGE["aliases"]}  last: 7\n`);
   await expect(load()).rejects.toThrow(
     `weir.yaml:${COUNT + 2}: last must be a text, but is 7 (at aliases.last).`,
@@ -105,6 +105,6 @@ describe("a document in slices is what the library reads in one go", () => {
 test("a second document in the file is refused", () => {
   writeFileSync(join(folder, "weir.yaml"), "port: 1\n---\nport: 2\n");
   expect(() => loadConfig({ env: {}, cwd: folder })).toThrow(
-    "the config file must be a single YAML document, but another one begins here",
+    "the config file must be a single YAML document, but a second one begins here",
   );
 });

@@ -59,7 +59,7 @@ test("a secret file that is missing, empty, a folder or no text stops the start 
   expect(say("secrets")).toBe(`weir.yaml:3: the secret file secrets cannot be read (it is a folder) ${at}`);
   expect(say(secret("empty", "\n"))).toContain("is empty (at");
   expect(say(secret("bytes", new Uint8Array([0xff, 0xfe, 0x00])))).toContain("is not UTF-8 text");
-  expect(say("")).toBe(`weir.yaml:3: \${file: must be followed by the path of a file and } ${at}`);
+  expect(say("")).toBe(`weir.yaml:3: \${file: must be followed by a file path and } ${at}`);
 });
 
 test("the content of a secret file is never in a message", () => {
@@ -78,7 +78,7 @@ test("the content of a secret file is never in a message", () => {
     expect(message).not.toContain("canary");
   }
   expect(refusal(`port: \${file:${path}}\n`)).toBe(
-    "weir.yaml:1: only a secret can come from a file: an apiKey, a gateway key or a header (at port).",
+    "weir.yaml:1: ${file:} is allowed only for secrets: an apiKey, a gateway key or a header (at port).",
   );
 });
 

@@ -37,15 +37,15 @@ const BROKEN: [Record<string, string>, string][] = [
   ],
   [
     { cert: "first.key", key: "first.key" },
-    `weir.yaml:1: cert must be a PEM file with a certificate, but ${folder}/first.key holds none (at tls.cert).`,
+    `weir.yaml:1: cert must be a PEM file with a certificate, but ${folder}/first.key contains none (at tls.cert).`,
   ],
   [
     { cert: "first.pem", key: "first.pem" },
-    `weir.yaml:1: key must be a PEM file with a private key, but ${folder}/first.pem holds none (at tls.key).`,
+    `weir.yaml:1: key must be a PEM file with a private key, but ${folder}/first.pem contains none (at tls.key).`,
   ],
   [
     { cert: "first.pem", key: "second.key" },
-    `weir.yaml:1: key must be the private key of the certificate ${folder}/first.pem, but is another one (at tls.key).`,
+    `weir.yaml:1: key must be the private key of the certificate ${folder}/first.pem, but belongs to another one (at tls.key).`,
   ],
   [
     { cert: "first.pem", key: "encrypted.key" },

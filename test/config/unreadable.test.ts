@@ -29,7 +29,7 @@ function refusal(cwd: string, flags: Record<string, string> = {}): string {
 test("a config file that is a link to itself stops the start", () => {
   const cwd = folder("loop");
   symlinkSync("weir.yaml", join(cwd, "weir.yaml"));
-  expect(refusal(cwd)).toBe("weir.yaml: the config file cannot be read (its links lead in a circle).");
+  expect(refusal(cwd)).toBe("weir.yaml: the config file cannot be read (its symbolic links form a loop).");
 });
 
 test("a config file that is a link to nothing stops the start", () => {
@@ -59,21 +59,21 @@ test("a config file in a folder that is closed to the user stops the start", asy
   const child = Bun.spawn([process.execPath, "-e", code], { stdout: "pipe", stderr: "inherit" });
   const said = await new Response(child.stdout).text();
   chmodSync(cwd, 0o700);
-  expect(said).toBe("weir.yaml: weir cannot tell whether this file exists (permission denied).\n");
+  expect(said).toBe("weir.yaml: weir cannot check whether this file exists (permission denied).\n");
 }, 600_000);
 
 test("a plugin folder that cannot be read stops the start; a missing one does not", async () => {
   const cwd = folder("plugins-loop");
   expect(refusal(cwd)).toBe("the config was loaded");
   symlinkSync("plugins", join(cwd, "plugins"));
-  expect(refusal(cwd)).toContain("its links lead in a circle");
-  expect(refusal(cwd, { "--plugins": "plugins" })).toContain("its links lead in a circle");
+  expect(refusal(cwd)).toContain("its symbolic links form a loop");
+  expect(refusal(cwd, { "--plugins": "plugins" })).toContain("its symbolic links form a loop");
   const load = loadPlugins({ dir: join(cwd, "plugins"), allow: [], loadMs: 1000 });
-  await expect(load).rejects.toThrow("its links lead in a circle");
+  await expect(load).rejects.toThrow("its symbolic links form a loop");
 });
 
 test("a file where the plugin folder is looked for stops the start", () => {
   const cwd = folder("plugins-file");
   writeFileSync(join(cwd, "plugins"), "");
-  expect(refusal(cwd)).toContain("dir must be a folder, but there is none at");
+  expect(refusal(cwd)).toContain("dir must be a folder, but there is no folder at");
 });

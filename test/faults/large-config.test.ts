@@ -24,7 +24,7 @@ goal(72, "10,000 aliases at the start and at a reload", "start â‰¤ 1 s, stall â‰
     })();
     weir.configure(`${LARGE}  one-more: mock/chat\n`);
     weir.signal("SIGHUP");
-    const isLoaded = () => weir.log.some((line) => line.includes("the config was loaded again"));
+    const isLoaded = () => weir.log.some((line) => line.includes("the configuration was reloaded"));
     for (const until = performance.now() + 30_000; !isLoaded() && performance.now() < until;)
       await Bun.sleep(5);
     reloading = false;

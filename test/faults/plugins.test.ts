@@ -309,7 +309,7 @@ test("an edited plugin is taken at a reload, and one that became broken leaves t
   };
   try {
     expect(await says()).toContain("all is well");
-    await reload(GOOD.replace("all is well", "all is better"), /loaded again/);
+    await reload(GOOD.replace("all is well", "all is better"), /configuration was reloaded/);
     expect(await says()).toContain("all is better");
     await reload("for (;;);", /good\.ts/);
     expect(await says()).toContain("all is better");

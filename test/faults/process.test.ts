@@ -209,7 +209,7 @@ goal(
       const named = ends.some(
         (end) =>
           end.status === "rejected" &&
-          String(end.reason).includes(`taken by another weir, process ${lives[0]?.pid}`),
+          String(end.reason).includes(`in use by another weir process (pid ${lives[0]?.pid})`),
       );
       if (lives.length === 1 && named) right++;
       for (const weir of lives) await weir.end();
@@ -319,7 +319,7 @@ goal(
       };
       const clients = Array.from({ length: 6 }, client);
       const outcomes = () =>
-        weir.log.filter((line) => /the config was loaded again|stays as it was/.test(line));
+        weir.log.filter((line) => /the configuration was reloaded|reload failed/.test(line));
       for (let n = 0; n < 100; n++) {
         weir.configure(n % 2 === 0 ? `${CONFIG}strict: ${n % 4 === 0}\n` : `${CONFIG}nonsense: ${n}\n`);
         weir.signal("SIGHUP");
@@ -327,7 +327,7 @@ goal(
       }
       over = true;
       await Promise.all(clients);
-      const taken = outcomes().filter((line) => line.includes("loaded again")).length;
+      const taken = outcomes().filter((line) => line.includes("was reloaded")).length;
       const refused = outcomes().filter((line) =>
         /stays as it was: weir\.yaml:2: unknown option nonsense/.test(line),
       ).length;

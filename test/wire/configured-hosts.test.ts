@@ -90,7 +90,7 @@ test("a format that does not exist, and a provider without one, stop the start",
   expect(await fault({ speaks: "chat", baseUrl: "http://127.0.0.1:1" })).toMatch(
     /"acme".*"chat".*chat-completions/,
   );
-  expect(await fault({ baseUrl: "http://127.0.0.1:1" })).toContain("no plugin brings a provider named acme");
+  expect(await fault({ baseUrl: "http://127.0.0.1:1" })).toContain("no plugin defines a provider named acme");
 }, 600_000);
 
 test("OLLAMA_HOST says where Ollama is, in each way its own tools take", async () => {

@@ -69,5 +69,7 @@ test("a file that holds no certificate stops the start and is named", async () =
   await expect(gatewayTo(url, { ca: "plugins/_client.key" })).rejects.toThrow(
     /providers\.openai\.tls\.ca|must be a PEM file with a certificate/,
   );
-  await expect(gatewayTo(url, { cert: "plugins/_client.pem" })).rejects.toThrow(/key is missing beside cert/);
+  await expect(gatewayTo(url, { cert: "plugins/_client.pem" })).rejects.toThrow(
+    /key is missing; cert needs it/,
+  );
 });

@@ -1,4 +1,4 @@
-/** One request's life: identity, target, losses, timing, outcome. Codecs read it; only the gateway writes its ending. */
+/** The state of one client request: identity, target, losses, timing, outcome. Codecs read it; only the gateway settles it. */
 import type { ChatRequest } from "./chat.ts";
 import type { GatewayError } from "./error.ts";
 import type { Usage } from "./events.ts";
@@ -8,31 +8,31 @@ import type { Loss, LossCode } from "./loss.ts";
 import type { Target } from "./provider.ts";
 import { Stop } from "./stop.ts";
 
-/** How a call ended: `complete`, `failed` (an error was answered or sent in band), `cancelled` (the client left). */
+/** How a call ended: `complete`, `failed` (the client got an error), `cancelled` (the client disconnected). */
 export type Outcome = "complete" | "failed" | "cancelled";
 
 /**
- * What a failed attempt means for the next one. `not-sent`: the upstream never saw the request;
- * `no-bytes`: it may have, and nothing of its answer reached the client; `status`: it said that it failed; `never`: the
- * request would fail again; `started`: part of the answer is with the client.
+ * Decides whether weir may retry after a failed attempt. `not-sent`: the provider did not receive the request; `no-bytes`: it
+ * may have received it, and the client has no byte of an answer; `status`: it answered with an error status; `never`: a retry
+ * would fail in the same way; `started`: the client has part of the answer.
  */
 export type FailureClass = "not-sent" | "no-bytes" | "status" | "never" | "started";
 
-/** One try to have a call answered. */
+/** One attempt to get a call answered. */
 export interface Attempt {
   readonly target: Target;
   /** Monotonic milliseconds. */
   readonly startedAt: number;
-  /** Milliseconds waited before it. */
+  /** Milliseconds of delay before the attempt. */
   readonly waited: number;
-  /** What became of it; absent while it runs and when it answered. */
+  /** Why the attempt failed; absent while it runs and when it succeeded. */
   failure?: { class: FailureClass; what: string; ms: number };
 }
 
-/** More losses than anybody reads; a request can be made of nothing else. */
+/** Maximum number of recorded losses. A request could otherwise produce any number of them. */
 const MOST_LOSSES = 500;
 
-/** Longest path and note of a loss: a client chooses the names in it. Bytes. */
+/** Maximum length of a loss's path and note, which contain names that the client chose. Bytes. */
 const PATH_BYTES = 256;
 
 export class Call {
@@ -47,46 +47,46 @@ export class Call {
   #stop = new Stop();
   #given?: GatewayError;
 
-  /** Name of the gateway key that was used; absent when no keys are configured. */
+  /** Name of the client's gateway key; absent when no keys are configured. */
   key?: string;
-  /** The model name as the client wrote it; empty until the body is read. */
+  /** The model name as the client sent it; empty until the body is parsed. */
   model = "";
   stream = false;
   target?: Target;
-  /** Every try so far; the last one is the running one. */
+  /** All attempts so far; the last one may still be running. */
   readonly attempts: Attempt[] = [];
-  /** Deployments that would have come first and were left alone, because they failed too often of late. */
+  /** Deployments with higher precedence that weir skipped because their circuit breaker was open. */
   skipped: readonly string[] = [];
-  /** The canonical request, once decoded (not in the native lane). */
+  /** The decoded canonical request (absent in the native lane). */
   request?: ChatRequest;
-  /** Names of tools as they went upstream → as the client knows them. */
+  /** Tool names as sent to the provider → as the client knows them. See src/formats/README.md#ids-and-names. */
   readonly toolNames = new Map<string, string>();
   readonly losses: Loss[] = [];
   readonly #lost = new Set<string>();
 
   status = 0;
-  /** What the upstream counted. */
+  /** Token counts of the provider. */
   usage: Usage = NO_USAGE;
-  /** Tokens as the client was told them where the upstream counted none. */
+  /** Estimated token counts that the client got because the provider sent none. */
   estimated?: { input: number; output: number };
-  /** The upstream's own word for why the answer ended. */
+  /** The provider's own finish reason. */
   finish?: string;
   outcome?: Outcome;
-  /** Kind and sentence of the failure, for the log. */
+  /** Kind and message of the failure, for the log. */
   error?: { kind: string; code?: string; message: string; cause?: string };
   /** When the call was settled; monotonic milliseconds. */
   endedAt?: number;
-  /** When the upstream's head, and when the answer's first event, arrived; monotonic milliseconds. */
+  /** When the provider's response headers and the first event of the answer arrived; monotonic milliseconds. */
   headAt?: number;
   firstByteAt?: number;
   upstreamStatus?: number;
   upstreamRequestId?: string;
 
-  /** Set by the server: called once at the end, before the last byte is handed over. */
+  /** Set by the server: frees the call's admission slot. Called once, before the last byte is sent. */
   release?: () => void;
-  /** Set by the server: closes the client's connection within seconds, without ending the answer that is on it. */
+  /** Set by the server: closes the client's connection within seconds, after the current answer. */
   disconnect?: () => void;
-  /** Set by the stream of the answer: drops a client that does not read. */
+  /** Set by the stream of the answer: closes the connection of a client that does not read. */
   cutOff?: (reason: GatewayError) => void;
 
   constructor(id: string, format: string, headers: Headers) {
@@ -95,39 +95,39 @@ export class Call {
     this.headers = headers;
   }
 
-  /** Aborts when the client leaves or the gateway gives up; goes with every upstream request of the running attempt. */
+  /** Aborts when the client disconnects or weir ends the attempt. Passed to every upstream request of the running attempt. */
   get signal(): AbortSignal {
     return this.#stop.signal;
   }
 
-  /** The same for the gateway's own code, which needs no AbortSignal. */
+  /** The same as `signal`, for the gateway's own code, which does not need an AbortSignal. */
   get stop(): Stop {
     return this.#stop;
   }
 
-  /** Why the whole call was given up; absent while it may still be answered. */
+  /** Why weir aborted the whole call; absent while it may still be answered. */
   get abortReason(): GatewayError | undefined {
     return this.#given;
   }
 
-  /** Stops everything that is done for this call. @param reason what a reader of the answer is told. */
+  /** Aborts all work for this call. @param reason the error that readers of the answer get */
   abort(reason: GatewayError): void {
     this.#given ??= reason;
     this.#stop.abort(reason);
   }
 
-  /** Stops the running attempt only: another one may answer. */
+  /** Aborts only the running attempt; weir may try another one. */
   abortAttempt(reason: GatewayError): void {
     this.#stop.abort(reason);
   }
 
-  /** The running attempt goes on at the same place in another format. */
+  /** Continues the running attempt with the same deployment in another format. */
   turnTo(target: Target): void {
     this.#forget();
     this.target = target;
   }
 
-  /** Begins an attempt; what an earlier one left behind does not leak into it. @param waited milliseconds before it */
+  /** Begins an attempt and clears the state of the previous one. @param waited milliseconds of delay before it */
   begin(target: Target, waited: number): Attempt {
     if (this.attempts.length > 0) this.#forget();
     const attempt = { target, startedAt: performance.now(), waited };
@@ -147,7 +147,7 @@ export class Call {
     this.#lost.clear();
   }
 
-  /** Records that something of the request was not carried over as it was; the same loss is listed once. */
+  /** Records a part of the request that was not translated unchanged. Repeated losses are recorded once. */
   reportLoss(code: LossCode, at: string, note?: string): void {
     const path = limitText(at, PATH_BYTES);
     const key = `${code} ${path}`;

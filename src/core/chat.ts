@@ -1,13 +1,13 @@
 /**
  * The canonical request: what every client format is decoded into and every upstream format is encoded from.
  *
- * It is the block model of the Messages format plus ids, provenance and cache marks, because that is the only one
- * of the wire grammars that loses nothing: order is content. Unknown top-level fields travel in `extra` under the
- * format that owns them; unknown blocks travel as `foreign` and are written out only to the format that minted them.
+ * It has the block model of the Messages format plus ids, provenance and cache marks: that is the only wire grammar that
+ * keeps the order of content and loses nothing. Unknown top-level fields are stored in `extra` under the format that owns
+ * them. Unknown blocks become `foreign` blocks, which are written only to the format that they came from.
  */
 import type { Json, JsonObject } from "./json.ts";
 
-/** A whole conversation and what is wished of the answer. Absent means: the upstream's own default. */
+/** A conversation and the options for its answer. An absent option means the provider's default. */
 export interface ChatRequest {
   /** The model name as the client wrote it. */
   model: string;
@@ -16,43 +16,43 @@ export interface ChatRequest {
   toolChoice?: ToolChoice;
   /** `false`: at most one tool call in the answer. */
   parallelToolCalls?: boolean;
-  /** Upper limit of generated tokens, reasoning included. */
+  /** Maximum number of generated tokens, including reasoning. */
   maxTokens?: number;
   temperature?: number;
   topP?: number;
   topK?: number;
-  /** Texts that end the answer; they are not part of it. */
+  /** Stop sequences; the answer ends before the first match. */
   stop: string[];
   stream: boolean;
   reasoning?: ReasoningOptions;
   answerFormat?: AnswerFormat;
-  /** A mark that asks the upstream to cache as much of the prompt as it can. */
+  /** Asks the provider to cache as much of the prompt as it can. */
   cache?: CacheMark;
-  /** The end user as the client names them; hashed before it leaves. */
+  /** The end user's id as the client sent it; hashed before weir sends it to a provider. */
   user?: string;
-  /** What ties calls of one conversation together: prompt cache key or session id. Used for affinity. */
+  /** Prompt cache key or session id, the same for all calls of a conversation. Used for affinity. */
   session?: string;
-  /** The client's own word for the service tier. */
+  /** The service tier as the client names it. */
   serviceTier?: string;
-  /** How the client wants its answer written; read by its own codec when encoding. */
+  /** How the client expects its answer; the client codec reads it when it encodes. */
   style: AnswerStyle;
-  /** Fields the canonical request has no place for, by the id of the format that owns them. */
+  /** Fields without a canonical equivalent, by the id of the format that owns them. */
   extra: Record<string, JsonObject>;
 }
 
-/** What a client codec has to remember of the request to write the answer. */
+/** What a client codec needs to remember of the request to encode the answer. */
 export interface AnswerStyle {
   /** chat-completions `stream_options.include_usage`. */
   includeUsage?: boolean;
   /** chat-completions legacy `functions`: answer with `function_call`. */
   legacyFunctions?: boolean;
-  /** Reasoning is not to be shown. */
+  /** The client does not want to see reasoning. */
   hideReasoning?: boolean;
 }
 
 export type Role = "system" | "user" | "assistant";
 
-/** One message. Tool results are blocks of a user turn. Same-role turns may follow each other. */
+/** One message. Tool results are blocks of a user turn. Consecutive turns may have the same role. */
 export interface Turn {
   role: Role;
   blocks: Block[];
@@ -62,7 +62,7 @@ export interface Turn {
   effort?: string;
 }
 
-/** Where a prompt cache may cut; `ttl` in the words of the Messages format. */
+/** Marks the end of a cacheable prefix; `ttl` uses the values of the Messages format. */
 export interface CacheMark {
   ttl?: "5m" | "1h";
 }
@@ -87,7 +87,7 @@ export interface TextBlock extends Marked {
   text: string;
 }
 
-/** Bytes, a place, or a name at one vendor. `data` is base64 without a `data:` prefix. */
+/** Bytes, a URL, or the id of a file at one vendor. `data` is base64 without a `data:` prefix. */
 export type Source =
   | { type: "base64"; mediaType: string; data: string }
   | { type: "url"; url: string }
@@ -116,8 +116,8 @@ export interface AudioBlock {
 }
 
 /**
- * A run of reasoning. `signature` and `redacted` are opaque bytes of the vendor that made them and must reach it
- * unchanged or not at all; `origin` says who that is.
+ * A reasoning block. `signature` and `redacted` are opaque to weir: only the vendor that made them accepts them, and only
+ * unchanged. `origin` names that vendor.
  */
 export interface ReasoningBlock {
   type: "reasoning";
@@ -125,7 +125,7 @@ export interface ReasoningBlock {
   signature?: string;
   /** Encrypted reasoning that has no text (messages `redacted_thinking.data`). */
   redacted?: string;
-  /** Who signed it: `anthropic` for unwrapped signatures of the Messages format, else the provider's name. */
+  /** Who signed it: `anthropic` for plain signatures of the Messages format, else the provider's name. */
   origin?: string;
 }
 
@@ -141,7 +141,7 @@ export interface ToolCallBlock extends Marked {
 
 export interface ToolResultBlock extends Marked {
   type: "tool-result";
-  /** The id of the call it answers; empty for legacy function results, which name the function. */
+  /** The id of the call it answers; empty for legacy function results, which carry the function's name instead. */
   id: string;
   name?: string;
   blocks: Block[];
@@ -153,29 +153,29 @@ export interface RefusalBlock {
   text: string;
 }
 
-/** A block only one format knows; `value` is its wire form, whole. */
+/** A block that only one format has; `value` is its complete wire form. */
 export interface ForeignBlock {
   type: "foreign";
   format: string;
   value: Json;
-  /** What it says, as plain text, for formats that do not know it. */
+  /** Its content as plain text, for formats without such a block. */
   text?: string;
   /**
-   * The same as a block every format knows. Without it and without `text`, a format that does not know the block refuses the
-   * request; of what the assistant said it leaves it out with a warning.
+   * An equivalent block that every format has. Without `instead` and `text`, a format without such a block refuses the
+   * request; in a turn of the assistant it drops the block and reports the loss.
    */
   instead?: Block;
 }
 
 export interface Tool extends Marked {
-  /** `foreign`: a server tool or another kind only `format` knows; `value` is its declaration, whole. */
+  /** `foreign`: a server tool or another kind that only `format` has; `value` is its complete declaration. */
   kind: "function" | "custom" | "foreign";
   name: string;
   description?: string;
   /** JSON schema of the arguments (kind `function`). */
   parameters?: JsonObject;
   strict?: boolean;
-  /** Members without a canonical place, or the whole declaration of a foreign tool, under its format. */
+  /** The format that owns `value`: members without a canonical equivalent, or the declaration of a foreign tool. */
   format?: string;
   value?: JsonObject;
 }
@@ -188,14 +188,14 @@ export type ToolChoice =
   /** Only these tools may be called (chat-completions `allowed_tools`). */
   | { type: "allowed"; names: string[]; required: boolean };
 
-/** How much the model should think before it answers. */
+/** How much the model should reason before it answers. */
 export interface ReasoningOptions {
-  /** `off`: do not think; `adaptive`: the model decides; `budget`: at most `budget` tokens; `between-tools`. */
+  /** `off`: no reasoning; `adaptive`: the model decides; `budget`: at most `budget` tokens; `between-tools`. */
   mode?: "off" | "adaptive" | "budget" | "between-tools";
   effort?: string;
   /** Tokens. */
   budget?: number;
-  /** `omitted`: the client does not want to see the text. */
+  /** `omitted`: the answer should not contain the reasoning text. */
   display?: string;
 }
 

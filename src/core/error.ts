@@ -1,6 +1,6 @@
 /**
- * The one error of the gateway. It is raised where the fact is known and rendered once, by the client codec of the route
- * that was called. Anything else that is thrown becomes `internal` with a neutral sentence.
+ * The error type of the gateway. It is thrown where the fault is known; the client codec of the route renders it. Any other
+ * thrown value becomes `internal` with a neutral message.
  */
 import type { JsonObject } from "./json.ts";
 import { limitText } from "./limit-text.ts";
@@ -23,7 +23,7 @@ export type ErrorKind =
   | "cancelled"
   | "internal";
 
-/** Status by kind, where neither the dialect nor the error itself says otherwise. */
+/** HTTP status of each kind, unless the format or the error itself sets another. */
 export const STATUS: Record<ErrorKind, number> = {
   "invalid-request": 400,
   authentication: 401,
@@ -44,24 +44,24 @@ export const STATUS: Record<ErrorKind, number> = {
 };
 
 export interface ErrorFacts {
-  /** A stable word for programs (`model_not_found`, `context_length_exceeded`). */
+  /** A stable identifier for programs (`model_not_found`, `context_length_exceeded`). */
   code?: string;
-  /** The JSON path of the field at fault, in the client's own spelling (`messages[2].content`). */
+  /** JSON path of the invalid field, as the client wrote it (`messages[2].content`). */
   param?: string;
-  /** Further facts for programs; a messages client finds them beside `error_code`. */
+  /** Further data for programs; a messages client finds it beside `error_code`. */
   details?: JsonObject;
-  /** Overrides the status of the kind. */
+  /** Overrides the kind's status. */
   status?: number;
-  /** Seconds until another try makes sense. */
+  /** Seconds until a retry makes sense. */
   retryAfter?: number;
-  /** Tells the SDKs whether to try again (`x-should-retry`). */
+  /** Tells the SDKs whether to retry (`x-should-retry`). */
   shouldRetry?: boolean;
   /** Further answer headers, for example `allow` or `www-authenticate`. */
   headers?: Record<string, string>;
   cause?: unknown;
 }
 
-/** Clients and providers choose parts of a sentence and of a path; what is longer is cut. Bytes. */
+/** Maximum lengths of a message and of a path, parts of which clients and providers choose. Bytes. */
 const MESSAGE_BYTES = 4096;
 const PARAM_BYTES = 256;
 
@@ -76,7 +76,7 @@ export class GatewayError extends Error {
   readonly shouldRetry?: boolean;
   readonly headers?: Record<string, string>;
 
-  /** @param message says what happened, where, and what to do next; it reaches the client as it is. */
+  /** @param message states what happened, where, and what to do next; the client gets it unchanged */
   constructor(kind: ErrorKind, message: string, facts: ErrorFacts = {}) {
     super(limitText(message, MESSAGE_BYTES), { cause: facts.cause });
     this.kind = kind;
@@ -89,7 +89,7 @@ export class GatewayError extends Error {
     this.headers = facts.headers;
   }
 
-  /** The same error with some of its facts exchanged. */
+  /** A copy of the error with some facts replaced. */
   with(facts: ErrorFacts): GatewayError {
     const { code, param, details, status, retryAfter, shouldRetry, headers, cause } = this;
     return new GatewayError(this.kind, this.message, {
@@ -98,7 +98,7 @@ export class GatewayError extends Error {
     });
   }
 
-  /** Turns anything thrown into a GatewayError whose sentence gives nothing away. */
+  /** Converts any thrown value to a GatewayError with a message that reveals no internals. */
   static from(thrown: unknown): GatewayError {
     if (thrown instanceof GatewayError) return thrown;
     return new GatewayError(
@@ -111,7 +111,7 @@ export class GatewayError extends Error {
   }
 }
 
-/** A request the caller must change. `param` is the JSON path in the caller's own spelling. */
+/** An error for a request that the client must change. @param param JSON path as the client wrote it */
 export function invalidRequest(message: string, param?: string, code?: string): GatewayError {
   return new GatewayError("invalid-request", message, { param, code });
 }

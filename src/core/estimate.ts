@@ -1,7 +1,7 @@
 /**
- * How many tokens a request or a text is, where no provider counts it. An estimate: the pieces of text that a tokenizer
- * would see are counted by kind and weighed. The weights are a least-squares fit over counts vendors published with their
- * answers (2026-11).
+ * Estimates the tokens of a request or a text when no provider counts them. The text is split into pieces as a tokenizer
+ * would see them, and each kind of piece has a weight. The weights are a least-squares fit to token counts that vendors
+ * published with their answers (2026-11).
  */
 import type { Block, ChatRequest } from "./chat.ts";
 
@@ -13,21 +13,21 @@ interface Weights {
   digit: number;
   punctuation: number;
   lineBreak: number;
-  /** A letter outside of ASCII. */
+  /** A non-ASCII letter. */
   foreignLetter: number;
-  /** A character of a script written without spaces. */
+  /** A character of a script without spaces between words. */
   ideograph: number;
   turn: number;
-  /** Once, when there are tools: the vendor's own instructions. */
+  /** Once per request with tools: the vendor's own instructions. */
   tools: number;
   tool: number;
-  /** A call or a result in the history. */
+  /** A tool call or a tool result in the history. */
   toolUse: number;
-  /** Once, when the request asks for reasoning within a budget. */
+  /** Once per request with a reasoning budget. */
   reasoning: number;
-  /** Once, when a tool call is demanded. */
+  /** Once per request that forces a tool call. */
   forced: number;
-  /** Once, when the answer is bound to a JSON schema. */
+  /** Once per request with a JSON schema for the answer. */
   schema: number;
   base: number;
 }
@@ -50,14 +50,14 @@ const WEIGHTS: Weights = {
   base: 7,
 };
 
-/** Vendors price an image by its pixels; its bytes are not decoded for an estimate. */
+/** Tokens of an image. Vendors charge by pixels, but an estimate does not decode the image. */
 const IMAGE_TOKENS = 1500;
-/** A page of a PDF is read as text and as a picture; about this many bytes of base64 a token. */
+/** Bytes of base64 per token of a PDF, which vendors read as text and as pictures. */
 const DOCUMENT_BYTES_PER_TOKEN = 20;
 
 type Counts = Record<keyof Weights, number>;
 
-/** The pieces of a request by kind, and the tokens of what is no text. */
+/** The pieces of a request by kind, and the tokens of its media. */
 function countPieces(request: ChatRequest): { counts: Counts; media: number } {
   const counts: Counts = {
     ...noPieces(),
@@ -127,7 +127,7 @@ const DIGIT = 2;
 const PUNCTUATION = 3;
 const LINE_BREAK = 4;
 
-/** Kinds of the ASCII characters; 0 for those that are in no piece. */
+/** Kind of each ASCII character; 0 for characters that belong to no piece. */
 const KINDS = Uint8Array.from({ length: 128 }, (_, code) => {
   const character = String.fromCharCode(code);
   if (/[A-Za-z]/.test(character)) return LETTER;
@@ -136,7 +136,7 @@ const KINDS = Uint8Array.from({ length: 128 }, (_, code) => {
   return character === "\n" ? LINE_BREAK : 0;
 });
 
-/** One pass over the characters, because a prompt may be megabytes long. */
+/** Counts in a single pass, because a prompt may have megabytes. */
 function countText(value: string, counts: Counts): void {
   let letters = 0;
   let before = 0;
@@ -158,7 +158,7 @@ function countText(value: string, counts: Counts): void {
   }
 }
 
-/** Tokens of a request's input, at least 1. */
+/** Estimated tokens of a request's input, at least 1. */
 export function estimateTokens(request: ChatRequest): number {
   const { counts, media } = countPieces(request);
   return Math.max(1, Math.round(weigh(counts) + media));
@@ -169,7 +169,7 @@ function weigh(counts: Counts): number {
   return kinds.reduce((sum, kind) => sum + counts[kind] * WEIGHTS[kind], 0);
 }
 
-/** Counts the tokens of a text that arrives in pieces. */
+/** Estimates the tokens of a text that arrives in pieces. */
 export class TextEstimate {
   readonly #counts = noPieces();
 
@@ -177,7 +177,7 @@ export class TextEstimate {
     countText(piece, this.#counts);
   }
 
-  /** Of all pieces so far. */
+  /** Estimated tokens of all pieces so far. */
   get tokens(): number {
     return Math.round(weigh(this.#counts));
   }

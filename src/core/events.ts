@@ -1,27 +1,27 @@
 /**
- * The canonical answer: a stream of events. A JSON answer is the same events arrived all at once, so everything
- * behind a decoder (hooks, metering, encoders) is written once.
+ * The canonical answer: a stream of events. A JSON answer is decoded to the same events, so hooks, metering and encoders
+ * are written once.
  *
- * Promises of every decoder, checked by `test/helpers/describe-format.ts`: one `message-start` first and one
- * `message-end` last; every block that starts ends; indexes count 0, 1, 2 in order of their start; only tool calls
- * may overlap; a decoder that cannot finish throws, it never invents an ending.
+ * Guarantees of every decoder, checked by `test/helpers/describe-events.ts`: exactly one `message-start`, first, and one
+ * `message-end`, last; every block that starts also ends; indexes count 0, 1, 2 in the order of the starts; only tool calls
+ * may overlap; a decoder that cannot complete the answer throws and never invents an ending.
  */
 import type { Json } from "./json.ts";
 
 export type ChatEvent =
   | { type: "message-start"; id: string; model: string; usage?: Usage }
   | { type: "block-start"; index: number; block: BlockStart }
-  /** A piece of the block: text, reasoning text, a fragment of a tool call's arguments. */
+  /** A piece of the block: text, reasoning text, or part of a tool call's arguments. */
   | { type: "block-delta"; index: number; delta: string }
-  /** A source the text block with this index leans on. */
+  /** A source for the text block with this index. */
   | { type: "citation"; index: number; citation: Citation }
-  /** `signature`: opaque proof of a reasoning block, whole. */
+  /** `signature`: the complete opaque signature of a reasoning block. */
   | { type: "block-end"; index: number; signature?: string }
-  /** Usage known so far; later ones replace earlier ones field by field. */
+  /** Token counts so far; later counts replace earlier ones field by field. */
   | { type: "usage"; usage: Partial<Usage> }
   | { type: "message-end"; reason: FinishReason; usage: Usage };
 
-/** What an answer's block is, before its text arrives. */
+/** The kind of a block, before its content arrives. */
 export type BlockStart =
   | { type: "text" }
   | { type: "reasoning"; redacted?: string; origin?: string }
@@ -32,43 +32,43 @@ export type BlockStart =
 export interface Citation {
   url: string;
   title?: string;
-  /** What was quoted. */
+  /** The quoted text. */
   text?: string;
 }
 
 /**
- * What an answer cost. `input`, `cacheRead`, `cacheWrite` and `output` are disjoint counts of tokens, which each client
- * codec adds up in its own way; the optional counts are parts of them, or things with a price of their own. An absent
- * optional member is unknown or none.
+ * Token counts of an answer. `input`, `cacheRead`, `cacheWrite` and `output` are disjoint; each client codec adds them up
+ * as its format requires. Optional counts are parts of these, or items with a price of their own; absent means unknown or
+ * none.
  */
 export interface Usage {
-  /** Fresh input: neither read from nor written to a cache. */
+  /** Input that was neither read from nor written to a cache. */
   input: number;
   cacheRead: number;
   cacheWrite: number;
-  /** Output, reasoning included. */
+  /** Output, including reasoning. */
   output: number;
-  /** Of the output, how many were reasoning. */
+  /** Reasoning tokens, part of `output`. */
   reasoning: number;
-  /** Of `cacheWrite`, how many are kept for an hour, which costs more than the usual five minutes. */
+  /** Part of `cacheWrite` that is cached for an hour, which costs more than the usual five minutes. */
   cacheWrite1h?: number;
-  /** Of the input, how many were audio, and how many were images. */
+  /** Audio tokens and image tokens, part of the input. */
   audioIn?: number;
   imageIn?: number;
-  /** Of the output, how many were audio, and how many were images. */
+  /** Audio tokens and image tokens, part of `output`. */
   audioOut?: number;
   imageOut?: number;
   /** Web searches the provider ran. */
   searches?: number;
-  /** The service tier that served the request, in the provider's word. */
+  /** The service tier that served the request, as the provider names it. */
   tier?: string;
-  /** Where the model ran, in the provider's word. */
+  /** Where the model ran, as the provider names it. */
   region?: string;
-  /** The speed that was served, in the provider's word. */
+  /** The speed that was served, as the provider names it. */
   speed?: string;
-  /** What the provider says it charges. Billionths of a US dollar. */
+  /** The price that the provider reports. Billionths of a US dollar. */
   reported?: number;
-  /** `partial`: the input was counted, the output not yet. Absent: see {@link usageState}. */
+  /** `partial`: the input was counted, the output was not yet. Absent: see {@link usageState}. */
   known?: "partial" | "final";
 }
 
@@ -80,26 +80,26 @@ export const NO_USAGE: Usage = Object.freeze({
   reasoning: 0,
 });
 
-/** Later known fields replace earlier ones: vendors send running totals, not increments. */
+/** Merges counts; later fields replace earlier ones, because vendors send running totals, not increments. */
 export function mergeUsage(into: Usage, next: Partial<Usage>): Usage {
   const merged: Record<string, number | string> = { ...into };
   for (const [name, value] of Object.entries(next)) if (value !== undefined) merged[name] = value;
   return merged as unknown as Usage;
 }
 
-/** How much the counts say. `absent`: nothing was counted, and the zeros mean "unknown". */
+/** How complete the counts are. `absent`: nothing was counted, and zero means unknown. */
 export function usageState(usage: Usage): "absent" | "partial" | "final" {
   const { input, cacheRead, cacheWrite, output } = usage;
   return usage.known ?? (input + cacheRead + cacheWrite + output > 0 ? "final" : "absent");
 }
 
-/** Why an answer ended. `raw` is the upstream's own word. */
+/** Why an answer ended. `raw` is the provider's own value. */
 export interface FinishReason {
   kind: FinishKind;
   raw?: string;
-  /** The text that ended it (kind `stop-sequence`). */
+  /** The stop sequence that matched (kind `stop-sequence`). */
   stopSequence?: string;
-  /** The vendor's sentence about a refusal. */
+  /** The vendor's explanation of a refusal. */
   explanation?: string;
 }
 
@@ -109,5 +109,5 @@ export type FinishKind =
   | "length"
   | "tool-calls"
   | "content-filter"
-  /** The upstream paused a long turn and wants to be called again (messages `pause_turn`). */
+  /** The provider paused a long turn and expects another request (messages `pause_turn`). */
   | "pause";

@@ -1,7 +1,7 @@
 /**
- * A format: a wire language, written once in both directions. The *client* face decodes requests and encodes answers,
- * the *upstream* face the reverse. A format without an upstream face cannot be a provider's language, one without a
- * client face cannot be a route.
+ * A format: a wire language, implemented once for both directions. The *client* codec decodes requests and encodes answers,
+ * the *upstream* codec does the reverse. Providers cannot speak a format without an upstream codec; clients cannot use one
+ * without a client codec.
  */
 import type { Call } from "./call.ts";
 import type { ChatRequest } from "./chat.ts";
@@ -17,14 +17,14 @@ export interface Format {
   upstream?: UpstreamCodec;
 }
 
-/** What is read of headers, names in lower case; a `Headers` is one. */
+/** Read access to headers, with lower-case names; a `Headers` object implements it. */
 export interface HeaderReader {
   get(name: string): string | null;
   has(name: string): boolean;
   forEach(visit: (value: string, name: string) => void): void;
 }
 
-/** One unit of a streamed body: an SSE record. `data` is its joined data lines. */
+/** One unit of a streamed body: an SSE event. `data` is its data lines, joined. */
 export interface Frame {
   event?: string;
   data: string;
@@ -33,58 +33,58 @@ export interface Frame {
 export interface ClientCodec {
   /** Path of the route, for example `/v1/messages`. */
   path: string;
-  /** Path of the route that counts the tokens of a request; absent where the format has none. */
+  /** Path of the route that counts a request's tokens; absent if the format has none. */
   countPath?: string;
   /** Lower-case names of request headers that only clients of this format send. */
   clientHeaders?: readonly string[];
   /** JSON schema (TypeBox) of the request, open to unknown members at every level. */
   schema: JsonObject;
   /**
-   * Holds every rule of the contract over a parsed body (`null` for an optional field counts as absent).
+   * Checks every rule of the format on a parsed body (`null` for an optional field counts as absent).
    * @throws GatewayError `invalid-request` with the path of the first fault.
    */
   checkRequest(body: Json): asserts body is JsonObject;
-  /** @throws GatewayError on what the canonical request cannot express. */
+  /** @throws GatewayError for content that the canonical request cannot express */
   decodeRequest(body: JsonObject, call: Call): ChatRequest;
-  /** One JSON answer out of a complete run of events. */
+  /** One JSON answer from a complete sequence of events. */
   encodeAnswer(events: readonly ChatEvent[], call: Call): JsonObject;
-  /** Ends only when the events ended with `message-end`; what the events throw is thrown on. */
+  /** Ends normally only after `message-end`. Errors of the events are rethrown. */
   encodeStream(events: AsyncIterable<ChatEvent>, call: Call): AsyncIterable<Frame>;
-  /** An error before the first byte. */
+  /** An error answer before the first byte of the stream. */
   encodeError(error: GatewayError, requestId: string): ErrorAnswer;
-  /** An error after the first byte: the last frames of the stream; no terminator follows. */
+  /** The last frames of a stream that fails after its first byte; no terminator follows. */
   encodeStreamError(error: GatewayError, requestId: string): Frame[];
-  /** Bytes that keep a quiet stream alive and mean nothing, for example an SSE comment. */
+  /** Bytes without meaning that keep an idle stream alive, for example an SSE comment. */
   heartbeat: string;
 }
 
 export interface ErrorAnswer {
   status: number;
-  /** Lower-case names; without the request id and the content type, which every answer has. */
+  /** Lower-case names. weir adds request id and content type to every answer. */
   headers: Record<string, string>;
   body: JsonObject;
 }
 
 export interface UpstreamCodec {
-  /** Writes the body for the upstream; records on the call what is not carried over as it was. */
+  /** Writes the body for the provider, and reports on the call what is not translated unchanged. */
   encodeRequest(request: ChatRequest, call: Call): JsonObject;
   /** @throws GatewayError `upstream` when the body is not an answer of this format. */
   decodeAnswer(body: JsonObject, call: Call): Iterable<ChatEvent>;
-  /** @throws GatewayError on an error frame, and when the stream ends before its answer does. */
+  /** @throws GatewayError for an error frame, and when the stream ends before the answer is complete */
   decodeStream(frames: AsyncIterable<Frame>, call: Call): AsyncIterable<ChatEvent>;
   /**
-   * For the native lane: the body without what a gateway sealed for another vendor. Called only when the
-   * bytes hold a sealed value; absent when the format has no place for one.
+   * For the native lane: the body without values that are bound to another provider. Called only when the body contains a
+   * provider-bound value; absent if the format has no field for one. See src/formats/README.md#reasoning-and-signatures.
    */
   withoutSealed?(body: JsonObject, call: Call): JsonObject;
-  /** What a failed status and its body (at most 64 KB of text) mean. */
+  /** The error for a failed status and its body (at most 64 KB of text). */
   decodeError(status: number, headers: HeaderReader, body: string): GatewayError;
   /**
    * Whether the body of a failed status has the shape that this format's clients read. The native lane passes such a body
    * on unchanged and words any other anew. Absent: it passes every JSON object on.
    */
   isErrorBody?(body: JsonObject): boolean;
-  /** What the native lane sees of the bytes it passes on. */
+  /** Observes the bytes that the native lane passes through. */
   watch: StreamObserver;
   /**
    * For the native lane: top-level members that the target knows under another name only, as pairs of the client's name
@@ -93,47 +93,47 @@ export interface UpstreamCodec {
   renamedMembers?(target: Target): readonly (readonly [from: string, to: string])[];
   /** How a stream is asked for its token counts, where a format leaves that to the request. */
   usageRequest?: UsageRequest;
-  /** Lower-case names of the client's headers that go upstream in the native lane; `x-*` ends in a wildcard. */
+  /** Lower-case names of the client headers that the native lane forwards; `x-*` is a prefix wildcard. */
   requestHeaders: readonly string[];
-  /** Lower-case names of the upstream's headers that reach the client in the native lane. */
+  /** Lower-case names of the provider's headers that the native lane forwards to the client. */
   answerHeaders: readonly string[];
 }
 
-/** How the streams of a format are asked for token counts, for clients that did not ask. */
+/** How weir requests token counts for a stream on behalf of a client that did not request them. */
 export interface UsageRequest {
-  /** The top-level member that asks. */
+  /** Name of the top-level member that requests the counts. */
   member: string;
-  /** The member with the question put into it; `undefined` when the client asks already. @param given its value, if any */
+  /** The member's new value; `undefined` when the client already requests the counts. @param given its current value, if any */
   ask(given: Json | undefined): Json | undefined;
-  /** Whether an event of the stream exists only as the answer to the question. */
+  /** Whether an event of the stream exists only because the counts were requested. */
   isAnswer(frame: Frame): boolean;
 }
 
 /**
- * How the native lane observes an answer without changing it. Of a stream only the events that contain one of the
- * `marks` are parsed; the rest passes unread.
+ * How the native lane observes an answer without changing it. Only events of a stream that contain one of the `marks` are
+ * parsed.
  */
 export interface StreamObserver {
-  /** Byte sequences (ASCII) of which at least one stands in every event worth reading. */
+  /** Byte sequences (ASCII); every event that the observer needs contains at least one. */
   marks: readonly string[];
-  /** Reads one marked event into what was seen so far. */
+  /** Reads one marked event into the summary. */
   frame(frame: Frame, seen: StreamSummary): void;
   /** Reads a whole JSON answer. */
   answer(body: JsonObject, seen: StreamSummary): void;
-  /** The event that ends a stream, as bytes; the client of a finished answer gets it when the provider never sends it. */
+  /** The event that ends a stream, as bytes. weir sends it to the client if the answer finished and the provider omitted it. */
   terminator?: string;
 }
 
-/** What was seen of a passing answer. */
+/** What the native lane observed of an answer. */
 export interface StreamSummary {
   usage?: Usage;
   finish?: FinishReason;
-  /** Every choice seen so far has its finish reason: only usage and the terminator are still due. */
+  /** Every choice has a finish reason: only usage and the terminator can follow. */
   finished?: boolean;
-  /** The terminator passed (`[DONE]`, `message_stop`): nothing can follow. */
+  /** The terminator was seen (`[DONE]`, `message_stop`): nothing can follow. */
   terminated: boolean;
-  /** The answer is whole even if the terminator never comes (a finish reason for each choice was seen). */
+  /** The answer counts as complete even without a terminator (every choice has a finish reason). */
   complete: boolean;
-  /** The upstream reported an error inside the stream. */
+  /** The error that the provider reported inside the stream. */
   error?: GatewayError;
 }

@@ -1,40 +1,40 @@
 /**
- * Tool-call ids and tool names between dialects (src/formats/README.md#ids-and-names).
+ * Translates tool-call ids and tool names between formats.
  *
- * A dialect allows few characters and little room. What does not fit is replaced by legal characters and a hash of the
- * whole original, so that two ids that begin alike stay two, and so that the next turn of the conversation, in another
- * process, gives the same again. Nothing is remembered between requests: the map is built from the history, in its
- * order, and a turn that is added never changes what came out before.
+ * A format limits the characters and the length. An id or name that does not fit is replaced by its legal characters and a
+ * hash of the original. The hash keeps similar ids distinct, and makes the result the same in the next turn and in another
+ * process. Nothing is stored between requests: the mapping is derived from the history, in order, so an added turn never
+ * changes earlier results. See src/formats/README.md#ids-and-names.
  */
 
-/** What a dialect allows. */
+/** The limits of a format. */
 export interface IdRule {
-  /** What a whole id must look like to be kept. */
+  /** Pattern of ids that are kept unchanged. */
   legal: RegExp;
-  /** Most characters. */
+  /** Maximum number of characters. */
   length: number;
-  /** The dialect wants nothing but letters and digits, exactly `length` of them. */
+  /** Ids must consist of exactly `length` letters and digits. */
   exact?: boolean;
 }
 
-/** Tool-call ids by dialect. */
+/** Rules for tool-call ids. */
 export const ID_RULES = {
-  /** Messages: `^[a-zA-Z0-9_-]+$`, checked by the server; 64 keeps a hash readable. */
+  /** Anthropic's server accepts `^[a-zA-Z0-9_-]+$`; 64 characters leave room for a readable prefix and a hash. */
   messages: { legal: /^[a-zA-Z0-9_-]{1,64}$/, length: 64 },
-  /** OpenAI refuses `tool_calls[].id` over 40 characters on its older versions. */
+  /** OpenAI's older API versions refuse a `tool_calls[].id` of more than 40 characters. */
   chatCompletions: { legal: /^[a-zA-Z0-9_-]{1,40}$/, length: 40 },
   /** Mistral: "Tool call id has to be defined and a string of length 9 of a-z, A-Z, 0-9". */
   mistral: { legal: /^[a-zA-Z0-9]{9}$/, length: 9, exact: true },
 } as const satisfies Record<string, IdRule>;
 
-/** Tool names: both vendors allow `^[a-zA-Z0-9_-]{1,64}$`. */
+/** Tool names: OpenAI and Anthropic accept `^[a-zA-Z0-9_-]{1,64}$`. */
 const NAME_RULE: IdRule = { legal: /^[a-zA-Z0-9_-]{1,64}$/, length: 64 };
 
 const HASH_LENGTH = 16;
 
 /**
- * Ids of one request, on their way to an upstream. Calls and results are asked for in the order of the history;
- * a repeated id (some servers mint `call_0` in every turn) pairs each result with the call of its own turn.
+ * Maps the tool-call ids of one request to ids for the provider. Calls and results must be passed in the order of the
+ * history: some servers repeat ids (`call_0` in every turn), and each result belongs to the call of its own turn.
  */
 export class ToolIds {
   readonly #rule: IdRule;
@@ -46,12 +46,12 @@ export class ToolIds {
     this.#rule = rule;
   }
 
-  /** A turn with calls begins: calls of earlier turns that nobody answered stay unanswered. */
+  /** Begins a turn with calls. Unanswered calls of earlier turns no longer accept results. */
   beginTurn(): void {
     this.#open = new Map();
   }
 
-  /** The id of a call, as the upstream will read it. */
+  /** The provider's id for a call. */
   call(id: string): string {
     const count = (this.#counts.get(id) ?? 0) + 1;
     this.#counts.set(id, count);
@@ -63,20 +63,20 @@ export class ToolIds {
     return renamed;
   }
 
-  /** The call of this turn that a result with this id answers; `undefined` for a result nobody asked for. */
+  /** The provider's id for the call that a result answers; `undefined` when this turn has no call with that id. */
   result(id: string): string | undefined {
     const open = this.#open.get(id);
     return open && open.length > 1 ? open.shift() : open?.[0];
   }
 }
 
-/** Names of tools on their way to an upstream. The same name gives the same again within one request. */
+/** Maps the tool names of one request to names for the provider. The mapping is stable within a request. */
 export class ToolNames {
   readonly #sent = new Map<string, string>();
 
   /**
-   * @param names all names of the request: those that are legal as they are keep themselves, whoever comes first.
-   * @param originals filled with name upstream → name of the client, for those that differ; the way back.
+   * @param names all names of the request; legal names are kept, whatever their position
+   * @param originals receives the way back: provider's name → client's name, for each renamed tool
    */
   constructor(names: Iterable<string>, originals: Map<string, string>) {
     const all = [...new Set(names)];
@@ -90,26 +90,26 @@ export class ToolNames {
     }
   }
 
-  /** The name as the upstream will read it. */
+  /** The provider's name for a tool. */
   send(name: string): string {
     return this.#sent.get(name) ?? name;
   }
 }
 
 /**
- * Ids of one answer, on their way to the client: an id the client's dialect can take and that is unique in the answer
- * is kept, any other is replaced by one that is unique over all calls of the gateway.
+ * Ids of the tool calls of one answer. An id that the client's format accepts and that is unique in the answer is kept; any
+ * other is replaced by one that is unique across all calls of the gateway.
  */
 export class AnswerIds {
   readonly #seed: string;
   readonly #taken = new Set<string>();
 
-  /** @param seed the id of the call, unique over all calls. */
+  /** @param seed the call's id, unique across all calls */
   constructor(seed: string) {
     this.#seed = seed;
   }
 
-  /** @param id what the upstream said; absent or empty when it said nothing. */
+  /** @param id the provider's id; absent or empty when it sent none */
   take(id: string | undefined): string {
     const kept = id !== undefined && ID_RULES.messages.legal.test(id) && !this.#taken.has(id);
     const taken = kept ? id : `call_${base62(`${this.#seed}:${this.#taken.size}`, 24)}`;
@@ -118,12 +118,12 @@ export class AnswerIds {
   }
 }
 
-/** The id of a legacy `function_call`, which has none: from its place and name. */
+/** An id for a legacy `function_call`, which has none: derived from its turn and name, so that it is stable. */
 export function legacyCallId(turn: number, name: string): string {
   return `call_${sha256(`${turn}:${name}`).slice(0, 24)}`;
 }
 
-/** The original when it is legal and free, else legal characters and a hash; the next hash block on a collision. */
+/** The id itself if it is legal and free, else legal characters and a hash; on a collision the next block of the hash. */
 function fit(id: string, rule: IdRule, taken: ReadonlySet<string>): string {
   if (rule.legal.test(id) && !taken.has(id)) return id;
   for (let block = 0; ; block++) {
@@ -132,13 +132,13 @@ function fit(id: string, rule: IdRule, taken: ReadonlySet<string>): string {
   }
 }
 
-/** First (length − 17) legal characters, `_`, 16 hexadecimal digits of the hash of the whole. */
+/** The first (length − 17) legal characters, `_`, and 16 hexadecimal digits of the hash of the whole id. */
 function hashed(id: string, length: number, block: number): string {
   const head = id.replace(/[^a-zA-Z0-9_-]/g, "").slice(0, length - HASH_LENGTH - 1);
   return `${head}_${hashBlock(id, block)}`;
 }
 
-/** Illegal characters become `_`; too long becomes 47 characters, `_` and a hash; so does what another name took. */
+/** Replaces illegal characters by `_`. A name that is too long or taken becomes 47 characters, `_` and a hash. */
 function fitName(name: string, taken: ReadonlySet<string>): string {
   const plain = name.replace(/[^a-zA-Z0-9_-]/g, "_");
   if (NAME_RULE.legal.test(plain) && !taken.has(plain)) return plain;
@@ -148,7 +148,7 @@ function fitName(name: string, taken: ReadonlySet<string>): string {
   }
 }
 
-/** The nth block of 16 hexadecimal digits; behind the fourth the hash is taken again. */
+/** The nth block of 16 hexadecimal digits of the hash; after the fourth block the text is hashed again. */
 function hashBlock(text: string, block: number): string {
   const round = Math.floor(block / 4);
   const digest = sha256(round === 0 ? text : `${text}#${round}`);
@@ -172,7 +172,7 @@ export function sha256(text: string): string {
   return new Bun.CryptoHasher("sha256").update(text).digest("hex");
 }
 
-/** An end user's id as it may leave: as it is when it says nothing of a person, else its hash. */
+/** An end user's id as sent to the provider: an opaque id is kept, one that may identify a person (an e-mail address) is hashed. */
 export function maskUser(user: string): string {
   return /^[A-Za-z0-9_-]{1,64}$/.test(user) ? user : sha256(user);
 }

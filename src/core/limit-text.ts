@@ -1,10 +1,10 @@
-/** The text, or as much of its beginning as fits into so many bytes of UTF-8, with an ellipsis behind it. */
+/** Cuts a text to at most `bytes` bytes of UTF-8, with an ellipsis at the cut. */
 export function limitText(text: string, bytes: number): string {
-  // No character has more than three bytes for each unit of its length.
+  // A UTF-16 code unit has at most three bytes in UTF-8.
   if (text.length * 3 <= bytes) return text;
   if (text.length <= bytes && Buffer.byteLength(text) <= bytes) return text;
   const room = bytes - ELLIPSIS_BYTES;
-  // The decoder writes a character that was cut in two as U+FFFD.
+  // The decoder replaces a character that the cut divided by U+FFFD.
   return `${Buffer.from(text.slice(0, room))
     .toString("utf8", 0, room)
     .replace(/\ufffd+$/, "")}…`;

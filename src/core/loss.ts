@@ -1,12 +1,12 @@
 /**
- * A loss: one thing of a request that was not carried over as it was. It is said in the header `x-weir-warnings`, in the
- * log line and by `weir explain`; with `x-weir-strict: true` it becomes a 400 that names it.
+ * A loss: a part of the request that weir could not translate unchanged. weir reports it in the header `x-weir-warnings`,
+ * in the log and in `weir explain`; with `x-weir-strict: true` it answers 400 and names the part.
  */
 export interface Loss {
   code: LossCode;
   /** JSON path in the client's request (`logit_bias`, `messages[3].content[1]`). Never a value. */
   path: string;
-  /** What was done instead, for `weir explain` and the log; no values of the request. */
+  /** What weir did instead, for `weir explain` and the log. Never contains values of the request. */
   note?: string;
 }
 
@@ -17,10 +17,10 @@ export type LossCode =
   | "converted"
   | "repaired"
   | "synthesized"
-  /** Another model or provider answers than the name says. */
+  /** Another model or provider answers than the model name selects. */
   | "substituted";
 
-/** At most this many losses are listed in the header. */
+/** Maximum number of losses in the header. */
 const LISTED = 20;
 
 /** The value of `x-weir-warnings`: `code:path, code:path`, ASCII, at most 20 entries. */

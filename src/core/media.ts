@@ -1,12 +1,12 @@
 /**
- * Media in requests: data URIs, media types as clients misspell them, and what the bytes themselves say they are. Vendors
- * compare the declared type with the bytes and refuse what does not match, so the bytes win.
+ * Media in requests: data URIs, misspelt media types, and detection of the type from the bytes. Vendors refuse media whose
+ * declared type differs from the bytes, so weir sends the detected type.
  */
 import { getOwn } from "./own.ts";
 
 /** Base64 bytes with their media type. */
 export interface Media {
-  /** Normalised; empty when nothing says what it is. */
+  /** Normalised; empty when unknown. */
   mediaType: string;
   /** Base64 without a `data:` prefix and without white space. */
   data: string;
@@ -22,13 +22,13 @@ const SPELLINGS: Record<string, string> = {
   "text/json": "application/json",
 };
 
-/** Lower case, without parameters, in its registered spelling: `image/JPG; x=1` → `image/jpeg`. */
+/** Normalises a media type to its registered spelling, lower case, without parameters: `image/JPG; x=1` → `image/jpeg`. */
 export function normalizeMediaType(mediaType: string): string {
   const bare = (mediaType.split(";", 1)[0] ?? "").trim().toLowerCase();
   return getOwn(SPELLINGS, bare) ?? bare;
 }
 
-/** First bytes that tell a type, as Latin-1 text; `at` is their offset. */
+/** Magic numbers, as Latin-1 text; `at` is the offset. */
 const MAGIC: { mediaType: string; marks: { at: number; text: string }[] }[] = [
   { mediaType: "image/png", marks: [{ at: 0, text: "\x89PNG\r\n\x1a\n" }] },
   { mediaType: "image/jpeg", marks: [{ at: 0, text: "\xff\xd8\xff" }] },
@@ -44,16 +44,16 @@ const MAGIC: { mediaType: string; marks: { at: number; text: string }[] }[] = [
   { mediaType: "application/pdf", marks: [{ at: 0, text: "%PDF-" }] },
 ];
 
-/** Base64 characters that hold the longest magic (12 bytes). */
+/** Number of base64 characters that contain the longest magic number (12 bytes). */
 const HEAD_CHARACTERS = 16;
 
-/** The type the first bytes tell, of those the gateway carries: jpeg, png, gif, webp, pdf. */
+/** Detects the type from the first bytes: jpeg, png, gif, webp or pdf. */
 export function sniffMediaType(base64: string): string | undefined {
   const head = Buffer.from(base64.slice(0, HEAD_CHARACTERS), "base64").toString("latin1");
   return MAGIC.find(({ marks }) => marks.every(({ at, text }) => head.startsWith(text, at)))?.mediaType;
 }
 
-/** Media whose type is what its bytes say, else what was declared. */
+/** Media with the detected type, or the declared type if none is detected. */
 export function identifyMedia(declared: string, base64: string): Media {
   const data = /\s/.test(base64) ? base64.replace(/\s+/g, "") : base64;
   return { mediaType: sniffMediaType(data) ?? normalizeMediaType(declared), data };
@@ -61,7 +61,7 @@ export function identifyMedia(declared: string, base64: string): Media {
 
 const DATA_URI = /^data:([^,]*),/i;
 
-/** Reads `data:[type][;base64],…` (RFC 2397); `undefined` when it is not a data URI. */
+/** Parses `data:[type][;base64],…` (RFC 2397); `undefined` for other URIs. */
 export function parseDataUri(uri: string): Media | undefined {
   const match = DATA_URI.exec(uri.slice(0, 256));
   if (!match) return undefined;
@@ -79,7 +79,7 @@ export function writeDataUri({ mediaType, data }: Media): string {
   return `data:${mediaType};base64,${data}`;
 }
 
-/** Types whose bytes are text a model can read as it is. */
+/** Whether a media type is text that a model can read directly. */
 export function isTextMediaType(mediaType: string): boolean {
   return (
     mediaType.startsWith("text/") ||
@@ -88,7 +88,7 @@ export function isTextMediaType(mediaType: string): boolean {
   );
 }
 
-/** The text base64 bytes hold, read as UTF-8; `undefined` when they are not UTF-8. */
+/** Decodes base64 as UTF-8 text; `undefined` for bytes that are not UTF-8. */
 export function decodeBase64Text(base64: string): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(base64, "base64"));
@@ -97,12 +97,12 @@ export function decodeBase64Text(base64: string): string | undefined {
   }
 }
 
-/** Escapes inside base64 (`%2B`, `%3D`) undone; a payload without any is passed on as it is, however long. */
+/** Decodes percent escapes inside base64 (`%2B`, `%3D`). A payload without escapes is returned without a copy. */
 function base64Text(payload: string): string {
   return payload.includes("%") ? percentBytes(payload).toString("latin1") : payload;
 }
 
-/** The bytes a URI payload stands for: percent escapes are bytes, not characters. */
+/** The bytes of a URI payload. Percent escapes are bytes, not characters. */
 function percentBytes(payload: string): Buffer {
   const bytes = Buffer.from(payload, "utf8").toString("latin1");
   const plain = bytes.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>

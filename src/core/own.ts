@@ -1,6 +1,6 @@
-/** Tables that are asked with words from outside. */
+/** Lookup in tables with keys that come from outside. */
 
-/** The value under a word; `undefined` for words the table does not have, `constructor` and its like among them. */
+/** The value of an own property; `undefined` for other keys, including inherited ones such as `constructor`. */
 export function getOwn<Value>(table: Readonly<Record<string, Value>>, word: string): Value | undefined {
   return Object.hasOwn(table, word) ? table[word] : undefined;
 }

@@ -1,4 +1,4 @@
-/** What a plugin file may bring. */
+/** What a plugin file exports. */
 import type { Call } from "./call.ts";
 import type { ChatRequest } from "./chat.ts";
 import type { ChatEvent } from "./events.ts";
@@ -12,14 +12,14 @@ export interface Plugin {
   hooks?: Hooks;
 }
 
-/** Hooks, of four kinds only. Each runs in the order the plugins were loaded. */
+/** The hooks of a plugin. Each hook runs in the order in which the plugins were loaded. */
 export interface Hooks {
-  /** Edits the canonical request in place before it goes out, anew for each attempt. Having one takes the call off the native lane. */
+  /** Edits the canonical request in place before each attempt. With this hook weir never uses the native lane. */
   request?(request: ChatRequest, call: Call): void | Promise<void>;
-  /** Rewrites the events of the answer. Having one takes the call off the native lane. */
+  /** Rewrites the events of the answer. With this hook weir never uses the native lane. */
   answer?(events: AsyncIterable<ChatEvent>, call: Call): AsyncIterable<ChatEvent>;
-  /** Sees each event of translated and generated answers; keeps the native lane, where it sees nothing. */
+  /** Receives each event of translated and generated answers. Does not disable the native lane, where it receives nothing. */
   observe?(event: ChatEvent, call: Call): void;
-  /** Once per call, whatever became of it. */
+  /** Called once per call, whatever its outcome. */
   done?(call: Call): void | Promise<void>;
 }

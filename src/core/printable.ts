@@ -1,15 +1,15 @@
-/** Controls (C0, DEL, C1), invisible and bidirectional format characters, line and paragraph separators, lone surrogates. */
+/** Control characters (C0, DEL, C1), invisible and bidirectional formatting characters, line separators, lone surrogates. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 /**
- * The text on one line, without a character that a terminal or a log viewer acts on: each becomes its JSON escape
- * (`\u001b`). A JSON text stays the same JSON value.
+ * Replaces line breaks and all characters that a terminal or log viewer interprets by their JSON escapes (`\u001b`). JSON
+ * text keeps its value.
  */
 export function printable(text: string): string {
   return text.replace(UNPRINTABLE, escapeUnits);
 }
 
-/** An escape for each UTF-16 code unit, as JSON has it. */
+/** One JSON escape per UTF-16 code unit. */
 function escapeUnits(character: string): string {
   let escaped = "";
   for (let at = 0; at < character.length; at++)

@@ -1,32 +1,31 @@
 /**
- * Provenance of opaque values (src/formats/README.md#reasoning-and-signatures).
- * A signature is worth something only to the provider that made it, and
- * fails at every other; so a value that has to travel through a field of another vendor's format carries who made it:
- * `weir1.<provider>.<base64url(payload)>`.
+ * Provenance of opaque values. A signature is valid only at the provider that made it; every other provider refuses it. So
+ * when weir returns a signature in a field of another vendor's format, the value names the provider that made it:
+ * `weir1.<provider>.<base64url(payload)>`. See src/formats/README.md#reasoning-and-signatures.
  */
 
-/** An opaque value and the provider that made it. */
-export interface Sealed {
+/** An opaque value bound to the provider that made it. */
+export interface ProviderBound {
   /** Name of the provider. */
   origin: string;
   payload: string;
 }
 
-const SEALED = /^weir1\.([a-z0-9][a-z0-9-]*)\.([A-Za-z0-9_-]*)$/;
+const BOUND = /^weir1\.([a-z0-9][a-z0-9-]*)\.([A-Za-z0-9_-]*)$/;
 
-/** Seals a value; `origin` is a provider's name. */
+/** Binds a value to a provider. @param origin the provider's name */
 export function wrap(origin: string, payload: string): string {
   return `weir1.${origin}.${Buffer.from(payload, "utf8").toString("base64url")}`;
 }
 
-/** Opens a sealed value; `undefined` when it is not one, that is: when its maker sent it as it is. */
-export function unwrap(value: string): Sealed | undefined {
-  const match = SEALED.exec(value);
+/** Reads a provider-bound value; `undefined` for any other value, which the client got from its vendor unchanged. */
+export function unwrap(value: string): ProviderBound | undefined {
+  const match = BOUND.exec(value);
   if (!match) return undefined;
   return { origin: match[1]!, payload: Buffer.from(match[2]!, "base64url").toString("utf8") };
 }
 
-/** Whether a value was sealed by a gateway, whoever made it. */
+/** Whether a gateway bound the value to a provider. */
 export function isWrapped(value: string): boolean {
-  return SEALED.test(value);
+  return BOUND.test(value);
 }

@@ -1,178 +1,176 @@
-/** A provider: a place that speaks formats. It is data; what a plugin file brings. */
+/** A provider: a host or program that speaks formats. It is data; a plugin file exports it. */
 import type { Call } from "./call.ts";
 import type { ChatRequest } from "./chat.ts";
 import type { ChatEvent } from "./events.ts";
 import type { JsonObject } from "./json.ts";
 
 export interface Provider {
-  /** Lower-case, `[a-z][a-z0-9-]*`. Forces the provider in `name/model`; its environment variables start with it. */
+  /** Lower-case, `[a-z][a-z0-9-]*`. Clients select it with `name/model`; its environment variables begin with it. */
   name: string;
   /**
-   * Patterns over the model name. `groq/*` strips its prefix; any other glob (`gpt-*`) matches the whole name.
-   * `name/*` holds for every provider without being listed.
+   * Patterns over model names. `groq/*` strips the prefix; any other glob (`gpt-*`) matches the whole name. `name/*` matches
+   * for every provider and need not be listed.
    */
   models?: readonly string[];
   /**
-   * Formats it speaks, in order of preference, each with the path behind `baseUrl`. Absent for providers that
-   * `generate`.
+   * Formats the provider speaks, in order of preference, each with its path relative to `baseUrl`. Absent for providers
+   * with `generate`.
    */
   speaks?: Readonly<Record<string, string>>;
-  /** Where it is, when neither `<NAME>_BASE_URL` nor the config says. Absent: it is on only when one of them says. */
+  /** Default base URL; `<NAME>_BASE_URL` and the config override it. Absent: the provider is off until one of them is set. */
   baseUrl?: string;
   /**
-   * A variable of the vendor's own tools that says where it is (`OLLAMA_HOST`): a URL or `host[:port]`. `port` and `path`
-   * are what such a tool adds. `<NAME>_BASE_URL` wins over it.
+   * An environment variable of the vendor's own tools with the provider's address (`OLLAMA_HOST`): a URL or `host[:port]`.
+   * `port` and `path` are the defaults those tools add. `<NAME>_BASE_URL` overrides it.
    */
   host?: Readonly<{ variable: string; port: number; path: string }>;
-  /** The environment variable of its credential. Absent: none is needed (local servers), `<NAME>_API_KEY` is optional. */
+  /** Environment variable of the credential. Absent: no credential is required (local servers), `<NAME>_API_KEY` is optional. */
   apiKey?: string;
-  /** How the credential is sent. Default `bearer`; `x-api-key` is Anthropic's; or a function of the key. */
+  /** How the credential is sent. Default `bearer`; Anthropic uses `x-api-key`; a function returns the headers for a key. */
   auth?: "bearer" | "x-api-key" | ((apiKey: string) => Record<string, string>);
-  /** Headers every request to it carries; defaults, which a forwarded header of the client overrides. */
+  /** Default headers of every request; a forwarded client header of the same name overrides them. */
   headers?: Readonly<Record<string, string>>;
-  /** What its dialect can and cannot do; read by upstream codecs. */
+  /** Deviations of its dialect, which upstream codecs read. */
   traits?: Traits;
-  /** Members that every body of a format is sent with or without, by format id. Applied before `patch`. */
+  /** Members to add to or remove from every body of a format, by format id. Applied before `patch`. */
   envelope?: Readonly<Record<string, Envelope>>;
   /**
-   * Edits the upstream body in place for what only this host does differently. It runs after encoding; in the native
-   * lane it edits the client's own body, of which only the top-level members it changes are written again. What it
-   * removes it reports with `call.lose`.
+   * Edits the body for the provider in place, for deviations of this host only. It runs after encoding. In the native lane it
+   * edits the client's own body; weir rewrites only the top-level members that it changes. It must report what it removes
+   * with `call.reportLoss`.
    */
   patch?(body: JsonObject, call: Call): void;
-  /** The third size of plugin: a program that answers by itself. Aborts with `call.signal`. */
+  /** A program that generates the answer itself, without a host. `call.signal` aborts when the client disconnects. */
   generate?(request: ChatRequest, call: Call): AsyncIterable<ChatEvent>;
   /**
-   * Its hosts are asked for their models (`GET …/models` behind `baseUrl`), which are then listed and served under their
-   * bare names, behind every pattern. Default false.
+   * Whether weir asks the provider's hosts for their models (`GET …/models` relative to `baseUrl`). weir lists these models
+   * and serves them by bare name; every pattern takes precedence over them. Default false.
    */
   liveModels?: boolean;
-  /** Model names to list at `GET /v1/models`, as a client would write them without the provider's prefix. */
+  /** Model names for `GET /v1/models`, without the provider's prefix. */
   catalog?: readonly string[];
 }
 
-/** Top-level members of a body that depend on the host and not on the request. */
+/** Top-level members of a body that depend on the host, not on the request. */
 export interface Envelope {
-  /** Members that are removed. */
+  /** Members to remove. */
   without?: readonly string[];
-  /** Members that are added or replaced. @param stream whether the client asked for a stream */
+  /** Members to add or replace. @param stream whether the client requested a stream */
   with?(call: Call, stream: boolean): Readonly<JsonObject>;
 }
 
-/**
- * How one host deviates from the format it claims to speak. Absent members mean the default.
- */
+/** How a host deviates from its format. An absent member means the default. */
 export interface Traits {
   /**
-   * Name of the output limit at the vendor's own address. Default `max_completion_tokens` for the models of OpenAI's that
-   * refuse `max_tokens`, and `max_tokens` for all others; which also holds wherever the address is another's.
+   * Name of the output limit at the vendor's own base URL. Default: `max_completion_tokens` for the OpenAI models that refuse
+   * `max_tokens`, else `max_tokens`. Other base URLs always use the default.
    */
   maxTokensField?: MaxTokensField;
-  /** `first-only`: system messages after the first position become user text. Default `anywhere`. */
+  /** `first-only`: weir turns system messages after the first position into user text. Default `anywhere`. */
   systemPlacement?: "anywhere" | "first-only";
-  /** Takes `tool_choice: "required"` and named tools. Default true. */
+  /** Accepts `tool_choice: "required"` and named tools. Default true. */
   forcedToolChoice?: boolean;
-  /** How answers can be bound to a JSON schema. Default `native`. */
+  /** How the host can be made to follow a JSON schema. Default `native`. */
   jsonSchema?: "native" | "json-object" | "prompt";
-  /** Whether reasoning of earlier turns must, may or must not be sent back. Default `forbidden`. */
+  /** Whether requests must, may or must not contain the reasoning of earlier turns. Default `forbidden`. */
   reasoningReplay?: "required" | "optional" | "forbidden";
-  /** Takes `reasoning_effort`. Default true. */
+  /** Accepts `reasoning_effort`. Default true. */
   reasoningEffort?: boolean;
   /**
-   * Takes `stream_options.include_usage`. Default true: weir asks every stream for its token counts, in the native lane
-   * also for a client that did not ask. False: weir never sends the member on its own.
+   * Accepts `stream_options.include_usage`. Default true: weir requests token counts for every stream, also in the native
+   * lane for a client that did not. False: weir never adds the member.
    */
   streamOptions?: boolean;
-  /** Takes `parallel_tool_calls`. Default true. */
+  /** Accepts `parallel_tool_calls`. Default true. */
   parallelToolCalls?: boolean;
-  /** Takes image parts inside tool messages. Default false. */
+  /** Accepts image parts inside tool messages. Default false. */
   imageInToolMessage?: boolean;
-  /** Writes its reasoning between `<think>` tags at the head of the text. Default false. */
+  /** Sends reasoning between `<think>` tags at the beginning of the text. Default false. */
   thinkTags?: boolean;
-  /** Takes images at all. Default true. */
+  /** Accepts images. Default true. */
   images?: boolean;
-  /** Takes `file` parts (PDF). Default false; true for OpenAI. */
+  /** Accepts `file` parts (PDF). Default false; true for OpenAI. */
   files?: boolean;
   /**
-   * How it takes a document by its address: as a `document_url` part (Mistral), or as a `file` part whose `file_data` is the
-   * address (OpenRouter). Default: not at all.
+   * How the host accepts a document URL: as a `document_url` part (Mistral), or as a `file` part whose `file_data` is the URL
+   * (OpenRouter). Default: not at all.
    */
   documentUrl?: "document_url" | "file_data";
-  /** Most stop sequences it takes. Default 4. */
+  /** Maximum number of stop sequences. Default 4. */
   maxStop?: number;
-  /** Tool call ids: `mistral` means exactly nine letters or digits. */
+  /** Rule for tool-call ids. `mistral`: exactly nine letters or digits. */
   toolIds?: "mistral";
-  /** Takes `top_k`. Default false. */
+  /** Accepts `top_k`. Default false. */
   topK?: boolean;
-  /** A stream that ends without a terminator and without a finish reason is complete. Default false. */
+  /** A stream that ends without a terminator and without a finish reason counts as complete. Default false. */
   eofIsStop?: boolean;
-  /** Member that carries the end user's id. Default `user`. */
+  /** Member with the end user's id. Default `user`. */
   userField?: "user" | "safety_identifier";
-  /** Takes `prompt_cache_key`. Default false. */
+  /** Accepts `prompt_cache_key`. Default false. */
   promptCacheKey?: boolean;
-  /** Takes `strict` in tool declarations. Default true. */
+  /** Accepts `strict` in tool declarations. Default true. */
   strictTools?: boolean;
-  /** Takes a top-level `cache_control` (messages), which caches as much as it can. Default false: blocks are marked. */
+  /** Accepts a top-level `cache_control` (messages), which caches as much as possible. Default false: weir marks blocks. */
   topLevelCacheControl?: boolean;
   /**
-   * Takes `thinking.block_binding` (messages); the provider's headers must name its beta. Default false. With it, reasoning
-   * that was made in front of another transcript is dropped by the model's host instead of refused.
+   * Accepts `thinking.block_binding` (messages); the provider's headers must name its beta. Default false. With it, the host
+   * drops reasoning that belongs to another transcript instead of refusing the request.
    */
   blockBinding?: boolean;
-  /** Has `/v1/messages/count_tokens` beside its messages path. Default false. */
+  /** Serves `/v1/messages/count_tokens` beside its messages path. Default false. */
   countTokens?: boolean;
 }
 
 /** The two names of the output limit in chat-completions. */
 export type MaxTokensField = "max_tokens" | "max_completion_tokens";
 
-/** Where a call goes: what a model name resolved to. */
+/** The provider, deployment and format that a model name resolved to. */
 export interface Target {
   provider: ActiveProvider;
-  /** The place of the provider that is called. */
+  /** The deployment that is called. */
   deployment: Deployment;
-  /** The model name the upstream knows. */
+  /** The provider's name of the model. */
   model: string;
-  /** `native`: client and upstream speak the same format; `translated`: not; `generated`: a program answers. */
+  /** `native`: client and provider speak the same format; `translated`: different formats; `generated`: a program answers. */
   lane: "native" | "translated" | "generated";
-  /** Id of the format spoken to the upstream; empty in the generated lane. */
+  /** Id of the format that the provider gets; empty in the generated lane. */
   format: string;
-  /** Absolute URL of the upstream endpoint; empty in the generated lane. */
+  /** Absolute URL of the provider's endpoint; empty in the generated lane. */
   url: string;
-  /** The pattern that won, and why, for `weir models` and `weir explain`. */
+  /** The pattern that matched and why, for `weir models` and `weir explain`. */
   reason: string;
-  /** The embedded mock stands in for a provider that is not configured. */
+  /** The embedded mock answers because no provider is configured. */
   substitute?: boolean;
 }
 
-/** A provider that is switched on: where it can be called is known. */
+/** A provider that is on: its base URL is known. */
 export interface ActiveProvider extends Provider {
   /** At least one. */
   deployments: readonly Deployment[];
-  /** Where it came from: `built-in`, or the path of a dropped file. */
+  /** `built-in`, or the path of the plugin file. */
   source: string;
   patterns: readonly string[];
 }
 
-/** One place a provider can be called at: an address with a credential. */
+/** One base URL and credential of a provider. */
 export interface Deployment {
-  /** The provider's name, or `provider/name` where the config lists several. */
+  /** The provider's name, or `provider/name` if the config lists several deployments. */
   name: string;
   /** Absolute http(s) URL without a trailing slash; empty for providers that `generate`. */
   baseUrl: string;
-  /** Headers that carry the credential, bound to the origin of `baseUrl`. */
+  /** Headers with the credential. They are sent only to the origin of `baseUrl`. */
   credentials: Readonly<Record<string, string>>;
-  /** Its share of the calls among deployments of the same priority. */
+  /** Share of the calls among deployments of the same priority. */
   weight: number;
-  /** Lower ones are used first; the others when those have failed. */
+  /** Deployments with a lower number are used first, those with a higher number after they failed. */
   priority: number;
-  /** Most calls in flight there at once, in one process; any number without it. */
+  /** Maximum number of calls in flight per process; absent means no limit. */
   concurrency?: number;
-  /** Where they differ from the gateway's. */
+  /** Timeouts that override the gateway's. */
   timeouts?: Readonly<UpstreamTimeouts>;
-  /** Another host stands in the place of the vendor's own, so that what holds for the vendor may not hold here. */
+  /** The base URL is not the vendor's own, so facts about the vendor's API may not apply. */
   elsewhere?: boolean;
-  /** Name of the output limit, where the config says it. */
+  /** Name of the output limit, if the config sets it. */
   maxTokensField?: MaxTokensField;
   /** Certificates for its TLS connections. */
   tls?: TlsSettings;
@@ -180,22 +178,22 @@ export interface Deployment {
 
 /** PEM texts for TLS connections to an upstream. */
 export interface TlsSettings {
-  /** Authorities that may vouch for the upstream's certificate, instead of the runtime's own list. */
+  /** Certificate authorities that are trusted instead of the runtime's own list. */
   readonly ca?: string;
-  /** Client certificate, the chain included. */
+  /** Client certificate with its chain. */
   readonly cert?: string;
   /** Private key of `cert`. */
   readonly key?: string;
 }
 
-/** How long an upstream is waited for. Milliseconds. */
+/** Timeouts towards a provider. Milliseconds. */
 export interface UpstreamTimeouts {
-  /** To connect, the TLS handshake included. */
+  /** To connect, including the TLS handshake. */
   connectMs: number;
-  /** From sending to the first event of the answer. */
+  /** From the start of an attempt to the first event of the answer. */
   firstByteMs: number;
-  /** Silence between two pieces of an answer. */
+  /** Between two chunks of an answer. */
   gapMs: number;
-  /** The whole call. */
+  /** The whole call with all attempts. */
   totalMs: number;
 }

@@ -1,4 +1,4 @@
-/** A secret text that does not print itself: not in logs, not in JSON, not in an inspector. */
+/** A secret text that is masked in logs, JSON and inspectors. */
 export class Secret {
   readonly #text: string;
 
@@ -6,7 +6,7 @@ export class Secret {
     this.#text = text;
   }
 
-  /** The only way to the text; used where a header is built or a digest is made. */
+  /** The only way to read the text, for building a header or a digest. */
   reveal(): string {
     return this.#text;
   }

@@ -1,4 +1,4 @@
-/** What config and environment say about a provider: read by the one, used by the gateway. */
+/** A provider's settings from config and environment: `config` reads them, `gateway` uses them. */
 import type { MaxTokensField, TlsSettings, UpstreamTimeouts } from "./provider.ts";
 import type { Secret } from "./secret.ts";
 
@@ -7,27 +7,27 @@ export interface ProviderSettings {
   apiKey?: Secret;
   /** Absolute http(s) URL. */
   baseUrl?: string;
-  /** Patterns instead of the plugin's own. */
+  /** Patterns over model names that replace the plugin's. */
   models?: readonly string[];
   headers?: Readonly<Record<string, string>>;
-  /** Formats it speaks and their paths, in the place of what its plugin says. */
+  /** Formats the provider speaks, each with its path; replaces the plugin's. */
   speaks?: Readonly<Record<string, string>>;
   liveModels?: boolean;
-  /** Name of the output limit, whatever the model and the host. */
+  /** Name of the output limit for all models and hosts of the provider. */
   maxTokensField?: MaxTokensField;
-  /** Most calls in flight at each of its places at once. */
+  /** Maximum number of calls in flight per deployment. */
   concurrency?: number;
-  /** Where they differ from the gateway's. */
+  /** Timeouts that override the gateway's. */
   timeouts?: UpstreamTimeouts;
-  /** Certificates for the connections to all of its places. */
+  /** Certificates for the connections to all deployments. */
   tls?: TlsSettings;
-  /** The places it is called at, instead of the one above. */
+  /** Deployments, instead of the single `baseUrl` and `apiKey` above. */
   deployments?: readonly DeploymentSettings[];
 }
 
-/** One place a provider is called at; what it does not say is the provider's. */
+/** Settings of one deployment; missing values default to the provider's. */
 export interface DeploymentSettings {
-  /** Behind the provider's name and a slash, it is what log and headers say. */
+  /** The log and the headers show `provider/name`. */
   name: string;
   apiKey?: Secret;
   baseUrl?: string;
@@ -37,7 +37,7 @@ export interface DeploymentSettings {
   timeouts?: UpstreamTimeouts;
 }
 
-/** The environment variable of one of them: `my-host` → `MY_HOST_BASE_URL`. */
+/** The name of a provider's environment variable: `my-host` → `MY_HOST_BASE_URL`. */
 export function variableName(provider: string, suffix: "API_KEY" | "BASE_URL"): string {
   return `${provider.toUpperCase().replaceAll("-", "_")}_${suffix}`;
 }

@@ -1,12 +1,12 @@
-/** Long work of the process in slices, so that the event loop serves others in between. */
+/** Runs long work in slices, so that the event loop can handle other calls in between. */
 
-/** Work that may be interrupted wherever it yields. */
+/** Work that can be interrupted at each yield. */
 export type Sliced<Value> = Generator<void, Value, void>;
 
-/** Longest time a slice takes, as far as the work yields often enough. Milliseconds. */
+/** Maximum duration of a slice, provided that the work yields often enough. Milliseconds. */
 const SLICE_MS = 8;
 
-/** Does the work without a pause. */
+/** Runs the work without interruption. */
 export function atOnce<Value>(work: Sliced<Value>): Value {
   for (;;) {
     const step = work.next();
@@ -14,7 +14,7 @@ export function atOnce<Value>(work: Sliced<Value>): Value {
   }
 }
 
-/** Does the work in slices of a few milliseconds, each in a turn of the event loop of its own. */
+/** Runs the work in slices of a few milliseconds, each in its own turn of the event loop. */
 export async function inSlices<Value>(work: Sliced<Value>): Promise<Value> {
   let until = performance.now() + SLICE_MS;
   for (;;) {
@@ -26,7 +26,7 @@ export async function inSlices<Value>(work: Sliced<Value>): Promise<Value> {
   }
 }
 
-/** Lets the event loop serve others first. */
+/** Waits until the event loop has handled other work. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

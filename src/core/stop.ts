@@ -1,12 +1,12 @@
 /**
- * What tells a running attempt to stop. An AbortSignal costs a short call as much as the check of its key, and most calls
- * end without anybody having asked for one: it is made for plugins when they do.
+ * Tells a running attempt to stop. Creating an AbortSignal is as expensive as checking the gateway key, and most calls never
+ * use one, so it is created only when a plugin asks for it.
  */
 import type { GatewayError } from "./error.ts";
 
 export type StopListener = (() => void) | { handleEvent(): void };
 
-/** As much of an AbortSignal as the gateway's own code needs; every AbortSignal is one. */
+/** The part of AbortSignal that the gateway's own code needs. Every AbortSignal implements it. */
 export interface Stoppable {
   readonly aborted: boolean;
   readonly reason: unknown;
@@ -23,7 +23,7 @@ export class Stop implements Stoppable {
     return this.reason !== undefined;
   }
 
-  /** The same as an AbortSignal. */
+  /** An AbortSignal with the same state, created on first use. */
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController();
@@ -32,7 +32,7 @@ export class Stop implements Stoppable {
     return this.#controller.signal;
   }
 
-  /** The first reason counts. */
+  /** Only the first reason is kept. */
   abort(reason: GatewayError): void {
     if (this.reason) return;
     this.reason = reason;

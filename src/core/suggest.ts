@@ -1,4 +1,4 @@
-/** The candidate a mistyped word most likely meant; undefined when none is near. */
+/** The candidate that is most similar to a mistyped word; undefined when none is similar. */
 export function suggest(word: string, candidates: Iterable<string>): string | undefined {
   const meant = simplify(word);
   let best: string | undefined;
@@ -10,18 +10,18 @@ export function suggest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** `, did you mean X?` as part of a sentence; empty when no candidate is near. */
+/** `, did you mean X?` for the end of a sentence; empty when no candidate is similar. */
 export function didYouMean(word: string, candidates: Iterable<string>): string {
   const candidate = suggest(word, candidates);
   return candidate === undefined ? "" : `, did you mean ${candidate}?`;
 }
 
-/** Case, dashes and underscores are matters of spelling, not of meaning. */
+/** Ignores case, dashes and underscores. */
 function simplify(word: string): string {
   return word.toLowerCase().replace(/[-_]/g, "");
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that turn one word into the other. */
+/** The number of insertions, deletions, replacements and swaps of neighbours that turn one word into the other. */
 function editDistance(from: string, to: string): number {
   let before: number[] = [];
   let above = Array.from({ length: to.length + 1 }, (_, column) => column);

@@ -1,4 +1,4 @@
-/** Errors of the operating system (errno codes), in words for messages. */
+/** Describes errors of the operating system (errno codes) in messages. */
 
 const CLAUSES: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file",
@@ -7,11 +7,11 @@ const CLAUSES: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
   EPERM: "permission denied",
   EROFS: "the disk is read-only",
-  ELOOP: "its links lead in a circle",
+  ELOOP: "its symbolic links form a loop",
   ENAMETOOLONG: "its path is too long",
   EMFILE: "too many files are open",
   ENFILE: "too many files are open",
-  EIO: "the disk reports an error",
+  EIO: "the disk reported an I/O error",
 };
 
 /** The errno code of an error (`EACCES`); undefined when it has none. */
@@ -19,7 +19,7 @@ export function systemCode(error: unknown): string | undefined {
   return error instanceof Error && "code" in error ? String(error.code) : undefined;
 }
 
-/** Why a file could not be read or written, as a clause: `permission denied`. */
+/** Why a file could not be read or written, as a clause such as `permission denied`. */
 export function describeFileError(error: unknown): string {
   const code = systemCode(error);
   return code === undefined ? "for an unknown reason" : (CLAUSES[code] ?? code);

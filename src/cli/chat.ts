@@ -1,4 +1,4 @@
-/** `weir chat [MODEL]`: talks to the running gateway from the terminal, streamed. */
+/** `weir chat [MODEL]`: a streaming chat with the running gateway in the terminal. */
 import { createInterface } from "node:readline";
 import { isObject, parseJson } from "../core/json.ts";
 import { readFrames } from "../stream/sse.ts";
@@ -18,10 +18,10 @@ interface Conversation {
 
 export const chat: Command = {
   name: "chat",
-  summary: "talk to the running gateway from the terminal",
+  summary: "chat with the running gateway in the terminal",
   words: [{ name: "MODEL", optional: true }],
   flags: [
-    { name: "--url", value: "URL", help: "address of the gateway (default http://127.0.0.1:9347)" },
+    { name: "--url", value: "URL", help: "base URL of the gateway (default http://127.0.0.1:9347)" },
     {
       name: "--key",
       value: "KEY",
@@ -53,7 +53,7 @@ function keyOf(env: Context["env"]): string | undefined {
   return first ? first.slice(first.indexOf(":") + 1) : undefined;
 }
 
-/** Reads lines until the end of the input; Ctrl-C ends the running answer, and without one the conversation. */
+/** Reads lines until the end of the input. Ctrl-C stops the running answer, or ends the chat when there is none. */
 async function converse(conversation: Conversation, { printError }: Context): Promise<number> {
   const lines = createInterface({
     input: process.stdin,
@@ -61,8 +61,8 @@ async function converse(conversation: Conversation, { printError }: Context): Pr
   });
   let running: AbortController | undefined;
   lines.on("SIGINT", () => (running ? running.abort() : lines.close()));
-  if (process.stdin.isTTY) printError(`${conversation.model} at ${conversation.url}; Ctrl-D leaves.`);
-  // Nobody reads the answers any more.
+  if (process.stdin.isTTY) printError(`${conversation.model} at ${conversation.url}; Ctrl-D exits.`);
+  // The reader of the output is gone.
   process.stdout.on("error", () => {
     running?.abort();
     lines.close();
@@ -81,7 +81,7 @@ async function converse(conversation: Conversation, { printError }: Context): Pr
   return failures === 0 ? 0 : 1;
 }
 
-/** One question and its answer. @returns whether an answer came. */
+/** Sends one question and prints the answer. @returns whether the answer was complete */
 async function turn(
   conversation: Conversation,
   line: string,
@@ -110,7 +110,7 @@ async function ask({ url, model, key, messages }: Conversation, signal: AbortSig
     signal,
   }).catch((cause: unknown) => {
     if (signal.aborted) throw cause;
-    throw new Error(`no gateway answers at ${url}; start one with \`weir\`, or name it with --url.`);
+    throw new Error(`no gateway answers at ${url}; start one with \`weir\`, or set its URL with --url.`);
   });
   if (!response.ok || !response.body)
     throw new Error(errorSentence(await response.text()) ?? `status ${response.status}`);
@@ -123,7 +123,7 @@ async function ask({ url, model, key, messages }: Conversation, signal: AbortSig
     process.stdout.write(text);
     content += text;
   }
-  throw new Error("the answer broke off before its end.");
+  throw new Error("the answer ended before it was complete.");
 }
 
 function errorSentence(text: string): string | undefined {

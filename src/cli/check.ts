@@ -1,4 +1,4 @@
-/** `weir check`: config, plugins, providers, and what of it can be reached. */
+/** `weir check`: checks config and plugins, and probes the providers. */
 import { loadConfig } from "../config/load.ts";
 import type { ActiveProvider, Deployment } from "../core/provider.ts";
 import type { Command } from "./command.ts";
@@ -9,9 +9,9 @@ import { paint, table } from "./terminal.ts";
 
 export const check: Command = {
   name: "check",
-  summary: "check config, plugins and providers, and what is reachable",
+  summary: "check config and plugins, and whether the providers are reachable",
   words: [],
-  flags: [...CONFIG_FLAGS, JSON_FLAG, { name: "--offline", help: "ask no provider" }],
+  flags: [...CONFIG_FLAGS, JSON_FLAG, { name: "--offline", help: "send no request to any provider" }],
   async run({ flags, env, cwd, print, printError }) {
     const loaded = loadConfig({ flags: valueFlags(flags), env, cwd });
     const { assemble } = await import("../assemble.ts");
@@ -52,7 +52,7 @@ export const check: Command = {
   },
 };
 
-/** What was found out; the shape of `weir check --json`. */
+/** The shape of `weir check --json`. */
 interface Report {
   ok: boolean;
   /** Absent without a config file. */
@@ -61,7 +61,7 @@ interface Report {
   /** Names of the gateway keys. */
   keys: string[];
   plugins: { name: string; source: string }[];
-  /** `missing`: formats the provider declares and the host does not speak; calls go there in another one. */
+  /** `missing`: formats the provider declares but the host does not speak; weir translates those calls to another format. */
   providers: (Pick<Finding, "verdict" | "missing" | "proxy"> & {
     name: string;
     baseUrl: string;
@@ -73,7 +73,7 @@ interface Report {
 }
 
 function describe(report: Report): string {
-  const dropped = report.plugins.filter(({ source }) => source !== "built-in");
+  const external = report.plugins.filter(({ source }) => source !== "built-in");
   const providers = report.providers.map(({ name, verdict, missing, proxy, baseUrl, source }) => [
     name,
     paint(
@@ -90,9 +90,9 @@ function describe(report: Report): string {
   return [
     `config     ${report.config ?? "no file; defaults and environment"}`,
     `address    ${report.address}`,
-    `keys       ${report.keys.join(", ") || "none, so loopback only"}`,
-    `plugins    ${report.plugins.length - dropped.length} built in, ${dropped.length} dropped`,
-    ...dropped.map(({ name, source }) => `           ${name}  ${source}`),
+    `keys       ${report.keys.join(", ") || "none (loopback only)"}`,
+    `plugins    ${report.plugins.length - external.length} built in, ${external.length} external`,
+    ...external.map(({ name, source }) => `           ${name}  ${source}`),
     "providers",
     table(providers, "  "),
     ...sections.flatMap(([title, rows]) => (rows.length > 0 ? [title, table(rows, "  ")] : [])),
@@ -107,7 +107,7 @@ function notAsked(provider: ActiveProvider): Finding {
   return { verdict: provider.speaks ? "not asked" : "in this process", missing: [] };
 }
 
-/** `openai at https://… refused the connection; …`: what keeps calls from being served. */
+/** `openai at https://… refused the connection; …`: why weir cannot serve calls with this deployment. */
 function faultOf({ place, fault, proxy }: Finding & { place: Deployment }): string[] {
   if (fault === undefined) return [];
   const through = proxy === undefined ? "" : ` through the proxy ${proxy}`;

@@ -1,17 +1,17 @@
 /**
- * What a command is: its name, words and flags as data. Parsing, help, completion and the table in README.md of this folder
- * are made from it.
+ * What a command is: its name, words and flags as data. Parser, help, completion and the table in README.md of this folder
+ * are generated from it.
  */
 
-/** What a shell offers for a value: files, folders, or these words. */
+/** What a shell completes for a value: files, folders, or these words. */
 export type Completion = "file" | "folder" | readonly string[];
 
 export interface Flag {
   /** With dashes: `--port`. */
   name: string;
-  /** One letter with its dash: `-h`. */
+  /** One letter with a dash: `-h`. */
   short?: string;
-  /** The word for its value in the help (`PORT`); absent for switches. */
+  /** Placeholder of its value in the help (`PORT`); absent for switches. */
   value?: string;
   help: string;
   completes?: Completion;
@@ -19,7 +19,7 @@ export interface Flag {
 
 /** A positional argument. */
 export interface Word {
-  /** How help names it: `NAME`. */
+  /** Name in the help: `NAME`. */
   name: string;
   optional?: boolean;
   completes?: Completion;
@@ -57,7 +57,7 @@ export const CONFIG_FLAGS: readonly Flag[] = [
   {
     name: "--plugins",
     value: "DIR",
-    help: "folder of dropped plugins (default: plugins/)",
+    help: "folder of the external plugins (default: plugins/)",
     completes: "folder",
   },
 ];
@@ -68,14 +68,14 @@ export const GLOBAL_FLAGS: readonly Flag[] = [
   { name: "--version", short: "-v", help: "print the version" },
 ];
 
-/** Prints the result as JSON for programs. */
+/** Makes a command print JSON. */
 export const JSON_FLAG: Flag = { name: "--json", help: "print JSON" };
 
-/** Only the flags that have a value, as the config layer takes them. */
+/** The flags that have a value, as `loadConfig` takes them. */
 export function valueFlags(flags: Context["flags"]): Record<string, string | undefined> {
   const entries = Object.entries(flags).filter(([, value]) => typeof value === "string");
   return Object.fromEntries(entries) as Record<string, string>;
 }
 
-/** A mistake in the words of the command line; exit code 2. */
+/** Invalid use of the command line; exit code 2. */
 export class UsageError extends Error {}

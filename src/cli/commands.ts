@@ -1,4 +1,4 @@
-/** The table of all commands, in the order of the help. */
+/** All commands, in the order of the help. */
 import type { Command } from "./command.ts";
 import { chat } from "./chat.ts";
 import { check } from "./check.ts";

@@ -1,9 +1,9 @@
-/** `weir completion SHELL`: a completion script for a shell, made from the command table. */
+/** `weir completion SHELL`: a completion script for a shell, generated from the command table. */
 import type { Command, Completion, Flag } from "./command.ts";
 import { GLOBAL_FLAGS, UsageError } from "./command.ts";
 import { didYouMean } from "../core/suggest.ts";
 
-/** @param commands the table that holds this command too, hence a function */
+/** @param commands the command table; a function, because the table contains this command too */
 export function completionCommand(commands: () => readonly Command[]): Command {
   const shells = Object.keys(SCRIPTS);
   return {
@@ -15,7 +15,7 @@ export function completionCommand(commands: () => readonly Command[]): Command {
       const write = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined;
       if (!write)
         throw new UsageError(
-          `there is no completion for ${shell}${didYouMean(shell, shells) || `; there is one for ${shells.join(", ")}`}`,
+          `no completion script for ${shell}${didYouMean(shell, shells) || `; the supported shells are ${shells.join(", ")}`}`,
         );
       print(write(commands()).trimEnd());
       return 0;
@@ -29,12 +29,12 @@ const SCRIPTS: Record<string, (commands: readonly Command[]) => string> = {
   fish: fishScript,
 };
 
-/** What can be written behind some words of the command line. */
+/** What the shell offers after certain words of the command line. */
 interface Position {
-  /** The positional words so far; `more` stands for any that follow. */
+  /** The positional words so far. `more`: any further words follow them. */
   after: string;
   more: boolean;
-  /** Words to offer, with their help. */
+  /** Words to offer, each with its help. */
   words: readonly (readonly [word: string, help: string])[];
   paths?: "file" | "folder";
   flags: readonly Flag[];
@@ -79,13 +79,13 @@ function offerOf(completes: Completion | undefined): Pick<Position, "words" | "p
   return { words: (completes ?? []).map((word) => [word, ""] as const) };
 }
 
-/** The flags that take a value, each once. */
+/** All flags that take a value, without duplicates. */
 function valued(commands: readonly Command[]): Flag[] {
   const flags = commands.flatMap((command) => command.flags).filter(({ value }) => value !== undefined);
   return [...new Map(flags.map((flag) => [flag.name, flag])).values()];
 }
 
-/** Works in bash 3.2 (macOS) too, and without the package bash-completion. */
+/** Also works in bash 3.2 (macOS), and without the bash-completion package. */
 function bashScript(commands: readonly Command[]): string {
   const values = valued(commands);
   const paths = { file: "_weir_paths -f", folder: "_weir_paths -d" };
@@ -213,7 +213,7 @@ ${rows.join("\n")}
 `;
 }
 
-/** A text between single quotes, as bash, zsh and fish read it. */
+/** A text in single quotes, as bash, zsh and fish read it. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

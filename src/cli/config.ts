@@ -8,26 +8,26 @@ import type { Command } from "./command.ts";
 import { CONFIG_FLAGS, JSON_FLAG, valueFlags } from "./command.ts";
 import { table } from "./terminal.ts";
 
-/** Beside the config file, for the editor. */
+/** Name of the schema file, which is written beside the config file for editors. */
 const SCHEMA_FILE = "weir.schema.json";
 
 const writeSchema = () => JSON.stringify(editorSchema(), null, 2);
 
 export const configInit: Command = {
   name: "config init",
-  summary: "write a commented weir.yaml, with a schema for the editor",
+  summary: "write a commented weir.yaml, with a schema for editors",
   words: [],
   flags: CONFIG_FLAGS.filter(({ name }) => name === "--config"),
   async run({ flags, env, cwd, print }) {
     const file = resolve(cwd, valueFlags(flags)["--config"] ?? (env["WEIR_CONFIG"] || CONFIG_FILE));
     const near = relative(cwd, file);
     const shown = near.startsWith("..") ? file : near;
-    if (existsSync(file)) throw new Error(`${shown} is there already; nothing was written.`);
+    if (existsSync(file)) throw new Error(`${shown} already exists; weir wrote nothing.`);
     if (!existsSync(dirname(file)))
-      throw new Error(`there is no folder ${dirname(shown)}; nothing was written.`);
+      throw new Error(`the folder ${dirname(shown)} does not exist; weir wrote nothing.`);
     writeFileSync(file, exampleConfig(SCHEMA_FILE), { flag: "wx" });
     writeFileSync(join(dirname(file), SCHEMA_FILE), `${writeSchema()}\n`);
-    print(`${shown} is written, with ${SCHEMA_FILE} beside it for your editor.`);
+    print(`weir wrote ${shown}, and ${SCHEMA_FILE} beside it for editors.`);
     return 0;
   },
 };
@@ -45,7 +45,7 @@ export const configSchemaCommand: Command = {
 
 export const configShow: Command = {
   name: "config show",
-  summary: "print the effective values and where each came from",
+  summary: "print the effective values and where each was set",
   words: [],
   flags: [
     { name: "--host", value: "HOST", help: "as for serve" },
@@ -74,7 +74,7 @@ function valueAt(config: unknown, path: readonly string[]): unknown {
   );
 }
 
-/** Keys are shown by name, modes as they are written; secrets print as `***` by themselves. */
+/** Keys are shown by name, file modes in octal. Secrets print themselves as `***`. */
 function shown(name: string, value: unknown): unknown {
   if (name === "keys") return (value as { name: string }[]).map((key) => key.name);
   return name === "listen.mode" ? `0${(value as number).toString(8)}` : value;

@@ -1,4 +1,4 @@
-/** `weir explain [FILE]`: what would become of a request, without calling anyone. */
+/** `weir explain [FILE]`: shows how weir would route and translate a request, without sending it. */
 import { loadConfig } from "../config/load.ts";
 import { GatewayError } from "../core/error.ts";
 import type { ClientCodec, Format } from "../core/format.ts";
@@ -7,18 +7,18 @@ import { CONFIG_FLAGS, JSON_FLAG, valueFlags } from "./command.ts";
 
 export const explainCommand: Command = {
   name: "explain",
-  summary: "show who would serve a request, what would be sent, and what is lost",
+  summary: "show which provider would get a request, what weir would send, and what is lost",
   words: [{ name: "FILE", optional: true, completes: "file" }],
   flags: [
     ...CONFIG_FLAGS,
     {
       name: "--format",
       value: "FORMAT",
-      help: "chat-completions or messages (default: seen from the request)",
+      help: "chat-completions or messages (default: detected from the request)",
       completes: ["chat-completions", "messages"],
     },
     { ...JSON_FLAG, help: "print JSON; explain always does" },
-    { name: "--strict", help: "as x-weir-strict: a loss is an error" },
+    { name: "--strict", help: "treat a loss as an error, as with x-weir-strict" },
   ],
   async run({ words, flags, env, cwd, print, printError }) {
     const { "--format": named, ...configFlags } = valueFlags(flags);

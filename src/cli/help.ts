@@ -1,4 +1,4 @@
-/** Help texts, made from the command table. */
+/** Help texts, generated from the command table. */
 import { VERSION } from "../version.ts";
 import type { Command, Flag } from "./command.ts";
 import { GLOBAL_FLAGS } from "./command.ts";
@@ -15,11 +15,11 @@ export function generalHelp(commands: readonly Command[]): string {
       "  ",
     ),
     "",
-    "weir alone serves. weir COMMAND --help tells more about one; --version prints the version.",
+    "Without a command, weir starts the gateway (same as weir serve). weir COMMAND --help prints the flags of a command; --version prints the version.",
   ].join("\n");
 }
 
-/** The commands that begin with a word, for `weir plugin`. */
+/** The help of a command group such as `weir plugin`. */
 export function groupHelp(group: string, commands: readonly Command[]): string {
   const members = commands.filter(({ name }) => name.startsWith(`${group} `));
   return [
@@ -30,7 +30,7 @@ export function groupHelp(group: string, commands: readonly Command[]): string {
       "  ",
     ),
     "",
-    `weir ${group} COMMAND --help tells more about one.`,
+    `weir ${group} COMMAND --help prints the flags of a command.`,
   ].join("\n");
 }
 

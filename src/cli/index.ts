@@ -1,4 +1,4 @@
-/** The command line: runs the command that was asked for and turns what it throws into a sentence and an exit code. */
+/** The command line: runs a command and turns errors into a sentence and an exit code. */
 import { ConfigError, EXIT_CONFIG } from "../config/error.ts";
 import { VERSION } from "../version.ts";
 import { UsageError } from "./command.ts";
@@ -8,7 +8,7 @@ import { parse } from "./parse.ts";
 
 const EXIT_USAGE = 2;
 
-/** Runs the command the arguments name; `weir` alone serves. @returns the exit code. */
+/** Runs the command that the arguments name; without a command, `serve`. @returns the exit code */
 export async function run(args: readonly string[]): Promise<number> {
   const print = (text: string) => void process.stdout.write(`${text}\n`);
   const printError = (text: string) => void process.stderr.write(`${text}\n`);
@@ -30,7 +30,7 @@ export async function run(args: readonly string[]): Promise<number> {
   }
 }
 
-/** `weir models | head -1`: the reader has what it wanted, and what is written after that is lost on purpose. */
+/** `weir models | head -1` closes the pipe early: output after that is discarded without an error. */
 function ignoreClosedPipe(fault: Error & { code?: string }): void {
   if (fault.code !== "EPIPE") throw fault;
 }

@@ -1,6 +1,6 @@
 /**
- * A lock for each address and port, held for the life of the process. Workers share a port, so the system lets a second
- * gateway share it too: both would take each other's calls.
+ * A lock for each address and port, held for the life of the process. Workers share a port with SO_REUSEPORT, so the system
+ * would let a second gateway share it too, and each would get part of the other's calls.
  */
 import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
@@ -10,19 +10,19 @@ import { beginningOf, runFolder } from "./run-file.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Who holds a lock; `pid` is absent when the holder does not answer. */
+/** The process that holds a lock; `pid` is absent when it does not answer. */
 export interface Holder {
   pid?: number;
 }
 
-/** Longest wait for the holder to say who it is. Milliseconds. */
+/** Maximum time for the holder to answer with its process id. Milliseconds. */
 const ANSWER_MS = 1_000;
-/** Tries to find a port that is free and not locked. */
+/** Maximum number of ports that are tried to find a free one. */
 const TRIES = 20;
 
 /**
- * Locks a port that nobody listens on.
- * @param port 0 chooses one @throws Error with one sentence when it is locked, in use or not allowed
+ * Locks a port and checks that no other process listens on it.
+ * @param port 0 chooses a free one @throws Error with one sentence when the port is locked, in use or not permitted
  */
 export async function lockPort(host: string, port: number, env: Environment): Promise<{ port: number }> {
   if (port !== 0) {
@@ -33,43 +33,45 @@ export async function lockPort(host: string, port: number, env: Environment): Pr
     const found = probe(host, 0);
     if ((await lock(nameOf(host, found), env)) === undefined) return { port: found };
   }
-  throw new Error(`no free port of ${host} was found; choose one with --port`);
+  throw new Error(`no free port on ${host} was found; choose one with --port`);
 }
 
-/** Locks a port without a look at who listens. @throws Error with one sentence that names the other process */
+/** Locks a port without checking for other listeners. @throws Error with one sentence that names the other process */
 export async function lockOnly(host: string, port: number, env: Environment): Promise<void> {
   const holder = await lock(nameOf(host, port), env);
   if (holder)
     throw new Error(
-      `port ${port} of ${host} is taken by ${describe(holder)}; stop it or choose another port with --port`,
+      `port ${port} on ${host} is in use by ${describe(holder)}; stop that process or choose another port with --port`,
     );
 }
 
 /** Locks the path of a unix socket. @throws Error with one sentence that names the other process */
 export async function lockPath(path: string, env: Environment): Promise<void> {
-  // The names of locks are short, paths need not be.
+  // Lock names have a maximum length, so a path is hashed.
   const digest = new Bun.CryptoHasher("sha256").update(path).digest("hex").slice(0, 32);
   const holder = await lock(`unix:${digest}`, env);
   if (holder)
-    throw new Error(`the socket ${path} is taken by ${describe(holder)}; stop it or choose another path`);
+    throw new Error(
+      `the socket ${path} is in use by ${describe(holder)}; stop that process or choose another path`,
+    );
 }
 
 function describe({ pid }: Holder): string {
-  return pid === undefined ? "another weir" : `another weir, process ${pid}`;
+  return pid === undefined ? "another weir process" : `another weir process (pid ${pid})`;
 }
 
 function nameOf(host: string, port: number): string {
   return `${host === "localhost" ? "127.0.0.1" : host.toLowerCase()}:${port}`;
 }
 
-/** @returns who holds the lock; undefined when this process does now, or where nothing can be locked */
+/** @returns the holder of the lock; undefined when this process holds it now, or where no lock can be made */
 async function lock(name: string, env: Environment): Promise<Holder | undefined> {
   if (process.platform === "linux") return lockSocket(`\0weir:${name}`);
   const folder = runFolder(env);
   return folder === undefined ? undefined : lockFile(join(folder, `${name.replace(/[^\w.]/g, "_")}.lock`));
 }
 
-/** An abstract unix socket, which the system removes with its process. It tells who connects the process id. */
+/** An abstract unix socket as lock: the system removes it when its process ends. The holder answers with its process id. */
 export function lockSocket(path: string): Promise<Holder | undefined> {
   const { promise, resolve } = Promise.withResolvers<Holder | undefined>();
   const server = createServer((socket) => {
@@ -100,12 +102,12 @@ function askHolder(path: string): Promise<Holder> {
   return promise;
 }
 
-/** A file with the process id, for systems without abstract sockets. One whose process has ended is replaced. */
+/** A lock file with the process id, for systems without abstract sockets. A file whose process has ended is replaced. */
 export function lockFile(path: string): Holder | undefined {
   const own = `${path}.${process.pid}`;
   writeFileSync(own, JSON.stringify({ pid: process.pid, began: beginningOf(process.pid) }), { mode: 0o600 });
   try {
-    // A link appears with its content, or not at all.
+    // A link is atomic: the file appears with its content or not at all.
     for (let tries = 0; tries < 3; tries++) {
       try {
         linkSync(own, path);
@@ -133,7 +135,7 @@ function readHolder(path: string): Holder | undefined {
   }
 }
 
-/** @returns the port @throws Error with one sentence when it is not free */
+/** @returns the port @throws Error with one sentence when it is in use or not permitted */
 function probe(host: string, port: number): number {
   try {
     const listener = Bun.listen({ hostname: host, port, socket: { data() {} } });

@@ -1,4 +1,4 @@
-/** `weir models [NAME]`: what is served, or who would serve a name and why. */
+/** `weir models [NAME]`: lists the models, or shows which provider serves a name and why. */
 import { loadConfig } from "../config/load.ts";
 import { GatewayError } from "../core/error.ts";
 import { describePlan, type PlannedTarget } from "../gateway/routing/plan.ts";
@@ -10,7 +10,7 @@ import { table } from "./terminal.ts";
 
 export const models: Command = {
   name: "models",
-  summary: "list the models, or say who would serve one and why",
+  summary: "list the models, or show which provider serves one and why",
   words: [{ name: "NAME", optional: true }],
   flags: [...CONFIG_FLAGS, JSON_FLAG],
   async run(context) {
@@ -29,7 +29,7 @@ export const models: Command = {
   },
 };
 
-/** Asks the hosts of a name which formats they speak; one that does not answer is believed. */
+/** Asks the hosts of a name which formats they speak. When a host does not answer, the plugin's declaration stands. */
 async function noteMissingFormats(registry: Registry, name: string, env: Context["env"]): Promise<void> {
   const providers = new Set(registry.explain(name).map(({ provider }) => provider));
   const hosts = registry.providers
@@ -56,7 +56,7 @@ function list(registry: Registry, { flags, print }: Context): number {
   return 0;
 }
 
-/** Who serves a name: for each client format, then all places in the order they are asked, then who else would. */
+/** Who serves a name: for each client format, then all targets in routing order, then all candidates. */
 interface Explained {
   name: string;
   served: { client: string; provider: string; model: string; lane: string; url: string; reason: string }[];
@@ -64,7 +64,7 @@ interface Explained {
   candidates: ReturnType<Registry["explain"]>;
 }
 
-/** @throws GatewayError when nobody serves the name */
+/** @throws GatewayError when no provider serves the name */
 function lookUp(registry: Registry, name: string): Explained {
   const formats = [...registry.formats.values()].filter((format) => format.client);
   const served = formats.map((format) => {
@@ -96,19 +96,20 @@ function describe({ served, plan, candidates }: Explained): string {
     reason,
   ]);
   const parts = [table([["client", "served by", "lane", "at", "because"], ...rows])];
-  if (plan.length > 1) parts.push("\nasked in this order; equals share by weight", describePlaces(plan));
+  if (plan.length > 1)
+    parts.push("\nrouting order (targets with equal priority share traffic by weight)", planTable(plan));
   if (candidates.length > 1) {
     const others = candidates.map(({ provider, model, source, reason }) => [
       `${provider}/${model}`,
       source,
       reason,
     ]);
-    parts.push("\ncandidates, in order of precedence", table(others, "  "));
+    parts.push("\nmatching providers, in order of precedence", table(others, "  "));
   }
   return parts.join("\n");
 }
 
-function describePlaces(plan: readonly PlannedTarget[]): string {
+function planTable(plan: readonly PlannedTarget[]): string {
   const rows = plan.map(({ deployment, model, role, weight, priority, url }) => [
     `${deployment} ${model}`,
     role,

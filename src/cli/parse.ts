@@ -1,4 +1,4 @@
-/** From arguments to a command with its words and flags. */
+/** Parses arguments into a command with its words and flags. */
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import { didYouMean } from "../core/suggest.ts";
 import type { Command, Context, Flag } from "./command.ts";
@@ -9,19 +9,19 @@ export type Parsed =
   | { kind: "help"; command?: Command; group?: string }
   | { kind: "version" };
 
-/** One flag as it was written. */
+/** One flag as the user wrote it. */
 interface Given {
   /** `--port`, or `-p`. */
   written: string;
   name: string;
   value: string | undefined;
-  /** The value was written behind `=`. */
+  /** The value was written after `=`. */
   inline: boolean;
 }
 
 /**
- * Flags may stand anywhere, also before the command. Without a command word the first command of the table runs.
- * @throws UsageError with one sentence for an unknown command or flag, a missing or surplus word, a missing value
+ * Flags may stand anywhere, also before the command. Without a command name the first command of the table runs.
+ * @throws UsageError for an unknown command or flag, a missing or surplus word, a missing value
  */
 export function parse(args: readonly string[], commands: readonly Command[]): Parsed {
   const { given, words } = split(args, commands);
@@ -40,7 +40,7 @@ export function parse(args: readonly string[], commands: readonly Command[]): Pa
   return { kind: "run", command, words: own, flags };
 }
 
-/** Which flags take a value is the same for all commands, so that words can be told from values before the command is known. */
+/** A flag name takes a value in all commands or in none, so words and values can be told apart before the command is known. */
 function split(args: readonly string[], commands: readonly Command[]): { given: Given[]; words: string[] } {
   const flags = allFlags(commands);
   const options: ParseArgsConfig["options"] = Object.fromEntries(
@@ -76,14 +76,14 @@ function allFlags(commands: readonly Command[]): Flag[] {
   return [...GLOBAL_FLAGS, ...commands.flatMap(({ flags }) => flags)];
 }
 
-/** A command of two words before one of one; without a word the first of the table. */
+/** Two-word commands take precedence over one-word commands; without a word the first command of the table. */
 function findCommand(words: readonly string[], commands: readonly Command[]): Command | undefined {
   if (words.length === 0) return commands[0];
   const named = (count: number) => commands.find(({ name }) => name === words.slice(0, count).join(" "));
   return named(2) ?? named(1);
 }
 
-/** The first word of commands of two words, alone: `plugin`. */
+/** The name of a command group alone: `plugin`. */
 function isGroup(words: readonly string[], commands: readonly Command[]): boolean {
   return words.length === 1 && commands.some(({ name }) => name.startsWith(`${words[0]} `));
 }
@@ -92,7 +92,7 @@ function unknownCommand(words: readonly string[], commands: readonly Command[]):
   const name = words.slice(0, 2).join(" ");
   const names = commands.map((command) => command.name);
   const hint = didYouMean(name, names) || didYouMean(words[0] ?? "", names) || "; see weir --help";
-  return new UsageError(`there is no command "${name}"${hint}`);
+  return new UsageError(`unknown command "${name}"${hint}`);
 }
 
 function assertKnown(
@@ -106,22 +106,22 @@ function assertKnown(
   const others = commands.filter(({ flags }) => flags.some(({ name }) => name === unknown.name));
   if (command && others.length > 0)
     throw new UsageError(
-      `weir ${command.name} has no flag ${unknown.written}; it is a flag of ${others.map(({ name }) => name).join(", ")}`,
+      `weir ${command.name} has no flag ${unknown.written}; the flag belongs to ${others.map(({ name }) => `weir ${name}`).join(", ")}`,
     );
   const near = didYouMean(
     unknown.name,
     own.map(({ name }) => name),
   );
-  throw new UsageError(`there is no flag ${unknown.written}${near || "; see --help"}`);
+  throw new UsageError(`unknown flag ${unknown.written}${near || "; see --help"}`);
 }
 
 function assertWords(words: readonly string[], { name, words: known }: Command): void {
   const missing = known.find((word, index) => !word.optional && words[index] === undefined);
-  if (missing) throw new UsageError(`weir ${name} needs ${missing.name}; see weir ${name} --help`);
+  if (missing) throw new UsageError(`weir ${name} requires ${missing.name}; see weir ${name} --help`);
   const surplus = words[known.length];
   if (surplus === undefined) return;
-  const most = known.length === 0 ? "no words" : known.map((word) => word.name).join(" ") + " only";
-  throw new UsageError(`weir ${name} takes ${most}, but "${surplus}" was given`);
+  const most = known.length === 0 ? "no arguments" : `only ${known.map((word) => word.name).join(" ")}`;
+  throw new UsageError(`weir ${name} takes ${most}; unexpected argument "${surplus}"`);
 }
 
 function readFlags(given: readonly Given[], known: readonly Flag[]): Record<string, string | true> {
@@ -130,10 +130,10 @@ function readFlags(given: readonly Given[], known: readonly Flag[]): Record<stri
     const flag = known.find((candidate) => candidate.name === name);
     if (!flag) continue;
     if (flag.value === undefined && inline) throw new UsageError(`${name} takes no value`);
-    // `--port --workers 2`: the value was forgotten; one that begins with a dash can be written behind `=`.
+    // In `--port --workers 2` the value of --port is missing. A value that begins with a dash needs `=`.
     const isFlag = !inline && value !== undefined && /^-./.test(value);
     if (flag.value !== undefined && (value === undefined || value === "" || isFlag))
-      throw new UsageError(`${name} needs a value: ${name} ${flag.value}`);
+      throw new UsageError(`${name} requires a value: ${name} ${flag.value}`);
     flags[name] = flag.value === undefined ? true : (value ?? "");
   }
   return flags;

@@ -28,22 +28,22 @@ export const pluginNew: Command = {
   async run({ words: [name = ""], flags, env, cwd, print }) {
     if (!/^[a-z][a-z0-9-]*$/.test(name))
       throw new UsageError(
-        "a plugin's name is lower-case letters, digits and dashes: weir plugin new my-host",
+        "a plugin's name must consist of lower-case letters, digits and dashes: weir plugin new my-host",
       );
     const kind = readKind(flags["--kind"] ?? "host");
     const { formatIds, providerNames } = await builtInNames();
     if (kind === "format" && formatIds.includes(name))
-      throw new UsageError(`${name} is the name of a built-in format; choose another one`);
+      throw new UsageError(`${name} is the name of a built-in format; choose another name`);
     const dir = pluginFolder(flags, env, cwd);
     const file = join(dir, `${name}.ts`);
-    if (existsSync(file)) throw new Error(`${relative(cwd, file)} is there already; nothing was written.`);
+    if (existsSync(file)) throw new Error(`${relative(cwd, file)} already exists; weir wrote nothing.`);
     makeFolder(dir, cwd);
     const { text, next } = writeTemplate(kind, name);
     writeFileSync(file, text, { mode: 0o644 });
     writeFileSync(join(dir, "weir.d.ts"), weirTypes, { mode: 0o644 });
-    print(`${relative(cwd, file)} is written. ${next}`);
+    print(`weir wrote ${relative(cwd, file)}. ${next}`);
     if (kind !== "hook" && providerNames.includes(name))
-      print(`It replaces the built-in provider ${name} for as long as it is there.`);
+      print(`The plugin replaces the built-in provider ${name} while its file exists.`);
     return 0;
   },
 };
@@ -51,8 +51,8 @@ export const pluginNew: Command = {
 function readKind(word: string | true): Kind {
   const kind = KINDS.find((candidate) => candidate === word);
   if (kind) return kind;
-  const hint = didYouMean(String(word), KINDS) || `; there are ${KINDS.join(", ")}`;
-  throw new UsageError(`there is no kind of plugin ${word}${hint}`);
+  const hint = didYouMean(String(word), KINDS) || `; the kinds are ${KINDS.join(", ")}`;
+  throw new UsageError(`unknown kind of plugin ${word}${hint}`);
 }
 
 async function builtInNames(): Promise<{ formatIds: string[]; providerNames: string[] }> {
@@ -65,25 +65,25 @@ async function builtInNames(): Promise<{ formatIds: string[]; providerNames: str
 }
 
 /**
- * The folder, with rights under which weir loads what lies in it, whatever the umask.
- * @throws Error when it is there already and others can write to it
+ * Creates the folder with permissions under which weir loads plugins from it, whatever the umask is.
+ * @throws Error when the folder already exists and others can write to it
  */
 function makeFolder(dir: string, cwd: string): void {
-  // A umask of 002 would let the group write, and weir refuses such folders.
+  // With a umask of 002 the group could write to the folder, and weir refuses such folders.
   if (mkdirSync(dir, { recursive: true, mode: 0o755 }) !== undefined) return;
   try {
     checkFolder(dir);
   } catch (cause) {
     const clause = cause instanceof Error ? cause.message : String(cause);
     throw new Error(
-      `${relative(cwd, dir) || dir}: ${clause}; weir would not load a plugin from it. Nothing was written.`,
+      `${relative(cwd, dir) || dir}: ${clause}; weir would not load a plugin from it. weir wrote nothing.`,
     );
   }
 }
 
 export const pluginList: Command = {
   name: "plugin list",
-  summary: "list built-in and dropped plugins and what each brings",
+  summary: "list built-in and external plugins and what each contains",
   words: [],
   flags: [...CONFIG_FLAGS, JSON_FLAG],
   async run({ flags, env, cwd, print, printError }) {
@@ -101,7 +101,7 @@ export const pluginList: Command = {
       replaces: source === "built-in" ? [] : providersOf(plugin).filter((name) => replaced.has(name)),
     }));
     if (flags["--json"]) print(JSON.stringify({ plugins: listed, broken }, null, 2));
-    else print(table(listed.map((plugin) => [plugin.name, broughtBy(plugin), plugin.source])));
+    else print(table(listed.map((plugin) => [plugin.name, contentsOf(plugin), plugin.source])));
     for (const { message } of broken) printError(`weir: ${message}`);
     return broken.length === 0 ? 0 : 1;
   },
@@ -111,7 +111,7 @@ function providersOf(plugin: Plugin): string[] {
   return (plugin.providers ?? []).map(({ name }) => name);
 }
 
-/** Names of built-in providers that a dropped file brings too, and so replaces. */
+/** Names of built-in providers that an external plugin replaces. */
 function replacedProviders(plugins: readonly LoadedPlugin[]): Set<string> {
   const namesOf = (wanted: boolean) =>
     plugins
@@ -120,7 +120,7 @@ function replacedProviders(plugins: readonly LoadedPlugin[]): Set<string> {
   return new Set(namesOf(true)).intersection(new Set(namesOf(false)));
 }
 
-interface Brought {
+interface PluginContents {
   providers: string[];
   formats: string[];
   hooks: string[];
@@ -128,16 +128,16 @@ interface Brought {
 }
 
 /** `provider groq (replaces the built-in one), hook done`. */
-function broughtBy(brought: Brought): string {
-  const mark = (name: string) => (brought.replaces.includes(name) ? " (replaces the built-in one)" : "");
+function contentsOf(contents: PluginContents): string {
+  const mark = (name: string) => (contents.replaces.includes(name) ? " (replaces the built-in one)" : "");
   return [
-    ...brought.providers.map((name) => `provider ${name}${mark(name)}`),
-    ...brought.formats.map((id) => `format ${id}`),
-    ...brought.hooks.map((hook) => `hook ${hook}`),
+    ...contents.providers.map((name) => `provider ${name}${mark(name)}`),
+    ...contents.formats.map((id) => `format ${id}`),
+    ...contents.hooks.map((hook) => `hook ${hook}`),
   ].join(", ");
 }
 
-/** The folder the config names; the one to be made may not exist yet. */
+/** The configured plugin folder. `--plugins` may name a folder that does not exist yet. */
 function pluginFolder(
   flags: Parameters<typeof valueFlags>[0],
   env: Record<string, string | undefined>,

@@ -8,12 +8,12 @@ import { saysNoPath } from "../gateway/lanes/missing-path.ts";
 import { describeReason, type Reason, reasonOf, type UpstreamResponse } from "../gateway/lanes/transport.ts";
 import { createTransport, proxyFor } from "../http/index.ts";
 
-/** How long a host may take to answer. Milliseconds. */
-const PATIENCE_MS = 3000;
-/** As much of an answer as is read, in bytes. */
+/** Maximum time for a host to answer. Milliseconds. */
+const PROBE_TIMEOUT_MS = 3000;
+/** Maximum number of bytes that are read of an answer. */
 const MOST_READ = 16_384;
 
-/** A connection that is kept would keep the command from ending. */
+/** A short idle timeout: a kept-alive connection would keep the command from ending. */
 const transport = createTransport(process.env, { idleMs: 1 });
 
 export type Verdict =
@@ -21,11 +21,11 @@ export type Verdict =
 
 export interface Finding {
   verdict: Verdict;
-  /** The end of the sentence "NAME at URL …", and what to do; for a provider that cannot serve calls. */
+  /** For a provider that cannot serve calls: the end of the sentence "NAME at URL …", and what to do. */
   fault?: string;
-  /** Formats that the provider declares and the host has no path for. */
+  /** Formats that the provider declares but the host has no path for. */
   missing: string[];
-  /** URL of the proxy in between, without its credentials. */
+  /** URL of the proxy that is used, without its credentials. */
   proxy?: string;
 }
 
@@ -37,7 +37,7 @@ const REFUSED = new TextEncoder().encode('{"messages":[0]}');
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** @param env of the process: its proxy variables */
+/** @param env environment of the process, for its proxy variables */
 export async function probe(provider: ActiveProvider, place: Deployment, env: Environment): Promise<Finding> {
   const formats = Object.entries(provider.speaks ?? {});
   if (formats.length === 0) return { verdict: "in this process", missing: [] };
@@ -62,7 +62,7 @@ export async function probe(provider: ActiveProvider, place: Deployment, env: En
   return { ...found, fault: better ? `${best.fault}; did you mean ${other}?` : best.fault };
 }
 
-/** Formats whose path a host does not have. A host of one format is not asked, and one that does not answer is believed. */
+/** Formats whose path a host does not have. Hosts of a single format are not probed; an unreachable host lacks none. */
 export async function missingFormats(
   provider: ActiveProvider,
   place: Deployment,
@@ -71,10 +71,10 @@ export async function missingFormats(
   return Object.keys(provider.speaks ?? {}).length < 2 ? [] : (await probe(provider, place, env)).missing;
 }
 
-/** Of several formats the best one counts: calls go there. */
+/** The best verdict over all formats counts: weir sends calls there. */
 const ORDER: readonly Verdict[] = ["reachable", "unauthorised", "wrong address", "unreachable"];
 
-/** OpenAI's base URLs end in `/v1`, Anthropic's do not, and people mix them up. */
+/** OpenAI's base URLs end in `/v1`, Anthropic's do not. People confuse the two. */
 function otherBaseUrl(baseUrl: string): string {
   return baseUrl.endsWith("/v1") ? baseUrl.slice(0, -"/v1".length) : `${baseUrl}/v1`;
 }
@@ -83,7 +83,7 @@ function withoutCredentials(proxy: string): string {
   return URL.canParse(proxy) ? new URL(proxy).origin : "a proxy whose URL is not valid";
 }
 
-/** What came back; a `reason` where nothing did. */
+/** The host's answer, or the `reason` why none arrived. */
 type Answer =
   | { reason: Reason | "silent" }
   | { reason?: undefined; status: number; location: string | null; isPage: boolean; said: string };
@@ -100,8 +100,8 @@ async function askHost(url: string, provider: ActiveProvider, place: Deployment)
         ...place.credentials,
       },
       body: [REFUSED],
-      stop: AbortSignal.timeout(PATIENCE_MS),
-      connectMs: PATIENCE_MS,
+      stop: AbortSignal.timeout(PROBE_TIMEOUT_MS),
+      connectMs: PROBE_TIMEOUT_MS,
       tls: place.tls,
     });
     const said = await readStart(response);
@@ -117,7 +117,7 @@ async function askHost(url: string, provider: ActiveProvider, place: Deployment)
   }
 }
 
-/** The start of a body; the rest is not waited for, and the connection is closed. */
+/** Reads the start of a body, then closes the connection. */
 async function readStart({ body }: UpstreamResponse): Promise<string> {
   const reader = body?.getReader();
   if (!reader) return "";
@@ -134,13 +134,13 @@ async function readStart({ body }: UpstreamResponse): Promise<string> {
 interface Judgement {
   verdict: Verdict;
   fault?: string;
-  /** The host has no such path. */
+  /** The host does not have the path. */
   noPath?: boolean;
-  /** An interface for programs answered, and no web page. */
+  /** An API answered, not a web page. */
   isApi?: boolean;
 }
 
-/** What an answer means. The first rule that holds decides. */
+/** What an answer means. The first rule that matches applies. */
 function judge(answer: Answer, provider: ActiveProvider, { credentials }: Deployment): Judgement {
   if (answer.reason !== undefined) return { verdict: "unreachable", fault: whyNoAnswer(answer.reason) };
   const { status, location, isPage, said } = answer;
@@ -149,14 +149,14 @@ function judge(answer: Answer, provider: ActiveProvider, { credentials }: Deploy
   if (status >= 300 && status < 400)
     return {
       verdict: "wrong address",
-      fault: `redirects to ${originOf(location)}, and weir follows no redirects; set the base URL to where the API is`,
+      fault: `redirects to ${originOf(location)}, and weir follows no redirects; set the base URL of the API itself`,
     };
-  if (status === 407) return { verdict: "unreachable", fault: "is behind a proxy that wants credentials" };
+  if (status === 407) return { verdict: "unreachable", fault: "is behind a proxy that requires credentials" };
   if (isPage)
     return {
       verdict: "wrong address",
       noPath: status === 404,
-      fault: `answers with a web page (status ${status}): its base URL is wrong, or something stands in front of the API`,
+      fault: `answers with a web page (status ${status}): its base URL is wrong, or a proxy or login page is in front of the API`,
     };
   if (saysNoPath(status, said, ""))
     return {
@@ -167,40 +167,40 @@ function judge(answer: Answer, provider: ActiveProvider, { credentials }: Deploy
   if (status === 401 || status === 403 || (status === 400 && ABOUT_KEY.test(said))) {
     const hasKey = Object.keys(credentials).length > 0;
     const variable = provider.apiKey ?? variableName(provider.name, "API_KEY");
-    const fault = hasKey ? `refuses its API key (status ${status})` : `wants an API key; set ${variable}`;
+    const fault = hasKey ? `refuses its API key (status ${status})` : `requires an API key; set ${variable}`;
     return { verdict: "unauthorised", isApi: true, fault };
   }
   return { verdict: "reachable", isApi: true };
 }
 
-/** How servers that speak HTTP/2 only refuse a client of HTTP/1.1. */
+/** Words with which HTTP/2-only servers refuse an HTTP/1.1 client. */
 const SPEAKS_HTTP2 = /\bALPN\b|HTTP\/2/i;
 
 /** Some vendors refuse a wrong key with status 400. */
 const ABOUT_KEY =
   /(incorrect|invalid|wrong|not valid).{0,40}api[ _-]?key|api[ _-]?key.{0,40}(incorrect|invalid|wrong|not valid)/i;
 
-/** What to do about it. */
+/** What the operator can do about each reason. */
 const REMEDIES: Partial<Record<Reason, string>> = {
   dns: "check the host name in its base URL",
-  refused: "check that the server runs, and the port of its base URL",
-  "connect-timeout": "check the address, and the firewalls in between",
+  refused: "check that the server is running, and the port of its base URL",
+  "connect-timeout": "check the address and the firewalls",
   tls: "check that the server speaks TLS at that port",
-  "tls-untrusted": "have weir trust that authority: NODE_EXTRA_CA_CERTS names a file with its certificate",
-  "tls-expired": "check the clock of this machine, and renew the certificate",
-  "tls-name": "use the name that the certificate is for",
+  "tls-untrusted": "set NODE_EXTRA_CA_CERTS to a file with the certificate of that authority",
+  "tls-expired": "check the clock of this machine and renew the certificate",
+  "tls-name": "use the host name of the certificate",
   proxy: "check HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY",
   protocol: "check whether its base URL should begin with https://",
   reset: "check whether its base URL should begin with https://",
 };
 
 function whyNoAnswer(reason: Reason | "silent"): string {
-  if (reason === "silent") return `did not answer within ${PATIENCE_MS / 1000} s`;
+  if (reason === "silent") return `did not answer within ${PROBE_TIMEOUT_MS / 1000} s`;
   const remedy = REMEDIES[reason];
   return describeReason(reason) + (remedy === undefined ? "" : `; ${remedy}`);
 }
 
-/** Paths and queries may hold secrets. */
+/** Only the origin: paths and queries may contain secrets. */
 function originOf(location: string | null): string {
   return location !== null && URL.canParse(location) ? new URL(location).origin : "another path";
 }

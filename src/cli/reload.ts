@@ -1,15 +1,15 @@
-/** `weir reload`: has a running gateway read its config and plugins again, and says what came of it. */
+/** `weir reload`: makes a running gateway reload its config and plugins, and prints the result. */
 import type { Command } from "./command.ts";
 import { readRunFile, runningGateways } from "./run-file.ts";
 
-/** Plugins are rehearsed and models checked in that time. Milliseconds. */
-const PATIENCE_MS = 60_000;
+/** Maximum time for a reload, in which plugins pass the preflight and models are checked. Milliseconds. */
+const RELOAD_TIMEOUT_MS = 60_000;
 
 export const reload: Command = {
   name: "reload",
-  summary: "have the running gateway read its config and plugins again",
+  summary: "reload the config and plugins of the running gateway",
   words: [],
-  flags: [{ name: "--port", value: "PORT", help: "which gateway, where several run" }],
+  flags: [{ name: "--port", value: "PORT", help: "port of the gateway, if several are running" }],
   async run({ flags, env, print, printError }) {
     const running = runningGateways(env);
     const port = flags["--port"] === undefined ? undefined : Number(flags["--port"]);
@@ -17,17 +17,23 @@ export const reload: Command = {
     const [entry] = found;
     if (!entry) {
       const where = port === undefined ? "" : ` on port ${port}`;
-      printError(`weir: no gateway of yours runs${where}; kill -HUP PID reloads one that is not found here`);
+      printError(
+        `weir: no gateway of this user is running${where}; if one runs elsewhere, reload it with kill -HUP PID`,
+      );
       return 1;
     }
     if (found.length > 1) {
       const ports = found.map((one) => one.port).join(", ");
-      printError(`weir: several gateways run; name one with --port (${ports})`);
+      printError(`weir: several gateways are running; choose one with --port (${ports})`);
       return 1;
     }
     const before = entry.reload?.count ?? 0;
     process.kill(entry.pid, "SIGHUP");
-    for (const until = performance.now() + PATIENCE_MS; performance.now() < until; await Bun.sleep(25)) {
+    for (
+      const until = performance.now() + RELOAD_TIMEOUT_MS;
+      performance.now() < until;
+      await Bun.sleep(25)
+    ) {
       const now = readRunFile(entry.path);
       if (!now) {
         printError("weir: the gateway has ended; see its log");
@@ -39,7 +45,7 @@ export const reload: Command = {
       else printError(`weir: ${outcome.message}`);
       return outcome.ok ? 0 : 1;
     }
-    printError("weir: the gateway has not said what came of it; see its log");
+    printError("weir: the gateway did not report the result of the reload in time; see its log");
     return 1;
   },
 };

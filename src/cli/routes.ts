@@ -1,7 +1,7 @@
-/** Routes and fallbacks in words, for those who look at a config. */
+/** Routes and fallbacks as text, for `weir check` and the start table. */
 import type { Registry } from "../gateway/routing/registry.ts";
 
-/** `smart` and `openai/gpt-5.4 ×3, groq/… (priority 1)`; `gpt-*` and `falls back to …`. What is off is marked. */
+/** `smart` and `openai/gpt-5.4 ×3, groq/… (priority 1)`; `gpt-*` and `falls back to …`. Models of disabled providers are marked. */
 export function routeRows(registry: Registry): [name: string, models: string][] {
   const named = (model: string) => (registry.isOff(model) ? `${model} (off)` : model);
   const routes = [...registry.routes].map(([name, targets]): [string, string] => {
@@ -12,9 +12,9 @@ export function routeRows(registry: Registry): [name: string, models: string][] 
     );
     return [name, models.join(", ")];
   });
-  const standIns = registry.fallbacks.map(({ pattern, models }): [string, string] => [
+  const fallbacks = registry.fallbacks.map(({ pattern, models }): [string, string] => [
     pattern.text,
     `falls back to ${models.map(({ model, when }) => named(model) + (when === "too-long" ? " when too long" : "")).join(", ")}`,
   ]);
-  return [...routes, ...standIns];
+  return [...routes, ...fallbacks];
 }

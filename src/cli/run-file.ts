@@ -1,6 +1,6 @@
 /**
- * Where a running gateway can be found by `weir reload`: a small file of its user's own, named by its port. Where none can be
- * written, on a read-only disk for example, the gateway runs all the same and is reloaded by its signal alone.
+ * How `weir reload` finds a running gateway: a small file per port in a folder that belongs to the user. If the file cannot
+ * be written, for example on a read-only disk, the gateway still runs, and only SIGHUP reloads it.
  */
 import {
   lstatSync,
@@ -22,11 +22,11 @@ export interface Outcome {
 
 export interface RunEntry {
   pid: number;
-  /** When the process began, as the system counts it: another one with the same id did not. */
+  /** Start time of the process as the system counts it. It tells the process from a later one with the same id. */
   began: string;
   /** 0 for one on a unix socket. */
   port: number;
-  /** Of the last reload; `count` tells one from the next. */
+  /** Result of the last reload; `count` increases with each. */
   reload?: Outcome & { count: number };
 }
 
@@ -42,7 +42,7 @@ export class RunFile {
     this.#save();
   }
 
-  /** @returns undefined where no file can be written */
+  /** @returns undefined when the file cannot be written */
   static write(port: number, env: Environment): RunFile | undefined {
     try {
       const entry = { port, pid: process.pid, began: beginningOf(process.pid) };
@@ -52,13 +52,13 @@ export class RunFile {
     }
   }
 
-  /** Says what became of a reload. */
-  tell(outcome: Outcome): void {
+  /** Records the result of a reload. */
+  recordReload(outcome: Outcome): void {
     this.#entry.reload = { ...outcome, count: (this.#entry.reload?.count ?? 0) + 1 };
     try {
       this.#save();
     } catch {
-      // The log has it.
+      // The log has the outcome too.
     }
   }
 
@@ -67,24 +67,24 @@ export class RunFile {
   }
 
   #save(): void {
-    // Renamed into place, so that no reader sees half of it.
+    // The file is renamed into place, so that no reader sees a partial file.
     writeFileSync(`${this.#path}.new`, JSON.stringify(this.#entry), { mode: 0o600 });
     renameSync(`${this.#path}.new`, this.#path);
   }
 }
 
-/** A gateway that runs, and the file that says so. */
+/** A running gateway and the path of its run file. */
 export interface RunningGateway extends RunEntry {
   path: string;
 }
 
-/** The gateways of this user that run; for root also the one of the systemd unit, which has a user of its own. */
+/** This user's running gateways; for root also that of the systemd unit, which runs as another user. */
 export function runningGateways(env: Environment): RunningGateway[] {
   const folders = process.getuid?.() === 0 ? [folderOf(env), UNIT_FOLDER] : [folderOf(env)];
   return [...new Set(folders)].flatMap(listFolder);
 }
 
-/** The entry of a file, as it is now; undefined when its gateway has ended. */
+/** The current entry of a run file; undefined when its gateway has ended. */
 export function readRunFile(path: string): RunEntry | undefined {
   try {
     const entry = JSON.parse(readFileSync(path, "utf8")) as RunEntry;
@@ -110,7 +110,7 @@ function listFolder(folder: string): RunningGateway[] {
   }
 }
 
-/** What `RuntimeDirectory=weir` of a systemd unit makes; the unit's processes find it in `RUNTIME_DIRECTORY`. */
+/** The folder that `RuntimeDirectory=weir` in a systemd unit creates; the unit's processes get it in `RUNTIME_DIRECTORY`. */
 const UNIT_FOLDER = "/run/weir";
 
 function folderOf(env: Environment): string {
@@ -119,7 +119,7 @@ function folderOf(env: Environment): string {
   return env["XDG_RUNTIME_DIR"] ? join(env["XDG_RUNTIME_DIR"], "weir") : join(tmpdir(), `weir-${userId()}`);
 }
 
-/** The folder of this user's gateways; undefined where none can be made. */
+/** The folder of this user's run files; undefined when it cannot be created. */
 export function runFolder(env: Environment): string | undefined {
   try {
     return makeFolder(env);
@@ -136,26 +136,27 @@ function makeFolder(env: Environment): string {
 }
 
 /**
- * In a folder others can write to, a file could name any process of this user's. Root may use another user's: there a
- * file can name processes of that user only.
+ * Refuses a folder that other users can write to: they could place a file that names any process of this user. Root may use
+ * another user's folder: a file there can name only processes of that user.
  */
 function checkFolder(folder: string): void {
   const { uid, mode } = lstatSync(folder);
   const own = process.getuid?.();
   if (own === undefined) return;
-  if ((uid !== own && own !== 0) || (mode & 0o022) !== 0) throw new Error(`${folder} is not this user's own`);
+  if ((uid !== own && own !== 0) || (mode & 0o022) !== 0)
+    throw new Error(`${folder} must belong to this user and be writable by nobody else`);
 }
 
 function userId(): string {
   return String(process.getuid?.() ?? "user");
 }
 
-/** When a process began, as the system counts it; empty where it does not tell. @throws Error when there is no such process */
+/** Start time of a process as the system counts it; empty where the system has no /proc. @throws Error when there is no such process */
 export function beginningOf(pid: number): string {
   process.kill(pid, 0);
   if (process.platform !== "linux") return "";
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   const [state, ...others] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  if (state === "Z") throw new Error(`process ${pid} has ended and its parent has not noticed`);
+  if (state === "Z") throw new Error(`process ${pid} has ended and its parent has not collected it`);
   return others[18] ?? "";
 }

@@ -1,22 +1,22 @@
 /**
- * The package runner (npm, npx, bun run) that started this process. A runner that is killed leaves its children running,
- * and nothing else would end the gateway then. A gateway that no runner has started outlives its parents as it always did:
+ * The package runner (npm, npx, bun run) that started this process. A runner that is killed leaves its children running, so
+ * the gateway watches the runner and ends with it. A gateway that no runner started keeps running when its parents end:
  * `weir serve &`, nohup and setsid work.
  */
 import { readFileSync } from "node:fs";
 import { beginningOf } from "./run-file.ts";
 
-/** The variable that runners set for what they run. */
+/** The environment variable that runners set for their child processes. */
 const MARK = "npm_lifecycle_event";
 const LOOK_MS = 1_000;
 
 interface Ancestor {
   pid: number;
-  /** When it began: another process with the same id did not. */
+  /** Its start time, which tells it from a later process with the same id. */
   began: string;
 }
 
-/** @param onGone the runner, or a process between it and this one, has ended; called once */
+/** @param onGone called once when the runner, or a process between it and this one, has ended */
 export function watchRunner(env: Readonly<Record<string, string | undefined>>, onGone: () => void): void {
   if (!env[MARK]) return;
   const ancestors = runnerAncestors();
@@ -28,7 +28,7 @@ export function watchRunner(env: Readonly<Record<string, string | undefined>>, o
   timer.unref();
 }
 
-/** From the parent up to the runner, the first one that does not have the mark. Where the system does not tell, the parent. */
+/** From the parent up to the runner, which is the first process without the mark. Without /proc, only the parent. */
 function runnerAncestors(): Ancestor[] {
   const found: Ancestor[] = [];
   for (let pid = process.ppid; pid > 1; pid = parentOf(pid)) {
@@ -47,7 +47,7 @@ function began(pid: number): string {
   try {
     return beginningOf(pid);
   } catch (cause) {
-    // A runner of another user may not be signalled, but it is there.
+    // EPERM: the process belongs to another user, but it exists.
     return (cause as NodeJS.ErrnoException).code === "EPERM" ? "" : "gone";
   }
 }

@@ -1,4 +1,4 @@
-/** `weir serve`: starts the gateway, in one process or in several, and keeps it running until a signal ends it. */
+/** `weir serve`: runs the gateway in one process or several until a signal ends it. */
 import { loadConfig, type LoadOptions, reloadConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { exitProcess, guardProcess } from "../exit.ts";
@@ -18,9 +18,13 @@ export const serve: Command = {
   words: [],
   flags: [
     { name: "--host", value: "HOST", help: "address to listen on (default 127.0.0.1)" },
-    { name: "--port", value: "PORT", help: "port to listen on (default 9347; 0 takes a free one)" },
+    { name: "--port", value: "PORT", help: "port to listen on (default 9347; 0 chooses a free port)" },
     ...CONFIG_FLAGS,
-    { name: "--workers", value: "N", help: "processes that share the port (default: one a core on Linux)" },
+    {
+      name: "--workers",
+      value: "N",
+      help: "number of processes that share the port (default: one per core on Linux, otherwise 1)",
+    },
     {
       name: "--log-format",
       value: "FORMAT",
@@ -87,7 +91,7 @@ async function serveHere(settings: ReturnType<typeof readSettings>, context: Con
   return ending.ended;
 }
 
-/** What only a start takes into force: for each option what must not have changed. */
+/** Options that take effect only at a start, each with the value to compare at a reload. */
 const FIXED: Readonly<Record<string, (config: Config) => unknown>> = {
   host: ({ host }) => host,
   port: ({ port }) => port,
@@ -108,14 +112,14 @@ class Reloader {
     this.#config = config;
   }
 
-  /** What is in force. */
+  /** The active configuration. */
   get config(): Config {
     return this.#config;
   }
 
   /**
-   * Reads the config again and takes it into force; a second reload waits for the first.
-   * @throws Error with one sentence; then nothing has changed
+   * Reads the config again and activates it. Reloads run one after another.
+   * @throws Error with one sentence; the previous configuration is then still active
    */
   reload(): Promise<void> {
     const done = this.#last.then(() => this.#reload());
@@ -129,12 +133,12 @@ class Reloader {
     const changed = Object.keys(FIXED).filter(
       (name) => FIXED[name]!(settings.config) !== FIXED[name]!(this.#config),
     );
-    if (changed.length > 0) this.#weir.info(`${changed.join(", ")}: takes effect at the next start`);
+    if (changed.length > 0) this.#weir.info(`${changed.join(", ")}: changes take effect after a restart`);
     this.#config = settings.config;
   }
 }
 
-/** The end of this process: it drains, and then exits. */
+/** Ends this process: drains its calls, then exits. */
 class Ending {
   readonly #weir: RunningWeir;
   readonly #graceMs: () => number;
@@ -159,7 +163,7 @@ class Ending {
     });
   }
 
-  /** The first signal drains, the second is immediate. */
+  /** The first signal drains, the second exits at once. */
   signal(): void {
     if (this.#draining) exitProcess(1);
     this.drain();
@@ -173,21 +177,21 @@ function standAlone(
   ending: Ending,
   context: Context,
 ): void {
-  // In front of what tells others that it runs: from then on it is sent signals.
+  // Handlers come before the run file and the start table: other programs may send signals as soon as they see those.
   for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, () => ending.signal());
   watchRunner(context.env, () => ending.drain());
   const file = RunFile.write(weir.port, context.env);
   process.on("SIGHUP", () => {
     reloader.reload().then(
       () => {
-        const message = "the config was loaded again";
+        const message = "the configuration was reloaded";
         weir.info(message);
-        file?.tell({ ok: true, message });
+        file?.recordReload({ ok: true, message });
       },
       (cause: unknown) => {
-        const message = `the config stays as it was: ${sentence(cause)}`;
+        const message = `reload failed; the previous configuration is still active: ${sentence(cause)}`;
         weir.fault(message);
-        file?.tell({ ok: false, message });
+        file?.recordReload({ ok: false, message });
       },
     );
   });
@@ -195,7 +199,7 @@ function standAlone(
   context.printError(table);
 }
 
-/** A rejection that no code awaits must not end every stream. */
+/** Logs unhandled rejections and exceptions: one must not end the process with all its streams. */
 function surviveFaults(weir: RunningWeir): void {
   process.on("unhandledRejection", (fault) => weir.fault("unhandled rejection", fault));
   process.on("uncaughtException", (fault) => weir.fault("uncaught exception", fault));

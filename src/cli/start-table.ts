@@ -5,7 +5,7 @@ import type { RunningWeir } from "../start.ts";
 import { routeRows } from "./routes.ts";
 import { table } from "./terminal.ts";
 
-/** What a stranger needs to see: address, providers, keys, and a command that works. */
+/** The address, providers, routes and number of keys, and a command to try. */
 export function startTable({ url, parts }: RunningWeir, config: Config): string {
   const keys = config.keys.length;
   const routes = routeRows(parts.registry);
@@ -31,10 +31,10 @@ export function startTable({ url, parts }: RunningWeir, config: Config): string 
     ...parts.broken.map(({ message }) => `    not loaded: ${message}`),
     ...(parts.registry.off.length > 0
       ? [
-          `    off: ${parts.registry.off.map(({ provider }) => provider.name).join(", ")} (weir check says why)`,
+          `    off: ${parts.registry.off.map(({ provider }) => provider.name).join(", ")} (weir check prints why)`,
         ]
       : []),
-    keys > 0 ? `  keys: ${keys}` : "  keys: none, so this machine only; set WEIR_API_KEYS to serve others",
+    keys > 0 ? `  keys: ${keys}` : "  keys: none (loopback only); set WEIR_API_KEYS to accept other machines",
     "  try",
     `    curl -N ${curlTarget(url, config)}/v1/chat/completions -H "content-type: application/json"${auth} \\`,
     `      -d '{"model":"${example}","stream":true,"messages":[{"role":"user","content":"Hello"}]}'`,
@@ -45,7 +45,7 @@ function curlTarget(url: string, { listen }: Config): string {
   return listen.unix === undefined ? url : `--unix-socket ${listen.unix} http://localhost`;
 }
 
-/** Where a deployment is, with its own name where there are several. */
+/** The origin of a deployment, with the deployment's name if it has one. */
 function placeOf({ name, baseUrl }: Deployment): string {
   const origin = baseUrl ? new URL(baseUrl).origin : "in this process";
   return name.includes("/") ? `${name.slice(name.indexOf("/") + 1)} ${origin}` : origin;

@@ -1,6 +1,6 @@
 /**
- * The supervisor of several workers: starts them on one port, restarts one that ends or hangs, stops and reloads them
- * together. It serves nothing itself, so that there is next to nothing in it that could fail.
+ * The supervisor of several workers: starts them on one port, restarts a worker that ends or hangs, stops and reloads all of
+ * them. It serves no requests itself, so that very little in it can fail.
  */
 import type { LoadedConfig } from "../config/load.ts";
 import { exitProcess } from "../exit.ts";
@@ -20,22 +20,22 @@ export interface SuperviseOptions extends Pick<LoadedConfig, "config"> {
   printError(text: string): void;
 }
 
-/** After this many deaths in this time without a worker that serves, the gateway ends. */
+/** The gateway exits after this many worker deaths within this time while no worker serves. */
 const MOST_DEATHS = 5;
 const DEATHS_WITHIN_MS = 10_000;
-/** The pause before the first restart, doubled with each failure of late. Milliseconds. */
+/** Delay before the first restart, doubled with each recent failure. Milliseconds. */
 const PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 5_000;
-/** How often workers are looked at. Milliseconds. */
+/** Interval of the health check of the workers. Milliseconds. */
 const LOOK_MS = 500;
-/** A look that comes this much too late means that the supervisor itself stood still. Milliseconds. */
+/** A health check that runs this much late means that the supervisor itself was paused. Milliseconds. */
 const STOOD_STILL_MS = 2_000;
-/** A worker that has not ended this long after the grace is killed. Milliseconds. */
+/** A worker that still runs this long after the grace period is killed. Milliseconds. */
 const KILL_AFTER_MS = 900;
-/** Longest wait for a killed worker to be gone. Milliseconds. */
+/** Maximum time for a killed worker to end. Milliseconds. */
 const GONE_MS = 50;
 
-/** Ends the process with its exit code. @throws Error with one sentence when the port cannot be had */
+/** Ends the process with its exit code. @throws Error with one sentence when the port is not available */
 export async function supervise(options: SuperviseOptions): Promise<number> {
   const { host, port } = options.config;
   const lock = await lockPort(host, port, options.env);
@@ -47,17 +47,17 @@ class Supervisor {
   readonly #options: SuperviseOptions;
   readonly #log: ReturnType<typeof createLogger>;
   readonly #port: number;
-  /** By number; absent while one waits to be restarted. */
+  /** By number; a worker that waits to be restarted is absent. */
   readonly #workers = new Map<number, WorkerProcess>();
   readonly #ended = Promise.withResolvers<number>();
-  /** When workers ended, and when none could be started; monotonic milliseconds. */
+  /** When workers ended, and when a start failed; monotonic milliseconds. */
   #deaths: number[] = [];
   #failures: number[] = [];
   #announced = false;
   #stopping = false;
-  /** Reloads run one after the other. */
+  /** Reloads run one after another. */
   #reloads = Promise.resolve();
-  /** How many reloads there were. */
+  /** Number of reloads so far. */
   #reloaded = 0;
   #graceMs: number;
   #code = 0;
@@ -84,7 +84,7 @@ class Supervisor {
     process.on("unhandledRejection", (fault) => this.#log.fault("the supervisor failed", fault));
     watchRunner(this.#options.env, () => this.#stop());
     this.#look();
-    // The others follow when it listens: what is wrong with the config is printed once.
+    // The other workers start when the first one listens, so that an error in the config is printed once.
     this.#start(1);
     const code = await this.#ended.promise;
     this.#file?.remove();
@@ -106,12 +106,12 @@ class Supervisor {
       this.#workers.set(number, worker);
     } catch (cause) {
       this.#failures = [...this.#failures.slice(-MOST_DEATHS), performance.now()];
-      this.#log.fault(`worker ${number} could not be started and is tried again: ${sentence(cause)}`);
+      this.#log.fault(`worker ${number} could not be started; weir retries: ${sentence(cause)}`);
       this.#startLater(number, this.#failures);
     }
   }
 
-  /** @param failures of late: each doubles the pause */
+  /** @param failures times of failures; each recent one doubles the delay */
   #startLater(number: number, failures: readonly number[]): void {
     const now = performance.now();
     const recent = failures.filter((at) => now - at < DEATHS_WITHIN_MS).length;
@@ -123,7 +123,7 @@ class Supervisor {
 
   #onReady(worker: WorkerProcess, table: string, isFirstStart: boolean): void {
     const { workers, printError, env } = this.#options;
-    if (!isFirstStart) this.#log.info(`worker ${worker.number} serves`, { process: String(worker.pid) });
+    if (!isFirstStart) this.#log.info(`worker ${worker.number} is serving`, { process: String(worker.pid) });
     if (this.#announced || this.#stopping) return;
     if (worker.number === 1 && this.#workers.size === 1)
       for (let number = 2; number <= workers; number++) this.#start(number);
@@ -140,25 +140,25 @@ class Supervisor {
     this.#deaths = [...this.#deaths.filter((at) => now - at < DEATHS_WITHIN_MS), now];
     const what = `worker ${worker.number} ${how}`;
     if (this.#deaths.length >= MOST_DEATHS && !this.#serves()) {
-      this.#log.fault(`${what}; workers die faster than they can be started`);
+      this.#log.fault(`${what}; workers end faster than weir can restart them`);
       return this.#stop(1);
     }
-    this.#log.fault(`${what} and is started again`);
+    this.#log.fault(`${what}; weir restarts it`);
     this.#startLater(worker.number, this.#deaths);
   }
 
-  /** Kills workers that hang; their end is handled like any other. */
+  /** Kills workers that hang; their end is then handled like any other. */
   #look(): void {
     let due = performance.now() + LOOK_MS;
     setInterval(() => {
       const late = performance.now() - due;
       due = performance.now() + LOOK_MS;
       for (const worker of this.#workers.values()) {
-        if (late > STOOD_STILL_MS) worker.excuse();
+        if (late > STOOD_STILL_MS) worker.resetHeartbeat();
         const { hang } = worker;
         if (hang === undefined) continue;
-        this.#log.fault(`worker ${worker.number} hangs: it ${hang}; it is killed`);
-        worker.excuse();
+        this.#log.fault(`worker ${worker.number} hangs: it ${hang}; weir kills it`);
+        worker.resetHeartbeat();
         worker.kill();
       }
     }, LOOK_MS);
@@ -168,7 +168,7 @@ class Supervisor {
     return [...this.#workers.values()].some(({ serves }) => serves);
   }
 
-  /** The first time workers drain, the second time they end at once. */
+  /** The first call drains the workers, the second kills them. */
   #stop(code = 0): void {
     if (this.#stopping) return this.#kill();
     this.#stopping = true;
@@ -188,14 +188,14 @@ class Supervisor {
     if ([...this.#workers.values()].every(({ ended }) => ended)) this.#ended.resolve(this.#code);
   }
 
-  /** A worker that started during a reload may have read the config before it changed. */
+  /** A worker that started during a reload may have read the previous config. */
   async #catchUp(worker: WorkerProcess): Promise<void> {
     const outcome = await worker.reload();
     if (outcome.kind === "refused")
-      this.#log.fault(`worker ${worker.number} does not have the new config: ${outcome.message}`);
+      this.#log.fault(`worker ${worker.number} still has the previous configuration: ${outcome.message}`);
   }
 
-  /** One after the other: what the first one refuses the others never see. */
+  /** One worker after another: when the first refuses the config, the others never see it. */
   async #reload(): Promise<void> {
     const taken: number[] = [];
     try {
@@ -207,16 +207,16 @@ class Supervisor {
         if (outcome.kind === "reloaded") taken.push(worker.number);
       }
       this.#graceMs = config.graceMs;
-      const message = "the config was loaded again";
+      const message = "the configuration was reloaded";
       this.#log.info(message, {});
-      this.#file?.tell({ ok: true, message });
+      this.#file?.recordReload({ ok: true, message });
     } catch (cause) {
       const message =
         taken.length === 0
-          ? `the config stays as it was: ${sentence(cause)}`
-          : `only some workers (${taken.join(", ")}) have the new config: ${sentence(cause)}`;
+          ? `reload failed; the previous configuration is still active: ${sentence(cause)}`
+          : `reload failed; only some workers (${taken.join(", ")}) have the new configuration: ${sentence(cause)}`;
       this.#log.fault(message);
-      this.#file?.tell({ ok: false, message });
+      this.#file?.recordReload({ ok: false, message });
     }
   }
 }

@@ -1,19 +1,19 @@
-/** What `weir plugin new` writes: plugins named `acme`, to which the user's name is given. */
+/** The plugin templates of `weir plugin new`. They are written for the name `acme`, which is replaced with the user's. */
 import { variableName } from "../core/settings.ts";
 import format from "./templates/format.txt" with { type: "text" };
 import hook from "./templates/hook.txt" with { type: "text" };
 import host from "./templates/host.txt" with { type: "text" };
 import program from "./templates/program.txt" with { type: "text" };
 
-/** Sizes of plugins, each with its text and what the user does next. */
+/** Template of each plugin kind, and the user's next step. */
 const TEMPLATES = {
-  host: { text: host, next: "Set its address and its key, and start weir." },
+  host: { text: host, next: "Set its base URL and API key, then start weir." },
   format: {
     text: format,
-    next: "Write down what your host speaks, set its address and its key, and start weir.",
+    next: "Adapt the format to your host, set its base URL and API key, then start weir.",
   },
-  program: { text: program, next: "Start weir; it answers with what it is told." },
-  hook: { text: hook, next: "Start weir; each call is a line on standard error." },
+  program: { text: program, next: "Start weir; the plugin answers with the user's last message." },
+  hook: { text: hook, next: "Start weir; the plugin writes one line per call to standard error." },
 } as const;
 
 export type Kind = keyof typeof TEMPLATES;

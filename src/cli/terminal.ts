@@ -1,6 +1,6 @@
-/** What commands print with: tables and colours. */
+/** Tables and colours for the output of commands. */
 
-/** Columns aligned by their widest cell; the last one runs free. */
+/** Columns aligned by their widest cell; the last column is not padded. */
 export function table(rows: readonly (readonly string[])[], indent = ""): string {
   const widths: number[] = [];
   for (const row of rows) row.forEach((cell, at) => (widths[at] = Math.max(widths[at] ?? 0, cell.length)));
@@ -13,7 +13,7 @@ type Colour = "red" | "green" | "yellow" | "dim";
 
 const CODES: Record<Colour, string> = { red: "31", green: "32", yellow: "33", dim: "2" };
 
-/** Coloured on a terminal and without `NO_COLOR` only. */
+/** Adds colour if standard output is a terminal and `NO_COLOR` is unset. */
 export function paint(colour: Colour, text: string): string {
   if (!process.stdout.isTTY || process.env["NO_COLOR"]) return text;
   return `\u001b[${CODES[colour]}m${text}\u001b[0m`;

@@ -1,4 +1,4 @@
-/** The text of `weir.d.ts`, which `weir plugin new` puts beside a plugin for the editor. */
+/** The text of `weir.d.ts`, which `weir plugin new` writes beside a plugin so that editors know its types. */
 import text from "./weir.d.txt" with { type: "text" };
 
 export const weirTypes: string = text;

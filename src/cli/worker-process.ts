@@ -1,24 +1,24 @@
-/** One worker as its supervisor sees it: started, heard, told what to do. Every wait for it has a deadline. */
+/** A worker process from the supervisor's side: start, heartbeats, messages. Every wait has a timeout. */
 import type { Subprocess } from "bun";
 import { programCommand } from "../program.ts";
 import type { FromWorker, ToWorker } from "./worker.ts";
 import { WORKER } from "./worker.ts";
 
-/** What came of a reload; a worker that ended reads the config when it is started again. */
+/** Result of a reload. `ended`: the worker ended; its restart reads the new config. */
 export type ReloadOutcome = { kind: "reloaded" } | { kind: "refused"; message: string } | { kind: "ended" };
 
 export interface WorkerEvents {
-  /** It listens. */
+  /** The worker listens. */
   onReady(table: string): void;
-  /** @param how for a sentence: `ended with code 1` */
+  /** @param how clause for a message: `ended with code 1` */
   onEnd(how: string, code: number | null): void;
 }
 
-/** A worker that was not heard for so long hangs. Milliseconds. */
+/** A worker without a heartbeat for this time counts as hanging. Milliseconds. */
 const SILENCE_MS = 8_000;
-/** Longest time from the start of a worker until it listens: plugins are rehearsed in it. Milliseconds. */
+/** Maximum time from the start of a worker until it listens, including the preflight of plugins. Milliseconds. */
 const START_MS = 60_000;
-/** Longest time a worker may take to reload; below the time that `weir reload` waits. Milliseconds. */
+/** Maximum duration of a worker's reload; shorter than the time `weir reload` waits. Milliseconds. */
 const RELOAD_MS = 45_000;
 
 export class WorkerProcess {
@@ -26,12 +26,12 @@ export class WorkerProcess {
   readonly #child: Subprocess;
   #serves = false;
   #ended = false;
-  /** When it was started or last heard; monotonic milliseconds. */
+  /** Time of the start or of the last heartbeat; monotonic milliseconds. */
   #heardAt = performance.now();
   /** Takes the outcome of a running reload. */
   #answer: ((outcome: ReloadOutcome) => void) | undefined;
 
-  /** @throws Error when the system starts no process: too many of them, no memory, no executable file */
+  /** @throws Error when the system cannot start a process: process limit, memory, missing executable */
   constructor(number: number, port: number, events: WorkerEvents) {
     this.number = number;
     this.#child = Bun.spawn({
@@ -53,7 +53,7 @@ export class WorkerProcess {
     return this.#child.pid;
   }
 
-  /** It listens, and has not been seen to end. */
+  /** The worker listens and has not ended. */
   get serves(): boolean {
     return this.#serves;
   }
@@ -62,23 +62,23 @@ export class WorkerProcess {
     return this.#ended;
   }
 
-  /** Why it hangs, for a sentence; undefined while it does not. */
+  /** Why the worker counts as hanging, as a clause; undefined while it does not. */
   get hang(): string | undefined {
     if (this.#ended) return undefined;
     const silent = performance.now() - this.#heardAt;
-    if (this.#serves) return silent > SILENCE_MS ? `was not heard for ${SILENCE_MS / 1000} s` : undefined;
+    if (this.#serves) return silent > SILENCE_MS ? `sent no heartbeat for ${SILENCE_MS / 1000} s` : undefined;
     return silent > START_MS ? `did not start within ${START_MS / 1000} s` : undefined;
   }
 
-  /** Begins its silence anew: the supervisor itself did not run for a time. */
-  excuse(): void {
+  /** Restarts the heartbeat timeout, for example after the supervisor itself was paused. */
+  resetHeartbeat(): void {
     this.#heardAt = performance.now();
   }
 
   reload(): Promise<ReloadOutcome> {
     const { promise, resolve } = Promise.withResolvers<ReloadOutcome>();
     const timer = setTimeout(
-      () => resolve({ kind: "refused", message: `no answer within ${RELOAD_MS / 1000} s` }),
+      () => resolve({ kind: "refused", message: `the worker did not answer within ${RELOAD_MS / 1000} s` }),
       RELOAD_MS,
     );
     this.#answer = (outcome) => {
@@ -90,7 +90,7 @@ export class WorkerProcess {
     return promise;
   }
 
-  /** Has it drain and end. One that does not listen yet has nothing to drain. */
+  /** Drains and ends the worker. A worker that does not listen yet is killed. */
   stop(): void {
     if (!this.#serves || !this.#send({ kind: "stop" })) this.kill();
   }
@@ -107,7 +107,7 @@ export class WorkerProcess {
     events.onReady(message.table);
   }
 
-  /** @returns whether the message is on its way */
+  /** @returns whether the message was sent */
   #send(message: ToWorker): boolean {
     try {
       this.#child.send(message);

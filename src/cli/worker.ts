@@ -1,14 +1,14 @@
-/** What supervisor and workers say to each other, and the worker's side of it. */
+/** The messages between supervisor and workers, and the worker's side of the protocol. */
 import { availableParallelism } from "node:os";
 import type { Config } from "../config/schema.ts";
 import { exitProcess } from "../exit.ts";
 
-/** The variable that makes a process a worker: its number and the port, `2:9347`. */
+/** The environment variable that makes a process a worker: its number and the port, `2:9347`. */
 export const WORKER = "WEIR_WORKER";
 
 export type FromWorker =
   | { kind: "ready"; table: string }
-  /** Its event loop runs; sent all the time. */
+  /** Heartbeat: the worker's event loop is running. */
   | { kind: "alive" }
   | { kind: "reloaded" }
   | { kind: "refused"; message: string };
@@ -17,10 +17,10 @@ export interface ToWorker {
   kind: "reload" | "stop";
 }
 
-/** How often a worker says that it is alive. Milliseconds. */
+/** Interval of a worker's heartbeats. Milliseconds. */
 export const HEARTBEAT_MS = 1_000;
 
-/** @returns undefined in a process that is no worker */
+/** @returns undefined in a process that is not a worker */
 export function workerOf(
   env: Readonly<Record<string, string | undefined>>,
 ): { number: number; port: number } | undefined {
@@ -28,32 +28,32 @@ export function workerOf(
   return number && port ? { number, port } : undefined;
 }
 
-/** Connections are spread over processes by the system, which only Linux does well. */
+/** 0 means one worker per core, but only on Linux: other systems do not balance connections between processes. */
 export function wantedWorkers({ workers, listen }: Config): number {
   if (listen.unix !== undefined) return 1;
   return workers || (process.platform === "linux" ? availableParallelism() : 1);
 }
 
 export interface WorkerDuties {
-  /** The start table, for the supervisor to print. */
+  /** The start table, which the supervisor prints. */
   table: string;
   /** @throws Error with one sentence */
   reload(this: void): Promise<void>;
-  /** Ends the process once its calls have ended. Called more than once when there is more than one reason. */
+  /** Ends the process once its calls have ended. May be called more than once. */
   drain(this: void): void;
-  /** A signal to end when there is no supervisor any more. */
+  /** Handles SIGTERM or SIGINT when the supervisor no longer exists. */
   signal(this: void): void;
 }
 
 /**
- * Binds this process to its supervisor. Signals that reach the whole process group (a terminal's interrupt, systemd's
- * SIGTERM) are the supervisor's to act on: a worker ignores its own while there is one. A worker whose supervisor is gone
- * drains and ends.
- * @returns takes up the work once the gateway listens; before, the supervisor gives no orders
+ * Binds this process to its supervisor. A terminal's interrupt and systemd's SIGTERM reach the whole process group, and the
+ * supervisor decides what to do: a worker ignores its own signals while the supervisor exists. A worker whose supervisor is
+ * gone drains and ends.
+ * @returns function to call once the gateway listens; before that the supervisor sends no messages
  */
 export function followSupervisor(): (duties: WorkerDuties) => void {
   let duties: WorkerDuties | undefined;
-  const say = (message: FromWorker) => {
+  const send = (message: FromWorker) => {
     if (process.connected) process.send?.(message);
   };
   const onSignal = () => {
@@ -63,24 +63,24 @@ export function followSupervisor(): (duties: WorkerDuties) => void {
   };
   for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, onSignal);
   process.on("SIGHUP", () => {});
-  // Listening to the supervisor keeps the process alive, so a start that fails must not do it yet.
+  // A listener for messages keeps the process alive, so it is added only after a successful start.
   return (given) => {
     duties = given;
     process.on("disconnect", given.drain);
     process.on("message", ({ kind }: ToWorker) => {
       if (kind === "stop") return given.drain();
       given.reload().then(
-        () => say({ kind: "reloaded" }),
-        (cause: unknown) => say({ kind: "refused", message: sentence(cause) }),
+        () => send({ kind: "reloaded" }),
+        (cause: unknown) => send({ kind: "refused", message: sentence(cause) }),
       );
     });
     if (!process.connected) given.drain();
-    say({ kind: "ready", table: given.table });
-    setInterval(() => say({ kind: "alive" }), HEARTBEAT_MS);
+    send({ kind: "ready", table: given.table });
+    setInterval(() => send({ kind: "alive" }), HEARTBEAT_MS);
   };
 }
 
-/** What was thrown, as one sentence. */
+/** The message of a thrown value. */
 export function sentence(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }

@@ -110,7 +110,9 @@ test("a host that never answers", async () => {
 
 test("TLS: an unknown authority, an expired certificate, one for another name, and no TLS at all", async () => {
   const untrusted = await check(`${host(wellBehaved, SELF_SIGNED)}/v1`);
-  expect(untrusted.fault).toContain("no trusted authority vouches for its certificate; set NODE_EXTRA_CA_CERTS");
+  expect(untrusted.fault).toContain(
+    "no trusted authority vouches for its certificate; set NODE_EXTRA_CA_CERTS",
+  );
   const expired = await check(`${host(wellBehaved, EXPIRED)}/v1`);
   expect(expired.fault).toContain("its certificate has expired or is not valid yet; check the clock");
   const env = { NODE_EXTRA_CA_CERTS: join(folder, "authority.pem") };

@@ -13,10 +13,7 @@ test("config init writes a commented example that loads, and the schema it names
   const weir = (...args: string[]) => runCommand(args, { cwd: folder });
   try {
     const { code, out } = await weir("config", "init");
-    expect([code, out]).toEqual([
-      0,
-      "weir wrote weir.yaml, and weir.schema.json beside it for editors.\n",
-    ]);
+    expect([code, out]).toEqual([0, "weir wrote weir.yaml, and weir.schema.json beside it for editors.\n"]);
     const text = readFileSync(join(folder, "weir.yaml"), "utf8");
     const named = /^# yaml-language-server: \$schema=(.+)$/.exec(text.split("\n")[0]!)?.[1];
     expect(existsSync(join(folder, named!))).toBe(true);

@@ -90,7 +90,9 @@ test("an editor that opens one file knows its types", async () => {
 });
 
 test("a name that replaces a built-in provider is said, at once and in the list", async () => {
-  expect((await weir("plugin", "new", "groq")).out).toContain("The plugin replaces the built-in provider groq");
+  expect((await weir("plugin", "new", "groq")).out).toContain(
+    "The plugin replaces the built-in provider groq",
+  );
   expect((await weir("plugin", "new", "mine")).out).not.toContain("replaces");
   expect((await weir("plugin", "list")).out).toMatch(/groq +provider groq \(replaces the built-in one\)/);
   const taken = await weir("plugin", "new", "messages", "--kind", "format");

@@ -24,7 +24,7 @@ const logged = (weir: Serving, part: string) => weir.log.filter((line) => line.i
 
 /** Resolves once a worker that was restarted listens. */
 const restarted = (weir: Serving, times = 1) =>
-  until(() => weir.log.filter((line) => /worker \d serves/.test(line)).length >= times, PATIENCE_MS);
+  until(() => weir.log.filter((line) => /worker \d is serving/.test(line)).length >= times, PATIENCE_MS);
 
 describe("a worker that hangs", () => {
   test("is replaced, and a reload meanwhile ends", async () => {

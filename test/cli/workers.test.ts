@@ -56,7 +56,9 @@ describe("two workers", () => {
     weir.configure("aliases: { fast: mock/chat }\nnonsense: 1\n");
     const refused = weir.run("reload");
     expect(refused.code).toBe(1);
-    expect(refused.output).toContain("reload failed; the previous configuration is still active: weir.yaml:2: unknown option nonsense");
+    expect(refused.output).toContain(
+      "reload failed; the previous configuration is still active: weir.yaml:2: unknown option nonsense",
+    );
     for (let n = 0; n < 10; n++) expect((await ask(weir.url, "smart")).status).toBe(200);
   }, 600_000);
 });

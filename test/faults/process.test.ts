@@ -56,7 +56,7 @@ goal(19, "SIGTERM with 200 streams that fit into the grace", "0 cut, exit 0", ()
 );
 
 /** How often a worker that was restarted has come to listen. */
-const restarts = (weir: Serving) => weir.log.filter((line) => /worker \d serves/.test(line)).length;
+const restarts = (weir: Serving) => weir.log.filter((line) => /worker \d is serving/.test(line)).length;
 
 const CLIENTS = 8;
 

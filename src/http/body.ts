@@ -1,17 +1,17 @@
-/** Takes the framing off a body: bytes of the connection in, bytes of the answer out. */
+/** Decodes the framing of a body: input is bytes of the connection, output is bytes of the answer. */
 import { malformed as malformedAnswer } from "./error.ts";
 import type { Framing } from "./head.ts";
 
 const malformed = (what: string) => malformedAnswer(what, "body");
 
 export interface BodyReader {
-  /** The body is whole. */
+  /** The body is complete. */
   readonly done: boolean;
-  /** The end of the connection is the end of the body. */
+  /** The body ends when the connection does. */
   readonly endsWithConnection: boolean;
   /**
-   * Reads on. What of the body is in there is added to `out` as views of `chunk`.
-   * @returns how many bytes were taken; fewer than there are only when the body ended before them
+   * Decodes a chunk of the connection. Body bytes are added to `out` as views of `chunk`.
+   * @returns number of bytes used; fewer than given only if the body ended before the rest
    * @throws HttpError `EPROTO`
    */
   read(chunk: Uint8Array, from: number, out: Uint8Array[]): number;
@@ -22,7 +22,7 @@ export function createBodyReader(framing: Framing): BodyReader {
   return new LengthReader(framing.kind === "length" ? framing.length : Number.POSITIVE_INFINITY);
 }
 
-/** A body of a known length, or of all that comes. */
+/** A body of known length, or one that ends with the connection. */
 class LengthReader implements BodyReader {
   #left: number;
 
@@ -46,7 +46,7 @@ class LengthReader implements BodyReader {
   }
 }
 
-/** Longest line of a chunk's size, and longest trailer section, in bytes. */
+/** Maximum lengths of a chunk-size line and of the trailer section, in bytes. */
 const MAX_SIZE_LINE = 1024;
 const MAX_TRAILER = 16 * 1024;
 
@@ -56,7 +56,7 @@ const SEMICOLON = 0x3b;
 
 type ChunkState = "size" | "extension" | "size-end" | "data" | "data-cr" | "data-lf" | "trailer";
 
-/** RFC 9112 7.1: chunks of a hexadecimal size each, the last of size zero, then a trailer section that is dropped. */
+/** RFC 9112, section 7.1: chunks with a hexadecimal size; after the last, of size zero, a trailer section that is ignored. */
 class ChunkedReader implements BodyReader {
   readonly endsWithConnection = false;
   done = false;
@@ -130,7 +130,7 @@ class ChunkedReader implements BodyReader {
     this.#last = 0;
   }
 
-  /** Lines up to an empty one. */
+  /** Skips trailer lines up to an empty line. */
   #readTrailer(byte: number): void {
     if (++this.#lineBytes > MAX_TRAILER) throw malformed("its trailer section is too long");
     if (byte === LF) {

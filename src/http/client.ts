@@ -1,7 +1,7 @@
 /**
- * A strict HTTP/1.1 client: connections are kept by origin and pool and reused, newest first, one request at a time on
- * each. It exists because the runtime's `fetch` stops keeping connections beyond some dozens, and because its pool is
- * shared by all callers. What it leaves out on purpose: redirects, cookies, pipelining, upgrades.
+ * A strict HTTP/1.1 client. Connections are pooled by origin and pool name, and reused newest first, with one request at a
+ * time. It exists because the runtime's `fetch` stops reusing connections beyond a few dozen and shares one pool among all
+ * callers. It deliberately has no redirects, cookies, pipelining or upgrades.
  */
 import { Connection, type ConnectionPool } from "./connection.ts";
 import { HttpError } from "./error.ts";
@@ -12,20 +12,20 @@ import { Trust } from "./trust.ts";
 import type { Transport, UpstreamRequest } from "./types.ts";
 
 export interface HttpClientOptions {
-  /** Longest time to connect, the TLS handshake included. Milliseconds. */
+  /** Maximum time to connect, including the TLS handshake. Milliseconds. */
   connectMs?: number;
-  /** Longest time a connection is kept idle. Milliseconds. */
+  /** Maximum time a connection is kept idle. Milliseconds. */
   idleMs?: number;
-  /** Most idle connections, of all pools together. */
+  /** Maximum number of idle connections in all pools. */
   maxIdle?: number;
-  /** How long connections to an origin are not reused after it sent bytes that answer no request. Milliseconds. */
+  /** How long connections are not reused after their origin sent unsolicited bytes. Milliseconds. */
   distrustMs?: number;
-  /** Gets a sentence about each upstream that sends bytes that answer no request. */
+  /** Called with a sentence about each provider that sends bytes that answer no request. */
   onAlert?(sentence: string): void;
 }
 
 const SWEEP_MS = 500;
-/** A connection is closed this long before the upstream would close it. Milliseconds. */
+/** An idle connection is closed this long before the provider would close it. Milliseconds. */
 const MARGIN_MS = 1_000;
 
 export class HttpClient implements ConnectionPool {
@@ -35,7 +35,7 @@ export class HttpClient implements ConnectionPool {
   readonly #onAlert: (sentence: string) => void;
   readonly #idle: Pool;
   readonly #open = new Set<Connection>();
-  /** Connections whose answer ended in this turn of the event loop. */
+  /** Connections whose answer ended in the current turn of the event loop. */
   #released: Connection[] = [];
   readonly #trust: Trust;
   #sweeper: ReturnType<typeof setInterval> | undefined;
@@ -49,7 +49,7 @@ export class HttpClient implements ConnectionPool {
     this.#idle = new Pool(options.maxIdle ?? 1_024);
   }
 
-  /** @throws HttpError, or the reason why it was stopped */
+  /** @throws HttpError, or the reason of `stop` when it was aborted */
   readonly request: Transport = (request) => {
     if (request.stop.aborted) return Promise.reject(request.stop.reason);
     const { origin, target } = addressOf(request.url);
@@ -60,12 +60,12 @@ export class HttpClient implements ConnectionPool {
     return exchange.response;
   };
 
-  /** Open connections, idle ones among them. */
+  /** Number of open connections, including idle ones. */
   get size(): number {
     return this.#open.size;
   }
 
-  /** Closes all connections; running exchanges fail. */
+  /** Closes all connections. Running exchanges fail. */
   close(): void {
     for (const connection of this.#open)
       connection.fail(new HttpError("ECONNRESET", "The client was closed.", connection.phase));
@@ -90,8 +90,8 @@ export class HttpClient implements ConnectionPool {
   }
 
   /**
-   * A connection becomes idle only after the event loop has read from all sockets once more, so that bytes behind an
-   * answer are seen before another request is written. Immediates run before the sockets are read: it takes two.
+   * Makes a connection idle after the event loop has read from all sockets once more, so that surplus bytes after an answer
+   * are seen before the next request is written. Immediates run before sockets are read, so this takes two of them.
    */
   release(connection: Connection, { reused, sentAt, firstByteAt }: Exchange): void {
     const { origin } = connection;
@@ -124,17 +124,17 @@ export class HttpClient implements ConnectionPool {
     for (const connection of this.#idle.of(origin)) connection.destroy();
   }
 
-  /** An upstream that answers without being asked could answer one caller with what belongs to another. */
+  /** Stops reuse of connections to an origin that sends unsolicited bytes: callers could get each other's answers. */
   surplus({ origin, served }: Connection): void {
     const now = performance.now();
-    // While connections are not reused, surplus bytes of one that served a single request can mislead nobody.
+    // While reuse is off, surplus bytes of a connection with a single request cannot reach another caller.
     const isNews = served > 1 || !this.#trust.isDistrusted(origin, now);
     this.#trust.distrust(origin, now);
     this.dropIdle(origin);
     const seconds = Math.round(this.#distrustMs / 1000);
     if (isNews)
       this.#onAlert(
-        `${origin.host} sent bytes that answer no request; its connections are closed, and not reused for ${seconds} s`,
+        `${origin.host} sent bytes that answer no request; weir closes its connections and reuses none for ${seconds} s`,
       );
   }
 
@@ -144,7 +144,7 @@ export class HttpClient implements ConnectionPool {
     return sweeper;
   }
 
-  /** Gives up connections that were not made in time, and those that were idle too long. */
+  /** Closes connections that exceed the connect timeout or the idle timeout. */
   #sweep(now: number): void {
     for (const connection of this.#open) {
       const { connecting, connectMs, phase } = connection;
@@ -161,7 +161,7 @@ export class HttpClient implements ConnectionPool {
   }
 }
 
-/** What would end a header line early, or cannot be written in Latin-1. */
+/** Characters that end a header line or are not Latin-1. */
 const UNWRITABLE = /[\r\n\0]|[^\x00-\xff]/;
 
 function writeHead({ headers, body }: UpstreamRequest, origin: Origin, target: string): string {

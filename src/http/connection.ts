@@ -1,6 +1,6 @@
 /**
- * One connection to an upstream: carries one request and its answer at a time. Bytes are read only as fast as the reader
- * of the answer takes them. A connection that does anything unexpected is closed and carries no other request.
+ * One connection to a provider, for one request and its answer at a time. It reads from the socket only as fast as the reader
+ * of the answer (backpressure). After any protocol error the connection is closed and not reused.
  */
 import type { Socket as Pending } from "node:net";
 import type { Socket, SocketHandler } from "bun";
@@ -10,43 +10,43 @@ import type { Carrier, Exchange } from "./exchange.ts";
 import type { Origin } from "./origin.ts";
 import type { UpstreamRequest } from "./types.ts";
 
-/** The client that a connection belongs to. */
+/** The client that owns a connection. */
 export interface ConnectionPool {
-  /** The answer is whole, and the connection can carry another request. */
+  /** The answer is complete, and the connection can be reused. */
   release(connection: Connection, exchange: Exchange): void;
   /** The connection is closed. */
   forget(connection: Connection): void;
-  /** The upstream closed a kept connection without an answer: the other kept ones may be closed too. */
+  /** The provider closed a kept-alive connection without an answer: the other idle connections may be closed too. */
   dropIdle(origin: Origin): void;
-  /** The upstream sent bytes that answer no request. The connection is closed. */
+  /** The provider sent bytes that answer no request. The connection is closed. */
   surplus(connection: Connection): void;
 }
 
-/** Requests are put together here, so that head and small bodies leave in one write. */
+/** Buffer in which head and small body are joined, so that they are sent in one write. */
 const scratch = Buffer.allocUnsafe(64 * 1024);
 
 export class Connection implements Carrier {
   readonly origin: Origin;
-  /** Only requests of this pool are sent over it. */
+  /** Only requests of this pool use it. */
   readonly pool: string;
-  /** How long it may take to be made. Milliseconds. */
+  /** Connect timeout in milliseconds. */
   readonly connectMs: number;
   readonly #keeper: ConnectionPool;
   /** The socket while it connects. */
   readonly #pending: Pending;
   /** The socket once it is open. */
   #socket: Socket<Connection> | undefined;
-  /** What the socket has not taken yet. */
+  /** Bytes that the socket has not accepted yet. */
   #unsent: Uint8Array[] = [];
   #exchange: Exchange | undefined;
   #stage: "dns" | "connect" | "tls" | "open" | "closed";
-  /** Answers it has carried. */
+  /** Number of answers so far. */
   served = 0;
-  /** Since when it connects, or is idle; monotonic milliseconds. */
+  /** Start of connecting or of being idle; monotonic milliseconds. */
   since = performance.now();
-  /** When it may carry another request; monotonic milliseconds. */
+  /** Earliest time of its next request; monotonic milliseconds. */
   readyAt = 0;
-  /** The upstream closes it after being idle that long; milliseconds. */
+  /** The provider closes it after this idle time; milliseconds. */
   idleMs = Number.POSITIVE_INFINITY;
 
   constructor(
@@ -86,7 +86,7 @@ export class Connection implements Carrier {
     return this.#stage === "closed";
   }
 
-  /** How far the request on it has come. */
+  /** Phase of the request on this connection. */
   get phase(): Phase {
     const stage = this.#stage;
     return stage === "open" || stage === "closed" ? (this.#exchange?.phase ?? "sent") : stage;
@@ -103,7 +103,7 @@ export class Connection implements Carrier {
     this.#send(this.#exchange);
   }
 
-  /** Sends a request over a connection that was kept. */
+  /** Sends a request on a connection that is open already. */
   carry(exchange: Exchange): void {
     this.#exchange = exchange;
     exchange.attach(this);
@@ -122,19 +122,19 @@ export class Connection implements Carrier {
       filled += body[next]!.length;
     }
     const taken = this.#write(scratch.subarray(0, filled));
-    // The next request overwrites the scratch buffer, so what the socket has not taken is copied.
+    // The next request overwrites the scratch buffer, so bytes that the socket has not accepted are copied.
     if (taken < filled) this.#unsent.push(Buffer.from(scratch.subarray(taken, filled)));
     if (!fits) this.#unsent.push(Buffer.from(head, "latin1"));
     if (next < body.length) this.#unsent.push(...body.slice(next));
     if (taken === filled) this.drained();
   }
 
-  /** @returns how many bytes the socket took */
+  /** @returns number of bytes the socket accepted */
   #write(bytes: Uint8Array): number {
     return Math.max(0, this.#socket?.write(bytes) ?? 0);
   }
 
-  /** The socket takes bytes again. */
+  /** The socket accepts bytes again. */
   drained(): void {
     for (let next = this.#unsent[0]; next && !this.closed; next = this.#unsent[0]) {
       const taken = this.#write(next);
@@ -158,7 +158,7 @@ export class Connection implements Carrier {
     if (exchange.done) this.#finish(exchange);
   }
 
-  /** The answer is whole. A connection whose request has not been sent to its end cannot carry another one. */
+  /** The answer is complete. A connection whose request was not sent completely cannot be reused. */
   #finish(exchange: Exchange): void {
     this.#exchange = undefined;
     this.served++;
@@ -181,7 +181,7 @@ export class Connection implements Carrier {
     this.#socket?.resume();
   }
 
-  /** The upstream has closed its half, or all of it. */
+  /** The provider closed its side of the connection, or the whole connection. */
   ended(cause?: Error): void {
     if (this.closed) return;
     const exchange = this.#exchange;
@@ -204,7 +204,7 @@ export class Connection implements Carrier {
     return HttpError.from(cause ?? fallback, phase);
   }
 
-  /** The exchange on it fails, and the connection is closed. */
+  /** Fails the exchange and closes the connection. */
   fail(error: HttpError): void {
     const exchange = this.#exchange;
     this.#exchange = undefined;
@@ -213,14 +213,14 @@ export class Connection implements Carrier {
     exchange?.fail(error);
   }
 
-  /** The exchange gives up: nobody wants the answer. */
+  /** Stops the exchange: the caller does not want the answer. */
   abandon(exchange: Exchange): void {
     if (this.#exchange !== exchange) return;
     this.#exchange = undefined;
     this.destroy();
   }
 
-  /** Closes it at once, also while it connects. */
+  /** Closes the connection at once, also while it connects. */
   destroy(): void {
     if (this.closed) return;
     this.#stage = "closed";
@@ -240,8 +240,8 @@ const HANDLERS: SocketHandler<Connection> = {
 };
 
 /**
- * A kept connection that is closed this soon without a byte of the answer was, as a rule, closed by the upstream as idle
- * while the request was on its way. Every client of the field repeats the request then (curl, Go, nginx). Milliseconds.
+ * If a kept-alive connection closes this soon without a byte of the answer, the provider usually closed it as idle while the
+ * request was on its way. curl, Go and nginx retry the request in this case. Milliseconds.
  */
 const STALE_MS = 500;
 

@@ -1,6 +1,6 @@
 /**
- * A body that came compressed although nobody asked for it. Unpacked as it is read, so that a small body that unpacks to
- * a huge one costs no more than what is wanted of it.
+ * Decompresses an answer that is compressed although weir did not accept compression. It decompresses while the body is
+ * read, so that a small body that expands to a huge one takes no more memory than the caller reads.
  */
 import { Readable, type Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
@@ -14,7 +14,7 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
   zstd: createZstdDecompress,
 };
 
-/** @param encoding of `content-encoding`; one that is not known leaves the bytes as they are */
+/** @param encoding value of `content-encoding`; bytes in an unknown encoding are returned unchanged */
 export function decoded(body: ByteStream & ByteReader, encoding: string): ByteStream {
   const create = DECODERS[encoding.trim().toLowerCase()];
   return create

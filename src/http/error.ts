@@ -1,12 +1,12 @@
-/** What can go wrong between weir and an upstream: how far the request had come, and why it failed. */
+/** Failures of a request to a provider: the phase in which it failed and the reason. */
 
 /**
- * How far a request had come when it failed: `dns`, `connect` and `tls` are before its first byte was written; `sent`
- * is before the first byte of the answer; `head` and `body` are inside the answer.
+ * The phase in which a request failed: `dns`, `connect` and `tls` precede the first byte of the request; `sent` precedes the
+ * first byte of the answer; `head` and `body` are inside the answer.
  */
 export type Phase = "dns" | "connect" | "tls" | "sent" | "head" | "body";
 
-/** Why a request failed, as the end of the sentence "The provider NAME …". The names stand in the log. */
+/** Why a request failed, as the end of the sentence "The provider NAME …". The log contains the keys. */
 const REASONS = {
   dns: "has an address that does not resolve",
   refused: "refused the connection",
@@ -25,7 +25,7 @@ const REASONS = {
 
 export type Reason = keyof typeof REASONS;
 
-/** Codes of the system, of OpenSSL and of the runtime's `fetch`. */
+/** Reasons by error code of the system, of OpenSSL and of the runtime's `fetch`. */
 const BY_CODE: Readonly<Record<string, Reason>> = {
   ENOTFOUND: "dns",
   EAI_AGAIN: "dns",
@@ -58,7 +58,7 @@ const BY_CODE: Readonly<Record<string, Reason>> = {
 };
 const TLS_CODE = /CERT|TLS|SSL|SELF_SIGNED|SIGNATURE/;
 
-/** The phase of a failure that is known by its reason alone. */
+/** The phase of reasons that occur in a single phase. */
 const PHASES: Partial<Record<Reason, Phase>> = {
   dns: "dns",
   refused: "connect",
@@ -72,12 +72,12 @@ const PHASES: Partial<Record<Reason, Phase>> = {
 };
 
 export class HttpError extends Error {
-  /** The word of the system, of OpenSSL or of weir (`ETIMEDOUT`, `EPROTO`). */
+  /** Error code of the system, of OpenSSL or of weir (`ETIMEDOUT`, `EPROTO`). */
   readonly code: string;
   readonly phase: Phase;
   readonly reason: Reason;
 
-  /** @param reason found by the code when absent */
+  /** @param reason derived from the code when absent */
   constructor(code: string, message: string, phase: Phase, reason = reasonOf({ code }) ?? unknown(phase)) {
     super(message);
     this.name = "HttpError";
@@ -86,14 +86,14 @@ export class HttpError extends Error {
     this.reason = reason;
   }
 
-  /** Whether the upstream may have read the request, and so may be answering it. */
+  /** Whether the provider may have received the request and may be processing it. */
   get sent(): boolean {
     return isSent(this.phase);
   }
 
   /**
-   * What a socket or the runtime's `fetch` threw.
-   * @param phase where it failed, unless the reason says more
+   * Converts an error of a socket or of the runtime's `fetch`.
+   * @param phase where it failed, unless the reason determines the phase
    */
   static from(cause: unknown, phase: Phase): HttpError {
     if (cause instanceof HttpError) return cause;
@@ -112,7 +112,7 @@ function isSent(phase: Phase): boolean {
   return phase === "sent" || phase === "head" || phase === "body";
 }
 
-/** Why a request failed; nothing for what is no failure of a connection. */
+/** The reason of a failed request; undefined for errors that are not failures of a connection. */
 export function reasonOf(cause: unknown): Reason | undefined {
   if (cause instanceof HttpError) return cause.reason;
   const code = codeOf(cause);
@@ -129,7 +129,7 @@ function codeOf(cause: unknown): string | undefined {
   return typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : undefined;
 }
 
-/** The answer breaks the rules of its framing, so the connection cannot carry another one. */
+/** An error for an answer with invalid framing. The connection cannot be reused. */
 export function malformed(what: string, phase: Phase = "head"): HttpError {
   return new HttpError("EPROTO", `The answer is not valid HTTP: ${what}.`, phase);
 }

@@ -1,4 +1,4 @@
-/** One request and its answer: reads the head, takes the framing off the body, and hands it over as it is asked for. */
+/** One request and its answer: parses the head, decodes the framing of the body, and passes the body on as it is read. */
 import type { Stoppable } from "../core/stop.ts";
 import type { BodyReader } from "./body.ts";
 import { createBodyReader } from "./body.ts";
@@ -8,14 +8,14 @@ import type { Head } from "./head.ts";
 import { HeaderList, keepAliveSeconds, MAX_HEAD_BYTES, parseHead } from "./head.ts";
 import type { ByteReader, ByteStream, UpstreamResponse } from "./types.ts";
 
-/** Bytes of a body that may wait for a reader; above it the socket is not read. */
+/** Maximum number of body bytes buffered for a reader. Above it weir stops reading from the socket. */
 const HIGH_WATER = 64 * 1024;
 /**
- * A piece of this size shows that the upstream sends faster than it is read. The next one could be half a megabyte, so the
- * socket is not read before somebody asks for it. Bytes.
+ * A chunk of this size shows that the provider sends faster than the caller reads. The next chunk could have half a megabyte,
+ * so weir stops reading from the socket until the caller asks for more. Bytes.
  */
 const LARGE_PIECE = 16 * 1024;
-/** Informational answers in front of the real one. */
+/** Maximum number of informational (1xx) answers before the final one. */
 const MAX_INFORMATIONAL = 8;
 const BLANK_LINE = Buffer.from("\r\n\r\n");
 const STATUS_LINE = Buffer.from("HTTP/1");
@@ -30,27 +30,27 @@ interface Piece {
 export interface Carrier {
   pause(): void;
   resume(): void;
-  /** The client does not want the answer any more. */
+  /** The caller does not want the answer any more. */
   abandon(exchange: Exchange): void;
 }
 
 export class Exchange implements UpstreamResponse, ByteReader {
-  /** Request line and headers, with the blank line behind them. */
+  /** Request line and headers, including the blank line at the end. */
   readonly requestHead: string;
   readonly requestBody: readonly Uint8Array[];
   /** When the request was written, and when the first byte of the answer came; monotonic milliseconds. */
   sentAt = 0;
   firstByteAt = 0;
-  /** It went over a connection that had carried others. */
+  /** The request was sent on a connection that had carried others. */
   reused = false;
-  /** Bytes came behind the answer. */
+  /** Bytes arrived after the end of the answer. */
   surplus = false;
-  /** Nothing more will come: the answer is whole, has failed, or nobody wants it. */
+  /** The answer is complete, has failed, or is not wanted any more. */
   done = false;
   keepAlive = false;
-  /** How long the other side keeps the connection idle; milliseconds. */
+  /** The provider's idle timeout for the connection; milliseconds. */
   idleMs = Number.POSITIVE_INFINITY;
-  /** Resolves when the head is there. */
+  /** Resolves when the head has arrived. */
   readonly response: Promise<UpstreamResponse>;
 
   status = 0;
@@ -89,7 +89,7 @@ export class Exchange implements UpstreamResponse, ByteReader {
     return this.#reader ? "body" : this.firstByteAt > 0 ? "head" : "sent";
   }
 
-  /** The body goes on until the connection is closed. */
+  /** The body ends when the connection does. */
   get endsWithConnection(): boolean {
     return this.#reader?.endsWithConnection ?? false;
   }
@@ -98,13 +98,13 @@ export class Exchange implements UpstreamResponse, ByteReader {
     this.#connection = connection;
   }
 
-  /** Nobody wants it any more. */
+  /** The caller aborted the request. */
   handleEvent(): void {
     this.#connection?.abandon(this);
     this.fail(this.#stop.reason);
   }
 
-  /** Takes the next bytes of the connection. @throws HttpError `EPROTO` */
+  /** Processes the next bytes of the connection. @throws HttpError `EPROTO` */
   receive(bytes: Buffer): void {
     this.firstByteAt ||= performance.now();
     const reader = this.#reader;
@@ -115,7 +115,7 @@ export class Exchange implements UpstreamResponse, ByteReader {
     this.#resolve(this);
   }
 
-  /** @returns what stands behind the head; undefined while the head is not whole */
+  /** @returns the bytes after the head; undefined while the head is incomplete */
   #receiveHead(bytes: Buffer): Buffer | undefined {
     if (bytes[0] !== STATUS_LINE[0]) throw notHttp1(bytes);
     for (let left = bytes; ;) {
@@ -175,14 +175,14 @@ export class Exchange implements UpstreamResponse, ByteReader {
     this.#connection?.pause();
   }
 
-  /** The answer is whole. */
+  /** The answer is complete. */
   finish(): void {
     this.#settle();
     this.#waiting?.resolve({ done: true });
     this.#waiting = undefined;
   }
 
-  /** @param reason what the reader of the head or of the body is told, behind what has come already */
+  /** @param reason the error that the reader of the head or body gets, after the bytes that already arrived */
   fail(reason: unknown): void {
     if (this.done) return;
     this.#settle();
@@ -207,7 +207,7 @@ export class Exchange implements UpstreamResponse, ByteReader {
     return this;
   }
 
-  /** All that has come since, in one piece. */
+  /** Returns all buffered bytes in one piece. */
   read(): Promise<Piece> {
     if (this.#queue.length > 0) return Promise.resolve({ done: false, value: this.#takeQueue() });
     if (this.#failure) return Promise.reject(this.#failure.reason);
@@ -258,7 +258,7 @@ export class Exchange implements UpstreamResponse, ByteReader {
   }
 }
 
-/** Type of the frame that an HTTP/2 server begins with (RFC 9113 3.4 and 6.5). */
+/** Type of the first frame of an HTTP/2 server (RFC 9113, sections 3.4 and 6.5). */
 const SETTINGS = 4;
 
 function notHttp1(bytes: Buffer): HttpError {

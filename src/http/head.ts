@@ -1,26 +1,26 @@
 /**
- * The head of an answer, read strictly (RFC 9112): a head that two readers could understand differently is refused,
- * because on a kept connection the next answer would pay for it.
+ * Parses the head of an answer strictly (RFC 9112). A head that two parsers could read differently is refused: on a
+ * kept-alive connection it could shift the boundaries of the following answers (response smuggling).
  */
 import type { HeaderReader } from "../core/format.ts";
 import { malformed } from "./error.ts";
 
-/** Where the body ends. `length`: after that many bytes; `close`: when the connection does. */
+/** How the end of the body is determined. `length`: byte count; `close`: end of the connection. */
 export type Framing = { kind: "length"; length: number } | { kind: "chunked" } | { kind: "close" };
 
 export interface Head {
   status: number;
   headers: HeaderList;
   framing: Framing;
-  /** The connection may carry another request behind this answer. */
+  /** The connection may be reused after this answer. */
   keepAlive: boolean;
 }
 
-/** Most bytes of a head. */
+/** Maximum size of a head in bytes. */
 export const MAX_HEAD_BYTES = 64 * 1024;
 const MAX_HEADERS = 256;
 
-/** Headers as they came, names in lower case. A handful: looked up by walking. */
+/** The received headers with lower-case names. A list is faster than a map for so few. */
 export class HeaderList implements HeaderReader {
   readonly #names: string[] = [];
   readonly #values: string[] = [];
@@ -30,7 +30,7 @@ export class HeaderList implements HeaderReader {
     this.#values.push(value);
   }
 
-  /** The values of that name, joined by a comma as RFC 9110 5.3 has it. */
+  /** The values of all headers with the name, joined with a comma (RFC 9110, section 5.3). */
   get(name: string): string | null {
     const first = this.#names.indexOf(name);
     if (first < 0) return null;
@@ -56,8 +56,8 @@ export class HeaderList implements HeaderReader {
 }
 
 /**
- * A status line, then lines of a token, a colon and a value, without control characters but for the tab: one look at all
- * of it. A folded line begins with a space and so has no name (RFC 9112 5.2).
+ * A status line, then header lines of a token, a colon and a value without control characters except tab. One pattern checks
+ * the whole head. A folded line begins with a space, so it has no token and is refused (RFC 9112, section 5.2).
  */
 const HEAD =
   /^HTTP\/1\.[01] [1-5]\d\d(?: [^\x00-\x08\x0a-\x1f\x7f]*)?(?:\r\n[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[^\x00-\x08\x0a-\x1f\x7f]*)*$/;
@@ -65,7 +65,7 @@ const MINOR_AT = "HTTP/1.".length;
 const STATUS_AT = "HTTP/1.1 ".length;
 
 /**
- * @param text the head as Latin-1, without the blank line behind it
+ * @param text the head as Latin-1, without the blank line at its end
  * @throws HttpError `EPROTO`
  */
 export function parseHead(text: string): Head {
@@ -90,7 +90,7 @@ function readHeaders(text: string): HeaderList {
   return headers;
 }
 
-/** A part of the text without spaces and tabs around it; a pattern would take quadratic time on a value made of spaces. */
+/** Trims spaces and tabs. A pattern would take quadratic time on a value of spaces. */
 function withoutMargins(text: string, from: number, to: number): string {
   let start = from;
   let end = to;
@@ -118,7 +118,7 @@ function readFraming(status: number, headers: HeaderList): Framing {
 
 const DIGITS = /^\d{1,15}$/;
 
-/** The same length said several times is one length (RFC 9110 8.6). */
+/** A repeated header with the same length counts once (RFC 9110, section 8.6). */
 function readLength(text: string): number {
   if (DIGITS.test(text)) return Number(text);
   const [first = "", ...others] = text.split(",").map((part) => part.trim());
@@ -135,7 +135,7 @@ function isKept(isCurrent: boolean, headers: HeaderList): boolean {
   return isCurrent || options.includes("keep-alive");
 }
 
-/** Seconds after which the other side closes an idle connection, when it says so (`keep-alive: timeout=5`). */
+/** The provider's idle timeout in seconds, from `keep-alive: timeout=5`. */
 export function keepAliveSeconds(headers: HeaderReader): number | undefined {
   const seconds = /(?:^|[,;\s])timeout=(\d{1,6})/i.exec(headers.get("keep-alive") ?? "")?.[1];
   return seconds === undefined ? undefined : Number(seconds);

@@ -1,4 +1,4 @@
-/** The transport of the gateway: its own client, and the runtime's `fetch` where a proxy stands in between. */
+/** The transport of the gateway: weir's own HTTP client, and the runtime's `fetch` for requests through a proxy. */
 import { HttpClient, type HttpClientOptions } from "./client.ts";
 import { createProxyTransport, proxyFor } from "./proxy.ts";
 import type { Transport } from "./types.ts";
@@ -10,7 +10,7 @@ export type * from "./types.ts";
 
 const PROXY_VARIABLE = /^(https?|all)_proxy$/i;
 
-/** @param env of the process: its proxy variables say which requests go through a proxy */
+/** @param env environment of the process; its proxy variables select the requests that go through a proxy */
 export function createTransport(
   env: Readonly<Record<string, string | undefined>>,
   options?: HttpClientOptions,

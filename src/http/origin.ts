@@ -1,4 +1,4 @@
-/** Where requests go: scheme, host and port of a URL. */
+/** Parses URLs into origins: scheme, host and port. */
 import { isIP } from "node:net";
 
 export interface Origin {
@@ -6,13 +6,13 @@ export interface Origin {
   port: number;
   /** The `host` header. */
   host: string;
-  /** Over TLS. */
+  /** Uses TLS. */
   secure: boolean;
-  /** The host is a name, and not an IP address. */
+  /** The host is a name, not an IP address. */
   isName: boolean;
 }
 
-/** An origin, and the request target on it. */
+/** An origin and a request target. */
 export interface Address {
   origin: Origin;
   /** Path and query. */
@@ -23,7 +23,7 @@ const REMEMBERED = 1000;
 const origins = new Map<string, Origin>();
 const addresses = new Map<string, Address>();
 
-/** The same object for the same origin: connections are kept by it. @param url absolute http or https URL */
+/** Returns the same object for the same origin, because pools use it as key. @param url absolute http or https URL */
 export function addressOf(url: string): Address {
   const known = addresses.get(url);
   if (known) return known;

@@ -1,22 +1,22 @@
 /**
- * Idle connections. A request gets only connections of its own origin and pool, newest first; of all pools together the
- * connection that has been idle longest is closed when there are too many.
+ * Idle connections. A request gets only connections of its own origin and pool, newest first. When there are too many in all
+ * pools, the one that has been idle longest is closed.
  */
 import type { Connection } from "./connection.ts";
 import type { Origin } from "./origin.ts";
 
 export class Pool {
   readonly #limit: number;
-  /** All idle connections, the one that has been idle longest first. */
+  /** All idle connections, longest idle first. */
   readonly #all = new Set<Connection>();
   readonly #byOrigin = new Map<Origin, Map<string, Connection[]>>();
 
-  /** @param limit most idle connections in all */
+  /** @param limit maximum number of idle connections in all pools */
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  /** Of the pool's connections that may be used now, the one that became idle last; it is idle no longer. */
+  /** Removes and returns the newest idle connection of the pool that may be used now. */
   take(origin: Origin, pool: string, now: number): Connection | undefined {
     const idle = this.#byOrigin.get(origin)?.get(pool);
     const connection = idle?.findLast(({ readyAt }) => readyAt <= now);
@@ -34,14 +34,14 @@ export class Pool {
     if (this.#all.size > this.#limit) for (const oldest of this.#all) return oldest.destroy();
   }
 
-  /** A connection that is not idle changes nothing. */
+  /** Does nothing for a connection that is not idle. */
   remove(connection: Connection): void {
     if (!this.#all.delete(connection)) return;
     const idle = this.#byOrigin.get(connection.origin)!.get(connection.pool)!;
     idle.splice(idle.lastIndexOf(connection), 1);
   }
 
-  /** Forgets pools without idle connections. Not done at once, because a busy pool is empty between two calls. */
+  /** Removes pools without idle connections. Called periodically, because a busy pool is often empty between two calls. */
   prune(): void {
     for (const [origin, pools] of this.#byOrigin) {
       for (const [name, idle] of pools) if (idle.length === 0) pools.delete(name);

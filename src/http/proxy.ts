@@ -1,13 +1,13 @@
-/** Requests through an HTTP proxy, which the runtime's `fetch` can speak to (CONNECT, authentication). */
+/** Sends requests through an HTTP proxy with the runtime's `fetch`, which supports CONNECT and authentication. */
 import { HttpError } from "./error.ts";
 import type { Transport } from "./types.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The proxy that the environment names for a URL, as curl reads it: `<scheme>_proxy`, else `all_proxy`, in lower or upper
- * case, unless `no_proxy` lists the host.
- * @returns its URL; nothing when the request goes out directly
+ * The proxy for a URL from the environment, as curl reads it: `<scheme>_proxy`, else `all_proxy`, in lower or upper case,
+ * unless `no_proxy` lists the host.
+ * @returns the proxy's URL; undefined for a direct connection
  */
 export function proxyFor(url: string, env: Environment): string | undefined {
   const { protocol, hostname, port } = new URL(url);
@@ -20,7 +20,7 @@ function variable(env: Environment, name: string): string | undefined {
   return env[name] || env[name.toUpperCase()] || undefined;
 }
 
-/** @param list of host names, with their subdomains, each with or without a port; `*` is every host */
+/** @param list host names, which include their subdomains, each with an optional port; `*` matches every host */
 function isExempt(hostname: string, port: string, list: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, "").toLowerCase();
   return list.split(/[\s,]+/).some((entry) => {
@@ -33,8 +33,8 @@ function isExempt(hostname: string, port: string, list: string): boolean {
 }
 
 /**
- * Over the runtime's `fetch`. Redirects are not followed, because they would carry the credential to another host. Its
- * connections have no pools: of each origin only the requests of the pool that came first reuse connections.
+ * A transport over the runtime's `fetch`. It follows no redirects, because they would send the credential to another host.
+ * `fetch` has no separate pools: for each origin only requests of the first pool reuse connections.
  */
 export function createProxyTransport(env: Environment): Transport {
   const owners = new Map<string, string>();

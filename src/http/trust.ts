@@ -1,21 +1,21 @@
 /**
- * How far a kept connection is trusted to answer the request it was sent, by origin.
+ * Decides per origin when a kept-alive connection may be reused.
  *
- * An answer that comes unasked while a request is on its way is taken for the answer of that request, and the true answer
- * then for that of the next one. So a reused connection rests until its true answer, had it been mistaken, would have
- * come: then the mistake shows, and the connection is closed after one wrong answer instead of going on with them.
+ * If a provider sends an unsolicited answer while a request is in flight, it is taken for the answer to that request, and the
+ * true answer for that of the next request. So a connection is reused only after a delay in which the true answer would
+ * arrive: then weir sees the surplus bytes and closes the connection after at most one wrong answer.
  */
 import type { Origin } from "./origin.ts";
 
-/** Answers that take longer than this many times the average are rare. */
+/** The delay is this multiple of the average response time; slower answers are rare. */
 const REST = 3;
-/** Weight of the newest answer in the average. */
+/** Weight of the newest answer in the moving average. */
 const WEIGHT = 1 / 8;
 
 interface Record {
   /** Average time from writing a request to the first byte of its answer. Milliseconds. */
   meanMs: number;
-  /** Until when connections are not reused; monotonic milliseconds. */
+  /** Connections are not reused until this time; monotonic milliseconds. */
   distrustedUntil: number;
 }
 
@@ -23,7 +23,7 @@ export class Trust {
   readonly #records = new WeakMap<Origin, Record>();
   readonly #distrustMs: number;
 
-  /** @param distrustMs how long connections to an origin are not reused after it sent bytes that answer no request */
+  /** @param distrustMs how long connections are not reused after their origin sent unsolicited bytes */
   constructor(distrustMs: number) {
     this.#distrustMs = distrustMs;
   }
@@ -35,12 +35,12 @@ export class Trust {
     else this.#records.set(origin, { meanMs: waitedMs, distrustedUntil: 0 });
   }
 
-  /** How long after writing a request a reused connection may carry the next one. Milliseconds. */
+  /** Minimum time between two requests on a connection. Milliseconds. */
   restMs(origin: Origin): number {
     return REST * (this.#records.get(origin)?.meanMs ?? 0);
   }
 
-  /** The origin sent bytes that answer no request. */
+  /** Records that the origin sent bytes that answer no request. */
   distrust(origin: Origin, now: number): void {
     const distrustedUntil = now + this.#distrustMs;
     const record = this.#records.get(origin);
@@ -48,7 +48,7 @@ export class Trust {
     else this.#records.set(origin, { meanMs: 0, distrustedUntil });
   }
 
-  /** Whether connections to the origin must not be reused. */
+  /** Whether connections to the origin must not be reused at the moment. */
   isDistrusted(origin: Origin, now: number): boolean {
     return now < (this.#records.get(origin)?.distrustedUntil ?? 0);
   }

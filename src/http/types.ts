@@ -1,4 +1,4 @@
-/** How bytes go to an upstream and come back: one request, one answer. What a failure means is for others to say. */
+/** The interface of a transport: one request, one answer. Callers decide what a failure means. */
 import type { HeaderReader } from "../core/format.ts";
 import type { TlsSettings } from "../core/provider.ts";
 import type { Stoppable } from "../core/stop.ts";
@@ -7,27 +7,27 @@ export interface UpstreamRequest {
   /** Absolute http or https URL. */
   url: string;
   headers: Readonly<Record<string, string>>;
-  /** One behind the other; what is long is sent from where it stands. */
+  /** Parts that are sent one after another. Large parts are sent without a copy. */
   body: readonly Uint8Array[];
-  /** Aborting it closes the connection, before the head of the answer as well as behind it. */
+  /** Aborting it closes the connection, before or after the head of the answer. */
   stop: Stoppable;
-  /** Longest time to connect, the TLS handshake included, should that be needed. Milliseconds; the client's own by default. */
+  /** Maximum time to connect, including the TLS handshake, if a new connection is needed. Milliseconds; default: the client's. */
   connectMs?: number;
-  /** Only requests of the same origin and the same pool share a connection. Requests that differ in `tls` need different pools. */
+  /** Requests share connections only within an origin and a pool. Requests with different `tls` need different pools. */
   pool?: string;
-  /** Never sent over a connection that has carried another request. */
+  /** Send the request on a new connection. */
   fresh?: boolean;
-  /** Certificates beside the runtime's own. */
+  /** Certificates in addition to the runtime's own. */
   tls?: TlsSettings;
 }
 
-/** An answer whose head has arrived. A `Response` is one. */
+/** An answer whose head has arrived. A `Response` implements it. */
 export interface UpstreamResponse {
   readonly status: number;
   readonly ok: boolean;
   readonly headers: HeaderReader;
   readonly body: ByteStream | null;
-  /** The whole body. */
+  /** Reads the whole body. */
   bytes(): Promise<Uint8Array>;
 }
 
@@ -35,14 +35,14 @@ export interface ByteStream {
   getReader(): ByteReader;
 }
 
-/** Pulls an answer's body; cancelling closes the connection. */
+/** Reads an answer's body. Cancelling closes the connection. */
 export interface ByteReader {
   read(): Promise<{ done: boolean; value?: Uint8Array }>;
   cancel(reason?: unknown): Promise<void>;
 }
 
 /**
- * Sends, and resolves when the head of the answer is there.
- * @throws HttpError, or the reason for which it was stopped
+ * Sends a request, and resolves when the head of the answer has arrived.
+ * @throws HttpError, or the reason of `stop` when it was aborted
  */
 export type Transport = (request: UpstreamRequest) => Promise<UpstreamResponse>;

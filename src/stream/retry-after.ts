@@ -1,9 +1,9 @@
-/** What an upstream says of another try: how long it wants to be left alone, in all the spellings vendors use. */
+/** Reads how long a provider wants weir to wait before a retry, in all the forms that vendors use. */
 import type { HeaderReader } from "../core/format.ts";
 import type { Json } from "../core/json.ts";
 import { isObject } from "../core/json.ts";
 
-/** Seconds to wait; `undefined` when nothing says so. `now` in milliseconds of the Unix epoch. */
+/** Seconds to wait; `undefined` if the answer does not say. @param now milliseconds of the Unix epoch */
 export function readRetryAfter(
   headers: HeaderReader,
   body: Json | undefined,
@@ -19,17 +19,17 @@ export function readRetryAfter(
   );
 }
 
-/** Azure sends `retry-after-ms: 0` beside a real `retry-after`: zero says nothing. */
+/** Azure sends `retry-after-ms: 0` together with a meaningful `retry-after`, so zero is ignored. */
 function millisecondsOf(text: string | null): number | undefined {
   const value = text === null || text.trim() === "" ? Number.NaN : Number(text);
   return value > 0 ? value / 1000 : undefined;
 }
 
-/** Digits that are a moment and not a span: seconds or milliseconds of the Unix epoch. */
+/** Larger numbers are points in time: seconds or milliseconds of the Unix epoch. */
 const EPOCH_SECONDS = 1e9;
 const EPOCH_MILLISECONDS = 1e12;
 
-/** A number of seconds, a span (`6m0s`, `20ms`), a moment (HTTP date, RFC 3339, Unix epoch). */
+/** A number of seconds, a duration (`6m0s`, `20ms`), or a point in time (HTTP date, RFC 3339, Unix epoch). */
 function secondsOf(text: string | null, now: number): number | undefined {
   if (text === null || text.trim() === "") return undefined;
   const value = Number(text);
@@ -56,7 +56,7 @@ function spanOf(text: string): number | undefined {
   return Number.isFinite(seconds) ? seconds : undefined;
 }
 
-/** Google's `RetryInfo` among the details of an error: `"retryDelay": "3.5s"`. */
+/** Google's `RetryInfo` in the details of an error: `"retryDelay": "3.5s"`. */
 function retryDelay(body: Json | undefined): number | undefined {
   const error = isObject(body) && isObject(body.error) ? body.error : undefined;
   for (const detail of Array.isArray(error?.details) ? error.details : [])
@@ -64,7 +64,7 @@ function retryDelay(body: Json | undefined): number | undefined {
   return undefined;
 }
 
-/** The reset times of the limits that are used up; the longest, because each of them refuses. */
+/** The latest reset time of the exhausted limits: each of them refuses requests until its reset. */
 function limitReset(headers: HeaderReader, now: number): number | undefined {
   let longest: number | undefined;
   headers.forEach((value, name) => {
@@ -77,7 +77,7 @@ function limitReset(headers: HeaderReader, now: number): number | undefined {
   return longest;
 }
 
-/** Anthropic names the limit first and the word behind it: `anthropic-ratelimit-tokens-reset` (RFC 3339). */
+/** Anthropic's header names have the limit before the word: `anthropic-ratelimit-tokens-reset` (RFC 3339). */
 function anthropicReset(headers: HeaderReader, now: number): number | undefined {
   let longest: number | undefined;
   for (const limit of ["requests", "tokens", "input-tokens", "output-tokens"]) {
@@ -88,7 +88,7 @@ function anthropicReset(headers: HeaderReader, now: number): number | undefined 
   return longest;
 }
 
-/** `Please try again in 6.2s`, `retry in 20 seconds`: said only in the sentence. */
+/** Vendors that state the delay only in the message: `Please try again in 6.2s`, `retry in 20 seconds`. */
 function retryWording(body: Json | undefined): number | undefined {
   const text = body === undefined ? "" : JSON.stringify(body).slice(0, 4000);
   const match = /(?:try again|retry) in (?:(\d+)m)?(\d+(?:\.\d+)?)\s?(ms|s\b|sec)/i.exec(text);
@@ -97,7 +97,7 @@ function retryWording(body: Json | undefined): number | undefined {
   return Number(match[1] ?? 0) * 60 + amount;
 }
 
-/** The vendors' own word to their SDKs: `x-should-retry`. */
+/** The vendors' instruction to their SDKs: `x-should-retry`. */
 export function readShouldRetry(headers: HeaderReader): boolean | undefined {
   const value = headers.get("x-should-retry");
   return value === "true" ? true : value === "false" ? false : undefined;

@@ -1,19 +1,19 @@
 /**
- * A scan of the bytes of a JSON body: how deep it nests, whether it names a top-level key twice, and where the value of
- * each top-level key stands. It reads structure only; whether the text is JSON at all, the parser says.
+ * Scans the bytes of a JSON body: nesting depth, duplicate top-level keys, and the range of each top-level value. It reads only
+ * the structure; the parser decides whether the text is valid JSON.
  */
 
 import type { Span } from "./span.ts";
 import { isSpace, trimmed } from "./span.ts";
 
 export interface Scan {
-  /** Top-level key → where its value begins and ends (exclusive), in bytes. Empty when the body is not an object. */
+  /** Top-level key → range of its value in bytes (end exclusive). Empty if the body is not an object. */
   members: Map<string, { start: number; end: number }>;
-  /** The first top-level key that stands twice. */
+  /** The first duplicate top-level key. */
   duplicate?: string;
-  /** The nesting passes the limit; nothing after that point was read. */
+  /** The nesting exceeds the limit; the scan stopped there. */
   tooDeep: boolean;
-  /** There are more top-level members than allowed; nothing after that point was read. */
+  /** There are too many top-level members; the scan stopped there. */
   tooMany: boolean;
 }
 
@@ -26,7 +26,7 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/** @param maxDepth levels of objects and arrays allowed inside each other @param maxMembers top-level members */
+/** @param maxDepth maximum nesting of objects and arrays @param maxMembers maximum number of top-level members */
 export function scanBody(bytes: Uint8Array, maxDepth: number, maxMembers = Infinity): Scan {
   const scan: Scan = { members: new Map(), tooDeep: false, tooMany: false };
   let depth = 0;
@@ -81,7 +81,7 @@ export function scanBody(bytes: Uint8Array, maxDepth: number, maxMembers = Infin
   return scan;
 }
 
-/** Where the elements of an array stand whose value fills the span; nothing when it is no array. */
+/** The ranges of an array's elements; none if the span is not an array. */
 export function* elementsOf(
   bytes: Uint8Array,
   { start, end }: { start: number; end: number },
@@ -103,7 +103,7 @@ export function* elementsOf(
   }
 }
 
-/** The index of the closing quote of the string that opens at `open`; the last byte when it never closes. */
+/** The index of the closing quote of the string that opens at `open`; the last byte if the string is not closed. */
 function stringEnd(bytes: Uint8Array, open: number): number {
   let end = bytes.indexOf(QUOTE, open + 1);
   while (end >= 0) {
@@ -130,14 +130,14 @@ function readKey(bytes: Uint8Array, open: number, end: number): string | undefin
   }
 }
 
-/** Top-level member → the JSON text of its new value, or `undefined` for a member that is removed. */
+/** Top-level member → JSON text of its new value, or `undefined` to remove the member. */
 export type MemberEdits = ReadonlyMap<string, string | undefined>;
 
 /**
- * The body, a JSON object, with some of its top-level members replaced, removed or added. Every other byte stays as it
- * is: nothing is parsed or copied. A new member stands behind the opening brace.
- * @param spanOf where the value of a member stands; `undefined` for a member the body does not have
- * @returns the body in pieces, in order
+ * A JSON object with some of its top-level members replaced, removed or added. All other bytes are unchanged, and nothing is
+ * parsed or copied. New members come directly after the opening brace.
+ * @param spanOf range of a member's value; `undefined` for a member that the body does not have
+ * @returns the parts of the new body, in order
  */
 export function editMembers(
   bytes: Uint8Array,
@@ -158,7 +158,7 @@ export function editMembers(
   return added.length === 0 ? pieces : behindBrace(pieces, added.join(","));
 }
 
-/** Bytes that give way to a text. */
+/** A byte range and the text that replaces it. */
 interface Cut extends Span {
   text: string;
 }
@@ -177,7 +177,7 @@ function cut(bytes: Uint8Array, cuts: readonly Cut[]): Uint8Array[] {
   return pieces;
 }
 
-/** The pieces of an object with members put in front of those it has. */
+/** Inserts members before the first one of an object. */
 function behindBrace(pieces: readonly Uint8Array[], members: string): Uint8Array[] {
   const [first, ...rest] = pieces as [Uint8Array, ...Uint8Array[]];
   const brace = first.indexOf(OPEN_BRACE) + 1;
@@ -187,7 +187,7 @@ function behindBrace(pieces: readonly Uint8Array[], members: string): Uint8Array
   return [first.subarray(0, brace), encoder.encode(text), ...behind];
 }
 
-/** Where the key of the member begins whose value stands at `value`. */
+/** The start of the key whose value begins at `value`. */
 function keyStart(bytes: Uint8Array, value: number): number {
   const close = bytes.lastIndexOf(QUOTE, bytes.lastIndexOf(COLON, value - 1));
   let open = bytes.lastIndexOf(QUOTE, close - 1);
@@ -196,8 +196,8 @@ function keyStart(bytes: Uint8Array, value: number): number {
 }
 
 /**
- * Members that are removed, each with the comma behind it. Behind the last member of an object there is none: it and the
- * removed members in front of it take the comma before them instead.
+ * The ranges of removed members with the comma after each. After the last member of an object there is no comma: it and the
+ * removed members directly before it take the comma before them instead.
  */
 function withCommas(bytes: Uint8Array, removed: readonly Span[]): Span[] {
   const spans = removed
@@ -223,7 +223,7 @@ function nextWord(bytes: Uint8Array, at: number): number {
   return at;
 }
 
-/** The index of the last byte before `at` that is no space. */
+/** The index of the last byte before `at` that is not white space. */
 function lastWord(bytes: Uint8Array, at: number): number {
   do at--;
   while (isSpace(bytes[at]!));

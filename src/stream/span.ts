@@ -1,4 +1,4 @@
-/** A part of a body by its place in the bytes. */
+/** A range of a body, in bytes. */
 
 export interface Span {
   start: number;
@@ -6,14 +6,14 @@ export interface Span {
   end: number;
 }
 
-/** A part of the text without the spaces around it. */
+/** The range without white space at both ends. */
 export function trimmed(bytes: Uint8Array, start: number, end: number): Span {
   while (start < end && isSpace(bytes[start]!)) start++;
   while (end > start && isSpace(bytes[end - 1]!)) end--;
   return { start, end };
 }
 
-/** Whether JSON takes the byte for white space (RFC 8259, section 2). */
+/** Whether a byte is JSON white space (RFC 8259, section 2). */
 export function isSpace(byte: number): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }

@@ -1,13 +1,13 @@
 /**
- * Server-sent events, bytes ↔ frames, as the WHATWG HTML standard defines them: lines end in LF, CR or CRLF, a blank
- * line ends an event, comments and unknown fields are skipped, data lines are joined with LF.
+ * Converts server-sent events between bytes and frames as the WHATWG HTML standard defines: a line ends with LF, CR or CRLF, a
+ * blank line ends an event, comments and unknown fields are ignored, data lines are joined with LF.
  */
 import { GatewayError } from "../core/error.ts";
 import type { Frame } from "../core/format.ts";
 
-/** Longest event that is gathered, in characters; one that never ends would be gathered for ever. */
+/** Maximum length of a buffered event in characters. Without it an endless event would exhaust the memory. */
 const MAX_EVENT = 32 * 1024 * 1024;
-/** What a line costs besides its characters. */
+/** Memory overhead of a line, counted in characters. */
 const LINE_COST = 16;
 
 /** Writes a frame; `data` must be one line (JSON is). */
@@ -19,7 +19,7 @@ export function writeFrame(frame: Frame): string {
 class EventBuilder {
   #event = "";
   #data: string[] = [];
-  /** Characters of data so far. */
+  /** Number of data characters so far. */
   length = 0;
 
   /** Takes one line without its ending; a blank line completes the event. */
@@ -48,21 +48,21 @@ class EventBuilder {
 }
 
 /**
- * An incremental parser. Fragments of a line are kept in a list and joined once, because joining per chunk is
- * quadratic for a long line that arrives in small pieces.
+ * An incremental parser. Parts of a line are kept in a list and joined once: joining at each chunk would be quadratic for a
+ * long line that arrives in small chunks.
  */
 export class SseParser {
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   readonly #event = new EventBuilder();
   #parts: string[] = [];
-  /** Characters of the line that has not ended. */
+  /** Length of the incomplete line in characters. */
   #pending = 0;
   #started = false;
-  /** The last chunk ended in CR: an LF at the head of the next one belongs to it. */
+  /** The last chunk ended with CR: an LF at the start of the next chunk belongs to it. */
   #afterCr = false;
 
   /**
-   * Takes the next bytes and gives the events they complete.
+   * Processes the next bytes and returns the events that they complete.
    * @throws GatewayError `upstream` when an event is longer than 32 million characters.
    */
   push(bytes: Uint8Array): Frame[] {
@@ -115,12 +115,12 @@ function tooLong(): GatewayError {
   });
 }
 
-/** The events of a text that holds whole events. */
+/** The events of bytes that contain complete events only. */
 export function parseFrames(bytes: Uint8Array): Frame[] {
   return new SseParser().push(bytes);
 }
 
-/** Bytes of a body → frames. An event the body does not complete is dropped, as the standard says. */
+/** Parses a body into frames. An incomplete event at its end is dropped, as the standard requires. */
 export async function* readFrames(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Frame> {
   const parser = new SseParser();
   for await (const chunk of chunks) yield* parser.push(chunk);
@@ -129,7 +129,7 @@ export async function* readFrames(chunks: AsyncIterable<Uint8Array>): AsyncGener
 const LF = 10;
 const CR = 13;
 
-/** The index behind the last blank line in `bytes`, 0 when there is none: what is before it are whole events. */
+/** The index after the last blank line in `bytes`, 0 if there is none: the bytes before it are complete events. */
 export function lastEventEnd(bytes: Uint8Array): number {
   let at = bytes.lastIndexOf(LF);
   if (at < 0) {
@@ -144,7 +144,7 @@ export function lastEventEnd(bytes: Uint8Array): number {
   return 0;
 }
 
-/** The events of bytes that hold whole events, each with the blank line behind it; together they are all of `bytes`. */
+/** Splits complete events, each with its blank line. Joined, the parts are equal to `bytes`. */
 export function* eventsIn(bytes: Uint8Array): Generator<Uint8Array> {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
   let from = 0;

@@ -1,20 +1,20 @@
 /**
- * The tap of the native lane: bytes go through unchanged, whole events at a time, and what the gateway has to know of
- * them (usage, the ending, an error) is read in passing. Only events that contain one of the format's marks are parsed.
+ * The tap of the native lane. It passes bytes through unchanged in complete events, and extracts what the gateway needs (usage,
+ * end, error). Only events that contain one of the format's marks are parsed.
  */
 import type { StreamSummary, UsageRequest, StreamObserver } from "../core/format.ts";
 import { eventsIn, lastEventEnd, parseFrames } from "./sse.ts";
 
-/** An event longer than this is passed on before it is whole, so that the gateway never holds more. Bytes. */
+/** A longer event is passed on in parts, which limits the memory. Bytes. */
 const MAX_HELD = 8 * 1024 * 1024;
 
 export class Tap {
   readonly seen: StreamSummary = { terminated: false, complete: false };
-  /** Part of an event has already been passed on: an error event must first close it with a blank line. */
+  /** Part of an event has been passed on: an error event must first end it with a blank line. */
   midEvent = false;
-  /** At least one event (not just comments) has passed. */
+  /** At least one event other than comments has passed. */
   started = false;
-  /** The very first event was an error: nothing of an answer has come. The same at any chunking. */
+  /** The first event was an error, so the client has no part of an answer. Does not depend on the chunking. */
   failedFirst = false;
   readonly watch: StreamObserver;
   readonly #marks: RegExp;
@@ -22,14 +22,14 @@ export class Tap {
   #held: Uint8Array[] = [];
   #heldBytes = 0;
 
-  /** @param unasked token counts were asked for in the client's place: their event is read and not passed on */
+  /** @param unasked set if weir requested token counts for a client that did not: their event is read and removed */
   constructor(watch: StreamObserver, unasked?: UsageRequest) {
     this.watch = watch;
     this.#unasked = unasked;
     this.#marks = marksOf(watch);
   }
 
-  /** Takes the next bytes; gives those that may be passed on now: whole events, in order, unchanged. */
+  /** Processes the next bytes and returns those to pass on now: complete events, in order, unchanged. */
   push(chunk: Uint8Array): Uint8Array | undefined {
     if (chunk.length === 0) return undefined;
     const end = this.#heldBytes === 0 ? lastEventEnd(chunk) : this.#eventEndAfterHeld(chunk);
@@ -41,7 +41,7 @@ export class Tap {
     return this.#wanted(passed);
   }
 
-  /** Whole events without the one that the client did not ask for; nothing when no other is left. */
+  /** Complete events without the one that the client did not request; undefined if no other is left. */
   #wanted(bytes: Uint8Array): Uint8Array | undefined {
     const unasked = this.#unasked;
     if (!unasked || !this.#isMarked(bytes)) return bytes;
@@ -52,8 +52,8 @@ export class Tap {
   }
 
   /**
-   * What is still held when the upstream ends. It is passed on only behind a whole answer; of a broken one it is
-   * dropped, so that the error event stands on its own.
+   * The held bytes when the provider's stream ends. They are returned only after a complete answer. After an incomplete one
+   * they are dropped, so that weir's error event does not follow half an event.
    */
   rest(): Uint8Array | undefined {
     if (this.#heldBytes === 0) return undefined;
@@ -79,7 +79,7 @@ export class Tap {
     return all;
   }
 
-  /** As `lastEventEnd` of the chunk, seeing also a blank line that began in what is held. */
+  /** Like `lastEventEnd` of the chunk, but also finds a blank line that began in the held bytes. */
   #eventEndAfterHeld(chunk: Uint8Array): number {
     const end = lastEventEnd(chunk);
     if (end > 0) return end;
@@ -114,20 +114,20 @@ export class Tap {
 
 const BLANK_LINE = Buffer.from("\n\n");
 
-/** What follows the first blank line: the events behind one whose beginning was passed on unread. */
+/** The bytes after the first blank line, which ends an event whose beginning was passed on unread. */
 function behindFirstEvent(bytes: Uint8Array): Uint8Array {
   const blank = /\r\n\r\n|\n\n|\r\r/.exec(latin(bytes));
   return blank ? bytes.subarray(blank.index + blank[0].length) : new Uint8Array(0);
 }
 
-/** One character a byte. */
+/** Decodes bytes as Latin-1. */
 function latin(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
 }
 
 const marks = new WeakMap<StreamObserver, RegExp>();
 
-/** All marks of a format in one pattern: one look at the bytes instead of one for each mark. */
+/** All marks of a format in one pattern, so that the bytes are searched once. */
 export function marksOf(watch: StreamObserver): RegExp {
   let found = marks.get(watch);
   if (!found) marks.set(watch, (found = new RegExp(watch.marks.map(RegExp.escape).join("|"))));

@@ -45,7 +45,7 @@ const WRONG: Record<string, [text: string, says: string]> = {
   "plugin-member": [plugin(`provders: []`), "its provders is unknown, did you mean providers?"],
   "plugin-nonsense": [
     plugin(`colour: 1`),
-    "its colour is unknown; known are name, providers, formats, hooks",
+    "its colour is unknown; the known ones are name, providers, formats, hooks",
   ],
   "provider-member": [
     plugin(`providers: [${provider(`baseURL: "https://a.example"`)}]`),
@@ -54,7 +54,7 @@ const WRONG: Record<string, [text: string, says: string]> = {
   "hook-name": [plugin(`hooks: { reqest() {} }`), "its hook reqest is unknown, did you mean request?"],
   "hook-of-no-kind": [
     plugin(`hooks: { guard() {} }`),
-    "its hook guard is unknown; known are request, answer, observe, done",
+    "its hook guard is unknown; the known ones are request, answer, observe, done",
   ],
   "trait-name": [
     plugin(`providers: [${provider(`traits: { thinktag: true }`)}]`),

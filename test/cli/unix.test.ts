@@ -64,7 +64,7 @@ test("a socket of another program, and a file that is no socket, are left alone"
   await expect(start(`listen: { unix: ${path} }\n`)).rejects.toThrow("is in use by another process");
   other.stop(true);
   writeFileSync(path, "text");
-  await expect(start(`listen: { unix: ${path} }\n`)).rejects.toThrow("is there already and is no socket");
+  await expect(start(`listen: { unix: ${path} }\n`)).rejects.toThrow("already exists and is not a socket");
   expect(existsSync(path)).toBe(true);
   await expect(start(`listen: { unix: ${path}/nowhere }\n`)).rejects.toThrow("cannot create the socket");
 }, 600_000);

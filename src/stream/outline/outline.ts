@@ -1,33 +1,33 @@
 /**
- * The outline of a JSON body: the same text without what no rule speaks of. A request of an agent is mostly such text, and
- * parsing it costs several times what passing it on does. What holds for the outline holds for the body: its structure, its
- * numbers, its names and whatever may be a word of some rule are the same; of each `~` it has been checked here that a
- * string stood there, and of each element that is left out of a top-level list that the list has its equal.
+ * The outline of a JSON body: the same text without the parts that no rule reads. Most of an agent's request is such text, and
+ * parsing it takes several times as long as forwarding it. Rules that hold for the outline hold for the body: structure,
+ * numbers, names and every string that a rule could compare are the same. A `~` replaces a string whose syntax was checked; an
+ * element is omitted from a top-level list only if the list keeps an equal one.
  */
 import type { Span } from "../span.ts";
 import { trimmed } from "../span.ts";
 import { OUTLINE_WASM } from "./outline-wasm.ts";
 
 export interface Outline {
-  /** What is left of the text. */
+  /** The shortened text. */
   text: string;
-  /** Top-level members, one that stands twice counted twice. */
+  /** Number of top-level members; a duplicate counts twice. */
   members: number;
-  /** Where the value of a top-level member begins and ends (exclusive) in the body, in bytes. */
+  /** The range of a top-level member's value in the body, in bytes (end exclusive). */
   spanOf(name: string): Span | undefined;
 }
 
 /**
- * Strings of at most that many bytes stay whole, a letter spelled in digits counted as one; values inside of members only
- * when they are made of the letters a to z and underscores. Must be longer than any word a rule compares with, so that no
- * spelling of such a word is ever cut.
+ * Strings up to this length in bytes are kept (an escaped letter counts as one). Values inside members are kept only if they
+ * consist of a to z and underscores. It must exceed the length of every word that a rule compares with, so that no spelling of
+ * such a word is cut.
  */
 export const LONGEST_KEPT = 32;
 
-/** What is left of others. */
+/** Replacement for other strings. */
 export const CUT_SHORT = "~";
 
-/** Larger bodies are not worth the memory, which is kept. Bytes. */
+/** Larger bodies are parsed instead, because the module never frees memory. Bytes. */
 const LARGEST = 4 * 1024 * 1024;
 
 interface Exports {
@@ -35,17 +35,17 @@ interface Exports {
   outline(text: number, end: number, copy: number, mark: number, deepest: number): number;
 }
 
-/** Where the module leaves the number of marks, in words of four bytes. */
+/** Index of the number of marks in the module's memory, in words of four bytes. */
 const MARKS_AT = 256 >> 2;
-/** Where the text goes, behind what the module keeps for itself. */
+/** Offset of the text in the module's memory. */
 const TEXT_AT = 336;
-/** Zeroes behind the text, and room behind the copy. */
+/** Zero bytes after the text, and free space after the copy. */
 const SLACK = 64;
-/** Outermost separators there is room for; a body with more is left to the parser (the same number stands in the module). */
+/** Maximum number of top-level separators; the parser handles a body with more. The module has the same constant. */
 const MOST_MARKS = 4096;
 const MARK_BYTES = 8;
 
-/** The module with its memory in view. */
+/** The WebAssembly module and views of its memory. */
 class Machine {
   readonly #exports: Exports;
   bytes!: Buffer;
@@ -68,7 +68,7 @@ class Machine {
     this.#look();
   }
 
-  /** Growing takes the old view away. */
+  /** Renews the views: growing the memory detaches the old ones. */
   #look(): void {
     const { buffer } = this.#exports.memory;
     this.bytes = Buffer.from(buffer);
@@ -78,7 +78,7 @@ class Machine {
 
 let machine: Machine | null | undefined;
 
-/** Null on a processor without the instructions: there everything is parsed in full. */
+/** Null on a processor without the required instructions: then every body is parsed. */
 function start(): Machine | null {
   try {
     return new Machine();
@@ -88,8 +88,8 @@ function start(): Machine | null {
 }
 
 /**
- * @param maxDepth levels of objects and arrays allowed inside each other
- * @returns undefined for what a parser has to judge: a string that is none, too many levels, a body too large for this
+ * @param maxDepth maximum nesting of objects and arrays
+ * @returns undefined for a body that the parser has to judge: an invalid string, too deep, too large
  */
 export function outline(body: Uint8Array, maxDepth: number): Outline | undefined {
   if (body.length > LARGEST) return undefined;
@@ -108,16 +108,16 @@ function run(machine: Machine, body: Uint8Array, maxDepth: number): Outline | un
   const length = machine.outline(TEXT_AT, end, copy, mark, maxDepth);
   if (length < 0) return undefined;
   const text = bytes.toString("utf8", copy, copy + length);
-  // Marks count bytes.
+  // Marks are byte offsets.
   const latin = text.length === length ? text : bytes.toString("latin1", copy, copy + length);
   const marks = words.slice(mark >> 2, (mark >> 2) + words[MARKS_AT]! * 2);
   return { text, members: marks.length >> 2, spanOf: (name) => findMember(name, body, latin, marks) };
 }
 
 /**
- * Looks for a key as clients write it; one that is spelled with escapes is not found.
- * @param latin the bytes of the outline, one character each
- * @param marks of each member in turn: its colon in the outline and in the body, its end in the outline and in the body
+ * Finds a key as clients write it; a key that contains escapes is not found.
+ * @param latin the bytes of the outline as Latin-1
+ * @param marks four offsets per member: its colon in the outline and in the body, its end in the outline and in the body
  */
 function findMember(name: string, body: Uint8Array, latin: string, marks: Int32Array): Span | undefined {
   const wanted = `"${name}"`;

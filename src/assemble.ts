@@ -1,4 +1,4 @@
-/** Puts the parts together: plugins, formats and config into one registry. Shared by `serve` and the inspecting commands. */
+/** Assembles plugins, formats and config into one registry, for `serve` and for the commands that inspect the config. */
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { builtIn } from "../plugins/index.ts";
@@ -21,13 +21,13 @@ import { Registry } from "./gateway/routing/registry.ts";
 export interface Assembled {
   registry: Registry;
   plugins: readonly LoadedPlugin[];
-  /** Dropped files that could not be used. */
+  /** External plugins that could not be loaded. */
   broken: readonly BrokenPlugin[];
 }
 
 /**
- * @param locate where a path of the config stands, for messages
- * @throws Error with one sentence when plugins or settings contradict each other.
+ * @param locate position of a config path, for messages
+ * @throws Error with one sentence if plugins or settings contradict each other
  */
 export async function assemble(
   config: Config,
@@ -58,7 +58,7 @@ export async function assemble(
   const names = [...registry.providers, ...registry.off.map(({ provider }) => provider)].map(
     ({ name }) => name,
   );
-  // What a broken plugin would have brought is not unknown.
+  // Names that a broken plugin may define are not reported as unknown.
   if (broken.length === 0) {
     assertProvidersKnown(config, names, locate);
     const served = { ...routes, aliases: config.aliases };
@@ -67,7 +67,7 @@ export async function assemble(
   return { registry, plugins, broken };
 }
 
-/** Providers that the config alone describes, as if a plugin had brought each. */
+/** Providers that only the config describes, each wrapped in a plugin. */
 function pluginsOfConfig(config: Config, plugins: readonly LoadedPlugin[]): LoadedPlugin[] {
   const known = plugins.flatMap(({ plugin }) => (plugin.providers ?? []).map(({ name }) => name));
   return providersOfConfig(config, new Set(known)).map((provider) => ({
@@ -76,14 +76,14 @@ function pluginsOfConfig(config: Config, plugins: readonly LoadedPlugin[]): Load
   }));
 }
 
-/** The formats every gateway has. */
+/** The built-in formats. */
 export function builtInFormats({ systemTurns }: Config["messages"]): Format[] {
   return [chatCompletionsFormat, createMessagesFormat({ systemTurns })];
 }
 
 /**
- * The built-in plugins, and of the dropped ones those that can stand beside them and each other: a wrong declaration, or
- * a name that is taken, costs the file it is in and no other.
+ * The built-in plugins and the valid external ones. An invalid declaration or a name that is already taken excludes only the
+ * file that contains it.
  */
 function sortOut(
   dropped: Discovered,
@@ -108,7 +108,7 @@ function sortOut(
 }
 
 type Locate = (path: Path) => string;
-/** From source, in the project's own folder, `plugins/` holds the shipped files too: those are there already. */
+/** When weir runs from source, `plugins/` also contains the built-in plugins, which are loaded already. */
 function shippedFiles(dir: string): ReadonlySet<string> {
   const own = fileURLToPath(new URL("../plugins", import.meta.url));
   if (Bun.isStandaloneExecutable || resolve(dir) !== own) return new Set();

@@ -1,7 +1,7 @@
 /**
  * Builds the binary: `bun run build` for this machine (`dist/weir`), `bun run build --all` for every system
- * (`dist/weir-<os>-<arch>[-musl]`), `bun run build linux-arm64 …` for single ones. Beside it `dist/weir.cdx.json` says
- * what is in it.
+ * (`dist/weir-<os>-<arch>[-musl]`), `bun run build linux-arm64 …` for selected systems. `dist/weir.cdx.json` lists the
+ * packages in the binary.
  */
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -23,7 +23,7 @@ const SYSTEMS = [
 
 type System = (typeof SYSTEMS)[number];
 
-/** Elysia asks for `file-type` when a schema has files in it, which none of ours has; it would bring ten packages along. */
+/** Elysia imports `file-type` for schemas with files. weir has none, and the package has ten dependencies, so it is excluded. */
 const withoutFileType: BunPlugin = {
   name: "without file-type",
   setup(builder) {
@@ -44,12 +44,12 @@ async function build(system: System | undefined): Promise<void> {
     sourcemap: "inline",
     metafile: true,
     plugins: [withoutFileType],
-    // Else the folder it was built in would be written into it, and two builds would differ.
+    // Otherwise the build folder would be part of the binary, and builds in different folders would differ.
     define: { "import.meta.url": '"file:///weir"' },
     compile: {
       ...(system && { target: `bun-${system}` as Bun.Build.CompileTarget }),
       outfile,
-      // The binary reads nothing from the folder it is started in.
+      // The binary must not read config files from the folder it is started in.
       autoloadDotenv: false,
       autoloadBunfig: false,
       autoloadTsconfig: false,
@@ -58,9 +58,9 @@ async function build(system: System | undefined): Promise<void> {
   });
   for (const message of result.logs) console.error(String(message));
   if (!result.success) throw new Error(`${name} was not built.`);
-  // The map is inside the executable; the builder leaves a copy beside it, for Windows named without the suffix.
+  // The source map is inside the executable. The builder leaves a copy beside it, for Windows named without the suffix.
   for (const file of [outfile, outfile.replace(/\.exe$/, "")]) rmSync(`${file}.map`, { force: true });
-  // The builder signs for ARM only, where the system demands it.
+  // The builder signs only ARM executables, for which macOS requires a signature.
   if (system === "darwin-x64") writeFileSync(outfile, signAdHoc(readFileSync(outfile), "weir"));
   const materials = billOfMaterials(Object.keys(result.metafile?.inputs ?? {}), ROOT);
   writeFileSync(join(ROOT, "dist/weir.cdx.json"), `${JSON.stringify(materials, null, 2)}\n`);
@@ -73,7 +73,7 @@ function chosen(args: readonly string[]): (System | undefined)[] {
   if (args.includes("--all")) return [...SYSTEMS];
   const unknown = args.find((arg) => !SYSTEMS.includes(arg as System));
   if (unknown !== undefined) {
-    console.error(`There is no system "${unknown}"; there are ${SYSTEMS.join(", ")}, and --all.`);
+    console.error(`Unknown system "${unknown}"; use one of ${SYSTEMS.join(", ")}, or --all.`);
     process.exit(2);
   }
   return args as System[];

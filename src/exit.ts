@@ -1,7 +1,7 @@
 /**
- * The end of the process, which is the gateway's own to decide. A plugin that calls `process.exit` would end every
- * stream of every client with it, so once the gateway runs the ways to do that throw instead. What a plugin can still
- * do (native code, an endless loop) no process can defend itself against.
+ * Guards the end of the process. A plugin that calls `process.exit` would end every stream of every client, so while the
+ * gateway runs, the functions that end the process throw instead. A process cannot defend itself against native code or
+ * endless loops in a plugin.
  */
 const own = {
   exit: process.exit.bind(process),
@@ -11,31 +11,31 @@ const own = {
 
 let ending = false;
 
-/** Ends the process, guarded or not. */
+/** Ends the process, also when it is guarded. */
 export function exitProcess(code = 0): never {
   ending = true;
   return own.exit(code);
 }
 
-/** Ways to end the process that nobody but the gateway may take. */
+/** Functions that end the process; only the gateway may call them. */
 const GUARDED = ["exit", "abort", "execve"];
 
-/** @param onAttempt hears of each refused attempt; the error's stack leads to who tried. */
+/** @param onAttempt called for each refused attempt with an error whose stack shows the caller */
 export function guardProcess(onAttempt: (message: string, attempt: Error) => void): void {
   const refuse = (call: string): never => {
-    const attempt = new Error(`process.${call} was refused: a plugin cannot end the gateway`);
-    onAttempt("something tried to end the process", attempt);
+    const attempt = new Error(`process.${call} was refused: a plugin must not end the gateway`);
+    onAttempt("a plugin tried to end the process", attempt);
     throw attempt;
   };
   for (const name of GUARDED) replace(name, () => refuse(`${name}()`));
-  // What the true `exit` calls beneath.
+  // The original `exit` calls `reallyExit`.
   replace("reallyExit", (code?: number) => (ending ? own.reallyExit(code) : refuse("reallyExit()")));
   replace("kill", (pid: number, signal?: string | number) =>
     isSelf(pid) && signal !== 0 ? refuse(`kill(${pid})`) : own.kill(pid, signal),
   );
 }
 
-/** Itself, or a whole group of processes it is in. */
+/** Whether a process id means this process or a process group that contains it. */
 function isSelf(pid: number): boolean {
   return pid === process.pid || pid <= 0;
 }

@@ -1,7 +1,7 @@
 /**
- * An ad-hoc signature for a macOS executable. A binary that the build has added its script to still has the runtime's own
- * signature, which is wrong for the new bytes; macOS may end such a process at its first changed page.
- * The layout is that of Apple's `cs_blobs.h` and `mach-o/loader.h`.
+ * Signs a macOS executable ad hoc. The build appends its script to the runtime's executable, whose signature then no longer
+ * matches; macOS may end such a process at the first page that differs.
+ * The layout follows Apple's `cs_blobs.h` and `mach-o/loader.h`.
  */
 import { createHash } from "node:crypto";
 
@@ -12,7 +12,7 @@ const HEADER_BYTES = 32;
 
 const SUPER_BLOB = 0xfade0cc0;
 const CODE_DIRECTORY = 0xfade0c02;
-/** The version with the executable segment's bounds. */
+/** The version with the bounds of the executable segment. */
 const VERSION = 0x20400;
 const AD_HOC = 0x2;
 const SHA256 = 2;
@@ -24,21 +24,21 @@ const SUPER_BLOB_BYTES = 20;
 const DIRECTORY_BYTES = 88;
 
 interface Layout {
-  /** Offset of the load command of the signature. */
+  /** Offset of the signature's load command. */
   command: number;
-  /** Offset of the signature, which is the end of what is signed. */
+  /** Offset of the signature. The bytes before it are signed. */
   signature: number;
-  /** Offset of the load command of the last segment, which holds the signature. */
+  /** Offset of the load command of the last segment, which contains the signature. */
   linkEdit: number;
   linkEditOffset: bigint;
-  /** Bytes of the segment with the code. */
+  /** Size of the code segment in bytes. */
   text: bigint;
 }
 
 /**
- * The executable with an ad-hoc signature in place of the one it has.
- * @param identifier how the system names the program
- * @throws Error when the bytes are no 64-bit Mach-O executable with a signature at its end
+ * The executable with its signature replaced by an ad-hoc signature.
+ * @param identifier the system's name of the program
+ * @throws Error if the bytes are not a 64-bit Mach-O executable with a signature at its end
  */
 export function signAdHoc(executable: Uint8Array, identifier: string): Uint8Array {
   const layout = readLayout(executable);
@@ -51,7 +51,7 @@ export function signAdHoc(executable: Uint8Array, identifier: string): Uint8Arra
   const bytes = new Uint8Array(signed + total);
   bytes.set(executable.subarray(0, signed));
   const view = new DataView(bytes.buffer);
-  // The load commands are signed too, so they come first.
+  // The load commands are signed too, so they are written before the hashes are computed.
   view.setUint32(layout.command + 12, total, true);
   const linkEditBytes = BigInt(bytes.length) - layout.linkEditOffset;
   view.setBigUint64(layout.linkEdit + 48, linkEditBytes, true);
@@ -85,7 +85,7 @@ export function signAdHoc(executable: Uint8Array, identifier: string): Uint8Arra
 function readLayout(executable: Uint8Array): Layout {
   const view = new DataView(executable.buffer, executable.byteOffset, executable.byteLength);
   if (view.byteLength < HEADER_BYTES || view.getUint32(0, true) !== MACH_O_64)
-    throw new Error("this is no 64-bit Mach-O executable");
+    throw new Error("this is not a 64-bit Mach-O executable");
   let command = 0;
   let linkEdit = 0;
   let text = 0n;

@@ -1,13 +1,13 @@
-/** The entry: the only file with effects at import. A clean process, then the command that was asked for. */
+/** The entry point, the only file with effects at import: cleans the environment, then runs a command. */
 import { run } from "./cli/index.ts";
-import { REHEARSAL } from "./external-plugins/preflight.ts";
-import { takeStage } from "./external-plugins/preflight-worker.ts";
+import { PREFLIGHT_FLAG } from "./external-plugins/preflight.ts";
+import { runPreflightWorker } from "./external-plugins/preflight-worker.ts";
 import { replaceProcess } from "./reexec.ts";
 
 replaceProcess();
 const [first, ...others] = process.argv.slice(2);
-if (first === REHEARSAL) void takeStage(others);
-// Not awaited: bytecode knows no top-level await.
+if (first === PREFLIGHT_FLAG) void runPreflightWorker(others);
+// Not awaited: bytecode does not support top-level await.
 else
   void run(process.argv.slice(2)).then((code) => {
     process.exitCode = code;

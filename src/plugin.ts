@@ -1,5 +1,5 @@
 /**
- * The public face: what `import … from "weir"` means. Plugins, shipped and dropped, see this and nothing else.
+ * The public interface: what `import … from "weir"` exports. Built-in and external plugins import nothing else of weir.
  *
  * The smallest plugin names a host that speaks a known format:
  *
@@ -42,7 +42,7 @@ export type { Json, JsonObject } from "./core/json.ts";
 export type { Hooks, Plugin } from "./core/plugin.ts";
 export type { Envelope, Provider, Target, Traits } from "./core/provider.ts";
 
-/** Declares a plugin; the default export of every plugin file. */
+/** Declares a plugin. Every plugin file exports the result as default. */
 export function definePlugin(plugin: Plugin): Plugin {
   return plugin;
 }

@@ -1,24 +1,24 @@
-/** How this program is started again, for a process of its own. */
+/** The command line with which weir starts another process of itself. */
 import { fileURLToPath } from "node:url";
 
 /**
- * On Linux the file that this process was started from, also when an upgrade has removed or replaced it since: all
- * processes of a gateway run one version.
+ * On Linux this is the file that the process was started from, even if an upgrade removed or replaced it since: all processes
+ * of a gateway run the same version.
  */
 const EXECUTABLE = process.platform === "linux" ? "/proc/self/exe" : process.execPath;
 
 export interface ProgramCommand {
   cmd: string[];
-  /** What process lists show. */
+  /** The program name in process lists. */
   argv0: string;
 }
 
-/** @param args of the command line, without the program */
+/** @param args arguments without the program itself */
 export function programCommand(args: readonly string[]): ProgramCommand {
   return { cmd: [EXECUTABLE, ...scriptArgs(), ...args], argv0: process.execPath };
 }
 
-/** The compiled binary holds its script. */
+/** The compiled binary contains its script. */
 export function scriptArgs(): string[] {
   return Bun.isStandaloneExecutable ? [] : [fileURLToPath(new URL("./main.ts", import.meta.url))];
 }

@@ -1,18 +1,17 @@
 /**
- * The one replacement of the process at its start: Bun reads its limits and its `BUN_*`
- * switches from the real environment before any code runs, so the only way to lift the cap of 256 requests at once, and
- * to be rid of what the surroundings inject, is to begin again with a clean environment. Same process id, a few
- * milliseconds.
+ * Replaces the process once at its start. Bun reads its limits and its `BUN_*` switches from the environment before any code
+ * runs. So the only way to raise the limit of 256 concurrent requests, and to ignore variables that inject code, is to execute
+ * the program again with a clean environment. The process id stays the same; it takes a few milliseconds.
  */
 import { scriptArgs } from "./program.ts";
 
-/** The lifted cap; the largest number Bun takes. */
+/** The raised limit of concurrent requests, the maximum that Bun accepts. */
 const MAX_REQUESTS = "65336";
 
-/** Variables that make the runtime load code, print headers or change its limits. */
+/** Variables that make the runtime load code, print headers or change its limits. weir removes them. */
 const INJECTING = /^(BUN_.*|NODE_OPTIONS|NODE_TLS_REJECT_UNAUTHORIZED)$/;
 
-/** The environment the gateway runs in. */
+/** The clean environment of the gateway. */
 export function cleanEnvironment(env: Record<string, string | undefined>): Record<string, string> {
   const kept = Object.entries(env).filter(([name, value]) => value !== undefined && !INJECTING.test(name));
   return {
@@ -22,7 +21,7 @@ export function cleanEnvironment(env: Record<string, string | undefined>): Recor
   };
 }
 
-/** A proxy is for what is far away: Bun would send even loopback addresses through it. */
+/** Excludes loopback addresses from the proxy. Without this, Bun sends them through it too. */
 function loopbackDirect(env: Record<string, string | undefined>): Record<string, string> {
   const hasProxy = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"].some((name) => env[name]);
   if (!hasProxy) return {};
@@ -31,14 +30,14 @@ function loopbackDirect(env: Record<string, string | undefined>): Record<string,
   return { NO_PROXY: [given, "localhost,127.0.0.1,::1"].filter(Boolean).join(",") };
 }
 
-/** Whether this process already runs in the clean environment; replacing it again would change nothing. */
+/** Whether the environment of this process is already clean, so that re-executing would change nothing. */
 export function isClean(env: Record<string, string | undefined>): boolean {
   const clean = cleanEnvironment(env);
   const names = Object.keys(env).filter((name) => env[name] !== undefined);
   return names.length === Object.keys(clean).length && names.every((name) => env[name] === clean[name]);
 }
 
-/** Begins again in a clean environment; returns only when that has happened already. */
+/** Re-executes the program in a clean environment. Returns only if the environment is already clean. */
 export function replaceProcess(): void {
   if (isClean(process.env)) return;
   const env = cleanEnvironment(process.env);

@@ -1,6 +1,6 @@
 /**
- * The bill of materials of a build, in CycloneDX 1.6: the packages whose files are in the binary, as the bundler counted
- * them, with version and digest as the lockfile has them. What is only needed for tests and types is not in it.
+ * The bill of materials of a build in CycloneDX 1.6: the packages whose files the bundler put into the binary, with version and
+ * digest from the lockfile. Packages that only tests and types need are not listed.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,11 +10,11 @@ import type { JsonObject } from "./core/json.ts";
 export interface Locked {
   name: string;
   version: string;
-  /** As in the lockfile: `sha512-…`, base64. */
+  /** In the lockfile's notation: `sha512-…`, base64. */
   integrity: string;
 }
 
-/** Every package of `bun.lock`. @param text its content; JSON with commas behind last elements */
+/** All packages of `bun.lock`. @param text its content: JSON with trailing commas */
 export function readLock(text: string): Locked[] {
   const { packages } = JSON.parse(text.replace(/,(\s*[}\]])/g, "$1")) as {
     packages: Record<string, [string, ...unknown[]]>;
@@ -30,7 +30,7 @@ export function readLock(text: string): Locked[] {
   });
 }
 
-/** Names of the packages whose files are among a bundle's inputs, in order. */
+/** The sorted names of the packages whose files are inputs of a bundle. */
 export function packagesOf(inputs: readonly string[]): string[] {
   const names = inputs.map((path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]);
   return [...new Set(names.filter((name) => name !== undefined))].sort();
@@ -39,7 +39,7 @@ export function packagesOf(inputs: readonly string[]): string[] {
 /**
  * @param inputs paths of the files in the bundle
  * @param root folder of the repository
- * @throws Error for a package that is in the bundle and not in the lockfile
+ * @throws Error if a package of the bundle is not in the lockfile
  */
 export function billOfMaterials(inputs: readonly string[], root: string): JsonObject {
   const locked = readLock(readFileSync(join(root, "bun.lock"), "utf8"));
@@ -57,7 +57,7 @@ export function billOfMaterials(inputs: readonly string[], root: string): JsonOb
   };
 }
 
-/** The binary is the runtime with the bundle in it. */
+/** The Bun runtime, which the binary contains. */
 function runtime(): JsonObject {
   const purl = `pkg:npm/bun@${Bun.version}`;
   return { type: "platform", "bom-ref": purl, name: "bun", version: Bun.version, purl };
@@ -66,7 +66,7 @@ function runtime(): JsonObject {
 function component(name: string, locked: readonly Locked[], root: string): JsonObject {
   const { version, license } = manifestOf(join(root, "node_modules", name));
   const entry = locked.find((one) => one.name === name && one.version === version);
-  if (!entry) throw new Error(`${name} ${version} is in the bundle and not in bun.lock.`);
+  if (!entry) throw new Error(`${name} ${version} is in the bundle but not in bun.lock.`);
   const purl = `pkg:npm/${name.replace("@", "%40")}@${version}`;
   const [algorithm = "", digest = ""] = entry.integrity.split("-", 2);
   return {

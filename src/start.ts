@@ -1,4 +1,4 @@
-/** Starts a gateway: the assembled parts behind a socket. */
+/** Starts a gateway: assembles the parts and listens on a socket. */
 import { assemble } from "./assemble.ts";
 import type { Assembled } from "./assemble.ts";
 import type { Path } from "./config/error.ts";
@@ -27,19 +27,19 @@ import { makeRoom } from "./unix-socket.ts";
 import { VERSION } from "./version.ts";
 
 export interface StartOptions extends Settings {
-  /** Where the log goes; standard output by default. */
+  /** Where the log is written; default: standard output. */
   write?: WriteLog;
-  /** `auto` in the config means readable when this says so. */
+  /** Standard output is a terminal: the log format `auto` then means `pretty`. */
   terminal?: boolean;
-  /** One of several processes on the same port. */
+  /** The number of this process if several share the port. */
   worker?: number;
 }
 
-/** What a gateway is made from, at its start and again at each reload. */
+/** What a gateway is built from at its start and at each reload. */
 export interface Settings {
   config: Config;
   env: Record<string, string | undefined>;
-  /** Where a path of the config stands, for messages. */
+  /** Position of a config path, for messages. */
   locate?(path: Path): string;
 }
 
@@ -47,27 +47,27 @@ export interface RunningWeir {
   url: string;
   host: string;
   port: number;
-  /** What serves at the moment. */
+  /** The parts that serve at the moment. */
   readonly parts: Assembled;
   /**
-   * Takes new settings into force: for calls to come, while those that run keep what they began with.
-   * @throws Error with one sentence, and everything stays as it was
+   * Activates new settings for later calls; calls in flight keep their settings.
+   * @throws Error with one sentence; then the previous settings are still active
    */
   reload(settings: Settings): Promise<void>;
   /**
-   * Refuses new connections and lets running answers finish; after `graceMs` what is left is ended with an error in its
-   * own dialect.
+   * Refuses new connections and lets calls in flight finish. After `graceMs` weir ends the remaining ones with an error in the
+   * client's format.
    */
   stop(graceMs?: number): Promise<void>;
-  /** Records a fault that belongs to no call. */
+  /** Logs a fault that belongs to no call. */
   fault(message: string, cause?: unknown): void;
-  /** Records something worth knowing. */
+  /** Logs an informational message. */
   info(message: string, facts?: Record<string, string>): void;
 }
 
-/** After the grace, an error still has to reach its client. Milliseconds. */
+/** Time after the grace period in which errors can still reach the clients. Milliseconds. */
 const FAREWELL_MS = 700;
-/** What is left then is cut; the process ends without waiting for longer. Milliseconds. */
+/** Then the remaining connections are closed and the process ends. Milliseconds. */
 const CLOSE_MS = 50;
 
 export async function startWeir(options: StartOptions): Promise<RunningWeir> {
@@ -77,7 +77,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   let hide = (text: string) => text;
   const logger = createLogger({ format, level: config.log.level, worker, hide: (text) => hide(text), write });
   const clock = new Clock();
-  /** What outlives a reload. */
+  /** State that survives a reload. */
   const lasting = {
     health: new Health({
       onAlert: (sentence) => logger.fault(sentence),
@@ -146,7 +146,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     certificate,
     fetch: (request) => current.app.fetch(request),
     onFault(fault) {
-      logger.fault("the server failed outside of any route", fault);
+      logger.fault("the server failed outside a route", fault);
       return respondError(GatewayError.from(fault), current.app.neutral, createRequestId());
     },
   });
@@ -159,7 +159,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     get parts() {
       return current.parts;
     },
-    fault: (message, cause) => logger.fault(message + culprit(current.parts.plugins, cause), cause),
+    fault: (message, cause) => logger.fault(message + pluginInStack(current.parts.plugins, cause), cause),
     info: (message, facts = {}) => logger.info(message, facts),
     async reload(settings) {
       const next = await build(settings);
@@ -167,11 +167,11 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       const fresh = next.parts.broken.find(({ message }) => !known.has(message));
       if (fresh) throw new Error(fresh.message);
       const wanted = certificateOf(settings.config);
-      // Whether there is TLS at all is decided at the start.
+      // A reload cannot switch TLS on or off.
       if (certificate && wanted && !isSame(certificate, wanted)) {
         listener.renew(wanted);
         certificate = wanted;
-        logger.info("new connections get the new certificate", {});
+        logger.info("new connections use the new certificate", {});
       }
       current = next;
       tell(next.parts);
@@ -207,14 +207,14 @@ async function endsWithin(pending: Promise<unknown>, ms: number): Promise<boolea
 }
 
 function shuttingDown(): GatewayError {
-  return new GatewayError("overloaded", "The gateway is shutting down; send the request again.", {
+  return new GatewayError("overloaded", "The gateway is shutting down; retry the request.", {
     code: "shutting_down",
     retryAfter: 1,
   });
 }
 
-/** Who did it, when the stack leads through a dropped file: ` (plugin NAME, FILE)`. */
-function culprit(plugins: Assembled["plugins"], cause: unknown): string {
+/** The external plugin that caused a fault, if its file is in the stack: ` (plugin NAME, FILE)`. */
+function pluginInStack(plugins: Assembled["plugins"], cause: unknown): string {
   const stack = describeThrown(cause);
   const found = plugins.find(({ source }) => source !== "built-in" && stack.includes(source));
   return found ? ` (plugin ${found.plugin.name}, ${found.source})` : "";

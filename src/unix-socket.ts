@@ -1,17 +1,17 @@
-/** The file of a unix socket before it is listened on: one that a process has left behind is removed. */
+/** Prepares the path of a unix socket: removes a socket file that an ended process left behind. */
 import { lstatSync, type Stats, unlinkSync } from "node:fs";
 import { connect } from "node:net";
 import { describeFileError, systemCode } from "./core/system-error.ts";
 
-/** Longest wait for an answer at a socket that is there already. Milliseconds. */
+/** Maximum time for an existing socket to answer. Milliseconds. */
 const ANSWER_MS = 1_000;
 
-/** @throws Error with one sentence when something else is there, or a process still listens. */
+/** @throws Error with one sentence if the path is not a socket, or if a process still listens on it */
 export async function makeRoom(path: string): Promise<void> {
   const there = look(path);
   if (!there) return;
   if (!there.isSocket())
-    throw new Error(`${path} is there already and is no socket; choose another path for listen.unix`);
+    throw new Error(`${path} already exists and is not a socket; choose another path for listen.unix`);
   if (await isListening(path))
     throw new Error(`the socket ${path} is in use by another process; stop it or choose another path`);
   unlinkSync(path);
@@ -26,7 +26,7 @@ function look(path: string): Stats | undefined {
   }
 }
 
-/** Only a refused connection says that no process listens: whatever else goes wrong, one may. */
+/** Only a refused connection proves that no process listens. Any other error counts as a listening process. */
 function isListening(path: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const socket = connect(path);

@@ -1,4 +1,4 @@
 import manifest from "../package.json";
 
-/** The version of this gateway, from `package.json`. */
+/** The version of weir, from `package.json`. */
 export const VERSION: string = manifest.version;

@@ -1,8 +1,8 @@
 /**
- * What a dropped file may declare, member by member. weir would ignore a member it does not know without a word (a guard
- * that never runs, a limit that never holds), so each one is refused at load, with the name that was probably meant.
+ * Checks what an external plugin declares, member by member. weir refuses unknown members when it loads the file, and suggests
+ * the name that was probably meant: an ignored member would be a guard that never runs or a limit that never applies.
  *
- * The tables are keyed by the types: a type that gains a member does not compile until its table has a row for it.
+ * The tables are keyed by the types: when a type gains a member, the table does not compile until it has an entry for it.
  */
 import type { ClientCodec, Format, UpstreamCodec, UsageRequest, StreamObserver } from "../core/format.ts";
 import { isObject } from "../core/json.ts";
@@ -11,8 +11,8 @@ import type { Envelope, Provider, Traits } from "../core/provider.ts";
 import { didYouMean } from "../core/suggest.ts";
 
 /**
- * Judges one member. @param name how the message calls it: `its models`
- * @returns what is wrong, undefined when nothing is. It never repeats a value that may be a secret.
+ * Checks one member. @param name name of the member in messages: `its models`
+ * @returns the fault, or undefined. It never contains a value that may be secret.
  */
 type Rule = (value: unknown, name: string) => string | undefined;
 
@@ -39,15 +39,15 @@ const textMap = must("an object of texts", (value) => isObject(value) && Object.
 const oneOf = (...words: string[]) =>
   must(words.map((word) => `"${word}"`).join(" or "), (value) => isText(value) && words.includes(value));
 
-/** Model names or patterns. A text in the place of the list would be read letter by letter. */
+/** Model names or patterns. A text instead of a list would be read character by character. */
 const patterns: Rule = (value, name) =>
   isText(value)
     ? `${name} must be a list, not a text; write [${JSON.stringify(value.slice(0, 60))}]`
     : texts(value, name);
 
-/** Capitals, digits and underscores, as environment variables are named by custom; no vendor's key looks like that. */
+/** Capitals, digits and underscores, the convention for environment variables; no vendor's key has this form. */
 const variable = must(
-  "the name of an environment variable in capitals, such as ACME_API_KEY; the key itself has no place in the file",
+  "the name of an environment variable in capitals, such as ACME_API_KEY; do not write the key itself into the file",
   (value) => isText(value) && /^[A-Z_][A-Z0-9_]{0,63}$/.test(value),
 );
 
@@ -56,7 +56,7 @@ const auth = must(
   (value) => value === "bearer" || value === "x-api-key" || typeof value === "function",
 );
 
-/** An object with known members. @param label how messages call one of them: `its hook` */
+/** An object with known members. @param label name of a member in messages: `its hook` */
 const group =
   <Type>(label: string, table: Table<Type>): Rule =>
   (value, name) =>
@@ -66,7 +66,7 @@ const group =
         ? memberFault(value, table, label)
         : `${name} must be an object`;
 
-/** A list of objects with known members. @param kind and `label`, the member that names one: `provider "groq": …` */
+/** A list of objects with known members. @param kind and `label` (the naming member) form the message: `provider "groq": …` */
 const listOf =
   <Type>(kind: string, label: keyof Type & string, table: Table<Type>): Rule =>
   (value, name) => {
@@ -84,7 +84,7 @@ function memberFault<Type>(value: object, table: Table<Type>, label: string): st
   const known = Object.keys(table);
   for (const name of Object.keys(value))
     if (!known.includes(name))
-      return `${label} ${name} is unknown${didYouMean(name, known) || `; known are ${known.join(", ")}`}`;
+      return `${label} ${name} is unknown${didYouMean(name, known) || `; the known ones are ${known.join(", ")}`}`;
   for (const [name, rule] of Object.entries<Rule>(table)) {
     const fault = rule((value as Record<string, unknown>)[name], `${label} ${name}`);
     if (fault !== undefined) return fault;
@@ -204,7 +204,7 @@ const PLUGIN: Table<Plugin> = {
   hooks: group("its hook", HOOKS),
 };
 
-/** @returns the first thing that is wrong with a file's default export, as a clause; undefined when nothing is */
+/** @returns the first fault of a file's default export, as a clause; undefined if there is none */
 export function declarationFault(exported: unknown): string | undefined {
   if (!isObject(exported)) return "has no default export; write `export default definePlugin({ … })`";
   if (!isText(exported["name"]) || exported["name"] === "") return "its default export has no name";

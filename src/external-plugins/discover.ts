@@ -1,6 +1,6 @@
 /**
- * Dropped plugins: finds the files, checks and rehearses them, imports them. The same text works from source and in the
- * compiled binary because `"weir"` is served as a virtual module.
+ * External plugins: finds the files, checks them, runs the preflight and imports them. The same file works from source and in
+ * the compiled binary because `"weir"` is served as a virtual module.
  */
 import { readdirSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
@@ -12,10 +12,10 @@ import type { LoadedPlugin } from "../gateway/routing/registry.ts";
 import { declarationFault } from "./declaration.ts";
 import { forgetModule, importedFiles } from "./imports.ts";
 import { checkFile, checkFolder } from "./inspect.ts";
-import { rehearse } from "./preflight.ts";
+import { preflight } from "./preflight.ts";
 import { registerWeir } from "./virtual.ts";
 
-/** A file that could not be used, and one sentence that says why and what to do. */
+/** A file that could not be loaded, and one sentence with the reason and the remedy. */
 export interface BrokenPlugin {
   file: string;
   message: string;
@@ -28,18 +28,18 @@ export interface Discovered {
 
 export interface DiscoverOptions {
   dir: string;
-  /** SHA-256 digests; with any, only files that have one of them are loaded. */
+  /** SHA-256 digests of the files that may be loaded; empty: all files. */
   allow: readonly string[];
-  /** Longest time a plugin's top level may take. Milliseconds. */
+  /** Maximum time to import a plugin. Milliseconds. */
   loadMs: number;
-  /** Names of files to leave out. */
+  /** Names of files to skip. */
   except?: ReadonlySet<string>;
 }
 
 /**
- * Loads the `.ts` and `.js` files directly in `dir`, in the order of their names. A missing folder holds none. Files whose
- * names begin with `_`, and those in folders of `dir`, are no plugins; plugins may import them.
- * @throws Error with one sentence when the folder exists and cannot be read.
+ * Loads the `.ts` and `.js` files directly in `dir`, in alphabetical order. A missing folder contains none. Files whose names
+ * begin with `_`, and files in subfolders, are not plugins, but plugins may import them.
+ * @throws Error with one sentence if the folder exists and cannot be read
  */
 export async function loadPlugins(options: DiscoverOptions): Promise<Discovered> {
   const found: Discovered = { plugins: [], broken: [] };
@@ -49,7 +49,7 @@ export async function loadPlugins(options: DiscoverOptions): Promise<Discovered>
   if (files.length === 0) return found;
   const inspected = inspect(files, options, blame);
   registerWeir();
-  const faults = await rehearse([...inspected.keys()], options.loadMs);
+  const faults = await preflight([...inspected.keys()], options.loadMs);
   for (const [file, { sha256, version }] of inspected) {
     const fault = faults.get(file);
     try {
@@ -64,11 +64,11 @@ export async function loadPlugins(options: DiscoverOptions): Promise<Discovered>
 
 interface Inspected {
   sha256: string;
-  /** Differs when the file, or one that it imports, has changed. */
+  /** Changes when the file, or a file that it imports, has changed. */
   version: string;
 }
 
-/** The files that may be run. */
+/** The files that pass all checks. */
 function inspect(
   files: readonly string[],
   { dir, allow }: DiscoverOptions,
@@ -87,7 +87,7 @@ function inspect(
   return inspected;
 }
 
-/** Digests of the imported files as they were last seen, by path. */
+/** The last known digests of the imported files, by path. */
 const seen = new Map<string, string>();
 
 /**
@@ -100,7 +100,7 @@ function checkImports(file: string, allow: readonly string[]): string[] {
   );
   const changed = [...digests].some(([imported, sha256]) => seen.get(imported) !== sha256);
   for (const [imported, sha256] of digests) {
-    // Also those that have not changed: they may import one that has.
+    // Unchanged files too: they may import a file that has changed.
     if (changed) forgetModule(imported);
     seen.set(imported, sha256);
   }
@@ -128,7 +128,7 @@ function pluginFiles(dir: string): string[] {
   }
 }
 
-/** The runtime keeps modules by their path and query, so another version is another module. */
+/** The runtime caches modules by path and query, so a new version needs a new query. */
 async function importPlugin(file: string, version: string, loadMs: number): Promise<Plugin> {
   const imported = (await withTimeout(import(`${file}?${version}`), loadMs)) as { default?: unknown };
   const fault = declarationFault(imported.default);
@@ -139,7 +139,9 @@ async function importPlugin(file: string, version: string, loadMs: number): Prom
 async function withTimeout<Value>(pending: Promise<Value>, loadMs: number): Promise<Value> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const giveUp = () =>
-    reject(new Error(`did not finish loading within ${loadMs / 1000} s; its top level waits for something`));
+    reject(
+      new Error(`did not finish loading within ${loadMs / 1000} s; its top-level code awaits something`),
+    );
   const timer = setTimeout(giveUp, loadMs);
   try {
     return await Promise.race([pending, late]);
@@ -148,7 +150,7 @@ async function withTimeout<Value>(pending: Promise<Value>, loadMs: number): Prom
   }
 }
 
-/** `file:line:column: what`; Bun's build errors carry a position. */
+/** `file:line:column: what`. Bun's build errors contain a position. */
 function sentence(cause: unknown, file: string): string {
   const first = cause instanceof AggregateError ? (cause.errors[0] ?? cause) : cause;
   const position = positionOf(first, file);

@@ -1,22 +1,22 @@
 /**
- * The files a plugin imports by a relative path. They run with the plugin, so they are held to the same rules; and the
- * runtime keeps a module by its path, so a changed one has to be forgotten before the plugin is imported again.
+ * The files that a plugin imports by relative path. They run with the plugin, so the same rules apply to them. The runtime
+ * caches modules by path, so a changed file must be removed from the cache before the plugin is imported again.
  */
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 
 const LOADERS = ["ts", "js", "tsx", "jsx"] as const;
 
-/** Every file that a plugin imports by a relative path, itself left out, also through others. Absolute paths. */
+/** All files that a plugin imports by relative path, directly or indirectly, without the plugin itself. Absolute paths. */
 export function importedFiles(file: string): string[] {
   const found = new Set<string>([file]);
-  // The set grows while it is walked.
+  // The loop also visits files that are added while it runs.
   for (const each of found) for (const next of directImports(each)) found.add(next);
   found.delete(file);
   return [...found];
 }
 
-/** What cannot be read, parsed or found is left out: its import fails and says why. */
+/** Skips files that cannot be read, parsed or found: the import of such a file fails with a reason. */
 function directImports(file: string): string[] {
   const [, kind] = /\.[cm]?(ts|js|tsx|jsx)$/.exec(file) ?? [];
   const loader = LOADERS.find((candidate) => candidate === kind);
@@ -35,7 +35,7 @@ function attempt<Value>(get: () => Value): Value | undefined {
   }
 }
 
-/** Has the runtime read a file anew at the next import. */
+/** Removes a file from the module cache, so that the next import reads it again. */
 export function forgetModule(file: string): void {
   delete require.cache[file];
 }

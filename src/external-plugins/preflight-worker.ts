@@ -1,25 +1,25 @@
-/** The process of the rehearsal: imports file by file and says on standard output how far it has come. */
+/** The preflight process: imports one file after another and reports its progress on standard output. */
 import { writeSync } from "node:fs";
 import { registerWeir } from "./virtual.ts";
 
-/** @param args a token that marks the lines of the rehearsal, then the files. Ends the process. */
-export async function takeStage([token = "", ...files]: readonly string[]): Promise<void> {
+/** @param args a token that marks the lines of the preflight, then the files. Ends the process. */
+export async function runPreflightWorker([token = "", ...files]: readonly string[]): Promise<void> {
   const exit = process.exit.bind(process);
-  // A top level that waits for nothing at all would end the process as if it were done.
+  // Without this timer, top-level code that awaits a promise without any pending event would end the process as if it succeeded.
   setInterval(() => {}, 60_000);
   registerWeir();
   for (const file of files) {
     say(token, "begin");
-    // One that throws, or cannot be parsed, does no harm: the gateway's own import says why.
+    // An exception or a syntax error is harmless here: the gateway's own import reports it.
     await import(file).catch(() => {});
-    // What the top level leaves for the next turn of the loop belongs to it.
+    // Work that the top-level code schedules for the next turn of the event loop belongs to it.
     await new Promise(setImmediate);
     say(token, "passed");
   }
   exit(0);
 }
 
-/** Behind a line end of its own: a plugin may have written half a line before. */
+/** Begins with a line break, because a plugin may have written part of a line. */
 function say(token: string, word: string): void {
   writeSync(1, `\n${token} ${word}\n`);
 }

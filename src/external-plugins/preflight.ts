@@ -1,20 +1,20 @@
 /**
- * The rehearsal: dropped files are imported once in a short-lived process of their own before the gateway imports them.
- * A top level that loops, waits for ever or ends the process cannot be contained by the process it runs in;
- * here it costs a child, and the file that did it is known by name.
+ * The preflight: each external plugin is imported once in a short-lived child process before the gateway imports it. Top-level
+ * code that loops, never finishes or ends the process would stop the gateway; in the child it is contained, and the faulty file
+ * is known.
  */
 import { programCommand } from "../program.ts";
 import { cleanEnvironment } from "../reexec.ts";
 
-/** First argument of the process that rehearses; then come a token and the files. */
-export const REHEARSAL = "--rehearse-plugins";
+/** First argument of the preflight process; a token and the files follow. */
+export const PREFLIGHT_FLAG = "--rehearse-plugins";
 
-/** @returns what is wrong with each file that must not be imported: file → clause. */
-export async function rehearse(files: readonly string[], loadMs: number): Promise<Map<string, string>> {
+/** @returns the fault of each file that must not be imported: file → clause */
+export async function preflight(files: readonly string[], loadMs: number): Promise<Map<string, string>> {
   const faults = new Map<string, string>();
   let left = files;
   while (left.length > 0) {
-    const { passed, fault } = await rehearseUntilFault(left, loadMs);
+    const { passed, fault } = await preflightUntilFault(left, loadMs);
     const blamed = left[passed];
     if (fault === undefined || blamed === undefined) break;
     faults.set(blamed, fault);
@@ -23,16 +23,16 @@ export async function rehearse(files: readonly string[], loadMs: number): Promis
   return faults;
 }
 
-interface Rehearsed {
-  /** How many of the files were imported. */
+interface PreflightResult {
+  /** Number of imported files. */
   passed: number;
-  /** What the next one did; absent when all passed, or when no process could be had to rehearse in. */
+  /** The fault of the next file; absent if all files passed, or if no process could be started. */
   fault?: string;
 }
 
-async function rehearseUntilFault(files: readonly string[], loadMs: number): Promise<Rehearsed> {
+async function preflightUntilFault(files: readonly string[], loadMs: number): Promise<PreflightResult> {
   const token = crypto.randomUUID();
-  const child = spawnRehearsal(token, files);
+  const child = spawnPreflight(token, files);
   if (!child) return { passed: 0 };
   let passed = 0;
   let begun = false;
@@ -55,20 +55,23 @@ async function rehearseUntilFault(files: readonly string[], loadMs: number): Pro
   if (late)
     return {
       passed,
-      fault: `did not finish loading within ${seconds(loadMs)}; its top level loops or waits`,
+      fault: `did not finish loading within ${seconds(loadMs)}; its top-level code loops or waits`,
     };
   const how = child.signalCode ? `by ${child.signalCode}` : `with exit code ${code}`;
-  return { passed, fault: `ends the process while it is loaded, ${how}; take that out of its top level` };
+  return {
+    passed,
+    fault: `ends the process while it is loaded, ${how}; remove that from its top-level code`,
+  };
 }
 
-/** Longest time a process may take to get to its first file. Milliseconds. */
+/** Maximum time until the process reaches its first file. Milliseconds. */
 const START_MS = 15_000;
 
-/** Where no process can be started the import itself is all there is. */
-function spawnRehearsal(token: string, files: readonly string[]) {
+/** If no process can be started, the preflight is skipped. */
+function spawnPreflight(token: string, files: readonly string[]) {
   try {
     return Bun.spawn({
-      ...programCommand([REHEARSAL, token, ...files]),
+      ...programCommand([PREFLIGHT_FLAG, token, ...files]),
       env: cleanEnvironment(process.env),
       stdin: "ignore",
       stdout: "pipe",

@@ -1,9 +1,9 @@
-/** The module `"weir"` as dropped files see it: served from the running program, with nothing installed. */
+/** The module `"weir"` for external plugins: served from the running program, so nothing needs to be installed. */
 import * as publicFace from "../plugin.ts";
 
 let registered = false;
 
-/** Makes `import … from "weir"` work for files outside of the bundle. */
+/** Makes `import … from "weir"` work for files outside the bundle. */
 export function registerWeir(): void {
   if (registered) return;
   registered = true;

@@ -29,7 +29,7 @@ export const models: Command = {
   },
 };
 
-/** Asks the hosts of a name which formats they speak. When a host does not answer, the plugin's declaration stands. */
+/** Asks the hosts of a name which formats they speak. When a host does not answer, weir assumes the plugin's declaration. */
 async function noteMissingFormats(registry: Registry, name: string, env: Context["env"]): Promise<void> {
   const providers = new Set(registry.explain(name).map(({ provider }) => provider));
   const hosts = registry.providers

@@ -83,7 +83,7 @@ class Supervisor {
     process.on("uncaughtException", (fault) => this.#log.fault("the supervisor failed", fault));
     process.on("unhandledRejection", (fault) => this.#log.fault("the supervisor failed", fault));
     watchRunner(this.#options.env, () => this.#stop());
-    this.#look();
+    this.#checkWorkers();
     // The other workers start when the first one listens, so that an error in the config is printed once.
     this.#start(1);
     const code = await this.#ended.promise;
@@ -148,7 +148,7 @@ class Supervisor {
   }
 
   /** Kills workers that hang; their end is then handled like any other. */
-  #look(): void {
+  #checkWorkers(): void {
     let due = performance.now() + LOOK_MS;
     setInterval(() => {
       const late = performance.now() - due;

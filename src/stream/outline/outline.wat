@@ -1,13 +1,13 @@
-;; Copies JSON text and leaves out what no rule speaks of: texts, and what a list says again.
+;; Copies JSON text without the parts that no rule reads: long strings, and repeated elements of a list.
 ;;
-;; Outside of strings bytes are copied as they are: whether they make sense, the parser of the copy says. Inside strings the
-;; rules of RFC 8259 7 hold here, 32 bytes at a time, because the parser will not see what is left out: no control
-;; characters, no escapes that do not exist, no string without an end.
+;; Outside strings, bytes are copied unchanged: the parser of the copy checks the syntax. Inside strings the module itself
+;; checks the rules of RFC 8259, section 7, 32 bytes at a time, because the parser does not see what is left out: no control
+;; characters, no invalid escapes, no unterminated string.
 (module
-  ;; Zeroed bytes must follow the text: a zero is what stops every search.
+  ;; The text must be followed by zero bytes: a zero ends every search.
   (memory (export "memory") 4)
 
-  ;; What a byte is: 2 a hexadecimal digit, 4 opens a level, 8 closes one, 16 stands between members and their parts.
+  ;; Classes of bytes: 2 hexadecimal digit, 4 opens a level, 8 closes a level, 16 separates members or their parts.
   (data (i32.const 44) "\10")                    ;; ,
   (data (i32.const 58) "\10")                    ;; :
   (data (i32.const 91) "\04")                    ;; [
@@ -18,11 +18,10 @@
   (data (i32.const 65) "\02\02\02\02\02\02")     ;; A to F
   (data (i32.const 97) "\02\02\02\02\02\02")     ;; a to f
 
-  ;; The last eight elements that were kept of the list that is being read, from 264 on: where each begins in the copy, and
-  ;; its length.
+  ;; The last eight elements that were kept of the current list, from offset 264 on: start in the copy, and length.
   (global $kept (mut i32) (i32.const 0))
 
-  ;; Whether these bytes of the copy, which are the newest, were kept of the same list before.
+  ;; Whether the newest bytes of the copy are equal to an element that was kept of the same list.
   (func $is-known (param $begin i32) (param $length i32) (result i32)
     (local $slot i32) (local $seen i32) (local $at i32)
     (local.set $slot (i32.const 264))
@@ -39,7 +38,7 @@
           (then
             (local.set $at (i32.const 0))
             (block $differs
-              ;; Blocks of sixteen, and the last one again with the rest behind it.
+              ;; Compares blocks of sixteen bytes; the last block ends with the element and may overlap the one before.
               (loop $block
                 (br_if $differs
                   (i32.eqz
@@ -63,28 +62,28 @@
     (global.set $kept (i32.add (global.get $kept) (i32.const 1)))
     (i32.const 0))
 
-  ;; text, end: where the text stands. copy: where the copy goes, with room for as many bytes and 32 more.
-  ;; mark: where two positions go, in the copy and in the text, of each colon, comma and closing bracket of the outermost
-  ;; level; at most 4096 pairs, whose number is left at 256. deepest: levels allowed inside each other.
-  ;; Gives the length of the copy, or -1 when a string is not as it must be, or of levels or marks are too many.
+  ;; text, end: range of the text. copy: offset of the copy; it needs the length of the text and 32 more bytes.
+  ;; mark: offset of the marks: for each colon, comma and closing bracket of the outermost level, its positions in the copy
+  ;; and in the text; at most 4096 pairs, whose number is stored at 256. deepest: maximum nesting depth.
+  ;; Returns the length of the copy, or -1 for an invalid string, and when there are too many levels or marks.
   (func (export "outline")
     (param $text i32) (param $end i32) (param $copy i32) (param $mark i32) (param $deepest i32)
     (result i32)
     (local $at i32) (local $out i32) (local $byte i32) (local $class i32) (local $depth i32) (local $level i32)
     (local $marks i32)
-    ;; Where the element begins of a list that is itself a member of the outermost level; 0 elsewhere.
+    ;; Start of the current element, if its list is a member of the outermost level; 0 elsewhere.
     (local $element i32)
     (local $start i32) (local $length i32)
-    ;; Bytes of a string that are there only because letters are spelled in digits.
+    ;; Number of bytes in a string that only result from spelling letters as \u escapes.
     (local $spelled i32)
     (local $low v128) (local $high v128)
-    ;; Splatted bytes. From the space on one of three bits is set; from the underscore on there are letters, and little else.
+    ;; Splatted bytes. Bytes from the space on have at least one of three bits; from the underscore on almost all are letters.
     (local $quotes v128) (local $backslashes v128) (local $from-space v128) (local $below-letters v128)
     (local $zeroes v128)
-    ;; One bit for each byte of the block: backslashes; quotes and control characters; what stands behind a backslash that
-    ;; means something; those backslashes and what is behind them; all in front of the string's end.
+    ;; Bit masks with one bit per byte of the block: backslashes; quotes and control characters; characters after an effective
+    ;; backslash; effective backslashes and the characters after them; all bytes before the end of the string.
     (local $slashes i32) (local $stops i32) (local $escaped i32) (local $pairs i32) (local $inside i32)
-    ;; The first byte of the block is escaped by the last one of the block before.
+    ;; The first byte of the block is escaped by the last byte of the previous block.
     (local $carried i32)
     (local $bad i32)
     (local.set $quotes (i8x16.splat (i32.const 34)))
@@ -113,7 +112,7 @@
                   (select (local.get $out) (i32.const 0) (i32.eq (local.get $byte) (i32.const 91))))
                 (global.set $kept (i32.const 0))
                 (br $outside)))
-            ;; A level that closes, or a separator: of interest on the two outermost levels only.
+            ;; A closing bracket or a separator; only those of the two outermost levels matter.
             (local.set $level (local.get $depth))
             (if (i32.and (local.get $class) (i32.const 8))
               (then (local.set $depth (i32.sub (local.get $depth) (i32.const 1)))))
@@ -130,8 +129,8 @@
                 (br $outside)))
             (br_if $outside (i32.eqz (local.get $element)))
             (if (i32.eq (local.get $byte) (i32.const 58)) (then (return (i32.const -1))))
-            ;; Behind an element of a list. An object that stands there again is taken out, with the comma in front of it:
-            ;; what the parser and the rules say of the first one, they would say of this one.
+            ;; After an element of a list. An object equal to a kept one is removed with the comma before it: the parser and the
+            ;; rules would judge both alike.
             (local.set $length
               (i32.sub (i32.sub (local.get $out) (i32.const 1)) (local.get $element)))
             (if (i32.ge_s (local.get $length) (i32.const 16))
@@ -146,7 +145,7 @@
               (select (local.get $out) (i32.const 0) (i32.eq (local.get $level) (local.get $depth))))
             (br $outside)))
 
-        ;; Behind an opening quote: on to the closing one.
+        ;; After an opening quote: find the closing one.
         (local.set $start (local.get $at))
         (local.set $spelled (i32.const 0))
         (local.set $carried (i32.const 0))
@@ -181,8 +180,8 @@
                 (local.set $at (i32.add (local.get $at) (i32.ctz (local.get $stops))))
                 (br $closed)))
 
-            ;; In a run of backslashes each second one is escaped, and so is what follows a run of odd length: subtracting
-            ;; the run's beginning from the odd places turns them around behind it.
+            ;; In a run of backslashes every second one is escaped, and so is the character after a run of odd length:
+            ;; subtracting the start of the run from the odd positions inverts them after the run.
             (local.set $escaped (i32.and (local.get $slashes) (i32.xor (local.get $carried) (i32.const -1))))
             (local.set $pairs
               (i32.xor
@@ -214,7 +213,7 @@
                 (local.set $at (i32.add (local.get $at) (i32.const 32)))
                 (br $inside)))
 
-            ;; None of those: u and four hexadecimal digits, or nothing that may stand here.
+            ;; Not one of these: only u and four hexadecimal digits are valid here.
             (local.set $at (i32.add (local.get $at) (i32.ctz (local.get $bad))))
             (if (i32.ne (i32.load8_u (local.get $at)) (i32.const 117)) (then (return (i32.const -1))))
             (if (i32.eqz
@@ -236,13 +235,13 @@
         (if (i32.ne (i32.load8_u (local.get $at)) (i32.const 34)) (then (return (i32.const -1))))
         (local.set $length (i32.sub (local.get $at) (local.get $start)))
         (local.set $at (i32.add (local.get $at) (i32.const 1)))
-        ;; Kept is what may be a word that a rule compares with: short, and either of small letters only or on the outermost
-        ;; level or a name. A letter that is spelled in digits counts as one byte: a word must not grow out of sight.
+        ;; Keeps every string that may be a word that a rule compares with: short, and either all small letters, or on the
+        ;; outermost level, or a name. A letter spelled as a \u escape counts as one byte, so that escapes do not hide a word.
         (block $left-out
           (br_if $left-out (i32.gt_u (i32.sub (local.get $length) (local.get $spelled)) (i32.const 32)))
           (block $kept
             (br_if $kept (i32.or (local.get $spelled) (i32.lt_s (local.get $depth) (i32.const 2))))
-            ;; Certainly a value, and not a name.
+            ;; This is a value, not a name.
             (local.set $byte (i32.load8_u (local.get $at)))
             (br_if $kept (i32.eq (local.get $byte) (i32.const 58)))
             (br_if $kept (i32.eqz (i32.and (i32.load8_u (local.get $byte)) (i32.const 24))))
@@ -258,7 +257,7 @@
                           (i8x16.gt_s (v128.load offset=16 (local.get $start)) (local.get $below-letters)))
                         (i32.const 16)))
                     (i32.const -1))))))
-          ;; Two blocks whatever the length.
+          ;; Copies two blocks, whatever the length.
           (if (i32.le_u (local.get $length) (i32.const 32))
             (then
               (v128.store (local.get $out) (v128.load (local.get $start)))
@@ -269,15 +268,14 @@
           (i32.store8 (local.get $out) (i32.const 34))
           (local.set $out (i32.add (local.get $out) (i32.const 1)))
           (br $outside))
-        ;; Of everything else a tilde.
+        ;; Every other string becomes a tilde.
         (i32.store16 (local.get $out) (i32.const 0x227e))
         (local.set $out (i32.add (local.get $out) (i32.const 2)))
         (br $outside)))
     (i32.store (i32.const 256) (local.get $marks))
     (i32.sub (local.get $out) (local.get $copy)))
 
-  ;; One bit for each byte that is none of the letters an escape has behind its backslash: those have a bit in common by
-  ;; their two halves.
+  ;; One bit for each byte that cannot follow a backslash in an escape: tables for both halves of a valid byte share a bit.
   (func $no-escape (param $block v128) (result i32)
     (i8x16.bitmask
       (i8x16.eq

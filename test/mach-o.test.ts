@@ -65,5 +65,5 @@ test.each([100, 3_000])(
 );
 
 test("what is no macOS executable is refused", () => {
-  expect(() => signAdHoc(new Uint8Array(100), "weir")).toThrow("no 64-bit Mach-O");
+  expect(() => signAdHoc(new Uint8Array(100), "weir")).toThrow("not a 64-bit Mach-O");
 });

@@ -24,7 +24,10 @@ test("config init writes a commented example that loads, and the schema it names
     const again = await weir("config", "init");
     expect([again.code, again.err]).toEqual([1, expect.stringContaining("weir.yaml already exists")]);
     const nowhere = await weir("config", "init", "--config", "no/such/weir.yaml");
-    expect([nowhere.code, nowhere.err]).toEqual([1, expect.stringContaining("there is no folder no/such")]);
+    expect([nowhere.code, nowhere.err]).toEqual([
+      1,
+      expect.stringContaining("the folder no/such does not exist"),
+    ]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -340,7 +340,7 @@ test("files and folders others can write are refused, and what is no file in the
     [/the folder can be written by everyone; run chmod o-w plugins/, (dir) => chmodSync(dir, 0o757)],
     [/the folder can be written by its group/, (dir) => chmodSync(dir, 0o775)],
     [
-      /leads out of the plugin folder/,
+      /to a file outside the plugin folder/,
       (dir) => {
         rmSync(join(dir, "good.ts"));
         writeFileSync(join(dir, "../outside.ts"), GOOD);

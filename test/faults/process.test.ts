@@ -329,7 +329,7 @@ goal(
       await Promise.all(clients);
       const taken = outcomes().filter((line) => line.includes("was reloaded")).length;
       const refused = outcomes().filter((line) =>
-        /stays as it was: weir\.yaml:2: unknown option nonsense/.test(line),
+        /previous configuration is still active: weir\.yaml:2: unknown option nonsense/.test(line),
       ).length;
       return {
         measured: `${taken} taken, ${refused} refused with file and line, ${failed} of ${answered + failed} calls failed`,

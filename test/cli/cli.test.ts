@@ -149,7 +149,7 @@ test("plugin new writes a plugin that loads and type checks with nothing install
 const PROGRAM = `import { type Call, type ChatEvent, type ChatRequest, definePlugin, GatewayError, NO_USAGE } from "weir";
 async function* generate(request: ChatRequest, call: Call): AsyncGenerator<ChatEvent> {
   if (request.turns.length > 99) throw new GatewayError("too-large", "Too long.", { param: "messages" });
-  call.lose("dropped", "seed");
+  call.reportLoss("dropped", "seed");
   yield { type: "message-start", id: "x", model: request.model };
   yield { type: "block-start", index: 0, block: { type: "text" } };
   yield { type: "block-end", index: 0 };

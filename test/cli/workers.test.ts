@@ -27,7 +27,7 @@ describe("two workers", () => {
     expect(await until(() => said().size === 2)).toBe(true);
     process.kill(weir.workers()[0]!, "SIGKILL");
     expect(
-      await until(() => weir.log.some((line) => line.includes("by signal SIGKILL ; weir restarts it"))),
+      await until(() => weir.log.some((line) => line.includes("by signal SIGKILL; weir restarts it"))),
     ).toBe(true);
     expect(await until(() => weir.workers().length === 2)).toBe(true);
     weir.signal("SIGTERM");

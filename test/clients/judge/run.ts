@@ -1,0 +1,278 @@
+/**
+ * Shows real clients how weir fails a streamed answer, and a prompt that is too long, and prints what they do. The README
+ * beside the folder says how to run it.
+ */
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { parseArgs } from "node:util";
+import { markdownTable } from "../../helpers/documents.ts";
+import { startGateway, upstreamConfig } from "../../helpers/gateway.ts";
+import { type Answer, json, sse, startUpstream } from "../../helpers/upstream.ts";
+import { CLIENTS, type Environment, type JudgedClient } from "./clients.ts";
+
+/** What a client may take for one case, its retries included. Milliseconds. */
+const PATIENCE_MS = 180_000;
+
+/** What the fake provider says when it fails. */
+const SENTENCE = "the model fell over";
+
+const chunk = (delta: object, finish: string | null = null) =>
+  `data: ${JSON.stringify({ id: "c1", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+const event = (type: string, more: object = {}) =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
+
+interface Upstream {
+  /** A model that the gateway sends to it. */
+  model: string;
+  begun: readonly string[];
+  rest: readonly string[];
+  error: string;
+  tooLong: Answer;
+}
+
+/** A provider of each format. */
+const UPSTREAMS: readonly Upstream[] = [
+  {
+    model: "gpt-judge",
+    begun: [chunk({ role: "assistant", content: "Hello, this is half" })],
+    rest: [chunk({ content: " and whole." }), chunk({}, "stop"), "data: [DONE]\n\n"],
+    error: `data: ${JSON.stringify({ error: { message: SENTENCE, type: "server_error", code: null } })}\n\n`,
+    tooLong: json(
+      {
+        error: {
+          message:
+            "This model's maximum context length is 200000 tokens. However, your messages resulted in 250000 tokens. Please reduce the length of the messages.",
+          type: "invalid_request_error",
+          code: "context_length_exceeded",
+        },
+      },
+      400,
+    ),
+  },
+  {
+    model: "claude-judge",
+    begun: [
+      event("message_start", {
+        message: {
+          id: "m1",
+          type: "message",
+          role: "assistant",
+          model: "m",
+          content: [],
+          stop_reason: null,
+          stop_sequence: null,
+          usage: { input_tokens: 1, output_tokens: 1 },
+        },
+      }),
+      event("content_block_start", { index: 0, content_block: { type: "text", text: "" } }),
+      event("content_block_delta", { index: 0, delta: { type: "text_delta", text: "Hello, this is half" } }),
+    ],
+    rest: [
+      event("content_block_delta", { index: 0, delta: { type: "text_delta", text: " and whole." } }),
+      event("content_block_stop", { index: 0 }),
+      event("message_delta", {
+        delta: { stop_reason: "end_turn", stop_sequence: null },
+        usage: { output_tokens: 2 },
+      }),
+      event("message_stop"),
+    ],
+    error: event("error", { error: { type: "overloaded_error", message: SENTENCE } }),
+    tooLong: json(
+      {
+        type: "error",
+        error: {
+          type: "invalid_request_error",
+          message: "prompt is too long: 250000 tokens > 200000 maximum",
+        },
+      },
+      400,
+    ),
+  },
+];
+
+interface Case {
+  name: string;
+  answer(upstream: Upstream): Answer;
+  /** What a client that has understood the case has in its output. */
+  shows: RegExp;
+  /** Whether it must end with a failure. */
+  fails: boolean;
+}
+
+const CASES: readonly Case[] = [
+  // A client that fails here is not set up, and its other rows say nothing.
+  {
+    name: "whole",
+    answer: ({ begun, rest }) => sse([...begun, ...rest]),
+    shows: /half and whole\./,
+    fails: false,
+  },
+  { name: "cut", answer: ({ begun }) => sse(begun), shows: /ended before/, fails: true },
+  {
+    name: "error event",
+    answer: ({ begun, error }) => sse([...begun, error]),
+    shows: new RegExp(SENTENCE),
+    fails: true,
+  },
+  {
+    name: "too long",
+    answer: ({ tooLong }) => tooLong,
+    shows: /ContextWindowExceeded|context[\s-]window|prompt is too long|maximum context length/i,
+    fails: true,
+  },
+];
+
+const { values: options } = parseArgs({
+  options: {
+    folder: { type: "string" },
+    only: { type: "string" },
+    case: { type: "string" },
+    verbose: { type: "boolean", default: false },
+  },
+});
+
+const folder = options.folder ?? (await mkdtemp(join(tmpdir(), "weir-judge-")));
+const upstream = startUpstream(json({}));
+const gateway = await startGateway({
+  target: "source",
+  config: {
+    ...upstreamConfig({ openai: upstream.url, anthropic: upstream.url }),
+    aliases: { "gpt-judge": "openai/m", "claude-judge": "anthropic/m" },
+    // Every call that the upstream counts is then one of the client.
+    retries: { attempts: 1 },
+  },
+});
+
+try {
+  const asked = CLIENTS.filter(({ name }) => name.toLowerCase().includes((options.only ?? "").toLowerCase()));
+  const rows: string[][] = [];
+  for (const client of asked) {
+    const place = join(folder, client.environment);
+    const version = await install(client, place);
+    for (const provider of UPSTREAMS)
+      for (const asCase of CASES) {
+        if (options.case && options.case !== asCase.name) continue;
+        const row = [
+          client.name,
+          version,
+          provider.model,
+          asCase.name,
+          ...(await judge(client, place, provider, asCase)),
+        ];
+        console.error(row.join(" | "));
+        rows.push(row);
+      }
+  }
+  console.log(
+    markdownTable(["client", "version", "model", "case", "ends with", "says why", "calls", "seconds"], rows),
+  );
+} finally {
+  await gateway.stop();
+  upstream.stop();
+  if (!options.folder) await rm(folder, { recursive: true, force: true });
+}
+
+/** Runs a client once. @returns how it ended, whether it showed the reason, its calls, and how long it took */
+async function judge(
+  client: JudgedClient,
+  place: string,
+  provider: Upstream,
+  asCase: Case,
+): Promise<string[]> {
+  upstream.answer(() => asCase.answer(provider));
+  const before = upstream.requests.length;
+  const home = await mkdtemp(join(tmpdir(), "weir-judge-home-"));
+  const { command, env, files = {} } = client.run({ folder: place, url: gateway.url, model: provider.model });
+  for (const [path, text] of Object.entries(files)) await write(join(home, path), text);
+  const started = performance.now();
+  const ran = Bun.spawn([...command], {
+    // The SDKs look for their packages from here.
+    cwd: client.environment === "npm" && command[0] === "node" ? place : home,
+    env: { ...environment(home), ...env },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+    timeout: PATIENCE_MS,
+    killSignal: "SIGKILL",
+  });
+  const [code, output, errors] = await Promise.all([
+    ran.exited,
+    new Response(ran.stdout).text(),
+    new Response(ran.stderr).text(),
+  ]);
+  const seconds = (performance.now() - started) / 1000;
+  await rm(home, { recursive: true, force: true });
+  // Some break their lines.
+  const said = (output + errors).replace(/\s+/g, " ");
+  if (options.verbose)
+    console.error(`--- ${client.name}, ${provider.model}, ${asCase.name}\n${said.trim()}\n---`);
+  const isRight = (code !== 0) === asCase.fails;
+  return [
+    `${ran.signalCode ?? code}${isRight ? "" : " (!)"}`,
+    asCase.shows.test(said) ? "yes" : "no",
+    String(upstream.requests.length - before),
+    seconds.toFixed(1),
+  ];
+}
+
+/** A client that looks for updates, or reports what it did, reaches nobody. */
+function environment(home: string): Record<string, string> {
+  const nowhere = "http://127.0.0.1:9";
+  return {
+    PATH: process.env["PATH"] ?? "",
+    HOME: home,
+    TERM: "dumb",
+    HTTP_PROXY: nowhere,
+    HTTPS_PROXY: nowhere,
+    NO_PROXY: "127.0.0.1,localhost",
+    LITELLM_LOCAL_MODEL_COST_MAP: "True",
+    PYTHONUNBUFFERED: "1",
+  };
+}
+
+/** Installs the environment of a client unless it is there. @returns the version of the client */
+async function install({ environment: name, package: spec }: JudgedClient, place: string): Promise<string> {
+  const packages = [
+    ...new Set(CLIENTS.filter((client) => client.environment === name).map((client) => client.package)),
+  ];
+  if (!existsSync(place)) await INSTALLERS[name](place, packages);
+  return name === "npm" ? npmVersion(place, spec) : pythonVersion(place, spec);
+}
+
+const python = async (place: string, packages: readonly string[]) => {
+  await command(["python3", "-m", "venv", place]);
+  await command([join(place, "bin/pip"), "install", "--quiet", ...packages]);
+};
+
+const INSTALLERS: Record<Environment, (place: string, packages: readonly string[]) => Promise<unknown>> = {
+  npm: (place, packages) =>
+    command(["npm", "install", "--prefix", place, "--no-audit", "--no-fund", ...packages]),
+  python,
+  litellm: python,
+  aider: python,
+};
+
+async function npmVersion(place: string, spec: string): Promise<string> {
+  const path = join(place, "node_modules", spec.slice(0, spec.lastIndexOf("@")), "package.json");
+  return ((await Bun.file(path).json()) as { version: string }).version;
+}
+
+async function pythonVersion(place: string, name: string): Promise<string> {
+  const program = "import sys, importlib.metadata as m; print(m.version(sys.argv[1]))";
+  return (await command([join(place, "bin/python"), "-c", program, name])).trim();
+}
+
+/** @returns what the command printed @throws when it fails */
+async function command(words: readonly string[]): Promise<string> {
+  const ran = Bun.spawn([...words], { stdin: "ignore", stdout: "pipe", stderr: "inherit" });
+  const text = await new Response(ran.stdout).text();
+  if ((await ran.exited) !== 0) throw new Error(`${words.join(" ")} failed.`);
+  return text;
+}
+
+async function write(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await Bun.write(path, text);
+}

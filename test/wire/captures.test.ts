@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Capture, captures, haveCaptures, NO_CAPTURES } from "../helpers/captures.ts";
 import { type RunningGateway, startGateway, upstreamConfig } from "../helpers/gateway.ts";
 import { json, sse, startUpstream, type Upstream } from "../helpers/upstream.ts";
+import { streamedText } from "../helpers/streamed.ts";
 
 if (!haveCaptures) console.log(NO_CAPTURES);
 
@@ -102,7 +103,8 @@ async function send(
     headers: [["content-type", "application/json"], ...forwarded],
     body: sent,
   });
-  return { status: response.status, text: await response.text(), sent };
+  // An answer that failed in mid-stream does not end cleanly.
+  return { status: response.status, text: await streamedText(response), sent };
 }
 
 const upstreamText = () => upstream.requests.at(-1)!.body.toString("utf8");

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import type { JsonObject } from "../../src/core/json.ts";
-import { isAskedFor, nativeText } from "../conformance/policy.ts";
+import { isAskedFor, nativeText, withKnownLimit } from "../conformance/policy.ts";
 import { haveCaptures, NO_CAPTURES } from "../helpers/captures.ts";
 import { type RunningGateway, startGateway, UPSTREAM_KEYS, upstreamConfig } from "../helpers/gateway.ts";
 import { see, seeError } from "../helpers/sdk.ts";
@@ -14,6 +14,7 @@ import { json, startUpstream, type Upstream } from "../helpers/upstream.ts";
 import { chatAnswer, messagesAnswer, type Scenario, scenarios, SIGNATURE, USAGE } from "./answers.ts";
 import { post, replays, seeCompletion, seeMessage, type Replay } from "./replay.ts";
 import { BILLING, missing, type Said, saidInChat, saidInMessages } from "./said.ts";
+import { streamedText } from "../helpers/streamed.ts";
 import { streamedText } from "../helpers/streamed.ts";
 
 if (!haveCaptures) console.log(NO_CAPTURES);
@@ -83,7 +84,7 @@ describe.skipIf(!haveCaptures)("clients of /v1/messages at a chat-completions up
       chatUpstream.answer(() => chatAnswer(scenarios([])[0]!));
       const response = await post(onChat.url, replay);
       expect(response.status).toBe(200);
-      await response.text();
+      await streamedText(response);
       const body = received(chatUpstream);
       expectSame(saidInMessages(replay.body), saidInChat(body));
       const text = JSON.stringify(body);
@@ -155,7 +156,7 @@ describe.skipIf(!haveCaptures)("clients of /v1/chat/completions at a messages up
       messagesUpstream.answer(() => messagesAnswer(scenarios([])[0]!));
       const response = await post(onMessages.url, replay);
       expect(response.status).toBe(200);
-      await response.text();
+      await streamedText(response);
       const body = received(messagesUpstream);
       expectSame(saidInChat(replay.body), saidInMessages(body));
       const roles = (body.messages as JsonObject[]).map(({ role }) => role);
@@ -201,7 +202,7 @@ function expectUsage(chunks: OpenAI.ChatCompletionChunk[], replay: Replay): void
 async function expectOverloadedCompletion(replay: Replay): Promise<void> {
   const seen = await see(() => seeCompletion(onMessages.url, replay));
   expect(seen).toMatchObject({ error: { code: "server_is_overloaded" } });
-  const text = await (await post(onMessages.url, replay)).text();
+  const text = await streamedText(await post(onMessages.url, replay));
   expect(text).toContain('"Hell"');
   expect(text.trimEnd().split("\n\n").at(-1)).toStartWith('data: {"error":');
   expect(text).not.toMatch(/\[DONE\]|"finish_reason":"/);
@@ -239,18 +240,23 @@ describe.skipIf(!haveCaptures)("clients at an upstream of their own format", () 
         const renamed = own.test(name)
           ? replay.text
           : replay.text.replace(`"model":${JSON.stringify(name)}`, `"model":"${model}"`);
-        const expected = nativeText(isMessages ? "messages" : "chat", replay.body, renamed);
+        const api = isMessages ? "messages" : "chat";
+        const expected = withKnownLimit(
+          api,
+          { ...replay.body, model },
+          nativeText(api, replay.body, renamed),
+        );
         for (const scenario of scenarios(replay.tools)) {
           const answer =
             replay.body.stream === true ? write(scenario) : json(isMessages ? MESSAGE : COMPLETION);
           upstream.answer(() => answer);
           const response = await post(gateway.url, replay);
           expect(response.status).toBe(200);
-          const isAsked = isAskedFor(isMessages ? "messages" : "chat", replay.body);
+          const isAsked = isAskedFor(api, replay.body);
           const shown = [...(answer.body as string[])].filter(
             (event) => !isAsked || !event.includes('"choices":[],'),
           );
-          expect(await response.text()).toBe(shown.join(""));
+          expect(await streamedText(response)).toBe(shown.join(""));
           const { body, headers } = upstream.requests.at(-1)!;
           expect(body.toString("utf8")).toBe(expected);
           expect(headers.get("anthropic-beta")).toBe(header(replay, "anthropic-beta"));

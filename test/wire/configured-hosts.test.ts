@@ -146,7 +146,7 @@ test("a header that weir would not send as it is stops the start", async () => {
       (error: unknown) => String(error),
     );
   expect(await fault({ apiKey: "sk-123456", headers: { Authorization: "Bearer other" } })).toContain(
-    "leave one out",
+    "remove one of them",
   );
   expect(await fault({ apiKey: "sk-123456", headers: { Accept: "text/plain" } })).toContain("Accept");
   // Beside another kind of credential it is a header like any other.

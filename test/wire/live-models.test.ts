@@ -81,7 +81,7 @@ test("a name that two hosts have goes to the first of the config, and patterns c
     stdout: "pipe",
   });
   expect(await new Response(run.stdout).text()).toMatch(
-    /ollama\/both[^]*candidates[^]*ollama\/both[^]*vllm\/both/,
+    /ollama\/both[^]*matching providers[^]*ollama\/both[^]*vllm\/both/,
   );
 }, 600_000);
 

@@ -61,6 +61,11 @@ export class SseParser {
   /** The last chunk ended with CR: an LF at the start of the next chunk belongs to it. */
   #afterCr = false;
 
+  /** The last bytes end inside a line. */
+  get isMidLine(): boolean {
+    return this.#pending > 0;
+  }
+
   /**
    * Processes the next bytes and returns the events that they complete.
    * @throws GatewayError `upstream` when an event is longer than 32 million characters.

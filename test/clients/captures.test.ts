@@ -15,7 +15,6 @@ import { chatAnswer, messagesAnswer, type Scenario, scenarios, SIGNATURE, USAGE 
 import { post, replays, seeCompletion, seeMessage, type Replay } from "./replay.ts";
 import { BILLING, missing, type Said, saidInChat, saidInMessages } from "./said.ts";
 import { streamedText } from "../helpers/streamed.ts";
-import { streamedText } from "../helpers/streamed.ts";
 
 if (!haveCaptures) console.log(NO_CAPTURES);
 

@@ -140,6 +140,17 @@ describe("a finish reason, and then silence on an open connection", () => {
       expect(outcomes().at(-1)).toBe("complete");
     }, 600_000);
 
+    test(`${lane.name}: an event that arrives in small pieces is waited for`, async () => {
+      const last = lane.stream.at(-1)!;
+      const pieces = [...last.slice(0, 12)].flatMap((letter): Piece[] => [{ wait: 500 }, letter]);
+      upstream.answer(() => stalled([...finished(lane), ...pieces, last.slice(12)]));
+      const startedAt = performance.now();
+      const { text, ending } = await readStreamed(await ask(lane));
+      expect(performance.now() - startedAt).toBeGreaterThan(5_000);
+      expect(ending).toBe("clean");
+      expect(text).not.toContain("error");
+    }, 600_000);
+
     test(`${lane.name}: signs of life of the provider do not prolong it`, async () => {
       const sign = { wait: 400 };
       const signs: Piece[] = Array.from({ length: 60 }, (_, index) => (index % 2 ? sign : ": alive\n\n"));

@@ -6,11 +6,14 @@ import type { Clock, Watcher } from "./clock.ts";
 
 /** Time in which usage and the terminator may follow the finish reason. Milliseconds. */
 const TERMINATOR_MS = 3_500;
+/** Time for a provider that sends an event in small pieces. Milliseconds. */
+const LONGEST_MS = 30_000;
 
 export class TerminatorTimeout implements Watcher {
   readonly #clock: Clock;
   readonly #onTimeout: () => void;
   #since: number | undefined;
+  #startedAt = 0;
 
   /** @param onTimeout called once after the timeout */
   constructor(clock: Clock, onTimeout: () => void) {
@@ -21,8 +24,15 @@ export class TerminatorTimeout implements Watcher {
   /** Starts the timeout, unless it runs. */
   start(): void {
     if (this.#since !== undefined) return;
-    this.#since = performance.now();
+    this.#since = this.#startedAt = performance.now();
     this.#clock.add(this);
+  }
+
+  /** Part of an event has come: the timeout begins anew, so that an event is not cut while it arrives. */
+  postpone(): void {
+    this.start();
+    const now = performance.now();
+    if (now - this.#startedAt < LONGEST_MS) this.#since = now;
   }
 
   stop(): void {

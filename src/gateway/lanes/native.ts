@@ -260,8 +260,9 @@ class RelaySource implements ByteSource {
     const clean = this.#mask.push(value);
     const piece = clean.length === 0 ? undefined : this.#tap.push(clean);
     const { seen } = this.#tap;
-    if (seen.finished && !seen.terminated && this.#hasOneChoice) this.#terminatorTimeout.start();
-    else this.#terminatorTimeout.stop();
+    if (!seen.finished || seen.terminated || !this.#hasOneChoice) this.#terminatorTimeout.stop();
+    else if (piece) this.#terminatorTimeout.start();
+    else this.#terminatorTimeout.postpone();
     return piece ? this.#masked(piece) : this.#pull();
   };
 

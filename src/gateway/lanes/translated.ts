@@ -201,8 +201,9 @@ async function* framesOf(
         progress.observe(frame);
         yield frame;
       }
-      if (progress.lacksTerminator) terminatorTimeout.start();
-      else terminatorTimeout.stop();
+      if (!progress.lacksTerminator) terminatorTimeout.stop();
+      else if (parser.isMidLine) terminatorTimeout.postpone();
+      else terminatorTimeout.start();
     }
   } catch (cause) {
     if (call.stop.reason) throw call.stop.reason;

@@ -84,7 +84,7 @@ test("a log reader that is gone ends no call, and is reported once", async () =>
     expect((await ask(weir.url, "mock/chat")).status).toBe(200);
     await Bun.sleep(50);
   }
-  const reports = () => weir.log.filter((line) => line.includes("the log cannot be written"));
+  const reports = () => weir.log.filter((line) => line.includes("the log can no longer be written"));
   expect(await until(() => reports().length > 0)).toBe(true);
   expect(reports().length).toBe(1);
 }, 600_000);

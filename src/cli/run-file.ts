@@ -144,7 +144,7 @@ function checkFolder(folder: string): void {
   const own = process.getuid?.();
   if (own === undefined) return;
   if ((uid !== own && own !== 0) || (mode & 0o022) !== 0)
-    throw new Error(`${folder} must belong to this user and be writable by nobody else`);
+    throw new Error(`${folder} must belong to this user and be not writable by other users`);
 }
 
 function userId(): string {

@@ -131,7 +131,7 @@ export class Exchange implements UpstreamResponse, ByteReader {
         this.#begin(head);
         return left;
       }
-      if (head.status === 101) throw malformed("it changes the protocol, which nobody asked for");
+      if (head.status === 101) throw malformed("it changes the protocol, which the request did not ask for");
       if (++this.#informational > MAX_INFORMATIONAL) throw malformed("it has too many heads");
     }
   }

@@ -9,8 +9,7 @@ import type { StreamSummary, UpstreamCodec, StreamObserver } from "../../core/fo
 import { isObject, parseJson } from "../../core/json.ts";
 import { Tap } from "../../stream/tap.ts";
 import type { ByteSource } from "../delivery/stream.ts";
-import { answerStream } from "../delivery/stream.ts";
-import { timeoutsOf } from "../delivery/deadline.ts";
+import { settledStream } from "../delivery/settled-stream.ts";
 import { exchangeAnswer } from "./translated.ts";
 import type { Answer, Gateway, Incoming } from "../types.ts";
 import type { NativeBody } from "./native-body.ts";
@@ -141,23 +140,12 @@ async function streamedAnswer(
   incoming: Incoming,
   gateway: Gateway,
 ): Promise<Answer> {
-  const { call, format } = incoming;
+  const { call } = incoming;
   if (!response.body) throw invalidAnswer(call);
   const source = new RelaySource(response, tap, incoming, gateway);
   await source.waitForFirstEvent();
   call.status = response.status;
-  const { settler, clock, timeouts } = gateway;
-  const body = answerStream(
-    source,
-    call,
-    format.client,
-    { clock, ...timeouts, gapMs: timeoutsOf(call, timeouts).gapMs },
-    {
-      complete: () => settler.complete(call),
-      failed: (error) => settler.failed(call, error),
-      cancelled: () => settler.cancelled(call),
-    },
-  );
+  const body = settledStream(source, incoming, gateway);
   return {
     status: response.status,
     headers: { ...passed, ...answerHeaders(call), ...STREAM_HEADERS },

@@ -12,10 +12,9 @@ import { isObject, parseJson } from "../../core/json.ts";
 import { marksOf } from "../../stream/tap.ts";
 import { SseParser, writeFrame } from "../../stream/sse.ts";
 import type { ByteSource } from "../delivery/stream.ts";
-import { answerStream } from "../delivery/stream.ts";
+import { settledStream } from "../delivery/settled-stream.ts";
 import { generated } from "../plugins/sandbox.ts";
 import { answerHooks, fromList, tapEvents, meter, toList } from "./events.ts";
-import { timeoutsOf } from "../delivery/deadline.ts";
 import type { Answer, Gateway, Incoming } from "../types.ts";
 import { TerminatorTimeout } from "../delivery/terminator-timeout.ts";
 import { PacedReader } from "../delivery/backlog.ts";
@@ -270,18 +269,7 @@ async function streamedAnswer(
   const source = new FrameSource(format.client.encodeStream(events, call));
   await source.waitForFirstEvent();
   call.status = 200;
-  const { settler, clock, timeouts } = gateway;
-  const body = answerStream(
-    source,
-    call,
-    format.client,
-    { clock, ...timeouts, gapMs: timeoutsOf(call, timeouts).gapMs },
-    {
-      complete: () => settler.complete(call),
-      failed: (error) => settler.failed(call, error),
-      cancelled: () => settler.cancelled(call),
-    },
-  );
+  const body = settledStream(source, incoming, gateway);
   return { status: 200, headers: { ...answerHeaders(call), ...STREAM_HEADERS }, body };
 }
 

@@ -133,7 +133,7 @@ function close(iterator: AsyncIterator<ChatEvent> | undefined): void {
     const closing: unknown = iterator?.return?.();
     if (isThenable(closing)) void Promise.resolve(closing).catch(() => {});
   } catch {
-    // Nobody needs the result: the answer has failed or is complete.
+    // The result is not needed: the answer has failed or is complete.
   }
 }
 

@@ -27,7 +27,7 @@ interface Host {
   /** When the next fetch may start; monotonic milliseconds. */
   nextFetchAt: number;
   pending?: Promise<void>;
-  /** A caller has waited in vain for the pending fetch; later callers do not wait for it. */
+  /** A caller waited for the pending fetch until its time limit; later callers do not wait for it. */
   isSlow?: boolean;
 }
 

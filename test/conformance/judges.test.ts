@@ -63,6 +63,9 @@ const lostBy = (change: (request: Request) => void, losses = nothing) => {
   return lostPieces("chat", chatRequest, request, losses);
 };
 
+const CLAUDE = "anthropic/claude-sonnet-4-5";
+const GPT = "openai/gpt-4.1";
+
 describe("what is lost is seen", () => {
   const cases: Record<string, [(request: Request) => void, string]> = {
     "system text": [(request) => request.system.pop(), 'text lost "Be brief.": messages[0].content'],
@@ -111,9 +114,19 @@ describe("what a Messages upstream refuses is seen", () => {
     test(name, () => {
       const request = messagesRequest();
       change(request);
-      expect(requestFaults.messages(request).join("\n")).toContain(fault);
+      expect(requestFaults.messages(request, CLAUDE).join("\n")).toContain(fault);
     });
-  test("nothing is", () => expect(requestFaults.messages(messagesRequest())).toEqual([]));
+  test("nothing is", () => expect(requestFaults.messages(messagesRequest(), CLAUDE)).toEqual([]));
+});
+
+describe.skipIf(!haveDocument)("an image in a tool result", () => {
+  const [, user, assistant] = chatRequest.messages;
+  const image = { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } };
+  const messages = [user, assistant, { role: "tool", tool_call_id: "call_1", content: [image] }];
+  test("is a fault where the provider does not accept it", () =>
+    expect(requestFaults.chat({ model: "m", messages }, GPT).join("\n")).toContain("image_url"));
+  test("is none where the provider accepts it", () =>
+    expect(requestFaults.chat({ model: "m", messages }, "llamacpp/some-model")).toEqual([]));
 });
 
 describe.skipIf(!haveDocument)("what a chat upstream refuses is seen", () => {
@@ -124,9 +137,9 @@ describe.skipIf(!haveDocument)("what a chat upstream refuses is seen", () => {
     "a role it does not know": [[{ role: "model", content: "x" }], "OpenAI's document"],
   };
   for (const [name, [messages, fault]] of Object.entries(cases))
-    test(name, () => expect(requestFaults.chat({ model: "m", messages }).join("\n")).toContain(fault));
+    test(name, () => expect(requestFaults.chat({ model: "m", messages }, GPT).join("\n")).toContain(fault));
   test("nothing is", () =>
-    expect(requestFaults.chat({ model: "m", messages: [system, user, assistant, result] })).toEqual([]));
+    expect(requestFaults.chat({ model: "m", messages: [system, user, assistant, result] }, GPT)).toEqual([]));
 });
 if (!haveDocument) console.log(NO_DOCUMENT);
 

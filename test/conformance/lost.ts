@@ -21,7 +21,7 @@ export function lostPieces(api: Api, sent: Value, reached: Value, losses: readon
     ...callFaults(own, other),
     ...resultFaults(own, other),
     ...mediaFaults(own, other),
-    ...toolFaults(own, other, losses),
+    ...toolFaults(own, other, losses, forcedTool(sent)),
   ];
   return faults
     .filter(({ path }) => !losses.some((loss) => covers(loss, path)))
@@ -199,14 +199,21 @@ function mediaFaults(own: readonly Piece[], other: readonly Piece[]): Fault[] {
 }
 
 /** Tools by their names, in order, with descriptions and schemas. */
-function toolFaults(own: readonly Piece[], other: readonly Piece[], losses: readonly string[]): Fault[] {
+function toolFaults(
+  own: readonly Piece[],
+  other: readonly Piece[],
+  losses: readonly string[],
+  forced: string | undefined,
+): Fault[] {
   const theirs = other.filter(({ kind }) => kind === "tool");
   const faults: Fault[] = [];
   for (const tool of own.filter(({ kind }) => kind === "tool")) {
     const found = theirs.find(({ value }) => sameName(value, tool.value));
     if (!found) {
-      // Where a tool cannot be forced by name, no other one is offered.
-      const isForced = theirs.length === 1 && losses.includes("tool_choice");
+      // Where a tool cannot be forced, or not by its name, weir offers no other tool.
+      const isForced =
+        theirs.length === 1 &&
+        (losses.includes("tool_choice") || (forced !== undefined && sameName(theirs[0]!.value, forced)));
       if (!isForced) faults.push({ path: tool.path, sentence: `tool lost ${tool.value}` });
       continue;
     }
@@ -218,6 +225,12 @@ function toolFaults(own: readonly Piece[], other: readonly Piece[], losses: read
     if (tool.strict && !found.strict) say("strict lost");
   }
   return faults;
+}
+
+/** Name of the tool that the request forces the model to call. */
+function forcedTool({ tool_choice: choice }: Value): string | undefined {
+  const { name, function: named } = (choice ?? {}) as { name?: string; function?: { name: string } };
+  return named?.name ?? name;
 }
 
 /** Blanks are compared as one: texts are joined and trimmed on the way. */

@@ -1,19 +1,24 @@
 /** What an upstream refuses in a body although its shape is right: the vendors' documented rules. */
 import { isObject, type JsonObject } from "../../src/core/json.ts";
 import { haveDocument, judge } from "../formats/chat-completions/openapi.ts";
+import type { Traits } from "../../src/core/provider.ts";
 import type { Api } from "./policy.ts";
 import { requestShape } from "./shapes.ts";
+import { traitsOf } from "./vendors.ts";
 
 type Value = Record<string, unknown>;
 
-/** Faults of a body that reached an upstream of the API. */
-export const requestFaults: Record<Api, (body: Value) => string[]> = {
-  chat: (body) => [
-    ...requestShape.chat(inDialect(body)),
-    ...byDocument(inDialect(body) as JsonObject).map((fault) => `OpenAI's document: ${fault}`),
-    ...chatTurns(body),
-    ...toolNames(body, chatName),
-  ],
+/** Faults of a body that reached an upstream of the API, for a model named `provider/model`. */
+export const requestFaults: Record<Api, (body: Value, model: string) => string[]> = {
+  chat: (body, model) => {
+    const known = inDialect(body, traitsOf(model));
+    return [
+      ...requestShape.chat(known),
+      ...byDocument(known as JsonObject).map((fault) => `OpenAI's document: ${fault}`),
+      ...chatTurns(body),
+      ...toolNames(body, chatName),
+    ];
+  },
   messages: (body) => [
     ...requestShape.messages(body),
     ...messageTurns(body),
@@ -22,19 +27,24 @@ export const requestFaults: Record<Api, (body: Value) => string[]> = {
   ],
 };
 
-/** Mistral's own content part stands for what OpenAI has no word for; the types see a text in its place. */
-function inDialect(body: Value): Value {
-  if (!String(body["model"]).includes("mistral")) return body;
+/** The body with a text in place of each part that only the provider's dialect has: OpenAI's types do not know them. */
+function inDialect(body: Value, { documentUrl, imageInToolMessage }: Traits): Value {
+  const foreign = (part: Value, role: unknown) =>
+    (documentUrl === "document_url" && part["type"] === "document_url") ||
+    (imageInToolMessage && role === "tool" && part["type"] === "image_url");
   const messages = listOf(body["messages"]).map((message) =>
     Array.isArray(message["content"])
-      ? { ...message, content: listOf(message["content"]).map(withoutDocument) }
+      ? {
+          ...message,
+          content: listOf(message["content"]).map((part) =>
+            foreign(part, message["role"])
+              ? { type: "text", text: "a part of the provider's dialect" }
+              : part,
+          ),
+        }
       : message,
   );
   return { ...body, messages };
-}
-
-function withoutDocument(part: Value): Value {
-  return part["type"] === "document_url" ? { type: "text", text: "a document" } : part;
 }
 
 /** OpenAI's published document knows limits that types cannot say; it is not part of the repository. */

@@ -112,7 +112,7 @@ class Talk {
   answer(body: RequestBody) {
     const { recording } = this.#turns[this.#at]!;
     const api = recording.api as Api;
-    this.#say(requestFaults[api](body).filter((fault) => !/^OpenAI's document/.test(fault)));
+    this.#say(requestFaults[api](body, this.#model).filter((fault) => !/^OpenAI's document/.test(fault)));
     for (const turn of this.#turns.slice(0, this.#at)) this.#say(forgotten(api, body, turn.reading));
     this.#say(this.#movedPrefix(body));
     this.#reached = body;

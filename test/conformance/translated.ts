@@ -107,7 +107,7 @@ class Lane {
   /** The recorded request to several models of the other format. */
   async request(recording: Recording): Promise<RequestReplay> {
     const api = recording.api as Api;
-    const models = api === "chat" ? CLAUDE_MODELS : chatModels(this.#serial);
+    const models = api === "chat" ? CLAUDE_MODELS : chatModels(recording.id);
     const replays: RequestReplay[] = [];
     for (const model of models) replays.push(await this.#requestOnce(recording, model));
     const faults = replays.flatMap((replay, index) =>
@@ -140,7 +140,7 @@ class Lane {
       ...(model.endsWith(`/${body.model.replace(/-x\d+$/, "")}`) ? [] : [`the model is ${body.model}`]),
       ...headerFaults(call, headers, got),
       ...vendorFaults(model.split("/")[0]!, body),
-      ...requestFaults[upstreamApi](body),
+      ...requestFaults[upstreamApi](body, model),
       ...lostPieces(api, sent, body, losses),
       ...changedSettings(api, sent, body, losses),
     ];

@@ -1,0 +1,33 @@
+/** What codecs know of the call and the attempt that they translate for. */
+import type { ChatRequest } from "./chat.ts";
+import type { LossCode } from "./loss.ts";
+import type { MaxTokensField, Traits } from "./provider.ts";
+
+export interface CodecContext {
+  /** `req_…`; ids of an answer derive from it. */
+  readonly id: string;
+  /** The model name as the client sent it. */
+  readonly model: string;
+  /** The client speaks the provider's format. */
+  readonly sameFormat: boolean;
+  readonly target: CodecTarget;
+  /** The decoded canonical request; absent in the native lane. */
+  readonly request?: ChatRequest;
+  /** Tool names as sent to the provider → as the client knows them. See src/formats/README.md#ids-and-names. */
+  readonly toolNames: Map<string, string>;
+  /** Records a part of the request that was not translated unchanged. @param path JSON path in the client's request */
+  reportLoss(code: LossCode, path: string, note?: string): void;
+}
+
+/** The part of a target that codecs may know: no address and no credential. */
+export interface CodecTarget {
+  /** Name of the provider. */
+  readonly provider: string;
+  /** The provider's name of the model. */
+  readonly model: string;
+  readonly traits: Traits;
+  /** The base URL is the vendor's own, so facts about the vendor's API apply. */
+  readonly isVendor: boolean;
+  /** Name of the output limit, if the config sets it. */
+  readonly maxTokensField?: MaxTokensField;
+}

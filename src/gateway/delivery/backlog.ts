@@ -12,7 +12,7 @@ import type { ByteReader } from "../lanes/transport.ts";
 const PIECE_BYTES = 64 * 1024;
 
 /** Limit of the bytes that wait, over all clients. */
-const MAX_WAITING_BYTES = 64 * 1024 * 1024;
+const MAX_WAITING_BYTES = 48 * 1024 * 1024;
 
 /** weir does not disconnect a client that has read something within this time. Milliseconds. */
 const IDLE_MS = 1_000;

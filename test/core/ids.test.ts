@@ -9,6 +9,7 @@ import {
   ToolIds,
   ToolNames,
 } from "../../src/core/ids.ts";
+import { withinBudget } from "../helpers/within-budget.ts";
 
 /** Ids of calls in turns, each call answered, as an upstream of this dialect reads them. */
 function sent(
@@ -87,7 +88,7 @@ describe("tool-call ids", () => {
       fc.string({ minLength: 1, maxLength: 90 }),
     );
     const turns = fc.array(fc.array(anyId, { maxLength: 4 }), { minLength: 1, maxLength: 6 });
-    fc.assert(
+    withinBudget(
       fc.property(turns, fc.constantFrom(...Object.values(ID_RULES)), (history, rule) => {
         const whole = sent(history, rule);
         expect(whole.slice(0, -1)).toEqual(sent(history.slice(0, -1), rule));
@@ -122,7 +123,7 @@ describe("tool names", () => {
   });
 
   test("any names are legal, apart and reversible", () => {
-    fc.assert(
+    withinBudget(
       fc.property(fc.uniqueArray(fc.string({ minLength: 1, maxLength: 100 }), { maxLength: 12 }), (list) => {
         const { sent, originals } = names(list);
         expect(new Set(sent).size).toBe(list.length);

@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { isWrapped, unwrap, wrap } from "../../src/core/provenance.ts";
+import { withinBudget } from "../helpers/within-budget.ts";
 
 test("what is wrapped comes out whole, with its maker", () => {
-  fc.assert(
+  withinBudget(
     fc.property(
       fc.stringMatching(/^[a-z][a-z0-9-]{0,20}$/),
       fc.string({ unit: "grapheme" }),

@@ -5,6 +5,7 @@ import type { JsonObject } from "../../../src/core/json.ts";
 import type { Traits } from "../../../src/core/provider.ts";
 import { encode } from "./make.ts";
 import { say, user, assistant, system, call, result, image, turnsTo } from "./turns.ts";
+import { withinBudget } from "../../helpers/within-budget.ts";
 
 const anyBlock: fc.Arbitrary<Block> = fc.oneof(
   fc.constantFrom("a", " ", "\n", "long text").map(say),
@@ -49,7 +50,7 @@ describe("any history", () => {
     .map((turns) => [user("begin"), ...turns]);
 
   test("equal requests give equal bytes, and a further turn keeps the old bytes as prefix", () => {
-    fc.assert(
+    withinBudget(
       fc.property(histories, anyTraits, (turns, traits) => {
         const written = JSON.stringify(turnsTo(turns, traits).body);
         expect(JSON.stringify(turnsTo(structuredClone(turns), traits).body)).toBe(written);
@@ -63,7 +64,7 @@ describe("any history", () => {
   });
 
   test("no blank text, every call answered at once, no message of the assistant's invented", () => {
-    fc.assert(
+    withinBudget(
       fc.property(histories, anyTraits, (turns, traits) => {
         const { messages } = turnsTo(turns, traits);
         expect(messages.filter(({ role }) => role === "assistant").length).toBeLessThanOrEqual(
@@ -79,7 +80,6 @@ describe("any history", () => {
         const all = messages.flatMap(callIds);
         expect(new Set(all).size).toBe(all.length);
       }),
-      { numRuns: 300 },
     );
   });
 });

@@ -20,10 +20,11 @@ import {
 } from "./make.ts";
 import { accumulate } from "./sdk.ts";
 import { anyDelta, anyChunk, anyFrame, mangledFrame, anyTraits, readAll } from "./arbitraries.ts";
+import { withinBudget } from "../../helpers/within-budget.ts";
 
 describe("a stream from an upstream", () => {
   test("whatever order things come in, every promise of the events holds", async () => {
-    await fc.assert(
+    await withinBudget(
       fc.asyncProperty(
         fc.array(anyFrame, { maxLength: 12 }),
         anyTraits,
@@ -39,12 +40,11 @@ describe("a stream from an upstream", () => {
           }
         },
       ),
-      { numRuns: 1500 },
     );
   });
 
   test("a mangled one ends in a GatewayError or at a real end, and no ending is made up", async () => {
-    await fc.assert(
+    await withinBudget(
       fc.asyncProperty(fc.array(mangledFrame, { maxLength: 10 }), anyTraits, async (frames, traits) => {
         const { events, error } = await readAll(frames, traits);
         if (error === undefined) {
@@ -57,12 +57,11 @@ describe("a stream from an upstream", () => {
           checkBrokenEvents(events);
         }
       }),
-      { numRuns: 2000 },
     );
   });
 
   test("cut anywhere before its finish reason it is an error", async () => {
-    await fc.assert(
+    await withinBudget(
       fc.asyncProperty(fc.array(anyDelta, { maxLength: 8 }), async (deltas) => {
         const { events, error } = await readAll(
           deltas.map((delta) => ({ data: JSON.stringify(chunk(delta as JsonObject)) })),
@@ -78,7 +77,7 @@ describe("a stream from an upstream", () => {
       fc.tuple(fc.constantFrom("content", "reasoning_content"), fc.stringMatching(/^[a-z ]{1,12}$/)),
       { maxLength: 5 },
     );
-    await fc.assert(
+    await withinBudget(
       fc.asyncProperty(pieces, async (runs) => {
         const whole = runs.map(([field, text]) => chunk({ [field]: text }));
         const single = runs.flatMap(([field, text]) =>
@@ -111,7 +110,7 @@ describe("a JSON answer from an upstream", () => {
             ) as JsonObject,
         ),
     );
-    fc.assert(
+    withinBudget(
       fc.property(body, (value) => {
         try {
           checkEvents([
@@ -121,7 +120,6 @@ describe("a JSON answer from an upstream", () => {
           expect(error).toBeInstanceOf(GatewayError);
         }
       }),
-      { numRuns: 1500 },
     );
   });
 
@@ -131,7 +129,7 @@ describe("a JSON answer from an upstream", () => {
       fc.string(),
       fc.json({ maxDepth: 3 }).map((json) => `{"error":${json},"code":${json},"detail":${json}}`),
     );
-    fc.assert(
+    withinBudget(
       fc.property(fc.integer({ min: 400, max: 599 }), bodies, (status, body) => {
         const error = upstream.decodeError(status, new Headers(), body);
         expect(error).toBeInstanceOf(GatewayError);
@@ -139,7 +137,6 @@ describe("a JSON answer from an upstream", () => {
         expect(error.message.length).toBeLessThanOrEqual(2000);
         expect(error.status).toBeGreaterThanOrEqual(400);
       }),
-      { numRuns: 1000 },
     );
   });
 });
@@ -192,19 +189,18 @@ describe("what is written can be read again", () => {
   const call = () => clientCall({ style: { includeUsage: true } });
 
   test("a stream: encode, decode, the same events", async () => {
-    await fc.assert(
+    await withinBudget(
       fc.asyncProperty(anyAnswer, async (events) => {
         checkEvents(events);
         const frames = await stream(events, call());
         const again = await toList(upstream.decodeStream(fromList(frames), makeCall()));
         expect(merged(again)).toEqual(merged(events));
       }),
-      { numRuns: 300 },
     );
   });
 
   test("an answer: encode, decode, the same events; and the same as its stream", async () => {
-    await fc.assert(
+    await withinBudget(
       fc.asyncProperty(anyAnswer, async (events) => {
         const body = client.encodeAnswer(events, call());
         expect(merged([...upstream.decodeAnswer(body, makeCall())])).toEqual(merged(events));
@@ -215,7 +211,6 @@ describe("what is written can be read again", () => {
         expect(streamed).toMatchObject({ ...message, content: message.content ?? "" });
         expect((await chunks(events, call())).at(-1)!.usage).toEqual(body.usage!);
       }),
-      { numRuns: 100 },
     );
   });
 });

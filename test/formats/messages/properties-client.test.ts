@@ -6,6 +6,7 @@ import type { JsonObject } from "../../../src/core/json.ts";
 import { isObject } from "../../../src/core/json.ts";
 import { client, dataOf, makeCall, makeRequest, stream, USAGE } from "./make.ts";
 import { accumulate } from "./sdk.ts";
+import { withinBudget } from "../../helpers/within-budget.ts";
 
 const own = () =>
   makeCall({ format: "messages", provider: "deepseek", model: "deepseek-chat", request: makeRequest() });
@@ -107,7 +108,7 @@ describe("streams to the client", () => {
       tool_use: ["input_json_delta"],
       redacted_thinking: [],
     };
-    await fc.assert(
+    await withinBudget(
       fc.asyncProperty(answers, async (events) => {
         let open: { index: number; type: string; signatures: number; blank: boolean } | undefined;
         let next = 0;
@@ -145,12 +146,11 @@ describe("streams to the client", () => {
         );
         expect(reason === "tool_use").toBe(hasCall && reason !== "max_tokens");
       }),
-      { numRuns: 200 },
     );
   });
 
   test("the SDK adds every stream up to the JSON answer", async () => {
-    await fc.assert(
+    await withinBudget(
       fc.asyncProperty(answers, async (events) => {
         // A replaced id is a fresh one in each answer; the same call gives the same.
         const buffered = client.encodeAnswer(events, own());
@@ -159,12 +159,11 @@ describe("streams to the client", () => {
         for (const member of ["id", "stop_reason", "stop_sequence", "stop_details", "usage", "model"])
           expect(streamed[member]).toEqual(buffered[member]);
       }),
-      { numRuns: 60 },
     );
   });
 
   test("no text, no reasoning and no argument is lost on the way", async () => {
-    await fc.assert(
+    await withinBudget(
       fc.asyncProperty(answers, async (events) => {
         const said = (type: string) => {
           const indexes = new Set(
@@ -186,7 +185,6 @@ describe("streams to the client", () => {
         // Blank text at the very end stands in front of nothing.
         if (!hasRefusal) expect(written.trimEnd()).toBe(said("text").trimEnd());
       }),
-      { numRuns: 100 },
     );
   });
 });

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import type { ChatEvent, FinishReason } from "../../../src/core/events.ts";
 import type { Json, JsonObject } from "../../../src/core/json.ts";
 import { client, fromList, makeCall, stream, toList, upstream, USAGE } from "./make.ts";
+import { withinBudget } from "../../helpers/within-budget.ts";
 
 const cleanText = fc.string({ minLength: 1, maxLength: 8 }).filter((text) => text.trim() !== "");
 
@@ -34,7 +35,7 @@ describe("round trips", () => {
     );
 
   test("events encoded and decoded are the same events, streamed and whole", async () => {
-    await fc.assert(
+    await withinBudget(
       fc.asyncProperty(canonical, async (blocks) => {
         const hasCall = blocks.some(
           (event) => event.type === "block-start" && event.block.type === "tool-call",
@@ -56,7 +57,6 @@ describe("round trips", () => {
         expect(decoded).toEqual(named);
         expect([...upstream.decodeAnswer(client.encodeAnswer(named, call), call)]).toEqual(named);
       }),
-      { numRuns: 100 },
     );
   });
 
@@ -81,7 +81,7 @@ describe("round trips", () => {
       { minLength: 1, maxLength: 3 },
     );
     const exchange = fc.tuple(content, said, fc.boolean());
-    fc.assert(
+    withinBudget(
       fc.property(fc.array(exchange, { maxLength: 4 }), content, (history, last) => {
         const messages: Json[] = [];
         let results: Json[] = [];
@@ -98,7 +98,6 @@ describe("round trips", () => {
         expect(upstream.encodeRequest(request, call)).toEqual(body);
         expect(call.losses).toEqual([]);
       }),
-      { numRuns: 100 },
     );
   });
 });

@@ -7,6 +7,7 @@ import type { Frame } from "../../../src/core/format.ts";
 import type { Json, JsonObject } from "../../../src/core/json.ts";
 import { checkBrokenEvents, checkEvents } from "../../helpers/describe-events.ts";
 import { client, framesOf, fromList, makeCall, upstream } from "./make.ts";
+import { withinBudget } from "../../helpers/within-budget.ts";
 
 describe("broken wires", () => {
   const whole: Frame[] = framesOf([
@@ -91,7 +92,7 @@ describe("broken wires", () => {
   );
 
   test("mangled frames give a legal run of events or a GatewayError, and an ending only where one was sent", async () => {
-    await fc.assert(
+    await withinBudget(
       fc.asyncProperty(fc.array(damage, { minLength: 1, maxLength: 4 }), async (damages) => {
         const frames = damages.reduce((list, harm) => harm(list), whole);
         const events: ChatEvent[] = [];
@@ -107,7 +108,6 @@ describe("broken wires", () => {
           true,
         );
       }),
-      { numRuns: 500 },
     );
   });
 
@@ -139,7 +139,7 @@ describe("broken wires", () => {
       },
       { requiredKeys: [] },
     );
-    fc.assert(
+    withinBudget(
       fc.property(body, (value) => {
         const answer = value as JsonObject;
         upstream.watch.answer(answer, { terminated: false, complete: false });
@@ -150,12 +150,11 @@ describe("broken wires", () => {
           expect(thrown).toBeInstanceOf(GatewayError);
         }
       }),
-      { numRuns: 300 },
     );
   });
 
   test("failed answers of any kind are read without failing", () => {
-    fc.assert(
+    withinBudget(
       fc.property(
         fc.integer({ min: 400, max: 599 }),
         fc.oneof(fc.json(), fc.string(), fc.constant("<html>")),
@@ -168,7 +167,6 @@ describe("broken wires", () => {
           expect(typeof (written.error as JsonObject).message).toBe("string");
         },
       ),
-      { numRuns: 300 },
     );
   });
 
@@ -207,7 +205,7 @@ describe("broken wires", () => {
       },
       { requiredKeys: ["type"] },
     );
-    fc.assert(
+    withinBudget(
       fc.property(fc.array(block, { maxLength: 3 }), anything, (content, extra) => {
         const body = {
           model: "m",
@@ -229,7 +227,6 @@ describe("broken wires", () => {
           expect((thrown as GatewayError).kind).toBe("invalid-request");
         }
       }),
-      { numRuns: 500 },
     );
   });
 });

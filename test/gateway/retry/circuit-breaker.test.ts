@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { CircuitBreaker, type Trial } from "../../../src/gateway/retry/circuit-breaker.ts";
+import { withinBudget } from "../../helpers/within-budget.ts";
 
 const at = (startedAt: number): Trial => ({ startedAt });
 
@@ -147,7 +148,7 @@ const step = fc.record({
 });
 
 test("whatever happens: it opens for a bounded time, never early, and lets one in at a time", () => {
-  fc.assert(
+  withinBudget(
     fc.property(
       fc.array(step, { maxLength: 60 }),
       fc.double({ min: 0, max: 1, noNaN: true }),
@@ -172,12 +173,11 @@ test("whatever happens: it opens for a bounded time, never early, and lets one i
         }
       },
     ),
-    { numRuns: 3_000 },
   );
 });
 
 test("a dead deployment is reached by at most five calls in any half minute", () => {
-  fc.assert(
+  withinBudget(
     fc.property(
       fc.array(fc.integer({ min: 1, max: 700 }), { minLength: 200, maxLength: 400 }),
       fc.double({ min: 0, max: 1, noNaN: true }),
@@ -195,6 +195,5 @@ test("a dead deployment is reached by at most five calls in any half minute", ()
           expect((reached[index + 5] ?? Infinity) - moment).toBeGreaterThan(30_000);
       },
     ),
-    { numRuns: 500 },
   );
 });

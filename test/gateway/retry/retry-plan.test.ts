@@ -10,6 +10,7 @@ import type { Outlook } from "../../../src/gateway/retry/health.ts";
 import { type RetrySlot, RetryBudget } from "../../../src/gateway/retry/retry-budget.ts";
 import { type Choice, rank } from "../../../src/gateway/routing/plan.ts";
 import { RetryPlan } from "../../../src/gateway/retry/retry-plan.ts";
+import { withinBudget } from "../../helpers/within-budget.ts";
 
 function place(name: string, more: { weight?: number; priority?: number; model?: string } = {}): Choice {
   const { weight = 1, priority = 0, model = "m" } = more;
@@ -219,7 +220,7 @@ describe("the order of attempts", () => {
   test("whatever fails: no more than three attempts, and no place that may have answered is asked again", () => {
     const kinds = fc.constantFrom<FailureClass>("not-sent", "no-bytes", "status", "never", "started");
     const states = fc.constantFrom<Outlook["state"]>("closed", "half-open", "failing", "paused", "full");
-    fc.assert(
+    withinBudget(
       fc.property(
         fc.array(kinds, { minLength: 8, maxLength: 8 }),
         fc.array(states, { minLength: 4, maxLength: 4 }),
@@ -247,7 +248,6 @@ describe("the order of attempts", () => {
           expect(doubled.size).toBeLessThanOrEqual(2);
         },
       ),
-      { numRuns: 3_000 },
     );
   });
 });

@@ -1,0 +1,219 @@
+/**
+ * Every request in `test/fixtures` goes to a provider of every format, and every answer to a client of every format.
+ * `UPDATE=1 bun test test/formats/crossing.test.ts` writes the snapshots anew.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Json, JsonObject } from "../../src/core/json.ts";
+import {
+  type Fixture,
+  type FixtureKind,
+  fixturesOf,
+  expectSnapshot,
+  staleSnapshots,
+} from "../helpers/fixtures.ts";
+import { type RunningGateway, startGateway, upstreamConfig } from "../helpers/gateway.ts";
+import { type Answer, sse, startUpstream, type Upstream } from "../helpers/upstream.ts";
+import { streamedText } from "../helpers/streamed.ts";
+import { writeJson } from "../helpers/write-json.ts";
+
+interface Side {
+  path: string;
+  /** A model of the format's own vendor. */
+  model: string;
+  /** The request of a client whose answers are compared. */
+  request: JsonObject;
+  /** What it adds to ask for a stream. */
+  streaming: JsonObject;
+}
+
+const PARAMETERS = { type: "object", properties: {} };
+const MESSAGES = [{ role: "user", content: "Go." }];
+
+const SIDES: Record<string, Side> = {
+  "chat-completions": {
+    path: "/v1/chat/completions",
+    model: "openai/gpt-5.4",
+    request: {
+      max_tokens: 100,
+      tools: ["weather", "clock"].map((name) => ({
+        type: "function",
+        function: { name, parameters: PARAMETERS },
+      })),
+      messages: MESSAGES,
+    },
+    streaming: { stream: true, stream_options: { include_usage: true } },
+  },
+  messages: {
+    path: "/v1/messages",
+    model: "anthropic/claude-opus-4-6",
+    request: {
+      max_tokens: 100,
+      tools: ["weather", "clock"].map((name) => ({ name, input_schema: PARAMETERS })),
+      messages: MESSAGES,
+    },
+    streaming: { stream: true },
+  },
+};
+const FORMATS = Object.keys(SIDES);
+
+/** The provider's own name of its model. */
+const bare = (format: string) => SIDES[format]!.model.split("/")[1]!;
+
+/** Rows for `test.each`. */
+function casesOf(kind: FixtureKind, format: string): [string, Fixture][] {
+  return fixturesOf(kind, format).map((fixture) => [fixture.name, fixture]);
+}
+
+describe("a request", () => {
+  /** A hook keeps requests of the same format out of the native lane. */
+  const HOOK = `import { definePlugin } from "weir";
+    export default definePlugin({ name: "observer", hooks: { request() {} } });`;
+  let native: RunningGateway;
+  let translated: RunningGateway;
+
+  beforeAll(async () => {
+    const apiKey = "sk-none-0123456789";
+    const config = { providers: { openai: { apiKey }, anthropic: { apiKey } } };
+    native = await startGateway({ config, target: "source" });
+    translated = await startGateway({ config, target: "source", plugins: { "observer.ts": HOOK } });
+  });
+
+  afterAll(async () => {
+    await native.stop();
+    await translated.stop();
+  });
+
+  interface Explained {
+    request: { body: JsonObject; changed?: string[] };
+    losses: { code: string; path: string; note?: string }[];
+  }
+
+  /** What weir would send, or the error that the client gets. */
+  async function explain({ url }: RunningGateway, fixture: Fixture, model: string) {
+    const body = { ...(JSON.parse(fixture.text) as JsonObject), model };
+    const response = await post(`${url}/v1/explain?format=${fixture.format}`, body);
+    const answer = (await response.json()) as JsonObject;
+    return response.ok ? { sent: answer as unknown as Explained } : { refused: answer.error };
+  }
+
+  for (const format of FORMATS)
+    for (const other of FORMATS)
+      describe(`of a ${format} client to a ${other} provider is the snapshot, losses included`, () => {
+        test.each(casesOf("requests", format))("%s", async (_name, fixture) => {
+          const { sent, refused } = await explain(translated, fixture, SIDES[other]!.model);
+          const losses = sent?.losses.map(
+            ({ code, path, note }) => `${code} ${path}${note ? `: ${note}` : ""}`,
+          );
+          const given = JSON.parse(fixture.text) as JsonObject;
+          const isUnchanged =
+            losses?.length === 0 && Bun.deepEquals(sent?.request.body, { ...given, model: bare(other) });
+          const seen: Json = sent ? { losses: losses!, body: sent.request.body } : { refused: refused! };
+          expectSnapshot(fixture, other, isUnchanged ? fixture.text : `${writeJson(seen)}\n`);
+        });
+      });
+
+  for (const format of FORMATS)
+    describe(`of a ${format} client passes to a provider of that format unchanged`, () => {
+      test.each(casesOf("requests", format))("%s", async (_name, fixture) => {
+        const { sent } = await explain(native, fixture, SIDES[format]!.model);
+        const { changed = [], body } = sent!.request;
+        const given = JSON.parse(fixture.text) as JsonObject;
+        const others = Object.fromEntries(changed.map((name) => [name, body[name]]));
+        expect(body).toEqual({ ...given, model: bare(format), ...others });
+        expect(sent!.losses).toEqual([]);
+      });
+    });
+});
+
+describe("an answer", () => {
+  let gateway: RunningGateway;
+  let upstream: Upstream;
+
+  beforeAll(async () => {
+    upstream = startUpstream(() => ({}));
+    const config = upstreamConfig({ openai: upstream.url, anthropic: upstream.url });
+    gateway = await startGateway({ config: { ...config, retries: { attempts: 1 } }, target: "source" });
+  });
+
+  afterAll(async () => {
+    await gateway.stop();
+    upstream.stop();
+  });
+
+  /** What a client of the format gets when the provider of the case answers. */
+  async function ask(fixture: Fixture, answer: Answer, format: string): Promise<string> {
+    upstream.answer(() => answer);
+    const { path, request, streaming } = SIDES[format]!;
+    const stream = fixture.kind === "streams";
+    const { model } = SIDES[fixture.format]!;
+    const response = await post(gateway.url + path, { model, ...request, ...(stream && streaming) });
+    const text = withoutChance(await streamedText(response));
+    if (response.ok && stream) return text;
+    const body = JSON.parse(text) as Json;
+    if (response.ok) return `${writeJson(body)}\n`;
+    const headers = pick(response.headers, ["retry-after", "x-should-retry"]);
+    const isBare = Object.keys(headers).length === 0;
+    return `${writeJson({ status: response.status, ...(!isBare && { headers }), body })}\n`;
+  }
+
+  for (const format of FORMATS)
+    for (const other of FORMATS) {
+      describe(`of a ${format} provider to a ${other} client is the snapshot`, () => {
+        test.each(casesOf("answers", format))("%s", async (_name, fixture) => {
+          const answer = { headers: { "content-type": "application/json" }, body: fixture.text };
+          expectSnapshot(fixture, other, await ask(fixture, answer, other));
+        });
+      });
+      describe(`in a stream of a ${format} provider to a ${other} client is the snapshot`, () => {
+        test.each(casesOf("streams", format))("%s", async (_name, fixture) => {
+          expectSnapshot(fixture, other, await ask(fixture, sse([fixture.text]), other));
+        });
+      });
+      describe(`with an error of a ${format} provider to a ${other} client is the snapshot`, () => {
+        test.each(casesOf("errors", format))("%s", async (_name, fixture) => {
+          const { status, headers = {}, body } = JSON.parse(fixture.text) as ErrorCase;
+          const isText = typeof body === "string";
+          const answer = {
+            status,
+            headers: { "content-type": isText ? "text/html" : "application/json", ...headers },
+            body: isText ? body : JSON.stringify(body),
+          };
+          expectSnapshot(fixture, other, await ask(fixture, answer, other));
+        });
+      });
+    }
+});
+
+interface ErrorCase {
+  status: number;
+  headers?: Record<string, string>;
+  body: Json;
+}
+
+function post(url: string, body: JsonObject): Promise<Response> {
+  return fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+}
+
+/** The text without times, and with numbers for the ids that weir makes, which are others in every run. */
+function withoutChance(text: string): string {
+  const ids: string[] = [];
+  const numbered = text.replace(/\b(call|toolu|req)_[\w-]{24}/g, (id, kind: string) => {
+    if (!ids.includes(id)) ids.push(id);
+    return `${kind}_${ids.indexOf(id) + 1}_of_weir`;
+  });
+  return numbered.replace(/"created":\d+/g, '"created":1700000000');
+}
+
+function pick(headers: Headers, names: readonly string[]): JsonObject {
+  const found = names.filter((name) => headers.has(name));
+  return Object.fromEntries(found.map((name) => [name, headers.get(name)]));
+}
+
+test("every snapshot belongs to a case and a format", () => {
+  for (const kind of ["requests", "answers", "streams", "errors"] as const)
+    expect(staleSnapshots(kind, FORMATS)).toEqual([]);
+});

@@ -32,12 +32,13 @@ export type {
   ErrorAnswer,
   Format,
   Frame,
-  HeaderReader,
   StreamSummary as Seen,
   UpstreamCodec,
   UsageRequest,
   StreamObserver as Watch,
 } from "./core/format.ts";
+export type { CodecContext, CodecTarget } from "./core/context.ts";
+export type { HeaderReader } from "./core/headers.ts";
 export type { Json, JsonObject } from "./core/json.ts";
 export type { Hooks, Plugin } from "./core/plugin.ts";
 export type { Envelope, Provider, Target, Traits } from "./core/provider.ts";

@@ -1,5 +1,6 @@
 /** What codecs know of the call and the attempt that they translate for. */
 import type { ChatRequest } from "./chat.ts";
+import type { HeaderReader } from "./headers.ts";
 import type { LossCode } from "./loss.ts";
 import type { MaxTokensField, Traits } from "./provider.ts";
 
@@ -8,6 +9,8 @@ export interface CodecContext {
   readonly id: string;
   /** The model name as the client sent it. */
   readonly model: string;
+  /** The client's request headers, without its credentials. */
+  readonly headers: HeaderReader;
   /** The client speaks the provider's format. */
   readonly sameFormat: boolean;
   readonly target: CodecTarget;
@@ -28,6 +31,6 @@ export interface CodecTarget {
   readonly traits: Traits;
   /** The base URL is the vendor's own, so facts about the vendor's API apply. */
   readonly isVendor: boolean;
-  /** Name of the output limit, if the config sets it. */
+  /** Name of the output limit, if the config sets it or the vendor's own API needs it. */
   readonly maxTokensField?: MaxTokensField;
 }

@@ -5,23 +5,17 @@
  */
 import type { Call } from "./call.ts";
 import type { ChatRequest } from "./chat.ts";
+import type { CodecContext, CodecTarget } from "./context.ts";
 import type { GatewayError } from "./error.ts";
 import type { ChatEvent, FinishReason, Usage } from "./events.ts";
+import type { HeaderReader } from "./headers.ts";
 import type { Json, JsonObject } from "./json.ts";
-import type { Target } from "./provider.ts";
 
 export interface Format {
   /** `chat-completions`, `messages`. */
   id: string;
   client?: ClientCodec;
   upstream?: UpstreamCodec;
-}
-
-/** Read access to headers, with lower-case names; a `Headers` object implements it. */
-export interface HeaderReader {
-  get(name: string): string | null;
-  has(name: string): boolean;
-  forEach(visit: (value: string, name: string) => void): void;
 }
 
 /** One unit of a streamed body: an SSE event. `data` is its data lines, joined. */
@@ -45,7 +39,7 @@ export interface ClientCodec {
    */
   checkRequest(body: Json): asserts body is JsonObject;
   /** @throws GatewayError for content that the canonical request cannot express */
-  decodeRequest(body: JsonObject, call: Call): ChatRequest;
+  decodeRequest(body: JsonObject, context: CodecContext): ChatRequest;
   /** One JSON answer from a complete sequence of events. */
   encodeAnswer(events: readonly ChatEvent[], call: Call): JsonObject;
   /** Ends normally only after `message-end`. Errors of the events are rethrown. */
@@ -66,8 +60,8 @@ export interface ErrorAnswer {
 }
 
 export interface UpstreamCodec {
-  /** Writes the body for the provider, and reports on the call what is not translated unchanged. */
-  encodeRequest(request: ChatRequest, call: Call): JsonObject;
+  /** Writes the body for the provider, and reports what is not translated unchanged. */
+  encodeRequest(request: ChatRequest, context: CodecContext): JsonObject;
   /** @throws GatewayError `upstream` when the body is not an answer of this format. */
   decodeAnswer(body: JsonObject, call: Call): Iterable<ChatEvent>;
   /** @throws GatewayError for an error frame, and when the stream ends before the answer is complete */
@@ -76,7 +70,7 @@ export interface UpstreamCodec {
    * For the native lane: the body without values that are bound to another provider. Called only when the body contains a
    * provider-bound value; absent if the format has no field for one. See src/formats/README.md#reasoning-and-signatures.
    */
-  withoutSealed?(body: JsonObject, call: Call): JsonObject;
+  withoutSealed?(body: JsonObject, context: CodecContext): JsonObject;
   /** The error for a failed status and its body (at most 64 KB of text). */
   decodeError(status: number, headers: HeaderReader, body: string): GatewayError;
   /**
@@ -90,7 +84,7 @@ export interface UpstreamCodec {
    * For the native lane: top-level members that the target knows under another name only, as pairs of the client's name
    * and the target's. A host ignores a name that it does not know.
    */
-  renamedMembers?(target: Target): readonly (readonly [from: string, to: string])[];
+  renamedMembers?(target: CodecTarget): readonly (readonly [from: string, to: string])[];
   /** How a stream is asked for its token counts, where a format leaves that to the request. */
   usageRequest?: UsageRequest;
   /** Lower-case names of the client headers that the native lane forwards; `x-*` is a prefix wildcard. */

@@ -3,6 +3,7 @@ import { estimateTokens } from "../core/estimate.ts";
 import { isObject, parseJson } from "../core/json.ts";
 import { editMembers } from "../stream/scan.ts";
 import type { Answer, Gateway, Incoming } from "./types.ts";
+import { contextOf } from "./lanes/codec-context.ts";
 import { answerHeaders } from "./delivery/response-headers.ts";
 import { discard, headerFilters, readAnswer, send, upstreamHeaders } from "./lanes/send.ts";
 
@@ -23,7 +24,8 @@ export async function countTokens(incoming: Incoming, gateway: Gateway): Promise
       "the provider did not count the tokens; weir estimated them",
     );
   const text =
-    counted ?? JSON.stringify({ input_tokens: estimateTokens(format.client.decodeRequest(body, call)) });
+    counted ??
+    JSON.stringify({ input_tokens: estimateTokens(format.client.decodeRequest(body, contextOf(call))) });
   call.status = 200;
   gateway.settler.complete(call);
   return { status: 200, headers: { ...answerHeaders(call), "content-type": "application/json" }, body: text };

@@ -4,6 +4,7 @@ import type { ClientCodec, Format } from "../core/format.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { parseJson } from "../core/json.ts";
 import { variableName } from "../core/settings.ts";
+import { contextOf } from "./lanes/codec-context.ts";
 import { encodeUpstream } from "./lanes/translated.ts";
 import type { Gateway } from "./types.ts";
 import { nativeBody } from "./lanes/native-body.ts";
@@ -80,7 +81,7 @@ async function upstreamRequest(
     headers = upstreamHeaders(target, headerFilters(codec!).request(options.headers), call.stream);
     refuseLosses(call, gateway);
   } else {
-    const request = options.format.client.decodeRequest(options.body, call);
+    const request = options.format.client.decodeRequest(options.body, contextOf(call));
     call.request = request;
     for (const hook of gateway.hooks) await hook.request?.(request, call);
     if (target.lane === "generated") return null;

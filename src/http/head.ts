@@ -2,7 +2,7 @@
  * Parses the head of an answer strictly (RFC 9112). A head that two parsers could read differently is refused: on a
  * kept-alive connection it could shift the boundaries of the following answers (response smuggling).
  */
-import type { HeaderReader } from "../core/format.ts";
+import type { HeaderReader } from "../core/headers.ts";
 import { malformed } from "./error.ts";
 
 /** How the end of the body is determined. `length`: byte count; `close`: end of the connection. */

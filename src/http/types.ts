@@ -1,5 +1,5 @@
 /** The interface of a transport: one request, one answer. Callers decide what a failure means. */
-import type { HeaderReader } from "../core/format.ts";
+import type { HeaderReader } from "../core/headers.ts";
 import type { TlsSettings } from "../core/provider.ts";
 import type { Stoppable } from "../core/stop.ts";
 

@@ -1,5 +1,5 @@
 /** Reads how long a provider wants weir to wait before a retry, in all the forms that vendors use. */
-import type { HeaderReader } from "../core/format.ts";
+import type { HeaderReader } from "../core/headers.ts";
 import type { Json } from "../core/json.ts";
 import { isObject } from "../core/json.ts";
 

@@ -1,7 +1,7 @@
 /** Maps a failed answer of any vendor and format to a `GatewayError`. */
 import type { ErrorFacts, ErrorKind } from "../../core/error.ts";
 import { GatewayError } from "../../core/error.ts";
-import type { HeaderReader } from "../../core/format.ts";
+import type { HeaderReader } from "../../core/headers.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { isObject, parseJson } from "../../core/json.ts";
 import { getOwn } from "../../core/own.ts";

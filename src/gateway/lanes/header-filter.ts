@@ -1,5 +1,5 @@
 /** Header allow-lists for requests and answers: weir passes only listed headers. */
-import type { HeaderReader } from "../../core/format.ts";
+import type { HeaderReader } from "../../core/headers.ts";
 
 export type HeaderFilter = (headers: HeaderReader) => Record<string, string>;
 

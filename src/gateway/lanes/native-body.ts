@@ -8,6 +8,7 @@ import { parseJson } from "../../core/json.ts";
 import type { Target } from "../../core/provider.ts";
 import { editMembers } from "../../stream/scan.ts";
 import type { Incoming } from "../types.ts";
+import { codecTarget, contextOf } from "./codec-context.ts";
 
 export interface NativeBody {
   /** The body in pieces; the client's bytes are not copied. */
@@ -36,7 +37,7 @@ export function nativeBody(
   const { provider } = target;
   const edits = new Map<string, string | undefined>();
   if (target.model !== call.model) edits.set("model", JSON.stringify(target.model));
-  const unsealed = holdsSealed(bytes) ? codec.withoutSealed?.(source.body, call) : undefined;
+  const unsealed = holdsSealed(bytes) ? codec.withoutSealed?.(source.body, contextOf(call)) : undefined;
   if (unsealed) noteReplaced(source.body, unsealed, edits);
   const { without = [], with: extra } = provider.envelope?.[target.format] ?? {};
   for (const name of without) if (source.spanOf(name)) edits.set(name, undefined);
@@ -48,7 +49,7 @@ export function nativeBody(
     for (const [name, text] of editsOf(body, (view) => patch.call(provider, view, call)))
       edits.set(name, text);
   }
-  for (const [from, to] of codec.renamedMembers?.(target) ?? []) rename(source, from, to, edits);
+  for (const [from, to] of codec.renamedMembers?.(codecTarget(target)) ?? []) rename(source, from, to, edits);
   const usage = askForUsage && call.stream ? usageEdit(source, codec) : undefined;
   // The provider's envelope or patch wins if it sets the same member.
   const asksForUsage = usage !== undefined && !edits.has(usage[0]);

@@ -14,6 +14,7 @@ import { SseParser, writeFrame } from "../../stream/sse.ts";
 import type { ByteSource } from "../delivery/stream.ts";
 import { settledStream } from "../delivery/settled-stream.ts";
 import { generated } from "../plugins/sandbox.ts";
+import { contextOf } from "./codec-context.ts";
 import { answerHooks, fromList, tapEvents, meter, toList } from "./events.ts";
 import type { Answer, Gateway, Incoming } from "../types.ts";
 import { TerminatorTimeout } from "../delivery/terminator-timeout.ts";
@@ -39,7 +40,7 @@ const STREAM_ABOVE_TOKENS = 8192;
 
 export async function answerTranslated(incoming: Incoming, gateway: Gateway): Promise<Answer> {
   const { call, format, body } = incoming;
-  const request = format.client.decodeRequest(body, call);
+  const request = format.client.decodeRequest(body, contextOf(call));
   call.request = request;
   restoreReasoning(request, call, gateway.reasoning);
   for (const hook of gateway.hooks) await hook.request?.(request, call);
@@ -80,7 +81,7 @@ export function encodeUpstream(
     request.stream || (request.maxTokens ?? 0) > STREAM_ABOVE_TOKENS || request.reasoning !== undefined;
   const target = call.target!;
   const { provider, format } = target;
-  const body = codec.encodeRequest({ ...request, stream }, call);
+  const body = codec.encodeRequest({ ...request, stream }, contextOf(call));
   if (!asksForUsage(target) && codec.usageRequest) delete body[codec.usageRequest.member];
   const { without = [], with: extra } = provider.envelope?.[format] ?? {};
   for (const name of without) delete body[name];
@@ -141,7 +142,7 @@ export async function exchangeAnswer(
 ): Promise<Answer> {
   const { call, format, body } = incoming;
   try {
-    call.request = format.client.decodeRequest(body, call);
+    call.request = format.client.decodeRequest(body, contextOf(call));
   } catch (cause) {
     await response.body?.getReader().cancel();
     throw new GatewayError(

@@ -7,6 +7,7 @@ import {
   chunks,
   client,
   clientCall,
+  decode,
   deltasOf,
   failure,
   messageOf,
@@ -294,7 +295,7 @@ describe("reasoning", () => {
     expect(message.reasoning_details).toEqual([
       { type: "reasoning.text", signature: "sig", format: "anthropic-claude-v1", index: 0 },
     ]);
-    const request = client.decodeRequest({ model: "m", messages: [message] }, clientCall());
+    const request = decode({ messages: [message] });
     expect(request.turns[0]!.blocks).toEqual([
       { type: "reasoning", text: "", signature: "sig", origin: "anthropic" },
     ]);

@@ -3,9 +3,11 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { GatewayError } from "../../../src/core/error.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
-import { chunk, client, clientCall, DONE, makeCall, upstream } from "./make.ts";
+import { chunk, client, clientCall, DONE, makeCall, requestContext, upstream } from "./make.ts";
 import { anyText, anyFragment, anyDetail, anyTraits, readAll } from "./arbitraries.ts";
 import { withinBudget } from "../../helpers/within-budget.ts";
+
+const OWN = requestContext({ format: "chat-completions" });
 
 describe("a request of a client", () => {
   const json = fc.jsonValue({ maxDepth: 3 });
@@ -78,8 +80,11 @@ describe("a request of a client", () => {
         const whole = JSON.parse(JSON.stringify({ model: "m", ...parts })) as JsonObject;
         try {
           client.checkRequest(whole);
-          const request = client.decodeRequest(whole, clientCall());
-          const sent = upstream.encodeRequest(request, makeCall({ traits, format: "chat-completions" }));
+          const request = client.decodeRequest(whole, OWN);
+          const sent = upstream.encodeRequest(
+            request,
+            requestContext({ traits, format: "chat-completions" }),
+          );
           expect(JSON.parse(JSON.stringify(sent))).toEqual(sent);
           written++;
         } catch (error) {
@@ -120,7 +125,7 @@ describe("words every object knows", () => {
       ...(JSON.parse(`{"${word}":1}`) as JsonObject),
     };
     client.checkRequest(body);
-    const request = client.decodeRequest(body, clientCall());
+    const request = client.decodeRequest(body, OWN);
     expect(request.turns[0]!.blocks[0]).toEqual({
       type: "foreign",
       format: "chat-completions",
@@ -130,7 +135,7 @@ describe("words every object knows", () => {
     expect(request.toolChoice).toBeUndefined();
     const sent = upstream.encodeRequest(
       { ...request, extra: { ...request.extra, messages: body } },
-      makeCall({ format: word, traits: { files: true } }),
+      requestContext({ format: word, traits: { files: true } }),
     );
     expect(sent).toMatchObject({ model: "some-model" });
 

@@ -7,6 +7,7 @@ import type { ClientCodec, Frame, UpstreamCodec } from "../../../src/core/format
 import type { JsonObject } from "../../../src/core/json.ts";
 import type { Traits } from "../../../src/core/provider.ts";
 import { chatCompletionsFormat } from "../../../src/formats/chat-completions/index.ts";
+import { lossesOf, makeContext, type TestContext } from "../../helpers/codec-context.ts";
 
 export const client: ClientCodec = chatCompletionsFormat.client;
 export const upstream: UpstreamCodec = chatCompletionsFormat.upstream;
@@ -51,6 +52,11 @@ export function makeCall(options: CallOptions = {}): Call {
   return call;
 }
 
+/** What the request side of the codecs gets for such a call. */
+export function requestContext({ format, ...options }: CallOptions = {}): TestContext {
+  return makeContext({ ...options, askedFor: "asked-for", sameFormat: format === "chat-completions" });
+}
+
 /** A canonical request with one word of the user, and what the test is about. */
 export function makeRequest(parts: Partial<ChatRequest> = {}): ChatRequest {
   return {
@@ -69,20 +75,16 @@ export function makeRequest(parts: Partial<ChatRequest> = {}): ChatRequest {
 export function encode(parts: Partial<ChatRequest>, options: CallOptions = {}) {
   const request = makeRequest(parts);
   const call = makeCall({ request, ...options });
-  const body = upstream.encodeRequest(request, call);
-  return {
-    body,
-    call,
-    messages: body.messages as JsonObject[],
-    losses: call.losses.map(({ code, path }) => `${code}:${path}`),
-  };
+  const context = { ...requestContext({ request, ...options }), toolNames: call.toolNames };
+  const body = upstream.encodeRequest(request, context);
+  return { body, call, messages: body.messages as JsonObject[], losses: lossesOf(context) };
 }
 
 /** The canonical request for a body in this format's own words. */
 export function decode(body: JsonObject, options: CallOptions = {}): ChatRequest {
   const whole: JsonObject = { model: "m", messages: [{ role: "user", content: "hi" }], ...body };
   client.checkRequest(whole);
-  return client.decodeRequest(whole, makeCall({ format: "chat-completions", ...options }));
+  return client.decodeRequest(whole, requestContext({ format: "chat-completions", ...options }));
 }
 
 export const USAGE: Usage = {

@@ -13,7 +13,17 @@ import {
   type Recording,
   recordings,
 } from "../../helpers/recordings.ts";
-import { client, clientCall, encode, fromList, makeCall, messageOf, toList, upstream } from "./make.ts";
+import {
+  client,
+  clientCall,
+  encode,
+  fromList,
+  makeCall,
+  messageOf,
+  requestContext,
+  toList,
+  upstream,
+} from "./make.ts";
 
 if (!haveRecordings) console.log(NO_RECORDINGS);
 
@@ -171,7 +181,7 @@ describe.skipIf(!haveRecordings)("recorded requests", () => {
     for (const { body } of sent) {
       const whole = { ...body, model: "m" };
       client.checkRequest(whole);
-      const request = client.decodeRequest(whole, clientCall());
+      const request = client.decodeRequest(whole, requestContext({ format: "chat-completions" }));
       if (["n", "logprobs", "modalities"].some((name) => body[name] != null)) continue;
       const { body: written } = encode(request, { format: "chat-completions", traits: { files: true } });
       const text = JSON.stringify(written);

@@ -6,6 +6,7 @@ import {
   answer,
   client,
   dataOf,
+  decode,
   failure,
   fromList,
   makeRequest,
@@ -154,11 +155,10 @@ describe("blocks", () => {
     const request = makeRequest({ style: { hideReasoning: true } });
     const [block] = content(client.encodeAnswer(answer(reasoning(0, ["se", "cret"])), own({ request })));
     expect(block!.thinking).toBe("");
-    const back = client.decodeRequest(
-      { model: "m", messages: [{ role: "assistant", content: [block!] }] },
-      own(),
-    );
-    expect(back.turns[0]!.blocks).toEqual([{ type: "reasoning", text: "secret", origin: "deepseek" }]);
+    const back = decode({ messages: [{ role: "assistant", content: [block!] }] });
+    expect(back.request.turns[0]!.blocks).toEqual([
+      { type: "reasoning", text: "secret", origin: "deepseek" },
+    ]);
   });
 
   test("ids that fit are kept, others and repeated ones are replaced", () => {

@@ -7,6 +7,7 @@ import type { ClientCodec, Frame, UpstreamCodec } from "../../../src/core/format
 import type { JsonObject } from "../../../src/core/json.ts";
 import type { Traits } from "../../../src/core/provider.ts";
 import { messagesFormat } from "../../../src/formats/messages/index.ts";
+import { lossesOf, makeContext, type TestContext } from "../../helpers/codec-context.ts";
 import { checkEvents } from "../../helpers/describe-events.ts";
 
 export const client: ClientCodec = messagesFormat.client;
@@ -53,6 +54,12 @@ export function makeCall(options: CallOptions = {}): Call {
   return call;
 }
 
+/** What the request side of the codecs gets for such a call. */
+export function requestContext(options: CallOptions = {}): TestContext {
+  const { format, model = "claude-haiku-4-5", provider = "anthropic", ...others } = options;
+  return makeContext({ ...others, model, provider, sameFormat: format === "messages" });
+}
+
 /** A canonical request with one word of the user, and what the test is about. */
 export function makeRequest(parts: Partial<ChatRequest> = {}): ChatRequest {
   return {
@@ -71,18 +78,18 @@ export function makeRequest(parts: Partial<ChatRequest> = {}): ChatRequest {
 export function encode(parts: Partial<ChatRequest>, options: CallOptions = {}) {
   const request = makeRequest(parts);
   const call = makeCall({ request, ...options });
-  const body = upstream.encodeRequest(request, call);
-  return { body, call, losses: call.losses.map(({ code, path }) => `${code}:${path}`) };
+  const context = { ...requestContext({ request, ...options }), toolNames: call.toolNames };
+  const body = upstream.encodeRequest(request, context);
+  return { body, call, losses: lossesOf(context) };
 }
 
 /** What goes upstream for a request in this format's own words. */
 export function decode(body: JsonObject, options: CallOptions = {}) {
-  const call = makeCall({ format: "messages", ...options });
+  const context = requestContext({ format: "messages", ...options });
   const whole: JsonObject = { model: "claude-haiku-4-5", max_tokens: 64, ...body };
   client.checkRequest(whole);
-  const request = client.decodeRequest(whole, call);
-  call.request = request;
-  return { request, call, losses: call.losses.map(({ code, path }) => `${code}:${path}`) };
+  const request = client.decodeRequest(whole, context);
+  return { request, context, losses: lossesOf(context) };
 }
 
 export const USAGE: Usage = {

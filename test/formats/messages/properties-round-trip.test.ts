@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ChatEvent, FinishReason } from "../../../src/core/events.ts";
 import type { Json, JsonObject } from "../../../src/core/json.ts";
-import { client, fromList, makeCall, stream, toList, upstream, USAGE } from "./make.ts";
+import { client, fromList, makeCall, requestContext, stream, toList, upstream, USAGE } from "./make.ts";
 import { withinBudget } from "../../helpers/within-budget.ts";
 
 const cleanText = fc.string({ minLength: 1, maxLength: 8 }).filter((text) => text.trim() !== "");
@@ -93,10 +93,10 @@ describe("round trips", () => {
         }
         messages.push({ role: "user", content: [...results, ...last] });
         const body: JsonObject = { model: "claude-opus-4-8", max_tokens: 9, messages };
-        const call = makeCall({ format: "messages", model: "claude-opus-4-8" });
-        const request = client.decodeRequest(body, call);
-        expect(upstream.encodeRequest(request, call)).toEqual(body);
-        expect(call.losses).toEqual([]);
+        const context = requestContext({ format: "messages", model: "claude-opus-4-8" });
+        const request = client.decodeRequest(body, context);
+        expect(upstream.encodeRequest(request, context)).toEqual(body);
+        expect(context.losses).toEqual([]);
       }),
     );
   });

@@ -6,7 +6,7 @@ import type { ChatEvent } from "../../../src/core/events.ts";
 import type { Frame } from "../../../src/core/format.ts";
 import type { Json, JsonObject } from "../../../src/core/json.ts";
 import { checkBrokenEvents, checkEvents } from "../../helpers/describe-events.ts";
-import { client, framesOf, fromList, makeCall, upstream } from "./make.ts";
+import { client, framesOf, fromList, makeCall, requestContext, upstream } from "./make.ts";
 import { withinBudget } from "../../helpers/within-budget.ts";
 
 describe("broken wires", () => {
@@ -216,12 +216,12 @@ describe("broken wires", () => {
           thinking: extra,
           metadata: extra,
         } as JsonObject;
-        const call = makeCall({ format: "messages" });
+        const context = requestContext({ format: "messages" });
         try {
           const check: (value: Json) => void = client.checkRequest;
           check(body);
-          const request = client.decodeRequest(body, call);
-          upstream.encodeRequest(request, call);
+          const request = client.decodeRequest(body, context);
+          upstream.encodeRequest(request, context);
         } catch (thrown) {
           expect(thrown).toBeInstanceOf(GatewayError);
           expect((thrown as GatewayError).kind).toBe("invalid-request");

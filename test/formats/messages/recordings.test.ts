@@ -8,7 +8,7 @@ import { sanitiseSchema } from "../../../src/formats/messages/upstream/sanitise.
 import { parseFrames } from "../../../src/stream/sse.ts";
 import { answerBytes, haveRecordings, NO_RECORDINGS, recordings } from "../../helpers/recordings.ts";
 import { checkEvents } from "../../helpers/describe-events.ts";
-import { client, encode, fromList, makeCall, toList, upstream } from "./make.ts";
+import { client, encode, fromList, makeCall, requestContext, toList, upstream } from "./make.ts";
 import { brokenRules, lostConstraints } from "./schema-rules.ts";
 import { accumulate } from "./sdk.ts";
 
@@ -20,8 +20,10 @@ const good = recorded.filter(({ response }) => response.status === 200);
 const nameOf = ({ id, tags }: (typeof recorded)[number]) => `${id} ${tags.slice(0, 3).join(" ")}`;
 
 const check: (body: Json) => void = client.checkRequest;
-const callTo = (model: Json | undefined) =>
-  makeCall({ format: "messages", model: typeof model === "string" ? model : "claude-sonnet-4-5" });
+const optionsFor = (model: Json | undefined) => ({
+  format: "messages",
+  model: typeof model === "string" ? model : "claude-sonnet-4-5",
+});
 
 /** What must survive of a message: text, reasoning, calls, the reason and the counts. */
 function gist(message: JsonObject) {
@@ -54,7 +56,7 @@ describe("recorded answers, decoded and written again", () => {
   for (const recording of good.filter(({ framing }) => framing === "json"))
     test(nameOf(recording), () => {
       const body = parseJson(recording.response.body ?? "") as JsonObject;
-      const call = callTo(recording.model);
+      const call = makeCall(optionsFor(recording.model));
       const events = [...upstream.decodeAnswer(body, call)];
       checkEvents(events);
       expect(gist(client.encodeAnswer(events, call)) as unknown).toEqual(gist(body));
@@ -65,7 +67,7 @@ describe("recorded answers, decoded and written again", () => {
   ))
     test(`${nameOf(recording)} (stream)`, async () => {
       const frames = parseFrames(Buffer.concat([answerBytes(recording), Buffer.from("\n\n")]));
-      const call = callTo(recording.model);
+      const call = makeCall(optionsFor(recording.model));
       const events = await toList(upstream.decodeStream(fromList(frames), call));
       checkEvents(events);
       const direct = await accumulate(frames);
@@ -78,15 +80,14 @@ describe("recorded requests", () => {
   for (const recording of good.filter(({ request }) => request?.body))
     test(nameOf(recording), () => {
       const body = recording.request!.body as JsonObject;
-      const call = callTo(body.model);
+      const context = requestContext(optionsFor(body.model));
       check(body);
-      const request = client.decodeRequest(body, call);
-      call.request = request;
-      const sent = upstream.encodeRequest(request, call);
+      const request = client.decodeRequest(body, context);
+      const sent = upstream.encodeRequest(request, context);
       check(sent);
       expect(sent.max_tokens).toBe(body.max_tokens!);
       expect((sent.messages as Json[]).length).toBeGreaterThan(0);
-      for (const { code } of call.losses) expect(["dropped", "converted", "synthesized"]).toContain(code);
+      for (const { code } of context.losses) expect(["dropped", "converted", "synthesized"]).toContain(code);
     });
 });
 
@@ -133,9 +134,9 @@ describe("what Claude Code sends", () => {
         const { body } = (parseJson(line) ?? {}) as { body?: JsonObject };
         if (!body) continue;
         check(body);
-        const call = makeCall({ format: "messages", model: "some-chat-model" });
-        const request = client.decodeRequest(body, call);
-        expect(call.losses).toEqual([]);
+        const context = requestContext({ format: "messages", model: "some-chat-model" });
+        const request = client.decodeRequest(body, context);
+        expect(context.losses).toEqual([]);
         const kept = JSON.stringify(request.turns);
         for (const text of systemTexts(body)) expect(kept).toContain(JSON.stringify(text));
         // Through this format again it says the same to any model.

@@ -1,16 +1,17 @@
 import { describe, expect, test } from "bun:test";
 import type { Json, JsonObject } from "../../../src/core/json.ts";
 import { wrap } from "../../../src/core/provenance.ts";
-import { makeCall, upstream } from "./make.ts";
+import { lossesOf } from "../../helpers/codec-context.ts";
+import { requestContext, upstream } from "./make.ts";
 
 const sealed = wrap("house", "opaque");
 const assistant = (content: Json): JsonObject => ({ role: "assistant", content });
 
 function cleaned(messages: Json[]): { messages: Json; losses: string[] } {
-  const call = makeCall();
-  const body = upstream.withoutSealed!({ model: "m", messages, max_tokens: 1 }, call);
+  const context = requestContext();
+  const body = upstream.withoutSealed!({ model: "m", messages, max_tokens: 1 }, context);
   expect(Object.keys(body)).toEqual(["model", "messages", "max_tokens"]);
-  return { messages: body.messages!, losses: call.losses.map(({ code, path }) => `${code}:${path}`) };
+  return { messages: body.messages!, losses: lossesOf(context) };
 }
 
 describe("reasoning sealed for another vendor", () => {

@@ -235,7 +235,7 @@ test("a request in this format goes round: decoded and encoded, it says the same
       },
     ],
   };
-  const { request, call } = decode(body, { model: "claude-opus-5-5" });
-  expect(upstream.encodeRequest(request, call)).toEqual(body);
-  expect(call.losses).toEqual([]);
+  const { request, context } = decode(body, { model: "claude-opus-5-5" });
+  expect(upstream.encodeRequest(request, context)).toEqual(body);
+  expect(context.losses).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { ChatRequest, Tool, ToolChoice } from "../../../src/core/chat.ts";
 import type { ChatEvent } from "../../../src/core/events.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
-import { encode, failure, makeCall, makeRequest, read, upstream } from "./make.ts";
+import { encode, failure, makeCall, makeRequest, read, requestContext, upstream } from "./make.ts";
 
 const tool = (name: string, parts: Partial<Tool> = {}): Tool => ({ kind: "function", name, ...parts });
 const open: JsonObject = { type: "object", properties: {} };
@@ -332,7 +332,10 @@ describe("the answer comes back as it was asked for", () => {
       answerFormat: { type: "json-schema", schema: { type: "object", properties: { a: {} } } },
     });
     const call = makeCall({ request, model: "claude-sonnet-4-20250514" });
-    const body = upstream.encodeRequest(request, call);
+    const body = upstream.encodeRequest(
+      request,
+      requestContext({ request, model: "claude-sonnet-4-20250514" }),
+    );
     expect(body.tools).toMatchObject([{ name: "respond" }]);
     expect(body.tool_choice).toEqual({ type: "tool", name: "respond" });
     const events = await read(answerOf("respond", ['{"a":', "1}"]), call);

@@ -1,10 +1,10 @@
 /** A content part is carried where the target has a form for it, and refused by name where it has none. */
 import { describe, expect, test } from "bun:test";
-import { Call } from "../../../src/core/call.ts";
 import { GatewayError } from "../../../src/core/error.ts";
 import type { ClientCodec, UpstreamCodec } from "../../../src/core/format.ts";
 import type { Json, JsonObject } from "../../../src/core/json.ts";
 import type { Traits } from "../../../src/core/provider.ts";
+import { lossesOf } from "../../helpers/codec-context.ts";
 import * as chat from "../chat-completions/make.ts";
 import * as messages from "../messages/make.ts";
 
@@ -25,22 +25,18 @@ interface Sent {
 
 /** What becomes of a user's content on the way from one format to the other. */
 function send(from: string, to: string, content: Json[], traits: Traits = {}): Sent {
-  const call = new Call("req_test", from, new Headers());
-  const make = to === "messages" ? messages.makeCall : chat.makeCall;
-  call.model = "some-model";
-  call.target = make({ traits }).target;
+  const make = to === "messages" ? messages.requestContext : chat.requestContext;
+  const context = { ...make({ format: from, traits }), model: "some-model" };
   const body: JsonObject = { model: "some-model", max_tokens: 9, messages: [{ role: "user", content }] };
-  const losses = () => call.losses.map(({ code, path }) => `${code}:${path}`);
   try {
-    const request = FORMATS[from]!.client.decodeRequest(body, call);
-    call.request = request;
-    const sent = FORMATS[to]!.upstream.encodeRequest(request, call);
+    const request = FORMATS[from]!.client.decodeRequest(body, context);
+    const sent = FORMATS[to]!.upstream.encodeRequest(request, context);
     const parts = (sent.messages as JsonObject[]).at(-1)!.content as JsonObject[];
-    return { content: parts.map(({ cache_control: _, ...part }) => part), losses: losses() };
+    return { content: parts.map(({ cache_control: _, ...part }) => part), losses: lossesOf(context) };
   } catch (thrown) {
     if (!(thrown instanceof GatewayError)) throw thrown;
     const { status, param, message } = thrown;
-    return { error: { status, param, message }, losses: losses() };
+    return { error: { status, param, message }, losses: lossesOf(context) };
   }
 }
 
@@ -136,7 +132,7 @@ describe("a part the target cannot see", () => {
   test("in a tool result too", () => {
     const call = { type: "tool_use", id: "t1", name: "f", input: {} };
     const upload = { type: "container_upload", file_id: "file_1" };
-    const make = chat.makeCall({ format: "messages" });
+    const context = chat.requestContext({ format: "messages" });
     const body = {
       ...{ model: "m", max_tokens: 9 },
       messages: [
@@ -145,12 +141,12 @@ describe("a part the target cannot see", () => {
         { role: "user", content: [{ type: "tool_result", tool_use_id: "t1", content: [text, upload] }] },
       ],
     };
-    const request = messages.client.decodeRequest(body, make);
-    expect(() => chat.upstream.encodeRequest(request, make)).toThrow(/content of type container_upload/);
+    const request = messages.client.decodeRequest(body, context);
+    expect(() => chat.upstream.encodeRequest(request, context)).toThrow(/content of type container_upload/);
   });
 
   test("not in what the assistant said: it is left out of the history, with a warning", () => {
-    const make = messages.makeCall();
+    const context = messages.requestContext();
     const body = {
       model: "m",
       messages: [
@@ -165,8 +161,8 @@ describe("a part the target cannot see", () => {
         { role: "user", content: "and?" },
       ],
     };
-    const request = chat.client.decodeRequest(body, make);
-    messages.upstream.encodeRequest(request, make);
-    expect(make.losses).toMatchObject([{ code: "dropped", path: "messages[1].content[1]" }]);
+    const request = chat.client.decodeRequest(body, context);
+    messages.upstream.encodeRequest(request, context);
+    expect(context.losses).toMatchObject([{ code: "dropped", path: "messages[1].content[1]" }]);
   });
 });

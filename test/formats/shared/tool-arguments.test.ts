@@ -10,6 +10,7 @@ import type { Json, JsonObject } from "../../../src/core/json.ts";
 import { isObject } from "../../../src/core/json.ts";
 import { chatCompletionsFormat } from "../../../src/formats/chat-completions/index.ts";
 import { messagesFormat } from "../../../src/formats/messages/index.ts";
+import { lossesOf, makeContext } from "../../helpers/codec-context.ts";
 import * as chat from "../chat-completions/make.ts";
 import * as messages from "../messages/make.ts";
 
@@ -191,12 +192,12 @@ for (const [name, side] of Object.entries(SIDES)) {
   for (const [from, client] of Object.entries(SIDES))
     describe(`history of a ${from} client for a ${name} upstream`, () => {
       const encode = (input: string) => {
-        const call = new Call("req_test", from, new Headers());
-        call.model = "m";
-        call.target = side.makeCall().target;
-        const request = client.client.decodeRequest(client.request(input), call);
-        call.request = request;
-        return { value: side.history(side.upstream.encodeRequest(request, call)), lost: lost(call) };
+        const context = makeContext({ sameFormat: from === name });
+        const request = client.client.decodeRequest(client.request(input), context);
+        return {
+          value: side.history(side.upstream.encodeRequest(request, context)),
+          lost: lossesOf(context),
+        };
       };
       const sendable = JSON_ARGUMENTS.filter(([input]) => from !== "messages" || input.trim() !== "");
       test.each(sendable)("%j", (input, value, warned) => {

@@ -8,7 +8,7 @@ import type {
   ReasoningOptions,
   Tool,
 } from "../../../core/chat.ts";
-import type { Call } from "../../../core/call.ts";
+import type { CodecContext } from "../../../core/context.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { getOwn } from "../../../core/own.ts";
@@ -43,7 +43,7 @@ const CANONICAL: ReadonlySet<string> = new Set([
 ]);
 
 /** Decodes a valid body. @throws GatewayError for content parts that lack members of their type */
-export function decodeRequest(body: JsonObject, _call: Call): ChatRequest {
+export function decodeRequest(body: JsonObject, _context: CodecContext): ChatRequest {
   const turns = decodeMessages(body.messages as JsonObject[]);
   const tools = decodeTools(body);
   const toolChoice = decodeToolChoice(body);

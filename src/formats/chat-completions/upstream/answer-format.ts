@@ -2,7 +2,7 @@
 import type { AnswerFormat } from "../../../core/chat.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
-import { type EncodeContext, FORMAT } from "./content.ts";
+import type { EncodeContext } from "./content.ts";
 import { fieldPath } from "./paths.ts";
 
 /** `response_format`, and a sentence for the system prompt if the field is not enough. */
@@ -13,17 +13,17 @@ export interface EncodedFormat {
 
 export function encodeAnswerFormat(
   format: AnswerFormat | undefined,
-  { call, traits }: EncodeContext,
+  { sameFormat, traits, reportLoss }: EncodeContext,
 ): EncodedFormat {
   if (!format || format.type === "text") return {};
   const support = traits.jsonSchema ?? "native";
   if (format.type === "json")
     return support === "prompt" ? { instruction: ANY_OBJECT } : { field: { type: "json_object" } };
   if (support === "native")
-    return { field: { type: "json_schema", json_schema: encodeSchema(format, call.format) } };
-  call.reportLoss(
+    return { field: { type: "json_schema", json_schema: encodeSchema(format, sameFormat) } };
+  reportLoss(
     "downgraded",
-    fieldPath(call, "answerFormat"),
+    fieldPath(sameFormat, "answerFormat"),
     "requested in the system prompt, not enforced",
   );
   const instruction = `Respond with one JSON object only, without any text around it, that fits this JSON schema:\n${JSON.stringify(format.schema)}`;
@@ -34,10 +34,10 @@ const ANY_OBJECT = "Respond with one JSON object only, without any text around i
 
 function encodeSchema(
   format: Extract<AnswerFormat, { type: "json-schema" }>,
-  clientFormat: string,
+  sameFormat: boolean,
 ): JsonObject {
   const name = (format.name ?? "response").replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64);
-  const strict = format.strict ?? (clientFormat === FORMAT ? undefined : isStrict(format.schema));
+  const strict = format.strict ?? (sameFormat ? undefined : isStrict(format.schema));
   return {
     name,
     ...(format.description !== undefined && { description: format.description }),

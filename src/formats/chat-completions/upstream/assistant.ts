@@ -56,7 +56,7 @@ function textOf(blocks: readonly Block[], path: string, context: EncodeContext):
 }
 
 /** Returns the text of a block; `undefined` for blocks that are written elsewhere or not at all. */
-function textIn(block: Block, path: string, { call }: EncodeContext): string | undefined {
+function textIn(block: Block, path: string, { reportLoss }: EncodeContext): string | undefined {
   switch (block.type) {
     case "text":
     case "refusal":
@@ -66,14 +66,14 @@ function textIn(block: Block, path: string, { call }: EncodeContext): string | u
       return undefined;
     case "foreign":
       if (block.format === FORMAT) return undefined;
-      call.reportLoss(
+      reportLoss(
         block.text === undefined ? "dropped" : "converted",
         path,
         "the format has no such content block",
       );
       return block.text;
     default:
-      call.reportLoss("dropped", path, "an assistant message can contain only text and tool calls");
+      reportLoss("dropped", path, "an assistant message can contain only text and tool calls");
       return undefined;
   }
 }
@@ -111,7 +111,7 @@ function encodeCalls(
 function encodeCall(
   block: ToolCallBlock,
   at: { path: string; index: number; call: number },
-  { names, facts, call }: EncodeContext,
+  { names, facts, sameFormat, reportLoss }: EncodeContext,
 ): JsonObject {
   const name = names.send(block.name);
   if (block.kind === "custom") {
@@ -119,7 +119,7 @@ function encodeCall(
     return { type: "function", function: { name, arguments: JSON.stringify({ input: block.input }) } };
   }
   const { text, repair } = toolInputText(block.input);
-  if (repair !== undefined) call.reportLoss("repaired", inputPath(at, call), repair);
+  if (repair !== undefined) reportLoss("repaired", inputPath(at, sameFormat), repair);
   return { type: "function", function: { name, arguments: text } };
 }
 
@@ -140,7 +140,7 @@ function encodeReasoning(turns: readonly PlacedTurn[], context: EncodeContext): 
   const replay = context.traits.reasoningReplay ?? "forbidden";
   for (const { block, path } of turns.flatMap(reasoningIn)) {
     if (block.origin !== undefined && block.origin !== context.provider) {
-      context.call.reportLoss("dropped", path, "another provider made this reasoning");
+      context.reportLoss("dropped", path, "another provider made this reasoning");
       continue;
     }
     const detail = encodeDetail(block);

@@ -1,22 +1,20 @@
 /** Encodes canonical blocks as content parts. */
-import type { Call } from "../../../core/call.ts";
 import type { Block, CacheMark, DocumentBlock, ForeignBlock, ImageBlock } from "../../../core/chat.ts";
+import type { CodecContext, CodecTarget } from "../../../core/context.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import type { ToolNames } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { decodeBase64Text, isTextMediaType, writeDataUri } from "../../../core/media.ts";
-import type { Traits } from "../../../core/provider.ts";
 import { unsupportedContent } from "../../shared/unsupported-content.ts";
 import type { ModelFacts } from "../models.ts";
 
 export const FORMAT = "chat-completions";
 
 /** What encoding a request depends on besides the request. */
-export interface EncodeContext {
-  call: Call;
-  /** Name of the provider that gets the request. */
-  provider: string;
-  traits: Traits;
+export interface EncodeContext
+  extends
+    Pick<CodecContext, "model" | "sameFormat" | "reportLoss">,
+    Pick<CodecTarget, "provider" | "traits"> {
   facts: ModelFacts | undefined;
   names: ToolNames;
 }
@@ -57,7 +55,7 @@ function markOf(cache: CacheMark | undefined, { facts }: EncodeContext): JsonObj
 
 function encodeImage(block: ImageBlock, path: string, context: EncodeContext): JsonObject {
   if (context.traits.images === false) {
-    context.call.reportLoss("dropped", path, "the provider does not accept images");
+    context.reportLoss("dropped", path, "the provider does not accept images");
     return textPart("[image omitted]");
   }
   const { source, detail, cache } = block;
@@ -82,7 +80,7 @@ function unknownFileId(path: string) {
 function encodeDocument(block: DocumentBlock, path: string, context: EncodeContext): JsonObject[] {
   const { source } = block;
   if (block.citations)
-    context.call.reportLoss("dropped", `${path}.citations`, "the answer will have no citations");
+    context.reportLoss("dropped", `${path}.citations`, "the answer will have no citations");
   switch (source.type) {
     case "text":
       return isBlank(source.text) ? [] : [textPart(withTitle(block, source.text))];
@@ -95,7 +93,7 @@ function encodeDocument(block: DocumentBlock, path: string, context: EncodeConte
       ];
     case "file":
       // A client of this format may have uploaded the file to this provider.
-      if (context.call.format !== FORMAT) throw unknownFileId(path);
+      if (!context.sameFormat) throw unknownFileId(path);
       return [{ type: "file", file: { file_id: source.id } }];
     case "url":
       return [encodeDocumentUrl(block, source.url, path, context)];
@@ -109,9 +107,9 @@ function encodeDocumentUrl(
   { title }: DocumentBlock,
   url: string,
   path: string,
-  { call, traits }: EncodeContext,
+  { sameFormat, traits }: EncodeContext,
 ): JsonObject {
-  switch (traits.documentUrl ?? (call.format === FORMAT ? "file_data" : undefined)) {
+  switch (traits.documentUrl ?? (sameFormat ? "file_data" : undefined)) {
     case "document_url":
       return {
         type: "document_url",
@@ -157,15 +155,14 @@ function encodeFile(
  * @throws GatewayError for a block that has neither
  */
 function encodeForeign(block: ForeignBlock, path: string, context: EncodeContext): JsonObject[] {
-  const { call } = context;
   if (block.format === FORMAT && isPart(block.value)) return [block.value];
   if (block.instead) return encodePart(block.instead, path, context);
-  if (block.text === undefined) throw unsupportedContent(block, path, call.model);
+  if (block.text === undefined) throw unsupportedContent(block, path, context.model);
   if (isBlank(block.text)) {
-    call.reportLoss("dropped", path, "the block has no text in this format");
+    context.reportLoss("dropped", path, "the block has no text in this format");
     return [];
   }
-  call.reportLoss("converted", path, "sent as text");
+  context.reportLoss("converted", path, "sent as text");
   return [textPart(block.text)];
 }
 

@@ -60,7 +60,7 @@ function checkForeign(fields: JsonObject, policies: Record<string, Policy>, cont
   for (const [name, value] of Object.entries(fields)) {
     const action = value == null ? undefined : getOwn(policies, name)?.(value, context);
     if (action === "reject") throw unsupported(name);
-    if (action === "drop") context.call.reportLoss("dropped", name, "the provider has no equivalent field");
+    if (action === "drop") context.reportLoss("dropped", name, "the provider has no equivalent field");
   }
 }
 
@@ -70,7 +70,7 @@ function encodeOwn(fields: JsonObject, effort: string | undefined, context: Enco
     if (value == null) return false;
     if (getOwn(ANSWER_CHANGING, name)?.(value)) throw unsupported(name);
     if (samples || !SAMPLING.has(name)) return true;
-    if (value !== 0) context.call.reportLoss("dropped", name, "the model does not take this field");
+    if (value !== 0) context.reportLoss("dropped", name, "the model does not take this field");
     return false;
   });
   return Object.fromEntries(kept);

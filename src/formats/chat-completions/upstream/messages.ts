@@ -18,7 +18,7 @@ export function encodeMessages(
   context: EncodeContext,
 ): JsonObject[] {
   const writer = new MessageWriter(context);
-  const paths = turnPaths(request.turns, context.call);
+  const paths = turnPaths(request.turns, context.sameFormat);
   for (const group of groupTurns(request.turns)) writer.write(group, paths);
   return limitMarks(placeSystem(withInstruction(writer.messages, instruction), context.traits));
 }
@@ -76,11 +76,11 @@ class MessageWriter {
       for (const [place, block] of turn.blocks.entries()) {
         if (block.type !== "tool-result") continue;
         const id = this.#ids.result(block.id);
-        const path = resultPath(paths[index]!, place, this.#context.call);
+        const path = resultPath(paths[index]!, place, this.#context.sameFormat);
         if (id === undefined) orphans.add(block);
         else {
           if (answers.has(id))
-            this.#context.call.reportLoss(
+            this.#context.reportLoss(
               "repaired",
               path,
               "two results for one tool call; weir keeps the last one",
@@ -100,7 +100,7 @@ class MessageWriter {
   }
 
   #missingResult(call: ToolCallBlock): ToolResultBlock {
-    this.#context.call.reportLoss("synthesized", "messages", "the tool call has no result");
+    this.#context.reportLoss("synthesized", "messages", "the tool call has no result");
     return {
       type: "tool-result",
       id: call.id,
@@ -125,7 +125,7 @@ class MessageWriter {
   }
 
   #orphan(result: ToolResultBlock, path: string): JsonObject[] {
-    this.#context.call.reportLoss("repaired", path, "the result has no tool call; sent as text");
+    this.#context.reportLoss("repaired", path, "the result has no tool call; sent as text");
     const parts = result.blocks.flatMap((block, index) =>
       encodePart(block, blockPath(path, index), this.#context),
     );

@@ -37,10 +37,10 @@ function requestedEffort({ reasoning, turns, extra }: ChatRequest): string | und
 function supportedEffort(
   requested: string,
   reasoning: ReasoningOptions | undefined,
-  { call, traits, facts }: EncodeContext,
+  { sameFormat, traits, facts, reportLoss }: EncodeContext,
 ): string | undefined {
   const path = fieldPath(
-    call,
+    sameFormat,
     reasoning?.mode === "off" || reasoning?.mode === "budget" ? "thinking" : "effort",
   );
   const levels = facts?.efforts ?? COMMON_EFFORTS;
@@ -48,16 +48,16 @@ function supportedEffort(
   if (requested === "none" && (unsupported || !facts)) {
     // No loss for a model that does not reason.
     if (facts?.efforts.length !== 0)
-      call.reportLoss("dropped", path, "reasoning cannot be switched off at this provider");
+      reportLoss("dropped", path, "reasoning cannot be switched off at this provider");
     return undefined;
   }
   if (unsupported) {
-    call.reportLoss("dropped", path, "the model does not support a reasoning effort");
+    reportLoss("dropped", path, "the model does not support a reasoning effort");
     return undefined;
   }
   const effort = nearestEffort(requested, levels);
   if (effort !== requested && reasoning?.mode !== "budget")
-    call.reportLoss("clamped", path, "the nearest effort that the model supports");
+    reportLoss("clamped", path, "the nearest effort that the model supports");
   return effort;
 }
 
@@ -65,13 +65,13 @@ function supportedEffort(
 function withoutEffortForTools(
   effort: string | undefined,
   { tools }: ChatRequest,
-  { call, facts }: EncodeContext,
+  { sameFormat, facts, reportLoss }: EncodeContext,
 ): string | undefined {
   if (!facts?.toolsWithoutEffort || tools.length === 0 || effort === "none") return effort;
   if (effort === undefined && facts.defaultEffort === "none") return undefined;
-  call.reportLoss(
+  reportLoss(
     "downgraded",
-    fieldPath(call, "effort"),
+    fieldPath(sameFormat, "effort"),
     "on this endpoint the model supports tools only without reasoning",
   );
   return "none";

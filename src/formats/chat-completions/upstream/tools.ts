@@ -44,11 +44,7 @@ function declared(tools: readonly Tool[], context: EncodeContext): Offered[] {
     if (encoded === undefined) continue;
     const key = tool.kind === "foreign" ? `${index}` : tool.name;
     if (byName.has(key))
-      context.call.reportLoss(
-        "dropped",
-        `tools[${index}]`,
-        "two tools have this name; weir keeps the last one",
-      );
+      context.reportLoss("dropped", `tools[${index}]`, "two tools have this name; weir keeps the last one");
     byName.set(key, { name: tool.name, tool: encoded });
   }
   if (byName.size === 0 && search !== undefined)
@@ -70,18 +66,14 @@ function encodeTool(tool: Tool, index: number, context: EncodeContext): JsonObje
   if (tool.format === FORMAT) return tool.value;
   // A typed tool of another format with documented arguments is sent as a function.
   if (tool.parameters) return functionTool(tool, index, context);
-  context.call.reportLoss(
-    "dropped",
-    `tools[${index}]`,
-    "the provider cannot run a server tool of another vendor",
-  );
+  context.reportLoss("dropped", `tools[${index}]`, "the provider cannot run a server tool of another vendor");
   return undefined;
 }
 
-function functionTool(tool: Tool, index: number, { names, traits, call }: EncodeContext): JsonObject {
+function functionTool(tool: Tool, index: number, { names, traits, reportLoss }: EncodeContext): JsonObject {
   const takesStrict = traits.strictTools !== false;
   if (tool.strict && !takesStrict)
-    call.reportLoss("dropped", `tools[${index}].strict`, "the provider does not support this field");
+    reportLoss("dropped", `tools[${index}].strict`, "the provider does not support this field");
   return {
     type: "function",
     function: {
@@ -95,12 +87,12 @@ function functionTool(tool: Tool, index: number, { names, traits, call }: Encode
 }
 
 /** Sends a custom tool unchanged if the model supports it, else as a function with one text argument. */
-function customTool(tool: Tool, index: number, { names, facts, call }: EncodeContext): JsonObject {
+function customTool(tool: Tool, index: number, { names, facts, reportLoss }: EncodeContext): JsonObject {
   const name = names.send(tool.name);
   const described = tool.description !== undefined ? { description: tool.description } : {};
   const own = tool.format === FORMAT ? tool.value : undefined;
   if (facts?.customTools) return { type: "custom", custom: { name, ...described, ...own } };
-  call.reportLoss("converted", `tools[${index}]`, "sent as a function with one text argument");
+  reportLoss("converted", `tools[${index}]`, "sent as a function with one text argument");
   const description = [tool.description, own?.format && `Format of the input: ${JSON.stringify(own.format)}`];
   const text = description.filter((part) => typeof part === "string").join("\n\n");
   const parameters = { type: "object", properties: { input: { type: "string" } }, required: ["input"] };
@@ -123,7 +115,7 @@ function encodeChoice(
   const forced =
     choice.type === "required" || choice.type === "tool" || (choice.type === "allowed" && choice.required);
   if (forced && context.traits.forcedToolChoice === false) {
-    context.call.reportLoss("downgraded", "tool_choice", "the provider cannot be forced to call a tool");
+    context.reportLoss("downgraded", "tool_choice", "the provider cannot be forced to call a tool");
     return { tool_choice: "auto" };
   }
   if (choice.type === "tool") {
@@ -148,14 +140,14 @@ function unknownTool(name: string) {
 /** Only `false` is sent; `true` is the default of every server. */
 function encodeParallel(
   { parallelToolCalls }: ChatRequest,
-  { call, traits, facts }: EncodeContext,
+  { sameFormat, traits, facts, reportLoss }: EncodeContext,
 ): JsonObject {
   if (parallelToolCalls !== false) return {};
   if (traits.parallelToolCalls !== false && facts?.parallelToolCalls !== false)
     return { parallel_tool_calls: false };
-  call.reportLoss(
+  reportLoss(
     "dropped",
-    fieldPath(call, "parallelToolCalls"),
+    fieldPath(sameFormat, "parallelToolCalls"),
     "the provider does not support this field",
   );
   return {};

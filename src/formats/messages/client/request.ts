@@ -1,6 +1,6 @@
 /** Decodes a Messages request. */
-import type { Call } from "../../../core/call.ts";
 import type { AnswerFormat, ChatRequest, ReasoningOptions } from "../../../core/chat.ts";
+import type { CodecContext } from "../../../core/context.ts";
 import { GatewayError } from "../../../core/error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
@@ -35,10 +35,10 @@ const CANONICAL = new Set([
  * @param body a request that `checkRequest` accepted
  * @throws GatewayError `invalid-request` for a known block without a required member
  */
-export function decodeRequest(body: JsonObject, call: Call): ChatRequest {
-  if (body.thread != null) refuseThread(call);
+export function decodeRequest(body: JsonObject, context: CodecContext): ChatRequest {
+  if (body.thread != null) refuseThread(context);
   const messages = list(body.messages);
-  const reportLoss: ReportLoss = (path) => call.reportLoss("dropped", bracketPath(path));
+  const reportLoss: ReportLoss = (path) => context.reportLoss("dropped", bracketPath(path));
   const thinking = decodeThinking(body.thinking);
   const output = isObject(body.output_config) ? body.output_config : {};
   const user = isObject(body.metadata) ? text(body.metadata.user_id) : undefined;
@@ -58,7 +58,7 @@ export function decodeRequest(body: JsonObject, call: Call): ChatRequest {
     answerFormat: decodeAnswerFormat(output.format ?? body.output_format),
     ...decodeCache(body.cache_control),
     user,
-    session: call.headers.get("x-claude-code-session-id") ?? sessionInUserId(user),
+    session: context.headers.get("x-claude-code-session-id") ?? sessionInUserId(user),
     serviceTier: text(body.service_tier),
     style: { hideReasoning: reasoning?.display === "omitted" },
     extra: { [FORMAT]: collectExtra(body, output, thinking.rest) },
@@ -70,11 +70,11 @@ export function decodeRequest(body: JsonObject, call: Call): ChatRequest {
  * sends whole conversations instead.
  * @throws GatewayError unless the target speaks this format
  */
-function refuseThread({ target }: Call): void {
-  if (!target || target.format === FORMAT) return;
+function refuseThread({ sameFormat, target }: CodecContext): void {
+  if (sameFormat) return;
   throw new GatewayError(
     "invalid-request",
-    `thread: the provider ${target.provider.name} keeps no message threads; send the whole conversation without it.`,
+    `thread: the provider ${target.provider} keeps no message threads; send the whole conversation without it.`,
     { param: "thread", code: "thread_unsupported_request", details: { unsupported: ["thread"] } },
   );
 }

@@ -2,8 +2,10 @@
 import type { Call } from "../../../core/call.ts";
 import type { AnswerFormat, ChatRequest } from "../../../core/chat.ts";
 import type { JsonObject } from "../../../core/json.ts";
+import type { Traits } from "../../../core/provider.ts";
 import type { ModelFacts } from "../models.ts";
 import { modelFacts } from "../models.ts";
+import type { EncodeContext } from "./content.ts";
 import { fieldPath } from "./paths.ts";
 import type { Sanitised } from "./sanitise.ts";
 import { flattenRoot, sanitiseSchema } from "./sanitise.ts";
@@ -26,42 +28,26 @@ type JsonSchema = AnswerFormat & { type: "json-schema" };
 export function encodeAnswerFormat(
   request: ChatRequest,
   hasTools: boolean,
-  facts: ModelFacts,
-  call: Call,
+  context: EncodeContext,
 ): EncodedFormat {
   const { answerFormat } = request;
+  const { facts, traits, reportLoss } = context;
+  const path = fieldPath("answerFormat", context.sameFormat);
   if (answerFormat?.type === "json") {
-    call.reportLoss(
-      "downgraded",
-      fieldPath("answerFormat", call),
-      "requested in the system prompt, not enforced",
-    );
+    reportLoss("downgraded", path, "requested in the system prompt, not enforced");
     return { tools: [], instruction: "Respond with one JSON object only." };
   }
   if (answerFormat?.type !== "json-schema") return { tools: [] };
   const clean = sanitiseSchema(answerFormat.schema);
-  switch (chooseMode(request, answerFormat, facts, call, clean)) {
+  switch (chooseMode(request, answerFormat, facts, traits, clean)) {
     case "native":
-      if (clean.changed)
-        call.reportLoss(
-          "converted",
-          fieldPath("answerFormat", call),
-          "constraints are described, not enforced",
-        );
+      if (clean.changed) reportLoss("converted", path, "constraints are described, not enforced");
       return { tools: [], format: { type: "json_schema", schema: clean.schema } };
     case "tool":
-      call.reportLoss(
-        "downgraded",
-        fieldPath("answerFormat", call),
-        "the model gives the answer through a tool call",
-      );
-      return respondTool(request, answerFormat, hasTools, facts, call);
+      reportLoss("downgraded", path, "the model gives the answer through a tool call");
+      return respondTool(request, answerFormat, hasTools, context);
     case "prompt":
-      call.reportLoss(
-        "downgraded",
-        fieldPath("answerFormat", call),
-        "requested in the system prompt, not enforced",
-      );
+      reportLoss("downgraded", path, "requested in the system prompt, not enforced");
       return {
         tools: [],
         instruction: `Respond with one JSON object only, which follows this JSON schema:\n${JSON.stringify(answerFormat.schema)}`,
@@ -74,10 +60,10 @@ function chooseMode(
   request: ChatRequest,
   format: JsonSchema,
   facts: ModelFacts,
-  call: Call,
+  traits: Traits,
   clean: Sanitised,
 ): "native" | "tool" | "prompt" {
-  const trait = call.target?.provider.traits?.jsonSchema ?? "native";
+  const trait = traits.jsonSchema ?? "native";
   if (trait === "native" && facts.schemas && !clean.recursive) return "native";
   const taken = request.tools.some(({ name }) => name === RESPOND);
   return trait !== "native" || taken || format.schema.type === "array" ? "prompt" : "tool";
@@ -87,19 +73,14 @@ function respondTool(
   request: ChatRequest,
   format: JsonSchema,
   hasTools: boolean,
-  facts: ModelFacts,
-  call: Call,
+  { facts, traits }: EncodeContext,
 ): EncodedFormat {
   const tool: JsonObject = {
     name: RESPOND,
     description: format.description ?? "Gives the final answer. Its input is the answer.",
     input_schema: flattenRoot(format.schema).schema,
   };
-  const forcible =
-    !hasTools &&
-    facts.forcedTools &&
-    !request.reasoning &&
-    call.target?.provider.traits?.forcedToolChoice !== false;
+  const forcible = !hasTools && facts.forcedTools && !request.reasoning && traits.forcedToolChoice !== false;
   return {
     tools: [tool],
     choice: forcible ? { type: "tool", name: RESPOND } : undefined,
@@ -114,7 +95,7 @@ export function isAnswerTool(name: string, call: Call): boolean {
   const { request, target } = call;
   const format = request?.answerFormat;
   if (name !== RESPOND || !request || !target || format?.type !== "json-schema") return false;
-  return (
-    chooseMode(request, format, modelFacts(target.model), call, sanitiseSchema(format.schema)) === "tool"
-  );
+  const clean = sanitiseSchema(format.schema);
+  const traits = target.provider.traits ?? {};
+  return chooseMode(request, format, modelFacts(target.model), traits, clean) === "tool";
 }

@@ -110,7 +110,7 @@ class ReasoningReader extends Reader implements BlockReader {
   #signature: string;
 
   constructor(value: JsonObject, call: Call, emit: Emit) {
-    const origin = reasoningOrigin(call, modelFacts(call.target?.model ?? ""));
+    const origin = reasoningOrigin(call.target?.provider.name, modelFacts(call.target?.model ?? ""));
     const redacted = value.type === "redacted_thinking" ? { redacted: text(value.data) ?? "" } : {};
     super({ type: "reasoning", ...redacted, origin }, emit);
     this.#signature = text(value.signature) ?? "";

@@ -1,19 +1,17 @@
 /** Places cache marks on tools, system blocks and messages (src/formats/README.md#cache-marks). */
-import type { Call } from "../../../core/call.ts";
 import type { CacheMark, ChatRequest } from "../../../core/chat.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
-import type { ModelFacts } from "../models.ts";
-import { FORMAT } from "./content.ts";
+import type { EncodeContext } from "./content.ts";
 
 /** Maximum number of marks in a request. */
 const MAX_MARKS = 4;
 
 /** Places the marks of a finished body, in place. */
-export function placeCacheMarks(body: JsonObject, request: ChatRequest, facts: ModelFacts, call: Call): void {
+export function placeCacheMarks(body: JsonObject, request: ChatRequest, context: EncodeContext): void {
   if (request.cache) {
-    if (takesTopLevel(call)) body.cache_control = mark(request.cache);
-    else if (facts.claude) markEnds(body, request.cache);
+    if (takesTopLevel(context)) body.cache_control = mark(request.cache);
+    else if (context.facts.claude) markEnds(body, request.cache);
   }
   const marked = collect(body).filter((block) => block.cache_control !== undefined);
   const most = body.cache_control === undefined ? MAX_MARKS : MAX_MARKS - 1;
@@ -22,8 +20,8 @@ export function placeCacheMarks(body: JsonObject, request: ChatRequest, facts: M
 }
 
 /** Whether the request may have a top-level mark: a client of this format decides itself, for others the trait does. */
-function takesTopLevel(call: Call): boolean {
-  return call.format === FORMAT || call.target?.provider.traits?.topLevelCacheControl === true;
+function takesTopLevel({ sameFormat, traits }: EncodeContext): boolean {
+  return sameFormat || traits.topLevelCacheControl === true;
 }
 
 function mark(cache: CacheMark): JsonObject {

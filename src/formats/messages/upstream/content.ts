@@ -1,5 +1,4 @@
 /** Encodes canonical blocks as content blocks. */
-import type { Call } from "../../../core/call.ts";
 import type {
   Block,
   DocumentBlock,
@@ -8,6 +7,7 @@ import type {
   ReasoningBlock,
   Source,
 } from "../../../core/chat.ts";
+import type { CodecContext, CodecTarget } from "../../../core/context.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { decodeBase64Text, identifyMedia, isTextMediaType } from "../../../core/media.ts";
@@ -17,9 +17,11 @@ import { NATIVE_ORIGIN } from "../reasoning.ts";
 
 export const FORMAT = "messages";
 
-/** What encoding a block depends on besides the block. */
-export interface EncodeContext {
-  call: Call;
+/** What encoding a request depends on besides the request. */
+export interface EncodeContext
+  extends
+    Pick<CodecContext, "model" | "sameFormat" | "reportLoss">,
+    Pick<CodecTarget, "provider" | "traits"> {
   facts: ModelFacts;
   /** The answer must follow a schema; Anthropic refuses citations with that. */
   bound: boolean;
@@ -69,20 +71,20 @@ function encodeContent(block: Block, path: string, context: EncodeContext): Json
 function encodeForeign(block: ForeignBlock, path: string, context: EncodeContext): JsonObject[] {
   if (block.format === FORMAT) return [{ ...(block.value as JsonObject) }];
   if (block.instead) return encodeContent(block.instead, path, context);
-  if (block.text === undefined) throw unsupportedContent(block, path, context.call.model);
-  context.call.reportLoss("converted", path, "sent as text");
+  if (block.text === undefined) throw unsupportedContent(block, path, context.model);
+  context.reportLoss("converted", path, "sent as text");
   return textBlock(block.text);
 }
 
-function refused(path: string, what: string, { call }: EncodeContext) {
-  return invalidRequest(`${path}: the model ${call.model} ${what}.`, path, "unsupported_value");
+function refused(path: string, what: string, { model }: EncodeContext) {
+  return invalidRequest(`${path}: the model ${model} ${what}.`, path, "unsupported_value");
 }
 
 const IMAGE_TYPES = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
 
 function encodeImage(block: ImageBlock, path: string, context: EncodeContext): JsonObject[] {
-  if (context.call.target?.provider.traits?.images === false) {
-    context.call.reportLoss("dropped", path, "the provider does not accept images");
+  if (context.traits.images === false) {
+    context.reportLoss("dropped", path, "the provider does not accept images");
     return [{ type: "text", text: "[image omitted]" }];
   }
   if (block.source.type !== "base64")
@@ -108,7 +110,7 @@ function encodeReference(
   context: EncodeContext,
 ): JsonObject {
   if (source.type === "file") {
-    if (context.call.format === FORMAT) return { type: "file", file_id: source.id };
+    if (context.sameFormat) return { type: "file", file_id: source.id };
     throw refused(path, "cannot read a file_id of another vendor", context);
   }
   if (!isPublicHttps(source.url))
@@ -129,7 +131,7 @@ function isPublicHttps(text: string): boolean {
 }
 
 function encodeDocument(block: DocumentBlock, path: string, context: EncodeContext): JsonObject[] {
-  if (block.citations && context.bound) context.call.reportLoss("dropped", `${path}.citations`);
+  if (block.citations && context.bound) context.reportLoss("dropped", `${path}.citations`);
   const source = encodeDocumentSource(block, path, context);
   if (!source) return [];
   return [
@@ -184,23 +186,24 @@ function textSource(text: string): JsonObject | undefined {
   return text.trim() === "" ? undefined : { type: "text", media_type: "text/plain", data: text };
 }
 
-/** Returns the origin of reasoning by the model of a call. */
-export function reasoningOrigin(call: Call, facts: ModelFacts): string {
-  return facts.claude ? NATIVE_ORIGIN : (call.target?.provider.name ?? NATIVE_ORIGIN);
+/** Returns the origin of reasoning by a model of a provider. */
+export function reasoningOrigin(provider: string | undefined, facts: ModelFacts): string {
+  return facts.claude ? NATIVE_ORIGIN : (provider ?? NATIVE_ORIGIN);
 }
 
 /**
  * Sends signed reasoning back unchanged, only to the provider that signed it. Unsigned reasoning goes only to providers
  * whose traits ask for it.
  */
-function encodeReasoning(block: ReasoningBlock, path: string, { call, facts }: EncodeContext): JsonObject[] {
-  const own = block.origin === reasoningOrigin(call, facts);
+function encodeReasoning(block: ReasoningBlock, path: string, context: EncodeContext): JsonObject[] {
+  const { facts, provider, traits } = context;
+  const own = block.origin === reasoningOrigin(provider, facts);
   if (own && block.redacted !== undefined) return [{ type: "redacted_thinking", data: block.redacted }];
   if (own && block.signature) return [{ type: "thinking", thinking: block.text, signature: block.signature }];
-  const replay = call.target?.provider.traits?.reasoningReplay ?? "forbidden";
+  const replay = traits.reasoningReplay ?? "forbidden";
   if (!facts.claude && replay !== "forbidden" && block.text && !block.signature)
     return [{ type: "thinking", thinking: block.text, signature: "" }];
   if (block.text || block.signature || block.redacted)
-    call.reportLoss("dropped", path, "another model signed this reasoning");
+    context.reportLoss("dropped", path, "another model signed this reasoning");
   return [];
 }

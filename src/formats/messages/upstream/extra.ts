@@ -2,8 +2,8 @@
  * Handles fields of other formats that this format does not have: they are refused, dropped with a warning, or ignored
  * (src/formats/README.md#what-is-carried).
  */
-import type { Call } from "../../../core/call.ts";
 import type { ChatRequest } from "../../../core/chat.ts";
+import type { CodecContext } from "../../../core/context.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import type { Json } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
@@ -42,17 +42,17 @@ const DROPPED: ReadonlyMap<string, (value: Json) => boolean> = new Map(
  * Refuses or drops the fields of a request that this format does not have.
  * @throws GatewayError `invalid-request`, code `unsupported_value`, for a field that weir must not drop
  */
-export function checkExtra(request: ChatRequest, call: Call): void {
+export function checkExtra(request: ChatRequest, context: CodecContext): void {
   for (const [field, value] of Object.entries(request.extra["chat-completions"] ?? {})) {
     if (value == null) continue;
     const reason = REFUSED.get(field)?.(value);
     if (reason !== undefined)
       throw invalidRequest(
-        `${field}: ${reason} for the model ${call.model}; remove the field or choose another model.`,
+        `${field}: ${reason} for the model ${context.model}; remove the field or choose another model.`,
         field,
         "unsupported_value",
       );
-    if (DROPPED.get(field)?.(value)) call.reportLoss("dropped", field);
+    if (DROPPED.get(field)?.(value)) context.reportLoss("dropped", field);
   }
 }
 

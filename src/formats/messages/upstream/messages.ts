@@ -24,7 +24,7 @@ const EMPTY = "(empty)";
 
 /** @throws GatewayError `invalid-request` if the request contains only a system prompt */
 export function encodeTurns(request: ChatRequest, names: ToolNames, context: EncodeContext): EncodedTurns {
-  const paths = new TurnPaths(request, context.call);
+  const paths = new TurnPaths(request, context.sameFormat);
   const drafts = request.turns.map((turn, index) => encodeTurn(turn, index, paths, names, context));
   const headLength = drafts.findIndex(({ role }) => role !== "system");
   const head = headLength < 0 ? drafts : drafts.slice(0, headLength);
@@ -34,7 +34,7 @@ export function encodeTurns(request: ChatRequest, names: ToolNames, context: Enc
   const nonBlank = withoutBlanks(body);
   if (nonBlank.every(({ role }) => role === "system")) nonBlank.push(userText(EMPTY, body[0]!.path));
   const placed = placeSystemTurns(nonBlank, context);
-  const messages = beginWithUser(merge(pairToolResults(merge(placed), context.call)), context);
+  const messages = beginWithUser(merge(pairToolResults(merge(placed), context)), context);
   return {
     system: head.flatMap(({ blocks }) => blocks.map(({ wire }) => wire)),
     messages,
@@ -82,11 +82,11 @@ function encodeTurn(
       return [{ wire, path, tool: { id: block.id, name: block.name ?? "" } }];
     }
     if (turn.role === "system" && !SYSTEM_BLOCKS.has(block.type)) {
-      context.call.reportLoss("dropped", path, "a system prompt can contain only text");
+      context.reportLoss("dropped", path, "a system prompt can contain only text");
       return [];
     }
     if (turn.role === "assistant" && isUnsupported(block)) {
-      context.call.reportLoss("dropped", path, "the format has no such content block");
+      context.reportLoss("dropped", path, "the format has no such content block");
       return [];
     }
     return encodeBlock(block, path, context).map((wire) => ({ wire, path }));
@@ -99,10 +99,14 @@ function isUnsupported(block: Block): boolean {
 }
 
 /** Encodes the arguments as an object. */
-function encodeInput({ input, kind }: ToolCallBlock, path: string, { call }: EncodeContext): Json {
+function encodeInput(
+  { input, kind }: ToolCallBlock,
+  path: string,
+  { sameFormat, reportLoss }: EncodeContext,
+): Json {
   if (kind === "custom") return { input };
   const { value, repair } = readToolInput(input);
-  if (repair !== undefined) call.reportLoss("repaired", inputPath(path, call), repair);
+  if (repair !== undefined) reportLoss("repaired", inputPath(path, sameFormat), repair);
   return value;
 }
 
@@ -132,7 +136,7 @@ function withoutBlanks(drafts: readonly Draft[]): Draft[] {
 }
 
 /** Keeps a system turn if the model and its position allow it; otherwise it becomes user text in `<system-reminder>`. */
-function placeSystemTurns(drafts: readonly Draft[], { facts, call }: EncodeContext): Draft[] {
+function placeSystemTurns(drafts: readonly Draft[], { facts, sameFormat }: EncodeContext): Draft[] {
   const before = neighbours(drafts);
   const after = neighbours([...drafts].reverse()).reverse();
   return drafts.map((draft, index) => {
@@ -140,7 +144,7 @@ function placeSystemTurns(drafts: readonly Draft[], { facts, call }: EncodeConte
     // Allowed after a user turn, before an assistant turn or at the end; consecutive system turns count as one.
     if (facts.systemTurns && before[index] === "user" && after[index] !== "user") {
       // The effort of a single turn needs a beta header, which only a client of this format can send.
-      return call.format === FORMAT ? draft : { ...draft, effort: undefined };
+      return sameFormat ? draft : { ...draft, effort: undefined };
     }
     return { role: "user" as const, path: draft.path, blocks: toReminder(draft) };
   });
@@ -176,10 +180,10 @@ export function merge(drafts: readonly Draft[]): Draft[] {
   return merged;
 }
 
-function beginWithUser(drafts: Draft[], { call }: EncodeContext): Draft[] {
+function beginWithUser(drafts: Draft[], { reportLoss }: EncodeContext): Draft[] {
   const [first] = drafts;
   if (!first || first.role === "user") return drafts;
-  call.reportLoss("synthesized", first.path, "weir added a user message before it");
+  reportLoss("synthesized", first.path, "weir added a user message before it");
   return [userText(CONTINUE, first.path), ...drafts];
 }
 
@@ -191,13 +195,13 @@ function userText(text: string, path: string): Draft {
  * Keeps a last assistant message (prefill) for models that continue it; otherwise adds a user message. A turn that the
  * vendor paused ends with a block of a server tool and stays unchanged.
  */
-export function endWithUser(drafts: Draft[], keepPrefill: boolean, { call }: EncodeContext): Draft[] {
+export function endWithUser(drafts: Draft[], keepPrefill: boolean, { reportLoss }: EncodeContext): Draft[] {
   const last = drafts.at(-1);
   if (last?.role !== "assistant") return drafts;
   const end = last.blocks.at(-1);
   if (end && isServerBlock(end.wire)) return drafts;
   if (!keepPrefill) {
-    call.reportLoss(
+    reportLoss(
       "synthesized",
       last.path,
       "weir added a user message after it; the model does not continue an assistant message",

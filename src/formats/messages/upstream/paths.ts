@@ -1,5 +1,4 @@
 /** Paths of fields, turns and blocks in the client's request, for losses and errors. */
-import type { Call } from "../../../core/call.ts";
 import type { Block, ChatRequest, Turn } from "../../../core/chat.ts";
 
 type Field = "stop" | "thinking" | "effort" | "answerFormat" | "citations";
@@ -21,8 +20,8 @@ const CHAT: Record<Field, string> = {
 };
 
 /** Returns the name of a field in the client's request. Fields with the same name in all formats need no lookup. */
-export function fieldPath(field: Field, call: Call): string {
-  return (call.format === "messages" ? MESSAGES : CHAT)[field];
+export function fieldPath(field: Field, sameFormat: boolean): string {
+  return (sameFormat ? MESSAGES : CHAT)[field];
 }
 
 /**
@@ -38,8 +37,8 @@ export class TurnPaths {
   /** Cache of one turn's block positions, because callers ask for the blocks of a turn one after the other. */
   #cached: { turn: Turn; positions: number[] } | undefined;
 
-  constructor(request: ChatRequest, call: Call) {
-    this.#ownFormat = call.format === "messages";
+  constructor(request: ChatRequest, sameFormat: boolean) {
+    this.#ownFormat = sameFormat;
     let next = this.#ownFormat && request.turns[0]?.role === "system" ? -1 : 0;
     for (const turn of request.turns) {
       const isResults = this.#isResults(turn);
@@ -88,15 +87,20 @@ function listOf({ type }: Block): string | undefined {
 }
 
 /** Returns the path of the arguments of the tool call at `path`. */
-export function inputPath(path: string, call: Call): string {
-  return `${path}.${call.format === "messages" ? "input" : "function.arguments"}`;
+export function inputPath(path: string, sameFormat: boolean): string {
+  return `${path}.${sameFormat ? "input" : "function.arguments"}`;
 }
 
 type ToolMember = "strict" | "parameters" | "format";
 
 /** Returns the path of a tool, or of a member of it. */
-export function toolPath(request: ChatRequest, index: number, call: Call, member?: ToolMember): string {
-  if (call.format === "messages")
+export function toolPath(
+  request: ChatRequest,
+  index: number,
+  sameFormat: boolean,
+  member?: ToolMember,
+): string {
+  if (sameFormat)
     return `tools[${index}]${member ? `.${member === "parameters" ? "input_schema" : member}` : ""}`;
   const list = request.style.legacyFunctions ? "functions" : "tools";
   const holder =

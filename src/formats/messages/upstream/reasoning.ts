@@ -1,9 +1,8 @@
 /** Encodes reasoning options as `thinking` and `output_config.effort` (src/formats/README.md#reasoning-effort). */
-import type { Call } from "../../../core/call.ts";
 import type { ChatRequest, ReasoningOptions } from "../../../core/chat.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { ModelFacts } from "../models.ts";
-import { FORMAT } from "./content.ts";
+import type { EncodeContext } from "./content.ts";
 import { fieldPath } from "./paths.ts";
 
 export interface EncodedReasoning {
@@ -45,50 +44,48 @@ export function encodeReasoning(
   request: ChatRequest,
   effortOfTurns: string | undefined,
   maxTokens: number,
-  facts: ModelFacts,
-  call: Call,
+  context: EncodeContext,
 ): EncodedReasoning {
+  const { facts, sameFormat } = context;
   const options: ReasoningOptions = {
     ...request.reasoning,
     ...(effortOfTurns !== undefined && { effort: effortOfTurns }),
   };
-  if (options.mode === "off" || options.effort === "none") return switchOff(options, facts, call);
-  const effort = clampEffort(options.effort, facts, call);
+  if (options.mode === "off" || options.effort === "none") return switchOff(options, context);
+  const effort = clampEffort(options.effort, context);
   // In this format an effort alone does not request thinking; in chat-completions it is the only way to request it.
   const asked =
-    options.mode !== undefined ||
-    (call.format !== FORMAT && (options.effort ?? options.budget) !== undefined);
+    options.mode !== undefined || (!sameFormat && (options.effort ?? options.budget) !== undefined);
   if (!asked) return { effort };
   if (options.mode === "between-tools" && facts.thinking.includes("between_tools"))
     return { thinking: { type: "between_tools" }, effort };
-  const keepsBudget =
-    options.mode === "budget" && call.format === FORMAT && facts.thinking.includes("enabled");
-  if (facts.thinking.includes("adaptive") && !keepsBudget)
-    return adaptive(options, effort, request, facts, call);
+  const keepsBudget = options.mode === "budget" && sameFormat && facts.thinking.includes("enabled");
+  if (facts.thinking.includes("adaptive") && !keepsBudget) return adaptive(options, effort, request, context);
   if (!facts.thinking.includes("enabled")) {
-    call.reportLoss("dropped", fieldPath("thinking", call), "the model does not support reasoning");
+    context.reportLoss("dropped", fieldPath("thinking", sameFormat), "the model does not support reasoning");
     return { effort };
   }
-  return { ...budgeted(options, maxTokens, request, facts, call), effort };
+  return { ...budgeted(options, maxTokens, request, context), effort };
 }
 
-function switchOff(options: ReasoningOptions, facts: ModelFacts, call: Call): EncodedReasoning {
-  const path = fieldPath("thinking", call);
-  const effort = options.effort === "none" ? undefined : clampEffort(options.effort, facts, call);
+function switchOff(options: ReasoningOptions, context: EncodeContext): EncodedReasoning {
+  const { facts, sameFormat, reportLoss } = context;
+  const path = fieldPath("thinking", sameFormat);
+  const effort = options.effort === "none" ? undefined : clampEffort(options.effort, context);
   if (facts.thinking.includes("disabled")) {
     if (!facts.thinksByDefault)
       return effort === undefined ? offByDefault(facts) : { ...offByDefault(facts), effort };
     // Models that reason by default allow to switch it off, but not at the two highest efforts.
     const tooHigh = effort === "xhigh" || effort === "max";
-    if (tooHigh) call.reportLoss("clamped", fieldPath("effort", call));
+    if (tooHigh) reportLoss("clamped", fieldPath("effort", sameFormat));
     return { thinking: { type: "disabled" }, effort: tooHigh ? "high" : effort };
   }
   if (facts.thinking.includes("between_tools")) {
-    call.reportLoss("downgraded", path, "the model reasons only between tool calls");
+    reportLoss("downgraded", path, "the model reasons only between tool calls");
     return { thinking: { type: "between_tools" }, effort };
   }
   if (facts.thinking.length === 0) return { effort };
-  call.reportLoss("downgraded", path, "the model always reasons; weir sets its effort to low");
+  reportLoss("downgraded", path, "the model always reasons; weir sets its effort to low");
   return { effort: "low" };
 }
 
@@ -101,16 +98,15 @@ function adaptive(
   options: ReasoningOptions,
   effort: string | undefined,
   request: ChatRequest,
-  facts: ModelFacts,
-  call: Call,
+  context: EncodeContext,
 ): EncodedReasoning {
   const { budget } = options;
   const nearest = budget === undefined ? undefined : NEAREST.find(([below]) => budget < below)?.[1];
-  if (options.mode === "budget" && call.format === FORMAT)
-    call.reportLoss("converted", "thinking", "the model takes an effort, not a token budget");
+  if (options.mode === "budget" && context.sameFormat)
+    context.reportLoss("converted", "thinking", "the model takes an effort, not a token budget");
   return {
-    thinking: { type: "adaptive", ...display(options, request, facts, call) },
-    effort: effort ?? clampEffort(nearest, facts, call),
+    thinking: { type: "adaptive", ...display(options, request, context) },
+    effort: effort ?? clampEffort(nearest, context),
   };
 }
 
@@ -118,16 +114,19 @@ function budgeted(
   options: ReasoningOptions,
   maxTokens: number,
   request: ChatRequest,
-  facts: ModelFacts,
-  call: Call,
+  context: EncodeContext,
 ): EncodedReasoning {
   const requested = options.budget ?? BUDGETS.get(options.effort ?? "medium") ?? MEDIUM_BUDGET;
-  const shown = display(options, request, facts, call);
-  if (options.mode === "budget" && call.format === FORMAT)
+  const shown = display(options, request, context);
+  if (options.mode === "budget" && context.sameFormat)
     return { thinking: { type: "enabled", budget_tokens: requested, ...shown } };
   const most = Math.floor(BUDGET_SHARE * maxTokens);
   if (most < MIN_BUDGET) {
-    call.reportLoss("dropped", fieldPath("thinking", call), "the output limit is too small for reasoning");
+    context.reportLoss(
+      "dropped",
+      fieldPath("thinking", context.sameFormat),
+      "the output limit is too small for reasoning",
+    );
     return {};
   }
   return {
@@ -136,20 +135,27 @@ function budgeted(
 }
 
 /** The client's `display`; without one, a client that asked for reasoning gets it unless it asked to hide it. */
-function display(options: ReasoningOptions, request: ChatRequest, facts: ModelFacts, call: Call): JsonObject {
+function display(
+  options: ReasoningOptions,
+  request: ChatRequest,
+  { facts, sameFormat }: EncodeContext,
+): JsonObject {
   if (options.display !== undefined) return { display: options.display };
-  if (call.format === FORMAT) return {};
+  if (sameFormat) return {};
   return facts.showsReasoning || request.style.hideReasoning ? {} : { display: "summarized" };
 }
 
 /** Returns the effort if the model supports it, else the next lower one. */
-function clampEffort(effort: string | undefined, facts: ModelFacts, call: Call): string | undefined {
+function clampEffort(
+  effort: string | undefined,
+  { facts, sameFormat, reportLoss }: EncodeContext,
+): string | undefined {
   if (effort === undefined || facts.efforts.includes(effort)) return effort;
   if (effort === "minimal" && facts.efforts.includes("low")) return "low";
   const rank = EFFORTS.indexOf(effort);
   const lower = facts.efforts.findLast((known) => EFFORTS.indexOf(known) <= rank);
   // For models that take only a budget the effort becomes one, which is no loss.
   if (lower !== undefined || !facts.thinking.includes("enabled"))
-    call.reportLoss("clamped", fieldPath("effort", call));
+    reportLoss("clamped", fieldPath("effort", sameFormat));
   return lower;
 }

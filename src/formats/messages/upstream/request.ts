@@ -1,6 +1,6 @@
 /** Encodes a canonical request. Equal requests give equal bytes (src/formats/README.md#determinism). */
-import type { Call } from "../../../core/call.ts";
 import type { ChatRequest } from "../../../core/chat.ts";
+import type { CodecContext } from "../../../core/context.ts";
 import { maskUser, ToolNames } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
@@ -19,25 +19,24 @@ import type { Draft } from "./tool-results.ts";
 import { encodeTurns, endWithUser, finishDraft } from "./messages.ts";
 
 /**
- * Encodes the body and reports losses on the call.
+ * Encodes the body and reports losses.
  * @throws GatewayError `invalid-request` for what weir can neither translate nor drop
  */
-export function encodeRequest(request: ChatRequest, call: Call): JsonObject {
-  checkExtra(request, call);
-  const model = call.target?.model ?? request.model;
-  const facts = modelFacts(model);
-  const maxTokens = encodeMaxTokens(request.maxTokens, facts, call);
-  const context: EncodeContext = { call, facts, bound: request.answerFormat?.type === "json-schema" };
-  const names = new ToolNames(namesIn(request), call.toolNames);
+export function encodeRequest(request: ChatRequest, codecContext: CodecContext): JsonObject {
+  checkExtra(request, codecContext);
+  const context = encodeContext(request, codecContext);
+  const { facts } = context;
+  const maxTokens = encodeMaxTokens(request.maxTokens, context);
+  const names = new ToolNames(namesIn(request), codecContext.toolNames);
   const turns = encodeTurns(request, names, context);
-  const { tools, choice, instruction } = encodeTools(request, names, facts, call);
-  const answer = encodeAnswerFormat(request, tools.length > 0, facts, call);
-  const requested = encodeReasoning(request, turns.effort, maxTokens, facts, call);
+  const { tools, choice, instruction } = encodeTools(request, names, context);
+  const answer = encodeAnswerFormat(request, tools.length > 0, context);
+  const requested = encodeReasoning(request, turns.effort, maxTokens, context);
   const reasoning = settleThinking(
     requested,
     turns.messages,
     isForced(request) && choice?.type !== "auto",
-    call,
+    context,
   );
   const thinks = isOn(reasoning, facts);
   const messages = endWithUser(turns.messages, facts.prefill && !thinks && !context.bound, context);
@@ -45,15 +44,15 @@ export function encodeRequest(request: ChatRequest, call: Call): JsonObject {
   const extra = request.extra[FORMAT] ?? {};
 
   const body: JsonObject = {
-    model,
+    model: codecContext.target.model,
     max_tokens: maxTokens,
     ...(request.stream && { stream: true }),
-    ...encodeSampling(request, thinks, facts, call),
-    ...encodeStop(request.stop, call),
-    ...encodeThinking(reasoning, extra.thinking, facts, call),
+    ...encodeSampling(request, thinks, context),
+    ...encodeStop(request.stop, context),
+    ...encodeThinking(reasoning, extra.thinking, context),
     ...encodeOutput(reasoning.effort, answer.format, extra.output_config),
-    ...encodeUser(request.user, extra.metadata, call),
-    ...encodeServiceTier(request.serviceTier, facts, call),
+    ...encodeUser(request.user, extra.metadata, context),
+    ...encodeServiceTier(request.serviceTier, context),
     ...without(extra, ["thinking", "output_config", "metadata", "context_management"]),
     ...encodeContextManagement(
       extra.context_management,
@@ -63,14 +62,27 @@ export function encodeRequest(request: ChatRequest, call: Call): JsonObject {
     ...withTools([...tools, ...answer.tools], answer.choice ?? choice),
     messages: messages.map(finishDraft),
   };
-  placeCacheMarks(body, request, facts, call);
+  placeCacheMarks(body, request, context);
   return lastMember(body, "messages");
 }
 
-function encodeMaxTokens(wanted: number | undefined, facts: ModelFacts, call: Call): number {
+function encodeContext({ answerFormat }: ChatRequest, context: CodecContext): EncodeContext {
+  const { model, sameFormat, target } = context;
+  return {
+    model,
+    sameFormat,
+    provider: target.provider,
+    traits: target.traits,
+    facts: modelFacts(target.model),
+    bound: answerFormat?.type === "json-schema",
+    reportLoss: (code, path, note) => context.reportLoss(code, path, note),
+  };
+}
+
+function encodeMaxTokens(wanted: number | undefined, { facts, reportLoss }: EncodeContext): number {
   if (wanted === undefined) return defaultMaxTokens(facts);
   if (wanted > facts.maxTokens)
-    call.reportLoss("clamped", "max_tokens", `the model's output limit is ${facts.maxTokens} tokens`);
+    reportLoss("clamped", "max_tokens", `the model's output limit is ${facts.maxTokens} tokens`);
   return Math.min(wanted, facts.maxTokens);
 }
 
@@ -95,7 +107,7 @@ function settleThinking(
   reasoning: EncodedReasoning,
   messages: readonly Draft[],
   forced: boolean,
-  call: Call,
+  { sameFormat, reportLoss }: EncodeContext,
 ): EncodedReasoning {
   if (reasoning.thinking?.type !== "enabled") return reasoning;
   const reason = forced
@@ -104,7 +116,7 @@ function settleThinking(
       ? "the reasoning before the last tool call is missing"
       : undefined;
   if (reason === undefined) return reasoning;
-  call.reportLoss("dropped", fieldPath("thinking", call), reason);
+  reportLoss("dropped", fieldPath("thinking", sameFormat), reason);
   return { ...reasoning, thinking: undefined };
 }
 
@@ -118,10 +130,14 @@ function isMidToolUseUnsigned(messages: readonly Draft[]): boolean {
   return first !== "thinking" && first !== "redacted_thinking";
 }
 
-function encodeSampling(request: ChatRequest, thinks: boolean, facts: ModelFacts, call: Call): JsonObject {
+function encodeSampling(
+  request: ChatRequest,
+  thinks: boolean,
+  { facts, reportLoss }: EncodeContext,
+): JsonObject {
   const { temperature, topP, topK } = request;
   const drop = (field: string) =>
-    call.reportLoss(
+    reportLoss(
       "dropped",
       field,
       thinks ? "the model does not take this field while it reasons" : "the model does not take this field",
@@ -133,9 +149,9 @@ function encodeSampling(request: ChatRequest, thinks: boolean, facts: ModelFacts
     if (topK !== undefined) drop("top_k");
     return keepsTopP ? { top_p: topP } : {};
   }
-  if (temperature !== undefined && temperature > 1) call.reportLoss("clamped", "temperature");
+  if (temperature !== undefined && temperature > 1) reportLoss("clamped", "temperature");
   const both = facts.claude && temperature !== undefined && topP !== undefined;
-  if (both) call.reportLoss("dropped", "top_p", "the model takes only one of temperature and top_p");
+  if (both) reportLoss("dropped", "top_p", "the model takes only one of temperature and top_p");
   return {
     ...(temperature !== undefined && { temperature: Math.min(1, temperature) }),
     ...(topP !== undefined && !both && { top_p: topP }),
@@ -143,21 +159,19 @@ function encodeSampling(request: ChatRequest, thinks: boolean, facts: ModelFacts
   };
 }
 
-function encodeStop(stop: readonly string[], call: Call): JsonObject {
+function encodeStop(stop: readonly string[], { sameFormat, reportLoss }: EncodeContext): JsonObject {
   const kept = stop.filter((text) => text.trim() !== "");
   if (kept.length < stop.length)
-    call.reportLoss("dropped", fieldPath("stop", call), "the provider refuses blank stop sequences");
+    reportLoss("dropped", fieldPath("stop", sameFormat), "the provider refuses blank stop sequences");
   return kept.length > 0 ? { stop_sequences: kept } : {};
 }
 
 function encodeThinking(
   { thinking }: EncodedReasoning,
   rest: Json | undefined,
-  facts: ModelFacts,
-  call: Call,
+  { facts, sameFormat, traits }: EncodeContext,
 ): JsonObject {
-  const needsBinding =
-    facts.bindsReasoning && call.target?.provider.traits?.blockBinding === true && call.format !== FORMAT;
+  const needsBinding = facts.bindsReasoning && traits.blockBinding === true && !sameFormat;
   // The translated conversation may differ from the one that the reasoning is bound to: ask to drop such blocks.
   const bound = needsBinding && { block_binding: { prefix_mismatch_behavior: "drop_block" } };
   if (!thinking) {
@@ -183,10 +197,14 @@ function encodeOutput(
 }
 
 /** weir hashes names and e-mail addresses of users; a client of this format decides itself. */
-function encodeUser(user: string | undefined, rest: Json | undefined, call: Call): JsonObject {
+function encodeUser(
+  user: string | undefined,
+  rest: Json | undefined,
+  { sameFormat }: EncodeContext,
+): JsonObject {
   const metadata: JsonObject = {
     ...(isObject(rest) && rest),
-    ...(user !== undefined && { user_id: call.format === FORMAT ? user : maskUser(user) }),
+    ...(user !== undefined && { user_id: sameFormat ? user : maskUser(user) }),
   };
   return Object.keys(metadata).length > 0 ? { metadata } : {};
 }
@@ -202,10 +220,10 @@ const SERVICE_TIERS: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-function encodeServiceTier(tier: string | undefined, facts: ModelFacts, call: Call): JsonObject {
+function encodeServiceTier(tier: string | undefined, { facts, reportLoss }: EncodeContext): JsonObject {
   if (tier === undefined || tier === "auto") return {};
   if (tier === "flex" || tier === "fast" || !SERVICE_TIERS.has(tier))
-    call.reportLoss(tier === "flex" ? "converted" : "dropped", "service_tier");
+    reportLoss(tier === "flex" ? "converted" : "dropped", "service_tier");
   const word = SERVICE_TIERS.get(tier);
   return word !== undefined && facts.claude ? { service_tier: word } : {};
 }

@@ -2,20 +2,20 @@
  * Removes wrapped reasoning in the native lane. weir wrapped the signature of another vendor when it wrote the answer in
  * this format; a Messages provider would refuse the signature, and with it the request.
  */
-import type { Call } from "../../../core/call.ts";
+import type { CodecContext } from "../../../core/context.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { isWrapped } from "../../../core/provenance.ts";
 
-/** Returns the body without wrapped reasoning and without messages of nothing else; reports losses on the call. */
-export function withoutSealed(body: JsonObject, call: Call): JsonObject {
+/** Returns the body without wrapped reasoning and without messages of nothing else; reports losses. */
+export function withoutSealed(body: JsonObject, context: CodecContext): JsonObject {
   if (!Array.isArray(body.messages)) return body;
   const messages = body.messages.flatMap((message, index) => {
     if (!isObject(message) || !Array.isArray(message.content)) return [message];
     const content = message.content.filter((block, position) => {
       const wrapped = isWrappedBlock(block);
       if (wrapped)
-        call.reportLoss(
+        context.reportLoss(
           "dropped",
           `messages[${index}].content[${position}]`,
           "another model signed this reasoning",

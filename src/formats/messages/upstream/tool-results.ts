@@ -2,10 +2,10 @@
  * Pairs calls with their results as the format requires: the next user message begins with the results of all calls, in
  * the order of the calls (src/formats/README.md#tool-results).
  */
-import type { Call } from "../../../core/call.ts";
 import { ID_RULES, ToolIds } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
+import type { EncodeContext } from "./content.ts";
 
 /** A message of the request before it is finished. */
 export interface Draft {
@@ -25,23 +25,23 @@ export interface DraftBlock {
 const NO_RESULT = "no result was provided";
 
 /** @param drafts merged messages, with the client's ids in calls and results */
-export function pairToolResults(drafts: readonly Draft[], call: Call): Draft[] {
+export function pairToolResults(drafts: readonly Draft[], context: EncodeContext): Draft[] {
   const ids = new ToolIds(ID_RULES.messages);
   const paired: Draft[] = [];
   let calls: DraftBlock[] = [];
   for (const draft of drafts) {
     if (draft.role === "user") {
-      paired.push(answerCalls(draft, calls, ids, call));
+      paired.push(answerCalls(draft, calls, ids, context));
       calls = [];
       continue;
     }
     if (calls.length > 0)
-      paired.push(answerCalls({ role: "user", blocks: [], path: draft.path }, calls, ids, call));
+      paired.push(answerCalls({ role: "user", blocks: [], path: draft.path }, calls, ids, context));
     calls = draft.role === "assistant" ? assignIds(draft, ids) : [];
     paired.push(draft);
   }
   if (calls.length > 0)
-    paired.push(answerCalls({ role: "user", blocks: [], path: calls[0]!.path }, calls, ids, call));
+    paired.push(answerCalls({ role: "user", blocks: [], path: calls[0]!.path }, calls, ids, context));
   return paired;
 }
 
@@ -53,7 +53,12 @@ function assignIds(draft: Draft, ids: ToolIds): DraftBlock[] {
   return calls;
 }
 
-function answerCalls(draft: Draft, calls: readonly DraftBlock[], ids: ToolIds, call: Call): Draft {
+function answerCalls(
+  draft: Draft,
+  calls: readonly DraftBlock[],
+  ids: ToolIds,
+  context: EncodeContext,
+): Draft {
   const answers = new Map<string, DraftBlock>();
   const idsByName = callsByName(calls);
   const rest: DraftBlock[] = [];
@@ -64,16 +69,16 @@ function answerCalls(draft: Draft, calls: readonly DraftBlock[], ids: ToolIds, c
     }
     const id = answeredId(block, idsByName, answers, ids);
     if (id === undefined) {
-      call.reportLoss("repaired", block.path, "the result has no tool call; sent as text");
+      context.reportLoss("repaired", block.path, "the result has no tool call; sent as text");
       rest.push(...writeOrphan(block));
       continue;
     }
     if (answers.has(id))
-      call.reportLoss("repaired", block.path, "two results for one tool call; weir keeps the last one");
+      context.reportLoss("repaired", block.path, "two results for one tool call; weir keeps the last one");
     answers.set(id, { ...block, wire: { ...block.wire, tool_use_id: id } });
   }
   const results = calls.map(
-    ({ wire, path }) => answers.get(String(wire.id)) ?? missing(String(wire.id), path, call),
+    ({ wire, path }) => answers.get(String(wire.id)) ?? missing(String(wire.id), path, context),
   );
   return { ...draft, blocks: [...results, ...rest] };
 }
@@ -103,8 +108,8 @@ function answeredId(
   return open.at(-1);
 }
 
-function missing(id: string, path: string, call: Call): DraftBlock {
-  call.reportLoss("synthesized", path, "the tool call has no result");
+function missing(id: string, path: string, context: EncodeContext): DraftBlock {
+  context.reportLoss("synthesized", path, "the tool call has no result");
   return { wire: { type: "tool_result", tool_use_id: id, content: NO_RESULT, is_error: true }, path };
 }
 

@@ -1,12 +1,11 @@
 /** Encodes tools and tool choice (src/formats/README.md#tools). */
-import type { Call } from "../../../core/call.ts";
 import type { ChatRequest, Tool } from "../../../core/chat.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import type { ToolNames } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import type { ModelFacts } from "../models.ts";
-import { FORMAT } from "./content.ts";
+import { type EncodeContext, FORMAT } from "./content.ts";
 import { toolPath } from "./paths.ts";
 import { flattenRoot, sanitiseSchema } from "./sanitise.ts";
 
@@ -24,25 +23,20 @@ type PathOf = (member?: "strict" | "parameters" | "format") => string;
 const STRICT_LIMITS = { tools: 20, optional: 24, unions: 16 };
 
 /** @throws GatewayError `invalid-request` if a forced tool is not declared */
-export function encodeTools(
-  request: ChatRequest,
-  names: ToolNames,
-  facts: ModelFacts,
-  call: Call,
-): EncodedTools {
+export function encodeTools(request: ChatRequest, names: ToolNames, context: EncodeContext): EncodedTools {
   const allowed = request.toolChoice?.type === "allowed" ? new Set(request.toolChoice.names) : undefined;
-  const strict = new StrictBudget(facts);
+  const strict = new StrictBudget(context.facts);
   const tools = new Map<string, { name: string; wire: JsonObject }>();
   for (const [index, tool] of request.tools.entries()) {
     if (allowed && !allowed.has(tool.name)) continue;
-    const path: PathOf = (member) => toolPath(request, index, call, member);
-    const wire = encodeTool(tool, path, names, strict, call);
+    const path: PathOf = (member) => toolPath(request, index, context.sameFormat, member);
+    const wire = encodeTool(tool, path, names, strict, context);
     if (!wire) continue;
     if (tools.delete(tool.name))
-      call.reportLoss("dropped", path(), "two tools have this name; weir keeps the last one");
+      context.reportLoss("dropped", path(), "two tools have this name; weir keeps the last one");
     tools.set(tool.name, { name: tool.name, wire });
   }
-  return choose(request, [...tools.values()], names, facts, call);
+  return choose(request, [...tools.values()], names, context);
 }
 
 function encodeTool(
@@ -50,24 +44,24 @@ function encodeTool(
   path: PathOf,
   names: ToolNames,
   strict: StrictBudget,
-  call: Call,
+  context: EncodeContext,
 ): JsonObject | undefined {
   const own = tool.format === FORMAT ? tool.value : undefined;
   if (tool.kind === "foreign") {
-    if (!own) call.reportLoss("dropped", path());
+    if (!own) context.reportLoss("dropped", path());
     return own && withCache({ ...own }, tool);
   }
   // A typed tool of this format is sent unchanged; its canonical form is for other formats.
   if (own && own.type !== undefined) return withCache({ ...own }, tool);
-  const declared = tool.kind === "custom" ? asFunction(tool, path, call) : tool;
+  const declared = tool.kind === "custom" ? asFunction(tool, path, context) : tool;
   const flat = flattenRoot(declared.parameters ?? { type: "object", properties: {} });
   if (flat.changed)
-    call.reportLoss(
+    context.reportLoss(
       "converted",
       path("parameters"),
       "weir merged the alternatives at the root of the schema",
     );
-  const schema = tool.strict ? strict.admit(flat.schema, path, call) : undefined;
+  const schema = tool.strict ? strict.admit(flat.schema, path, context) : undefined;
   return withCache(
     {
       name: names.send(tool.name),
@@ -88,9 +82,9 @@ function withCache(wire: JsonObject, tool: Tool): JsonObject {
 }
 
 /** Declares a custom tool as a function with one text argument; a grammar can only be described. */
-function asFunction(tool: Tool, path: PathOf, call: Call): Tool {
+function asFunction(tool: Tool, path: PathOf, { reportLoss }: EncodeContext): Tool {
   const grammar = findGrammar(tool.value);
-  if (grammar) call.reportLoss("downgraded", path("format"), "the grammar is described, not enforced");
+  if (grammar) reportLoss("downgraded", path("format"), "the grammar is described, not enforced");
   const note = grammar
     ? `\n\nThe input must follow this ${grammar.syntax} grammar:\n${grammar.definition}`
     : "";
@@ -128,7 +122,7 @@ class StrictBudget {
   }
 
   /** Returns the schema in the form that Anthropic enforces; `undefined` if it exceeds the limits. */
-  admit(schema: JsonObject, path: PathOf, call: Call): JsonObject | undefined {
+  admit(schema: JsonObject, path: PathOf, { reportLoss }: EncodeContext): JsonObject | undefined {
     const clean = sanitiseSchema(schema);
     const fits =
       this.#facts.schemas &&
@@ -137,14 +131,13 @@ class StrictBudget {
       this.#optional + clean.optional <= STRICT_LIMITS.optional &&
       this.#unions + clean.unions <= STRICT_LIMITS.unions;
     if (!fits) {
-      call.reportLoss("dropped", path("strict"), "the schema is not enforced");
+      reportLoss("dropped", path("strict"), "the schema is not enforced");
       return undefined;
     }
     this.#tools++;
     this.#optional += clean.optional;
     this.#unions += clean.unions;
-    if (clean.changed)
-      call.reportLoss("converted", path("parameters"), "constraints are described, not enforced");
+    if (clean.changed) reportLoss("converted", path("parameters"), "constraints are described, not enforced");
     return clean.schema;
   }
 }
@@ -155,8 +148,7 @@ function choose(
   request: ChatRequest,
   tools: { name: string; wire: JsonObject }[],
   names: ToolNames,
-  facts: ModelFacts,
-  call: Call,
+  { facts, traits, reportLoss }: EncodeContext,
 ): EncodedTools {
   const wires = tools.map(({ wire }) => wire);
   const { toolChoice } = request;
@@ -178,12 +170,12 @@ function choose(
       `tool_choice: the request declares no tool named '${toolChoice.name}'.`,
       "tool_choice",
     );
-  if (facts.forcedTools && call.target?.provider.traits?.forcedToolChoice !== false) {
+  if (facts.forcedTools && traits.forcedToolChoice !== false) {
     const choice =
       toolChoice?.type === "tool" ? { type: "tool", name: names.send(toolChoice.name) } : { type: "any" };
     return { tools: wires, choice: { ...choice, ...single } };
   }
-  call.reportLoss(
+  reportLoss(
     "downgraded",
     "tool_choice",
     "requested in the system prompt; the model cannot be forced to call a tool",

@@ -7,7 +7,20 @@ import { join, resolve } from "node:path";
 const ROOT = resolve(import.meta.dir, "../..");
 
 /** Files of types, in an order that reads well. */
-const PARTS = ["json", "chat", "events", "error", "stop", "loss", "provider", "call", "format", "plugin"];
+const PARTS = [
+  "json",
+  "headers",
+  "chat",
+  "events",
+  "error",
+  "stop",
+  "loss",
+  "provider",
+  "context",
+  "call",
+  "format",
+  "plugin",
+];
 
 export async function makeWeirTypes(): Promise<string> {
   const files = [...PARTS.map((part) => `src/core/${part}.ts`), "src/plugin.ts"];

@@ -28,6 +28,8 @@ export type * from "./core/chat.ts";
 export type { ErrorKind } from "./core/error.ts";
 export type { BlockStart, ChatEvent, Citation, FinishKind, FinishReason, Usage } from "./core/events.ts";
 export type {
+  AnswerReader,
+  AnswerWriter,
   ClientCodec,
   ErrorAnswer,
   Format,

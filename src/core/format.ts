@@ -3,7 +3,6 @@
  * the *upstream* codec does the reverse. Providers cannot speak a format without an upstream codec; clients cannot use one
  * without a client codec.
  */
-import type { Call } from "./call.ts";
 import type { ChatRequest } from "./chat.ts";
 import type { CodecContext, CodecTarget } from "./context.ts";
 import type { GatewayError } from "./error.ts";
@@ -40,16 +39,37 @@ export interface ClientCodec {
   checkRequest(body: Json): asserts body is JsonObject;
   /** @throws GatewayError for content that the canonical request cannot express */
   decodeRequest(body: JsonObject, context: CodecContext): ChatRequest;
-  /** One JSON answer from a complete sequence of events. */
-  encodeAnswer(events: readonly ChatEvent[], call: Call): JsonObject;
-  /** Ends normally only after `message-end`. Errors of the events are rethrown. */
-  encodeStream(events: AsyncIterable<ChatEvent>, call: Call): AsyncIterable<Frame>;
+  /** Begins a streamed answer. */
+  writeStream(context: CodecContext): AnswerWriter;
+  /** One JSON answer from all its events. @throws GatewayError `upstream` if the last one is not `message-end` */
+  writeAnswer(events: readonly ChatEvent[], context: CodecContext): JsonObject;
   /** An error answer before the first byte of the stream. */
   encodeError(error: GatewayError, requestId: string): ErrorAnswer;
   /** The last frames of a stream that fails after its first byte; no terminator follows. */
   encodeStreamError(error: GatewayError, requestId: string): Frame[];
   /** Bytes without meaning that keep an idle stream alive, for example an SSE comment. */
   heartbeat: string;
+}
+
+/**
+ * Writes one streamed answer for the client: canonical events in, frames out. It is synchronous, so that weir translates
+ * everything that one network read brought in one pass.
+ *
+ * weir calls `push` with each event, in order, and `end` once after `message-end`. The events follow the rules in
+ * `core/events.ts`; weir has checked those of plugins. After an error of either method weir sends the frames of
+ * `encodeStreamError` and does not use the writer again.
+ */
+export interface AnswerWriter {
+  /**
+   * Returns the frames to send now: none while the writer buffers.
+   * @throws GatewayError if the client must not take the answer for complete: tool arguments are not JSON
+   */
+  push(event: ChatEvent): Frame[];
+  /**
+   * Returns the last frames: the terminator, if the format has one.
+   * @throws GatewayError `upstream`, code `stream_incomplete`, if `message-end` has not come: a writer never adds an ending
+   */
+  end(): Frame[];
 }
 
 export interface ErrorAnswer {
@@ -62,10 +82,10 @@ export interface ErrorAnswer {
 export interface UpstreamCodec {
   /** Writes the body for the provider, and reports what is not translated unchanged. */
   encodeRequest(request: ChatRequest, context: CodecContext): JsonObject;
-  /** @throws GatewayError `upstream` when the body is not an answer of this format. */
-  decodeAnswer(body: JsonObject, call: Call): Iterable<ChatEvent>;
-  /** @throws GatewayError for an error frame, and when the stream ends before the answer is complete */
-  decodeStream(frames: AsyncIterable<Frame>, call: Call): AsyncIterable<ChatEvent>;
+  /** Begins a streamed answer. */
+  readStream(context: CodecContext): AnswerReader;
+  /** All events of a JSON answer. @throws GatewayError if the body is an error, or no complete answer of this format */
+  readAnswer(body: JsonObject, context: CodecContext): ChatEvent[];
   /**
    * For the native lane: the body without values that are bound to another provider. Called only when the body contains a
    * provider-bound value; absent if the format has no field for one. See src/formats/README.md#reasoning-and-signatures.
@@ -91,6 +111,29 @@ export interface UpstreamCodec {
   requestHeaders: readonly string[];
   /** Lower-case names of the provider's headers that the native lane forwards to the client. */
   answerHeaders: readonly string[];
+}
+
+/**
+ * Reads one streamed answer of a provider: frames in, canonical events out (see `core/events.ts` for their order). It is
+ * synchronous: weir calls it in the pass in which the bytes of the frame arrived.
+ *
+ * weir calls `push` with each frame, in order, until it returns `message-end` or throws. After `message-end` weir ignores the
+ * rest of the stream and calls neither method again. If the stream ends first, weir calls `end` once.
+ */
+export interface AnswerReader {
+  /**
+   * Returns the events that the frame completes: often one, none for a frame without content or while the reader buffers.
+   * `message-end` comes with the terminator of the format.
+   * @throws GatewayError for an error frame, for a frame that is not of the format or not allowed at its position, and for
+   *   a terminator of an answer without content
+   */
+  push(frame: Frame): ChatEvent[];
+  /**
+   * The stream ended without a terminator. Returns the remaining events; the last one is `message-end`. weir calls it also
+   * when the connection broke after the finish reason.
+   * @throws GatewayError `upstream`, code `stream_incomplete`, if the answer is not complete: a reader never adds an ending
+   */
+  end(): ChatEvent[];
 }
 
 /** How weir requests token counts for a stream on behalf of a client that did not request them. */

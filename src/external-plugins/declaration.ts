@@ -164,8 +164,8 @@ const CLIENT: Table<ClientCodec> = {
   schema: required(must("an object", isObject)),
   checkRequest: required(callable),
   decodeRequest: required(callable),
-  encodeAnswer: required(callable),
-  encodeStream: required(callable),
+  writeStream: required(callable),
+  writeAnswer: required(callable),
   encodeError: required(callable),
   encodeStreamError: required(callable),
   heartbeat: required(text),
@@ -179,8 +179,8 @@ const USAGE_REQUEST: Table<UsageRequest> = {
 
 const UPSTREAM: Table<UpstreamCodec> = {
   encodeRequest: required(callable),
-  decodeAnswer: required(callable),
-  decodeStream: required(callable),
+  readStream: required(callable),
+  readAnswer: required(callable),
   withoutSealed: callable,
   decodeError: required(callable),
   isErrorBody: callable,

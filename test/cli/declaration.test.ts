@@ -80,7 +80,7 @@ const WRONG: Record<string, [text: string, says: string]> = {
   ],
   "codec-incomplete": [
     plugin(`formats: [{ id: "tongue", upstream: { encodeRequest() {} } }]`),
-    "the upstream codec's decodeAnswer is missing",
+    "the upstream codec's readStream is missing",
   ],
 };
 

@@ -5,7 +5,7 @@
 import { builtIn } from "../../plugins/index.ts";
 import type { ChatRequest } from "../../src/core/chat.ts";
 import type { ChatEvent } from "../../src/core/events.ts";
-import type { ClientCodec, ErrorAnswer, Format, UpstreamCodec } from "../../src/core/format.ts";
+import type { ClientCodec, ErrorAnswer, Format, Frame, UpstreamCodec } from "../../src/core/format.ts";
 import type { JsonObject } from "../../src/core/json.ts";
 import type { Provider } from "../../src/core/provider.ts";
 import { startGateway, type GatewayOptions, type RunningGateway } from "../helpers/gateway.ts";
@@ -81,11 +81,13 @@ export function decoded(api: Api, edit: (request: ChatRequest) => void): Plant {
 /** Edits the events that the upstream codec of the API has read; `undefined` drops one. */
 export function events(api: Api, edit: (event: ChatEvent) => ChatEvent | undefined): Plant {
   return onUpstream(api, (codec, _, change) => ({
-    *decodeAnswer(body, call) {
-      for (const event of codec.decodeAnswer(body, call)) yield* change(event, edit);
-    },
-    async *decodeStream(source, call) {
-      for await (const event of codec.decodeStream(source, call)) yield* change(event, edit);
+    readAnswer: (body, context) => codec.readAnswer(body, context).flatMap((event) => change(event, edit)),
+    readStream(context) {
+      const reader = codec.readStream(context);
+      return {
+        push: (frame) => reader.push(frame).flatMap((event) => change(event, edit)),
+        end: () => reader.end().flatMap((event) => change(event, edit)),
+      };
     },
   }));
 }
@@ -96,17 +98,21 @@ export function events(api: Api, edit: (event: ChatEvent) => ChatEvent | undefin
  */
 export function frames(api: Api, edit: (value: Value) => Value | undefined): Plant {
   return onClient(api, (codec, _, change) => ({
-    encodeAnswer: (list, call) => {
-      const answer = codec.encodeAnswer(list, call);
+    writeAnswer: (list, context) => {
+      const answer = codec.writeAnswer(list, context);
       return (change<Value>(answer, edit)[0] as JsonObject | undefined) ?? answer;
     },
-    async *encodeStream(source, call) {
-      for await (const frame of codec.encodeStream(source, call)) {
+    writeStream(context) {
+      const writer = codec.writeStream(context);
+      const edited = (frame: Frame): Frame[] => {
         const isJson = frame.data.startsWith("{");
         const value = isJson ? (JSON.parse(frame.data) as Value) : { done: true };
-        for (const kept of change(value, edit))
-          yield isJson ? { ...frame, data: JSON.stringify(kept) } : frame;
-      }
+        return change(value, edit).map((kept) => (isJson ? { ...frame, data: JSON.stringify(kept) } : frame));
+      };
+      return {
+        push: (event) => writer.push(event).flatMap(edited),
+        end: () => writer.end().flatMap(edited),
+      };
     },
   }));
 }

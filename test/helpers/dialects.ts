@@ -1,11 +1,11 @@
 /** How each client format words the end of an answer and an error, found out by asking its codec. */
-import { Call } from "../../src/core/call.ts";
 import { type ErrorKind, GatewayError, STATUS } from "../../src/core/error.ts";
 import { type ChatEvent, type FinishKind, NO_USAGE } from "../../src/core/events.ts";
 import type { ClientCodec } from "../../src/core/format.ts";
 import { isObject, type Json, type JsonObject } from "../../src/core/json.ts";
 import { chatCompletionsFormat } from "../../src/formats/chat-completions/index.ts";
 import { messagesFormat } from "../../src/formats/messages/index.ts";
+import { makeContext } from "./codec-context.ts";
 import { markdownTable } from "./documents.ts";
 
 const CLIENTS: readonly { id: string; client: ClientCodec }[] = [
@@ -26,13 +26,12 @@ const FINISHES: Record<FinishKind, string> = {
 export function finishTable(): string {
   const rows = Object.entries(FINISHES).map(([kind, meaning]) => [
     meaning,
-    ...CLIENTS.map(({ id, client }) => `\`${finishWord(client, id, kind as FinishKind)}\``),
+    ...CLIENTS.map(({ client }) => `\`${finishWord(client, kind as FinishKind)}\``),
   ]);
   return markdownTable(["the answer ended with", ...CLIENTS.map(({ id }) => `\`${id}\``)], rows);
 }
 
-function finishWord(client: ClientCodec, id: string, kind: FinishKind): string {
-  const call = new Call("req_1", id, new Headers());
+function finishWord(client: ClientCodec, kind: FinishKind): string {
   const block: ChatEvent[] =
     kind === "tool-calls"
       ? [
@@ -43,14 +42,14 @@ function finishWord(client: ClientCodec, id: string, kind: FinishKind): string {
           },
         ]
       : [{ type: "block-start", index: 0, block: { type: "text" } }];
-  const answer = client.encodeAnswer(
+  const answer = client.writeAnswer(
     [
       { type: "message-start", id: "1", model: "m" },
       ...block,
       { type: "block-end", index: 0 },
       { type: "message-end", reason: { kind }, usage: NO_USAGE },
     ],
-    call,
+    makeContext(),
   );
   const choice = Array.isArray(answer["choices"]) ? answer["choices"][0] : answer;
   return isObject(choice) ? String(choice["finish_reason"] ?? choice["stop_reason"]) : "";

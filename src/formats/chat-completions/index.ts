@@ -2,12 +2,12 @@
 import type { ClientCodec, Format, UpstreamCodec } from "../../core/format.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { decodeError } from "../shared/upstream-error.ts";
-import { encodeAnswer, encodeStream } from "./client/answer.ts";
+import { writeAnswer, writeStream } from "./client/answer.ts";
 import { checkRequest } from "./client/check.ts";
 import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { decodeRequest } from "./client/request.ts";
 import { ChatCompletionsRequest } from "./schema.ts";
-import { decodeAnswer, decodeStream } from "./upstream/answer.ts";
+import { readAnswer, readStream } from "./upstream/answer.ts";
 import { isErrorBody } from "./upstream/errors.ts";
 import { renamedMembers } from "./upstream/limit-field.ts";
 import { encodeRequest } from "./upstream/request.ts";
@@ -22,8 +22,8 @@ const client: ClientCodec = {
   schema,
   checkRequest,
   decodeRequest,
-  encodeAnswer,
-  encodeStream,
+  writeStream,
+  writeAnswer,
   encodeError,
   encodeStreamError,
   // An SSE comment: the OpenAI SDK parses the data of every named event as JSON.
@@ -32,8 +32,8 @@ const client: ClientCodec = {
 
 const upstream: UpstreamCodec = {
   encodeRequest,
-  decodeAnswer,
-  decodeStream,
+  readStream,
+  readAnswer,
   decodeError,
   isErrorBody,
   watch,

@@ -2,13 +2,13 @@
 import type { ClientCodec, Format, UpstreamCodec } from "../../core/format.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { decodeError } from "../shared/upstream-error.ts";
-import { encodeAnswer, encodeStream } from "./client/answer.ts";
+import { writeAnswer, writeStream } from "./client/answer.ts";
 import type { SystemTurns } from "./client/check.ts";
 import { checkRequest } from "./client/check.ts";
 import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { decodeRequest } from "./client/request.ts";
 import { MessagesRequest } from "./schema.ts";
-import { decodeAnswer, decodeStream } from "./upstream/answer.ts";
+import { readAnswer, readStream } from "./upstream/answer.ts";
 import { isErrorBody } from "./upstream/errors.ts";
 import { encodeRequest } from "./upstream/request.ts";
 import { withoutSealed } from "./upstream/sealed.ts";
@@ -25,8 +25,8 @@ function createClient(systemTurns: SystemTurns): ClientCodec {
     schema,
     checkRequest: (body) => checkRequest(body, systemTurns),
     decodeRequest,
-    encodeAnswer,
-    encodeStream,
+    writeStream,
+    writeAnswer,
     encodeError,
     encodeStreamError,
     heartbeat: 'event: ping\ndata: {"type": "ping"}\n\n',
@@ -35,8 +35,8 @@ function createClient(systemTurns: SystemTurns): ClientCodec {
 
 const upstream: UpstreamCodec = {
   encodeRequest,
-  decodeAnswer,
-  decodeStream,
+  readStream,
+  readAnswer,
   decodeError,
   isErrorBody,
   withoutSealed,

@@ -5,7 +5,30 @@ import type { ChatEvent } from "../../core/events.ts";
 import { estimateTokens, TextEstimate } from "../../core/estimate.ts";
 import type { Usage } from "../../core/events.ts";
 import { mergeUsage, NO_USAGE, usageState } from "../../core/events.ts";
+import type { AnswerReader, AnswerWriter, Frame } from "../../core/format.ts";
 import type { Hooks } from "../../core/plugin.ts";
+
+/** The events of a stream. @throws what `frames` throws, and a GatewayError if the answer is not complete */
+export async function* readEvents(
+  frames: AsyncIterable<Frame>,
+  reader: AnswerReader,
+): AsyncGenerator<ChatEvent> {
+  for await (const frame of frames)
+    for (const event of reader.push(frame)) {
+      yield event;
+      if (event.type === "message-end") return;
+    }
+  for (const event of reader.end()) yield event;
+}
+
+/** The frames of a stream for the client. */
+export async function* writeFrames(
+  events: AsyncIterable<ChatEvent>,
+  writer: AnswerWriter,
+): AsyncGenerator<Frame> {
+  for await (const event of events) for (const frame of writer.push(event)) yield frame;
+  for (const frame of writer.end()) yield frame;
+}
 
 /**
  * Records usage and finish reason on the call as the events pass. If the provider counts no tokens, the client receives an

@@ -1,7 +1,6 @@
 /**
  * The translated and the generated lane: requests and answers go through the canonical request and the canonical events, so
- * that hooks, metering and encoding exist once. An answer is one expression:
- * `encodeStream(answerHooks(decodeStream(frames(response.body))))`.
+ * that hooks, metering and encoding exist once.
  */
 import type { Call } from "../../core/call.ts";
 import type { ChatRequest } from "../../core/chat.ts";
@@ -15,7 +14,7 @@ import type { ByteSource } from "../delivery/stream.ts";
 import { settledStream } from "../delivery/settled-stream.ts";
 import { generated } from "../plugins/sandbox.ts";
 import { contextOf } from "./codec-context.ts";
-import { answerHooks, fromList, tapEvents, meter, toList } from "./events.ts";
+import { answerHooks, fromList, meter, readEvents, tapEvents, toList, writeFrames } from "./events.ts";
 import type { Answer, Gateway, Incoming } from "../types.ts";
 import { TerminatorTimeout } from "../delivery/terminator-timeout.ts";
 import { PacedReader } from "../delivery/backlog.ts";
@@ -163,8 +162,8 @@ async function decoded(
 ): Promise<AsyncIterable<ChatEvent>> {
   const type = response.headers.get("content-type") ?? "";
   if (type.includes("text/event-stream") && response.body)
-    return codec.decodeStream(framesOf(response, codec, call, gateway), call);
-  return fromList(codec.decodeAnswer(await readJson(response, call), call));
+    return readEvents(framesOf(response, codec, call, gateway), codec.readStream(contextOf(call)));
+  return fromList(codec.readAnswer(await readJson(response, call), contextOf(call)));
 }
 
 async function readJson(response: UpstreamResponse, call: Call) {
@@ -208,6 +207,8 @@ async function* framesOf(
   } catch (cause) {
     if (call.stop.reason) throw call.stop.reason;
     if (cause instanceof GatewayError) throw cause;
+    // The answer is complete at its finish reason: a connection that breaks after it is no failure.
+    if (progress.lacksTerminator) return;
     throw new GatewayError("upstream", "The connection to the provider broke during its stream.", {
       code: "stream_incomplete",
       cause,
@@ -251,7 +252,7 @@ async function jsonAnswer(
   gateway: Gateway,
 ): Promise<Answer> {
   const { call, format } = incoming;
-  const body = format.client.encodeAnswer(await toList(events), call);
+  const body = format.client.writeAnswer(await toList(events), contextOf(call));
   call.status = 200;
   gateway.settler.complete(call);
   return {
@@ -267,7 +268,7 @@ async function streamedAnswer(
   gateway: Gateway,
 ): Promise<Answer> {
   const { call, format } = incoming;
-  const source = new FrameSource(format.client.encodeStream(events, call));
+  const source = new FrameSource(writeFrames(events, format.client.writeStream(contextOf(call))));
   await source.waitForFirstEvent();
   call.status = 200;
   const body = settledStream(source, incoming, gateway);

@@ -4,7 +4,8 @@ import type { ChatEvent } from "../../../src/core/events.ts";
 import type { Frame } from "../../../src/core/format.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
 import type { Traits } from "../../../src/core/provider.ts";
-import { chunk, fromList, makeCall, makeRequest, upstream } from "./make.ts";
+import { readUntilError } from "../../helpers/answer-codecs.ts";
+import { chunk, requestContext, makeRequest, upstream } from "./make.ts";
 
 export const anyText = fc.oneof(
   fc.constantFrom("", " ", "\n", "a", "b c", "<think>", "</think>", "END", "{", '{"a":1}', "}"),
@@ -106,21 +107,11 @@ export const mangledFrame: fc.Arbitrary<Frame> = fc.oneof(
 
 export const anyTraits: fc.Arbitrary<Traits> = fc.constantFrom<Traits>({}, { thinkTags: true });
 /** The events of frames, and the error they ended in. */
-export async function readAll(
+export function readAll(
   frames: readonly Frame[],
   traits: Traits = {},
   stop: string[] = [],
-): Promise<{ events: ChatEvent[]; error?: unknown }> {
-  const events: ChatEvent[] = [];
-  const request = makeRequest({ stop });
-  try {
-    for await (const event of upstream.decodeStream(
-      fromList(frames),
-      makeCall({ model: "gpt-5", traits, request }),
-    ))
-      events.push(event);
-    return { events };
-  } catch (error) {
-    return { events, error };
-  }
+): { events: ChatEvent[]; error?: unknown } {
+  const call = requestContext({ model: "gpt-5", traits, request: makeRequest({ stop }) });
+  return readUntilError(upstream.readStream(call), frames);
 }

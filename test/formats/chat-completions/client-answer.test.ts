@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { ChatEvent, FinishReason } from "../../../src/core/events.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
 import {
+  USAGE,
   answer,
   choiceOf,
   chunks,
@@ -16,11 +17,11 @@ import {
   stream,
   text,
   tool,
-  USAGE,
+  writeAnswer,
 } from "./make.ts";
 import { accumulate, strictTool } from "./sdk.ts";
 
-const encode = (events: readonly ChatEvent[], call = clientCall()) => client.encodeAnswer(events, call);
+const encode = (events: readonly ChatEvent[], call = clientCall()) => writeAnswer(events, call);
 const finishes = (bodies: readonly JsonObject[]) =>
   bodies
     .flatMap((body) => (body.choices as JsonObject[]).map((choice) => choice.finish_reason))
@@ -50,8 +51,8 @@ const MIXED = answer(
 );
 
 describe("the shape of a stream", () => {
-  test("a role first, one id, time and model in all chunks", async () => {
-    const bodies = await chunks(MIXED);
+  test("a role first, one id, time and model in all chunks", () => {
+    const bodies = chunks(MIXED);
     expect(deltasOf(bodies)[0]).toEqual({ role: "assistant", content: "" });
     expect(
       new Set(bodies.map(({ id, created, model, object }) => JSON.stringify([id, created, model, object])))
@@ -65,8 +66,8 @@ describe("the shape of a stream", () => {
     expect(Math.abs((bodies[0]!.created as number) - Date.now() / 1000)).toBeLessThan(5);
   });
 
-  test("dense tool indexes; after the first fragment nothing but index and arguments", async () => {
-    const calls = deltasOf(await chunks(MIXED)).flatMap(
+  test("dense tool indexes; after the first fragment nothing but index and arguments", () => {
+    const calls = deltasOf(chunks(MIXED)).flatMap(
       (delta) => (delta.tool_calls as JsonObject[] | undefined) ?? [],
     );
     expect(calls).toEqual([
@@ -78,59 +79,43 @@ describe("the shape of a stream", () => {
     ]);
   });
 
-  test("a call without arguments ends with {}", async () => {
+  test("a call without arguments ends with {}", () => {
     expect(messageOf(encode(answer(tool(0, "f", []), { kind: "tool-calls" }))).tool_calls).toEqual([
       { id: "call_0", type: "function", function: { name: "f", arguments: "{}" } },
     ]);
   });
 
-  test("one finish reason, in a chunk with an empty delta", async () => {
-    const bodies = await chunks(MIXED);
+  test("one finish reason, in a chunk with an empty delta", () => {
+    const bodies = chunks(MIXED);
     expect(finishes(bodies)).toEqual(["tool_calls"]);
     expect(choiceOf(bodies.at(-1)!).delta).toEqual({});
   });
 
-  test("usage in the last chunk when it is asked for, null in all before, nowhere when not", async () => {
-    const asked = await chunks(MIXED, clientCall({ style: { includeUsage: true } }));
+  test("usage in the last chunk when it is asked for, null in all before, nowhere when not", () => {
+    const asked = chunks(MIXED, clientCall({ style: { includeUsage: true } }));
     expect(asked.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: 4767 } });
     for (const body of asked.slice(0, -1)) expect(body.usage).toBeNull();
-    for (const body of await chunks(MIXED)) expect(body).not.toHaveProperty("usage");
+    for (const body of chunks(MIXED)) expect(body).not.toHaveProperty("usage");
   });
 
   test("[DONE] is last on success, and absent when the events break off", async () => {
-    const frames = await stream(MIXED);
+    const frames = stream(MIXED);
     expect(frames.at(-1)).toEqual({ data: "[DONE]" });
     for (const frame of frames) expect(frame.event).toBeUndefined();
     const error = await failure(() => stream(MIXED.slice(0, -1)));
     expect(error.code).toBe("stream_incomplete");
   });
 
-  test("what follows message-end is not read", async () => {
-    async function* events() {
-      yield* MIXED;
-      throw new Error("reset");
-    }
-    const frames = [];
-    for await (const frame of client.encodeStream(events(), clientCall())) frames.push(frame);
-    expect(frames.at(-1)!.data).toBe("[DONE]");
-  });
-
-  test("what the events throw is thrown on", async () => {
-    async function* events(): AsyncGenerator<ChatEvent> {
-      yield* MIXED.slice(0, 4);
-      throw new TypeError("broken");
-    }
-    const frames = client.encodeStream(events(), clientCall());
-    expect(
-      (async () => {
-        for await (const _ of frames);
-      })(),
-    ).rejects.toThrow(TypeError);
+  test("[DONE] comes at the end only, behind the finish reason", () => {
+    const writer = client.writeStream(clientCall());
+    const written = MIXED.flatMap((event) => writer.push(event));
+    expect(written.map(({ data }) => data)).not.toContain("[DONE]");
+    expect(writer.end()).toEqual([{ data: "[DONE]" }]);
   });
 
   test("the SDK reads it with strict tools, and the heartbeat in between does not disturb it", async () => {
     const completion = await accumulate(
-      await stream(MIXED),
+      stream(MIXED),
       [strictTool("f", { x: { type: "number" } }), strictTool("g")],
       client.heartbeat,
     );
@@ -179,7 +164,7 @@ describe("the JSON answer", () => {
   test("streamed and whole, the same events add up to the same message", async () => {
     const whole = messageOf(encode(MIXED));
     const { reasoning_content, reasoning_details, ...known } = whole;
-    const streamed = messageOf(await accumulate(await stream(MIXED)));
+    const streamed = messageOf(await accumulate(stream(MIXED)));
     expect(streamed).toMatchObject({ ...known, refusal: null } as JsonObject);
     expect(reasoning_content).toBe("Aa");
     expect(reasoning_details).toEqual([{ type: "reasoning.text", text: "Aa", index: 0 }]);
@@ -229,25 +214,25 @@ describe("why it ended", () => {
     ["a pause", text(0, "x"), { kind: "pause", raw: "pause_turn" }, "stop"],
     ["a word nobody knows", text(0, "x"), { kind: "stop", raw: "weird" }, "stop"],
   ];
-  test.each(cases)("%s", async (_what, blocks, reason, word) => {
+  test.each(cases)("%s", (_what, blocks, reason, word) => {
     expect(choiceOf(encode(answer(blocks, reason))).finish_reason).toBe(word);
-    expect(finishes(await chunks(answer(blocks, reason)))).toEqual([word]);
+    expect(finishes(chunks(answer(blocks, reason)))).toEqual([word]);
   });
 
-  test("the sequence that matched stands beside it", async () => {
+  test("the sequence that matched stands beside it", () => {
     const events = answer(text(0, "x"), { kind: "stop-sequence", stopSequence: "END" });
     expect(choiceOf(encode(events)).stop_reason).toBe("END");
-    expect(choiceOf((await chunks(events)).at(-1)!).stop_reason).toBe("END");
+    expect(choiceOf(chunks(events).at(-1)!).stop_reason).toBe("END");
   });
 
-  test("a refusal brings its explanation, or a neutral sentence; a filter brings none", async () => {
+  test("a refusal brings its explanation, or a neutral sentence; a filter brings none", () => {
     const refused = answer(text(0, "par"), {
       kind: "content-filter",
       raw: "refusal",
       explanation: "Because.",
     });
     expect(messageOf(encode(refused))).toMatchObject({ content: "par", refusal: "Because." });
-    expect(deltasOf(await chunks(refused))).toContainEqual({ refusal: "Because." });
+    expect(deltasOf(chunks(refused))).toContainEqual({ refusal: "Because." });
     const unexplained = messageOf(encode(answer([], { kind: "content-filter", raw: "refusal" })));
     expect(unexplained).toMatchObject({ content: null, refusal: expect.stringMatching(/\.$/) });
     expect(
@@ -265,7 +250,7 @@ describe("why it ended", () => {
 });
 
 describe("reasoning", () => {
-  test("text in both fields, a signature and encrypted blocks with who made them", async () => {
+  test("text in both fields, a signature and encrypted blocks with who made them", () => {
     const events = answer([
       ...reasoning(0, ["think"], "sig", "anthropic"),
       ...run(1, { type: "reasoning", redacted: "enc", origin: "anthropic" }),
@@ -280,7 +265,7 @@ describe("reasoning", () => {
         { type: "reasoning.text", text: "more", format: "weir1.deepseek", index: 2 },
       ],
     });
-    expect(deltasOf(await chunks(events)).slice(1, 4)).toEqual([
+    expect(deltasOf(chunks(events)).slice(1, 4)).toEqual([
       {
         reasoning_content: "think",
         reasoning_details: [{ type: "reasoning.text", text: "think", format, index: 0 }],
@@ -290,7 +275,7 @@ describe("reasoning", () => {
     ]);
   });
 
-  test("a signature without text goes out, and comes back as it was", async () => {
+  test("a signature without text goes out, and comes back as it was", () => {
     const message = messageOf(encode(answer(reasoning(0, [], "sig", "anthropic"))));
     expect(message.reasoning_details).toEqual([
       { type: "reasoning.text", signature: "sig", format: "anthropic-claude-v1", index: 0 },
@@ -301,11 +286,11 @@ describe("reasoning", () => {
     ]);
   });
 
-  test("a client that excludes reasoning gets none", async () => {
+  test("a client that excludes reasoning gets none", () => {
     const call = () => clientCall({ style: { hideReasoning: true } });
     const events = answer([...reasoning(0, ["think"], "sig", "anthropic"), ...text(1, "x")]);
     expect(Object.keys(messageOf(encode(events, call())))).toEqual(["role", "content", "refusal"]);
-    expect(deltasOf(await chunks(events, call()))).toEqual([
+    expect(deltasOf(chunks(events, call()))).toEqual([
       { role: "assistant", content: "" },
       { content: "x" },
       {},
@@ -314,7 +299,7 @@ describe("reasoning", () => {
 });
 
 describe("citations", () => {
-  test("stand behind their text, with its place in the whole content", async () => {
+  test("stand behind their text, with its place in the whole content", () => {
     const cited = { type: "citation", index: 1, citation: { url: "https://x.test", title: "T" } } as const;
     const second = text(1, "de", "f");
     const events = answer([...text(0, "abc"), ...second.slice(0, 2), cited, ...second.slice(2)]);
@@ -325,7 +310,7 @@ describe("citations", () => {
       },
     ];
     expect(messageOf(encode(events))).toMatchObject({ content: "abcdef", annotations });
-    expect(deltasOf(await chunks(events)).at(-2)).toEqual({ annotations });
+    expect(deltasOf(chunks(events)).at(-2)).toEqual({ annotations });
   });
 });
 

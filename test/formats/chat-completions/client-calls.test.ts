@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatEvent } from "../../../src/core/events.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
-import { answer, choiceOf, chunks, client, clientCall, deltasOf, messageOf, run, tool } from "./make.ts";
+import { answer, choiceOf, chunks, clientCall, deltasOf, messageOf, run, tool, writeAnswer } from "./make.ts";
 
-const encode = (events: readonly ChatEvent[], call = clientCall()) => client.encodeAnswer(events, call);
+const encode = (events: readonly ChatEvent[], call = clientCall()) => writeAnswer(events, call);
 const finishes = (bodies: readonly JsonObject[]) =>
   bodies
     .flatMap((body) => (body.choices as JsonObject[]).map((choice) => choice.finish_reason))
@@ -12,7 +12,7 @@ const finishes = (bodies: readonly JsonObject[]) =>
 describe("legacy functions", () => {
   const call = () => clientCall({ style: { legacyFunctions: true } });
 
-  test("the answer has a function_call, streamed and whole", async () => {
+  test("the answer has a function_call, streamed and whole", () => {
     const events = answer(tool(0, "f", ['{"a":', "1}"]), { kind: "tool-calls" });
     const body = encode(events, call());
     expect(messageOf(body)).toMatchObject({
@@ -21,7 +21,7 @@ describe("legacy functions", () => {
     });
     expect(messageOf(body)).not.toHaveProperty("tool_calls");
     expect(choiceOf(body).finish_reason).toBe("function_call");
-    const bodies = await chunks(events, call());
+    const bodies = chunks(events, call());
     expect(deltasOf(bodies).slice(1, -1)).toEqual([
       { function_call: { name: "f", arguments: "" } },
       { function_call: { arguments: '{"a":' } },

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { GatewayError } from "../../../src/core/error.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
-import { chunk, client, clientCall, DONE, makeCall, requestContext, upstream } from "./make.ts";
+import { chunk, client, DONE, requestContext, upstream } from "./make.ts";
 import { anyText, anyFragment, anyDetail, anyTraits, readAll } from "./arbitraries.ts";
 import { withinBudget } from "../../helpers/within-budget.ts";
 
@@ -100,7 +100,7 @@ describe("a request of a client", () => {
 describe("words every object knows", () => {
   const words = ["constructor", "toString", "__proto__", "hasOwnProperty", "valueOf"];
 
-  test.each(words)("%s is a word like any other that nobody knows", async (word) => {
+  test.each(words)("%s is a word like any other that nobody knows", (word) => {
     const body = {
       model: "m",
       messages: [
@@ -139,7 +139,7 @@ describe("words every object knows", () => {
     );
     expect(sent).toMatchObject({ model: "some-model" });
 
-    const { events } = await readAll([{ data: JSON.stringify(chunk({ content: "a" }, word)) }, DONE]);
+    const { events } = readAll([{ data: JSON.stringify(chunk({ content: "a" }, word)) }, DONE]);
     expect(events.at(-1)).toMatchObject({ reason: { kind: "stop", raw: word } });
     const error = upstream.decodeError(
       400,

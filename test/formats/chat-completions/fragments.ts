@@ -19,11 +19,8 @@ export const more = (index: number, args: string): JsonObject => ({ index, funct
 export const finish = (reason: string) => chunk({}, reason);
 export const said = (content: string) => chunk({ content });
 /** The lines of a run that holds its promises. */
-export async function lines(
-  bodies: readonly JsonObject[],
-  options: Parameters<typeof read>[1] = {},
-): Promise<string[]> {
-  const events = await read(bodies, options);
+export function lines(bodies: readonly JsonObject[], options: Parameters<typeof read>[1] = {}): string[] {
+  const events = read(bodies, options);
   checkEvents(events);
   return sketch(events).filter((line) => line !== "usage");
 }

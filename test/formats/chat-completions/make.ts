@@ -1,11 +1,11 @@
 /** Calls, events and frames for the tests of this format. */
-import { Call } from "../../../src/core/call.ts";
 import type { ChatRequest } from "../../../src/core/chat.ts";
 import { GatewayError } from "../../../src/core/error.ts";
 import type { BlockStart, ChatEvent, FinishReason, Usage } from "../../../src/core/events.ts";
 import type { ClientCodec, Frame, UpstreamCodec } from "../../../src/core/format.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
 import type { Traits } from "../../../src/core/provider.ts";
+import { readAll, writeAll } from "../../helpers/answer-codecs.ts";
 import { chatCompletionsFormat } from "../../../src/formats/chat-completions/index.ts";
 import { lossesOf, makeContext, type TestContext } from "../../helpers/codec-context.ts";
 
@@ -22,37 +22,7 @@ export interface CallOptions {
   request?: ChatRequest;
 }
 
-export function makeCall(options: CallOptions = {}): Call {
-  const { model = "some-model", provider = "vendor" } = options;
-  const call = new Call("req_test", options.format ?? "messages", new Headers());
-  call.model = "asked-for";
-  call.request = options.request;
-  const deployment = {
-    name: provider,
-    baseUrl: "http://127.0.0.1:1",
-    credentials: {},
-    weight: 1,
-    priority: 0,
-  };
-  call.target = {
-    provider: {
-      name: provider,
-      deployments: [deployment],
-      source: "built-in",
-      patterns: [],
-      traits: options.traits,
-    },
-    deployment,
-    model,
-    lane: "translated",
-    format: "chat-completions",
-    url: "http://127.0.0.1:1/chat/completions",
-    reason: "test",
-  };
-  return call;
-}
-
-/** What the request side of the codecs gets for such a call. */
+/** What codecs get for such a call. */
 export function requestContext({ format, ...options }: CallOptions = {}): TestContext {
   return makeContext({ ...options, askedFor: "asked-for", sameFormat: format === "chat-completions" });
 }
@@ -74,10 +44,9 @@ export function makeRequest(parts: Partial<ChatRequest> = {}): ChatRequest {
 /** What goes upstream, and the losses told of it as the header lists them. */
 export function encode(parts: Partial<ChatRequest>, options: CallOptions = {}) {
   const request = makeRequest(parts);
-  const call = makeCall({ request, ...options });
-  const context = { ...requestContext({ request, ...options }), toolNames: call.toolNames };
+  const context = requestContext({ request, ...options });
   const body = upstream.encodeRequest(request, context);
-  return { body, call, messages: body.messages as JsonObject[], losses: lossesOf(context) };
+  return { body, context, messages: body.messages as JsonObject[], losses: lossesOf(context) };
 }
 
 /** The canonical request for a body in this format's own words. */
@@ -130,29 +99,24 @@ export function run(index: number, block: BlockStart, pieces: string[] = []): Ch
   ];
 }
 
-export async function* fromList<T>(items: Iterable<T>): AsyncGenerator<T> {
-  yield* items;
-}
-
-export async function toList<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const list: T[] = [];
-  for await (const item of items) list.push(item);
-  return list;
-}
-
 /** A call of a client of this format. */
-export function clientCall(request: Partial<ChatRequest> = {}): Call {
-  return makeCall({ format: "chat-completions", request: makeRequest(request) });
+export function clientCall(request: Partial<ChatRequest> = {}): TestContext {
+  return requestContext({ format: "chat-completions", request: makeRequest(request) });
 }
 
 /** The frames a client is sent for these events. */
-export function stream(events: readonly ChatEvent[], call = clientCall()): Promise<Frame[]> {
-  return toList(client.encodeStream(fromList(events), call));
+export function stream(events: readonly ChatEvent[], context = clientCall()): Frame[] {
+  return writeAll(client.writeStream(context), events);
 }
 
-/** The chunks among them. */
-export async function chunks(events: readonly ChatEvent[], call = clientCall()): Promise<JsonObject[]> {
-  const frames = await stream(events, call);
+/** The JSON answer a client is sent for them. */
+export function writeAnswer(events: readonly ChatEvent[], context = clientCall()): JsonObject {
+  return client.writeAnswer(events, context);
+}
+
+/** The chunks among the frames. */
+export function chunks(events: readonly ChatEvent[], context = clientCall()): JsonObject[] {
+  const frames = stream(events, context);
   return frames.filter(({ data }) => data !== "[DONE]").map(({ data }) => JSON.parse(data) as JsonObject);
 }
 
@@ -193,9 +157,19 @@ export function framesOf(bodies: readonly JsonObject[]): Frame[] {
 export function read(
   bodies: readonly JsonObject[],
   options: CallOptions & { done?: boolean } = {},
-): Promise<ChatEvent[]> {
+): ChatEvent[] {
   const frames = [...framesOf(bodies), ...(options.done === false ? [] : [DONE])];
-  return toList(upstream.decodeStream(fromList(frames), makeCall(options)));
+  return readFrames(frames, requestContext(options));
+}
+
+/** Canonical events out of frames. */
+export function readFrames(frames: readonly Frame[], context = requestContext()): ChatEvent[] {
+  return readAll(upstream.readStream(context), frames);
+}
+
+/** Canonical events out of a JSON answer. */
+export function readBody(body: JsonObject, context = requestContext()): ChatEvent[] {
+  return upstream.readAnswer(body, context);
 }
 
 /** Canonical events out of a JSON answer with this message. */
@@ -212,7 +186,7 @@ export function readAnswer(
     choices: [{ index: 0, message: { role: "assistant", content: null, ...message }, finish_reason: finish }],
     ...options.body,
   };
-  return [...upstream.decodeAnswer(body, makeCall(options))];
+  return readBody(body, requestContext(options));
 }
 
 /** One line for each event but the first, for sequences to be read at a glance. */

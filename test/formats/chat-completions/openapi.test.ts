@@ -4,7 +4,19 @@ import type { ChatEvent } from "../../../src/core/events.ts";
 import type { ChatRequest } from "../../../src/core/chat.ts";
 import { GatewayError } from "../../../src/core/error.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
-import { answer, chunks, client, clientCall, decode, encode, reasoning, run, text, tool } from "./make.ts";
+import {
+  answer,
+  chunks,
+  client,
+  clientCall,
+  decode,
+  encode,
+  reasoning,
+  run,
+  text,
+  tool,
+  writeAnswer,
+} from "./make.ts";
 import { haveDocument, judge, NO_DOCUMENT } from "./openapi.ts";
 
 if (!haveDocument) console.log(NO_DOCUMENT);
@@ -45,7 +57,7 @@ const runs: [what: string, events: ChatEvent[]][] = [
 
 describe.skipIf(!haveDocument)("answers", () => {
   test.each(runs)("%s", (_what, events) => {
-    expect(judge("CreateChatCompletionResponse", client.encodeAnswer(events, clientCall()))).toEqual([]);
+    expect(judge("CreateChatCompletionResponse", writeAnswer(events, clientCall()))).toEqual([]);
   });
 
   test("legacy calls", () => {
@@ -53,13 +65,13 @@ describe.skipIf(!haveDocument)("answers", () => {
     expect(
       judge(
         "CreateChatCompletionResponse",
-        client.encodeAnswer(answer(tool(0, "f", []), { kind: "tool-calls" }), call),
+        writeAnswer(answer(tool(0, "f", []), { kind: "tool-calls" }), call),
       ),
     ).toEqual([]);
   });
 
-  test.each(runs.filter(([what]) => what !== "a custom call"))("streamed: %s", async (_what, events) => {
-    for (const { usage, ...body } of await chunks(events, clientCall({ style: { includeUsage: true } }))) {
+  test.each(runs.filter(([what]) => what !== "a custom call"))("streamed: %s", (_what, events) => {
+    for (const { usage, ...body } of chunks(events, clientCall({ style: { includeUsage: true } }))) {
       // The document has no null here, and the vendor sends it all the same.
       const chunk = { ...body, ...(usage !== null && { usage }) };
       expect(judge("CreateChatCompletionStreamResponse", chunk)).toEqual([]);

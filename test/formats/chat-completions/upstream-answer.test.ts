@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../../src/core/json.ts";
 import { checkEvents } from "../../helpers/describe-events.ts";
-import { failure, makeCall, makeRequest, readAnswer, sketch, upstream } from "./make.ts";
+import { failure, requestContext, makeRequest, readAnswer, sketch, upstream, readBody } from "./make.ts";
 
 const call = (name: string | undefined, args: unknown, id = "c"): JsonObject => ({
   id,
@@ -109,7 +109,7 @@ test("calls and text in two choices, as Copilot answers, are one answer", () => 
     { finish_reason: "tool_calls", message: { role: "assistant", content: "t" } },
     { finish_reason: "tool_calls", message: { role: "assistant", tool_calls: [call("f", "{}")] } },
   ];
-  const events = [...upstream.decodeAnswer({ id: "x", model: "m", choices }, makeCall())];
+  const events = readBody({ id: "x", model: "m", choices }, requestContext());
   checkEvents(events);
   expect(sketch(events)).toEqual([
     "start 0 text",
@@ -142,7 +142,7 @@ test("an error with status 200, and what is no answer, throw", async () => {
     [{ message: "boom", code: 500 }, "boom"],
   ];
   for (const [body, message] of bodies) {
-    const error = await failure(() => [...upstream.decodeAnswer(body, makeCall())]);
+    const error = await failure(() => readBody(body, requestContext()));
     expect(error.message).toContain(message);
     expect(error.kind).toBe("upstream");
   }
@@ -171,6 +171,6 @@ test("the message counts, not an empty delta beside it (Perplexity)", () => {
     message: { role: "assistant", content: "pong" },
     finish_reason: "stop",
   };
-  const events = [...upstream.decodeAnswer({ choices: [choice] }, makeCall())];
+  const events = readBody({ choices: [choice] }, requestContext());
   expect(sketch(events)).toContain("delta 0 pong");
 });

@@ -11,26 +11,27 @@ import {
   client,
   clientCall,
   DONE,
-  fromList,
-  makeCall,
+  requestContext,
   messageOf,
   stream,
-  toList,
   upstream,
+  writeAnswer,
+  readFrames,
+  readBody,
 } from "./make.ts";
 import { accumulate } from "./sdk.ts";
 import { anyDelta, anyChunk, anyFrame, mangledFrame, anyTraits, readAll } from "./arbitraries.ts";
 import { withinBudget } from "../../helpers/within-budget.ts";
 
 describe("a stream from an upstream", () => {
-  test("whatever order things come in, every promise of the events holds", async () => {
-    await withinBudget(
-      fc.asyncProperty(
+  test("whatever order things come in, every promise of the events holds", () => {
+    withinBudget(
+      fc.property(
         fc.array(anyFrame, { maxLength: 12 }),
         anyTraits,
         fc.constantFrom<string[]>([], ["END", "c"]),
-        async (frames, traits, stop) => {
-          const { events, error } = await readAll([...frames, DONE], traits, stop);
+        (frames, traits, stop) => {
+          const { events, error } = readAll([...frames, DONE], traits, stop);
           if (error === undefined) checkEvents(events);
           else {
             expect(error).toMatchObject({
@@ -43,10 +44,10 @@ describe("a stream from an upstream", () => {
     );
   });
 
-  test("a mangled one ends in a GatewayError or at a real end, and no ending is made up", async () => {
-    await withinBudget(
-      fc.asyncProperty(fc.array(mangledFrame, { maxLength: 10 }), anyTraits, async (frames, traits) => {
-        const { events, error } = await readAll(frames, traits);
+  test("a mangled one ends in a GatewayError or at a real end, and no ending is made up", () => {
+    withinBudget(
+      fc.property(fc.array(mangledFrame, { maxLength: 10 }), anyTraits, (frames, traits) => {
+        const { events, error } = readAll(frames, traits);
         if (error === undefined) {
           checkEvents(events);
           expect(
@@ -60,10 +61,10 @@ describe("a stream from an upstream", () => {
     );
   });
 
-  test("cut anywhere before its finish reason it is an error", async () => {
-    await withinBudget(
-      fc.asyncProperty(fc.array(anyDelta, { maxLength: 8 }), async (deltas) => {
-        const { events, error } = await readAll(
+  test("cut anywhere before its finish reason it is an error", () => {
+    withinBudget(
+      fc.property(fc.array(anyDelta, { maxLength: 8 }), (deltas) => {
+        const { events, error } = readAll(
           deltas.map((delta) => ({ data: JSON.stringify(chunk(delta as JsonObject)) })),
         );
         expect(error).toMatchObject({ code: "stream_incomplete" });
@@ -72,22 +73,20 @@ describe("a stream from an upstream", () => {
     );
   });
 
-  test("how the text is cut into chunks does not change the answer", async () => {
+  test("how the text is cut into chunks does not change the answer", () => {
     const pieces = fc.array(
       fc.tuple(fc.constantFrom("content", "reasoning_content"), fc.stringMatching(/^[a-z ]{1,12}$/)),
       { maxLength: 5 },
     );
-    await withinBudget(
-      fc.asyncProperty(pieces, async (runs) => {
+    withinBudget(
+      fc.property(pieces, (runs) => {
         const whole = runs.map(([field, text]) => chunk({ [field]: text }));
         const single = runs.flatMap(([field, text]) =>
           [...text].map((character) => chunk({ [field]: character })),
         );
         const frames = (bodies: JsonObject[]) =>
           [...bodies, chunk({}, "stop")].map((body) => ({ data: JSON.stringify(body) }));
-        expect(merged((await readAll(frames(single))).events)).toEqual(
-          merged((await readAll(frames(whole))).events),
-        );
+        expect(merged(readAll(frames(single)).events)).toEqual(merged(readAll(frames(whole)).events));
       }),
     );
   });
@@ -113,9 +112,7 @@ describe("a JSON answer from an upstream", () => {
     withinBudget(
       fc.property(body, (value) => {
         try {
-          checkEvents([
-            ...upstream.decodeAnswer(JSON.parse(JSON.stringify(value)) as JsonObject, makeCall()),
-          ]);
+          checkEvents(readBody(JSON.parse(JSON.stringify(value)) as JsonObject, requestContext()));
         } catch (error) {
           expect(error).toBeInstanceOf(GatewayError);
         }
@@ -188,12 +185,12 @@ const anyAnswer: fc.Arbitrary<ChatEvent[]> = fc
 describe("what is written can be read again", () => {
   const call = () => clientCall({ style: { includeUsage: true } });
 
-  test("a stream: encode, decode, the same events", async () => {
-    await withinBudget(
-      fc.asyncProperty(anyAnswer, async (events) => {
+  test("a stream: encode, decode, the same events", () => {
+    withinBudget(
+      fc.property(anyAnswer, (events) => {
         checkEvents(events);
-        const frames = await stream(events, call());
-        const again = await toList(upstream.decodeStream(fromList(frames), makeCall()));
+        const frames = stream(events, call());
+        const again = readFrames(frames, requestContext());
         expect(merged(again)).toEqual(merged(events));
       }),
     );
@@ -202,14 +199,12 @@ describe("what is written can be read again", () => {
   test("an answer: encode, decode, the same events; and the same as its stream", async () => {
     await withinBudget(
       fc.asyncProperty(anyAnswer, async (events) => {
-        const body = client.encodeAnswer(events, call());
-        expect(merged([...upstream.decodeAnswer(body, makeCall())])).toEqual(merged(events));
+        const body = writeAnswer(events, call());
+        expect(merged(readBody(body, requestContext()))).toEqual(merged(events));
         const { reasoning_content, reasoning_details, ...message } = messageOf(body);
-        const { parsed: _, ...streamed } = messageOf(
-          await accumulate(await stream(events, call())),
-        ) as JsonObject;
+        const { parsed: _, ...streamed } = messageOf(await accumulate(stream(events, call()))) as JsonObject;
         expect(streamed).toMatchObject({ ...message, content: message.content ?? "" });
-        expect((await chunks(events, call())).at(-1)!.usage).toEqual(body.usage!);
+        expect(chunks(events, call()).at(-1)!.usage).toEqual(body.usage!);
       }),
     );
   });

@@ -5,20 +5,11 @@ import type { JsonObject } from "../../../src/core/json.ts";
 import type { Traits } from "../../../src/core/provider.ts";
 import { unpackMembers } from "../../../src/formats/chat-completions/reasoning.ts";
 import { checkEvents } from "../../helpers/describe-events.ts";
-import { chunk, DONE, failure, framesOf, makeCall, read, sketch, toList, upstream } from "./make.ts";
+import { framesOf, chunk, DONE, failure, read, sketch, upstream, readFrames } from "./make.ts";
 import { calls, begin, more, finish, said, lines } from "./fragments.ts";
 
-/** Frames and how their source ends: at its end, or with an error. */
-async function readFrames(frames: readonly Frame[], broken?: Error, call = makeCall()): Promise<ChatEvent[]> {
-  async function* source() {
-    yield* frames;
-    if (broken) throw broken;
-  }
-  return toList(upstream.decodeStream(source(), call));
-}
-
 describe("blocks", () => {
-  test("the worked example: reasoning, text, two calls whose fragments interleave", async () => {
+  test("the worked example: reasoning, text, two calls whose fragments interleave", () => {
     const bodies = [
       chunk({ role: "assistant", content: "", reasoning_content: "A" }),
       said("B"),
@@ -32,7 +23,7 @@ describe("blocks", () => {
         usage: { prompt_tokens: 100, completion_tokens: 7, prompt_tokens_details: { cached_tokens: 40 } },
       },
     ];
-    expect(await lines(bodies)).toEqual([
+    expect(lines(bodies)).toEqual([
       "start 0 reasoning",
       "delta 0 A",
       "end 0",
@@ -48,13 +39,13 @@ describe("blocks", () => {
       "end 3",
       "message-end tool-calls",
     ]);
-    const events = await read(bodies);
+    const events = read(bodies);
     expect(events[0]).toEqual({ type: "message-start", id: "chatcmpl-up", model: "up" });
     expect(events.at(-1)).toMatchObject({ usage: { input: 60, cacheRead: 40, output: 7 } });
   });
 
-  test("text, reasoning, text are three blocks", async () => {
-    expect(await lines([said("a"), chunk({ reasoning: "b" }), said("c"), finish("stop")])).toEqual([
+  test("text, reasoning, text are three blocks", () => {
+    expect(lines([said("a"), chunk({ reasoning: "b" }), said("c"), finish("stop")])).toEqual([
       "start 0 text",
       "delta 0 a",
       "end 0",
@@ -68,21 +59,21 @@ describe("blocks", () => {
     ]);
   });
 
-  test("text and two calls have indexes 0, 1, 2", async () => {
+  test("text and two calls have indexes 0, 1, 2", () => {
     const bodies = [
       said("a"),
       calls(begin(0, "x", "f", "{}")),
       calls(begin(1, "y", "g", "{}")),
       finish("tool_calls"),
     ];
-    expect((await lines(bodies)).filter((line) => line.startsWith("start"))).toEqual([
+    expect(lines(bodies).filter((line) => line.startsWith("start"))).toEqual([
       "start 0 text",
       "start 1 tool-call f",
       "start 2 tool-call g",
     ]);
   });
 
-  test("a line break between calls is no text", async () => {
+  test("a line break between calls is no text", () => {
     const bodies = [
       calls(begin(0, "x", "f", "{}")),
       said("\n"),
@@ -90,11 +81,11 @@ describe("blocks", () => {
       said(" \n"),
       finish("tool_calls"),
     ];
-    expect((await lines(bodies)).some((line) => line.includes("text"))).toBeFalse();
+    expect(lines(bodies).some((line) => line.includes("text"))).toBeFalse();
   });
 
-  test("white space that real text follows is kept", async () => {
-    expect(await lines([said("\n"), said("\n"), said("a"), said("\n"), finish("stop")])).toEqual([
+  test("white space that real text follows is kept", () => {
+    expect(lines([said("\n"), said("\n"), said("a"), said("\n"), finish("stop")])).toEqual([
       "start 0 text",
       "delta 0 \n\na",
       "delta 0 \n",
@@ -103,7 +94,7 @@ describe("blocks", () => {
     ]);
   });
 
-  test("reasoning behind a call is a block of its own", async () => {
+  test("reasoning behind a call is a block of its own", () => {
     const bodies = [
       chunk({ reasoning_content: "a" }),
       calls(begin(0, "x", "f", "{}")),
@@ -111,7 +102,7 @@ describe("blocks", () => {
       said("c"),
       finish("tool_calls"),
     ];
-    expect((await lines(bodies)).filter((line) => line.startsWith("start"))).toEqual([
+    expect(lines(bodies).filter((line) => line.startsWith("start"))).toEqual([
       "start 0 reasoning",
       "start 1 tool-call f",
       "start 2 reasoning",
@@ -119,14 +110,14 @@ describe("blocks", () => {
     ]);
   });
 
-  test("text that comes while arguments are incomplete waits for them", async () => {
+  test("text that comes while arguments are incomplete waits for them", () => {
     const bodies = [
       calls(begin(0, "x", "f", '{"a"')),
       said("b"),
       calls(more(0, ":1}")),
       finish("tool_calls"),
     ];
-    expect(await lines(bodies)).toEqual([
+    expect(lines(bodies)).toEqual([
       "start 0 tool-call f",
       'delta 0 {"a"',
       "delta 0 :1}",
@@ -138,8 +129,8 @@ describe("blocks", () => {
     ]);
   });
 
-  test("reasoning and content in one delta are told apart, reasoning first", async () => {
-    expect(await lines([chunk({ content: "c", reasoning_content: "r" }), finish("stop")])).toEqual([
+  test("reasoning and content in one delta are told apart, reasoning first", () => {
+    expect(lines([chunk({ content: "c", reasoning_content: "r" }), finish("stop")])).toEqual([
       "start 0 reasoning",
       "delta 0 r",
       "end 0",
@@ -150,9 +141,9 @@ describe("blocks", () => {
     ]);
   });
 
-  test("content null is no text, and takes nothing from the end", async () => {
+  test("content null is no text, and takes nothing from the end", () => {
     expect(
-      await lines([
+      lines([
         said("a"),
         chunk({ content: null }),
         chunk({ content: null, tool_calls: null, reasoning: null }, "stop"),
@@ -160,28 +151,25 @@ describe("blocks", () => {
     ).toEqual(["start 0 text", "delta 0 a", "end 0", "message-end stop"]);
   });
 
-  test("the same reasoning in two fields is read once", async () => {
+  test("the same reasoning in two fields is read once", () => {
     const mirrored = {
       reasoning: "r",
       reasoning_content: "r",
       reasoning_details: [{ type: "reasoning.text", text: "r", index: 0 }],
     };
-    expect(await lines([chunk(mirrored), said("x"), finish("stop")])).toContain("delta 0 r");
+    expect(lines([chunk(mirrored), said("x"), finish("stop")])).toContain("delta 0 r");
+    expect(lines([chunk(mirrored), finish("stop")]).filter((line) => line.startsWith("delta"))).toEqual([
+      "delta 0 r",
+    ]);
     expect(
-      (await lines([chunk(mirrored), finish("stop")])).filter((line) => line.startsWith("delta")),
-    ).toEqual(["delta 0 r"]);
-    expect(
-      await lines([
-        chunk({ reasoning_details: [{ type: "reasoning.summary", summary: "s" }] }),
-        finish("stop"),
-      ]),
+      lines([chunk({ reasoning_details: [{ type: "reasoning.summary", summary: "s" }] }), finish("stop")]),
     ).toContain("delta 0 s");
   });
 
-  test("reasoning says who made it; a signature ends its block, encrypted reasoning is one", async () => {
+  test("reasoning says who made it; a signature ends its block, encrypted reasoning is one", () => {
     const details = (detail: JsonObject) =>
       chunk({ reasoning_details: [{ format: "anthropic-claude-v1", index: 0, ...detail }] });
-    const events = await read([
+    const events = read([
       details({ type: "reasoning.text", text: "t" }),
       details({ type: "reasoning.text", signature: "sig" }),
       details({ type: "reasoning.encrypted", data: "enc", id: "r1" }),
@@ -196,14 +184,14 @@ describe("blocks", () => {
     expect(unpackMembers(block.redacted)).toEqual({ data: "enc", id: "r1", format: "anthropic-claude-v1" });
   });
 
-  test("Mistral's content as a list: thinking and text", async () => {
+  test("Mistral's content as a list: thinking and text", () => {
     const content = [
       { type: "thinking", thinking: [{ type: "text", text: "t" }] },
       { type: "text", text: "a" },
       "b",
       { type: "reference", reference_ids: [1] },
     ];
-    expect(await lines([chunk({ content }), finish("stop")])).toEqual([
+    expect(lines([chunk({ content }), finish("stop")])).toEqual([
       "start 0 reasoning",
       "delta 0 t",
       "end 0",
@@ -215,8 +203,8 @@ describe("blocks", () => {
     ]);
   });
 
-  test("a refusal is a block of its own and the reason", async () => {
-    expect(await lines([chunk({ refusal: "I " }), chunk({ refusal: "won't" }), finish("stop")])).toEqual([
+  test("a refusal is a block of its own and the reason", () => {
+    expect(lines([chunk({ refusal: "I " }), chunk({ refusal: "won't" }), finish("stop")])).toEqual([
       "start 0 refusal",
       "delta 0 I ",
       "delta 0 won't",
@@ -225,14 +213,14 @@ describe("blocks", () => {
     ]);
   });
 
-  test("citations belong to the text they come with", async () => {
+  test("citations belong to the text they come with", () => {
     const annotations = [
       {
         type: "url_citation",
         url_citation: { url: "https://x.test", title: "T", start_index: 0, end_index: 1 },
       },
     ];
-    const events = await read([said("a"), chunk({ annotations }), finish("stop")]);
+    const events = read([said("a"), chunk({ annotations }), finish("stop")]);
     checkEvents(events);
     expect(events).toContainEqual({
       type: "citation",
@@ -241,14 +229,14 @@ describe("blocks", () => {
     });
   });
 
-  test("Azure's first chunk without choices, and chunks of nothing, are passed over", async () => {
+  test("Azure's first chunk without choices, and chunks of nothing, are passed over", () => {
     const filter = { id: "", model: "", choices: [], prompt_filter_results: [{}] };
-    const events = await read([filter, {}, said("a"), { obfuscation: "xyz", ...finish("stop") }]);
+    const events = read([filter, {}, said("a"), { obfuscation: "xyz", ...finish("stop") }]);
     expect(events[0]).toEqual({ type: "message-start", id: "chatcmpl-up", model: "up" });
   });
 
-  test("an upstream without id and model gets those of the call", async () => {
-    const events = await read([{ choices: [{ delta: { content: "a" }, finish_reason: "stop" }] }]);
+  test("an upstream without id and model gets those of the call", () => {
+    const events = read([{ choices: [{ delta: { content: "a" }, finish_reason: "stop" }] }]);
     expect(events[0]).toEqual({ type: "message-start", id: "req_test", model: "some-model" });
   });
 });
@@ -257,7 +245,7 @@ describe("think tags", () => {
   const traits: Traits = { thinkTags: true };
   const whole = "\n<think>\nwhy <b>\n</think>\n\nbecause </think>";
 
-  test("are parted only where a trait says so, wherever they are cut", async () => {
+  test("are parted only where a trait says so, wherever they are cut", () => {
     const expected = [
       "start 0 reasoning",
       "delta 0 \nwhy <b>\n",
@@ -269,9 +257,9 @@ describe("think tags", () => {
     ];
     for (const size of [1, 2, 5, whole.length]) {
       const pieces = whole.match(new RegExp(`[\\s\\S]{1,${size}}`, "g"))!;
-      expect(joined(await lines([...pieces.map(said), finish("stop")], { traits }))).toEqual(expected);
+      expect(joined(lines([...pieces.map(said), finish("stop")], { traits }))).toEqual(expected);
     }
-    expect(await lines([said(whole), finish("stop")])).toEqual([
+    expect(lines([said(whole), finish("stop")])).toEqual([
       "start 0 text",
       `delta 0 ${whole}`,
       "end 0",
@@ -279,11 +267,11 @@ describe("think tags", () => {
     ]);
   });
 
-  test("text without a tag, and a tag that never closes", async () => {
-    expect(joined(await lines([said("<thi"), said("s is it"), finish("stop")], { traits }))).toContain(
+  test("text without a tag, and a tag that never closes", () => {
+    expect(joined(lines([said("<thi"), said("s is it"), finish("stop")], { traits }))).toContain(
       "delta 0 <this is it",
     );
-    expect(joined(await lines([said("<think>on and on </th"), finish("length")], { traits }))).toEqual([
+    expect(joined(lines([said("<think>on and on </th"), finish("length")], { traits }))).toEqual([
       "start 0 reasoning",
       "delta 0 on and on </th",
       "end 0",
@@ -345,8 +333,8 @@ describe("errors in the stream", () => {
       expect((await failure(() => read([said("a"), finish(reason)]))).kind).toBe("upstream");
   });
 
-  test("an error of null is none", async () => {
-    expect((await lines([{ ...said("a"), error: null }, finish("stop")])).at(-1)).toBe("message-end stop");
+  test("an error of null is none", () => {
+    expect(lines([{ ...said("a"), error: null }, finish("stop")]).at(-1)).toBe("message-end stop");
   });
 
   test("what is not JSON is an error; pings and events of other names are passed over", async () => {
@@ -356,7 +344,7 @@ describe("errors in the stream", () => {
     expect(await failure(() => readFrames([{ data: "[1]" }, DONE]))).toMatchObject({
       code: "upstream_invalid_answer",
     });
-    const events = await readFrames([
+    const events = readFrames([
       { event: "ping", data: "x" },
       { data: "" },
       ...framesOf([said("a"), finish("stop")]),

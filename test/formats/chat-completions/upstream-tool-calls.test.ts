@@ -7,7 +7,7 @@ import { calls, begin, more, finish, lines } from "./fragments.ts";
 describe("calls in every shape", () => {
   /** Names and arguments of the calls of an answer. */
   async function callsIn(bodies: readonly JsonObject[], reason = "tool_calls"): Promise<string[]> {
-    const events = await read([...bodies, finish(reason)]);
+    const events = read([...bodies, finish(reason)]);
     checkEvents(events);
     const found = new Map<number, string>();
     for (const event of events) {
@@ -143,8 +143,8 @@ describe("calls in every shape", () => {
   ];
   test.each(shapes)("%s", async (_what, bodies, expected) => expect(await callsIn(bodies)).toEqual(expected));
 
-  test("ids the client cannot take, missing and repeated ones are replaced", async () => {
-    const events = await read([
+  test("ids the client cannot take, missing and repeated ones are replaced", () => {
+    const events = read([
       calls(
         begin(0, "functions.f:0", "f", "{}"),
         begin(1, undefined, "g", "{}"),
@@ -161,9 +161,9 @@ describe("calls in every shape", () => {
     for (const id of ids) expect(id).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
   });
 
-  test("a call is ended when the next one begins and it is whole", async () => {
+  test("a call is ended when the next one begins and it is whole", () => {
     expect(
-      await lines([calls(begin(0, "a", "f", "{}")), calls(begin(1, "b", "g", "{}")), finish("tool_calls")]),
+      lines([calls(begin(0, "a", "f", "{}")), calls(begin(1, "b", "g", "{}")), finish("tool_calls")]),
     ).toEqual([
       "start 0 tool-call f",
       "delta 0 {}",
@@ -175,9 +175,9 @@ describe("calls in every shape", () => {
     ]);
   });
 
-  test("Gemini's signature comes before its call", async () => {
+  test("Gemini's signature comes before its call", () => {
     const extra_content = { google: { thought_signature: "sig" } };
-    const events = await read([calls({ ...begin(0, "a", "f", "{}"), extra_content }), finish("tool_calls")]);
+    const events = read([calls({ ...begin(0, "a", "f", "{}"), extra_content }), finish("tool_calls")]);
     checkEvents(events);
     expect(events[1]).toMatchObject({
       block: { type: "reasoning", redacted: JSON.stringify({ extra_content }) },
@@ -191,8 +191,8 @@ describe("calls in every shape", () => {
       kind: "upstream",
       code: "invalid_tool_arguments",
     });
-    expect((await lines([...cut, finish("length")])).at(-1)).toBe("message-end length");
+    expect(lines([...cut, finish("length")]).at(-1)).toBe("message-end length");
     const native = chunk({}, "tool_calls", { choice: { native_finish_reason: "length" } });
-    expect((await lines([...cut, native])).at(-1)).toBe("message-end length");
+    expect(lines([...cut, native]).at(-1)).toBe("message-end length");
   });
 });

@@ -16,6 +16,8 @@ import {
   readAnswer,
   sketch,
   upstream,
+  writeAnswer,
+  readBody,
 } from "./make.ts";
 
 const schema = { type: "object", properties: { a: { type: "string" } } };
@@ -160,8 +162,12 @@ describe("names", () => {
     { kind: "function", name: dotted },
   ];
 
-  test("they are renamed alike in tools, choice and history, and come back in stream and answer", async () => {
-    const { body, call, messages } = withTools(tools, {
+  test("they are renamed alike in tools, choice and history, and come back in stream and answer", () => {
+    const {
+      body,
+      context: call,
+      messages,
+    } = withTools(tools, {
       toolChoice: { type: "tool", name: dotted },
       turns: [
         { role: "user", blocks: [{ type: "text", text: "x" }] },
@@ -182,17 +188,15 @@ describe("names", () => {
     const answered = {
       tool_calls: [{ id: "c", type: "function", function: { name: sentLong!, arguments: "{}" } }],
     };
-    const events = [
-      ...upstream.decodeAnswer({ choices: [{ message: answered, finish_reason: "tool_calls" }] }, call),
-    ];
+    const events = readBody({ choices: [{ message: answered, finish_reason: "tool_calls" }] }, call);
     expect(sketch(events)[0]).toBe(`start 0 tool-call ${long}`);
   });
 
-  test("names nobody renamed come back as they are", async () => {
+  test("names nobody renamed come back as they are", () => {
     const calls = {
       tool_calls: [{ index: 0, id: "c", type: "function", function: { name: "f", arguments: "{}" } }],
     };
-    const events = await read([{ choices: [{ index: 0, delta: calls, finish_reason: "tool_calls" }] }]);
+    const events = read([{ choices: [{ index: 0, delta: calls, finish_reason: "tool_calls" }] }]);
     expect(sketch(events)[0]).toBe("start 0 tool-call f");
   });
 });
@@ -232,8 +236,8 @@ describe("custom tools", () => {
     ]);
   });
 
-  test("others get a function with one text, and the client still gets a custom call", async () => {
-    const { body, call, messages, losses } = encode(request, options);
+  test("others get a function with one text, and the client still gets a custom call", () => {
+    const { body, context: call, messages, losses } = encode(request, options);
     expect(body.tools).toEqual([
       {
         type: "function",
@@ -258,16 +262,16 @@ describe("custom tools", () => {
       "tool_calls",
       options,
     );
-    expect(messageOf(client.encodeAnswer(events, call)).tool_calls).toEqual([
+    expect(messageOf(writeAnswer(events, call)).tool_calls).toEqual([
       { id: "d", type: "custom", custom: { name: "patch", input: "new" } },
     ]);
-    expect(deltasOf(await chunks(events, call)).at(-2)).toEqual({
+    expect(deltasOf(chunks(events, call)).at(-2)).toEqual({
       tool_calls: [{ index: 0, custom: { input: "new" } }],
     });
-    expect(choiceOf(client.encodeAnswer(events, call)).finish_reason).toBe("tool_calls");
+    expect(choiceOf(writeAnswer(events, call)).finish_reason).toBe("tool_calls");
   });
 
-  test("custom calls of an upstream are read as such", async () => {
+  test("custom calls of an upstream are read as such", () => {
     const events = readAnswer(
       { tool_calls: [{ id: "d", type: "custom", custom: { name: "patch", input: "not json {" } }] },
       "tool_calls",

@@ -6,14 +6,13 @@ import {
   client,
   dataOf,
   failure,
-  fromList,
   makeRequest,
   reasoning,
   stream,
   text,
   tool,
-  toList,
   USAGE,
+  writeAnswer,
 } from "./make.ts";
 import { accumulate } from "./sdk.ts";
 import { content, own, sketch } from "./sketch.ts";
@@ -24,7 +23,7 @@ describe("the shape of a stream", () => {
     { kind: "tool-calls" },
   );
 
-  test("each record has the event name of its type, and only documented ones are sent", async () => {
+  test("each record has the event name of its type, and only documented ones are sent", () => {
     const known = [
       "message_start",
       "content_block_start",
@@ -33,7 +32,7 @@ describe("the shape of a stream", () => {
       "message_delta",
       "message_stop",
     ];
-    const frames = await stream(events, own());
+    const frames = stream(events, own());
     for (const frame of frames) {
       expect(frame.event!).toBe(String((JSON.parse(frame.data) as JsonObject).type));
       expect(known).toContain(frame.event!);
@@ -41,8 +40,8 @@ describe("the shape of a stream", () => {
     expect(frames.at(-1)!.event).toBe("message_stop");
   });
 
-  test("usage in start and delta, the reason only in the delta", async () => {
-    const data = dataOf(await stream(events, own()));
+  test("usage in start and delta, the reason only in the delta", () => {
+    const data = dataOf(stream(events, own()));
     const start = data[0]!.message as JsonObject;
     const delta = data.at(-2)!;
     expect(start.stop_reason).toBeNull();
@@ -59,30 +58,30 @@ describe("the shape of a stream", () => {
 
   test("the first usage is what the upstream said, else an estimate of the prompt", async () => {
     const known = [{ ...events[0]!, usage: USAGE } as ChatEvent, ...events.slice(1)];
-    const startUsage = async (list: ChatEvent[]) => {
+    const startUsage = (list: ChatEvent[]) => {
       const call = own({
         request: makeRequest({
           turns: [{ role: "user", blocks: [{ type: "text", text: "word ".repeat(100) }] }],
         }),
       });
-      return (dataOf(await stream(list, call))[0]!.message as JsonObject).usage as JsonObject;
+      return (dataOf(stream(list, call))[0]!.message as JsonObject).usage as JsonObject;
     };
     expect((await startUsage(known)).input_tokens).toBe(9);
     expect((await startUsage(events)).input_tokens).toBeWithin(90, 130);
   });
 
-  test("the id is derived when it is not of this format, and the model is the one the client named", async () => {
-    const start = dataOf(await stream(events, own()))[0]!.message as JsonObject;
+  test("the id is derived when it is not of this format, and the model is the one the client named", () => {
+    const start = dataOf(stream(events, own()))[0]!.message as JsonObject;
     expect(start.id).toMatch(/^msg_[0-9a-f]{24}$/);
     expect(start.model).toBe("deepseek-chat");
-    const kept = client.encodeAnswer(
+    const kept = writeAnswer(
       [{ type: "message-start", id: "msg_01AB", model: "x" }, ...events.slice(1)],
       own(),
     );
     expect(kept.id).toBe("msg_01AB");
   });
 
-  test("the worked example: reasoning, text, two overlapping calls", async () => {
+  test("the worked example: reasoning, text, two overlapping calls", () => {
     const overlapping: ChatEvent[] = [
       ...reasoning(0, ["A"]),
       ...text(1, "B"),
@@ -94,7 +93,7 @@ describe("the shape of a stream", () => {
       { type: "block-end", index: 2 },
       { type: "block-end", index: 3 },
     ];
-    expect(await sketch(answer(overlapping, { kind: "tool-calls" }))).toEqual([
+    expect(sketch(answer(overlapping, { kind: "tool-calls" }))).toEqual([
       "message_start",
       "content_block_start 0 thinking",
       "content_block_delta 0 A",
@@ -116,8 +115,8 @@ describe("the shape of a stream", () => {
   });
 
   test("streamed and buffered answers are the same message in the SDK", async () => {
-    const buffered = client.encodeAnswer(events, own({ request: makeRequest() }));
-    const streamed = await accumulate(await stream(events, own({ request: makeRequest() })));
+    const buffered = writeAnswer(events, own({ request: makeRequest() }));
+    const streamed = await accumulate(stream(events, own({ request: makeRequest() })));
     expect({ ...streamed, parsed_output: undefined } as unknown).toEqual({
       ...buffered,
       _request_id: streamed._request_id,
@@ -126,7 +125,7 @@ describe("the shape of a stream", () => {
   });
 
   test("pings in front of and between the records do not disturb the SDK", async () => {
-    const message = await accumulate(await stream(events, own()), client.heartbeat + client.heartbeat);
+    const message = await accumulate(stream(events, own()), client.heartbeat + client.heartbeat);
     expect(content(message)).toHaveLength(4);
     expect(client.heartbeat).toBe('event: ping\ndata: {"type": "ping"}\n\n');
   });
@@ -135,7 +134,7 @@ describe("the shape of a stream", () => {
 describe("arguments", () => {
   const one = (pieces: string[], kind: "tool-calls" | "length" = "tool-calls") =>
     answer(tool(0, "f", pieces), { kind });
-  const inputOf = (pieces: string[]) => content(client.encodeAnswer(one(pieces), own()))[0]!.input;
+  const inputOf = (pieces: string[]) => content(writeAnswer(one(pieces), own()))[0]!.input;
 
   test("none, blank, and an object", () => {
     expect(inputOf([])).toEqual({});
@@ -151,23 +150,23 @@ describe("arguments", () => {
     expect(inputOf(['{"a":'])).toEqual({ a: null });
     expect(inputOf(["nonsense"])).toEqual({ __invalid_json: "nonsense" });
     const call = own();
-    client.encodeAnswer(one(["nonsense"]), call);
+    writeAnswer(one(["nonsense"]), call);
     expect(call.losses).toMatchObject([{ code: "repaired", path: "content[0].input" }]);
   });
 
   test("cut off by the limit, the call is dropped and the reason is the limit", async () => {
-    const message = client.encodeAnswer(one(['{"a":"b'], "length"), own());
+    const message = writeAnswer(one(['{"a":"b'], "length"), own());
     expect(message.content).toEqual([]);
     expect(message.stop_reason).toBe("max_tokens");
-    const streamed = await accumulate(await stream(one(['{"a":"b'], "length"), own()));
+    const streamed = await accumulate(stream(one(['{"a":"b'], "length"), own()));
     expect(streamed.stop_reason).toBe("max_tokens");
   });
 
   test("broken without the limit, a stream ends in an error and not in message_stop", async () => {
-    const frames: string[] = [];
-    const error = await failure(async () => {
-      for await (const frame of client.encodeStream(fromList(one(['{"a":"b'])), own()))
-        frames.push(frame.event!);
+    const frames: (string | undefined)[] = [];
+    const writer = client.writeStream(own());
+    const error = await failure(() => {
+      for (const event of one(['{"a":"b'])) frames.push(...writer.push(event).map(({ event }) => event));
     });
     expect(error).toMatchObject({ kind: "upstream", code: "invalid_tool_arguments" });
     expect(frames).not.toContain("message_stop");
@@ -177,7 +176,7 @@ describe("arguments", () => {
 
 describe("the reason", () => {
   const reasonOf = (blocks: ChatEvent[], reason: Parameters<typeof answer>[1]) => {
-    const { stop_reason, stop_sequence, stop_details } = client.encodeAnswer(answer(blocks, reason), own());
+    const { stop_reason, stop_sequence, stop_details } = writeAnswer(answer(blocks, reason), own());
     return { stop_reason, stop_sequence, stop_details };
   };
   const plain = (stop_reason: string) => ({ stop_reason, stop_sequence: null, stop_details: null });
@@ -224,25 +223,23 @@ describe("the reason", () => {
     expect(reasonOf([], { kind: "content-filter", explanation: "bio" })).toEqual(details("bio"));
     expect(reasonOf([], { kind: "content-filter" })).toEqual(details(null));
     expect(reasonOf(refusal, { kind: "stop" })).toEqual(details("I cannot."));
-    expect(content(client.encodeAnswer(answer(refusal), own()))).toEqual([
-      { type: "text", text: "I cannot." },
-    ]);
+    expect(content(writeAnswer(answer(refusal), own()))).toEqual([{ type: "text", text: "I cannot." }]);
     const behind = answer([
       ...text(0, "Hm."),
       ...refusal.map((event) => ({ ...event, index: 1 }) as ChatEvent),
     ]);
-    expect(content(client.encodeAnswer(behind, own()))).toEqual([{ type: "text", text: "Hm." }]);
+    expect(content(writeAnswer(behind, own()))).toEqual([{ type: "text", text: "Hm." }]);
   });
 
   test("nothing at all is an empty answer", () => {
-    expect(client.encodeAnswer(answer([]), own())).toMatchObject({ content: [], ...plain("end_turn") });
+    expect(writeAnswer(answer([]), own())).toMatchObject({ content: [], ...plain("end_turn") });
   });
 });
 
 describe("usage", () => {
   test("disjoint buckets, thinking beside", () => {
     const usage = { ...USAGE, reasoning: 5 };
-    expect(client.encodeAnswer(answer(text(0, "a"), { kind: "stop" }, usage), own()).usage).toMatchObject({
+    expect(writeAnswer(answer(text(0, "a"), { kind: "stop" }, usage), own()).usage).toMatchObject({
       input_tokens: 9,
       cache_creation_input_tokens: 4425,
       cache_read_input_tokens: 317,
@@ -252,7 +249,7 @@ describe("usage", () => {
   });
 
   test("what the SDK shows at the end of a stream is what was metered", async () => {
-    const message = await accumulate(await stream(answer(text(0, "a")), own()));
+    const message = await accumulate(stream(answer(text(0, "a")), own()));
     expect(message.usage).toMatchObject({
       input_tokens: 9,
       output_tokens: 16,
@@ -263,34 +260,19 @@ describe("usage", () => {
 });
 
 describe("endings", () => {
-  test("what the events throw is thrown on, and nothing is fabricated", async () => {
-    async function* broken(): AsyncGenerator<ChatEvent> {
-      yield* answer(text(0, "a")).slice(0, 3);
-      throw new Error("reset");
-    }
-    const frames: string[] = [];
-    let thrown: unknown;
-    try {
-      for await (const frame of client.encodeStream(broken(), own())) frames.push(frame.event!);
-    } catch (error) {
-      thrown = error;
-    }
-    expect((thrown as Error).message).toBe("reset");
-    expect(frames).toEqual(["message_start", "content_block_start", "content_block_delta"]);
-  });
-
   test("events that stop without message-end are an error, streamed and whole", async () => {
     const cut = answer(text(0, "a")).slice(0, -1);
     expect(await failure(() => stream(cut, own()))).toMatchObject({
       kind: "upstream",
       code: "stream_incomplete",
     });
-    expect(await failure(() => client.encodeAnswer(cut, own()))).toMatchObject({ code: "stream_incomplete" });
+    expect(await failure(() => writeAnswer(cut, own()))).toMatchObject({ code: "stream_incomplete" });
   });
 
-  test("events behind the end count for nothing", async () => {
-    const events = [...answer(text(0, "a")), ...text(1, "late")];
-    const frames = await toList(client.encodeStream(fromList(events), own()));
-    expect(frames.at(-1)!.event).toBe("message_stop");
+  test("message_stop comes at the end only, behind the stop reason", () => {
+    const writer = client.writeStream(own());
+    const written = answer(text(0, "a")).flatMap((event) => writer.push(event));
+    expect(written.at(-1)!.event).toBe("message_delta");
+    expect(writer.end().map(({ event }) => event)).toEqual(["message_stop"]);
   });
 });

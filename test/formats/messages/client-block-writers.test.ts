@@ -7,13 +7,12 @@ import {
   client,
   dataOf,
   decode,
-  failure,
-  fromList,
   makeRequest,
   reasoning,
   stream,
   text,
   tool,
+  writeAnswer,
 } from "./make.ts";
 import { accumulate } from "./sdk.ts";
 import { content, own, sketch } from "./sketch.ts";
@@ -21,8 +20,8 @@ import { content, own, sketch } from "./sketch.ts";
 describe("blocks", () => {
   const three = answer([...text(0, "a"), ...reasoning(1, ["b"]), ...text(2, "c")]);
 
-  test("a change of kind closes the block before", async () => {
-    expect((await sketch(three)).filter((line) => /start \d|stop \d/.test(line))).toEqual([
+  test("a change of kind closes the block before", () => {
+    expect(sketch(three).filter((line) => /start \d|stop \d/.test(line))).toEqual([
       "content_block_start 0 text",
       "content_block_stop 0",
       "content_block_start 1 thinking",
@@ -32,7 +31,7 @@ describe("blocks", () => {
     ]);
   });
 
-  test("indexes count blocks, whatever they are", async () => {
+  test("indexes count blocks, whatever they are", () => {
     const six = answer(
       [
         ...reasoning(0, ["r"]),
@@ -44,7 +43,7 @@ describe("blocks", () => {
       ],
       { kind: "tool-calls" },
     );
-    expect(content(client.encodeAnswer(six, own())).map(({ type }) => type)).toEqual([
+    expect(content(writeAnswer(six, own())).map(({ type }) => type)).toEqual([
       "thinking",
       "text",
       "thinking",
@@ -52,32 +51,32 @@ describe("blocks", () => {
       "text",
       "tool_use",
     ]);
-    const indexes = (await sketch(six)).flatMap((line) => /start (\d)/.exec(line)?.[1] ?? []);
+    const indexes = sketch(six).flatMap((line) => /start (\d)/.exec(line)?.[1] ?? []);
     expect(indexes).toEqual(["0", "1", "2", "3", "4", "5"]);
   });
 
-  test("blank text is no block; it stands in front of real text that follows", async () => {
+  test("blank text is no block; it stands in front of real text that follows", () => {
     const blank = answer([...tool(0, "f", ["{}"]), ...text(1, "\n"), ...tool(2, "g", ["{}"])], {
       kind: "tool-calls",
     });
-    expect((await sketch(blank)).some((line) => line.includes("text"))).toBe(false);
-    expect(content(client.encodeAnswer(answer([...text(0, "\n", " x")]), own()))).toEqual([
+    expect(sketch(blank).some((line) => line.includes("text"))).toBe(false);
+    expect(content(writeAnswer(answer([...text(0, "\n", " x")]), own()))).toEqual([
       { type: "text", text: "\n x" },
     ]);
     expect(
-      content(client.encodeAnswer(answer([...text(0, "a"), ...text(1, "\n\n"), ...text(2, "b")]), own())),
+      content(writeAnswer(answer([...text(0, "a"), ...text(1, "\n\n"), ...text(2, "b")]), own())),
     ).toEqual([
       { type: "text", text: "a" },
       { type: "text", text: "\n\nb" },
     ]);
   });
 
-  test("a call without a usable name is no block, and the answer no tool call", async () => {
+  test("a call without a usable name is no block, and the answer no tool call", () => {
     const nameless = answer([...tool(0, " ", ["{}"])], { kind: "tool-calls" });
-    const message = client.encodeAnswer(nameless, own());
+    const message = writeAnswer(nameless, own());
     expect(message.content).toEqual([]);
     expect(message.stop_reason).toBe("end_turn");
-    expect(await sketch(nameless)).toEqual(["message_start", "message_delta end_turn", "message_stop"]);
+    expect(sketch(nameless)).toEqual(["message_start", "message_delta end_turn", "message_stop"]);
   });
 
   test("fragments of two calls that arrive in turns end in two blocks, nothing lost", async () => {
@@ -91,14 +90,14 @@ describe("blocks", () => {
       { type: "block-end", index: 0 },
       { type: "block-end", index: 1 },
     ];
-    const message = await accumulate(await stream(answer(fragments, { kind: "tool-calls" }), own()));
+    const message = await accumulate(stream(answer(fragments, { kind: "tool-calls" }), own()));
     expect(content(message).map(({ name, input }) => [name, input])).toEqual([
       ["f", { a: 1 }],
       ["g", { b: 2 }],
     ]);
   });
 
-  test("a whole call makes room for the next one before its end has come", async () => {
+  test("a whole call makes room for the next one before its end has come", () => {
     const call = own();
     const late: ChatEvent[] = [
       { type: "message-start", id: "x", model: "m" },
@@ -107,20 +106,18 @@ describe("blocks", () => {
       { type: "block-start", index: 1, block: { type: "tool-call", id: "b", name: "g", kind: "function" } },
       { type: "block-delta", index: 1, delta: '{"b":' },
     ];
-    const frames: string[] = [];
-    await failure(async () => {
-      for await (const frame of client.encodeStream(fromList(late), call)) frames.push(frame.data);
-    });
+    const writer = client.writeStream(call);
+    const frames = late.flatMap((event) => writer.push(event)).map(({ data }) => data);
     expect(frames.at(-1)).toContain('{\\"b\\":');
   });
 
-  test("reasoning has its text and exactly one signature, last and never empty", async () => {
-    const data = dataOf(await stream(three, own()));
+  test("reasoning has its text and exactly one signature, last and never empty", () => {
+    const data = dataOf(stream(three, own()));
     const deltas = data
       .filter(({ index, delta }) => index === 1 && delta)
       .map(({ delta }) => delta as JsonObject);
     expect(deltas.map(({ type }) => type)).toEqual(["thinking_delta", "signature_delta"]);
-    const thinking = content(client.encodeAnswer(three, own()))[1]!;
+    const thinking = content(writeAnswer(three, own()))[1]!;
     expect(thinking.thinking).toBe("b");
     expect(isWrapped(String(thinking.signature))).toBe(true);
     expect(String(thinking.signature)).toStartWith("weir1.deepseek.");
@@ -133,7 +130,7 @@ describe("blocks", () => {
       { type: "block-start", index: 2, block: { type: "reasoning", redacted: "RED", origin: "anthropic" } },
       { type: "block-end", index: 2 },
     ]);
-    expect(content(client.encodeAnswer(events, own()))).toEqual([
+    expect(content(writeAnswer(events, own()))).toEqual([
       { type: "thinking", thinking: "a", signature: "SIG" },
       { type: "thinking", thinking: "", signature: "SIG2" },
       { type: "redacted_thinking", data: "RED" },
@@ -141,19 +138,19 @@ describe("blocks", () => {
   });
 
   test("reasoning that says nothing is no block", () => {
-    expect(content(client.encodeAnswer(answer(reasoning(0, [])), own()))).toEqual([]);
+    expect(content(writeAnswer(answer(reasoning(0, [])), own()))).toEqual([]);
   });
 
   test("an unsigned end of Anthropic's own reasoning never looks like its signature", () => {
     const [block] = content(
-      client.encodeAnswer(answer(reasoning(0, ["cut"], undefined, "anthropic"), { kind: "length" }), own()),
+      writeAnswer(answer(reasoning(0, ["cut"], undefined, "anthropic"), { kind: "length" }), own()),
     );
     expect(isWrapped(String(block!.signature))).toBe(true);
   });
 
   test("display omitted: no text, and the signature brings it back for the provider that wants it", () => {
     const request = makeRequest({ style: { hideReasoning: true } });
-    const [block] = content(client.encodeAnswer(answer(reasoning(0, ["se", "cret"])), own({ request })));
+    const [block] = content(writeAnswer(answer(reasoning(0, ["se", "cret"])), own({ request })));
     expect(block!.thinking).toBe("");
     const back = decode({ messages: [{ role: "assistant", content: [block!] }] });
     expect(back.request.turns[0]!.blocks).toEqual([
@@ -163,7 +160,7 @@ describe("blocks", () => {
 
   test("ids that fit are kept, others and repeated ones are replaced", () => {
     const ids = content(
-      client.encodeAnswer(
+      writeAnswer(
         answer(
           [...tool(0, "f", [], "ok_1"), ...tool(1, "f", [], "ok_1"), ...tool(2, "f", [], "functions.f:0")],
           {
@@ -193,8 +190,8 @@ describe("blocks", () => {
       { kind: "tool-calls" },
     );
     const input = { input: 'say "hi"\n😀' };
-    expect(content(client.encodeAnswer(custom, own()))[0]!.input).toEqual(input);
-    expect(content(await accumulate(await stream(custom, own())))[0]!.input).toEqual(input);
+    expect(content(writeAnswer(custom, own()))[0]!.input).toEqual(input);
+    expect(content(await accumulate(stream(custom, own())))[0]!.input).toEqual(input);
   });
 
   test("blocks of this format pass whole, calls of server tools with their input as a delta; others are left out", async () => {
@@ -207,7 +204,7 @@ describe("blocks", () => {
       ...foreign(0, "messages", search),
       ...foreign(1, "chat-completions", { type: "x" }),
     ]);
-    expect(content(client.encodeAnswer(events, own()))).toEqual([search]);
-    expect(content(await accumulate(await stream(events, own())))).toEqual([search]);
+    expect(content(writeAnswer(events, own()))).toEqual([search]);
+    expect(content(await accumulate(stream(events, own())))).toEqual([search]);
   });
 });

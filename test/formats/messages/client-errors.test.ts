@@ -131,7 +131,7 @@ describe("errors in mid-stream", () => {
 
   test("the SDK raises it with type and message, though a block is open", async () => {
     const frames = [
-      ...(await stream(answer(text(0, "a")))).slice(0, 3),
+      ...stream(answer(text(0, "a"))).slice(0, 3),
       ...client.encodeStreamError(overloaded, "req_1"),
     ];
     const thrown = await accumulate(frames).catch((error: unknown) => error);

@@ -1,5 +1,4 @@
 /** Calls, events and frames for the tests of this format. */
-import { Call } from "../../../src/core/call.ts";
 import type { ChatRequest } from "../../../src/core/chat.ts";
 import { GatewayError } from "../../../src/core/error.ts";
 import type { ChatEvent, FinishReason, Usage } from "../../../src/core/events.ts";
@@ -8,6 +7,7 @@ import type { JsonObject } from "../../../src/core/json.ts";
 import type { Traits } from "../../../src/core/provider.ts";
 import { messagesFormat } from "../../../src/formats/messages/index.ts";
 import { lossesOf, makeContext, type TestContext } from "../../helpers/codec-context.ts";
+import { readAll, writeAll } from "../../helpers/answer-codecs.ts";
 import { checkEvents } from "../../helpers/describe-events.ts";
 
 export const client: ClientCodec = messagesFormat.client;
@@ -24,37 +24,7 @@ export interface CallOptions {
   request?: ChatRequest;
 }
 
-export function makeCall(options: CallOptions = {}): Call {
-  const { model = "claude-haiku-4-5", provider = "anthropic" } = options;
-  const call = new Call("req_test", options.format ?? "chat-completions", new Headers(options.headers));
-  call.model = model;
-  call.request = options.request;
-  const deployment = {
-    name: provider,
-    baseUrl: "http://127.0.0.1:1",
-    credentials: {},
-    weight: 1,
-    priority: 0,
-  };
-  call.target = {
-    provider: {
-      name: provider,
-      deployments: [deployment],
-      source: "built-in",
-      patterns: [],
-      traits: options.traits,
-    },
-    deployment,
-    model,
-    lane: "translated",
-    format: "messages",
-    url: "http://127.0.0.1:1/v1/messages",
-    reason: "test",
-  };
-  return call;
-}
-
-/** What the request side of the codecs gets for such a call. */
+/** What codecs get for such a call. */
 export function requestContext(options: CallOptions = {}): TestContext {
   const { format, model = "claude-haiku-4-5", provider = "anthropic", ...others } = options;
   return makeContext({ ...others, model, provider, sameFormat: format === "messages" });
@@ -77,10 +47,9 @@ export function makeRequest(parts: Partial<ChatRequest> = {}): ChatRequest {
 /** What goes upstream, and the losses told of it as the header lists them. */
 export function encode(parts: Partial<ChatRequest>, options: CallOptions = {}) {
   const request = makeRequest(parts);
-  const call = makeCall({ request, ...options });
-  const context = { ...requestContext({ request, ...options }), toolNames: call.toolNames };
+  const context = requestContext({ request, ...options });
   const body = upstream.encodeRequest(request, context);
-  return { body, call, losses: lossesOf(context) };
+  return { body, context, losses: lossesOf(context) };
 }
 
 /** What goes upstream for a request in this format's own words. */
@@ -139,22 +108,20 @@ function run(
   ];
 }
 
-export async function* fromList<T>(items: Iterable<T>): AsyncGenerator<T> {
-  yield* items;
-}
-
-export async function toList<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const list: T[] = [];
-  for await (const item of items) list.push(item);
-  return list;
-}
-
 /** The frames a client is sent for these events. */
 export function stream(
   events: readonly ChatEvent[],
-  call = makeCall({ format: "messages" }),
-): Promise<Frame[]> {
-  return toList(client.encodeStream(fromList(events), call));
+  context = requestContext({ format: "messages" }),
+): Frame[] {
+  return writeAll(client.writeStream(context), events);
+}
+
+/** The JSON answer a client is sent for them. */
+export function writeAnswer(
+  events: readonly ChatEvent[],
+  context = requestContext({ format: "messages" }),
+): JsonObject {
+  return client.writeAnswer(events, context);
 }
 
 export function dataOf(frames: readonly Frame[]): JsonObject[] {
@@ -167,10 +134,20 @@ export function framesOf(events: readonly JsonObject[]): Frame[] {
 }
 
 /** Canonical events out of what an upstream streams, held to their promises. */
-export async function read(events: readonly JsonObject[], call = makeCall()): Promise<ChatEvent[]> {
-  const decoded = await toList(upstream.decodeStream(fromList(framesOf(events)), call));
+export function read(events: readonly JsonObject[], context = requestContext()): ChatEvent[] {
+  const decoded = readFrames(framesOf(events), context);
   checkEvents(decoded);
   return decoded;
+}
+
+/** Canonical events out of frames. */
+export function readFrames(frames: readonly Frame[], context = requestContext()): ChatEvent[] {
+  return readAll(upstream.readStream(context), frames);
+}
+
+/** Canonical events out of a JSON answer. */
+export function readBody(body: JsonObject, context = requestContext()): ChatEvent[] {
+  return upstream.readAnswer(body, context);
 }
 
 /** The GatewayError something ends in. */

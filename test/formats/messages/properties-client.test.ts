@@ -4,12 +4,17 @@ import fc from "fast-check";
 import type { ChatEvent, FinishKind, FinishReason } from "../../../src/core/events.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
 import { isObject } from "../../../src/core/json.ts";
-import { client, dataOf, makeCall, makeRequest, stream, USAGE } from "./make.ts";
+import { client, dataOf, requestContext, makeRequest, stream, USAGE, writeAnswer, answer } from "./make.ts";
 import { accumulate } from "./sdk.ts";
 import { withinBudget } from "../../helpers/within-budget.ts";
 
 const own = () =>
-  makeCall({ format: "messages", provider: "deepseek", model: "deepseek-chat", request: makeRequest() });
+  requestContext({
+    format: "messages",
+    provider: "deepseek",
+    model: "deepseek-chat",
+    request: makeRequest(),
+  });
 
 /** One block of an answer, with its pieces. */
 interface Part {
@@ -112,7 +117,7 @@ describe("streams to the client", () => {
       fc.asyncProperty(answers, async (events) => {
         let open: { index: number; type: string; signatures: number; blank: boolean } | undefined;
         let next = 0;
-        const data = dataOf(await stream(events, own()));
+        const data = dataOf(stream(events, own()));
         for (const event of data.slice(1, -2)) {
           if (event.type === "content_block_start") {
             expect(open).toBeUndefined();
@@ -153,8 +158,8 @@ describe("streams to the client", () => {
     await withinBudget(
       fc.asyncProperty(answers, async (events) => {
         // A replaced id is a fresh one in each answer; the same call gives the same.
-        const buffered = client.encodeAnswer(events, own());
-        const streamed = await accumulate(await stream(events, own()));
+        const buffered = writeAnswer(events, own());
+        const streamed = await accumulate(stream(events, own()));
         expect(streamed.content).toEqual(buffered.content);
         for (const member of ["id", "stop_reason", "stop_sequence", "stop_details", "usage", "model"])
           expect(streamed[member]).toEqual(buffered[member]);
@@ -175,7 +180,7 @@ describe("streams to the client", () => {
             .map((event) => (event.type === "block-delta" && indexes.has(event.index) ? event.delta : ""))
             .join("");
         };
-        const data = dataOf(await stream(events, own()));
+        const data = dataOf(stream(events, own()));
         const written = data
           .map(({ delta }) => (isObject(delta) && typeof delta.text === "string" ? delta.text : ""))
           .join("");

@@ -3,7 +3,16 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ChatEvent, FinishReason } from "../../../src/core/events.ts";
 import type { Json, JsonObject } from "../../../src/core/json.ts";
-import { client, fromList, makeCall, requestContext, stream, toList, upstream, USAGE } from "./make.ts";
+import {
+  client,
+  requestContext,
+  stream,
+  upstream,
+  USAGE,
+  writeAnswer,
+  readFrames,
+  readBody,
+} from "./make.ts";
 import { withinBudget } from "../../helpers/within-budget.ts";
 
 const cleanText = fc.string({ minLength: 1, maxLength: 8 }).filter((text) => text.trim() !== "");
@@ -49,13 +58,13 @@ describe("round trips", () => {
           { type: "usage", usage: USAGE },
           { type: "message-end", reason, usage: USAGE },
         ];
-        const call = makeCall({ format: "messages", model: "claude-opus-4-8" });
+        const call = requestContext({ format: "messages", model: "claude-opus-4-8" });
         const named = events.map((event) =>
           event.type === "message-start" ? { ...event, model: call.model } : event,
         );
-        const decoded = await toList(upstream.decodeStream(fromList(await stream(named, call)), call));
+        const decoded = readFrames(stream(named, call), call);
         expect(decoded).toEqual(named);
-        expect([...upstream.decodeAnswer(client.encodeAnswer(named, call), call)]).toEqual(named);
+        expect(readBody(writeAnswer(named, call), call)).toEqual(named);
       }),
     );
   });

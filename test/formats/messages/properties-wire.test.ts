@@ -2,11 +2,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { GatewayError } from "../../../src/core/error.ts";
-import type { ChatEvent } from "../../../src/core/events.ts";
 import type { Frame } from "../../../src/core/format.ts";
 import type { Json, JsonObject } from "../../../src/core/json.ts";
 import { checkBrokenEvents, checkEvents } from "../../helpers/describe-events.ts";
-import { client, framesOf, fromList, makeCall, requestContext, upstream } from "./make.ts";
+import { readUntilError } from "../../helpers/answer-codecs.ts";
+import { client, framesOf, readBody, requestContext, upstream } from "./make.ts";
 import { withinBudget } from "../../helpers/within-budget.ts";
 
 describe("broken wires", () => {
@@ -95,11 +95,9 @@ describe("broken wires", () => {
     await withinBudget(
       fc.asyncProperty(fc.array(damage, { minLength: 1, maxLength: 4 }), async (damages) => {
         const frames = damages.reduce((list, harm) => harm(list), whole);
-        const events: ChatEvent[] = [];
-        try {
-          for await (const event of upstream.decodeStream(fromList(frames), makeCall())) events.push(event);
-        } catch (thrown) {
-          expect(thrown).toBeInstanceOf(GatewayError);
+        const { events, error } = readUntilError(upstream.readStream(requestContext()), frames);
+        if (error !== undefined) {
+          expect(error).toBeInstanceOf(GatewayError);
           checkBrokenEvents(events);
           return;
         }
@@ -145,7 +143,7 @@ describe("broken wires", () => {
         upstream.watch.answer(answer, { terminated: false, complete: false });
         upstream.watch.frame({ data: JSON.stringify(answer) }, { terminated: false, complete: false });
         try {
-          checkEvents([...upstream.decodeAnswer(answer, makeCall())]);
+          checkEvents(readBody(answer, requestContext()));
         } catch (thrown) {
           expect(thrown).toBeInstanceOf(GatewayError);
         }

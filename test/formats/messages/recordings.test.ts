@@ -8,7 +8,16 @@ import { sanitiseSchema } from "../../../src/formats/messages/upstream/sanitise.
 import { parseFrames } from "../../../src/stream/sse.ts";
 import { answerBytes, haveRecordings, NO_RECORDINGS, recordings } from "../../helpers/recordings.ts";
 import { checkEvents } from "../../helpers/describe-events.ts";
-import { client, encode, fromList, makeCall, requestContext, toList, upstream } from "./make.ts";
+import {
+  client,
+  encode,
+  requestContext,
+  writeAnswer,
+  readFrames,
+  readBody,
+  stream,
+  upstream,
+} from "./make.ts";
 import { brokenRules, lostConstraints } from "./schema-rules.ts";
 import { accumulate } from "./sdk.ts";
 
@@ -56,10 +65,10 @@ describe("recorded answers, decoded and written again", () => {
   for (const recording of good.filter(({ framing }) => framing === "json"))
     test(nameOf(recording), () => {
       const body = parseJson(recording.response.body ?? "") as JsonObject;
-      const call = makeCall(optionsFor(recording.model));
-      const events = [...upstream.decodeAnswer(body, call)];
+      const call = requestContext(optionsFor(recording.model));
+      const events = readBody(body, call);
       checkEvents(events);
-      expect(gist(client.encodeAnswer(events, call)) as unknown).toEqual(gist(body));
+      expect(gist(writeAnswer(events, call)) as unknown).toEqual(gist(body));
     });
 
   for (const recording of good.filter(
@@ -67,11 +76,11 @@ describe("recorded answers, decoded and written again", () => {
   ))
     test(`${nameOf(recording)} (stream)`, async () => {
       const frames = parseFrames(Buffer.concat([answerBytes(recording), Buffer.from("\n\n")]));
-      const call = makeCall(optionsFor(recording.model));
-      const events = await toList(upstream.decodeStream(fromList(frames), call));
+      const call = requestContext(optionsFor(recording.model));
+      const events = readFrames(frames, call);
       checkEvents(events);
       const direct = await accumulate(frames);
-      const through = await accumulate(await toList(client.encodeStream(fromList(events), call)));
+      const through = await accumulate(stream(events, call));
       expect(gist(through) as unknown).toEqual(gist(direct));
     });
 });

@@ -1,14 +1,14 @@
 /** What a Messages client is sent, in a form that can be read at a glance. */
 import type { ChatEvent } from "../../../src/core/events.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
-import { dataOf, makeCall, stream } from "./make.ts";
+import { dataOf, requestContext, stream, client } from "./make.ts";
 
-export const own = (parts: Parameters<typeof makeCall>[0] = {}) =>
-  makeCall({ format: "messages", provider: "deepseek", model: "deepseek-chat", ...parts });
+export const own = (parts: Parameters<typeof requestContext>[0] = {}) =>
+  requestContext({ format: "messages", provider: "deepseek", model: "deepseek-chat", ...parts });
 
 /** One line for each event, for sequences to be read at a glance. */
-export async function sketch(events: readonly ChatEvent[]): Promise<string[]> {
-  return dataOf(await stream(events, own())).map((data) => {
+export function sketch(events: readonly ChatEvent[]): string[] {
+  return dataOf(stream(events, own())).map((data) => {
     const block = data.content_block as JsonObject | undefined;
     const delta = data.delta as JsonObject | undefined;
     const index = data.index === undefined ? "" : ` ${String(data.index)}`;

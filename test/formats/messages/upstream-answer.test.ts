@@ -2,16 +2,14 @@ import { describe, expect, test } from "bun:test";
 import type { ChatEvent } from "../../../src/core/events.ts";
 import type { Frame } from "../../../src/core/format.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
-import { client, framesOf, fromList, makeCall, read, toList, upstream } from "./make.ts";
+import { framesOf, requestContext, read, writeAnswer, readFrames, readBody } from "./make.ts";
 import { calls, close, end, grow, open, says, start, thinks } from "./wire.ts";
 
-const decodeJson = (body: JsonObject, call = makeCall()): ChatEvent[] => [
-  ...upstream.decodeAnswer(body, call),
-];
+const decodeJson = (body: JsonObject, call = requestContext()): ChatEvent[] => readBody(body, call);
 
 describe("streams", () => {
-  test("every kind of block, in order, with the reason and the totals", async () => {
-    const events = await read([
+  test("every kind of block, in order, with the reason and the totals", () => {
+    const events = read([
       start(),
       { type: "ping" },
       ...thinks(0, "SIG", "th", "ink"),
@@ -58,8 +56,8 @@ describe("streams", () => {
   });
 
   test("text and input that come with the start count; an input that comes twice counts once", async () => {
-    const pieces = async (events: JsonObject[]) =>
-      (await read([start(), ...events, ...end()])).flatMap((event) =>
+    const pieces = (events: JsonObject[]) =>
+      read([start(), ...events, ...end()]).flatMap((event) =>
         event.type === "block-delta" ? [event.delta] : [],
       );
     expect(await pieces([open(0, { type: "text", text: "a" }), close(0)])).toEqual(["a"]);
@@ -70,30 +68,30 @@ describe("streams", () => {
     ).toEqual(['{"a":1}']);
   });
 
-  test("display omitted, only a signature", async () => {
-    expect((await read([start(), ...thinks(0, "SIG"), ...end()])).slice(1, 3)).toEqual([
+  test("display omitted, only a signature", () => {
+    expect(read([start(), ...thinks(0, "SIG"), ...end()]).slice(1, 3)).toEqual([
       { type: "block-start", index: 0, block: { type: "reasoning", origin: "anthropic" } },
       { type: "block-end", index: 0, signature: "SIG" },
     ]);
   });
 
-  test("of several signatures the last one counts; a host of another vendor signs in its own name", async () => {
+  test("of several signatures the last one counts; a host of another vendor signs in its own name", () => {
     const twice = [
       open(0, { type: "thinking", thinking: "" }),
       grow(0, { type: "signature_delta", signature: "A" }),
       grow(0, { type: "signature_delta", signature: "B" }),
       close(0),
     ];
-    const events = await read(
+    const events = read(
       [start(), ...twice, ...end()],
-      makeCall({ model: "kimi-k3", provider: "moonshot" }),
+      requestContext({ model: "kimi-k3", provider: "moonshot" }),
     );
     expect(events[1]).toMatchObject({ block: { origin: "moonshot" } });
     expect(events[2]).toMatchObject({ signature: "B" });
   });
 
-  test("what was found on the web is a citation, other citations have no address", async () => {
-    const events = await read([
+  test("what was found on the web is a citation, other citations have no address", () => {
+    const events = read([
       start(),
       open(0, { type: "text", text: "" }),
       grow(0, { type: "text_delta", text: "x" }),
@@ -110,8 +108,8 @@ describe("streams", () => {
     ]);
   });
 
-  test("server tools are foreign blocks, whole, in their place", async () => {
-    const events = await read([
+  test("server tools are foreign blocks, whole, in their place", () => {
+    const events = read([
       start(),
       open(0, { type: "server_tool_use", id: "s", name: "web_search", input: {} }),
       grow(0, { type: "input_json_delta", partial_json: '{"query":"q"}' }),
@@ -130,7 +128,7 @@ describe("streams", () => {
     });
   });
 
-  test("calls of the vendor's own code execution are foreign blocks, and may or may not stop the answer", async () => {
+  test("calls of the vendor's own code execution are foreign blocks, and may or may not stop the answer", () => {
     const value = {
       type: "tool_use",
       id: "t",
@@ -140,15 +138,15 @@ describe("streams", () => {
     };
     const made = [open(0, value), grow(0, { type: "input_json_delta", partial_json: '{"a":1}' }), close(0)];
     for (const raw of ["tool_use", "end_turn"]) {
-      const events = await read([start(), ...made, ...end(raw)]);
+      const events = read([start(), ...made, ...end(raw)]);
       expect(events[1]).toMatchObject({ block: { type: "foreign", value: { ...value, input: { a: 1 } } } });
-      const message = client.encodeAnswer(events, makeCall({ format: "messages" }));
+      const message = writeAnswer(events, requestContext({ format: "messages" }));
       expect(message).toMatchObject({ stop_reason: raw, content: [{ ...value, input: { a: 1 } }] });
     }
   });
 
-  test("event and delta types nobody knows pass by", async () => {
-    const events = await read([
+  test("event and delta types nobody knows pass by", () => {
+    const events = read([
       { type: "future_event" },
       start(),
       open(0, { type: "text", text: "" }),
@@ -168,8 +166,8 @@ describe("streams", () => {
     ]);
   });
 
-  test("a text block whose start is missing is a text block all the same", async () => {
-    const events = await read([start(), grow(0, { type: "text_delta", text: "a" }), close(0), ...end()]);
+  test("a text block whose start is missing is a text block all the same", () => {
+    const events = read([start(), grow(0, { type: "text_delta", text: "a" }), close(0), ...end()]);
     expect(events.slice(1, 4)).toEqual([
       { type: "block-start", index: 0, block: { type: "text" } },
       { type: "block-delta", index: 0, delta: "a" },
@@ -177,9 +175,9 @@ describe("streams", () => {
     ]);
   });
 
-  test("a missing end is the next start; ids that are missing or come twice are made", async () => {
+  test("a missing end is the next start; ids that are missing or come twice are made", () => {
     const call = (index: number, id: string) => open(index, { type: "tool_use", id, name: "f", input: {} });
-    const events = await read([
+    const events = read([
       start(),
       ...says(0, "a").slice(0, 2),
       call(1, "x"),
@@ -201,13 +199,13 @@ describe("streams", () => {
     expect(new Set(ids).size).toBe(3);
   });
 
-  test("records without an event name, empty ones, and [DONE] do not disturb", async () => {
+  test("records without an event name, empty ones, and [DONE] do not disturb", () => {
     const frames: Frame[] = [
       { event: "ping", data: "" },
       ...framesOf([start(), ...says(0, "a"), ...end()]).map(({ data }) => ({ data })),
       { data: "[DONE]" },
     ];
-    const events = await toList(upstream.decodeStream(fromList(frames), makeCall()));
+    const events = readFrames(frames, requestContext());
     expect(events.at(-1)!.type).toBe("message-end");
   });
 });
@@ -224,35 +222,33 @@ describe("reasons", () => {
     ["brand_new", "stop"],
   ];
   for (const [raw, kind] of REASONS)
-    test(`${raw} is ${kind}`, async () => {
-      const last = (
-        await read([
-          start(),
-          ...says(0, "a"),
-          ...end(raw, { stop_sequence: raw === "stop_sequence" ? "END" : null }),
-        ])
-      ).at(-1);
+    test(`${raw} is ${kind}`, () => {
+      const last = read([
+        start(),
+        ...says(0, "a"),
+        ...end(raw, { stop_sequence: raw === "stop_sequence" ? "END" : null }),
+      ]).at(-1);
       expect(last).toMatchObject({
         reason: { kind, raw, ...(raw === "stop_sequence" && { stopSequence: "END" }) },
       });
     });
 
-  test("a refusal explains itself", async () => {
+  test("a refusal explains itself", () => {
     const details = { stop_details: { type: "refusal", category: "cyber", explanation: "no" } };
-    expect((await read([start(), ...end("refusal", details)])).at(-1)).toMatchObject({
+    expect(read([start(), ...end("refusal", details)]).at(-1)).toMatchObject({
       reason: { explanation: "no" },
     });
   });
 
-  test("tool_use without a call is a plain end", async () => {
-    expect((await read([start(), ...end("tool_use")])).at(-1)).toMatchObject({
+  test("tool_use without a call is a plain end", () => {
+    expect(read([start(), ...end("tool_use")]).at(-1)).toMatchObject({
       reason: { kind: "stop", raw: "tool_use" },
     });
   });
 });
 
 describe("usage", () => {
-  test("totals replace, nulls say nothing, thinking is counted", async () => {
+  test("totals replace, nulls say nothing, thinking is counted", () => {
     const usage = {
       input_tokens: null,
       cache_read_input_tokens: 317,
@@ -260,9 +256,7 @@ describe("usage", () => {
       output_tokens: 16,
       output_tokens_details: { thinking_tokens: 4 },
     };
-    const last = (
-      await read([start({ input_tokens: 9, output_tokens: 1 }), ...end("end_turn", {}, usage)])
-    ).at(-1);
+    const last = read([start({ input_tokens: 9, output_tokens: 1 }), ...end("end_turn", {}, usage)]).at(-1);
     expect(last).toMatchObject({
       usage: { input: 9, cacheRead: 317, cacheWrite: 4425, output: 16, reasoning: 4 },
     });
@@ -270,7 +264,7 @@ describe("usage", () => {
 });
 
 describe("JSON answers", () => {
-  test("the same events as the stream it could have been", async () => {
+  test("the same events as the stream it could have been", () => {
     const body: JsonObject = {
       id: "msg_1",
       type: "message",
@@ -285,7 +279,7 @@ describe("JSON answers", () => {
       stop_sequence: null,
       usage: { input_tokens: 9, output_tokens: 16 },
     };
-    const streamed = await read([
+    const streamed = read([
       start({ input_tokens: 9, output_tokens: 16 }),
       ...thinks(0, "SIG", "t"),
       ...says(1, "hello"),

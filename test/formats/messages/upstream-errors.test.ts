@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../../src/core/json.ts";
 import { readRetryAfter } from "../../../src/stream/retry-after.ts";
-import { failure, framesOf, fromList, makeCall, toList, upstream } from "./make.ts";
+import { framesOf, failure, requestContext, upstream, readFrames, readBody } from "./make.ts";
 
 const body = (type: string, message: string, details?: JsonObject) =>
   JSON.stringify({
@@ -189,8 +189,7 @@ describe("when to come back", () => {
 describe("error frames in a stream", () => {
   const start: JsonObject = { type: "message_start", message: { id: "m", usage: {} } };
   const kindOf = async (frame: { event?: string; data: string }) =>
-    (await failure(() => toList(upstream.decodeStream(fromList([...framesOf([start]), frame]), makeCall()))))
-      .kind;
+    (await failure(() => readFrames([...framesOf([start]), frame], requestContext()))).kind;
 
   test("under either name, typed or bare, JSON or not", async () => {
     expect(await kindOf({ event: "error", data: body("overloaded_error", "Overloaded") })).toBe("overloaded");
@@ -206,11 +205,11 @@ describe("error frames in a stream", () => {
   });
 
   test("a JSON answer that is an error is one", async () => {
-    const error = await failure(() => [
-      ...upstream.decodeAnswer(JSON.parse(body("overloaded_error", "Overloaded")) as JsonObject, makeCall()),
-    ]);
+    const error = await failure(() =>
+      readBody(JSON.parse(body("overloaded_error", "Overloaded")) as JsonObject, requestContext()),
+    );
     expect(error).toMatchObject({ kind: "overloaded", message: "Overloaded" });
-    expect((await failure(() => [...upstream.decodeAnswer({ hello: 1 }, makeCall())])).code).toBe(
+    expect((await failure(() => readBody({ hello: 1 }, requestContext()))).code).toBe(
       "upstream_invalid_answer",
     );
   });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { ChatRequest, Tool, ToolChoice } from "../../../src/core/chat.ts";
 import type { ChatEvent } from "../../../src/core/events.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
-import { encode, failure, makeCall, makeRequest, read, requestContext, upstream } from "./make.ts";
+import { encode, failure, makeRequest, read, requestContext, upstream } from "./make.ts";
 
 const tool = (name: string, parts: Partial<Tool> = {}): Tool => ({ kind: "function", name, ...parts });
 const open: JsonObject = { type: "object", properties: {} };
@@ -12,7 +12,7 @@ function encodeTools(
   parts: Partial<ChatRequest> = {},
   options: Parameters<typeof encode>[1] = {},
 ) {
-  const { body, losses, call } = encode({ tools, ...parts }, options);
+  const { body, losses, context: call } = encode({ tools, ...parts }, options);
   return {
     tools: body.tools as JsonObject[] | undefined,
     choice: body.tool_choice as unknown,
@@ -55,7 +55,7 @@ describe("declarations", () => {
     expect((all[0]!.input_schema as JsonObject).required).toEqual(["both", "a", "b"]);
   });
 
-  test("illegal and long names go out legal and come back as they were", async () => {
+  test("illegal and long names go out legal and come back as they were", () => {
     const long = `mcp__${"server".repeat(12)}__tool`;
     const names = ["a.b", "a_b", long, `${long}2`];
     const { tools, call, body } = encodeTools(
@@ -76,7 +76,7 @@ describe("declarations", () => {
     expect(new Set(sent).size).toBe(4);
     expect(body.tool_choice).toEqual({ type: "tool", name: sent[0]! });
     expect(JSON.stringify(body.messages)).toContain(`"name":"${sent[0]}"`);
-    const events = await read(
+    const events = read(
       [
         { type: "message_start", message: { id: "m", usage: {} } },
         ...sent.flatMap((name, index): JsonObject[] => [
@@ -301,13 +301,13 @@ describe("the answer comes back as it was asked for", () => {
   const deltas = (events: ChatEvent[]) =>
     events.flatMap((event) => (event.type === "block-delta" ? [event.delta] : []));
 
-  test("a free-form call streams its text as it comes, wherever the pieces are cut", async () => {
+  test("a free-form call streams its text as it comes, wherever the pieces are cut", () => {
     const input = 'a "quoted" line\nnext \\ ü 😀';
     const wire = JSON.stringify({ input });
     const request = makeRequest({ tools: [{ kind: "custom", name: "patch" }] });
     for (const size of [1, 2, 3, 7, wire.length]) {
       const pieces = wire.match(new RegExp(`[\\s\\S]{1,${size}}`, "g"))!;
-      const events = await read(answerOf("patch", pieces), makeCall({ request }));
+      const events = read(answerOf("patch", pieces), requestContext({ request }));
       expect(events.find(({ type }) => type === "block-start")).toMatchObject({
         block: { type: "tool-call", kind: "custom", name: "patch" },
       });
@@ -318,8 +318,8 @@ describe("the answer comes back as it was asked for", () => {
 
   test("escaped pairs, and objects of another shape", async () => {
     const request = makeRequest({ tools: [{ kind: "custom", name: "patch" }] });
-    const textOf = async (pieces: string[]) =>
-      deltas(await read(answerOf("patch", pieces), makeCall({ request }))).join("");
+    const textOf = (pieces: string[]) =>
+      deltas(read(answerOf("patch", pieces), requestContext({ request }))).join("");
     expect(await textOf(['{"input":"\\ud83d', '\\ude00"}'])).toBe("😀");
     expect(await textOf(['{ "inp', 'ut" : "x" }'])).toBe("x");
     expect(await textOf(['{"other":1}'])).toBe('{"other":1}');
@@ -327,18 +327,18 @@ describe("the answer comes back as it was asked for", () => {
     expect(await textOf([])).toBe("");
   });
 
-  test("a schema through a tool is text, and ends with stop", async () => {
+  test("a schema through a tool is text, and ends with stop", () => {
     const request = makeRequest({
       answerFormat: { type: "json-schema", schema: { type: "object", properties: { a: {} } } },
     });
-    const call = makeCall({ request, model: "claude-sonnet-4-20250514" });
+    const call = requestContext({ request, model: "claude-sonnet-4-20250514" });
     const body = upstream.encodeRequest(
       request,
       requestContext({ request, model: "claude-sonnet-4-20250514" }),
     );
     expect(body.tools).toMatchObject([{ name: "respond" }]);
     expect(body.tool_choice).toEqual({ type: "tool", name: "respond" });
-    const events = await read(answerOf("respond", ['{"a":', "1}"]), call);
+    const events = read(answerOf("respond", ['{"a":', "1}"]), call);
     expect(events.slice(1, 5)).toEqual([
       { type: "block-start", index: 0, block: { type: "text" } },
       { type: "block-delta", index: 0, delta: '{"a":' },

@@ -1,8 +1,6 @@
 /** Arguments of a tool call are one JSON object for every reader: in streams, in JSON answers and in history. */
 import { describe, expect, test } from "bun:test";
-import { Call } from "../../../src/core/call.ts";
-import type { ChatRequest } from "../../../src/core/chat.ts";
-import { GatewayError } from "../../../src/core/error.ts";
+import type { CodecContext } from "../../../src/core/context.ts";
 import type { ChatEvent, FinishKind } from "../../../src/core/events.ts";
 import { NO_USAGE } from "../../../src/core/events.ts";
 import type { ClientCodec, UpstreamCodec } from "../../../src/core/format.ts";
@@ -11,6 +9,7 @@ import { isObject } from "../../../src/core/json.ts";
 import { chatCompletionsFormat } from "../../../src/formats/chat-completions/index.ts";
 import { messagesFormat } from "../../../src/formats/messages/index.ts";
 import { lossesOf, makeContext } from "../../helpers/codec-context.ts";
+import { writeAll } from "../../helpers/answer-codecs.ts";
 import * as chat from "../chat-completions/make.ts";
 import * as messages from "../messages/make.ts";
 
@@ -23,7 +22,6 @@ interface Side {
   whole(answer: JsonObject): Json | undefined;
   /** The arguments of the one call in an encoded request. */
   history(body: JsonObject): Json | undefined;
-  makeCall(request?: ChatRequest): Call;
   /** Where the loss of a repaired argument stands in an answer. */
   answerPath: string;
   /** A request of a client of this format whose history holds one call with these arguments. */
@@ -58,7 +56,6 @@ const SIDES: Record<string, Side> = {
       const message = objects(body.messages).find(({ tool_calls }) => tool_calls);
       return parse(at(message, "tool_calls", 0, "function", "arguments"));
     },
-    makeCall: (request) => chat.makeCall({ request, format: "messages" }),
     answerPath: "choices[0].message.tool_calls[0].function.arguments",
     request: (input) => ({
       model: "m",
@@ -82,7 +79,6 @@ const SIDES: Record<string, Side> = {
     history: (body: any) =>
       body.messages.flatMap((message: any) => message.content).find((block: any) => block.type === "tool_use")
         ?.input,
-    makeCall: (request) => messages.makeCall({ request, format: "chat-completions" }),
     answerPath: "content[0].input",
     request: (input) => ({
       model: "m",
@@ -142,49 +138,41 @@ function* events(input: string, size: number, kind: FinishKind = "tool-calls"): 
   yield { type: "message-end", reason: { kind }, usage: NO_USAGE };
 }
 
-async function* later(list: Iterable<ChatEvent>): AsyncGenerator<ChatEvent> {
-  for (const event of list) yield event;
-}
-
-const lost = ({ losses }: Call) => losses.map(({ code, path }) => `${code}:${path}`);
-
-async function stream(side: Side, call: Call, list: Iterable<ChatEvent>): Promise<JsonObject[]> {
-  const frames: JsonObject[] = [];
-  for await (const { data } of side.client.encodeStream(later(list), call))
-    if (data !== "[DONE]") frames.push(JSON.parse(data) as JsonObject);
-  return frames;
+function stream(side: Side, context: CodecContext, list: Iterable<ChatEvent>): JsonObject[] {
+  return writeAll(side.client.writeStream(context), list)
+    .filter(({ data }) => data !== "[DONE]")
+    .map(({ data }) => JSON.parse(data) as JsonObject);
 }
 
 for (const [name, side] of Object.entries(SIDES)) {
   describe(`an answer to a ${name} client`, () => {
-    test.each(JSON_ARGUMENTS)("%j", async (input, value, warned) => {
+    test.each(JSON_ARGUMENTS)("%j", (input, value, warned) => {
       const warnings = warned ? [`repaired:${side.answerPath}`] : [];
       for (const size of [1, 3, 100]) {
-        const call = side.makeCall();
-        const said = side.streamed(await stream(side, call, events(input, size)));
+        const context = makeContext();
+        const said = side.streamed(stream(side, context, events(input, size)));
         expect(said === "" ? {} : parse(said)).toEqual(value);
-        expect(lost(call)).toEqual(warnings);
+        expect(lossesOf(context)).toEqual(warnings);
       }
-      const call = side.makeCall();
-      expect(side.whole(side.client.encodeAnswer([...events(input, 3)], call))).toEqual(value);
-      expect(lost(call)).toEqual(warnings);
+      const context = makeContext();
+      expect(side.whole(side.client.writeAnswer([...events(input, 3)], context))).toEqual(value);
+      expect(lossesOf(context)).toEqual(warnings);
     });
 
     test.each(BROKEN_ARGUMENTS)("no JSON: %j", async (input, value) => {
-      const call = side.makeCall();
-      expect(side.whole(side.client.encodeAnswer([...events(input, 3)], call))).toEqual(value);
-      expect(lost(call)).toEqual([`repaired:${side.answerPath}`]);
+      const context = makeContext();
+      expect(side.whole(side.client.writeAnswer([...events(input, 3)], context))).toEqual(value);
+      expect(lossesOf(context)).toEqual([`repaired:${side.answerPath}`]);
       // A call that was cut off must not be run.
-      const cut = side.client.encodeAnswer([...events(input, 3, "length")], side.makeCall());
+      const cut = side.client.writeAnswer([...events(input, 3, "length")], makeContext());
       expect(side.whole(cut)).toBeUndefined();
       // In a stream the arguments are with the client already.
-      const failed = await stream(side, side.makeCall(), events(input, 3)).catch((error: unknown) => error);
-      expect(failed).toBeInstanceOf(GatewayError);
-      expect((failed as GatewayError).code).toBe("invalid_tool_arguments");
+      const failed = await chat.failure(() => stream(side, makeContext(), events(input, 3)));
+      expect(failed.code).toBe("invalid_tool_arguments");
     });
 
-    test("arguments that are an object stream as they come", async () => {
-      const frames = await stream(side, side.makeCall(), events('{"a":1}', 1));
+    test("arguments that are an object stream as they come", () => {
+      const frames = stream(side, makeContext(), events('{"a":1}', 1));
       expect(frames.filter((frame) => side.streamed([frame]) !== "").length).toBeGreaterThanOrEqual(7);
     });
   });
@@ -223,28 +211,14 @@ describe("JSON answers of an upstream", () => {
       ...{ type: "message", id: "msg_1", role: "assistant", model: "m", stop_reason: "tool_use" },
       content: [{ type: "tool_use", id: "t", name: "f", input }],
     };
-    for (const { client, whole, makeCall } of Object.values(SIDES))
-      expect(
-        whole(
-          client.encodeAnswer(
-            [...(messages.upstream.decodeAnswer(body, makeCall()) as Iterable<ChatEvent>)],
-            makeCall(),
-          ),
-        ),
-      ).toEqual(value);
+    for (const { client, whole } of Object.values(SIDES))
+      expect(whole(client.writeAnswer(messages.readBody(body, makeContext()), makeContext()))).toEqual(value);
   });
   test.each(ARGUMENTS)("%j of a chat-completions upstream reaches both clients", (input, value) => {
     const call = { id: "t", type: "function", function: { name: "f", arguments: JSON.stringify(input) } };
     const message = { role: "assistant", content: null, tool_calls: [call] };
     const body = { id: "c", model: "m", choices: [{ index: 0, message, finish_reason: "tool_calls" }] };
-    for (const { client, whole, makeCall } of Object.values(SIDES))
-      expect(
-        whole(
-          client.encodeAnswer(
-            [...(chat.upstream.decodeAnswer(body, makeCall()) as Iterable<ChatEvent>)],
-            makeCall(),
-          ),
-        ),
-      ).toEqual(value);
+    for (const { client, whole } of Object.values(SIDES))
+      expect(whole(client.writeAnswer(chat.readBody(body, makeContext()), makeContext()))).toEqual(value);
   });
 });

@@ -1,50 +1,109 @@
-/** Encodes canonical events as an answer, streamed or whole. */
-import type { Call } from "../../../core/call.ts";
-import { GatewayError } from "../../../core/error.ts";
+/** Writes canonical events as an answer, streamed or whole. */
+import type { CodecContext } from "../../../core/context.ts";
 import type { ChatEvent } from "../../../core/events.ts";
-import type { Frame } from "../../../core/format.ts";
+import type { AnswerWriter, Frame } from "../../../core/format.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
+import { incompleteAnswer } from "../../shared/incomplete.ts";
 import { checkCalls, readToolInput } from "../../shared/tool-input.ts";
 import { encodeUsage } from "../usage.ts";
-import { DeltaWriter } from "./writer.ts";
+import { DeltaWriter } from "./answer-writer.ts";
 
-/** The members at the head of every chunk and of the JSON answer. */
-function envelope(object: string, id: string, call: Call) {
-  return { id: answerId(id, call), object, created: Math.floor(Date.now() / 1000), model: call.model };
+/** Begins a streamed answer: role, deltas, one finish reason, usage if the client asked for it, `[DONE]`. */
+export function writeStream(context: CodecContext): AnswerWriter {
+  return new StreamWriter(context);
 }
 
-function answerId(id: string, call: Call): string {
-  const bare = (id || call.id).replace(/^(?:msg_|req_)/, "");
-  return bare.startsWith("chatcmpl-") ? bare : `chatcmpl-${bare}`;
-}
-
-/** The error for events that stop before `message-end`. */
-function incomplete(): GatewayError {
-  return new GatewayError("upstream", "The answer ended before it was complete.", {
-    code: "stream_incomplete",
-  });
-}
-
-/** Encodes one JSON answer. @throws GatewayError if the events do not end with `message-end` */
-export function encodeAnswer(events: readonly ChatEvent[], call: Call): JsonObject {
-  const writer = new DeltaWriter(call);
+/** Writes a JSON answer, assembled from the deltas of its stream. @throws GatewayError if `message-end` is missing */
+export function writeAnswer(events: readonly ChatEvent[], context: CodecContext): JsonObject {
+  const writer = new DeltaWriter(context);
   const message = new Message();
   let id = "";
   for (const event of events) {
     if (event.type === "message-start") id = event.id;
     for (const delta of writer.write(event)) message.add(delta);
     if (event.type !== "message-end") continue;
-    for (const delta of writer.refusal(event.reason)) message.add(delta);
-    message.settleCalls(event.reason.kind === "length", call);
+    message.settleCalls(event.reason.kind === "length", context);
     const { finish_reason, ...others } = writer.end(event.reason);
     return {
-      ...envelope("chat.completion", id, call),
+      ...envelope("chat.completion", id, context),
       choices: [{ index: 0, message: message.toJson(), logprobs: null, finish_reason, ...others }],
       usage: encodeUsage(event.usage),
     };
   }
-  throw incomplete();
+  throw incompleteAnswer();
+}
+
+class StreamWriter implements AnswerWriter {
+  readonly #context: CodecContext;
+  readonly #deltas: DeltaWriter;
+  readonly #includeUsage: boolean;
+  #chunks: ChunkWriter;
+  #ended = false;
+
+  constructor(context: CodecContext) {
+    this.#context = context;
+    this.#deltas = new DeltaWriter(context);
+    this.#includeUsage = context.request?.style.includeUsage === true;
+    this.#chunks = this.#chunksOf("");
+  }
+
+  push(event: ChatEvent): Frame[] {
+    if (event.type === "message-start") this.#chunks = this.#chunksOf(event.id);
+    const frames = this.#deltas.write(event).map((delta) => this.#chunks.delta(delta));
+    return event.type === "message-end" ? [...frames, ...this.#finish(event)] : frames;
+  }
+
+  end(): Frame[] {
+    if (!this.#ended) throw incompleteAnswer();
+    return [{ data: "[DONE]" }];
+  }
+
+  #finish({ reason, usage }: ChatEvent & { type: "message-end" }): Frame[] {
+    checkCalls(this.#deltas.brokenCalls, reason);
+    this.#ended = true;
+    const finish = this.#chunks.finish({ ...this.#deltas.end(reason) });
+    return this.#includeUsage ? [finish, this.#chunks.usage(encodeUsage(usage))] : [finish];
+  }
+
+  #chunksOf(id: string): ChunkWriter {
+    return new ChunkWriter(id, this.#context, this.#includeUsage);
+  }
+}
+
+/** Writes chunks; serializes their common head once. */
+class ChunkWriter {
+  readonly #head: string;
+  readonly #tail: string;
+
+  constructor(id: string, context: CodecContext, includeUsage: boolean) {
+    this.#head = JSON.stringify(envelope("chat.completion.chunk", id, context)).slice(0, -1);
+    this.#tail = includeUsage ? ',"usage":null}' : "}";
+  }
+
+  delta(delta: JsonObject): Frame {
+    const choice = `{"index":0,"delta":${JSON.stringify(delta)},"finish_reason":null}`;
+    return { data: `${this.#head},"choices":[${choice}]${this.#tail}` };
+  }
+
+  finish(end: JsonObject): Frame {
+    const choice = JSON.stringify({ index: 0, delta: {}, ...end });
+    return { data: `${this.#head},"choices":[${choice}]${this.#tail}` };
+  }
+
+  usage(usage: JsonObject): Frame {
+    return { data: `${this.#head},"choices":[],"usage":${JSON.stringify(usage)}}` };
+  }
+}
+
+/** The members at the head of every chunk and of the JSON answer. */
+function envelope(object: string, id: string, context: CodecContext) {
+  return { id: answerId(id, context), object, created: Math.floor(Date.now() / 1000), model: context.model };
+}
+
+function answerId(id: string, context: CodecContext): string {
+  const bare = (id || context.id).replace(/^(?:msg_|req_)/, "");
+  return bare.startsWith("chatcmpl-") ? bare : `chatcmpl-${bare}`;
 }
 
 /** Assembles a message from deltas; texts are joined once, at the end. */
@@ -72,15 +131,15 @@ class Message {
    * Repairs arguments that are not JSON. Removes a call whose arguments were cut off with the answer, because the client
    * must not run it.
    */
-  settleCalls(cut: boolean, call: Call): void {
+  settleCalls(cut: boolean, context: CodecContext): void {
     const calls = this.#calls.splice(0).map((each, index) => {
       if (!isObject(each.function)) return each;
-      const settled = settleArguments(each.function, cut, `tool_calls[${index}].function`, call);
+      const settled = settleArguments(each.function, cut, `tool_calls[${index}].function`, context);
       return settled && { ...each, function: settled };
     });
     this.#calls.push(...calls.filter((each) => each !== undefined));
     if (this.#functionCall)
-      this.#functionCall = settleArguments(this.#functionCall, cut, "function_call", call);
+      this.#functionCall = settleArguments(this.#functionCall, cut, "function_call", context);
   }
 
   /** `content` and `refusal` are required members and may be null; other members are omitted if empty. */
@@ -112,11 +171,16 @@ class Message {
   }
 }
 
-function settleArguments(body: JsonObject, cut: boolean, path: string, call: Call): JsonObject | undefined {
+function settleArguments(
+  body: JsonObject,
+  cut: boolean,
+  path: string,
+  context: CodecContext,
+): JsonObject | undefined {
   const { value, repair, broken } = readToolInput(String(body.arguments));
   if (!broken) return body;
   if (cut) return undefined;
-  call.reportLoss("repaired", `choices[0].message.${path}.arguments`, repair);
+  context.reportLoss("repaired", `choices[0].message.${path}.arguments`, repair);
   return { ...body, arguments: JSON.stringify(value) };
 }
 
@@ -141,51 +205,4 @@ function mergeDelta(
 
 function objects(value: Json | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
-}
-
-/**
- * Encodes a stream: role, deltas, one finish reason, usage if the client asked for it, `[DONE]`.
- * @throws GatewayError if the events do not end with `message-end`
- */
-export async function* encodeStream(events: AsyncIterable<ChatEvent>, call: Call): AsyncGenerator<Frame> {
-  const writer = new DeltaWriter(call);
-  const includeUsage = call.request?.style.includeUsage === true;
-  let chunk = new ChunkWriter("", call, includeUsage);
-  for await (const event of events) {
-    if (event.type === "message-start") chunk = new ChunkWriter(event.id, call, includeUsage);
-    for (const delta of writer.write(event)) yield chunk.delta(delta);
-    if (event.type !== "message-end") continue;
-    checkCalls(writer.brokenCalls, event.reason);
-    for (const delta of writer.refusal(event.reason)) yield chunk.delta(delta);
-    yield chunk.finish({ ...writer.end(event.reason) });
-    if (includeUsage) yield chunk.usage(encodeUsage(event.usage));
-    yield { data: "[DONE]" };
-    return;
-  }
-  throw incomplete();
-}
-
-/** Writes chunks; serializes their common head once. */
-class ChunkWriter {
-  readonly #head: string;
-  readonly #tail: string;
-
-  constructor(id: string, call: Call, includeUsage: boolean) {
-    this.#head = JSON.stringify(envelope("chat.completion.chunk", id, call)).slice(0, -1);
-    this.#tail = includeUsage ? ',"usage":null}' : "}";
-  }
-
-  delta(delta: JsonObject): Frame {
-    const choice = `{"index":0,"delta":${JSON.stringify(delta)},"finish_reason":null}`;
-    return { data: `${this.#head},"choices":[${choice}]${this.#tail}` };
-  }
-
-  finish(end: JsonObject): Frame {
-    const choice = JSON.stringify({ index: 0, delta: {}, ...end });
-    return { data: `${this.#head},"choices":[${choice}]${this.#tail}` };
-  }
-
-  usage(usage: JsonObject): Frame {
-    return { data: `${this.#head},"choices":[],"usage":${JSON.stringify(usage)}}` };
-  }
 }

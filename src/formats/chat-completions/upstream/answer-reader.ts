@@ -5,7 +5,7 @@
  * Blocks of text, reasoning and refusal never overlap: a change of kind closes the open block. Tool calls may overlap.
  * Within one delta the order is fixed: reasoning, content, refusal, calls.
  */
-import type { Call } from "../../../core/call.ts";
+import type { CodecContext } from "../../../core/context.ts";
 import { GatewayError } from "../../../core/error.ts";
 import type { BlockStart, ChatEvent, FinishReason, Usage } from "../../../core/events.ts";
 import { mergeUsage, NO_USAGE } from "../../../core/events.ts";
@@ -22,8 +22,8 @@ import { isUsable, isComplete, type ReadCall, ToolCalls } from "./tool-calls.ts"
 
 type TextKind = "text" | "reasoning" | "refusal";
 
-export class AnswerReader {
-  readonly #call: Call;
+export class ChunkReader {
+  readonly #context: CodecContext;
   readonly #ids: AnswerIds;
   readonly #calls = new ToolCalls();
   readonly #think: ThinkTags | undefined;
@@ -38,10 +38,10 @@ export class AnswerReader {
   #refused = false;
   #usage: Usage = NO_USAGE;
 
-  constructor(call: Call) {
-    this.#call = call;
-    this.#ids = new AnswerIds(call.id);
-    this.#think = call.target?.provider.traits?.thinkTags ? new ThinkTags() : undefined;
+  constructor(context: CodecContext) {
+    this.#context = context;
+    this.#ids = new AnswerIds(context.id);
+    this.#think = context.target.traits.thinkTags ? new ThinkTags() : undefined;
   }
 
   /** Whether a finish reason has arrived; only the terminator is missing. */
@@ -105,9 +105,8 @@ export class AnswerReader {
     this.#started = true;
     this.#events.push({
       type: "message-start",
-      id: typeof id === "string" && id !== "" ? id : this.#call.id,
-      model:
-        typeof model === "string" && model !== "" ? model : (this.#call.target?.model ?? this.#call.model),
+      id: typeof id === "string" && id !== "" ? id : this.#context.id,
+      model: typeof model === "string" && model !== "" ? model : this.#context.target.model,
     });
   }
 
@@ -199,8 +198,8 @@ export class AnswerReader {
   }
 
   #blockStart(kind: TextKind): BlockStart {
-    const origin = this.#call.target?.provider.name;
-    return kind === "reasoning" ? { type: "reasoning", ...(origin && { origin }) } : { type: kind };
+    const origin = this.#context.target.provider;
+    return kind === "reasoning" ? { type: "reasoning", origin } : { type: kind };
   }
 
   #closeOpen(): void {
@@ -225,12 +224,12 @@ export class AnswerReader {
     if (this.#hasIncompleteCall()) return;
     this.#closeCalls();
     this.#closeOpen();
-    const origin = this.#call.target?.provider.name;
+    const origin = this.#context.target.provider;
     const index = this.#blocks++;
     const block: BlockStart = {
       type: "reasoning",
       redacted: packMembers(members),
-      ...(origin && { origin }),
+      origin,
     };
     this.#events.push({ type: "block-start", index, block }, { type: "block-end", index });
   }
@@ -251,7 +250,7 @@ export class AnswerReader {
     for (const other of this.#calls.all) if (isComplete(other.input)) this.#closeCall(other);
     if (call.members) this.#pushRedacted(call.members);
     call.block = this.#blocks++;
-    const name = this.#call.toolNames.get(call.name) ?? call.name;
+    const name = this.#context.toolNames.get(call.name) ?? call.name;
     const block: BlockStart = { type: "tool-call", id: this.#ids.take(call.id), name, kind: call.kind };
     this.#events.push({ type: "block-start", index: call.block, block });
   }

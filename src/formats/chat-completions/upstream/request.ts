@@ -5,7 +5,6 @@ import { maskUser, ToolNames } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import { getOwn } from "../../../core/own.ts";
-import type { Traits } from "../../../core/provider.ts";
 import { modelFacts, takesSampling } from "../models.ts";
 import type { EncodeContext } from "./content.ts";
 import { encodeExtra } from "./extra.ts";

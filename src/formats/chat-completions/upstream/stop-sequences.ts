@@ -2,8 +2,7 @@
  * Stop sequences that weir cannot send: more than the provider takes, or any for a model that refuses the field. weir ends
  * the answer itself at the place where the model would have stopped.
  */
-import type { ChatRequest } from "../../../core/chat.ts";
-import type { Call } from "../../../core/call.ts";
+import type { CodecContext } from "../../../core/context.ts";
 import type { ChatEvent, FinishReason, Usage } from "../../../core/events.ts";
 import { mergeUsage, NO_USAGE } from "../../../core/events.ts";
 import type { Traits } from "../../../core/provider.ts";
@@ -28,11 +27,12 @@ export function splitStop(
   return { sent: sequences.slice(0, most), watched: sequences.slice(most) };
 }
 
-/** Returns the sequences that weir watches for in the answer of a call. */
-export function watchedStops(call: Call, request: ChatRequest | undefined): string[] {
-  if (!request || request.stop.length === 0) return [];
-  const traits = call.target?.provider.traits ?? {};
-  return splitStop(request.stop, { traits, facts: modelFacts(call.target?.model ?? request.model) }).watched;
+/** Returns a watcher for the sequences that the provider did not get; `undefined` if there are none. */
+export function createStopWatcher({ request, target }: CodecContext): StopWatcher | undefined {
+  if (!request || request.stop.length === 0) return undefined;
+  const { traits, model } = target;
+  const { watched } = splitStop(request.stop, { traits, facts: modelFacts(model) });
+  return watched.length === 0 ? undefined : new StopWatcher(watched);
 }
 
 /**
@@ -52,12 +52,12 @@ export class StopWatcher {
     this.#longest = Math.max(...sequences.map((sequence) => sequence.length));
   }
 
-  /** Whether a sequence was found and the answer is over. */
-  get ended(): boolean {
-    return this.#ended;
+  /** Returns the events up to the first sequence, then `message-end`, and from then on nothing. */
+  watch(events: readonly ChatEvent[]): ChatEvent[] {
+    return events.flatMap((event) => (this.#ended ? [] : this.#watch(event)));
   }
 
-  watch(event: ChatEvent): ChatEvent[] {
+  #watch(event: ChatEvent): ChatEvent[] {
     if (event.type === "usage") this.#usage = mergeUsage(this.#usage, event.usage);
     if (event.type === "block-start" && event.block.type === "text") this.#open = event.index;
     if (event.type === "block-delta" && event.index === this.#open)

@@ -1,36 +1,47 @@
-/** Encodes canonical events as an answer, streamed or whole. */
-import type { Call } from "../../../core/call.ts";
-import { GatewayError } from "../../../core/error.ts";
+/** Writes canonical events as an answer, streamed or whole. */
+import type { CodecContext } from "../../../core/context.ts";
 import type { ChatEvent } from "../../../core/events.ts";
-import type { Frame } from "../../../core/format.ts";
+import type { AnswerWriter, Frame } from "../../../core/format.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
+import { incompleteAnswer } from "../../shared/incomplete.ts";
 import { checkCalls, readToolInput } from "../../shared/tool-input.ts";
-import { AnswerWriter } from "./writer.ts";
+import { EventWriter } from "./answer-writer.ts";
 
-/** Encodes a stream. Throws what `events` throws, and a GatewayError if they end without `message-end`. */
-export async function* encodeStream(events: AsyncIterable<ChatEvent>, call: Call): AsyncGenerator<Frame> {
-  const writer = new AnswerWriter(call);
-  for await (const event of events) {
-    const written = writer.push(event);
-    if (event.type === "message-end") checkCalls(writer.brokenCalls, event.reason);
-    for (const data of written) yield { event: data.type as string, data: JSON.stringify(data) };
-  }
-  if (!writer.ended) throw incomplete();
+/** Begins a streamed answer. */
+export function writeStream(context: CodecContext): AnswerWriter {
+  return new StreamWriter(context);
 }
 
-/** Encodes one JSON answer, assembled from the events of its stream. */
-export function encodeAnswer(events: readonly ChatEvent[], call: Call): JsonObject {
-  const writer = new AnswerWriter(call);
+/** Writes a JSON answer, assembled from the events of its stream. @throws GatewayError if `message-end` is missing */
+export function writeAnswer(events: readonly ChatEvent[], context: CodecContext): JsonObject {
+  const writer = new EventWriter(context);
   const assembler = new MessageAssembler();
-  for (const event of events) for (const data of writer.push(event)) assembler.add(data);
-  if (!writer.ended) throw incomplete();
-  return assembler.message(call);
+  for (const event of events) for (const data of writer.write(event)) assembler.add(data);
+  if (!writer.ended) throw incompleteAnswer();
+  return assembler.message(context);
 }
 
-function incomplete(): GatewayError {
-  return new GatewayError("upstream", "The answer ended before it was complete.", {
-    code: "stream_incomplete",
-  });
+class StreamWriter implements AnswerWriter {
+  readonly #events: EventWriter;
+
+  constructor(context: CodecContext) {
+    this.#events = new EventWriter(context);
+  }
+
+  push(event: ChatEvent): Frame[] {
+    const written = this.#events.write(event);
+    if (event.type === "message-end") checkCalls(this.#events.brokenCalls, event.reason);
+    return written.map(frameOf);
+  }
+
+  end(): Frame[] {
+    if (!this.#events.ended) throw incompleteAnswer();
+    return [frameOf({ type: "message_stop" })];
+  }
+}
+
+function frameOf(event: JsonObject): Frame {
+  return { event: event.type as string, data: JSON.stringify(event) };
 }
 
 /** Assembles a message from the events of a stream, as the SDK of Anthropic does. */
@@ -67,14 +78,15 @@ class MessageAssembler {
       this.#inputs.set(index, (this.#inputs.get(index) ?? "") + (delta.partial_json as string));
   }
 
-  message(call: Call): JsonObject {
+  message(context: CodecContext): JsonObject {
     const cut =
       this.#message.stop_reason === "max_tokens" ||
       this.#message.stop_reason === "model_context_window_exceeded";
     const content: JsonObject[] = [];
     for (const [index, block] of this.#blocks.entries()) {
       const text = this.#inputs.get(index);
-      const input = text === undefined ? block.input : readInput(text, cut, `content[${index}].input`, call);
+      const input =
+        text === undefined ? block.input : readInput(text, cut, `content[${index}].input`, context);
       if ("input" in block && input === undefined) continue;
       content.push(text === undefined ? block : { ...block, input });
     }
@@ -86,9 +98,9 @@ class MessageAssembler {
  * Reads the arguments of a call as an object; `undefined` for a call whose arguments were cut off with the answer, because
  * the client must not run it.
  */
-function readInput(text: string, cut: boolean, path: string, call: Call): Json | undefined {
+function readInput(text: string, cut: boolean, path: string, context: CodecContext): Json | undefined {
   const { value, repair, broken } = readToolInput(text);
   if (broken && cut) return undefined;
-  if (repair !== undefined) call.reportLoss("repaired", path, repair);
+  if (repair !== undefined) context.reportLoss("repaired", path, repair);
   return value;
 }

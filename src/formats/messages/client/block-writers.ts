@@ -1,5 +1,5 @@
 /** Writers for the kinds of blocks of a Messages stream. */
-import type { Call } from "../../../core/call.ts";
+import type { CodecContext } from "../../../core/context.ts";
 import type { BlockStart } from "../../../core/events.ts";
 import type { AnswerIds } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
@@ -39,7 +39,7 @@ export interface AnswerState {
 /** Creates the writer of a block; `undefined` for a block that the format cannot express. */
 export function createBlockWriter(
   start: BlockStart,
-  call: Call,
+  context: CodecContext,
   state: AnswerState,
   out: Out,
 ): BlockWriter | undefined {
@@ -49,9 +49,9 @@ export function createBlockWriter(
     case "refusal":
       return new RefusalWriter(state, out);
     case "reasoning":
-      return new ReasoningWriter(start, call, out);
+      return new ReasoningWriter(start, context, out);
     case "tool-call":
-      return start.name.trim() === "" ? undefined : new ToolCallWriter(start, call, state, out);
+      return start.name.trim() === "" ? undefined : new ToolCallWriter(start, context, state, out);
     case "foreign":
       return start.format === FORMAT && isObject(start.value)
         ? new ForeignWriter(start.value, state, out)
@@ -153,11 +153,11 @@ class ReasoningWriter extends Writer implements BlockWriter {
   readonly #hidden: boolean;
   #text = "";
 
-  constructor(start: BlockStart & { type: "reasoning" }, call: Call, out: Out) {
+  constructor(start: BlockStart & { type: "reasoning" }, context: CodecContext, out: Out) {
     super(out);
     this.#redacted = start.redacted;
-    this.#origin = start.origin ?? call.target?.provider.name ?? "weir";
-    this.#hidden = this.#origin !== NATIVE_ORIGIN && call.request?.style.hideReasoning === true;
+    this.#origin = start.origin ?? context.target.provider;
+    this.#hidden = this.#origin !== NATIVE_ORIGIN && context.request?.style.hideReasoning === true;
   }
 
   open(): void {
@@ -188,15 +188,20 @@ class ReasoningWriter extends Writer implements BlockWriter {
 
 class ToolCallWriter extends Writer implements BlockWriter {
   readonly #start: BlockStart & { type: "tool-call" };
-  readonly #call: Call;
+  readonly #context: CodecContext;
   readonly #state: AnswerState;
   readonly #input = new ToolInputStream();
   brokenCall?: string;
 
-  constructor(start: BlockStart & { type: "tool-call" }, call: Call, state: AnswerState, out: Out) {
+  constructor(
+    start: BlockStart & { type: "tool-call" },
+    context: CodecContext,
+    state: AnswerState,
+    out: Out,
+  ) {
     super(out);
     this.#start = start;
-    this.#call = call;
+    this.#context = context;
     this.#state = state;
   }
 
@@ -215,7 +220,7 @@ class ToolCallWriter extends Writer implements BlockWriter {
     if (this.#isCustom) this.#write('"}');
     const { rest, repair, broken } = this.#input.end();
     this.#emit(rest);
-    if (repair !== undefined) this.#call.reportLoss("repaired", `content[${this.index}].input`, repair);
+    if (repair !== undefined) this.#context.reportLoss("repaired", `content[${this.index}].input`, repair);
     if (broken) this.brokenCall = this.#start.name;
     this.stop();
   }

@@ -1,6 +1,6 @@
 /** Encodes the format of the answer: natively, through a tool, or in the prompt (src/formats/README.md#structured-answers). */
-import type { Call } from "../../../core/call.ts";
 import type { AnswerFormat, ChatRequest } from "../../../core/chat.ts";
+import type { CodecContext } from "../../../core/context.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { Traits } from "../../../core/provider.ts";
 import type { ModelFacts } from "../models.ts";
@@ -91,11 +91,9 @@ function respondTool(
 }
 
 /** Whether `encodeRequest` added this tool for this call, so that the input of its calls is the answer. */
-export function isAnswerTool(name: string, call: Call): boolean {
-  const { request, target } = call;
+export function isAnswerTool(name: string, { request, target }: CodecContext): boolean {
   const format = request?.answerFormat;
-  if (name !== RESPOND || !request || !target || format?.type !== "json-schema") return false;
+  if (name !== RESPOND || !request || format?.type !== "json-schema") return false;
   const clean = sanitiseSchema(format.schema);
-  const traits = target.provider.traits ?? {};
-  return chooseMode(request, format, modelFacts(target.model), traits, clean) === "tool";
+  return chooseMode(request, format, modelFacts(target.model), target.traits, clean) === "tool";
 }

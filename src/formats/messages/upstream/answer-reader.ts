@@ -1,11 +1,11 @@
 /** Reads events of a Messages stream into canonical events; a JSON answer is read as a stream. */
-import type { Call } from "../../../core/call.ts";
-import { GatewayError } from "../../../core/error.ts";
+import type { CodecContext } from "../../../core/context.ts";
 import type { ChatEvent, FinishReason, Usage } from "../../../core/events.ts";
 import { mergeUsage, NO_USAGE } from "../../../core/events.ts";
 import { AnswerIds } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
+import { incompleteStream } from "../../shared/incomplete.ts";
 import { text } from "../../shared/read.ts";
 import { decodeStopReason } from "../finish.ts";
 import { decodeUsage } from "../usage.ts";
@@ -13,8 +13,8 @@ import { malformed } from "./errors.ts";
 import type { BlockReader, Emit } from "./block-readers.ts";
 import { createBlockReader, isProgrammatic, ToolReader } from "./block-readers.ts";
 
-export class AnswerReader {
-  readonly #call: Call;
+export class EventReader {
+  readonly #context: CodecContext;
   readonly #ids: AnswerIds;
   /** Open blocks by the provider's index. */
   readonly #open = new Map<number, BlockReader>();
@@ -24,31 +24,21 @@ export class AnswerReader {
   #toolCalls = 0;
   #usage: Usage = NO_USAGE;
   #reason: FinishReason | undefined;
-  /** `message-end` was returned. */
-  ended = false;
 
-  constructor(call: Call) {
-    this.#call = call;
-    this.#ids = new AnswerIds(call.id);
-  }
-
-  /** The stop reason is known and no block is open; only the terminator is missing. */
-  get isComplete(): boolean {
-    return this.#reason !== undefined && this.#open.size === 0;
+  constructor(context: CodecContext) {
+    this.#context = context;
+    this.#ids = new AnswerIds(context.id);
   }
 
   /** @throws GatewayError `upstream` for an event that is not allowed at its position */
-  read(event: JsonObject): readonly ChatEvent[] {
-    if (!this.ended) this.#take(event);
+  read(event: JsonObject): ChatEvent[] {
+    this.#take(event);
     return this.#drain();
   }
 
-  /** Ends a stream without its terminator. @throws GatewayError `stream_incomplete` if the answer is not complete */
-  finish(): readonly ChatEvent[] {
-    if (!this.isComplete)
-      throw new GatewayError("upstream", "The provider's stream ended before the answer was complete.", {
-        code: "stream_incomplete",
-      });
+  /** Ends the answer without `message_stop`. @throws GatewayError if the stop reason is missing or a block is open */
+  end(): ChatEvent[] {
+    if (this.#reason === undefined || this.#open.size > 0) throw incompleteStream();
     this.#end();
     return this.#drain();
   }
@@ -83,8 +73,8 @@ export class AnswerReader {
     this.#usage = mergeUsage(NO_USAGE, decodeUsage(message.usage, false));
     this.#events.push({
       type: "message-start",
-      id: text(message.id) || this.#call.id,
-      model: text(message.model) || (this.#call.target?.model ?? this.#call.model),
+      id: text(message.id) || this.#context.id,
+      model: text(message.model) || this.#context.target.model,
       usage: this.#usage,
     });
   }
@@ -107,7 +97,7 @@ export class AnswerReader {
       callId: (id) => this.#ids.take(id),
       push: (event) => this.#events.push(event),
     };
-    const reader = createBlockReader(value, this.#call, emit);
+    const reader = createBlockReader(value, this.#context, emit);
     this.#open.set(index, reader);
     return reader;
   }
@@ -156,7 +146,6 @@ export class AnswerReader {
     const { reasoning, output } = this.#usage;
     const usage = { ...this.#usage, reasoning: Math.min(reasoning, output) };
     this.#events.push({ type: "message-end", reason: this.#settleReason(), usage });
-    this.ended = true;
   }
 
   /** Providers have sent `tool_use` without a call, and a call that is the answer itself does not count. */

@@ -1,5 +1,5 @@
 /** Readers for the kinds of blocks of a Messages stream. */
-import type { Call } from "../../../core/call.ts";
+import type { CodecContext } from "../../../core/context.ts";
 import type { BlockStart, ChatEvent } from "../../../core/events.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
@@ -26,15 +26,15 @@ export interface Emit {
 }
 
 /** @param value the block in its start event: empty in a stream, complete in a JSON answer */
-export function createBlockReader(value: JsonObject, call: Call, emit: Emit): BlockReader {
+export function createBlockReader(value: JsonObject, context: CodecContext, emit: Emit): BlockReader {
   switch (value.type) {
     case "text":
       return new TextReader(value, emit);
     case "thinking":
     case "redacted_thinking":
-      return new ReasoningReader(value, call, emit);
+      return new ReasoningReader(value, context, emit);
     case "tool_use":
-      return isProgrammatic(value) ? new ForeignReader(value, emit) : createToolReader(value, call, emit);
+      return isProgrammatic(value) ? new ForeignReader(value, emit) : createToolReader(value, context, emit);
     default:
       return new ForeignReader(value, emit);
   }
@@ -109,8 +109,8 @@ class ReasoningReader extends Reader implements BlockReader {
   /** Of several signatures the last one counts, as in the SDK of Anthropic. */
   #signature: string;
 
-  constructor(value: JsonObject, call: Call, emit: Emit) {
-    const origin = reasoningOrigin(call.target?.provider.name, modelFacts(call.target?.model ?? ""));
+  constructor(value: JsonObject, context: CodecContext, emit: Emit) {
+    const origin = reasoningOrigin(context.target.provider, modelFacts(context.target.model));
     const redacted = value.type === "redacted_thinking" ? { redacted: text(value.data) ?? "" } : {};
     super({ type: "reasoning", ...redacted, origin }, emit);
     this.#signature = text(value.signature) ?? "";
@@ -128,12 +128,12 @@ class ReasoningReader extends Reader implements BlockReader {
   }
 }
 
-function createToolReader(value: JsonObject, call: Call, emit: Emit): BlockReader {
+function createToolReader(value: JsonObject, context: CodecContext, emit: Emit): BlockReader {
   const sent = text(value.name) ?? "";
   if (sent === "") throw malformed("a tool call without a name");
-  if (isAnswerTool(sent, call)) return new ToolReader({ type: "text" }, value, emit);
-  const name = call.toolNames.get(sent) ?? sent;
-  const custom = call.request?.tools.some((tool) => tool.kind === "custom" && tool.name === name) === true;
+  if (isAnswerTool(sent, context)) return new ToolReader({ type: "text" }, value, emit);
+  const name = context.toolNames.get(sent) ?? sent;
+  const custom = context.request?.tools.some((tool) => tool.kind === "custom" && tool.name === name) === true;
   const start: BlockStart = {
     type: "tool-call",
     id: emit.callId(text(value.id) ?? ""),

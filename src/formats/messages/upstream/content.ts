@@ -186,9 +186,9 @@ function textSource(text: string): JsonObject | undefined {
   return text.trim() === "" ? undefined : { type: "text", media_type: "text/plain", data: text };
 }
 
-/** Returns the origin of reasoning by a model of a provider. */
-export function reasoningOrigin(provider: string | undefined, facts: ModelFacts): string {
-  return facts.claude ? NATIVE_ORIGIN : (provider ?? NATIVE_ORIGIN);
+/** Returns the origin of a model's reasoning. @param provider its name */
+export function reasoningOrigin(provider: string, facts: ModelFacts): string {
+  return facts.claude ? NATIVE_ORIGIN : provider;
 }
 
 /**

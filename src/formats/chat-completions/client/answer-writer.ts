@@ -2,7 +2,7 @@
  * Encodes canonical events as deltas of a stream. A JSON answer is assembled from the same deltas, so that its content
  * does not depend on whether the client streams.
  */
-import type { Call } from "../../../core/call.ts";
+import type { CodecContext } from "../../../core/context.ts";
 import type { BlockStart, ChatEvent, Citation, FinishReason } from "../../../core/events.ts";
 import { AnswerIds } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
@@ -28,7 +28,7 @@ interface OpenBlock {
 const IGNORED: OpenBlock = {};
 
 export class DeltaWriter {
-  readonly #call: Call;
+  readonly #context: CodecContext;
   readonly #ids: AnswerIds;
   readonly #order = new CallOrder();
   readonly #open = new Map<number, OpenBlock>();
@@ -42,14 +42,14 @@ export class DeltaWriter {
   /** Characters of content written so far, in UTF-16 units. */
   #written = 0;
 
-  constructor(call: Call) {
-    this.#call = call;
-    this.#ids = new AnswerIds(call.id);
-    this.#legacy = call.request?.style.legacyFunctions === true;
-    this.#hidden = call.request?.style.hideReasoning === true;
+  constructor(context: CodecContext) {
+    this.#context = context;
+    this.#ids = new AnswerIds(context.id);
+    this.#legacy = context.request?.style.legacyFunctions === true;
+    this.#hidden = context.request?.style.hideReasoning === true;
   }
 
-  /** Returns the deltas for an event; `usage` and `message-end` have none. */
+  /** Returns the deltas for an event. `message-end` has one if only the finish reason reports a refusal. */
   write(event: ChatEvent): JsonObject[] {
     const ordered = this.#order.push(event);
     return ordered.length === 1 ? this.#write(ordered[0]!) : ordered.flatMap((each) => this.#write(each));
@@ -71,13 +71,14 @@ export class DeltaWriter {
         this.#open.delete(event.index);
         return deltas;
       }
-      default:
+      case "message-end":
+        return this.#refusal(event.reason);
+      case "usage":
         return [];
     }
   }
 
-  /** Returns the delta of a refusal that only the finish reason reports. */
-  refusal(reason: FinishReason): JsonObject[] {
+  #refusal(reason: FinishReason): JsonObject[] {
     const refusal = this.#refused ? undefined : refusalOf(reason);
     return refusal === undefined ? [] : [{ refusal }];
   }
@@ -156,13 +157,13 @@ export class DeltaWriter {
   }
 
   #isCustomTool(name: string): boolean {
-    return this.#call.request?.tools.some((tool) => tool.kind === "custom" && tool.name === name) === true;
+    return this.#context.request?.tools.some((tool) => tool.kind === "custom" && tool.name === name) === true;
   }
 
   /** The legacy `function_call` holds one call; weir drops any other. */
   #functionCall(blockIndex: number, name: string): JsonObject[] {
     if (this.#toolCalls++ > 0) {
-      this.#call.reportLoss(
+      this.#context.reportLoss(
         "dropped",
         "functions",
         "a legacy answer (function_call) can contain only one call",
@@ -189,7 +190,7 @@ export class DeltaWriter {
       end: () => {
         const { rest, repair, broken } = input.end();
         if (repair !== undefined)
-          this.#call.reportLoss("repaired", `choices[0].message.${path}.arguments`, repair);
+          this.#context.reportLoss("repaired", `choices[0].message.${path}.arguments`, repair);
         if (broken) this.brokenCalls.push(name);
         const deltas = writeNonEmpty(rest);
         return empty ? write("{}") : deltas;

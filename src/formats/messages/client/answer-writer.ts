@@ -5,9 +5,9 @@
  * Blocks of this format never overlap; parallel tool calls in the canonical events may. weir queues the blocks: it writes
  * the first one as it grows and buffers the others.
  */
-import type { Call } from "../../../core/call.ts";
+import type { CodecContext } from "../../../core/context.ts";
 import type { BlockStart, ChatEvent, Usage } from "../../../core/events.ts";
-import { mergeUsage, NO_USAGE } from "../../../core/events.ts";
+import { NO_USAGE } from "../../../core/events.ts";
 import { estimateTokens } from "../../../core/estimate.ts";
 import { AnswerIds, sha256 } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
@@ -24,34 +24,32 @@ interface QueuedBlock {
   signature?: string;
 }
 
-export class AnswerWriter {
-  readonly #call: Call;
+export class EventWriter {
+  readonly #context: CodecContext;
   readonly #blocks = new Map<number, QueuedBlock>();
   #queue: QueuedBlock[] = [];
   #nextIndex = 0;
   #out: JsonObject[] = [];
-  #usage: Usage = NO_USAGE;
   readonly #state: AnswerState;
-  /** The answer has ended; later events are ignored. */
+  /** `message-end` has come. */
   ended = false;
   /** Names of calls whose arguments are not JSON. */
   readonly brokenCalls: string[] = [];
 
-  constructor(call: Call) {
-    this.#call = call;
+  constructor(context: CodecContext) {
+    this.#context = context;
     this.#state = {
       toolCalls: 0,
       foreignCalls: 0,
       texts: 0,
       blank: "",
       refusal: "",
-      ids: new AnswerIds(call.id),
+      ids: new AnswerIds(context.id),
     };
   }
 
-  /** Takes one canonical event and returns the stream events for it. */
-  push(event: ChatEvent): JsonObject[] {
-    if (this.ended) return [];
+  /** Takes one canonical event and returns the stream events for it, without `message_stop`. */
+  write(event: ChatEvent): JsonObject[] {
     this.#take(event);
     const out = this.#out;
     this.#out = [];
@@ -72,30 +70,29 @@ export class AnswerWriter {
       case "block-end":
         this.#endBlock(event.index, event.signature);
         break;
-      case "usage":
-        this.#usage = mergeUsage(this.#usage, event.usage);
-        break;
       case "message-end":
         this.#end(event);
         break;
+      case "usage":
+        // `message-end` has the final counts.
+        break;
       case "citation":
-        // Not written: Anthropic would refuse a citation of another vendor in the history.
+        // Anthropic would refuse a citation of another vendor in the history.
         break;
     }
   }
 
   #start(id: string, model: string, usage: Usage | undefined): void {
-    this.#usage = usage ?? NO_USAGE;
-    const { request } = this.#call;
+    const { request } = this.#context;
     // An estimate; the exact counts come with message_delta.
     const first = usage ?? { ...NO_USAGE, input: request ? estimateTokens(request) : 1, output: 1 };
     this.#out.push({
       type: "message_start",
       message: {
-        id: messageId(id || this.#call.id),
+        id: messageId(id || this.#context.id),
         type: "message",
         role: "assistant",
-        model: this.#call.model || model,
+        model: this.#context.model || model,
         content: [],
         stop_reason: null,
         stop_sequence: null,
@@ -107,7 +104,7 @@ export class AnswerWriter {
   }
 
   #startBlock(index: number, start: BlockStart): void {
-    const writer = createBlockWriter(start, this.#call, this.#state, {
+    const writer = createBlockWriter(start, this.#context, this.#state, {
       emit: (event) => this.#out.push(event),
       claimIndex: () => this.#nextIndex++,
     });
@@ -165,15 +162,11 @@ export class AnswerWriter {
     for (const block of this.#queue) block.ended = true;
     this.#advance();
     this.ended = true;
-    this.#usage = event.usage;
-    this.#out.push(
-      {
-        type: "message_delta",
-        delta: { ...encodeStopReason(event.reason, this.#state), container: null },
-        usage: encodeTotals(this.#usage),
-      },
-      { type: "message_stop" },
-    );
+    this.#out.push({
+      type: "message_delta",
+      delta: { ...encodeStopReason(event.reason, this.#state), container: null },
+      usage: encodeTotals(event.usage),
+    });
   }
 }
 

@@ -25,6 +25,7 @@ export const explainCommand: Command = {
     const { config, locate } = loadConfig({ flags: configFlags, env, cwd });
     const { assemble } = await import("../assemble.ts");
     const { explain } = await import("../gateway/explain.ts");
+    const { ReasoningCache } = await import("../gateway/reasoning/cache.ts");
     const { RequestBody } = await import("../server/request-body.ts");
     const { chooseFormat } = await import("../server/choose-format.ts");
     const { registry, plugins } = await assemble(config, env, locate);
@@ -42,7 +43,7 @@ export const explainCommand: Command = {
       const strict = config.strict || flags["--strict"] === true;
       const explained = await explain(
         { format, body, bytes, spanOf: (name) => read.spanOf(name), headers },
-        { registry, hooks, strict },
+        { registry, hooks, strict, reasoning: new ReasoningCache() },
       );
       print(JSON.stringify(explained, null, 2));
       return 0;

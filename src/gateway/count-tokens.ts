@@ -2,16 +2,17 @@
 import { estimateTokens } from "../core/estimate.ts";
 import { isObject, parseJson } from "../core/json.ts";
 import { editMembers } from "../stream/scan.ts";
-import type { Answer, Gateway, Incoming } from "./types.ts";
 import { contextOf } from "./lanes/codec-context.ts";
-import { answerHeaders } from "./delivery/response-headers.ts";
-import { discard, headerFilters, readAnswer, send, upstreamHeaders } from "./lanes/send.ts";
+import type { Opened } from "./lanes/lane.ts";
+import { discard, readAnswer } from "./lanes/read-answer.ts";
+import { headerFilters, send, upstreamHeaders } from "./lanes/send.ts";
+import type { Gateway, Incoming } from "./types.ts";
 
 /**
  * The count as `{"input_tokens": n}`. If the provider fails to count, weir estimates, and reports that in `x-weir-warnings`.
  * @throws GatewayError for a model that no provider serves, or a request that weir cannot decode
  */
-export async function countTokens(incoming: Incoming, gateway: Gateway): Promise<Answer> {
+export async function countTokens(incoming: Incoming, gateway: Gateway): Promise<Opened> {
   const { call, format, body } = incoming;
   const target = gateway.registry.resolve(call.model, format.id);
   call.target = target;
@@ -26,9 +27,7 @@ export async function countTokens(incoming: Incoming, gateway: Gateway): Promise
   const text =
     counted ??
     JSON.stringify({ input_tokens: estimateTokens(format.client.decodeRequest(body, contextOf(call))) });
-  call.status = 200;
-  gateway.settler.complete(call);
-  return { status: 200, headers: { ...answerHeaders(call), "content-type": "application/json" }, body: text };
+  return { kind: "json", status: 200, headers: { "content-type": "application/json" }, body: text };
 }
 
 /** The provider's answer as text; `undefined` if it did not count. */
@@ -39,7 +38,8 @@ async function askProvider({ call, bytes, spanOf }: Incoming, gateway: Gateway):
   const body = editMembers(bytes, edits, spanOf);
   const headers = upstreamHeaders(target, filters.request(call.headers), false);
   try {
-    const response = await send({ target, url: `${target.url}/count_tokens`, body, headers }, call);
+    const url = `${target.url}/count_tokens`;
+    const response = await send({ target, url, headers, body, expects: "json" }, call);
     if (!response.ok) {
       await discard(response);
       return undefined;

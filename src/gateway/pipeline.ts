@@ -1,46 +1,51 @@
 /**
- * One call, from the client's request to the beginning of its answer. Native lane: client and provider speak the same
- * format, and weir passes the bytes of both. Otherwise weir translates through the canonical request and events.
+ * One call, from the client's request to the beginning of its answer: `prepare`, `send`, `open`. The route then delivers what
+ * was opened (`delivery/deliver.ts`).
  */
+import { holdHead } from "./delivery/held-stream.ts";
+import type { Deadline } from "./delivery/deadline.ts";
+import { chooseLane } from "./lanes/choose-lane.ts";
+import type { Opened } from "./lanes/lane.ts";
 import { isMissingPath } from "./lanes/missing-path.ts";
-import { answerNative } from "./lanes/native.ts";
-import { answerTranslated } from "./lanes/translated.ts";
+import { send } from "./lanes/send.ts";
 import { attempt } from "./retry/attempts.ts";
 import { inNextFormat } from "./routing/spoken-formats.ts";
-import type { Answer, Gateway, Incoming } from "./types.ts";
+import type { Gateway, Incoming } from "./types.ts";
 
 /**
- * Answers a call: tries one target after another until one begins to answer.
+ * Tries one target after another until one begins to answer.
  * @throws GatewayError for a failure before the first byte of the answer
  */
-export function exchange(incoming: Incoming, gateway: Gateway): Promise<Answer> {
-  return attempt(incoming, gateway, ask);
+export function exchange(incoming: Incoming, gateway: Gateway, deadline: Deadline): Promise<Opened> {
+  const opening = attempt(incoming, gateway, open);
+  return incoming.call.stream ? holdHead(opening, incoming, deadline) : opening;
 }
 
 /**
- * One attempt. If the host lacks the path of a format, weir sends the request in the provider's next format, and records
- * the missing one after that has answered.
+ * One attempt. When the provider refuses a part of the request that weir can leave out, or lacks the path of a format, weir
+ * prepares the request anew and sends it again to the same host. It records the missing path after the next format answered.
  */
-async function ask(incoming: Incoming, gateway: Gateway): Promise<Answer> {
+async function open(incoming: Incoming, gateway: Gateway): Promise<Opened> {
   const { call, format } = incoming;
-  const target = call.target!;
-  try {
-    return await askOnce(incoming, gateway);
-  } catch (thrown) {
-    const next = isMissingPath(thrown, call) && inNextFormat(target, format.id);
-    if (!next) throw thrown;
+  const missing: string[] = [];
+  let lane = chooseLane(incoming, gateway);
+  for (;;) {
+    const preparing = lane.prepare();
+    const prepared = preparing instanceof Promise ? await preparing : preparing;
+    const response = prepared && (await send(prepared, call));
+    if (!response || response.ok) {
+      const opened = await lane.open(response, gateway);
+      if (opened.kind === "stream") await opened.source.begin();
+      for (const id of missing) gateway.registry.noteMissingFormat(call.target!.deployment, id);
+      call.status = opened.status;
+      return opened;
+    }
+    const refusal = await lane.refusal(response);
+    if (lane.leavesOut(refusal)) continue;
+    const next = isMissingPath(refusal, call) && inNextFormat(call.target!, format.id);
+    if (!next) throw refusal;
+    missing.push(call.target!.format);
     call.turnTo(next);
-    const answer = await ask(incoming, gateway);
-    gateway.registry.noteMissingFormat(target.deployment, target.format);
-    return answer;
+    lane = chooseLane(incoming, gateway);
   }
-}
-
-function askOnce(incoming: Incoming, gateway: Gateway): Promise<Answer> {
-  const { call } = incoming;
-  const target = call.target!;
-  if (target.substitute) call.reportLoss("substituted", "model", target.reason);
-  const rewrites = gateway.hooks.some((hook) => hook.request || hook.answer);
-  if (target.lane === "native" && !rewrites) return answerNative(incoming, gateway);
-  return answerTranslated(incoming, gateway);
 }

@@ -2,6 +2,7 @@
 import { randomFillSync } from "node:crypto";
 import type { GatewayError } from "../core/error.ts";
 import type { ClientCodec } from "../core/format.ts";
+import type { OpenedJson } from "../gateway/lanes/lane.ts";
 import type { Answer } from "../gateway/types.ts";
 
 const ID_BYTES = 18;
@@ -62,18 +63,19 @@ export function respondJson(value: unknown, requestId: string, status = 200): Re
   return respond({ status, headers, body: JSON.stringify(value) }, requestId);
 }
 
-/** An error before the first byte, in the client's format. @param more the `x-weir-*` headers of the call */
-export function respondError(
-  error: GatewayError,
-  codec: ClientCodec,
-  requestId: string,
-  more: Record<string, string> = {},
-): Response {
+/** An error before the first byte, in the client's format. */
+export function openError(error: GatewayError, codec: ClientCodec, requestId: string): OpenedJson {
   const { status, headers, body } = codec.encodeError(error, requestId);
-  const answer = {
+  return {
+    kind: "json",
     status,
-    headers: { ...more, ...headers, ...error.headers, "content-type": "application/json" },
+    headers: { ...headers, ...error.headers, "content-type": "application/json" },
     body: JSON.stringify(body),
+    error,
   };
-  return respond(answer, requestId);
+}
+
+/** The same as a response, for requests that are not calls. */
+export function respondError(error: GatewayError, codec: ClientCodec, requestId: string): Response {
+  return respond(openError(error, codec, requestId), requestId);
 }

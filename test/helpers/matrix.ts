@@ -9,6 +9,7 @@ import { Secret } from "../../src/core/secret.ts";
 import { chatCompletionsFormat } from "../../src/formats/chat-completions/index.ts";
 import { messagesFormat } from "../../src/formats/messages/index.ts";
 import { explain } from "../../src/gateway/explain.ts";
+import { ReasoningCache } from "../../src/gateway/reasoning/cache.ts";
 import { Registry } from "../../src/gateway/routing/registry.ts";
 import { scanBody } from "../../src/stream/scan.ts";
 import anthropic from "../../plugins/anthropic.ts";
@@ -231,7 +232,12 @@ async function cell(format: ClientFormat, model: string, members: JsonObject): P
     headers: new Headers(),
   };
   try {
-    const { losses } = await explain(options, { registry, hooks: [], strict: false });
+    const { losses } = await explain(options, {
+      registry,
+      hooks: [],
+      strict: false,
+      reasoning: new ReasoningCache(),
+    });
     const listed = (losses as unknown as { code: string; path: string }[]).map(
       ({ code, path }) => `${code} \`${path}\``,
     );

@@ -5,80 +5,80 @@
  */
 import { GatewayError } from "../../core/error.ts";
 import { isObject, parseJson } from "../../core/json.ts";
-import type { ByteSource } from "./stream.ts";
-import { answerStream } from "./stream.ts";
+import type { Opened, OpenedJson } from "../lanes/lane.ts";
+import type { Incoming } from "../types.ts";
 import type { Deadline } from "./deadline.ts";
-import type { Answer, Gateway, Incoming } from "../types.ts";
-import { answerHeaders, STREAM_HEADERS } from "./response-headers.ts";
+import { STREAM_HEADERS } from "./response-headers.ts";
+import type { ByteSource } from "./stream.ts";
 
-/** The answer if it begins within `holdMs`, else a stream that waits for it. */
-export async function answerInTime(
-  answer: Promise<Answer>,
-  incoming: Incoming,
+/** What was opened if it begins within `holdMs`, else a stream that waits for it. */
+export async function holdHead(
+  opening: Promise<Opened>,
+  { format }: Incoming,
   deadline: Deadline,
-  gateway: Gateway,
-): Promise<Answer> {
+): Promise<Opened> {
   const { promise: held, resolve } = Promise.withResolvers<undefined>();
   deadline.onHold = () => resolve(undefined);
-  return (await Promise.race([answer, held])) ?? heldAnswer(answer, incoming, gateway);
-}
-
-function heldAnswer(answer: Promise<Answer>, incoming: Incoming, gateway: Gateway): Answer {
-  const { call, format } = incoming;
-  const { settler, clock, timeouts } = gateway;
-  // Until the answer begins, `firstByteMs` applies, not `gapMs`.
-  const clocks = { clock, ...timeouts, gapMs: timeouts.totalMs };
-  const body = answerStream(
-    new HeldSource(answer, Buffer.from(format.client.heartbeat)),
-    call,
-    format.client,
-    clocks,
-    {
-      // The inner stream settles the call when it ends; these cover failures before it begins.
-      complete: () => settler.complete(call),
-      failed: (error) => settler.failed(call, error, 200),
-      cancelled: () => settler.cancelled(call),
-    },
-  );
-  return { status: 200, headers: { ...answerHeaders(call), ...STREAM_HEADERS }, body };
+  const opened = await Promise.race([opening, held]);
+  if (opened) return opened;
+  const source = new HeldSource(opening, Buffer.from(format.client.heartbeat));
+  return { kind: "stream", status: 200, headers: { ...STREAM_HEADERS }, source };
 }
 
 class HeldSource implements ByteSource {
-  readonly #answer: Promise<Answer>;
+  readonly #opening: Promise<Opened>;
   /** The first heartbeat: weir sends it with the response headers. */
   #first: Uint8Array | undefined;
-  #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  #source: ByteSource | undefined;
+  #refusal: GatewayError | undefined;
 
-  constructor(answer: Promise<Answer>, heartbeat: Uint8Array) {
-    this.#answer = answer;
+  constructor(opening: Promise<Opened>, heartbeat: Uint8Array) {
+    this.#opening = opening;
     this.#first = heartbeat;
   }
 
-  async next(): Promise<Uint8Array | undefined> {
-    if (this.#first) {
-      const first = this.#first;
-      this.#first = undefined;
-      return first;
-    }
-    this.#reader ??= streamOf(await this.#answer).getReader();
-    const { done, value } = await this.#reader.read();
-    return done ? undefined : value;
+  async begin(): Promise<void> {}
+
+  /** Until the answer begins, the deadline of its first byte applies. */
+  get isWaiting(): boolean {
+    return this.#source === undefined;
+  }
+
+  get error(): GatewayError | undefined {
+    return this.#refusal ?? this.#source?.error;
+  }
+
+  next(): Promise<Uint8Array | undefined> {
+    if (this.#source) return this.#source.next();
+    const first = this.#first;
+    if (!first) return this.#opening.then(this.#onOpened);
+    this.#first = undefined;
+    return Promise.resolve(first);
+  }
+
+  beforeError(): string {
+    return this.#source?.beforeError?.() ?? "";
   }
 
   stop(reason: unknown): void {
-    this.#reader?.cancel(reason).catch(() => {});
+    this.#opening.then(
+      (opened) => opened.kind === "stream" && opened.source.stop(reason),
+      () => {},
+    );
   }
+
+  readonly #onOpened = (opened: Opened) => {
+    if (opened.kind === "stream") return (this.#source = opened.source).next();
+    this.#refusal = opened.error;
+    throw notAStream(opened);
+  };
 }
 
-/** @throws GatewayError if the answer is not a stream: weir can still send its message, but no longer its status */
-function streamOf(answer: Answer): ReadableStream<Uint8Array> {
-  if (answer.body instanceof ReadableStream) return answer.body;
-  const text = typeof answer.body === "string" ? answer.body : new TextDecoder().decode(answer.body);
-  const body = parseJson(text);
-  const inner = isObject(body) && isObject(body["error"]) ? body["error"]["message"] : undefined;
+/** The error for an answer that is not a stream: weir can still send its message, but no longer its status. */
+function notAStream({ status, body }: OpenedJson): GatewayError {
+  const json = parseJson(typeof body === "string" ? body : new TextDecoder().decode(body));
+  const inner = isObject(json) && isObject(json["error"]) ? json["error"]["message"] : undefined;
   const sentence =
-    typeof inner === "string"
-      ? inner
-      : `The provider answered with status ${answer.status} and without a stream.`;
-  throw new GatewayError("upstream", sentence, { code: "upstream_invalid_answer" });
+    typeof inner === "string" ? inner : `The provider answered with status ${status} and without a stream.`;
+  return new GatewayError("upstream", sentence, { code: "upstream_invalid_answer" });
 }

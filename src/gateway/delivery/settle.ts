@@ -19,7 +19,9 @@ export class Settler {
     this.#onFault = onFault;
   }
 
-  complete(call: Call): void {
+  /** @param status the status that the client received */
+  complete(call: Call, status: number): void {
+    call.status = status;
     this.#settle(call, "complete");
   }
 
@@ -28,15 +30,15 @@ export class Settler {
     this.#settle(call, "cancelled");
   }
 
-  /** @param status the status that the client received; omitted when the response headers were already sent */
-  failed(call: Call, error: GatewayError, status?: number): void {
-    if (status !== undefined) call.status = status;
+  /** @param status the status that the client received */
+  failed(call: Call, error: GatewayError, status: number): void {
+    call.status = status;
     call.error ??= describeError(error, call);
     this.#settle(call, error.kind === "cancelled" ? "cancelled" : "failed");
   }
 
   #settle(call: Call, outcome: Outcome): void {
-    if (call.outcome) return;
+    if (call.outcome) return this.#onFault(new Error(`${call.id} was settled twice`));
     call.outcome = outcome;
     call.endedAt = performance.now();
     call.release?.();

@@ -6,14 +6,23 @@ import type { Call } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { ClientCodec } from "../../core/format.ts";
 import { writeFrame } from "../../stream/sse.ts";
+import type { Timeouts } from "../types.ts";
 import type { Clock } from "./clock.ts";
+import { timeoutsOf } from "./deadline.ts";
 import { toClientError } from "./redact.ts";
 
 /** Where the bytes come from. */
 export interface ByteSource {
+  /**
+   * Waits for the first event, so that an earlier failure can be returned as an HTTP status. Called once, before `next`.
+   * @throws GatewayError if the first event is an error, or the answer ends before it
+   */
+  begin(): Promise<void>;
+  /** The answer has not begun, so the idle timeout does not apply yet. */
+  readonly isWaiting?: boolean;
   /** The next piece; `undefined` at the regular end. @throws when the answer breaks */
   next(): Promise<Uint8Array | undefined>;
-  /** The provider's error event, if it was passed on; known when `next` returns `undefined`. */
+  /** The provider's own error, if it sent one; known when `next` returns `undefined` or throws. */
   readonly error?: GatewayError | undefined;
   /** Text that must precede an error event, if the last piece ended inside an event; weir sends no heartbeat there. */
   beforeError?(): string;
@@ -21,16 +30,7 @@ export interface ByteSource {
   stop(reason: unknown): void;
 }
 
-export interface StreamClocks {
-  clock: Clock;
-  /** Time without bytes for the client after which weir sends a heartbeat. Milliseconds. */
-  heartbeatMs: number;
-  /** Idle timeout of the provider: after it, weir aborts the call. Milliseconds. */
-  gapMs: number;
-  /** Time a client may take to read a piece; after it, weir disconnects the client. Milliseconds. */
-  readMs: number;
-}
-
+/** Settles the call at the end of the stream. Exactly one of these is called, once. */
 export interface StreamEnding {
   /** The answer is complete and was sent. */
   complete(): void;
@@ -51,7 +51,8 @@ export function answerStream(
   source: ByteSource,
   call: Call,
   codec: ClientCodec,
-  clocks: StreamClocks,
+  clock: Clock,
+  timeouts: Timeouts,
   ending: StreamEnding,
 ): ReadableStream<Uint8Array> {
   const heartbeat = encoder.encode(codec.heartbeat);
@@ -73,9 +74,11 @@ export function answerStream(
       if (isClosing) return;
       if (isFlushed) return close();
       if (probe) return probe();
-      if (!waiting) return now - sentAt > clocks.readMs ? cutOff(readTimeout(clocks.readMs)) : undefined;
-      if (now - receivedAt > clocks.gapMs) fail(idleTimeout(clocks.gapMs));
-      else if (now - sentAt > clocks.heartbeatMs && !call.outcome && !source.beforeError?.()) {
+      const { heartbeatMs, readMs } = timeouts;
+      if (!waiting) return now - sentAt > readMs ? cutOff(readTimeout(readMs)) : undefined;
+      const { gapMs } = timeoutsOf(call, timeouts);
+      if (!source.isWaiting && now - receivedAt > gapMs) fail(idleTimeout(gapMs));
+      else if (now - sentAt > heartbeatMs && !isSettled && !source.beforeError?.()) {
         sentAt = now;
         controller.enqueue(heartbeat);
       }
@@ -90,7 +93,7 @@ export function answerStream(
 
   const close = () => {
     isClosing = true;
-    clocks.clock.remove(watcher);
+    clock.remove(watcher);
     if (call.disconnect) call.disconnect();
     else controller.error(new Error("The answer is incomplete."));
   };
@@ -114,7 +117,7 @@ export function answerStream(
 
   const fail = (thrown: unknown) => {
     const error = toClientError(thrown, call);
-    end(() => ending.failed(error));
+    end(() => ending.failed(source.error ?? error));
     const frames = codec.encodeStreamError(error, call.id).map(writeFrame).join("");
     sentAt = performance.now();
     waiting = false;
@@ -142,7 +145,7 @@ export function answerStream(
       end(() => ending.failed(error));
       return flush();
     }
-    clocks.clock.remove(watcher);
+    clock.remove(watcher);
     end(() => ending.complete());
     controller.close();
   };
@@ -156,7 +159,7 @@ export function answerStream(
     {
       start(given) {
         controller = given;
-        clocks.clock.add(watcher);
+        clock.add(watcher);
       },
       pull() {
         // The stream stays open, so that closing the connection is not a regular end of the body.
@@ -166,7 +169,7 @@ export function answerStream(
       },
       cancel(reason) {
         waiting = false;
-        clocks.clock.remove(watcher);
+        clock.remove(watcher);
         call.abort(clientLeft());
         source.stop(reason);
         end(() => ending.cancelled());

@@ -8,22 +8,22 @@ import type { Target } from "../../core/provider.ts";
 import { affinityOf } from "./affinity.ts";
 import { pause } from "./backoff.ts";
 import { remainingMs } from "../delivery/deadline.ts";
-import type { Answer, Gateway, Incoming } from "../types.ts";
+import type { Opened, OpenedJson } from "../lanes/lane.ts";
+import type { Gateway, Incoming } from "../types.ts";
 import type { Failure } from "./failure.ts";
 import { readFailure } from "./failure.ts";
 import type { RetrySlot } from "./retry-budget.ts";
 import { PassedRefusal } from "../lanes/passed-error.ts";
-import { answerHeaders } from "../delivery/response-headers.ts";
 import { RetryPlan } from "./retry-plan.ts";
 
 /** The vendors' SDKs count their own retries in this header, starting at 0. */
 const SDK_RETRIES = "x-stainless-retry-count";
 
-/** One attempt. @returns the answer, once it begins @throws the failure of the attempt */
-export type Try = (incoming: Incoming, gateway: Gateway) => Promise<Answer>;
+/** One attempt. @returns the answer, which has begun @throws the failure of the attempt */
+export type Try = (incoming: Incoming, gateway: Gateway) => Promise<Opened>;
 
 /** @throws GatewayError when the last permitted attempt has failed */
-export async function attempt(incoming: Incoming, gateway: Gateway, ask: Try): Promise<Answer> {
+export async function attempt(incoming: Incoming, gateway: Gateway, open: Try): Promise<Opened> {
   const { call } = incoming;
   const { health, registry } = gateway;
   const retryPlan = new RetryPlan({
@@ -42,9 +42,9 @@ export async function attempt(incoming: Incoming, gateway: Gateway, ask: Try): P
       const running = call.begin(step.target, step.wait);
       health.begin(call, running);
       try {
-        const answer = await ask(incoming, gateway);
+        const opened = await open(incoming, gateway);
         health.answered(running);
-        return answer;
+        return opened;
       } catch (thrown) {
         const failure = readFailure(thrown, call);
         recordFailure(failure, running);
@@ -54,7 +54,7 @@ export async function attempt(incoming: Incoming, gateway: Gateway, ask: Try): P
           : retryPlan.next(failure, performance.now(), remainingMs(call, gateway));
         // A request that was not sent adds no load to a provider, so its retry needs no retry slot.
         if (next && failure.class !== "not-sent") slot ??= health.budget.take(next.wait);
-        if (!next || (failure.class !== "not-sent" && !slot)) return conclude(failure, call, gateway);
+        if (!next || (failure.class !== "not-sent" && !slot)) return conclude(failure, call);
         step = next;
       }
       if (step.wait > 0) await pause(step.wait, call.stop);
@@ -84,21 +84,21 @@ function recordFailure(failure: Failure, running: Attempt): void {
  * The client's answer after the last attempt: the last failure, in the provider's own bytes if it uses the client's format.
  * @throws GatewayError for any other failure
  */
-function conclude(failure: Failure, call: Call, gateway: Gateway): Answer {
+function conclude(failure: Failure, call: Call): OpenedJson {
   const { error } = failure;
   const retried = failure.class !== "never" && wasRetried(call);
   if (!(error instanceof PassedRefusal))
     throw retried ? error.with({ shouldRetry: shouldRetry(error) }) : error;
-  gateway.settler.failed(call, error, error.passedStatus);
   return {
+    kind: "json",
     status: error.passedStatus,
     headers: {
       ...error.passedHeaders,
-      ...answerHeaders(call),
       ...(retried && retryHeaders(error)),
       "content-type": "application/json",
     },
     body: error.body,
+    error,
   };
 }
 

@@ -4,18 +4,18 @@ import { GatewayError } from "../../core/error.ts";
 import type { ClientCodec, Format } from "../../core/format.ts";
 import { clientLeft } from "../../gateway/delivery/stream.ts";
 import { toClientError } from "../../gateway/delivery/redact.ts";
-import { answerInTime } from "../../gateway/delivery/held-stream.ts";
+import { deliver } from "../../gateway/delivery/deliver.ts";
 import { Deadline } from "../../gateway/delivery/deadline.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { countTokens } from "../../gateway/count-tokens.ts";
-import type { Answer, Gateway, Incoming } from "../../gateway/types.ts";
+import type { Opened } from "../../gateway/lanes/lane.ts";
+import type { Gateway, Incoming } from "../../gateway/types.ts";
 import { exchange } from "../../gateway/pipeline.ts";
-import { answerHeaders } from "../../gateway/delivery/response-headers.ts";
 import type { Admission } from "../admission.ts";
 import type { Authenticate } from "../authenticate.ts";
 import type { BodyLimits } from "../read-body.ts";
 import { readBody } from "../read-body.ts";
-import { createRequestId, respond, respondError } from "../respond.ts";
+import { createRequestId, openError, respond } from "../respond.ts";
 
 export interface RouteContext {
   gateway: Gateway;
@@ -31,12 +31,7 @@ export interface RouteContext {
 }
 
 /** Answers a request that weir has read and validated. */
-type Handler = (incoming: Incoming, gateway: Gateway, deadline: Deadline) => Promise<Answer>;
-
-const generate: Handler = (incoming, gateway, deadline) => {
-  const answer = exchange(incoming, gateway);
-  return incoming.call.stream ? answerInTime(answer, incoming, deadline, gateway) : answer;
-};
+type Handler = (incoming: Incoming, gateway: Gateway, deadline: Deadline) => Promise<Opened>;
 
 /** `POST …/count_tokens`: the same body, except that `max_tokens` is not required. */
 export function countRoute(format: Format & { client: ClientCodec }, context: RouteContext) {
@@ -44,7 +39,7 @@ export function countRoute(format: Format & { client: ClientCodec }, context: Ro
 }
 
 export function generateRoute(format: Format & { client: ClientCodec }, context: RouteContext) {
-  return createRoute(format, context, undefined, generate);
+  return createRoute(format, context, undefined, exchange);
 }
 
 /** The route of one client format. It checks the key and the limits before it reads a byte of the body. */
@@ -59,6 +54,7 @@ function createRoute(
     const call = new Call(createRequestId(), format.id, request.headers);
     request.signal.addEventListener("abort", () => call.outcome ?? call.abort(clientLeft()));
     const deadline = new Deadline(call, gateway.clock, gateway.timeouts);
+    const answer = (opened: Opened) => respond(deliver(opened, call, format.client, gateway), call.id);
     let client: string | undefined;
     call.disconnect = () => context.disconnect(request);
     deadline.onLong = () => allowSilence(request, true);
@@ -71,12 +67,10 @@ function createRoute(
       call.key = authenticate(request.headers, format.id);
       if (admission.isLimited) client = admission.enter(call.key ?? context.address(request));
       const incoming = await readIncoming(request, call, format, context, implied);
-      return respond(await handle(incoming, gateway, deadline), call.id);
+      return answer(await handle(incoming, gateway, deadline));
     } catch (thrown) {
       const error = toClientError(call.abortReason ?? thrown, call);
-      const response = respondError(error, format.client, call.id, answerHeaders(call));
-      gateway.settler.failed(call, error, response.status);
-      return response;
+      return answer(openError(error, format.client, call.id));
     }
   };
 }

@@ -1,0 +1,37 @@
+/**
+ * Delivers what was opened for a call to its client, and settles the call: at once with a JSON answer, at the end of a
+ * stream. No other code settles a call.
+ */
+import type { Call } from "../../core/call.ts";
+import type { ClientCodec } from "../../core/format.ts";
+import type { Opened, OpenedJson, OpenedStream } from "../lanes/lane.ts";
+import type { Answer, Gateway } from "../types.ts";
+import { answerHeaders } from "./response-headers.ts";
+import { answerStream } from "./stream.ts";
+
+type DeliveryContext = Pick<Gateway, "settler" | "clock" | "timeouts">;
+
+/** Call this once for each call. */
+export function deliver(opened: Opened, call: Call, codec: ClientCodec, context: DeliveryContext): Answer {
+  const body = opened.kind === "json" ? settled(opened, call, context) : stream(opened, call, codec, context);
+  return { status: opened.status, headers: { ...opened.headers, ...answerHeaders(call) }, body };
+}
+
+function settled({ status, body, error }: OpenedJson, call: Call, { settler }: DeliveryContext) {
+  if (error) settler.failed(call, error, status);
+  else settler.complete(call, status);
+  return body;
+}
+
+function stream(
+  { status, source }: OpenedStream,
+  call: Call,
+  codec: ClientCodec,
+  { settler, clock, timeouts }: DeliveryContext,
+): ReadableStream<Uint8Array> {
+  return answerStream(source, call, codec, clock, timeouts, {
+    complete: () => settler.complete(call, status),
+    failed: (error) => settler.failed(call, error, status),
+    cancelled: () => settler.cancelled(call),
+  });
+}

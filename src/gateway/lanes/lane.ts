@@ -1,0 +1,69 @@
+/**
+ * What the two lanes have in common. A lane object serves one attempt in one format: `prepare` makes the request, `open` reads
+ * the beginning of the answer. The pipeline sends, and repeats `prepare` when the provider refuses a part of the request.
+ */
+import type { GatewayError } from "../../core/error.ts";
+import type { Target } from "../../core/provider.ts";
+import type { ByteSource } from "../delivery/stream.ts";
+import type { Gateway } from "../types.ts";
+import type { UpstreamResponse } from "./transport.ts";
+
+/** A request as weir sends it. */
+export interface Prepared {
+  readonly target: Target;
+  /** Absolute URL. */
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  /** The body in pieces, in order. */
+  readonly body: readonly Uint8Array[];
+  /** What the request asks for. The provider may answer with the other one. */
+  readonly expects: "stream" | "json";
+  /** Native lane: top-level members that differ from the client's body. All others are sent byte for byte. */
+  readonly changed?: readonly string[];
+}
+
+/** An answer whose status and first bytes are known. */
+export type Opened = OpenedJson | OpenedStream;
+
+export interface OpenedJson {
+  kind: "json";
+  status: number;
+  headers: Record<string, string>;
+  body: Uint8Array | string;
+  /** The error that `body` describes; absent for an answer. */
+  error?: GatewayError;
+}
+
+export interface OpenedStream {
+  kind: "stream";
+  /** The provider's status. */
+  status: number;
+  headers: Record<string, string>;
+  /** The client's bytes. Its first event has not been awaited yet. */
+  source: ByteSource;
+}
+
+/** The parts of the gateway that `prepare` uses: `explain` has no others. */
+export type PrepareContext = Pick<Gateway, "registry" | "hooks" | "strict" | "reasoning">;
+
+export interface Lane {
+  /**
+   * Makes the request for the provider and reports its losses; sends nothing. `undefined`: a program answers, and there is
+   * nothing to send.
+   * @throws GatewayError for content that the format cannot express, and for a loss in strict mode
+   */
+  prepare(): Prepared | undefined | Promise<Prepared | undefined>;
+  /** The error for a failed status. Reads the body. */
+  refusal(response: UpstreamResponse): Promise<GatewayError>;
+  /**
+   * Learns from a refusal which part of the request the provider does not accept.
+   * @returns whether the next `prepare` leaves that part out; true at most once for each part
+   */
+  leavesOut(refusal: GatewayError): boolean;
+  /**
+   * Reads a JSON answer, or makes the source of a streamed one.
+   * @param response absent if a program answers
+   * @throws GatewayError if the answer is not one of the format
+   */
+  open(response: UpstreamResponse | undefined, gateway: Gateway): Opened | Promise<Opened>;
+}

@@ -1,0 +1,102 @@
+/** Reads JSON answers and errors of providers within their size limits. */
+import type { Call } from "../../core/call.ts";
+import { GatewayError } from "../../core/error.ts";
+import type { Target } from "../../core/provider.ts";
+import { bytesWithoutCredential, withoutSecrets } from "../delivery/redact.ts";
+import type { ByteReader, UpstreamResponse } from "./transport.ts";
+
+/** Limit of an error body; weir does not read the rest. */
+const MAX_ERROR_BYTES = 64 * 1024;
+/** Limit of a JSON answer. */
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+
+/** Whether the provider sends a stream. */
+export function isStream(response: UpstreamResponse): boolean {
+  return (response.headers.get("content-type") ?? "").includes("text/event-stream");
+}
+
+/** For a 200 with HTML or another body that is not an answer of the format. */
+export function invalidAnswer({ provider }: Target): GatewayError {
+  return new GatewayError(
+    "upstream",
+    `The provider ${provider.name} returned a body that is not an answer of its format; check its base URL.`,
+    { code: "upstream_invalid_answer" },
+  );
+}
+
+/**
+ * The text of an error body, at most 64 KB, with credentials masked: a provider may repeat them in its error.
+ */
+export async function readErrorText(response: UpstreamResponse, target: Target): Promise<string> {
+  try {
+    const text = new TextDecoder().decode(await readUpTo(response, MAX_ERROR_BYTES, true));
+    return withoutSecrets(text, target.provider);
+  } catch {
+    return "";
+  }
+}
+
+/**
+ * The bytes of a JSON answer, with the credential masked.
+ * @throws GatewayError `upstream` if it is longer than 32 MB or the connection breaks
+ */
+export async function readAnswer(response: UpstreamResponse, call: Call): Promise<Uint8Array> {
+  try {
+    const declared = Number(response.headers.get("content-length") ?? Number.NaN);
+    const isShort = declared <= MAX_ANSWER_BYTES && !response.headers.has("content-encoding");
+    const bytes = isShort ? await response.bytes() : await readUpTo(response, MAX_ANSWER_BYTES, false);
+    return bytesWithoutCredential(bytes, call.target!);
+  } catch (cause) {
+    if (cause instanceof GatewayError) throw cause;
+    if (call.stop.reason) throw call.stop.reason;
+    throw new GatewayError("upstream", "The connection to the provider broke during its answer.", {
+      code: "stream_incomplete",
+      cause,
+    });
+  }
+}
+
+async function readUpTo(response: UpstreamResponse, limit: number, cut: boolean): Promise<Uint8Array> {
+  const reader = response.body?.getReader();
+  if (!reader) return new Uint8Array(0);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done || !value) return Buffer.concat(chunks);
+    chunks.push(value);
+    size += value.length;
+    if (size <= limit) continue;
+    await reader.cancel().catch(() => {});
+    if (cut) return Buffer.concat(chunks).subarray(0, limit);
+    throw new GatewayError("upstream", `The provider's answer is longer than ${limit} bytes.`, {
+      code: "upstream_too_large",
+    });
+  }
+}
+
+/** Cancels a body that weir does not read, which closes its connection. */
+export async function discard(response: UpstreamResponse): Promise<void> {
+  await response.body
+    ?.getReader()
+    .cancel()
+    .catch(() => {});
+}
+
+/** Longest wait for the end of a body after its terminator. Milliseconds. */
+const DRAIN_MS = 1_000;
+
+/**
+ * Reads a body from its terminator to its end in the background, which is only a few bytes, so that the connection can be
+ * reused. If the provider does not end the body within a second, weir closes the connection.
+ */
+export async function drainInBackground(reader: ByteReader): Promise<void> {
+  const timer = setTimeout(() => void reader.cancel().catch(() => {}), DRAIN_MS);
+  try {
+    while (!(await reader.read()).done);
+  } catch {
+    // The answer was complete at its terminator: a connection that breaks after it is no failure.
+  } finally {
+    clearTimeout(timer);
+  }
+}

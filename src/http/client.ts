@@ -7,9 +7,10 @@ import { Connection, type ConnectionPool } from "./connection.ts";
 import { HttpError } from "./error.ts";
 import { Exchange } from "./exchange.ts";
 import { addressOf, type Origin } from "./origin.ts";
+import { hasBody } from "./method.ts";
 import { Pool } from "./pool.ts";
 import { Trust } from "./trust.ts";
-import type { Transport, UpstreamRequest } from "./types.ts";
+import type { Transport, UpstreamRequest, UpstreamResponse } from "./types.ts";
 
 export interface HttpClientOptions {
   /** Maximum time to connect, including the TLS handshake. Milliseconds. */
@@ -53,12 +54,22 @@ export class HttpClient implements ConnectionPool {
   readonly request: Transport = (request) => {
     if (request.stop.aborted) return Promise.reject(request.stop.reason);
     const { origin, target } = addressOf(request.url);
-    const exchange = new Exchange(writeHead(request, origin, target), request.body, request.stop);
+    const body = hasBody(request.method) ? request.body : [];
+    const exchange = new Exchange(writeHead(request, origin, target), body, request.stop);
     const kept = request.fresh ? undefined : this.#take(origin, request.pool ?? "");
     if (kept) kept.carry(exchange);
     else this.#connect(origin, request, exchange);
-    return exchange.response;
+    return request.method === "GET" && kept ? this.#repeatIfStale(request, exchange) : exchange.response;
   };
+
+  /** Repeats a request without effects if the kept connection was closed as idle. */
+  #repeatIfStale(request: UpstreamRequest, { response }: Exchange): Promise<UpstreamResponse> {
+    return response.catch((cause: unknown) => {
+      if (cause instanceof HttpError && cause.reason === "stale")
+        return this.request({ ...request, fresh: true });
+      throw cause;
+    });
+  }
 
   /** Number of open connections, including idle ones. */
   get size(): number {
@@ -164,14 +175,19 @@ export class HttpClient implements ConnectionPool {
 /** Characters that end a header line or are not Latin-1. */
 const UNWRITABLE = /[\r\n\0]|[^\x00-\xff]/;
 
-function writeHead({ headers, body }: UpstreamRequest, origin: Origin, target: string): string {
-  let head = `POST ${target} HTTP/1.1\r\nhost: ${origin.host}\r\n`;
+function writeHead(
+  { method = "POST", headers, body }: UpstreamRequest,
+  origin: Origin,
+  target: string,
+): string {
+  let head = `${method} ${target} HTTP/1.1\r\nhost: ${origin.host}\r\n`;
   for (const name in headers) {
     const value = headers[name]!;
     if (UNWRITABLE.test(value))
       throw new HttpError("EINVAL", `The header ${name} holds characters that cannot be sent.`, "connect");
     head += `${name}: ${value}\r\n`;
   }
+  if (!hasBody(method)) return `${head}\r\n`;
   let length = 0;
   for (const piece of body) length += piece.length;
   return `${head}content-length: ${length}\r\n\r\n`;

@@ -1,5 +1,6 @@
 /** Sends requests through an HTTP proxy with the runtime's `fetch`, which supports CONNECT and authentication. */
 import { HttpError } from "./error.ts";
+import { hasBody } from "./method.ts";
 import type { Transport } from "./types.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -38,7 +39,7 @@ function isExempt(hostname: string, port: string, list: string): boolean {
  */
 export function createProxyTransport(env: Environment): Transport {
   const owners = new Map<string, string>();
-  return async ({ url, headers, body, stop, pool = "", fresh, tls }) => {
+  return async ({ method = "POST", url, headers, body, stop, pool = "", fresh, tls }) => {
     const proxy = proxyFor(url, env)!;
     if (!/^https?:/.test(proxy))
       throw new HttpError("ERR_PROXY", "Only http and https proxies are supported.", "connect");
@@ -49,9 +50,9 @@ export function createProxyTransport(env: Environment): Transport {
     stop.addEventListener("abort", () => controller.abort(stop.reason));
     try {
       return await fetch(url, {
-        method: "POST",
+        method,
         headers,
-        body: Buffer.concat(body),
+        ...(hasBody(method) && { body: Buffer.concat(body) }),
         redirect: "manual",
         signal: controller.signal,
         timeout: false,

@@ -3,11 +3,16 @@ import type { HeaderReader } from "../core/headers.ts";
 import type { TlsSettings } from "../core/provider.ts";
 import type { Stoppable } from "../core/stop.ts";
 
+/** `GET` and `DELETE` have no body. */
+export type Method = "POST" | "PUT" | "GET" | "DELETE";
+
 export interface UpstreamRequest {
+  /** Default: `POST`. */
+  method?: Method;
   /** Absolute http or https URL. */
   url: string;
   headers: Readonly<Record<string, string>>;
-  /** Parts that are sent one after another. Large parts are sent without a copy. */
+  /** Parts that are sent one after another. Large parts are sent without a copy. Empty if the method has no body. */
   body: readonly Uint8Array[];
   /** Aborting it closes the connection, before or after the head of the answer. */
   stop: Stoppable;

@@ -92,6 +92,47 @@ test("a request as RFC 9112 has it, and its answer", async () => {
   );
 });
 
+test("GET and DELETE have neither a body nor a length, PUT has both", async () => {
+  const peer = await serve((socket) => socket.write("HTTP/1.1 204 No Content\r\n\r\n"));
+  const client = makeClient();
+  for (const method of ["GET", "DELETE", "PUT"] as const) {
+    const stop = new AbortController().signal;
+    const answer = await client.request({
+      method,
+      url: peer.url,
+      headers: {},
+      body: [Buffer.from("x")],
+      stop,
+    });
+    expect(answer.status).toBe(204);
+    await oneTurn();
+  }
+  const { host } = new URL(peer.url);
+  expect(peer.requests).toEqual([
+    `GET /v1/x?y=z HTTP/1.1\r\nhost: ${host}\r\n\r\n`,
+    `DELETE /v1/x?y=z HTTP/1.1\r\nhost: ${host}\r\n\r\n`,
+    `PUT /v1/x?y=z HTTP/1.1\r\nhost: ${host}\r\ncontent-length: 1\r\n\r\nx`,
+  ]);
+  expect(peer.connections).toBe(1);
+});
+
+test("a GET that meets a connection closed as idle is repeated on a new one, a DELETE is not", async () => {
+  const peer = await serve((socket, _request, count) =>
+    count % 2 === 1 ? socket.write(whole("hello")) : socket.destroy(),
+  );
+  const client = makeClient();
+  const stop = new AbortController().signal;
+  const send = (method: "GET" | "DELETE") =>
+    client.request({ method, url: peer.url, headers: {}, body: [], stop });
+  await (await send("GET")).bytes();
+  await oneTurn();
+  expect(text(await (await send("GET")).bytes())).toBe("hello");
+  expect([peer.requests.length, peer.connections]).toEqual([3, 2]);
+  await oneTurn();
+  expect((await failure(send("DELETE"))).reason).toBe("stale");
+  expect(peer.requests.length).toBe(4);
+});
+
 test("a connection is used again, one request at a time", async () => {
   const peer = await serve((socket, _request, count) =>
     setTimeout(() => socket.write(whole(String(count))), 5),

@@ -1,0 +1,7 @@
+/** What the transport must know of methods. */
+import type { Method } from "./types.ts";
+
+/** Whether requests of a method have a body. */
+export function hasBody(method: Method = "POST"): boolean {
+  return method === "POST" || method === "PUT";
+}

@@ -7,20 +7,17 @@ import type { ChatRequest } from "./chat.ts";
 import type { CodecContext, CodecTarget } from "./context.ts";
 import type { GatewayError } from "./error.ts";
 import type { ChatEvent, FinishReason, Usage } from "./events.ts";
+import type { Frame } from "./frame.ts";
 import type { HeaderReader } from "./headers.ts";
 import type { Json, JsonObject } from "./json.ts";
+
+export type { Frame } from "./frame.ts";
 
 export interface Format {
   /** `chat-completions`, `messages`. */
   id: string;
   client?: ClientCodec;
   upstream?: UpstreamCodec;
-}
-
-/** One unit of a streamed body: an SSE event. `data` is its data lines, joined. */
-export interface Frame {
-  event?: string;
-  data: string;
 }
 
 export interface ClientCodec {

@@ -1,0 +1,65 @@
+/** What `authorize` of a provider gets: the request as it goes out, and the deployment that it goes to. */
+import type { Stoppable } from "./stop.ts";
+
+/** A request in its final form: weir sends exactly this URL, these headers and these bytes, with the headers of `authorize` added. */
+export interface OutgoingRequest {
+  readonly method: string;
+  readonly url: URL;
+  /** Lower-case names. Without `host` and `content-length`, which follow from the URL and the body. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body in pieces, in order. */
+  readonly body: readonly Uint8Array[];
+}
+
+/** A deployment of a provider, as its `authorize` sees it. The same object for all requests until a reload. */
+export interface Place {
+  /** Name of the deployment. */
+  readonly name: string;
+  /** Values of the provider's `variables`. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** A credential of the set in use, by the name of its environment variable. */
+  secret(name: string): string | undefined;
+  /** Masks a value, such as a token, in answers, errors and the log. weir masks the values of `secret` by itself. */
+  conceal(value: string): void;
+  /**
+   * What the plugin keeps between requests, such as a token. If the host answers 401 or 403, weir empties it and sends the
+   * request once more; if it is empty already, weir does not repeat the request.
+   */
+  readonly kept: Map<string, unknown>;
+  /** Sends a request to another host, such as a token endpoint. Follows no redirects. @throws Error after 10 s, or above 1 MB */
+  fetch(request: PlaceRequest): Promise<PlaceAnswer>;
+  /** Milliseconds since 1970. */
+  now(): number;
+}
+
+export interface PlaceRequest {
+  /** Absolute http or https URL. */
+  url: string;
+  /** Default: `POST` with a body, else `GET`. */
+  method?: "GET" | "POST" | "PUT" | "DELETE";
+  headers?: Readonly<Record<string, string>>;
+  body?: string;
+}
+
+export interface PlaceAnswer {
+  readonly status: number;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+/** Authorizes the requests to one deployment whose provider has `authorize`. */
+export interface Authorizer {
+  /** Increases each time `renew` empties what the plugin kept. */
+  readonly generation: number;
+  /** Values to mask: the credentials in use, and what the plugin conceals. A new list whenever one is added. */
+  readonly concealed: readonly string[];
+  /** The headers of `authorize` for a request. @throws GatewayError if the plugin fails; the reason of `stop` if it aborts first */
+  authorize(request: OutgoingRequest, stop: Stoppable): Promise<Readonly<Record<string, string>>>;
+  /**
+   * Called when the host refused a request. Empties what the plugin kept, unless another call has done so since.
+   * @param generation the generation when the request was authorized
+   * @returns whether a repeated request would be authorized anew
+   */
+  renew(generation: number): boolean;
+}

@@ -1,0 +1,34 @@
+/** Fills the placeholders of addresses and paths: `/model/{model}/converse`. */
+import type { SpokenPath } from "./endpoint.ts";
+
+const PLACEHOLDER = /\{([^{}]*)\}/g;
+
+/** The names between braces, in order. */
+export function placeholdersOf(template: string): string[] {
+  return [...template.matchAll(PLACEHOLDER)].map((match) => match[1]!);
+}
+
+/** Replaces each placeholder by its value, percent-encoded. A placeholder without a value stays. */
+export function fillTemplate(template: string, values: Readonly<Record<string, string>>): string {
+  return template.replace(PLACEHOLDER, (whole, name: string) =>
+    Object.hasOwn(values, name) ? encodeComponent(values[name]!) : whole,
+  );
+}
+
+/** Percent-encodes all characters but the unreserved ones of RFC 3986. */
+export function encodeComponent(text: string): string {
+  return encodeURIComponent(text.toWellFormed()).replace(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}
+
+/** The path for JSON answers and the one for streams. */
+export function pathsOf(spoken: SpokenPath): { json: string; stream: string } {
+  return typeof spoken === "string" ? { json: spoken, stream: spoken } : spoken;
+}
+
+/** Whether the text stands for another directory when it is a segment of a path. URL parsers resolve it, also when it is encoded. */
+export function isDotSegment(text: string): boolean {
+  return text === "." || text === "..";
+}

@@ -20,10 +20,15 @@
 import type { Plugin } from "./core/plugin.ts";
 import type { Provider } from "./core/provider.ts";
 
+export { oauthToken } from "./auth/oauth-token.ts";
+export { signV4 } from "./auth/sign-v4.ts";
 export { Call } from "./core/call.ts";
 export { GatewayError, invalidRequest } from "./core/error.ts";
 export { mergeUsage, NO_USAGE, usageState } from "./core/events.ts";
 export { isObject, parseJson } from "./core/json.ts";
+export { eventStream, jsonArray, jsonLines } from "./stream/framing.ts";
+export type { FetchedToken } from "./auth/oauth-token.ts";
+export type { AwsKeys, SignV4Options } from "./auth/sign-v4.ts";
 export type * from "./core/chat.ts";
 export type { ErrorKind } from "./core/error.ts";
 export type { BlockStart, ChatEvent, Citation, FinishKind, FinishReason, Usage } from "./core/events.ts";
@@ -41,8 +46,11 @@ export type {
 } from "./core/format.ts";
 export type { CodecContext, CodecTarget } from "./core/context.ts";
 export type { HeaderReader } from "./core/headers.ts";
+export type { SpokenPath, Variable } from "./core/endpoint.ts";
+export type { FrameReader, Framing } from "./core/frame.ts";
 export type { Json, JsonObject } from "./core/json.ts";
 export type { Hooks, Plugin } from "./core/plugin.ts";
+export type { OutgoingRequest, Place, PlaceAnswer, PlaceRequest } from "./core/place.ts";
 export type { Envelope, Provider, Target, Traits } from "./core/provider.ts";
 
 /** Declares a plugin. Every plugin file exports the result as default. */

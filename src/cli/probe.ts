@@ -2,8 +2,11 @@
  * Asks the host of a provider whether calls would reach it, over the same connections as calls: with a request that
  * every host refuses, so that it generates nothing. What the host says is never printed, because it may repeat the credential.
  */
+import { GatewayError } from "../core/error.ts";
 import type { ActiveProvider, Deployment } from "../core/provider.ts";
 import { variableName } from "../core/settings.ts";
+import { authorizedHeaders } from "../gateway/routing/authorizer.ts";
+import { urlsOf } from "../gateway/routing/endpoint.ts";
 import { saysNoPath } from "../gateway/lanes/missing-path.ts";
 import { describeReason, type Reason, reasonOf, type UpstreamResponse } from "../gateway/lanes/transport.ts";
 import { createTransport, proxyFor } from "../http/index.ts";
@@ -37,17 +40,17 @@ const REFUSED = new TextEncoder().encode('{"messages":[0]}');
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+/** A model name for paths that contain one. */
+const MODEL = "weir-check";
+
 /** @param env environment of the process, for its proxy variables */
 export async function probe(provider: ActiveProvider, place: Deployment, env: Environment): Promise<Finding> {
-  const formats = Object.entries(provider.speaks ?? {});
+  const formats = Object.keys(provider.speaks ?? {});
   if (formats.length === 0) return { verdict: "in this process", missing: [] };
-  const ask = (baseUrl: string, path: string) => askHost(baseUrl + path, provider, place);
+  const ask = (format: string, baseUrl = place.baseUrl) =>
+    askHost(urlsOf(provider, { ...place, baseUrl }, format, MODEL).url, provider, place);
   const judged = await Promise.all(
-    formats.map(async ([format, path]) => ({
-      format,
-      path,
-      ...judge(await ask(place.baseUrl, path), provider, place),
-    })),
+    formats.map(async (format) => ({ format, ...judge(await ask(format), provider, place) })),
   );
   const best = ORDER.map((verdict) => judged.find((each) => each.verdict === verdict)).find(Boolean)!;
   const proxy = proxyFor(place.baseUrl, env);
@@ -58,7 +61,7 @@ export async function probe(provider: ActiveProvider, place: Deployment, env: En
   };
   if (best.fault === undefined) return found;
   const other = best.verdict === "wrong address" ? otherBaseUrl(place.baseUrl) : undefined;
-  const better = other !== undefined && judge(await ask(other, best.path), provider, place).isApi;
+  const better = other !== undefined && judge(await ask(best.format, other), provider, place).isApi;
   return { ...found, fault: better ? `${best.fault}; did you mean ${other}?` : best.fault };
 }
 
@@ -90,7 +93,7 @@ type Answer =
 
 async function askHost(url: string, provider: ActiveProvider, place: Deployment): Promise<Answer> {
   try {
-    const response = await transport({
+    const request = {
       url,
       headers: {
         "user-agent": "weir",
@@ -103,7 +106,11 @@ async function askHost(url: string, provider: ActiveProvider, place: Deployment)
       stop: AbortSignal.timeout(PROBE_TIMEOUT_MS),
       connectMs: PROBE_TIMEOUT_MS,
       tls: place.tls,
-    });
+    };
+    const { authorizer } = place;
+    if (authorizer)
+      request.headers = { ...request.headers, ...(await authorizedHeaders(request, authorizer)) };
+    const response = await transport(request);
     const said = await readStart(response);
     const type = response.headers.get("content-type") ?? "";
     return {
@@ -113,7 +120,7 @@ async function askHost(url: string, provider: ActiveProvider, place: Deployment)
       said,
     };
   } catch (cause) {
-    return { reason: reasonOf(cause) ?? "silent" };
+    return { reason: reasonOf(cause instanceof GatewayError ? cause.cause : cause) ?? "silent" };
   }
 }
 
@@ -141,7 +148,7 @@ interface Judgement {
 }
 
 /** What an answer means. The first rule that matches applies. */
-function judge(answer: Answer, provider: ActiveProvider, { credentials }: Deployment): Judgement {
+function judge(answer: Answer, provider: ActiveProvider, place: Deployment): Judgement {
   if (answer.reason !== undefined) return { verdict: "unreachable", fault: whyNoAnswer(answer.reason) };
   const { status, location, isPage, said } = answer;
   if (SPEAKS_HTTP2.test(said) && [400, 403, 426, 505].includes(status))
@@ -165,9 +172,11 @@ function judge(answer: Answer, provider: ActiveProvider, { credentials }: Deploy
       fault: `has no such path (status ${status}): its base URL is probably wrong`,
     };
   if (status === 401 || status === 403 || (status === 400 && ABOUT_KEY.test(said))) {
-    const hasKey = Object.keys(credentials).length > 0;
+    const { authorizer, credentials, secretNames = [] } = place;
+    const hasKey = authorizer || Object.keys(credentials).length > 0;
+    const what = secretNames.length > 1 ? `credentials ${secretNames.join(" and ")}` : "API key";
     const variable = provider.apiKey ?? variableName(provider.name, "API_KEY");
-    const fault = hasKey ? `refuses its API key (status ${status})` : `requires an API key; set ${variable}`;
+    const fault = hasKey ? `refuses its ${what} (status ${status})` : `requires an API key; set ${variable}`;
     return { verdict: "unauthorised", isApi: true, fault };
   }
   return { verdict: "reachable", isApi: true };
@@ -189,6 +198,7 @@ const REMEDIES: Partial<Record<Reason, string>> = {
   "tls-untrusted": "set NODE_EXTRA_CA_CERTS to a file with the certificate of that authority",
   "tls-expired": "check the clock of this machine and renew the certificate",
   "tls-name": "use the host name of the certificate",
+  authorization: "check its credentials and its token endpoint",
   proxy: "check HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY",
   protocol: "check whether its base URL should begin with https://",
   reset: "check whether its base URL should begin with https://",

@@ -21,6 +21,8 @@ type WrittenTarget = string | { model: string };
 interface WrittenDeployment {
   apiKey?: string;
   baseUrl?: string;
+  variables?: Record<string, string>;
+  secrets?: Record<string, string>;
 }
 
 interface WrittenProvider extends WrittenDeployment {
@@ -82,8 +84,17 @@ function providerFaults(name: string, provider: WrittenProvider): Fault[] {
   ];
 }
 
-function deploymentFaults(base: Path, { apiKey, baseUrl }: WrittenDeployment): Fault[] {
+function deploymentFaults(
+  base: Path,
+  { apiKey, baseUrl, variables = {}, secrets = {} }: WrittenDeployment,
+): Fault[] {
   return [
+    ...Object.entries(variables).flatMap(([name, value]) =>
+      asFault([...base, "variables", name], value.trim() === "" ? `${name} is empty` : undefined),
+    ),
+    ...Object.entries(secrets).flatMap(([name, value]) =>
+      asFault([...base, "secrets", name], value.trim() === "" ? `${name} is empty` : undefined),
+    ),
     ...asFault([...base, "apiKey"], clauseOf("apiKey", secretFault(apiKey))),
     ...asFault(
       [...base, "baseUrl"],

@@ -1,12 +1,14 @@
 /** Combines the environment variables, the config and the plugin's defaults of one provider. */
+import type { SpokenPath } from "../core/endpoint.ts";
 import type { Provider, UpstreamTimeouts } from "../core/provider.ts";
 import { Secret } from "../core/secret.ts";
 import type { ProviderSettings } from "../core/settings.ts";
 import { variableName } from "../core/settings.ts";
+import { pathsOf as templatesOf, placeholdersOf } from "../core/template.ts";
 import { baseUrlFault, baseUrlOfHost, normalizeBaseUrl } from "./address.ts";
 import { secretFault } from "./checks.ts";
 import { ConfigError } from "./error.ts";
-import type { Config } from "./schema.ts";
+import type { Config, ProviderOptions } from "./schema.ts";
 import type { Environment } from "./substitute.ts";
 import { didYouMean } from "../core/suggest.ts";
 import { readUpstreamTls } from "./tls.ts";
@@ -43,6 +45,8 @@ export function providerSettings(config: Config, env: Environment, provider: Pro
     models: options.models,
     headers: headers.length > 0 ? (Object.fromEntries(headers) as Record<string, string>) : undefined,
     speaks: options.speaks === undefined ? undefined : pathsOf(options.speaks),
+    variables: readVariables(provider, options, env),
+    secrets: readSecrets(provider, options, env),
     liveModels: options.liveModels,
     maxTokensField: options.maxTokensField,
     concurrency: options.concurrency,
@@ -55,6 +59,71 @@ export function providerSettings(config: Config, env: Environment, provider: Pro
     })),
     source: { apiKey: key?.source, baseUrl: url?.source },
   };
+}
+
+/**
+ * The values of a provider's variables: from the config, else from the first environment variable that is set.
+ * @throws ConfigError for a name that neither the plugin nor a path of the config has
+ */
+function readVariables(
+  provider: Provider,
+  options: ProviderOptions,
+  env: Environment,
+): Record<string, string> {
+  const declared = provider.variables ?? {};
+  const inPaths = Object.values(options.speaks === undefined ? {} : pathsOf(options.speaks))
+    .map(templatesOf)
+    .flatMap(({ json, stream }) => [...placeholdersOf(json), ...placeholdersOf(stream)])
+    .filter((name) => name !== MODEL);
+  assertKnown(provider, "variables", options, [...Object.keys(declared), ...inPaths]);
+  const fromEnv = Object.entries(declared).flatMap(([name, { env: names = [] }]) =>
+    names
+      .flatMap((variable) => env[variable]?.trim() || [])
+      .slice(0, 1)
+      .map((value) => [name, value]),
+  );
+  return { ...(Object.fromEntries(fromEnv) as Record<string, string>), ...options.variables };
+}
+
+/** @throws ConfigError for a name that is in none of the plugin's sets of credentials */
+function readSecrets(provider: Provider, options: ProviderOptions, env: Environment): Record<string, Secret> {
+  const names = [...new Set(provider.credentials?.flat() ?? [])];
+  assertKnown(provider, "secrets", options, names);
+  const fromEnv = names.flatMap((name) => {
+    const text = env[name]?.trim();
+    return text ? [[name, new Secret(text)]] : [];
+  });
+  const secrets = { ...(Object.fromEntries(fromEnv) as Record<string, Secret>), ...options.secrets };
+  // `authorize` may take a private key, which has lines; any other credential is sent in a header.
+  if (!provider.authorize)
+    for (const [name, secret] of Object.entries(secrets)) assertSecret(secret.reveal(), name, provider.name);
+  return secrets;
+}
+
+/** @throws ConfigError for a name in the config, also of a deployment, that would have no effect */
+function assertKnown(
+  { name: provider }: Provider,
+  option: "variables" | "secrets",
+  options: ProviderOptions,
+  known: readonly string[],
+): void {
+  for (const given of [options, ...(options.deployments ?? [])]) {
+    const unknown = Object.keys(given[option] ?? {}).find((name) => !known.includes(name));
+    if (unknown === undefined) continue;
+    const hint =
+      didYouMean(unknown, known) || (known.length > 0 ? `; it has ${known.join(", ")}` : "; it has none");
+    throw new ConfigError(
+      `providers.${provider}.${option}`,
+      `the provider has no ${option === "variables" ? "variable" : "credential"} named ${unknown}${hint}`,
+      ["providers", provider, option],
+    );
+  }
+}
+
+/** @throws ConfigError for a credential that no header can carry */
+function assertSecret(text: string, variable: string, provider: string): void {
+  const fault = secretFault(text);
+  if (fault !== undefined) throw new ConfigError(variable, `the credential of ${provider} ${fault}`);
 }
 
 function upstreamTimeouts({ timeouts }: Config): UpstreamTimeouts {
@@ -75,8 +144,7 @@ function readApiKey(provider: Provider, env: Environment): Found<Secret> | undef
   const source = provider.apiKey ?? variableName(provider.name, "API_KEY");
   const text = env[source]?.trim();
   if (text === undefined || text === "") return undefined;
-  const fault = secretFault(text);
-  if (fault !== undefined) throw new ConfigError(source, `the credential of ${provider.name} ${fault}`);
+  assertSecret(text, source, provider.name);
   return { value: new Secret(text), source };
 }
 
@@ -119,11 +187,15 @@ const PATHS: Readonly<Record<string, string>> = {
   messages: "/messages",
 };
 
+/** The placeholder of the model name; no variable. */
+const MODEL = "model";
+
+type SpeaksOption = NonNullable<ProviderOptions["speaks"]>;
+
 /** Default paths. Like the vendors' SDKs, weir expects `/v1` in the base URL for chat-completions, but not for messages alone. */
-function pathsOf(
-  speaks: string | readonly string[] | Readonly<Record<string, string>>,
-): Record<string, string> {
-  if (typeof speaks === "object" && !Array.isArray(speaks)) return { ...(speaks as Record<string, string>) };
+function pathsOf(speaks: SpeaksOption): Record<string, SpokenPath> {
+  if (typeof speaks === "object" && !Array.isArray(speaks))
+    return { ...(speaks as Record<string, SpokenPath>) };
   const formats = typeof speaks === "string" ? [speaks] : (speaks as readonly string[]);
   const hasChat = formats.includes("chat-completions");
   return Object.fromEntries(
@@ -134,11 +206,12 @@ function pathsOf(
   );
 }
 
-function ownUrl(provider: Provider): Found<string> | undefined {
-  if (provider.baseUrl === undefined) return undefined;
-  const fault = baseUrlFault(provider.baseUrl);
-  if (fault !== undefined) throw new ConfigError(`plugin ${provider.name}`, `its baseUrl ${fault}`);
-  return { value: normalizeBaseUrl(provider.baseUrl), source: "plugin" };
+/** The plugin's base URL. One that depends on variables is made later, for each deployment. */
+function ownUrl({ name, baseUrl }: Provider): Found<string> | undefined {
+  if (typeof baseUrl !== "string" || baseUrl.includes("{")) return undefined;
+  const fault = baseUrlFault(baseUrl);
+  if (fault !== undefined) throw new ConfigError(`plugin ${name}`, `its baseUrl ${fault}`);
+  return { value: normalizeBaseUrl(baseUrl), source: "plugin" };
 }
 
 /**

@@ -65,6 +65,20 @@ const concurrency = Type.Optional(
   }),
 );
 
+const variables = Type.Optional(
+  Type.Record(Type.String(), Type.String(), {
+    description:
+      "Values that addresses and paths of the provider contain, such as a region. They override the environment variables that the plugin reads.",
+  }),
+);
+
+const secrets = Type.Optional(
+  Type.Record(Type.String(), Type.Unsafe<Secret>(Type.String({ writeOnly: true })), {
+    description:
+      "Credentials of a provider that needs several, by the names of their environment variables, which they override.",
+  }),
+);
+
 const deploymentOptions = Type.Object(
   {
     name: Type.String({
@@ -76,6 +90,8 @@ const deploymentOptions = Type.Object(
     baseUrl: Type.Optional(
       Type.String({ description: "Base URL of the deployment, instead of the provider's." }),
     ),
+    variables,
+    secrets,
     weight,
     priority,
     concurrency,
@@ -101,6 +117,8 @@ export const providerOptions = Type.Object(
           "Base URL of the provider, as the vendor's SDK takes it. `<NAME>_BASE_URL` overrides it.",
       }),
     ),
+    variables,
+    secrets,
     models: Type.Optional(
       Type.Array(Type.String(), {
         description: "Model names and patterns that the provider serves, instead of the plugin's own.",

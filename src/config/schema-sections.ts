@@ -188,13 +188,25 @@ export const messagesSection = Type.Object(
   { ...CLOSED, description: "The messages format." },
 );
 
+/** The path of a format. */
+const spokenPath = Type.Union(
+  [
+    Type.String({
+      description:
+        "Path, which may end in a query. `{model}` stands for the model name, `{name}` for the variable of that name.",
+    }),
+    Type.Object({ json: Type.String(), stream: Type.String() }, { ...CLOSED, description: "Two paths." }),
+  ],
+  { "x-expects": "a path, or a group of the paths `json` and `stream`" },
+);
+
 /** The formats and paths of a provider that only the config describes, or a replacement for those of its plugin. */
 export const speaksOption = Type.Optional(
   Type.Union(
     [
       Type.String({ description: "A format: `chat-completions` or `messages`." }),
       Type.Array(Type.String(), { minItems: 1, description: "Formats, the preferred one first." }),
-      Type.Record(Type.String(), Type.String(), {
+      Type.Record(Type.String(), spokenPath, {
         description: "Formats with their paths relative to `baseUrl`, the preferred one first.",
       }),
     ],

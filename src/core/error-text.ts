@@ -2,7 +2,7 @@
 const CREDENTIALS: readonly RegExp[] = [
   /\b(?:Bearer|Basic)\s+[\w.~+/=*-]{6,}/gi,
   /\b(?:sk|pk|rk|gsk|csk|xai|pplx|hf|fw|r8|key|api[-_]?key)[-_][\w*.-]{4,}/gi,
-  /\bAKIA[0-9A-Z]{12,}\b|\bAIza[\w-]{12,}|\beyJ[\w-]{10,}\.[\w.-]+/g,
+  /\bA[KS]IA[0-9A-Z]{12,}\b|\bAIza[\w-]{12,}|\beyJ[\w-]{10,}\.[\w.-]+/g,
 ];
 
 /** The text with everything that looks like a credential replaced by `[credential]`. */

@@ -1,4 +1,5 @@
 /** What `authorize` of a provider gets: the request as it goes out, and the deployment that it goes to. */
+import type { HeaderReader } from "./headers.ts";
 import type { Stoppable } from "./stop.ts";
 
 /** A request in its final form: weir sends exactly this URL, these headers and these bytes, with the headers of `authorize` added. */
@@ -43,8 +44,7 @@ export interface PlaceRequest {
 
 export interface PlaceAnswer {
   readonly status: number;
-  /** Lower-case names. */
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: HeaderReader;
   readonly text: string;
 }
 

@@ -1,8 +1,11 @@
 /** A provider: a host or program that speaks formats. It is data; a plugin file exports it. */
 import type { Call } from "./call.ts";
 import type { ChatRequest } from "./chat.ts";
+import type { SpokenPath, Variable } from "./endpoint.ts";
 import type { ChatEvent } from "./events.ts";
+import type { Framing } from "./frame.ts";
 import type { JsonObject } from "./json.ts";
+import type { Authorizer, OutgoingRequest, Place } from "./place.ts";
 
 export interface Provider {
   /** Lower-case, `[a-z][a-z0-9-]*`. Clients select it with `name/model`; its environment variables begin with it. */
@@ -16,9 +19,14 @@ export interface Provider {
    * Formats the provider speaks, in order of preference, each with its path relative to `baseUrl`. Absent for providers
    * with `generate`.
    */
-  speaks?: Readonly<Record<string, string>>;
-  /** Default base URL; `<NAME>_BASE_URL` and the config override it. Absent: the provider is off until one of them is set. */
-  baseUrl?: string;
+  speaks?: Readonly<Record<string, SpokenPath>>;
+  /** Values that the operator sets, such as a region, by name. */
+  variables?: Readonly<Record<string, Variable>>;
+  /**
+   * Default base URL; `<NAME>_BASE_URL` and the config override it. It may contain variables (`https://{region}.example.com`),
+   * or be a function of their values. Absent: the provider is off until one of the others is set.
+   */
+  baseUrl?: string | ((variables: Readonly<Record<string, string>>) => string);
   /**
    * An environment variable of the vendor's own tools with the provider's address (`OLLAMA_HOST`): a URL or `host[:port]`.
    * `port` and `path` are the defaults those tools add. `<NAME>_BASE_URL` overrides it.
@@ -26,8 +34,24 @@ export interface Provider {
   host?: Readonly<{ variable: string; port: number; path: string }>;
   /** Environment variable of the credential. Absent: no credential is required (local servers), `<NAME>_API_KEY` is optional. */
   apiKey?: string;
+  /**
+   * Alternative sets of credentials, each a list of environment variables; the first complete set is used. `secrets` of the
+   * provider in the config overrides the variables. Absent: `apiKey` alone. Without `authorize` a set has one name, whose value
+   * is sent as the API key.
+   */
+  credentials?: readonly (readonly string[])[];
   /** How the credential is sent. Default `bearer`; Anthropic uses `x-api-key`; a function returns the headers for a key. */
   auth?: "bearer" | "x-api-key" | ((apiKey: string) => Record<string, string>);
+  /**
+   * Returns the headers that authorize a request, such as a signature or a token. Called for every attempt with the final
+   * request; the headers are set last. It replaces `auth`.
+   */
+  authorize?(
+    request: OutgoingRequest,
+    place: Place,
+  ): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
+  /** How streamed answers are cut into frames, by format id. Default: server-sent events. */
+  framing?: Readonly<Record<string, Framing>>;
   /** Default headers of every request; a forwarded client header of the same name overrides them. */
   headers?: Readonly<Record<string, string>>;
   /** Deviations of its dialect, which upstream codecs read. */
@@ -137,6 +161,8 @@ export interface Target {
   format: string;
   /** Absolute URL of the provider's endpoint; empty in the generated lane. */
   url: string;
+  /** The URL for streams, if the host has a path of its own for them. */
+  streamUrl?: string;
   /** The pattern that matched and why, for `weir models` and `weir explain`. */
   reason: string;
   /** The embedded mock answers because no provider is configured. */
@@ -158,8 +184,14 @@ export interface Deployment {
   name: string;
   /** Absolute http(s) URL without a trailing slash; empty for providers that `generate`. */
   baseUrl: string;
-  /** Headers with the credential. They are sent only to the origin of `baseUrl`. */
+  /** Values of the provider's variables. */
+  variables?: Readonly<Record<string, string>>;
+  /** Headers with the credential. They are sent only to the origin of `baseUrl`. Empty if there is an `authorizer`. */
   credentials: Readonly<Record<string, string>>;
+  /** Names of the environment variables of the credentials in use. */
+  secretNames?: readonly string[];
+  /** Present if the provider has `authorize`, unless the config sets the header with the credential. */
+  authorizer?: Authorizer;
   /** Share of the calls among deployments of the same priority. */
   weight: number;
   /** Deployments with a lower number are used first, those with a higher number after they failed. */

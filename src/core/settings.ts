@@ -1,4 +1,5 @@
 /** A provider's settings from config and environment: `config` reads them, `gateway` uses them. */
+import type { SpokenPath } from "./endpoint.ts";
 import type { MaxTokensField, TlsSettings, UpstreamTimeouts } from "./provider.ts";
 import type { Secret } from "./secret.ts";
 
@@ -11,7 +12,11 @@ export interface ProviderSettings {
   models?: readonly string[];
   headers?: Readonly<Record<string, string>>;
   /** Formats the provider speaks, each with its path; replaces the plugin's. */
-  speaks?: Readonly<Record<string, string>>;
+  speaks?: Readonly<Record<string, SpokenPath>>;
+  /** Values of the provider's variables, without their defaults. */
+  variables?: Readonly<Record<string, string>>;
+  /** Credentials by the names of their environment variables. */
+  secrets?: Readonly<Record<string, Secret>>;
   liveModels?: boolean;
   /** Name of the output limit for all models and hosts of the provider. */
   maxTokensField?: MaxTokensField;
@@ -31,6 +36,8 @@ export interface DeploymentSettings {
   name: string;
   apiKey?: Secret;
   baseUrl?: string;
+  variables?: Readonly<Record<string, string>>;
+  secrets?: Readonly<Record<string, Secret>>;
   weight?: number;
   priority?: number;
   concurrency?: number;

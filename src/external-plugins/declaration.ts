@@ -4,7 +4,9 @@
  *
  * The tables are keyed by the types: when a type gains a member, the table does not compile until it has an entry for it.
  */
+import type { Variable } from "../core/endpoint.ts";
 import type { ClientCodec, Format, UpstreamCodec, UsageRequest, StreamObserver } from "../core/format.ts";
+import type { Framing } from "../core/frame.ts";
 import { isObject } from "../core/json.ts";
 import type { Hooks, Plugin } from "../core/plugin.ts";
 import type { Envelope, Provider, Traits } from "../core/provider.ts";
@@ -49,6 +51,41 @@ const patterns: Rule = (value, name) =>
 const variable = must(
   "the name of an environment variable in capitals, such as ACME_API_KEY; do not write the key itself into the file",
   (value) => isText(value) && /^[A-Z_][A-Z0-9_]{0,63}$/.test(value),
+);
+
+const variables: Rule = (value, name) => {
+  if (value === undefined) return undefined;
+  if (!Array.isArray(value)) return `${name} must be a list of environment variables`;
+  return value.map((entry) => required(variable)(entry, `each of ${name}`)).find(Boolean);
+};
+
+/** Names of credentials: one list for each set. A text instead of a list would be read character by character. */
+const credentialSets: Rule = (value, name) => {
+  if (value === undefined) return undefined;
+  if (!Array.isArray(value) || !value.every((names) => Array.isArray(names) && names.length > 0))
+    return `${name} must be a list of sets, each a list of environment variables, such as [["ACME_KEY"], ["ACME_ID", "ACME_SECRET"]]`;
+  for (const entry of value.flat()) {
+    const fault = required(variable)(entry, `each of ${name}`);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+};
+
+const paths = must(
+  'an object of formats, each with a path or with two: { json: "/…", stream: "/…" }',
+  (value) => isObject(value) && Object.values(value).every(isPath),
+);
+
+function isPath(value: unknown): boolean {
+  if (isText(value)) return true;
+  return (
+    isObject(value) && isText(value["json"]) && isText(value["stream"]) && Object.keys(value).length === 2
+  );
+}
+
+const baseUrl = must(
+  "a text or a function of the variables",
+  (value) => isText(value) || typeof value === "function",
 );
 
 const auth = must(
@@ -120,30 +157,41 @@ const TRAITS: Table<Traits> = {
   countTokens: flag,
 };
 
+/** An object whose members all have the same shape. @param what name of the members in messages */
+const mapOf =
+  <Type>(what: string, table: Table<Type>): Rule =>
+  (value, name) => {
+    if (value === undefined) return undefined;
+    if (!isObject(value)) return `${name} must be an object of ${what}`;
+    for (const [key, member] of Object.entries(value)) {
+      const label = `${name}.${key.slice(0, 60)}`;
+      const fault = isObject(member) ? memberFault(member, table, label) : `${label} must be an object`;
+      if (fault !== undefined) return fault;
+    }
+    return undefined;
+  };
+
 const ENVELOPE: Table<Envelope> = { without: texts, with: callable };
 
-/** Envelopes by format id. */
-const envelopes: Rule = (value, name) => {
-  if (value === undefined) return undefined;
-  if (!isObject(value)) return `${name} must be an object of formats`;
-  for (const [format, envelope] of Object.entries(value)) {
-    const fault = group("its", ENVELOPE)(envelope, `${name}.${format.slice(0, 60)}`);
-    if (fault !== undefined) return fault;
-  }
-  return undefined;
-};
+const VARIABLE: Table<Variable> = { env: variables, default: text, describe: required(text) };
+
+const FRAMING: Table<Framing> = { contentType: required(text), reader: required(callable) };
 
 const PROVIDER: Table<Provider> = {
   name: required(text),
   models: patterns,
-  speaks: textMap,
-  baseUrl: text,
+  speaks: paths,
+  variables: mapOf("variables", VARIABLE),
+  baseUrl,
   host: group("its host's", { variable: required(variable), port: required(number), path: required(text) }),
   apiKey: variable,
+  credentials: credentialSets,
   auth,
+  authorize: callable,
+  framing: mapOf("formats", FRAMING),
   headers: textMap,
   traits: group("its trait", TRAITS),
-  envelope: envelopes,
+  envelope: mapOf("formats", ENVELOPE),
   patch: callable,
   generate: callable,
   liveModels: flag,

@@ -18,6 +18,7 @@ const REASONS = {
   "tls-name": "failed the TLS check: its certificate is for another name",
   http2: "speaks HTTP/2 only; weir speaks HTTP/1.1 to providers",
   proxy: "could not be reached through the proxy",
+  authorization: "was not called, because weir failed to authorize the request",
   stale: "closed the connection before it answered",
   reset: "closed the connection before it answered",
   protocol: "sent something that is not HTTP/1.1",

@@ -72,6 +72,42 @@ const WRONG: Record<string, [text: string, says: string]> = {
     plugin(`providers: [${provider(`headers: { "x-version": 3 }`)}]`),
     "its headers must be an object of texts",
   ],
+  "paths-value": [
+    plugin(`providers: [${provider(`speaks: { messages: { json: "/a", steam: "/b" } }`)}]`),
+    'its speaks must be an object of formats, each with a path or with two: { json: "/…", stream: "/…" }',
+  ],
+  "variable-member": [
+    plugin(`providers: [${provider(`variables: { region: { evn: ["A"], describe: "x" } }`)}]`),
+    "its variables.region evn is unknown, did you mean env?",
+  ],
+  "variable-without-description": [
+    plugin(`providers: [${provider(`variables: { region: { default: "x" } }`)}]`),
+    "its variables.region describe is missing",
+  ],
+  "variable-from-text": [
+    plugin(`providers: [${provider(`variables: { region: { env: "REGION", describe: "x" } }`)}]`),
+    "its variables.region env must be a list of environment variables",
+  ],
+  "credentials-flat": [
+    plugin(`providers: [${provider(`credentials: ["ACME_ID", "ACME_SECRET"]`)}]`),
+    "its credentials must be a list of sets, each a list of environment variables",
+  ],
+  "credentials-literal": [
+    plugin(`providers: [${provider(`credentials: [["${SECRET}"]]`)}]`),
+    "each of its credentials must be the name of an environment variable",
+  ],
+  "authorize-value": [
+    plugin(`providers: [${provider(`authorize: "bearer"`)}]`),
+    "its authorize must be a function",
+  ],
+  "framing-value": [
+    plugin(`providers: [${provider(`framing: { "chat-completions": "sse" }`)}]`),
+    "its framing.chat-completions must be an object",
+  ],
+  "framing-member": [
+    plugin(`providers: [${provider(`framing: { "chat-completions": { contentType: "x" } }`)}]`),
+    "its framing.chat-completions reader is missing",
+  ],
   "patch-value": [plugin(`providers: [${provider(`patch: {}`)}]`), "its patch must be a function"],
   "nameless-provider": [plugin(`providers: [{ generate() {} }]`), "provider number 1: its name is missing"],
   "format-member": [

@@ -185,6 +185,18 @@ const BROKEN: readonly [yaml: string, message: string][] = [
   ['"just text"', "weir.yaml:1: the config file must be a map of options."],
   ["\tport: 1", "weir.yaml:1: not valid YAML (tabs are not allowed as indentation)."],
   [
+    "providers:\n  openai:\n    variables:\n      region: ' '",
+    "weir.yaml:4: region is empty (at providers.openai.variables.region).",
+  ],
+  [
+    "providers:\n  openai:\n    secrets:\n      ACME_ID: ''",
+    "weir.yaml:4: ACME_ID is empty (at providers.openai.secrets.ACME_ID).",
+  ],
+  [
+    "providers:\n  acme:\n    baseUrl: http://a.example\n    speaks:\n      messages: {json: /a, steam: /b}",
+    "weir.yaml:5: stream is missing (at providers.acme.speaks.messages.stream).",
+  ],
+  [
     "providers:\n  openai:\n    headers:\n      x: 1",
     "weir.yaml:4: x must be a text, but is a number (at providers.openai.headers.x).",
   ],

@@ -15,16 +15,21 @@ const PARTS = [
   "error",
   "stop",
   "loss",
+  "endpoint",
+  "frame",
+  "place",
   "provider",
   "context",
   "call",
   "format",
   "plugin",
-];
+].map((part) => `src/core/${part}.ts`);
+
+/** Functions for plugins. */
+const HELPERS = ["src/auth/sign-v4.ts", "src/auth/oauth-token.ts", "src/stream/framing.ts", "src/plugin.ts"];
 
 export async function makeWeirTypes(): Promise<string> {
-  const files = [...PARTS.map((part) => `src/core/${part}.ts`), "src/plugin.ts"];
-  const sources = await Promise.all(files.map((file) => Bun.file(join(ROOT, file)).text()));
+  const sources = await Promise.all([...PARTS, ...HELPERS].map((file) => Bun.file(join(ROOT, file)).text()));
   const declared = sources
     .map(declare)
     .join("")

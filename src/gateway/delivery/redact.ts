@@ -20,23 +20,43 @@ const MIN_LENGTH_IN_ANSWERS = 12;
 /** Placeholder keys for servers that need none (`no-key-required`, `not-needed`): answers may contain these words. */
 const PLACEHOLDER = /no-?(?:api-?)?key|not-?(?:needed|required|used)/i;
 
-const secretsByProvider = new WeakMap<ActiveProvider, readonly string[]>();
-
-function secretsOf(provider: ActiveProvider): readonly string[] {
-  let secrets = secretsByProvider.get(provider);
-  if (!secrets) secretsByProvider.set(provider, (secrets = collectSecrets(provider, provider.deployments)));
-  return secrets;
+/** Values computed once for a provider or a deployment, and again when a plugin conceals another value. */
+interface Cached<Value> {
+  value: Value;
+  /** What the plugin concealed when it was computed, for each deployment. */
+  concealed: readonly (readonly string[] | undefined)[];
 }
 
+function isCurrent(cached: Cached<unknown>, deployments: readonly Masked[]): boolean {
+  return deployments.every(({ authorizer }, index) => cached.concealed[index] === authorizer?.concealed);
+}
+
+const concealedBy = (deployments: readonly Masked[]) =>
+  deployments.map(({ authorizer }) => authorizer?.concealed);
+
+const secretsByProvider = new WeakMap<ActiveProvider, Cached<readonly string[]>>();
+
+function secretsOf(provider: ActiveProvider): readonly string[] {
+  const { deployments, authorize } = provider;
+  let cached = secretsByProvider.get(provider);
+  if (!cached || (authorize && !isCurrent(cached, deployments))) {
+    cached = { value: collectSecrets(provider, deployments), concealed: concealedBy(deployments) };
+    secretsByProvider.set(provider, cached);
+  }
+  return cached.value;
+}
+
+type Masked = Pick<Deployment, "credentials" | "authorizer">;
+
 /** The secrets in all their spellings (as JSON and URLs escape them), the longest first: a shorter one may be a part of it. */
-function collectSecrets(
-  { headers = {} }: ActiveProvider,
-  deployments: readonly Pick<Deployment, "credentials">[],
-): string[] {
+function collectSecrets({ headers = {} }: ActiveProvider, deployments: readonly Masked[]): string[] {
   const listed = Object.entries(headers).flatMap(([name, value]) =>
     SECRET_HEADER.test(name) ? [value] : [],
   );
-  const credentials = deployments.flatMap((deployment) => Object.values(deployment.credentials));
+  const credentials = deployments.flatMap(({ credentials, authorizer }) => [
+    ...Object.values(credentials),
+    ...(authorizer?.concealed ?? []),
+  ]);
   const bare = [...credentials, ...listed].map((value) => value.replace(/^(Bearer|Basic) /i, ""));
   const spellings = bare.flatMap((value) => [
     value,
@@ -49,18 +69,19 @@ function collectSecrets(
     .sort((a, b) => b.length - a.length);
 }
 
-const needlesByDeployment = new WeakMap<Deployment, readonly Buffer[]>();
+const needlesByDeployment = new WeakMap<Deployment, Cached<readonly Buffer[]>>();
 
 /** The byte strings to mask in answers of a target. Only its own: the provider knows no other deployment's credential. */
 function needlesOf({ provider, deployment }: Target): readonly Buffer[] {
-  let found = needlesByDeployment.get(deployment);
-  if (!found) {
-    found = collectSecrets(provider, [deployment])
-      .filter((value) => value.length >= MIN_LENGTH_IN_ANSWERS && !PLACEHOLDER.test(value))
-      .map((value) => Buffer.from(value));
-    needlesByDeployment.set(deployment, found);
+  let cached = needlesByDeployment.get(deployment);
+  if (!cached || (deployment.authorizer && !isCurrent(cached, [deployment]))) {
+    const value = collectSecrets(provider, [deployment])
+      .filter((secret) => secret.length >= MIN_LENGTH_IN_ANSWERS && !PLACEHOLDER.test(secret))
+      .map((secret) => Buffer.from(secret));
+    cached = { value, concealed: concealedBy([deployment]) };
+    needlesByDeployment.set(deployment, cached);
   }
-  return found;
+  return cached.value;
 }
 
 /** Response headers of a target, with its credential masked. */
@@ -152,14 +173,20 @@ export class CredentialMask {
 
 /** @returns a function that masks the credentials of all providers in a text */
 export function secretFilter(providers: readonly ActiveProvider[]): (text: string) => string {
-  const secrets = [...new Set(providers.flatMap(secretsOf))];
-  return (text) => secrets.reduce((masked, secret) => masked.replaceAll(secret, MASK), text);
+  const fixed = providers.filter(({ authorize }) => !authorize);
+  const secrets = [...new Set(fixed.flatMap(secretsOf))];
+  const others = providers.filter(({ authorize }) => authorize);
+  return (text) => others.reduce(withoutSecrets, mask(text, secrets));
+}
+
+function mask(text: string, secrets: readonly string[]): string {
+  return secrets.reduce((masked, secret) => masked.replaceAll(secret, MASK), text);
 }
 
 /** The text, with the provider's credentials masked. */
 export function withoutSecrets(text: string, provider: ActiveProvider | undefined): string {
   if (!provider) return text;
-  return secretsOf(provider).reduce((masked, secret) => masked.replaceAll(secret, MASK), text);
+  return mask(text, secretsOf(provider));
 }
 
 /** The bytes, with the provider's credentials masked; the same array if none occurs. */

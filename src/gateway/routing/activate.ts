@@ -2,8 +2,12 @@
 import type { Format } from "../../core/format.ts";
 import type { Plugin } from "../../core/plugin.ts";
 import type { ActiveProvider, Deployment, Provider } from "../../core/provider.ts";
+import type { Secret } from "../../core/secret.ts";
 import type { DeploymentSettings, ProviderSettings } from "../../core/settings.ts";
-import { variableName } from "../../core/settings.ts";
+import { ProviderAuthorizer } from "./authorizer.ts";
+import type { Credentials } from "./credentials.ts";
+import { chooseCredentials } from "./credentials.ts";
+import { missingBaseUrl, missingVariables, ownBaseUrl, templateFault, variablesOf } from "./endpoint.ts";
 
 /** A plugin and where it came from: `built-in`, or the path of its file. */
 export interface LoadedPlugin {
@@ -53,6 +57,7 @@ export function checkProvider(
   provider: Provider,
   source: string,
   formats: ReadonlyMap<string, Format>,
+  settings?: ProviderSettings,
 ): void {
   const fail = (sentence: string) => {
     throw new Error(`${source}: provider "${name}": ${sentence}`);
@@ -66,12 +71,32 @@ export function checkProvider(
       fail(
         `it speaks "${id}", which no upstream codec supports; known formats: ${[...formats.keys()].join(", ")}.`,
       );
-    if (!provider.speaks![id]!.startsWith("/")) fail(`the path of "${id}" must begin with a slash.`);
   }
+  const fault = templateFault(provider, settings) ?? seamFault(provider);
+  if (fault !== undefined) fail(fault);
+}
+
+/** The first contradiction between members of a provider; undefined if there is none. */
+function seamFault({
+  speaks,
+  credentials,
+  authorize,
+  framing = {},
+  variables,
+}: Provider): string | undefined {
+  if (!speaks) {
+    const without = Object.entries({ credentials, authorize, variables }).find(([, value]) => value);
+    return without && `it has ${without[0]}, which only providers that speak a format can have.`;
+  }
+  const unspoken = Object.keys(framing).find((format) => !Object.hasOwn(speaks, format));
+  if (unspoken !== undefined) return `it has a framing for "${unspoken}", which it does not speak.`;
+  if (credentials?.some((names) => names.length !== 1) && !authorize)
+    return "each set of its credentials must have one name, because it has no authorize.";
+  return undefined;
 }
 
 /**
- * The provider with its deployments if its address and credential are known, else the reason why it is off.
+ * The provider with its deployments if its address and credentials are known, else the reason why it is off.
  * @throws Error for an invalid base URL and for two sources of one credential
  */
 export function activate(
@@ -85,41 +110,13 @@ export function activate(
     liveModels: settings.liveModels ?? declared.liveModels,
   };
   const headers = withLowerCaseNames({ ...withLowerCaseNames(declared.headers), ...settings.headers });
-  const headerCredential = credentialIn(settings.headers ?? {});
   const off = (reason: string): OffProvider => ({ provider, source, reason });
   if (settings.enabled === false) return off("the config says enabled: false");
-  const implicit: DeploymentSettings = { name: provider.name };
   const deployments: Deployment[] = [];
-  for (const given of settings.deployments ?? [implicit]) {
-    const baseUrl = (given.baseUrl ?? settings.baseUrl ?? provider.baseUrl ?? "").replace(/\/+$/, "");
-    const apiKey = given.apiKey ?? settings.apiKey;
-    if (provider.speaks && baseUrl === "")
-      return off(
-        `set ${variableName(provider.name, "BASE_URL")}${provider.host ? ` or ${provider.host.variable}` : ""} to the address of the server`,
-      );
-    if (provider.apiKey && !apiKey && !headerCredential) return off(`set ${provider.apiKey} to its API key`);
-    if (provider.speaks) checkBaseUrl(provider.name, baseUrl);
-    const credentials = apiKey ? credentialsOf(provider, apiKey.reveal()) : (headerCredential ?? {});
-    const duplicate =
-      apiKey && Object.keys(headerCredential ?? {}).find((name) => credentials[name] !== undefined);
-    if (duplicate)
-      throw new Error(
-        `providers.${provider.name}: the API key and headers.${duplicate} both set the credential; remove one of them.`,
-      );
-    deployments.push(
-      Object.freeze({
-        name: given === implicit ? implicit.name : `${provider.name}/${given.name}`,
-        baseUrl: provider.speaks ? baseUrl : "",
-        credentials: Object.freeze(credentials),
-        weight: given.weight ?? 1,
-        priority: given.priority ?? 0,
-        concurrency: given.concurrency ?? settings.concurrency,
-        timeouts: given.timeouts ?? settings.timeouts,
-        tls: settings.tls,
-        elsewhere: isOtherHost(provider, baseUrl),
-        maxTokensField: settings.maxTokensField,
-      }),
-    );
+  for (const given of settings.deployments ?? [{ name: "" }]) {
+    const deployment = activateDeployment(provider, settings, given);
+    if (typeof deployment === "string") return off(deployment);
+    deployments.push(Object.freeze(deployment));
   }
   return Object.freeze({
     ...provider,
@@ -131,6 +128,51 @@ export function activate(
     ),
   });
 }
+
+/**
+ * One deployment, or the reason why the provider is off.
+ * @param given its settings; the name is empty if the config lists no deployments
+ */
+function activateDeployment(
+  provider: Provider,
+  settings: ProviderSettings,
+  given: DeploymentSettings,
+): Deployment | string {
+  const endpoint = { provider, settings, deployment: given };
+  const variables = variablesOf(endpoint);
+  const credentialHeaders = credentialIn(settings.headers ?? {});
+  const chosen = chooseCredentials(provider, settings, given);
+  const lacksCredentials = "missing" in chosen && !credentialHeaders;
+  const missing = missingVariables(endpoint, variables);
+  if (missing.length > 0) return [...missing, ...(lacksCredentials ? [chosen.missing] : [])].join("; ");
+  const own = ownBaseUrl(provider, variables);
+  const baseUrl = (given.baseUrl ?? settings.baseUrl ?? own ?? "").replace(/\/+$/, "");
+  if (provider.speaks && baseUrl === "") return missingBaseUrl(provider);
+  if (lacksCredentials) return chosen.missing;
+  if (provider.speaks) checkBaseUrl(provider.name, baseUrl);
+  const name = given.name === "" ? provider.name : `${provider.name}/${given.name}`;
+  const { names, values } = "missing" in chosen ? NO_CREDENTIALS : chosen;
+  return {
+    name,
+    baseUrl: provider.speaks ? baseUrl : "",
+    variables: Object.freeze(variables),
+    credentials: Object.freeze(credentialsOf(provider, values.get(names[0]!), credentialHeaders)),
+    secretNames: names,
+    ...(provider.authorize &&
+      !credentialHeaders && {
+        authorizer: new ProviderAuthorizer(provider, { name, variables, secrets: values }),
+      }),
+    weight: given.weight ?? 1,
+    priority: given.priority ?? 0,
+    concurrency: given.concurrency ?? settings.concurrency,
+    timeouts: given.timeouts ?? settings.timeouts,
+    tls: settings.tls,
+    elsewhere: isOtherHost(own, baseUrl),
+    maxTokensField: settings.maxTokensField,
+  };
+}
+
+const NO_CREDENTIALS: Credentials = { names: [], values: new Map() };
 
 /** The credential headers of the config: they replace an API key. */
 function credentialIn(headers: Readonly<Record<string, string>>): Record<string, string> | undefined {
@@ -151,16 +193,37 @@ function checkBaseUrl(name: string, baseUrl: string): void {
 }
 
 /** Whether the base URL names another host than the vendor's; regional subdomains belong to the vendor. */
-function isOtherHost(provider: Provider, baseUrl: string): boolean {
-  if (!provider.baseUrl || baseUrl === "") return false;
-  const vendorHost = new URL(provider.baseUrl).host;
+function isOtherHost(vendorUrl: string | undefined, baseUrl: string): boolean {
+  if (!URL.canParse(vendorUrl ?? "") || baseUrl === "") return false;
+  const vendorHost = new URL(vendorUrl!).host;
   const { host } = new URL(baseUrl);
   return host !== vendorHost && !host.endsWith(`.${vendorHost}`);
 }
 
-function credentialsOf(provider: Provider, key: string): Record<string, string> {
-  if (typeof provider.auth === "function") return provider.auth(key);
-  return provider.auth === "x-api-key" ? { "x-api-key": key } : { authorization: `Bearer ${key}` };
+/**
+ * The headers with the credential.
+ * @param fromConfig credential headers of the config
+ * @throws Error if both the key and the config set the same header
+ */
+function credentialsOf(
+  { name, auth, authorize }: Provider,
+  apiKey: Secret | undefined,
+  fromConfig: Record<string, string> | undefined,
+): Record<string, string> {
+  if (authorize || !apiKey) return fromConfig ?? {};
+  const key = apiKey.reveal();
+  const headers =
+    typeof auth === "function"
+      ? auth(key)
+      : auth === "x-api-key"
+        ? { "x-api-key": key }
+        : { authorization: `Bearer ${key}` };
+  const duplicate = Object.keys(fromConfig ?? {}).find((header) => headers[header] !== undefined);
+  if (duplicate)
+    throw new Error(
+      `providers.${name}: the API key and headers.${duplicate} both set the credential; remove one of them.`,
+    );
+  return headers;
 }
 
 /** The model patterns of a provider, with `name/*`, which every provider has. */

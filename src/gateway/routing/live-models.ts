@@ -4,6 +4,7 @@
  */
 import type { ActiveProvider, Deployment } from "../../core/provider.ts";
 import { isObject, parseJson } from "../../core/json.ts";
+import { authorizedHeaders } from "./authorizer.ts";
 import { compilePattern } from "./pattern.ts";
 import type { Rule } from "./precedence.ts";
 
@@ -109,11 +110,16 @@ export class LiveModels {
 /** The model names of a host; `undefined` if the fetch failed or the answer is no model list. */
 async function fetchList({ provider, deployment }: Host): Promise<ReadonlySet<string> | undefined> {
   const path = provider.speaks?.["messages"] === "/v1/messages" ? "/v1/models" : "/models";
+  const { authorizer, credentials } = deployment;
+  const url = deployment.baseUrl + path;
+  const signal = AbortSignal.timeout(FETCH_MS);
+  const headers = { "user-agent": "weir", ...provider.headers, ...credentials };
+  const request = { method: "GET", url, headers, body: [], stop: signal } as const;
   try {
-    const response = await fetch(deployment.baseUrl + path, {
-      headers: { "user-agent": "weir", ...provider.headers, ...deployment.credentials },
+    const response = await fetch(url, {
+      headers: authorizer ? await authorizedHeaders(request, authorizer) : headers,
       redirect: "manual",
-      signal: AbortSignal.timeout(FETCH_MS),
+      signal,
       ...(deployment.tls && { tls: deployment.tls }),
     } as RequestInit);
     const text = response.ok ? await response.text() : "";

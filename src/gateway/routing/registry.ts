@@ -117,7 +117,7 @@ export class Registry {
     for (const [name, { provider, source }] of collectProviders(options.plugins)) {
       const settings = options.settings(provider);
       const speaks = settings.speaks ?? provider.speaks;
-      checkProvider(name, { ...provider, speaks }, source, this.formats);
+      checkProvider(name, { ...provider, speaks }, source, this.formats, settings);
       const activated = activate(provider, source, settings);
       if ("reason" in activated) off.push(activated);
       else active.push(activated);

@@ -1,5 +1,6 @@
 /** Chooses the format for a host: the client's if the provider declares it, else the provider's first. */
 import type { Deployment, Provider, Target } from "../../core/provider.ts";
+import { urlsOf } from "./endpoint.ts";
 import type { Rule } from "./precedence.ts";
 import { describeRule } from "./precedence.ts";
 
@@ -46,5 +47,5 @@ function formatsFor({ speaks = {} }: Provider, clientFormat: string): string[] {
 
 function inFormat(target: Target, format: string, clientFormat: string): Target {
   const lane = format === clientFormat ? "native" : "translated";
-  return { ...target, format, lane, url: target.deployment.baseUrl + target.provider.speaks![format]! };
+  return { ...target, format, lane, ...urlsOf(target.provider, target.deployment, format, target.model) };
 }

@@ -1,0 +1,143 @@
+/** Runs the `authorize` of a provider for one deployment, and holds what the plugin keeps and conceals. */
+import { GatewayError } from "../../core/error.ts";
+import type { Authorizer, OutgoingRequest, Place, PlaceAnswer, PlaceRequest } from "../../core/place.ts";
+import type { Provider } from "../../core/provider.ts";
+import type { Secret } from "../../core/secret.ts";
+import type { Stoppable } from "../../core/stop.ts";
+import type { UpstreamRequest } from "../lanes/transport.ts";
+import { HttpError, transport } from "../lanes/transport.ts";
+
+/** Timeout of a request of a plugin, for example to a token endpoint. Milliseconds. */
+const FETCH_MS = 10_000;
+/** Maximum length of its answer. Bytes. */
+const MAX_ANSWER = 1024 * 1024;
+/** Maximum number of concealed values; a new one replaces the oldest. Tokens of calls that still run must be among them. */
+const MAX_CONCEALED = 64;
+/** Headers that follow from the URL and the body; another value would break the request. */
+const OWN_HEADERS = new Set(["host", "content-length", "transfer-encoding", "connection"]);
+
+export interface AuthorizerOptions {
+  /** Name of the deployment. */
+  name: string;
+  variables: Readonly<Record<string, string>>;
+  secrets: ReadonlyMap<string, Secret>;
+}
+
+export class ProviderAuthorizer implements Authorizer {
+  generation = 0;
+  concealed: readonly string[];
+  readonly #provider: Provider;
+  readonly #place: Place;
+  /** Concealed values that are not credentials, the oldest first. */
+  #tokens: readonly string[] = [];
+
+  constructor(provider: Provider, { name, variables, secrets }: AuthorizerOptions) {
+    this.#provider = provider;
+    const credentials = [...secrets.values()].map((secret) => secret.reveal());
+    this.concealed = credentials;
+    this.#place = Object.freeze({
+      name,
+      variables,
+      secret: (wanted: string) => secrets.get(wanted)?.reveal(),
+      conceal: (value: string) => {
+        if (credentials.includes(value) || this.#tokens.includes(value)) return;
+        this.#tokens = [...this.#tokens, value].slice(-MAX_CONCEALED);
+        this.concealed = [...credentials, ...this.#tokens];
+      },
+      kept: new Map<string, unknown>(),
+      fetch: fetchForPlugin,
+      now: Date.now,
+    });
+  }
+
+  async authorize(request: OutgoingRequest, stop: Stoppable): Promise<Readonly<Record<string, string>>> {
+    try {
+      const pending = this.#provider.authorize!(request, this.#place);
+      return this.#checked(pending instanceof Promise ? await unlessStopped(pending, stop) : pending);
+    } catch (cause) {
+      if (stop.aborted) throw stop.reason;
+      if (cause instanceof GatewayError) throw cause;
+      throw new GatewayError(
+        "upstream",
+        `The gateway could not authorize its request to ${this.#provider.name}; its log has the details.`,
+        { code: "upstream_authorization", cause: notSent(cause) },
+      );
+    }
+  }
+
+  /** @throws Error if the plugin returned something else than headers */
+  #checked(given: unknown): Record<string, string> {
+    if (typeof given !== "object" || given === null) throw new Error("authorize returned no headers.");
+    const headers: Record<string, string> = {};
+    for (const [name, value] of Object.entries(given)) {
+      const lower = name.toLowerCase();
+      if (typeof value !== "string") throw new Error(`authorize returned no text for the header ${lower}.`);
+      if (OWN_HEADERS.has(lower)) throw new Error(`authorize cannot set the header ${lower}.`);
+      headers[lower] = value;
+    }
+    const token = /^Bearer (.+)$/i.exec(headers["authorization"] ?? "")?.[1];
+    if (token !== undefined) this.#place.conceal(token);
+    return headers;
+  }
+
+  renew(generation: number): boolean {
+    if (generation !== this.generation) return true;
+    if (this.#place.kept.size === 0) return false;
+    this.#place.kept.clear();
+    this.generation++;
+    return true;
+  }
+}
+
+/**
+ * The headers of a request, with those that authorize it.
+ * @throws as {@link Authorizer.authorize}
+ */
+export async function authorizedHeaders(
+  { method = "POST", url, headers, body, stop }: UpstreamRequest,
+  authorizer: Authorizer,
+): Promise<Record<string, string>> {
+  const request = { method, url: new URL(url), headers, body };
+  return { ...headers, ...(await authorizer.authorize(request, stop)) };
+}
+
+/** An error of the time before the request was sent, so that weir may retry the call. */
+function notSent(cause: unknown): HttpError {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  const error = new HttpError("EAUTH", message, "connect", "authorization");
+  if (cause instanceof Error) error.stack = cause.stack;
+  return error;
+}
+
+/** The value of a promise. @throws the reason of `stop` if it aborts first */
+function unlessStopped<Value>(pending: Promise<Value>, stop: Stoppable): Promise<Value> {
+  if (stop.aborted) return Promise.reject(stop.reason);
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(stop.reason);
+    stop.addEventListener("abort", onAbort);
+    pending.then(resolve, reject).finally(() => stop.removeEventListener("abort", onAbort));
+  });
+}
+
+async function fetchForPlugin({ url, method, headers = {}, body }: PlaceRequest): Promise<PlaceAnswer> {
+  const response = await transport({
+    method: method ?? (body === undefined ? "GET" : "POST"),
+    url,
+    headers: { "user-agent": "weir", accept: "application/json", ...headers },
+    body: body === undefined ? [] : [Buffer.from(body)],
+    stop: AbortSignal.timeout(FETCH_MS),
+    connectMs: FETCH_MS,
+    pool: "authorize",
+  });
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const reader = response.body?.getReader();
+  for (let piece = await reader?.read(); reader && piece?.value; piece = await reader.read()) {
+    chunks.push(piece.value);
+    size += piece.value.length;
+    if (size <= MAX_ANSWER) continue;
+    await reader.cancel();
+    throw new Error(`The answer of ${new URL(url).host} is longer than ${MAX_ANSWER} bytes.`);
+  }
+  return { status: response.status, headers: response.headers, text: Buffer.concat(chunks).toString() };
+}

@@ -1,0 +1,128 @@
+/** The endpoints of a deployment: its variables, its base URL and the URLs of its formats. */
+import { GatewayError } from "../../core/error.ts";
+import type { Deployment, Provider, Target } from "../../core/provider.ts";
+import type { DeploymentSettings, ProviderSettings } from "../../core/settings.ts";
+import { variableName } from "../../core/settings.ts";
+import { didYouMean } from "../../core/suggest.ts";
+import { fillTemplate, isDotSegment, pathsOf, placeholdersOf } from "../../core/template.ts";
+
+type Values = Readonly<Record<string, string>>;
+
+/** The settings of a provider and of one of its deployments. */
+export interface Given {
+  provider: Provider;
+  settings: ProviderSettings;
+  deployment: Pick<DeploymentSettings, "baseUrl" | "variables">;
+}
+
+/** The values of a deployment's variables, with the defaults of the plugin. */
+export function variablesOf({ provider, settings, deployment }: Given): Values {
+  const defaults = Object.entries(provider.variables ?? {}).flatMap(([name, variable]) =>
+    variable.default === undefined ? [] : [[name, variable.default]],
+  );
+  return {
+    ...(Object.fromEntries(defaults) as Values),
+    ...settings.variables,
+    ...deployment.variables,
+  };
+}
+
+/** What the operator must set for the variables without a value: `set ACME_REGION to the region`. */
+export function missingVariables(given: Given, values: Values): string[] {
+  const { provider } = given;
+  return Object.entries(provider.variables ?? {})
+    .filter(([name]) => values[name] === undefined && isNeeded(name, given))
+    .map(([name, { env, describe }]) => {
+      const setting = env?.[0] ?? `providers.${provider.name}.variables.${name}`;
+      return `set ${setting} to ${describe}`;
+    });
+}
+
+/** With another base URL than the plugin's, a variable that occurs only in the plugin's is not needed. */
+function isNeeded(name: string, { provider, settings, deployment }: Given): boolean {
+  const replaced = (deployment.baseUrl ?? settings.baseUrl) !== undefined;
+  if (!replaced || provider.authorize || typeof provider.baseUrl !== "string") return true;
+  return templatesOf(provider).some(([, path]) => placeholdersOf(path).includes(name));
+}
+
+/** The plugin's own base URL for these values; undefined if it has none. @throws Error if its function fails */
+export function ownBaseUrl({ name, baseUrl }: Provider, values: Values): string | undefined {
+  if (typeof baseUrl !== "function") return baseUrl === undefined ? undefined : fillTemplate(baseUrl, values);
+  try {
+    return baseUrl(values);
+  } catch (cause) {
+    throw new Error(`The base URL of ${name} cannot be made from its variables.`, { cause });
+  }
+}
+
+/** All path templates of a provider, each with its format. */
+function templatesOf({ speaks = {} }: Provider): [format: string, path: string][] {
+  return Object.entries(speaks).flatMap(([format, spoken]) => {
+    const { json, stream } = pathsOf(spoken);
+    return [...new Set([json, stream])].map((path): [string, string] => [format, path]);
+  });
+}
+
+/** The first fault in the paths and the base URL of a provider: a sentence; undefined if there is none. */
+export function templateFault(provider: Provider, settings: ProviderSettings = {}): string | undefined {
+  const variables = Object.keys({
+    ...provider.variables,
+    ...settings.variables,
+    ...Object.assign({}, ...(settings.deployments ?? []).map((deployment) => deployment.variables)),
+  });
+  for (const [format, path] of templatesOf(provider)) {
+    const what = `the path of "${format}"`;
+    if (!path.startsWith("/")) return `${what} must begin with a slash.`;
+    if (path.includes("#")) return `${what} must not have a fragment.`;
+    const fault = placeholderFault(path, ["model", ...variables]);
+    if (fault !== undefined) return `${what} ${fault}`;
+  }
+  if (typeof provider.baseUrl !== "string") return undefined;
+  const fault = placeholderFault(provider.baseUrl, variables);
+  return fault === undefined ? undefined : `its baseUrl ${fault}`;
+}
+
+function placeholderFault(template: string, known: readonly string[]): string | undefined {
+  const unknown = placeholdersOf(template).find((name) => !known.includes(name));
+  if (unknown === undefined)
+    return /[{}]/.test(fillTemplate(template, Object.fromEntries(known.map((name) => [name, ""]))))
+      ? "holds a brace that belongs to no placeholder."
+      : undefined;
+  const names = known.map((name) => `{${name}}`).join(", ");
+  const hint =
+    didYouMean(unknown, known) || (names && `; the known ones are ${names}.`) || "; there are no variables.";
+  return `holds the unknown placeholder {${unknown}}${hint}`;
+}
+
+/** The URLs of a format at a deployment. @throws GatewayError `not-found` for a model name that no path can hold */
+export function urlsOf(
+  { speaks }: Provider,
+  { baseUrl, variables }: Deployment,
+  format: string,
+  model: string,
+): Pick<Target, "url" | "streamUrl"> {
+  const { json, stream } = pathsOf(speaks![format]!);
+  const fill = (path: string) => {
+    if (!path.includes("{")) return baseUrl + path;
+    if (isDotSegment(model)) throw unusableModel(model);
+    return baseUrl + fillTemplate(path, { ...variables, model });
+  };
+  return { url: fill(json), streamUrl: json === stream ? undefined : fill(stream) };
+}
+
+function unusableModel(model: string): GatewayError {
+  return new GatewayError("not-found", `The model name \`${model}\` cannot be part of a URL.`, {
+    code: "model_not_found",
+    param: "model",
+  });
+}
+
+/** The URL of a target for a request. @param streams whether the request asks for a stream */
+export function urlOf({ url, streamUrl }: Target, streams: boolean): string {
+  return streams ? (streamUrl ?? url) : url;
+}
+
+/** What the operator must set if a provider has no base URL. */
+export function missingBaseUrl({ name, host }: Provider): string {
+  return `set ${variableName(name, "BASE_URL")}${host ? ` or ${host.variable}` : ""} to the address of the server`;
+}

@@ -1,0 +1,158 @@
+/** Paths, variables and credentials of providers: the URLs they make, and what weir says when one is missing. */
+import { describe, expect, test } from "bun:test";
+import type { Format } from "../../../src/core/format.ts";
+import type { Provider } from "../../../src/core/provider.ts";
+import { Secret } from "../../../src/core/secret.ts";
+import type { DeploymentSettings, ProviderSettings } from "../../../src/core/settings.ts";
+import { jsonLines } from "../../../src/stream/framing.ts";
+import { chatCompletionsFormat } from "../../../src/formats/chat-completions/index.ts";
+import { Registry } from "../../../src/gateway/routing/registry.ts";
+
+const formats: Format[] = [chatCompletionsFormat];
+
+function registryOf(provider: Provider, settings: ProviderSettings = {}): Registry {
+  const plugins = [{ plugin: { name: provider.name, providers: [provider] }, source: "acme.ts" }];
+  return new Registry({ plugins, formats, settings: () => settings });
+}
+
+const CHAT = "chat-completions";
+
+const acme: Provider = {
+  name: "acme",
+  baseUrl: "https://{region}.acme.example/v1",
+  variables: {
+    region: { env: ["ACME_REGION", "REGION"], describe: "the region, such as eu-1" },
+    version: { default: "2026-01", describe: "the version of the API" },
+  },
+  speaks: {
+    [CHAT]: { json: "/m/{model}/answer?v={version}", stream: "/m/{model}/stream?v={version}" },
+  },
+};
+
+const urlsOf = (provider: Provider, settings: ProviderSettings, model = "acme/a:b/c") => {
+  const { url, streamUrl } = registryOf(provider, settings).resolve(model, CHAT);
+  return [url, streamUrl];
+};
+
+describe("URLs", () => {
+  test("hold the model and the variables, and streams have their own", () => {
+    expect(urlsOf(acme, { variables: { region: "eu-1" } })).toEqual([
+      "https://eu-1.acme.example/v1/m/a%3Ab%2Fc/answer?v=2026-01",
+      "https://eu-1.acme.example/v1/m/a%3Ab%2Fc/stream?v=2026-01",
+    ]);
+  });
+
+  test("of each deployment have its own variables", () => {
+    const deployments: DeploymentSettings[] = [
+      { name: "one", variables: { region: "eu-1" } },
+      { name: "two", variables: { region: "us-1", version: "x y" } },
+    ];
+    const registry = registryOf({ ...acme, speaks: { [CHAT]: "/chat?v={version}" } }, { deployments });
+    const { choices } = registry.plan("acme/m", CHAT);
+    expect(choices.map(({ target }) => [target.url, target.streamUrl])).toEqual([
+      ["https://eu-1.acme.example/v1/chat?v=2026-01", undefined],
+      ["https://us-1.acme.example/v1/chat?v=x%20y", undefined],
+    ]);
+  });
+
+  test("may come from a function of the variables", () => {
+    const baseUrl = ({ region }: Readonly<Record<string, string>>) =>
+      region === "global" ? "https://acme.example" : `https://${region}.acme.example`;
+    const from = (region: string) => urlsOf({ ...acme, baseUrl }, { variables: { region } }, "acme/m")[0];
+    expect(from("global")).toBe("https://acme.example/m/m/answer?v=2026-01");
+    expect(from("eu")).toBe("https://eu.acme.example/m/m/answer?v=2026-01");
+  });
+
+  test("cannot be led to another path by the name of a model", () => {
+    const registry = registryOf(acme, { variables: { region: "eu" } });
+    for (const model of ["acme/.", "acme/.."])
+      expect(() => registry.resolve(model, CHAT)).toThrow("cannot be part of a URL");
+    const { url } = registry.resolve("acme/../../x?y#z", CHAT);
+    expect(url).toStartWith("https://eu.acme.example/v1/m/..%2F..%2Fx%3Fy%23z/answer");
+    expect(new URL(url).href).toBe(url);
+  });
+
+  test("of a provider at another base URL need no variable of the plugin's", () => {
+    const settings = { baseUrl: "http://127.0.0.1:1" };
+    expect(urlsOf(acme, settings, "acme/m")[0]).toBe("http://127.0.0.1:1/m/m/answer?v=2026-01");
+  });
+});
+
+describe("a provider is off with what must be set", () => {
+  const reasonOf = (provider: Provider, settings: ProviderSettings = {}) =>
+    registryOf(provider, settings).off[0]?.reason;
+  const secret = (text = "0123456789") => new Secret(text);
+  const signing: Provider = {
+    ...acme,
+    variables: {},
+    baseUrl: "https://acme.example",
+    speaks: { [CHAT]: "/c" },
+    credentials: [
+      ["ACME_TOKEN_FILE", "ACME_ROLE"],
+      ["ACME_ID", "ACME_SECRET"],
+    ],
+    authorize: () => ({}),
+  };
+
+  test("a variable without a value", () => {
+    expect(reasonOf(acme)).toBe("set ACME_REGION to the region, such as eu-1");
+    const unnamed = { ...acme, variables: { region: { describe: "the region" } }, speaks: { [CHAT]: "/c" } };
+    expect(reasonOf(unnamed)).toBe("set providers.acme.variables.region to the region");
+    expect(reasonOf({ ...acme, apiKey: "ACME_KEY" })).toBe(
+      "set ACME_REGION to the region, such as eu-1; set ACME_KEY to its API key",
+    );
+  });
+
+  test("the shortest set of credentials", () => {
+    expect(reasonOf(signing)).toBe("set ACME_TOKEN_FILE and ACME_ROLE");
+    expect(reasonOf(signing, { secrets: { ACME_ID: secret() } })).toBe("set ACME_SECRET");
+    const complete = { secrets: { ACME_ID: secret(), ACME_SECRET: secret() } };
+    expect(reasonOf(signing, complete)).toBeUndefined();
+    expect(registryOf(signing, complete).providers[0]!.deployments[0]!.secretNames).toEqual([
+      "ACME_ID",
+      "ACME_SECRET",
+    ]);
+  });
+
+  test("unless the config sets the header with the credential", () => {
+    const [provider] = registryOf(signing, { headers: { authorization: "Bearer x" } }).providers;
+    expect(provider!.deployments[0]).toMatchObject({ credentials: { authorization: "Bearer x" } });
+    expect(provider!.deployments[0]!.authorizer).toBeUndefined();
+  });
+
+  test("alternative names of one key", () => {
+    const keyed: Provider = { ...signing, authorize: undefined, credentials: [["ACME_KEY"], ["OTHER_KEY"]] };
+    const [provider] = registryOf(keyed, { secrets: { OTHER_KEY: secret("k-2") } }).providers;
+    expect(provider!.deployments[0]!.credentials).toEqual({ authorization: "Bearer k-2" });
+  });
+});
+
+describe("a mistake in the declaration is a sentence at the start", () => {
+  const rows: [change: Partial<Provider>, says: string][] = [
+    [
+      { speaks: { [CHAT]: "/m/{modle}/c" } },
+      'the path of "chat-completions" holds the unknown placeholder {modle}, did you mean model?',
+    ],
+    [
+      { speaks: { [CHAT]: { json: "/c", stream: "/{zone}" } } },
+      "holds the unknown placeholder {zone}; the known ones are {model}, {region}, {version}.",
+    ],
+    [{ speaks: { [CHAT]: "/c}" } }, "holds a brace that belongs to no placeholder."],
+    [
+      { speaks: { [CHAT]: { json: "/c", stream: "c" } } },
+      'the path of "chat-completions" must begin with a slash.',
+    ],
+    [{ speaks: { [CHAT]: "/c#x" } }, "must not have a fragment."],
+    [{ baseUrl: "https://{model}.acme.example" }, "its baseUrl holds the unknown placeholder {model}"],
+    [{ framing: { messages: jsonLines } }, 'it has a framing for "messages", which it does not speak.'],
+    [{ credentials: [["A", "B"]] }, "each set of its credentials must have one name"],
+    [
+      { speaks: undefined, async *generate() {} },
+      "it has variables, which only providers that speak a format can have.",
+    ],
+  ];
+  for (const [change, says] of rows)
+    test(says, () => {
+      expect(() => registryOf({ ...acme, ...change })).toThrow(says);
+    });
+});

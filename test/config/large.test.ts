@@ -9,8 +9,9 @@ import { composeDocuments } from "../../src/config/compose.ts";
 import { ConfigError } from "../../src/config/error.ts";
 import { loadConfig, reloadConfig } from "../../src/config/load.ts";
 import { atOnce } from "../../src/core/slices.ts";
+import { IS_LONG } from "../helpers/within-budget.ts";
 
-const COUNT = 10_000;
+const COUNT = IS_LONG ? 10_000 : 2_000;
 
 const folder = mkdtempSync(join(tmpdir(), "weir-large-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -29,38 +30,27 @@ const LARGE: Record<string, string> = {
   keys: list("keys", (at) => `- { name: n-${at}, key: k1234567890-${at} }`),
 };
 
-/** How often the event loop turned while something went on, and the largest part of that time it was held up for. */
-async function watchLoop(work: () => Promise<unknown>): Promise<{ turns: number; longest: number }> {
-  const began = performance.now();
+/** How often the event loop turned while something went on. */
+async function countTurns(work: () => Promise<unknown>): Promise<number> {
   let turns = 0;
-  let longest = 0;
-  let last = began;
-  const look = () => {
-    const now = performance.now();
-    longest = Math.max(longest, now - last);
-    last = now;
-    turns++;
-  };
-  const timer = setInterval(look, 1);
+  const timer = setInterval(() => turns++, 1);
   await work();
-  look();
   clearInterval(timer);
-  return { turns, longest: longest / (last - began) };
+  return turns;
 }
 
-describe(`${COUNT} entries are reloaded beside the calls that run, in linear time`, () => {
+describe(`${COUNT} entries are reloaded while the event loop turns`, () => {
   for (const [name, yaml] of Object.entries(LARGE)) {
     test(
       name,
       async () => {
         writeFileSync(join(folder, "weir.yaml"), yaml);
-        const { turns, longest } = await watchLoop(async () => {
+        const turns = await countTurns(async () => {
           const { config, locate } = await reloadConfig({ env: {}, cwd: folder });
           await assemble(config, {}, locate);
         });
-        expect(turns).toBeGreaterThan(10);
-        // Idle it is below 50 ms, which `bun run faults` checks.
-        expect(longest).toBeLessThan(1_000);
+        // `bun run faults` measures for how long the loop is blocked at most.
+        expect(turns).toBeGreaterThan(2);
       },
       600_000,
     );

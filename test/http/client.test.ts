@@ -4,6 +4,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { HttpClient } from "../../src/http/client.ts";
 import { HttpError } from "../../src/http/error.ts";
+import type { UpstreamRequest } from "../../src/http/types.ts";
 
 interface Peer {
   url: string;
@@ -20,6 +21,7 @@ const clients: HttpClient[] = [];
 afterEach(() => {
   for (const client of clients.splice(0)) client.close();
   for (const server of servers.splice(0)) server.close();
+  slowest = 0;
 });
 
 /** A server that hands every whole request to `answer`. */
@@ -54,9 +56,19 @@ function makeClient(options?: ConstructorParameters<typeof HttpClient>[0]): Http
   return client;
 }
 
+/** The longest time to an answer in this test. Milliseconds. */
+let slowest = 0;
+
+async function ask(client: HttpClient, request: UpstreamRequest) {
+  const began = performance.now();
+  const answer = await client.request(request);
+  slowest = Math.max(slowest, performance.now() - began);
+  return answer;
+}
+
 function post(client: HttpClient, url: string, body = "{}", signal = new AbortController().signal) {
   const headers = { "content-type": "application/json" };
-  return client.request({ url, headers, body: [Buffer.from(body)], stop: signal });
+  return ask(client, { url, headers, body: [Buffer.from(body)], stop: signal });
 }
 
 const text = (bytes: Uint8Array) => Buffer.from(bytes).toString("latin1");
@@ -73,8 +85,8 @@ async function failure(pending: Promise<unknown>): Promise<HttpError> {
   return error as HttpError;
 }
 
-/** Enough for a connection to become idle behind its answer, and to rest where it was reused. */
-const oneTurn = () => Bun.sleep(400);
+/** Waits until a connection is idle after its answer, and may be reused: after three times the average response time. */
+const untilReady = () => Bun.sleep(30 + 4 * slowest);
 
 async function eventually(holds: () => boolean): Promise<void> {
   for (let tries = 0; tries < 400 && !holds(); tries++) await Bun.sleep(5);
@@ -97,7 +109,7 @@ test("GET and DELETE have neither a body nor a length, PUT has both", async () =
   const client = makeClient();
   for (const method of ["GET", "DELETE", "PUT"] as const) {
     const stop = new AbortController().signal;
-    const answer = await client.request({
+    const answer = await ask(client, {
       method,
       url: peer.url,
       headers: {},
@@ -105,7 +117,7 @@ test("GET and DELETE have neither a body nor a length, PUT has both", async () =
       stop,
     });
     expect(answer.status).toBe(204);
-    await oneTurn();
+    await untilReady();
   }
   const { host } = new URL(peer.url);
   expect(peer.requests).toEqual([
@@ -123,12 +135,12 @@ test("a GET that meets a connection closed as idle is repeated on a new one, a D
   const client = makeClient();
   const stop = new AbortController().signal;
   const send = (method: "GET" | "DELETE") =>
-    client.request({ method, url: peer.url, headers: {}, body: [], stop });
+    ask(client, { method, url: peer.url, headers: {}, body: [], stop });
   await (await send("GET")).bytes();
-  await oneTurn();
+  await untilReady();
   expect(text(await (await send("GET")).bytes())).toBe("hello");
   expect([peer.requests.length, peer.connections]).toEqual([3, 2]);
-  await oneTurn();
+  await untilReady();
   expect((await failure(send("DELETE"))).reason).toBe("stale");
   expect(peer.requests.length).toBe(4);
 });
@@ -140,12 +152,12 @@ test("a connection is used again, one request at a time", async () => {
   const client = makeClient();
   for (let n = 0; n < 3; n++) {
     await (await post(client, peer.url)).bytes();
-    await oneTurn();
+    await untilReady();
   }
   expect(peer.connections).toBe(1);
   await Promise.all(Array.from({ length: 20 }, async () => (await post(client, peer.url)).bytes()));
   expect(peer.connections).toBe(20);
-  await oneTurn();
+  await untilReady();
   await Promise.all(Array.from({ length: 20 }, async () => (await post(client, peer.url)).bytes()));
   expect(peer.connections).toBe(20);
 });
@@ -165,7 +177,7 @@ test("informational answers are skipped, and the pieces of a chunked body are jo
   });
   const client = makeClient();
   expect(text(await (await post(client, peer.url)).bytes())).toBe("hello!");
-  await oneTurn();
+  await untilReady();
   expect(text(await (await post(client, peer.url)).bytes())).toBe("hello!");
   expect(peer.connections).toBe(1);
 });
@@ -300,7 +312,7 @@ test("a kept connection that was closed meanwhile is not used; one that closes i
   });
   const client = makeClient();
   await (await post(client, peer.url)).bytes();
-  await oneTurn();
+  await untilReady();
   const error = await failure(post(client, peer.url));
   expect([error.reason, error.phase, error.sent]).toEqual(["stale", "sent", true]);
   await (await post(client, peer.url)).bytes();
@@ -315,7 +327,7 @@ test("where one kept connection was closed unseen, the others are not used eithe
   const client = makeClient();
   await Promise.all(Array.from({ length: 8 }, async () => (await post(client, peer.url)).bytes()));
   expect(client.size).toBe(8);
-  await oneTurn();
+  await untilReady();
   closing = true;
   expect((await failure(post(client, peer.url))).reason).toBe("stale");
   expect(client.size).toBe(0);

@@ -117,6 +117,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       secure: certificate !== undefined,
       limits: config.limits,
       authenticate: createAuthenticate(createKeyring(config.keys)),
+      keyed: config.keys.length > 0,
       admission: new Admission(config.limits),
       address: (request) => listener?.addressOf(request) ?? "",
       allowSilence: (request, allowed) => listener?.allowSilence(request, allowed),

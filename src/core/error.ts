@@ -61,6 +61,17 @@ export interface ErrorFacts {
   cause?: unknown;
 }
 
+/** An error that clients can meet, as the OpenAPI document lists it. */
+export interface DocumentedError {
+  kind: ErrorKind;
+  /** Absent for errors without a code. */
+  code?: string;
+  /** The condition under which weir answers so: one sentence. */
+  when: string;
+  /** Overrides the kind's status. */
+  status?: number;
+}
+
 /** Maximum lengths of a message and of a path, parts of which clients and providers choose. Bytes. */
 const MESSAGE_BYTES = 4096;
 const PARAM_BYTES = 256;

@@ -5,7 +5,7 @@
  */
 import type { ChatRequest } from "./chat.ts";
 import type { CodecContext, CodecTarget } from "./context.ts";
-import type { GatewayError } from "./error.ts";
+import type { DocumentedError, GatewayError } from "./error.ts";
 import type { ChatEvent, FinishReason, Usage } from "./events.ts";
 import type { Frame } from "./frame.ts";
 import type { HeaderReader } from "./headers.ts";
@@ -29,6 +29,10 @@ export interface ClientCodec {
   clientHeaders?: readonly string[];
   /** JSON schema (TypeBox) of the request, open to unknown members at every level. */
   schema: JsonObject;
+  /** JSON schemas of the other bodies, for the OpenAPI document; without them it describes these as any object. */
+  schemas?: ClientSchemas;
+  /** The errors that only this format has; the OpenAPI document lists them beside those of every format. */
+  errors?: readonly DocumentedError[];
   /**
    * Checks every rule of the format on a parsed body (`null` for an optional field counts as absent).
    * @throws GatewayError `invalid-request` with the path of the first fault.
@@ -67,6 +71,20 @@ export interface AnswerWriter {
    * @throws GatewayError `upstream`, code `stream_incomplete`, if `message-end` has not come: a writer never adds an ending
    */
   end(): Frame[];
+}
+
+/** JSON schemas of what clients of a format send and get. All are open to unknown members at every level. */
+export interface ClientSchemas {
+  /** A JSON answer. */
+  answer: JsonObject;
+  /** The data of one event of a stream; the events of errors are {@link error}. */
+  event: JsonObject;
+  /** Data of the event that ends a stream, if it is not JSON: `[DONE]`. */
+  terminator?: string;
+  /** An error, before the first byte of a stream and within it. */
+  error: JsonObject;
+  /** Body and answer of `countPath`. */
+  count?: { request: JsonObject; answer: JsonObject };
 }
 
 export interface ErrorAnswer {

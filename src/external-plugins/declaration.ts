@@ -5,7 +5,15 @@
  * The tables are keyed by the types: when a type gains a member, the table does not compile until it has an entry for it.
  */
 import type { Variable } from "../core/endpoint.ts";
-import type { ClientCodec, Format, UpstreamCodec, UsageRequest, StreamObserver } from "../core/format.ts";
+import type { DocumentedError } from "../core/error.ts";
+import type {
+  ClientCodec,
+  ClientSchemas,
+  Format,
+  StreamObserver,
+  UpstreamCodec,
+  UsageRequest,
+} from "../core/format.ts";
 import type { Framing } from "../core/frame.ts";
 import { isObject } from "../core/json.ts";
 import type { Hooks, Plugin } from "../core/plugin.ts";
@@ -205,11 +213,30 @@ const WATCH: Table<StreamObserver> = {
   answer: required(callable),
 };
 
+const schema = must("a JSON schema", isObject);
+
+const SCHEMAS: Table<ClientSchemas> = {
+  answer: required(schema),
+  event: required(schema),
+  terminator: text,
+  error: required(schema),
+  count: group("the count's", { request: required(schema), answer: required(schema) }),
+};
+
+const ERROR: Table<DocumentedError> = {
+  kind: required(text),
+  code: text,
+  when: required(text),
+  status: number,
+};
+
 const CLIENT: Table<ClientCodec> = {
   path: required(text),
   countPath: text,
   clientHeaders: texts,
   schema: required(must("an object", isObject)),
+  schemas: group("the client codec's", SCHEMAS),
+  errors: listOf<DocumentedError>("error", "code", ERROR),
   checkRequest: required(callable),
   decodeRequest: required(callable),
   writeStream: required(callable),

@@ -1,101 +1,62 @@
 /**
- * The HTTP routes, on Elysia. The generating routes take the raw request (`parse: "none"`): weir itself reads, validates and
- * answers it, because Elysia would drop unknown members, answer errors in its own shape, and end a broken stream regularly.
+ * The HTTP routes, on Elysia, one for each operation. Each declares its schemas as the `detail` of its route, which is the
+ * operation of the OpenAPI document; weir itself reads, validates and answers the request (`parse: "none"`), because Elysia
+ * would drop unknown members, answer errors in its own shape, and end a broken stream regularly.
  */
+import type { TSchema } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { GatewayError } from "../core/error.ts";
-import type { ClientCodec, Format } from "../core/format.ts";
-import type { TSchema } from "@sinclair/typebox";
+import type { Format } from "../core/format.ts";
+import type { JsonObject } from "../core/json.ts";
 import { type CorsOptions, withCors } from "./cors.ts";
 import { clientCodecOf } from "./choose-format.ts";
 import { misrouted } from "./misrouted.ts";
-import { openApiDocument, schemaName } from "./openapi.ts";
-import { createRequestId, respond, respondError, respondJson } from "./respond.ts";
+import type { DeclaredRoute } from "./openapi.ts";
+import { describeOperation, openApiDocument, routePath, schemasOf } from "./openapi.ts";
+import type { ClientFormat, Schema } from "./operation.ts";
+import { AllowedMethods } from "./operation.ts";
+import { listOperations } from "./operations.ts";
+import { createRequestId, respondError } from "./respond.ts";
 import type { RouteContext } from "./routes/generate.ts";
-import { explainRoute } from "./routes/explain.ts";
-import { countRoute, generateRoute } from "./routes/generate.ts";
-import { listModels, retrieveModel } from "./routes/models.ts";
-
-type ClientFormat = Format & { client: ClientCodec };
 
 export interface AppOptions extends RouteContext {
   cors: CorsOptions;
   /** Whether weir listens with TLS. */
   secure: boolean;
+  /** Whether weir has gateway keys. */
+  keyed: boolean;
   version: string;
   /** Whether weir accepts new calls; false while it drains before it stops. */
   ready(): boolean;
 }
 
 export function createApp(options: AppOptions) {
-  const { gateway, authenticate, version } = options;
+  const { gateway, version, keyed } = options;
   const formats = [...gateway.registry.formats.values()].filter(hasClient);
-  const methods = allowedMethods(formats);
-  const codecOf = (request: Request) => clientCodecOf(formats, request, pathOf(request), methods);
+  const codecOf = (request: Request) => clientCodecOf(formats, request, pathOf(request), methods.paths);
+  let known: JsonObject | undefined;
+  const document = () => (known ??= openApiDocument(routesOf(app), schemas, version, keyed));
+  const operations = listOperations(formats, { ...options, codecOf, document });
+  const methods = new AllowedMethods(operations);
+  const schemas = schemasOf(operations);
 
-  /**
-   * A route without a body: checks the key, unless it is open, then answers. Errors have the client's format, as its headers
-   * show it.
-   */
-  const guarded = (open: boolean, answer: (request: Request) => unknown) => async (request: Request) => {
-    const id = createRequestId();
-    try {
-      if (!open) authenticate(request.headers, "");
-      const value = await answer(request);
-      return value instanceof Response ? value : respondJson(value, id);
-    } catch (thrown) {
-      return respondError(GatewayError.from(thrown), codecOf(request), id);
-    }
-  };
-
-  const document = openApiDocument(formats, version);
   // Elysia searches the path from the 7th character of the URL, or with this option from the 11th: `https://` is longer.
   const handler = { standardHostname: options.secure };
   const app = new Elysia({ normalize: false, strictPath: true, handler });
-  app.model(
-    Object.fromEntries(
-      formats.map(({ id, client }) => [schemaName(id), client.schema as unknown as TSchema]),
-    ),
-  );
-
-  for (const format of formats) {
-    const generate = generateRoute(format, options);
-    app.post(format.client.path, ({ request }) => generate(request), { parse: "none" });
-    if (format.client.countPath === undefined) continue;
-    const count = countRoute(format, options);
-    app.post(format.client.countPath, ({ request }) => count(request), { parse: "none" });
+  app.model(copies(schemas));
+  for (const operation of operations) {
+    const { handle } = operation;
+    const detail = describeOperation(operation, keyed);
+    app.route(operation.method, routePath(operation), ({ request }) => handle(request), {
+      parse: "none",
+      detail,
+    });
   }
-  const explain = explainRoute(formats, options);
-  app.post("/v1/explain", ({ request }) => explain(request), { parse: "none" });
-
-  const health = guarded(true, () => {
-    const ready = options.ready();
-    const state = { status: ready ? "ok" : "draining", version };
-    return respondJson(state, createRequestId(), ready ? 200 : 503);
-  });
-  const list = guarded(false, (request) => listModels(gateway.registry, new URL(request.url).searchParams));
-  const retrieve = guarded(false, (request) => retrieveModel(gateway.registry, modelId(request)));
-  const openapi = guarded(false, () => document);
-  const hello = guarded(true, () => ({ name: "weir", version, openapi: "/openapi.json" }));
-  const empty = guarded(true, () => respond({ status: 200, headers: {}, body: "" }, createRequestId()));
-
-  app
-    .get("/health", ({ request }) => health(request))
-    .get("/v1/models", ({ request }) => list(request))
-    .get("/v1/models/*", ({ request }) => retrieve(request))
-    .get("/openapi.json", ({ request }) => openapi(request))
-    .get("/", ({ request }) => hello(request))
-    .get("/api/hello", ({ request }) => hello(request))
-    .head("/", ({ request }) => empty(request))
-    .head("/api/hello", ({ request }) => empty(request));
-
   app.all(
     "*",
     ({ request }) =>
       respondError(misrouted(request, pathOf(request), methods), codecOf(request), createRequestId()),
-    {
-      parse: "none",
-    },
+    { parse: "none", detail: { hide: true } },
   );
   app.onError(({ error, request }) =>
     respondError(GatewayError.from(error), codecOf(request), createRequestId()),
@@ -107,7 +68,20 @@ export function createApp(options: AppOptions) {
     if (fault) return respondError(fault, codecOf(request), createRequestId());
     return app.fetch(request);
   };
-  return { fetch: withCors(options.cors, fetch), neutral: formats[0]!.client };
+  return { fetch: withCors(options.cors, fetch), neutral: formats[0]!.client, routes: () => routesOf(app) };
+}
+
+/**
+ * Copies without the symbols of TypeBox: Elysia writes an `$id` into its models that is not valid in the document, and takes
+ * milliseconds to read those of TypeBox.
+ */
+function copies(schemas: Readonly<Record<string, Schema>>): Record<string, TSchema> {
+  return JSON.parse(JSON.stringify(schemas)) as Record<string, TSchema>;
+}
+
+/** The routes that Elysia knows. */
+function routesOf({ routes }: Pick<Elysia, "routes">): DeclaredRoute[] {
+  return routes.map(({ method, path, hooks }) => ({ method, path, detail: hooks.detail as JsonObject }));
 }
 
 function hasClient(format: Format): format is ClientFormat {
@@ -138,28 +112,4 @@ function ambiguous(message: string): GatewayError {
 function pathOf(request: Request): string {
   const url = URL.canParse(request.url) ? new URL(request.url) : undefined;
   return url?.pathname ?? "";
-}
-
-function modelId(request: Request): string {
-  const encoded = pathOf(request).slice("/v1/models/".length);
-  try {
-    return decodeURIComponent(encoded);
-  } catch {
-    return encoded;
-  }
-}
-
-function allowedMethods(formats: readonly ClientFormat[]): ReadonlyMap<string, string> {
-  return new Map([
-    ...formats.map(({ client }): [string, string] => [client.path, "POST"]),
-    ...formats.flatMap(({ client: { countPath } }): [string, string][] =>
-      countPath === undefined ? [] : [[countPath, "POST"]],
-    ),
-    ["/v1/explain", "POST"],
-    ["/health", "GET"],
-    ["/v1/models", "GET"],
-    ["/openapi.json", "GET"],
-    ["/", "GET, HEAD"],
-    ["/api/hello", "GET, HEAD"],
-  ]);
 }

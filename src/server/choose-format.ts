@@ -14,9 +14,9 @@ export function clientCodecOf(
   formats: readonly ClientFormat[],
   request: Request,
   path: string,
-  paths: ReadonlyMap<string, string>,
+  paths: Iterable<string>,
 ): ClientCodec {
-  const route = likelyPath(path, paths.keys()) ?? path;
+  const route = likelyPath(path, paths) ?? path;
   const owner = formats.find(({ client }) => route === client.path || route.startsWith(`${client.path}/`));
   return (owner ?? formatOfHeaders(formats, request.headers)).client;
 }

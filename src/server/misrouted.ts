@@ -1,6 +1,7 @@
 /** Errors for unknown routes: the route that the client probably meant, or how to configure a client of a missing endpoint. */
 import { GatewayError } from "../core/error.ts";
 import { limitText } from "../core/limit-text.ts";
+import type { AllowedMethods } from "./operation.ts";
 
 /** Limit of path and method in an error. Bytes. */
 const MAX_QUOTED_BYTES = 200;
@@ -55,15 +56,11 @@ export function likelyPath(path: string, paths: Iterable<string>): string | unde
   return found;
 }
 
-/** @param methods path of each route → the methods it accepts */
-export function misrouted(
-  request: Request,
-  path: string,
-  methods: ReadonlyMap<string, string>,
-): GatewayError {
+/** The error for a request that matches no operation. */
+export function misrouted(request: Request, path: string, methods: AllowedMethods): GatewayError {
   const method = limitText(request.method, MAX_QUOTED_BYTES);
   const shown = limitText(path, MAX_QUOTED_BYTES);
-  const allow = methods.get(path) ?? (path.startsWith("/v1/models/") ? "GET" : undefined);
+  const allow = methods.of(path);
   if (allow !== undefined)
     return new GatewayError("method-not-allowed", `${method} is not allowed on ${shown}; use ${allow}.`, {
       headers: { allow },
@@ -73,8 +70,8 @@ export function misrouted(
   });
 }
 
-function hint(path: string, methods: ReadonlyMap<string, string>): string {
-  const likely = likelyPath(path, methods.keys());
+function hint(path: string, methods: AllowedMethods): string {
+  const likely = likelyPath(path, methods.paths);
   if (likely)
     return `; did you mean ${likely}? The base URL of OpenAI clients ends in /v1, that of Anthropic clients does not`;
   const unsupported = UNSUPPORTED.find((entry) => entry.path.test(path));

@@ -1,77 +1,203 @@
-/** `GET /openapi.json`: describes the endpoints, with the schemas that validate the requests. */
-import type { ClientCodec, Format } from "../core/format.ts";
-import type { JsonObject } from "../core/json.ts";
+/** The OpenAPI document, from what the routes declare in Elysia. */
+import type { DocumentedError } from "../core/error.ts";
+import { GatewayError } from "../core/error.ts";
+import type { Json, JsonObject } from "../core/json.ts";
+import { isObject } from "../core/json.ts";
+import { ANY, BODY, KEY } from "./errors.ts";
+import type { ClientFormat, NamedSchema, Operation, Parameter, Schema } from "./operation.ts";
+import { pascalCase } from "./operation.ts";
 
+/** A route as Elysia records it, with the OpenAPI operation that it declares. */
+export interface DeclaredRoute {
+  method: string;
+  path: string;
+  /** `hide`: the route is no operation. */
+  detail: JsonObject;
+}
+
+/** @param keyed whether weir has gateway keys */
 export function openApiDocument(
-  formats: readonly (Format & { client: ClientCodec })[],
+  routes: readonly DeclaredRoute[],
+  schemas: Readonly<Record<string, Schema>>,
   version: string,
+  keyed: boolean,
 ): JsonObject {
-  const generating = formats.map(({ id, client }) => [client.path, { post: generateOperation(id) }]);
+  const paths: Record<string, JsonObject> = {};
+  for (const { method, path, detail } of routes) {
+    if (detail.hide === true) continue;
+    (paths[documentedPath(path, detail)] ??= {})[method.toLowerCase()] = detail;
+  }
   return {
     openapi: "3.1.0",
     info: { title: "weir", version, description: "A gateway for language-model generation." },
-    security: [{ bearer: [] }, { apiKey: [] }],
-    paths: {
-      ...Object.fromEntries(generating),
-      ...Object.fromEntries(
-        formats.flatMap(({ id, client }) =>
-          client.countPath === undefined ? [] : [[client.countPath, { post: countOperation(id) }]],
-        ),
-      ),
-      "/v1/explain": {
-        post: operation(
-          "Explain a request",
-          "Who would serve the request, what weir would send, and which fields would be lost.",
-        ),
-      },
-      "/v1/models": { get: operation("List models", "The models this gateway lists.") },
-      "/v1/models/{id}": {
-        get: {
-          ...operation("Retrieve a model", "One model; its id may contain slashes and colons."),
-          parameters: [{ name: "id", in: "path", required: true, schema: { type: "string" } }],
-        },
-      },
-      "/health": { get: { ...operation("Health", "The gateway is up."), security: [] } },
-    },
+    ...(keyed && { security: Object.keys(SECURITY_SCHEMES).map((name) => ({ [name]: [] })) }),
+    paths,
     components: {
-      schemas: Object.fromEntries(formats.map(({ id, client }) => [schemaName(id), client.schema])),
-      securitySchemes: {
-        bearer: { type: "http", scheme: "bearer" },
-        apiKey: { type: "apiKey", in: "header", name: "x-api-key" },
-      },
+      schemas: schemas as unknown as JsonObject,
+      headers: HEADERS,
+      ...(keyed && { securitySchemes: SECURITY_SCHEMES }),
     },
   };
 }
 
-/** `chat-completions` → `ChatCompletionsRequest`. */
-export function schemaName(format: string): string {
-  const words = format.split("-").map((word) => word[0]!.toUpperCase() + word.slice(1));
-  return `${words.join("")}Request`;
+const SECURITY_SCHEMES: JsonObject = {
+  bearer: { type: "http", scheme: "bearer" },
+  apiKey: { type: "apiKey", in: "header", name: "x-api-key" },
+};
+
+/** The path for Elysia: a parameter at the end takes the rest of the path. */
+export function routePath({ path }: Pick<Operation, "path">): string {
+  return path.replace(/\{\w+\}$/, "*");
 }
 
-function generateOperation(format: string): JsonObject {
+/** The reverse of {@link routePath}: the parameter has the name of the operation's path parameter. */
+function documentedPath(path: string, { parameters }: JsonObject): string {
+  const inPath = (Array.isArray(parameters) ? parameters : []).find(
+    (parameter) => isObject(parameter) && parameter.in === "path",
+  );
+  return isObject(inPath) ? path.replace(/\*$/, `{${String(inPath.name)}}`) : path;
+}
+
+/** The schemas that operations name, by name. */
+export function schemasOf(operations: readonly Operation[]): Record<string, Schema> {
+  const named = operations.flatMap(({ request, answer, event }) => [request, answer, event]);
+  const formats = new Set(operations.flatMap((operation) => operation.formats));
+  const errors = [...formats].map(errorSchema);
+  return Object.fromEntries(
+    [...named, ...errors].flatMap((entry) => (entry ? [[entry.name, entry.schema]] : [])),
+  );
+}
+
+function errorSchema({ id, client }: ClientFormat): NamedSchema {
+  return { name: `${pascalCase(id)}Error`, schema: client.schemas?.error ?? {} };
+}
+
+/** The OpenAPI operation that a route declares as its `detail`. */
+export function describeOperation(operation: Operation, keyed: boolean): JsonObject {
+  const { id, summary, description, access, parameters = [], request } = operation;
   return {
-    ...operation(
-      `Generate (${format})`,
-      "Generates the next reply; `stream: true` selects server-sent events.",
-    ),
-    requestBody: {
-      required: true,
-      content: { "application/json": { schema: { $ref: `#/components/schemas/${schemaName(format)}` } } },
-    },
-  };
-}
-
-function countOperation(format: string): JsonObject {
-  return operation(`Count tokens (${format})`, "The input tokens of a request, counted or estimated.");
-}
-
-function operation(summary: string, description: string): JsonObject {
-  return {
+    operationId: id,
     summary,
-    responses: {
-      "200": { description, content: { "application/json": { schema: { type: "object" } } } },
-      default: { description: "An error in the format of the route." },
+    ...(description !== undefined && { description }),
+    ...(keyed && access === "anyone" && { security: [] }),
+    ...(parameters.length > 0 && { parameters: parameters.map(describeParameter) }),
+    ...(request && { requestBody: { required: true, content: json(referTo(request)) } }),
+    // Computed when the document is read: a start should not wait for it.
+    get responses() {
+      return { ...describeAnswers(operation), ...describeErrors(operation, keyed) };
     },
   };
 }
+
+function describeParameter(parameter: Parameter): JsonObject {
+  return { ...parameter } as unknown as JsonObject;
+}
+
+function describeAnswers(operation: Operation): JsonObject {
+  const { summary, statuses, answer, event, isCall } = operation;
+  const content = answer && {
+    ...json(referTo(answer)),
+    ...(event && { "text/event-stream": { schema: describeEvent(event, operation) } }),
+  };
+  return mapValues(statuses ?? { 200: `${summary}.` }, (description) => ({
+    description,
+    headers: { ...REQUEST_ID, ...(isCall && CALL) },
+    ...(content && { content }),
+  }));
+}
+
+/** One server-sent event, whose data is JSON. */
+function describeEvent(event: NamedSchema, { formats, terminator }: Operation): JsonObject {
+  const schemas = [event, ...formats.map(errorSchema)].map(referTo);
+  const data: JsonObject = {
+    type: "string",
+    contentMediaType: "application/json",
+    contentSchema: anyOf(schemas),
+  };
+  return {
+    type: "object",
+    description: "One server-sent event, by its fields. An event with an error is the last one.",
+    required: ["data"],
+    properties: {
+      event: { type: "string" },
+      data: terminator === undefined ? data : anyOf([{ const: terminator }, data]),
+    },
+  };
+}
+
+/** Errors by status. The status of a kind of error depends on the format. */
+function describeErrors(operation: Operation, keyed: boolean): JsonObject {
+  const byStatus: Record<string, DocumentedError[]> = {};
+  for (const error of errorsOf(operation, keyed))
+    for (const status of new Set(operation.formats.map((format) => statusOf(error, format))))
+      (byStatus[status] ??= []).push(error);
+  const { method, formats, isCall } = operation;
+  const content = method !== "HEAD" && json(anyOf(formats.map((format) => referTo(errorSchema(format)))));
+  const response = (description: string) => ({
+    description,
+    headers: { ...REQUEST_ID, ...RETRY, ...(isCall && CALL) },
+    ...(content && { content }),
+  });
+  return {
+    ...mapValues(byStatus, (errors) => ({
+      ...response(errors.map(describeError).join("\n")),
+      [ERROR_CODES]: [...new Set(errors.flatMap(({ code }) => code ?? []))],
+    })),
+    ...(operation.event && { default: response("Another status of the provider, which weir passes on.") }),
+  };
+}
+
+/** Extension of a response: the codes that its error may have. Providers may have codes of their own. */
+const ERROR_CODES = "x-error-codes";
+
+/** All errors that an operation may answer with. */
+export function errorsOf({ access, request, errors }: Operation, keyed: boolean): readonly DocumentedError[] {
+  const key = keyed && access === "key" ? KEY : [];
+  return [...ANY, ...key, ...(request ? BODY : []), ...errors];
+}
+
+function statusOf({ kind, status }: DocumentedError, { client }: ClientFormat): number {
+  return client.encodeError(new GatewayError(kind, "", { status }), "").status;
+}
+
+function describeError({ code, when }: DocumentedError): string {
+  return code === undefined ? `- ${when}` : `- \`${code}\`: ${when}`;
+}
+
+const refer = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
+const referTo = ({ name }: NamedSchema): JsonObject => refer(name);
+const json = (schema: JsonObject): JsonObject => ({ "application/json": { schema } });
+const anyOf = (schemas: JsonObject[]): JsonObject =>
+  schemas.length === 1 ? schemas[0]! : { anyOf: schemas };
+
+function mapValues<Value>(record: Readonly<Record<string, Value>>, map: (value: Value) => Json): JsonObject {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]));
+}
+
+const text = (description: string, required = false): JsonObject => ({
+  description,
+  schema: { type: "string" },
+  ...(required && { required }),
+});
+
+const HEADERS: Record<string, JsonObject> = {
+  "x-request-id": text("Id of the request in weir's log.", true),
+  "request-id": text("The same id.", true),
+  "retry-after": text("Seconds until a retry makes sense."),
+  "x-should-retry": text("Whether a retry makes sense: `true` or `false`."),
+  "x-weir-provider": text("The provider that served the call."),
+  "x-weir-deployment": text("Its deployment, if that has a name of its own."),
+  "x-weir-model": text("The model as the provider names it."),
+  "x-weir-lane": text("`native`, `translated` or `generated`."),
+  "x-weir-warnings": text("What could not be translated: `code:path, code:path`."),
+  "x-weir-attempts": text("Number of attempts, if one failed."),
+  "x-weir-tried": text("The attempts that failed."),
+  "x-weir-skipped": text("Deployments whose circuit breaker was open."),
+};
+
+const headers = (names: readonly string[]): JsonObject =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+const REQUEST_ID = headers(["x-request-id", "request-id"]);
+const RETRY = headers(["retry-after", "x-should-retry"]);
+const CALL = headers(Object.keys(HEADERS).filter((name) => name.startsWith("x-weir-")));

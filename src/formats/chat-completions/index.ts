@@ -1,12 +1,17 @@
 /** The chat-completions format (`POST /v1/chat/completions`), which OpenAI and most other vendors speak. */
 import type { ClientCodec, Format, UpstreamCodec } from "../../core/format.ts";
-import type { JsonObject } from "../../core/json.ts";
+import { toJson } from "../shared/schema.ts";
 import { decodeError } from "../shared/upstream-error.ts";
 import { writeAnswer, writeStream } from "./client/answer.ts";
 import { checkRequest } from "./client/check.ts";
 import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { decodeRequest } from "./client/request.ts";
-import { ChatCompletionsRequest } from "./schema.ts";
+import {
+  ChatCompletionsAnswer,
+  ChatCompletionsError,
+  ChatCompletionsEvent,
+  ChatCompletionsRequest,
+} from "./schema.ts";
 import { readAnswer, readStream } from "./upstream/answer.ts";
 import { isErrorBody } from "./upstream/errors.ts";
 import { renamedMembers } from "./upstream/limit-field.ts";
@@ -14,12 +19,15 @@ import { encodeRequest } from "./upstream/request.ts";
 import { watch } from "./upstream/watch.ts";
 import { usageRequest } from "./usage.ts";
 
-/** Removes the symbols of TypeBox, which the OpenAPI document must not contain. */
-const schema = JSON.parse(JSON.stringify(ChatCompletionsRequest)) as JsonObject;
-
 const client: ClientCodec = {
   path: "/v1/chat/completions",
-  schema,
+  schema: toJson(ChatCompletionsRequest),
+  schemas: {
+    answer: toJson(ChatCompletionsAnswer),
+    event: toJson(ChatCompletionsEvent),
+    terminator: "[DONE]",
+    error: toJson(ChatCompletionsError),
+  },
   checkRequest,
   decodeRequest,
   writeStream,

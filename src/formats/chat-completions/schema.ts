@@ -1,31 +1,14 @@
 /**
- * The schema of a chat-completions request, used for validation, error messages and the OpenAPI document. It covers the
- * fields whose shape weir relies on and allows unknown members at every level, because new vendor fields, content parts
- * and tool types must pass.
+ * The schemas of the chat-completions format. That of the request is used for validation, error messages and the OpenAPI
+ * document, the others for the document. The request covers the fields whose shape weir relies on. Answers and events
+ * describe what weir writes; those of a provider that speaks this format reach the client as the provider wrote them.
  */
-import type { TProperties, TSchema } from "@sinclair/typebox";
+import type { TSchema } from "@sinclair/typebox";
 import { Type } from "@sinclair/typebox";
-
-const OPEN = { additionalProperties: true };
-
-/** An optional field. `null` counts as absent, because users of the SDK send it. */
-function optional(schema: TSchema) {
-  return Type.Optional(Type.Union([schema, Type.Null()]));
-}
-
-function open(properties: TProperties, options: object = {}) {
-  return Type.Object(properties, { ...OPEN, ...options });
-}
-
-/** Alternatives, distinguished by a string member; an alternative whose member is a pattern takes all other values. */
-function oneOf(propertyName: string, variants: TSchema[], options: object = {}) {
-  return Type.Union(variants, { discriminator: { propertyName }, ...options });
-}
-
-const anything = (options: object = {}) => open({}, options);
+import { anything, count, nullable, oneOf, open, optional, otherThan } from "../shared/schema.ts";
 
 const TextPart = open({ type: Type.Literal("text"), text: Type.String() });
-const OtherPart = open({ type: Type.String({ pattern: "^(?!text$)" }) });
+const OtherPart = open({ type: otherThan("text") });
 
 const Content = Type.Union([Type.String(), Type.Array(oneOf("type", [TextPart, OtherPart]))], {
   description: "Text, or a list of content parts.",
@@ -41,6 +24,9 @@ const ToolCall = open({
 const instruction = (role: string) =>
   open({ role: Type.Literal(role), content: Content, name: optional(Type.String()) });
 
+/** An assistant message with one of these members needs no content. */
+export const INSTEAD_OF_CONTENT = ["tool_calls", "function_call", "refusal", "audio"];
+
 const Message = oneOf("role", [
   instruction("developer"),
   instruction("system"),
@@ -54,7 +40,13 @@ const Message = oneOf("role", [
       tool_calls: optional(Type.Array(ToolCall)),
       function_call: optional(open({ name: Type.String() })),
     },
-    { description: "Needs `content` unless it has `tool_calls`, `function_call`, `refusal` or `audio`." },
+    {
+      description: "Needs `content` unless it has `tool_calls`, `function_call`, `refusal` or `audio`.",
+      anyOf: ["content", ...INSTEAD_OF_CONTENT].map((name) => ({
+        required: [name],
+        properties: { [name]: { not: { type: "null" } } },
+      })),
+    },
   ),
   open({ role: Type.Literal("tool"), content: Content, tool_call_id: optional(Type.String()) }),
   open({ role: Type.Literal("function"), content: optional(Content), name: Type.String() }),
@@ -70,7 +62,7 @@ const FunctionTool = open({
     strict: optional(Type.Boolean()),
   }),
 });
-const OtherTool = open({ type: Type.String({ pattern: "^(?!function$)" }) });
+const OtherTool = open({ type: otherThan("function") });
 
 const texts = Type.Array(Type.String());
 const tokens = Type.Integer({
@@ -117,4 +109,174 @@ export const ChatCompletionsRequest = open(
     metadata: optional(anything()),
   },
   { title: "ChatCompletionsRequest" },
+);
+
+const AnswerCall = oneOf("type", [
+  open({
+    id: Type.String(),
+    type: Type.Literal("function"),
+    function: open({
+      name: Type.String(),
+      arguments: Type.String({ description: "The arguments as JSON text." }),
+    }),
+  }),
+  open({
+    id: Type.String(),
+    type: Type.Literal("custom"),
+    custom: open({ name: Type.String(), input: Type.String() }),
+  }),
+]);
+
+const Annotation = open({
+  type: Type.String(),
+  url_citation: Type.Optional(
+    open({
+      start_index: count({ description: "First character of the cited text, in UTF-16 units." }),
+      end_index: count(),
+      title: Type.String(),
+      url: Type.String(),
+    }),
+  ),
+});
+
+const ReasoningDetail = open({
+  type: Type.String({ description: "`reasoning.text` or `reasoning.encrypted`." }),
+  text: Type.Optional(nullable(Type.String())),
+  signature: Type.Optional(nullable(Type.String())),
+  data: Type.Optional(nullable(Type.String())),
+  format: Type.Optional(nullable(Type.String({ description: "The vendor that made the entry." }))),
+  index: Type.Optional(nullable(count({ description: "The reasoning block that the entry belongs to." }))),
+});
+
+/** The members of a message and of a delta that have the same shape in both. */
+const said = {
+  refusal: Type.Optional(nullable(Type.String())),
+  reasoning_content: Type.Optional(nullable(Type.String({ description: "Reasoning as plain text." }))),
+  reasoning_details: Type.Optional(
+    nullable(Type.Array(ReasoningDetail, { description: "Signed and encrypted reasoning." })),
+  ),
+  annotations: Type.Optional(nullable(Type.Array(Annotation))),
+};
+
+const Usage = open({
+  prompt_tokens: count(),
+  completion_tokens: count({ description: "Including reasoning." }),
+  total_tokens: count(),
+  prompt_tokens_details: Type.Optional(
+    nullable(
+      open({
+        cached_tokens: Type.Optional(nullable(count())),
+        cache_write_tokens: Type.Optional(nullable(count())),
+        audio_tokens: Type.Optional(nullable(count())),
+      }),
+    ),
+  ),
+  completion_tokens_details: Type.Optional(
+    nullable(
+      open({
+        reasoning_tokens: Type.Optional(nullable(count())),
+        audio_tokens: Type.Optional(nullable(count())),
+      }),
+    ),
+  ),
+});
+
+const finishReason = Type.String({
+  description:
+    "`stop`, `length`, `tool_calls`, `content_filter` or, after legacy `functions`, `function_call`.",
+});
+
+/** The members at the head of an answer and of each chunk. */
+const head = (object: string) => ({
+  id: Type.String(),
+  object: Type.Literal(object),
+  created: Type.Integer({ description: "Seconds since 1970." }),
+  model: Type.String({ description: "The model as the client named it." }),
+});
+
+export const ChatCompletionsAnswer = open(
+  {
+    ...head("chat.completion"),
+    choices: Type.Array(
+      open({
+        index: count(),
+        message: open({
+          role: Type.Literal("assistant"),
+          content: nullable(Type.String()),
+          ...said,
+          tool_calls: Type.Optional(nullable(Type.Array(AnswerCall))),
+          function_call: Type.Optional(nullable(open({ name: Type.String(), arguments: Type.String() }))),
+        }),
+        logprobs: Type.Optional(nullable(anything())),
+        finish_reason: finishReason,
+        stop_reason: Type.Optional(
+          nullable(Type.Union([Type.String(), Type.Integer()]), {
+            description: "The stop sequence that matched.",
+          }),
+        ),
+      }),
+    ),
+    usage: Type.Optional(nullable(Usage)),
+  },
+  { title: "ChatCompletionsAnswer" },
+);
+
+const CallFragment = open({
+  index: count({ description: "The call that the fragment belongs to." }),
+  id: Type.Optional(nullable(Type.String())),
+  type: Type.Optional(nullable(Type.String())),
+  function: Type.Optional(
+    open({
+      name: Type.Optional(nullable(Type.String())),
+      arguments: Type.Optional(nullable(Type.String())),
+    }),
+  ),
+  custom: Type.Optional(
+    open({
+      name: Type.Optional(nullable(Type.String())),
+      input: Type.Optional(nullable(Type.String())),
+    }),
+  ),
+});
+
+export const ChatCompletionsEvent = open(
+  {
+    ...head("chat.completion.chunk"),
+    choices: Type.Array(
+      open({
+        index: count(),
+        delta: open({
+          role: Type.Optional(nullable(Type.String())),
+          content: Type.Optional(nullable(Type.String())),
+          ...said,
+          tool_calls: Type.Optional(nullable(Type.Array(CallFragment))),
+          function_call: Type.Optional(
+            nullable(open({ name: Type.Optional(Type.String()), arguments: Type.Optional(Type.String()) })),
+          ),
+        }),
+        finish_reason: Type.Optional(nullable(finishReason)),
+      }),
+      { description: "Empty in the chunk with the usage." },
+    ),
+    usage: Type.Optional(
+      nullable(Usage, { description: "Only with `stream_options.include_usage`, in the last chunk." }),
+    ),
+  },
+  { title: "ChatCompletionsEvent", description: "One chunk. A complete stream ends with `data: [DONE]`." },
+);
+
+export const ChatCompletionsError = open(
+  {
+    error: open({
+      message: Type.String(),
+      type: nullable(Type.String()),
+      param: Type.Optional(
+        nullable(Type.String({ description: "Path of the wrong member (`messages[0].content`)." })),
+      ),
+      code: Type.Optional(
+        nullable(Type.String({ description: "See the responses; a provider may have codes of its own." })),
+      ),
+    }),
+  },
+  { title: "ChatCompletionsError" },
 );

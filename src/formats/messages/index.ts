@@ -1,28 +1,39 @@
 /** The Messages format (`POST /v1/messages`). Anthropic defined it; several other vendors speak it too. */
 import type { ClientCodec, Format, UpstreamCodec } from "../../core/format.ts";
-import type { JsonObject } from "../../core/json.ts";
+import { toJson } from "../shared/schema.ts";
 import { decodeError } from "../shared/upstream-error.ts";
 import { writeAnswer, writeStream } from "./client/answer.ts";
 import type { SystemTurns } from "./client/check.ts";
 import { checkRequest } from "./client/check.ts";
 import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { decodeRequest } from "./client/request.ts";
-import { MessagesRequest } from "./schema.ts";
+import { MessagesAnswer, MessagesCount, MessagesError, MessagesEvent, requestSchemas } from "./schema.ts";
 import { readAnswer, readStream } from "./upstream/answer.ts";
 import { isErrorBody } from "./upstream/errors.ts";
 import { encodeRequest } from "./upstream/request.ts";
 import { withoutSealed } from "./upstream/sealed.ts";
 import { watch } from "./upstream/watch.ts";
 
-/** Removes the symbols of TypeBox, which the OpenAPI document must not contain. */
-const schema = JSON.parse(JSON.stringify(MessagesRequest)) as JsonObject;
-
 function createClient(systemTurns: SystemTurns): ClientCodec {
+  const request = requestSchemas(systemTurns === "accept");
   return {
     path: "/v1/messages",
     countPath: "/v1/messages/count_tokens",
     clientHeaders: ["anthropic-version", "anthropic-beta", "anthropic-dangerous-direct-browser-access"],
-    schema,
+    schema: toJson(request.generate),
+    schemas: {
+      answer: toJson(MessagesAnswer),
+      event: toJson(MessagesEvent),
+      error: toJson(MessagesError),
+      count: { request: toJson(request.count), answer: toJson(MessagesCount) },
+    },
+    errors: [
+      {
+        kind: "invalid-request",
+        code: "thread_unsupported_request",
+        when: "The request continues a message thread (`thread`), and the provider keeps none.",
+      },
+    ],
     checkRequest: (body) => checkRequest(body, systemTurns),
     decodeRequest,
     writeStream,

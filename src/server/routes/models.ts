@@ -1,5 +1,5 @@
 /** `GET /v1/models` and `/v1/models/{id}`: one body that the SDKs of both vendors can read. */
-import { GatewayError } from "../../core/error.ts";
+import { GatewayError, invalidRequest } from "../../core/error.ts";
 import { limitText } from "../../core/limit-text.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { MODEL_BYTES } from "../request-body.ts";
@@ -24,12 +24,16 @@ function describeModel({ id, provider }: ModelEntry): JsonObject {
   };
 }
 
-/** All models in one page by default: only the Anthropic SDK asks for pages. */
+/**
+ * All models in one page by default: only the Anthropic SDK asks for pages.
+ * @throws GatewayError `invalid-request` for a limit that is not a positive integer
+ */
 export async function listModels(registry: Registry, query: URLSearchParams): Promise<JsonObject> {
+  const wanted = readLimit(query.get("limit"));
   await registry.live.wait();
   const all = registry.models();
   const after = all.findIndex((model) => model.id === query.get("after_id")) + 1;
-  const limit = Number(query.get("limit")) || all.length;
+  const limit = wanted ?? all.length;
   const data = all.slice(after, after + limit).map(describeModel);
   return {
     object: "list",
@@ -38,6 +42,24 @@ export async function listModels(registry: Registry, query: URLSearchParams): Pr
     first_id: data[0]?.["id"] ?? null,
     last_id: data[data.length - 1]?.["id"] ?? null,
   };
+}
+
+function readLimit(text: string | null): number | undefined {
+  if (text === null) return undefined;
+  if (/^0*[1-9]\d*$/.test(text)) return Number(text);
+  throw invalidRequest("limit: expected a positive integer.", "limit", "invalid_value");
+}
+
+const PATH = "/v1/models/";
+
+/** The model name in the path of a request. */
+export function modelIdOf(request: Request): string {
+  const encoded = new URL(request.url).pathname.slice(PATH.length);
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    return encoded;
+  }
 }
 
 /** Finds any model that weir would serve, listed or not. @throws GatewayError `not-found` */

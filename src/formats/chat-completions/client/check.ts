@@ -11,7 +11,7 @@ import { limitText } from "../../../core/limit-text.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import type { Misspelling } from "../../shared/vocabulary.ts";
-import { ChatCompletionsRequest } from "../schema.ts";
+import { ChatCompletionsRequest, INSTEAD_OF_CONTENT } from "../schema.ts";
 import { REQUEST } from "./vocabulary.ts";
 
 /** Maximum length of a path in an error message. */
@@ -29,9 +29,6 @@ export function checkRequest(body: Json): asserts body is JsonObject {
   const empty = (body.messages as JsonObject[]).findIndex(hasNoContent);
   if (empty >= 0) throw missing(`messages[${empty}].content`);
 }
-
-/** An assistant message with one of these members needs no content. */
-const INSTEAD_OF_CONTENT = ["tool_calls", "function_call", "refusal", "audio"];
 
 function hasNoContent(message: JsonObject): boolean {
   if (message.role !== "assistant" || message.content != null) return false;

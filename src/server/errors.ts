@@ -1,0 +1,130 @@
+/** The errors that clients of every format can meet, with their codes: what the OpenAPI document says of each operation. */
+import type { DocumentedError } from "../core/error.ts";
+
+type Errors = readonly DocumentedError[];
+
+/** Of all operations. */
+export const ANY: Errors = [
+  { kind: "invalid-request", when: "The Host header or the target of the request is invalid." },
+  { kind: "internal", when: "weir failed; its log has the details." },
+];
+
+/** Of operations that need a gateway key. */
+export const KEY: Errors = [
+  { kind: "authentication", code: "invalid_api_key", when: "The gateway key is missing or not valid." },
+];
+
+/** Of operations with a body. */
+export const BODY: Errors = [
+  {
+    kind: "invalid-request",
+    when: "The body is not one JSON object in UTF-8, nests too deep, has a member twice, or has more than 1000 members.",
+  },
+  {
+    kind: "timeout",
+    status: 408,
+    code: "request_timeout",
+    when: "The body did not arrive in time; weir closes the connection.",
+  },
+  {
+    kind: "too-large",
+    code: "request_too_large",
+    when: "The body is larger than `limits.bodyBytes`, or the provider refused it as too large.",
+  },
+  { kind: "unsupported-media-type", when: "The content type is not JSON, or the encoding is unknown." },
+  {
+    kind: "invalid-request",
+    code: "string_above_max_length",
+    when: "The model name has more than 256 bytes of UTF-8.",
+  },
+  { kind: "invalid-request", code: "missing_required_parameter", when: "A required member is absent." },
+  {
+    kind: "invalid-request",
+    code: "invalid_value",
+    when: "A member has a value that its format does not allow.",
+  },
+  {
+    kind: "invalid-request",
+    code: "unknown_parameter",
+    when: "The name of a member differs from a known name in case only.",
+  },
+];
+
+/** Of operations that name a model. */
+export const MODEL: Errors = [
+  { kind: "not-found", code: "model_not_found", when: "No provider serves the model." },
+];
+
+/** Of operations with pages. */
+export const PAGE: Errors = [
+  { kind: "invalid-request", code: "invalid_value", when: "`limit` is not a positive integer." },
+];
+
+/** Of operations that translate a request for a provider. */
+export const TRANSLATION: Errors = [
+  {
+    kind: "invalid-request",
+    code: "unsupported_value",
+    when: "The model or its provider cannot take a part of the request, and the request makes no sense without it.",
+  },
+  {
+    kind: "invalid-request",
+    code: "lossy_translation",
+    when: "The provider cannot take a part of the request, and the client or the config asks for strict mode.",
+  },
+];
+
+/** Of operations that occupy a place among the calls in flight. */
+export const ADMISSION: Errors = [
+  {
+    kind: "rate-limited",
+    code: "too_many_calls",
+    when: "The client has reached its limit of calls in flight.",
+  },
+  { kind: "overloaded", code: "too_many_calls", when: "weir has reached its limit of calls in flight." },
+  { kind: "overloaded", code: "shutting_down", when: "weir is shutting down." },
+];
+
+/** Of operations that wait for a provider. */
+export const TIMEOUT: Errors = [
+  { kind: "timeout", code: "timeout", when: "The provider did not answer in time." },
+];
+
+/** Of operations that need a provider's answer. A provider may also have codes of its own, and statuses from 400 to 499. */
+export const PROVIDER: Errors = [
+  {
+    kind: "invalid-request",
+    code: "context_length_exceeded",
+    when: "The prompt does not fit into the model.",
+  },
+  {
+    kind: "invalid-request",
+    status: 422,
+    code: "invalid_value",
+    when: "The provider could not process the request.",
+  },
+  { kind: "permission", when: "The provider does not permit the request." },
+  { kind: "conflict", when: "The provider reports a conflict." },
+  { kind: "rate-limited", code: "rate_limit_exceeded", when: "The provider's rate limit is reached." },
+  { kind: "quota", code: "insufficient_quota", when: "The account at the provider has no credit left." },
+  { kind: "overloaded", code: "server_is_overloaded", when: "The provider is overloaded." },
+  { kind: "overloaded", code: "no_capacity", when: "Every deployment is at its limit of concurrent calls." },
+  { kind: "upstream-auth", code: "upstream_auth", when: "The provider rejected weir's credential." },
+  { kind: "upstream", code: "upstream_unreachable", when: "The provider cannot be reached." },
+  { kind: "upstream", code: "upstream_redirect", when: "The provider answered with a redirect." },
+  { kind: "upstream", code: "upstream_invalid_answer", when: "The provider's answer cannot be read." },
+  { kind: "upstream", code: "upstream_too_large", when: "The provider's answer is too large." },
+  { kind: "upstream", code: "upstream_failed", when: "The provider reports that the generation failed." },
+  { kind: "upstream", code: "upstream_error", when: "The provider failed." },
+  {
+    kind: "upstream",
+    code: "invalid_tool_arguments",
+    when: "The arguments of a tool call are not JSON and cannot be repaired.",
+  },
+  {
+    kind: "upstream",
+    code: "stream_incomplete",
+    when: "The provider's answer ended before it was complete.",
+  },
+  ...TIMEOUT,
+];

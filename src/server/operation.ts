@@ -1,0 +1,92 @@
+/** An operation: a route with everything that clients may know of it. */
+import type { TSchema } from "@sinclair/typebox";
+import type { DocumentedError } from "../core/error.ts";
+import type { ClientCodec, Format } from "../core/format.ts";
+import type { JsonObject } from "../core/json.ts";
+
+export type ClientFormat = Format & { client: ClientCodec };
+
+export type Schema = TSchema | JsonObject;
+
+/** A schema and its name among the components of the OpenAPI document. */
+export interface NamedSchema {
+  name: string;
+  schema: Schema;
+}
+
+export interface Operation {
+  method: "GET" | "HEAD" | "POST";
+  /** As OpenAPI writes it. A parameter at its end takes the rest of the path, slashes included. */
+  path: string;
+  /** `operationId` of the OpenAPI document. */
+  id: string;
+  summary: string;
+  description?: string;
+  /** `key`: clients need a gateway key, if weir has keys. */
+  access: "anyone" | "key";
+  parameters?: readonly Parameter[];
+  /** Schema of the body. weir itself reads and validates it; Elysia does not. */
+  request?: NamedSchema;
+  /** Absent: an empty body. */
+  answer?: NamedSchema;
+  /** Data of one event of a streamed answer, errors excepted. */
+  event?: NamedSchema;
+  /** Data of the event that ends a stream, if it is not JSON. */
+  terminator?: string;
+  /** Statuses of the answer, and what they mean. Default: 200. */
+  statuses?: Readonly<Record<number, string>>;
+  /** The answer has the `x-weir-*` headers of a call. */
+  isCall?: boolean;
+  /** The formats that an error may have. */
+  formats: readonly ClientFormat[];
+  /** Besides those that come with `access` and `request`, and those of every operation. */
+  errors: readonly DocumentedError[];
+  handle(request: Request): Response | Promise<Response>;
+}
+
+export interface Parameter {
+  name: string;
+  in: "path" | "query" | "header";
+  required?: boolean;
+  description: string;
+  schema: Schema;
+}
+
+/** `chat-completions` → `ChatCompletions`. */
+export function pascalCase(id: string): string {
+  return id
+    .split("-")
+    .map((word) => (word === "" ? "" : word[0]!.toUpperCase() + word.slice(1)))
+    .join("");
+}
+
+/** The methods that each path accepts, as `allow` lists them. */
+export class AllowedMethods {
+  readonly #exact = new Map<string, string>();
+  /** Paths that end with a parameter, up to that parameter. */
+  readonly #prefixes = new Map<string, string>();
+
+  constructor(operations: readonly Pick<Operation, "method" | "path">[]) {
+    for (const { method, path } of operations) {
+      const [prefix, isPrefix] = path.endsWith("}")
+        ? [path.slice(0, path.indexOf("{")), true]
+        : [path, false];
+      const methods = isPrefix ? this.#prefixes : this.#exact;
+      const known = methods.get(prefix);
+      methods.set(prefix, known === undefined ? method : `${known}, ${method}`);
+    }
+  }
+
+  /** Paths without a parameter. */
+  get paths(): Iterable<string> {
+    return this.#exact.keys();
+  }
+
+  /** `undefined` for a path without operations. */
+  of(path: string): string | undefined {
+    const exact = this.#exact.get(path);
+    if (exact !== undefined) return exact;
+    for (const [prefix, methods] of this.#prefixes) if (path.startsWith(prefix)) return methods;
+    return undefined;
+  }
+}

@@ -1,0 +1,190 @@
+/**
+ * The operations that weir offers its clients: the table of contents of the server. The routes, the allowed methods of each
+ * path, the corrections of misspelled paths and the OpenAPI document all come from this list.
+ */
+import type { ClientCodec } from "../core/format.ts";
+import type { JsonObject } from "../core/json.ts";
+import { ADMISSION, MODEL, PAGE, PROVIDER, TIMEOUT, TRANSLATION } from "./errors.ts";
+import type { ClientFormat, Operation } from "./operation.ts";
+import { pascalCase } from "./operation.ts";
+import { AFTER_ID, clientHeader, formatName, LIMIT, MODEL_ID, STRICT } from "./parameters.ts";
+import { createRequestId, respond, respondJson } from "./respond.ts";
+import { explainRoute } from "./routes/explain.ts";
+import type { RouteContext } from "./routes/generate.ts";
+import { countRoute, generateRoute } from "./routes/generate.ts";
+import { listModels, modelIdOf, retrieveModel } from "./routes/models.ts";
+import { plainRoute } from "./routes/plain.ts";
+import { Explanation, Health, Hello, Model, ModelList, OpenApiDocument } from "./schemas.ts";
+
+export interface OperationsContext extends RouteContext {
+  version: string;
+  /** Whether weir accepts new calls; false while it drains before it stops. */
+  ready(): boolean;
+  /** The codec for the errors of an operation that belongs to no format. */
+  codecOf(request: Request): ClientCodec;
+  /** The OpenAPI document. */
+  document(): JsonObject;
+}
+
+export function listOperations(formats: readonly ClientFormat[], context: OperationsContext): Operation[] {
+  const { version, ready } = context;
+  const { registry } = context.gateway;
+
+  /** An operation without a request body. */
+  const plain = (
+    operation: Omit<Operation, "formats" | "handle">,
+    answer: (request: Request) => unknown,
+  ): Operation => ({ ...operation, formats, handle: plainRoute(operation.access, context, answer) });
+
+  return [
+    ...formats.map((format) => generate(format, context)),
+    ...formats.flatMap((format) => count(format, context)),
+    {
+      method: "POST",
+      path: "/v1/explain",
+      id: "explain",
+      summary: "Explain a request",
+      description: "Who would serve the request, what weir would send, and what would be lost.",
+      access: "key",
+      parameters: [formatName(formats), STRICT],
+      request: { name: "ExplainRequest", schema: anyRequest(formats) },
+      answer: { name: "Explanation", schema: Explanation },
+      formats,
+      errors: [...MODEL, ...TRANSLATION, ...formats.flatMap(({ client }) => client.errors ?? [])],
+      handle: explainRoute(formats, context),
+    },
+    plain(
+      {
+        method: "GET",
+        path: "/v1/models",
+        id: "listModels",
+        summary: "List models",
+        access: "key",
+        parameters: [LIMIT, AFTER_ID],
+        answer: { name: "ModelList", schema: ModelList },
+        errors: PAGE,
+      },
+      (request) => listModels(registry, new URL(request.url).searchParams),
+    ),
+    plain(
+      {
+        method: "GET",
+        path: "/v1/models/{id}",
+        id: "retrieveModel",
+        summary: "Retrieve a model",
+        description: "Any model that weir would serve, listed or not.",
+        access: "key",
+        parameters: [MODEL_ID],
+        answer: { name: "Model", schema: Model },
+        errors: MODEL,
+      },
+      (request) => retrieveModel(registry, modelIdOf(request)),
+    ),
+    plain(
+      {
+        method: "GET",
+        path: "/openapi.json",
+        id: "describe",
+        summary: "This document",
+        access: "key",
+        answer: { name: "OpenApiDocument", schema: OpenApiDocument },
+        errors: [],
+      },
+      context.document,
+    ),
+    plain(
+      {
+        method: "GET",
+        path: "/health",
+        id: "health",
+        summary: "Health",
+        access: "anyone",
+        answer: { name: "Health", schema: Health },
+        statuses: { 200: "weir accepts calls.", 503: "weir finishes the running calls and then stops." },
+        errors: [],
+      },
+      () => health(ready(), version),
+    ),
+    ...["/", "/api/hello"].flatMap((path) => [
+      plain(
+        {
+          method: "GET",
+          path,
+          id: path === "/" ? "hello" : "helloApi",
+          summary: "Name and version",
+          access: "anyone",
+          answer: { name: "Hello", schema: Hello },
+          errors: [],
+        },
+        () => ({ name: "weir", version, openapi: "/openapi.json" }),
+      ),
+      plain(
+        {
+          method: "HEAD",
+          path,
+          id: path === "/" ? "ping" : "pingApi",
+          summary: "Whether weir answers",
+          access: "anyone",
+          errors: [],
+        },
+        () => respond({ status: 200, headers: {}, body: "" }, createRequestId()),
+      ),
+    ]),
+  ];
+}
+
+function generate(format: ClientFormat, context: RouteContext): Operation {
+  const { path, schema, schemas, errors = [], clientHeaders = [] } = format.client;
+  const name = pascalCase(format.id);
+  return {
+    method: "POST",
+    path,
+    id: `generate${name}`,
+    summary: `Generate (${format.id})`,
+    description:
+      "Generates the next message of a conversation; `stream: true` selects server-sent events. If the provider speaks this format, its answer reaches the client as the provider wrote it.",
+    access: "key",
+    parameters: [STRICT, ...clientHeaders.map(clientHeader)],
+    request: { name: `${name}Request`, schema },
+    answer: { name: `${name}Answer`, schema: schemas?.answer ?? {} },
+    event: { name: `${name}Event`, schema: schemas?.event ?? {} },
+    terminator: schemas?.terminator,
+    isCall: true,
+    formats: [format],
+    errors: [...MODEL, ...TRANSLATION, ...ADMISSION, ...PROVIDER, ...errors],
+    handle: generateRoute(format, context),
+  };
+}
+
+/** No operation for a format without a path for it. */
+function count(format: ClientFormat, context: RouteContext): Operation[] {
+  const { countPath: path, schema, schemas, errors = [], clientHeaders = [] } = format.client;
+  if (path === undefined) return [];
+  const name = pascalCase(format.id);
+  const operation: Operation = {
+    method: "POST",
+    path,
+    id: `count${name}Tokens`,
+    summary: `Count tokens (${format.id})`,
+    description: "The input tokens of a request: counted by the provider if it can, else estimated by weir.",
+    access: "key",
+    parameters: clientHeaders.map(clientHeader),
+    request: { name: `${name}CountRequest`, schema: schemas?.count?.request ?? schema },
+    answer: { name: `${name}Count`, schema: schemas?.count?.answer ?? {} },
+    isCall: true,
+    formats: [format],
+    errors: [...MODEL, ...TRANSLATION, ...ADMISSION, ...TIMEOUT, ...errors],
+    handle: countRoute(format, context),
+  };
+  return [operation];
+}
+
+/** The schema of a body of any format. */
+function anyRequest(formats: readonly ClientFormat[]): JsonObject {
+  return { anyOf: formats.map(({ id }) => ({ $ref: `#/components/schemas/${pascalCase(id)}Request` })) };
+}
+
+function health(isReady: boolean, version: string): Response {
+  const state = { status: isReady ? "ok" : "draining", version };
+  return respondJson(state, createRequestId(), isReady ? 200 : 503);
+}

@@ -1,0 +1,52 @@
+/** The parameters of the operations in paths, queries and headers. */
+import { Type } from "@sinclair/typebox";
+import type { ClientFormat, Parameter } from "./operation.ts";
+
+export const MODEL_ID: Parameter = {
+  name: "id",
+  in: "path",
+  required: true,
+  description: "Model name; it may contain slashes and colons.",
+  schema: Type.String({ minLength: 1 }),
+};
+
+export const LIMIT: Parameter = {
+  name: "limit",
+  in: "query",
+  description: "Maximum number of models in the answer. Default: all.",
+  schema: Type.Integer({ minimum: 1 }),
+};
+
+export const AFTER_ID: Parameter = {
+  name: "after_id",
+  in: "query",
+  description: "The models after this one; all models if it is not in the list.",
+  schema: Type.String(),
+};
+
+export const STRICT: Parameter = {
+  name: "x-weir-strict",
+  in: "header",
+  description: "`true`: weir refuses a request that it cannot translate without a loss.",
+  schema: Type.String(),
+};
+
+/** `?format=` of an operation that takes requests of several formats. */
+export function formatName(formats: readonly ClientFormat[]): Parameter {
+  return {
+    name: "format",
+    in: "query",
+    description: "Format of the request. Default: what its headers and members show.",
+    schema: Type.Union(formats.map(({ id }) => Type.Literal(id))),
+  };
+}
+
+/** A header that the clients of a format send. */
+export function clientHeader(name: string): Parameter {
+  return {
+    name,
+    in: "header",
+    description: "Reaches a provider that speaks this format.",
+    schema: Type.String(),
+  };
+}

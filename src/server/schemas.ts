@@ -1,0 +1,133 @@
+/** The schemas of the bodies that belong to no format. */
+import type { TProperties, TSchema } from "@sinclair/typebox";
+import { Type } from "@sinclair/typebox";
+
+function open(properties: TProperties, options: object = {}) {
+  return Type.Object(properties, { additionalProperties: true, ...options });
+}
+
+const nullable = (schema: TSchema, options: object = {}) => Type.Union([schema, Type.Null()], options);
+
+const words = (...values: string[]) => Type.Union(values.map((value) => Type.Literal(value)));
+
+export const Hello = open(
+  {
+    name: Type.Literal("weir"),
+    version: Type.String(),
+    openapi: Type.String({ description: "Path of the OpenAPI document." }),
+  },
+  { title: "Hello" },
+);
+
+export const Health = open({ status: words("ok", "draining"), version: Type.String() }, { title: "Health" });
+
+const unknown = (what: string) => nullable(anyObject(), { description: `${what}; weir does not know it.` });
+
+function anyObject() {
+  return open({});
+}
+
+export const Model = open(
+  {
+    id: Type.String(),
+    object: Type.Literal("model"),
+    created: Type.Integer({ description: "A fixed date: weir does not know the real one." }),
+    owned_by: Type.String({ description: "The provider that serves the model." }),
+    type: Type.Literal("model"),
+    display_name: Type.String(),
+    created_at: Type.String({ description: "The same date in the form of RFC 3339." }),
+    lifecycle: Type.String(),
+    capabilities: unknown("What the model can do"),
+    max_input_tokens: nullable(Type.Integer()),
+    max_tokens: nullable(Type.Integer()),
+  },
+  { title: "Model", description: "One model, in a shape that the SDKs of both OpenAI and Anthropic read." },
+);
+
+export const ModelList = open(
+  {
+    object: Type.Literal("list"),
+    data: Type.Array(Model),
+    has_more: Type.Boolean(),
+    first_id: nullable(Type.String()),
+    last_id: nullable(Type.String()),
+  },
+  { title: "ModelList" },
+);
+
+const lane = words("native", "translated", "generated");
+
+export const Explanation = open(
+  {
+    format: Type.String({ description: "The client format of the request." }),
+    model: Type.String({ description: "The model as the client named it." }),
+    served_by: open({
+      provider: Type.String(),
+      deployment: Type.String(),
+      model: Type.String({ description: "The model as the provider names it." }),
+      lane,
+      format: nullable(Type.String(), { description: "The provider's format; null for a program." }),
+      reason: Type.String(),
+    }),
+    plan: Type.Array(
+      open({
+        deployment: Type.String(),
+        model: Type.String(),
+        lane,
+        url: Type.String(),
+        role: words("target", "fallback", "larger"),
+        weight: Type.Number(),
+        priority: Type.String(),
+        reason: Type.String(),
+      }),
+      { description: "The deployments that weir would try, in order." },
+    ),
+    candidates: Type.Array(
+      open({
+        provider: Type.String(),
+        pattern: Type.String(),
+        model: Type.String(),
+        source: Type.String(),
+        reason: Type.String(),
+        wins: Type.Boolean(),
+      }),
+      { description: "The providers whose model patterns match the name." },
+    ),
+    request: nullable(
+      open({
+        method: Type.String(),
+        url: Type.String(),
+        headers: Type.Record(Type.String(), Type.String(), {
+          description: "With the names of variables in place of credentials.",
+        }),
+        body: nullable(anyObject()),
+        changed: Type.Optional(
+          Type.Array(Type.String(), { description: "Native lane: the members that weir changes." }),
+        ),
+      }),
+      { description: "What weir would send to the provider; null for a program." },
+    ),
+    losses: Type.Array(
+      open({
+        code: words(
+          "dropped",
+          "clamped",
+          "downgraded",
+          "converted",
+          "repaired",
+          "synthesized",
+          "substituted",
+        ),
+        path: Type.String(),
+        note: Type.Optional(Type.String()),
+      }),
+      { description: "The parts of the request that the provider would not get unchanged." },
+    ),
+  },
+  { title: "Explanation" },
+);
+
+export const OpenApiDocument = open(
+  { openapi: Type.String(), info: anyObject(), paths: anyObject() },
+  { title: "OpenApiDocument" },
+);

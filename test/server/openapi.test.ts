@@ -1,0 +1,341 @@
+/** The OpenAPI document against the routes of the server and its real answers. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { assemble } from "../../src/assemble.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import type { Json, JsonObject } from "../../src/core/json.ts";
+import { isObject } from "../../src/core/json.ts";
+import type { Gateway } from "../../src/gateway/types.ts";
+import { createApp } from "../../src/server/app.ts";
+import { Admission } from "../../src/server/admission.ts";
+import { parseFrames } from "../../src/stream/sse.ts";
+import { FAULT_STATUSES } from "../../plugins/mock/faults.ts";
+import { mockModels } from "../../plugins/mock/models.ts";
+import { type RunningGateway, startGateway } from "../helpers/gateway.ts";
+import { schemaFaults } from "../helpers/json-schema.ts";
+import { streamedText } from "../helpers/streamed.ts";
+
+const KEY = "a-key-of-the-gateway-123456";
+const RETRIES = { attempts: 1 };
+
+interface Documented {
+  description: string;
+  headers: Record<string, { $ref: string }>;
+  content?: Record<string, { schema: JsonObject }>;
+  "x-error-codes"?: string[];
+}
+
+interface OpenApiOperation {
+  operationId: string;
+  security?: Json[];
+  parameters?: { name: string; in: string; schema: JsonObject }[];
+  requestBody?: { content: Record<string, { schema: JsonObject }> };
+  responses: Record<string, Documented>;
+}
+
+interface OpenApi {
+  security?: Json[];
+  paths: Record<string, Record<string, OpenApiOperation>>;
+  components: { schemas: JsonObject; headers: JsonObject; securitySchemes?: JsonObject };
+}
+
+let keyed: RunningGateway;
+let keyless: RunningGateway;
+let document: OpenApi;
+
+beforeAll(async () => {
+  keyed = await startGateway({ config: { keys: [{ name: "k", key: KEY }], retries: RETRIES } });
+  keyless = await startGateway({ config: { retries: RETRIES } });
+  document = await documentOf(keyed);
+});
+
+afterAll(async () => {
+  await keyed.stop();
+  await keyless.stop();
+});
+
+async function documentOf({ url }: RunningGateway): Promise<OpenApi> {
+  return (await (await fetch(`${url}/openapi.json`, { headers: { "x-api-key": KEY } })).json()) as OpenApi;
+}
+
+/** The operations of the document as `METHOD path`. */
+function operations(): Map<string, OpenApiOperation> {
+  const all = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]): [string, OpenApiOperation] => [
+      `${method.toUpperCase()} ${path}`,
+      operation,
+    ]),
+  );
+  return new Map(all);
+}
+
+/** Every operation that weir offers. */
+const OFFERED: Readonly<Record<string, string>> = {
+  "POST /v1/chat/completions": "generateChatCompletions",
+  "POST /v1/messages": "generateMessages",
+  "POST /v1/messages/count_tokens": "countMessagesTokens",
+  "POST /v1/explain": "explain",
+  "GET /v1/models": "listModels",
+  "GET /v1/models/{id}": "retrieveModel",
+  "GET /openapi.json": "describe",
+  "GET /health": "health",
+  "GET /": "hello",
+  "HEAD /": "ping",
+  "GET /api/hello": "helloApi",
+  "HEAD /api/hello": "pingApi",
+};
+
+test("the document lists the operations of weir and no other", () => {
+  expect(Object.fromEntries([...operations()].map(([name, { operationId }]) => [name, operationId]))).toEqual(
+    OFFERED,
+  );
+});
+
+test("every route of the app is in the document, and the reverse", async () => {
+  const { config } = loadConfig({ flags: {}, env: {}, cwd: keyed.folder });
+  const { registry } = await assemble(config, {});
+  const app = createApp({
+    gateway: { registry } as Gateway,
+    cors: config.cors,
+    secure: false,
+    keyed: true,
+    limits: config.limits,
+    authenticate: () => undefined,
+    admission: new Admission(config.limits),
+    address: () => "",
+    allowSilence: () => {},
+    disconnect: () => {},
+    version: "0",
+    ready: () => true,
+  });
+  const routes = app.routes().map(({ method, path }) => `${method} ${path}`);
+  const documented = [...operations().keys()].map((name) => name.replace(/\{id\}$/, "*"));
+  // The last route answers 404 and 405 for all others.
+  expect(routes.sort()).toEqual([...documented, "ALL /*"].sort());
+});
+
+test("every method that a path does not list is a 405 with the listed ones", async () => {
+  for (const [path, methods] of Object.entries(document.paths)) {
+    const listed = Object.keys(methods).map((method) => method.toUpperCase());
+    // Elysia answers HEAD for every GET.
+    for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
+      if (listed.includes(method)) continue;
+      const response = await fetch(keyed.url + path.replace("{id}", "mock%2Fchat"), { method });
+      const allow = response.headers.get("allow")?.split(", ").sort();
+      expect([method, path, response.status, allow]).toEqual([method, path, 405, listed.sort()]);
+    }
+  }
+});
+
+test("every reference leads to a component, and every component is used", () => {
+  const used = new Set(
+    [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/(\w+\/[\w-]+)"/g)].map(
+      ([, name]) => name!,
+    ),
+  );
+  const { schemas, headers } = document.components;
+  const defined = [
+    ...Object.keys(schemas).map((name) => `schemas/${name}`),
+    ...Object.keys(headers).map((name) => `headers/${name}`),
+  ];
+  expect([...used].sort()).toEqual(defined.sort());
+});
+
+test("security is stated only if weir has keys, and never for the operations that anyone may call", async () => {
+  expect(document.security).toEqual([{ bearer: [] }, { apiKey: [] }]);
+  const open = [...operations()].filter(([, { security }]) => security?.length === 0);
+  expect(open.map(([name]) => name).sort()).toEqual([
+    "GET /",
+    "GET /api/hello",
+    "GET /health",
+    "HEAD /",
+    "HEAD /api/hello",
+  ]);
+  for (const [name, { responses, security }] of operations())
+    expect([name, "401" in responses]).toEqual([name, security === undefined]);
+  const withoutKeys = await documentOf(keyless);
+  expect(JSON.stringify(withoutKeys)).not.toMatch(/"security|"401"/);
+  expect(Object.keys(withoutKeys.paths)).toEqual(Object.keys(document.paths));
+});
+
+describe("the request schemas say what the code says", () => {
+  const chat = (messages: Json[], more: JsonObject = {}) => ({ model: "mock/chat", messages, ...more });
+  const messages = (list: Json[], more: JsonObject = {}) => ({ ...chat(list, more), max_tokens: 9, ...more });
+  const hi = { role: "user", content: "hi" };
+  const system = { role: "system", content: "s" };
+  const BODIES: readonly (readonly [path: string, accepted: boolean, body: JsonObject])[] = [
+    ["/v1/chat/completions", true, chat([hi])],
+    ["/v1/chat/completions", true, chat([system, hi], { temperature: 2, n: null })],
+    ["/v1/chat/completions", false, chat([])],
+    ["/v1/chat/completions", false, chat([hi], { temperature: 2.1 })],
+    ["/v1/chat/completions", false, chat([hi], { max_tokens: 0 })],
+    ["/v1/chat/completions", false, chat([hi], { max_completion_tokens: 1.5 })],
+    ["/v1/chat/completions", false, chat([{ role: "assistant" }])],
+    ["/v1/chat/completions", false, chat([{ role: "assistant", content: null, tool_calls: null }])],
+    ["/v1/chat/completions", true, chat([{ role: "assistant", refusal: "no" }])],
+    ["/v1/chat/completions", false, chat([{ role: "narrator", content: "x" }])],
+    ["/v1/messages", true, messages([hi])],
+    ["/v1/messages", true, messages([hi, system])],
+    ["/v1/messages", false, messages([system, hi])],
+    ["/v1/messages", false, messages([])],
+    ["/v1/messages", false, messages([hi], { max_tokens: 0 })],
+    ["/v1/messages", false, chat([hi])],
+    ["/v1/messages", false, messages([hi], { top_p: 1.1 })],
+    ["/v1/messages", false, messages([{ role: "user" }])],
+    ["/v1/messages/count_tokens", true, chat([hi])],
+    ["/v1/messages/count_tokens", false, chat([system])],
+    ["/v1/messages/count_tokens", false, chat([hi], { max_tokens: 0 })],
+    ["/v1/explain", true, chat([hi])],
+    ["/v1/explain", false, chat([])],
+  ];
+  for (const [path, accepted, body] of BODIES)
+    test(`${path} ${accepted ? "accepts" : "refuses"} ${JSON.stringify(body).slice(0, 120)}`, async () => {
+      const { schema } = document.paths[path]!.post!.requestBody!.content["application/json"]!;
+      const isValid = schemaFaults(schema, body, document.components.schemas).length === 0;
+      const { status } = await fetch(keyed.url + path, post(body));
+      expect([isValid, status]).toEqual([accepted, accepted ? 200 : 400]);
+    });
+
+  test("system turns are out of the schema when the config refuses them", async () => {
+    const gateway = await startGateway({ config: { messages: { systemTurns: "reject" } } });
+    const { paths, components } = await documentOf(gateway);
+    await gateway.stop();
+    const { schema } = paths["/v1/messages"]!.post!.requestBody!.content["application/json"]!;
+    expect(schemaFaults(schema, messages([hi]), components.schemas)).toEqual([]);
+    expect(schemaFaults(schema, messages([hi, system]), components.schemas)).not.toEqual([]);
+  });
+});
+
+const post = (body: Json): RequestInit => ({
+  method: "POST",
+  headers: { "content-type": "application/json", "x-api-key": KEY },
+  body: JSON.stringify(body),
+});
+
+/** What a response says that the document does not. */
+async function undocumented(name: string, response: Response): Promise<string[]> {
+  const { responses } = operations().get(name)!;
+  const documented = responses[response.status];
+  if (!documented) return [`${name} answered ${response.status}`];
+  const faults = Object.keys(documented.headers).includes("x-request-id") ? [] : ["no x-request-id"];
+  for (const header of response.headers.keys())
+    if (/^(x-weir-|x-request-id|request-id)/.test(header) && !documented.headers[header])
+      faults.push(`${name} ${response.status} has ${header}`);
+  const [media = ""] = (response.headers.get("content-type") ?? "").split(";");
+  if (!documented.content) return [...faults, ...((await response.text()) === "" ? [] : ["a body"])];
+  const schema = documented.content[media]?.schema;
+  if (!schema) return [...faults, `${name} ${response.status} is ${media}`];
+  const { schemas } = document.components;
+  if (media === "application/json") {
+    const body = (await response.json()) as Json;
+    const code = codeOf(body);
+    const known = documented["x-error-codes"];
+    if (known && code !== undefined && !known.includes(code)) faults.push(`${response.status} has ${code}`);
+    return [...faults, ...schemaFaults(schema, body, schemas)];
+  }
+  const text = await streamedText(response);
+  const frames = parseFrames(Buffer.from(text));
+  if (frames.length === 0) faults.push(`${name} streamed nothing: ${text}`);
+  return [...faults, ...frames.flatMap((frame) => schemaFaults(schema, { ...frame }, schemas))];
+}
+
+/** The code of an error in either format. */
+function codeOf(body: Json): string | undefined {
+  const error = isObject(body) && isObject(body.error) ? body.error : {};
+  const code = error.code ?? (isObject(error.details) ? error.details.error_code : undefined);
+  return typeof code === "string" ? code : undefined;
+}
+
+describe("answers, events and errors are what the document says", () => {
+  const tools = [
+    { type: "function", function: { name: "look", parameters: { type: "object", properties: {} } } },
+    { type: "custom", custom: { name: "write" } },
+  ];
+  const own = [{ name: "look", input_schema: { type: "object", properties: {} } }];
+  const hi = [{ role: "user", content: "say hi" }];
+  /** Models that wait. */
+  const SLOW = /^(slow|pace|stall)/;
+  const models = mockModels.map(({ name, example }) => `mock/${example ?? name}`);
+  const failing = FAULT_STATUSES.map((status) => `mock/error-${status}`);
+
+  /** Bodies of each operation with a body, and paths of the others. */
+  const SAMPLES: Readonly<Record<string, readonly (JsonObject | string)[]>> = {
+    "POST /v1/chat/completions": [
+      ...[...models, ...failing].map((model) => ({ model, messages: hi })),
+      ...["mock/tools", "mock/reason", "mock/echo"].map((model) => ({
+        ...{ model, messages: hi, tools, stop: ["hi"], stream_options: { include_usage: true } },
+        reasoning_effort: "high",
+      })),
+      { model: "mock/tools", messages: hi, functions: [{ name: "look" }] },
+      { model: "none/such", messages: hi },
+      { model: "x".repeat(300), messages: hi },
+      { model: "mock/chat", messages: [], Messages: hi },
+      { model: "mock/chat", messages: [{ role: "user", content: [{ type: "image_url" }] }] },
+    ],
+    "POST /v1/messages": [
+      ...[...models, ...failing].map((model) => ({ model, max_tokens: 99, messages: hi })),
+      ...["mock/tools", "mock/reason", "mock/echo"].map((model) => ({
+        ...{ model, max_tokens: 2000, messages: hi, tools: own, stop_sequences: ["hi"] },
+        thinking: { type: "enabled", budget_tokens: 1024 },
+      })),
+      { model: "none/such", max_tokens: 9, messages: hi },
+      { model: "mock/chat", max_tokens: 0, messages: hi },
+      { model: "mock/chat", max_tokens: 9, messages: hi, thread: "t" },
+      { model: "mock/chat", max_tokens: 9, messages: [{ role: "user", content: [{ type: "image" }] }] },
+    ],
+    "POST /v1/messages/count_tokens": [
+      { model: "mock/chat", messages: hi },
+      { model: "none/such", messages: hi },
+      { model: "mock/chat", messages: [] },
+    ],
+    "POST /v1/explain": [
+      { model: "mock/chat", messages: hi },
+      { model: "gpt-4.1", messages: hi },
+      { model: "mock/chat", messages: hi, system: "s" },
+      { model: "none/such", messages: hi },
+    ],
+    "GET /v1/models": ["", "?limit=1", "?after_id=mock%2Fchat", "?limit=none"],
+    "GET /v1/models/{id}": ["mock%2Fchat", "mock/echo", "none%2Fsuch", "", "%ff"],
+    "GET /openapi.json": [""],
+    "GET /health": [""],
+    "GET /": [""],
+    "HEAD /": [""],
+    "GET /api/hello": [""],
+    "HEAD /api/hello": [""],
+  };
+
+  test("every operation has samples", () => {
+    expect(Object.keys(SAMPLES).sort()).toEqual(Object.keys(OFFERED).sort());
+  });
+
+  for (const [name, samples] of Object.entries(SAMPLES)) {
+    const [method, path] = name.split(" ") as [string, string];
+    test(
+      name,
+      async () => {
+        const found: string[] = [];
+        const check = async (what: string, response: Response) => {
+          for (const fault of await undocumented(name, response)) found.push(`${what}: ${fault}`);
+        };
+        for (const sample of samples) {
+          if (typeof sample === "string") {
+            const target = path.includes("{id}") ? path.replace("{id}", sample) : path + sample;
+            await check(sample, await fetch(keyed.url + target, { method, headers: { "x-api-key": KEY } }));
+            continue;
+          }
+          if (SLOW.test(String(sample.model).slice("mock/".length))) continue;
+          const streams = name.includes("count") || name.includes("explain") ? [false] : [false, true];
+          for (const stream of streams)
+            await check(JSON.stringify(sample), await fetch(keyed.url + path, post({ ...sample, stream })));
+        }
+        if (method === "POST") {
+          const init = post({});
+          await check("no key", await fetch(keyed.url + path, { ...init, headers: {} }));
+          await check("text", await fetch(keyed.url + path, { ...init, headers: { "x-api-key": KEY } }));
+          await check("no JSON", await fetch(keyed.url + path, { ...init, body: "{" }));
+        }
+        expect(found).toEqual([]);
+      },
+      30_000,
+    );
+  }
+});

@@ -88,6 +88,20 @@ test("a kept connection that closes after it has read the request: repeated once
   expect(repeated!["attempts"]).toMatchObject([{ class: "no-bytes", what: "stale" }, { class: "answered" }]);
 });
 
+test("calls whose kept connections close at the same time are all repeated, whatever the retry budget", async () => {
+  const used = new Set<number>();
+  upstream = startUpstream(({ connection }) => {
+    if (used.has(connection)) return { raw: [{ wait: 100 }], ending: "fin" };
+    used.add(connection);
+    return WHOLE;
+  });
+  gateway = await startGateway({ config: upstreamConfig({ openai: upstream.url }) });
+  const together = () => Promise.all(Array.from({ length: 12 }, async () => (await ask("", "hi")).status));
+  await together();
+  await Bun.sleep(50);
+  expect(await together()).toEqual(Array<number>(12).fill(200));
+});
+
 test("retries.maybeSent: false repeats no call that the provider may have read", async () => {
   upstream = startUpstream((request) =>
     request.connection === 1 && upstream!.requests.length === 2

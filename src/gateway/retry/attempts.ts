@@ -52,9 +52,9 @@ export async function attempt(incoming: Incoming, gateway: Gateway, open: Try): 
         const next = call.abortReason
           ? undefined
           : retryPlan.next(failure, performance.now(), remainingMs(call, gateway));
-        // A request that was not sent adds no load to a provider, so its retry needs no retry slot.
-        if (next && failure.class !== "not-sent") slot ??= health.budget.take(next.wait);
-        if (!next || (failure.class !== "not-sent" && !slot)) return conclude(failure, call);
+        const needsSlot = addsLoad(failure);
+        if (next && needsSlot) slot ??= health.budget.take(next.wait);
+        if (!next || (needsSlot && !slot)) return conclude(failure, call);
         step = next;
       }
       if (step.wait > 0) await pause(step.wait, call.stop);
@@ -63,6 +63,15 @@ export async function attempt(incoming: Incoming, gateway: Gateway, open: Try): 
   } finally {
     if (slot) health.budget.release(slot);
   }
+}
+
+/**
+ * Whether a retry adds load to a provider that may fail under it. A request that was not sent reached no provider. A kept
+ * connection that closes is no sign of load: a provider that restarts closes all of them at once, and a call is repeated for
+ * that only once.
+ */
+function addsLoad(failure: Failure): boolean {
+  return failure.class !== "not-sent" && !failure.stale;
 }
 
 /** All deployments are at their concurrency limit. */

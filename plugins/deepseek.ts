@@ -1,4 +1,4 @@
-import type { Call, JsonObject } from "weir";
+import type { CallView, JsonObject } from "weir";
 import { chatCompletions, definePlugin, isObject } from "weir";
 import { effortPath, isChatBody } from "./shared/quirks.ts";
 
@@ -6,7 +6,7 @@ import { effortPath, isChatBody } from "./shared/quirks.ts";
  * DeepSeek reasons by default and then refuses a forced tool choice with 400 "Thinking mode does not support this
  * tool_choice". Unless the client asked for thinking explicitly, weir keeps the forced call and switches thinking off.
  */
-function stopThinkingForForcedTool(body: JsonObject, call: Call): void {
+function stopThinkingForForcedTool(body: JsonObject, call: CallView): void {
   if (!isChatBody(call)) return;
   const { tool_choice: choice } = body;
   if (choice === undefined || choice === null || choice === "auto" || choice === "none") return;

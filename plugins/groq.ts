@@ -1,4 +1,4 @@
-import type { Call, JsonObject } from "weir";
+import type { CallView, JsonObject } from "weir";
 import { chatCompletions, definePlugin } from "weir";
 import { effortPath, modelOf } from "./shared/quirks.ts";
 
@@ -6,7 +6,7 @@ import { effortPath, modelOf } from "./shared/quirks.ts";
  * Models that do not reason refuse `reasoning_effort` with 400. Qwen accepts only `none` and `default`, and GPT-OSS accepts
  * all values but those (https://console.groq.com/docs/reasoning).
  */
-function fitEffort(body: JsonObject, call: Call): void {
+function fitEffort(body: JsonObject, call: CallView): void {
   if (body.reasoning_effort === undefined) return;
   const model = modelOf(call);
   if (model.startsWith("gpt-oss")) {

@@ -1,9 +1,9 @@
-import type { Call, Json, JsonObject } from "weir";
+import type { CallView, Json, JsonObject } from "weir";
 import { chatCompletions, definePlugin, isObject } from "weir";
 import { isChatBody } from "./shared/quirks.ts";
 
 /** Replaces two values that LM Studio refuses with 400 by equivalents. */
-function replaceRefusedValues(body: JsonObject, call: Call): void {
+function replaceRefusedValues(body: JsonObject, call: CallView): void {
   if (!isChatBody(call)) return;
   forceNamedTool(body);
   // https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/189

@@ -1,4 +1,4 @@
-import type { Call, JsonObject } from "weir";
+import type { CallView, JsonObject } from "weir";
 import { chatCompletions, definePlugin } from "weir";
 import { effortPath, modelOf } from "./shared/quirks.ts";
 
@@ -6,7 +6,7 @@ import { effortPath, modelOf } from "./shared/quirks.ts";
 const SWITCHABLE = /^mistral-(small|medium)-(latest|2603|3-5)/;
 
 /** Mistral refuses unknown fields with 422 `extra_forbidden`, and its name for `seed` is `random_seed`. */
-function fitFields(body: JsonObject, call: Call): void {
+function fitFields(body: JsonObject, call: CallView): void {
   for (const name of ["user", "safety_identifier"] as const) dropUser(body, name, call);
   if (body.seed !== undefined) {
     body.random_seed = body.seed;
@@ -15,7 +15,7 @@ function fitFields(body: JsonObject, call: Call): void {
   fitEffort(body, call);
 }
 
-function dropUser(body: JsonObject, name: "user" | "safety_identifier", call: Call): void {
+function dropUser(body: JsonObject, name: "user" | "safety_identifier", call: CallView): void {
   if (body[name] === undefined) return;
   delete body[name];
   call.reportLoss(
@@ -26,7 +26,7 @@ function dropUser(body: JsonObject, name: "user" | "safety_identifier", call: Ca
 }
 
 /** Models that support `reasoning_effort` accept only `high` and `none`. */
-function fitEffort(body: JsonObject, call: Call): void {
+function fitEffort(body: JsonObject, call: CallView): void {
   if (body.reasoning_effort === undefined) return;
   const model = modelOf(call);
   if (SWITCHABLE.test(model)) {

@@ -1,4 +1,4 @@
-import type { Call, JsonObject } from "weir";
+import type { CallView, JsonObject } from "weir";
 import { chatCompletions, definePlugin } from "weir";
 import { effortPath, modelOf } from "./shared/quirks.ts";
 
@@ -6,7 +6,7 @@ import { effortPath, modelOf } from "./shared/quirks.ts";
 const NO_EFFORT =
   /^grok-(2|beta|vision|code-fast|3(?!-mini)|4(-0709|-latest)?$|4-fast|4-1-fast|4\.20(?!-multi-agent))/;
 
-function dropEffort(body: JsonObject, call: Call): void {
+function dropEffort(body: JsonObject, call: CallView): void {
   const model = modelOf(call);
   if (body.reasoning_effort !== undefined && NO_EFFORT.test(model)) {
     delete body.reasoning_effort;

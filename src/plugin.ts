@@ -17,12 +17,13 @@
  *       ],
  *     });
  */
+import type { CallView } from "./core/call-view.ts";
 import type { Plugin } from "./core/plugin.ts";
 import type { Provider } from "./core/provider.ts";
 
 export { oauthToken } from "./auth/oauth-token.ts";
 export { signV4 } from "./auth/sign-v4.ts";
-export { Call } from "./core/call.ts";
+export type { AttemptRecord, CallRecord, CallView, TargetView } from "./core/call-view.ts";
 export { GatewayError, invalidRequest } from "./core/error.ts";
 export { mergeUsage, NO_USAGE, usageState } from "./core/events.ts";
 export { isObject, parseJson } from "./core/json.ts";
@@ -52,6 +53,9 @@ export type { Json, JsonObject } from "./core/json.ts";
 export type { Hooks, Plugin } from "./core/plugin.ts";
 export type { OutgoingRequest, Place, PlaceAnswer, PlaceRequest } from "./core/place.ts";
 export type { Envelope, Provider, Target, Traits } from "./core/provider.ts";
+
+/** The former name of {@link CallView}. */
+export type Call = CallView;
 
 /** Declares a plugin. Every plugin file exports the result as default. */
 export function definePlugin(plugin: Plugin): Plugin {

@@ -2,7 +2,7 @@
  * The mock provider, a program plugin. It needs no key and no network, gives equal requests equal answers, and can fail in
  * every way a provider fails, to test clients.
  */
-import type { Call, ChatEvent, ChatRequest } from "weir";
+import type { CallView, ChatEvent, ChatRequest } from "weir";
 import { definePlugin } from "weir";
 import { planAnswer } from "./answer.ts";
 import { countInput } from "./count.ts";
@@ -17,7 +17,7 @@ export { mockModels } from "./models.ts";
 /** The model behind the bare name `mock`. */
 const DEFAULT_MODEL = "chat";
 
-async function* generate(request: ChatRequest, call: Call): AsyncGenerator<ChatEvent> {
+async function* generate(request: ChatRequest, call: CallView): AsyncGenerator<ChatEvent> {
   const model = call.target?.model ?? request.model.replace(/^mock\//, "");
   const behaviour = findBehaviour(model === "mock" ? DEFAULT_MODEL : model);
   if (behaviour.silent) await waitForAbort(call.signal);

@@ -1,19 +1,19 @@
 /** Helpers that the `patch` functions of several providers share. */
-import type { Call } from "weir";
+import type { CallView } from "weir";
 
 /** Returns the JSON path of the effort in the client's request, for losses. */
-export function effortPath(call: Call): string {
+export function effortPath(call: CallView): string {
   if (call.format !== "messages") return "reasoning_effort";
   const { mode } = call.request?.reasoning ?? {};
   return mode === "budget" || mode === "off" ? "thinking" : "output_config.effort";
 }
 
 /** Whether `patch` got a chat-completions body: hosts that speak two formats often need a patch in one only. */
-export function isChatBody(call: Call): boolean {
+export function isChatBody(call: CallView): boolean {
   return call.target?.format === "chat-completions";
 }
 
 /** Returns the provider's name of the model, without the part before its last slash. */
-export function modelOf(call: Call): string {
+export function modelOf(call: CallView): string {
   return (call.target?.model ?? call.model).split("/").at(-1)!;
 }

@@ -1,10 +1,13 @@
-/** The state of one client request: identity, target, losses, timing, outcome. Codecs read it; only the gateway settles it. */
+/** The state of one client request, and of each attempt to get it answered. Only the gateway and the server use these classes. */
 import type { ChatRequest } from "./chat.ts";
+import type { CodecContext, CodecTarget } from "./context.ts";
 import type { GatewayError } from "./error.ts";
 import type { Usage } from "./events.ts";
 import { NO_USAGE } from "./events.ts";
-import { limitText } from "./limit-text.ts";
+import type { HeaderReader } from "./headers.ts";
+import { withoutCredentials } from "./client-headers.ts";
 import type { Loss, LossCode } from "./loss.ts";
+import { LossList } from "./loss-list.ts";
 import type { Target } from "./provider.ts";
 import { Stop } from "./stop.ts";
 
@@ -18,23 +21,7 @@ export type Outcome = "complete" | "failed" | "cancelled";
  */
 export type FailureClass = "not-sent" | "no-bytes" | "status" | "never" | "started";
 
-/** One attempt to get a call answered. */
-export interface Attempt {
-  readonly target: Target;
-  /** Monotonic milliseconds. */
-  readonly startedAt: number;
-  /** Milliseconds of delay before the attempt. */
-  readonly waited: number;
-  /** Why the attempt failed; absent while it runs and when it succeeded. */
-  failure?: { class: FailureClass; what: string; ms: number };
-}
-
-/** Maximum number of recorded losses. A request could otherwise produce any number of them. */
-const MOST_LOSSES = 500;
-
-/** Maximum length of a loss's path and note, which contain names that the client chose. Bytes. */
-const PATH_BYTES = 256;
-
+/** One client request. */
 export class Call {
   /** `req_…`, sent as `x-request-id` and `request-id`. */
   readonly id: string;
@@ -44,43 +31,26 @@ export class Call {
   readonly startedAt = performance.now();
   /** The client's request headers. */
   readonly headers: Headers;
-  #stop = new Stop();
-  #given?: GatewayError;
+  readonly #stop = new Stop();
 
   /** Name of the client's gateway key; absent when no keys are configured. */
   key?: string;
   /** The model name as the client sent it; empty until the body is parsed. */
   model = "";
   stream = false;
-  target?: Target;
+  /** The running attempt, or the last one. */
+  attempt?: Attempt;
   /** All attempts so far; the last one may still be running. */
   readonly attempts: Attempt[] = [];
   /** Deployments with higher precedence that weir skipped because their circuit breaker was open. */
   skipped: readonly string[] = [];
-  /** The decoded canonical request (absent in the native lane). */
-  request?: ChatRequest;
-  /** Tool names as sent to the provider → as the client knows them. See src/formats/README.md#ids-and-names. */
-  readonly toolNames = new Map<string, string>();
-  readonly losses: Loss[] = [];
-  readonly #lost = new Set<string>();
 
   status = 0;
-  /** Token counts of the provider. */
-  usage: Usage = NO_USAGE;
-  /** Estimated token counts that the client got because the provider sent none. */
-  estimated?: { input: number; output: number };
-  /** The provider's own finish reason. */
-  finish?: string;
   outcome?: Outcome;
   /** Kind and message of the failure, for the log. */
   error?: { kind: string; code?: string; message: string; cause?: string };
   /** When the call was settled; monotonic milliseconds. */
   endedAt?: number;
-  /** When the provider's response headers and the first event of the answer arrived; monotonic milliseconds. */
-  headAt?: number;
-  firstByteAt?: number;
-  upstreamStatus?: number;
-  upstreamRequestId?: string;
 
   /** Set by the server: frees the call's admission slot. Called once, before the last byte is sent. */
   release?: () => void;
@@ -95,64 +65,148 @@ export class Call {
     this.headers = headers;
   }
 
-  /** Aborts when the client disconnects or weir ends the attempt. Passed to every upstream request of the running attempt. */
-  get signal(): AbortSignal {
-    return this.#stop.signal;
-  }
-
-  /** The same as `signal`, for the gateway's own code, which does not need an AbortSignal. */
+  /** Aborts when the client disconnects or a deadline of the whole call expires. */
   get stop(): Stop {
     return this.#stop;
   }
 
   /** Why weir aborted the whole call; absent while it may still be answered. */
   get abortReason(): GatewayError | undefined {
-    return this.#given;
+    return this.#stop.reason;
   }
 
   /** Aborts all work for this call. @param reason the error that readers of the answer get */
   abort(reason: GatewayError): void {
-    this.#given ??= reason;
     this.#stop.abort(reason);
+    this.attempt?.stop.abort(reason);
   }
 
-  /** Aborts only the running attempt; weir may try another one. */
-  abortAttempt(reason: GatewayError): void {
-    this.#stop.abort(reason);
-  }
-
-  /** Continues the running attempt with the same deployment in another format. */
-  turnTo(target: Target): void {
-    this.#forget();
-    this.target = target;
-  }
-
-  /** Begins an attempt and clears the state of the previous one. @param waited milliseconds of delay before it */
+  /** Begins an attempt that counts. @param waited milliseconds of delay before it */
   begin(target: Target, waited: number): Attempt {
-    if (this.attempts.length > 0) this.#forget();
-    const attempt = { target, startedAt: performance.now(), waited };
-    this.target = target;
+    const attempt = new Attempt(this, target, waited);
     this.attempts.push(attempt);
     return attempt;
   }
+}
 
-  #forget(): void {
-    if (this.#stop.aborted && !this.#given) this.#stop = new Stop();
-    this.request = this.finish = this.headAt = this.firstByteAt = undefined;
-    this.upstreamStatus = this.upstreamRequestId = undefined;
-    this.usage = NO_USAGE;
-    this.estimated = undefined;
-    this.toolNames.clear();
-    this.losses.length = 0;
-    this.#lost.clear();
+/** One try to get a call answered by one deployment. It becomes the call's current attempt. */
+export class Attempt {
+  readonly call: Call;
+  /** Monotonic milliseconds. */
+  readonly startedAt = performance.now();
+  /** Milliseconds of delay before the attempt. */
+  readonly waited: number;
+  /** Aborts when the call or only this attempt is aborted. */
+  readonly stop = new Stop();
+  #target: Target;
+  #losses: LossList | undefined;
+  #toolNames: Map<string, string> | undefined;
+  #context: CodecContext | undefined;
+
+  /** The decoded canonical request (absent in the native lane). */
+  request?: ChatRequest;
+  /** Token counts of the provider. */
+  usage: Usage = NO_USAGE;
+  /** Estimated token counts that the client got because the provider sent none. */
+  estimated?: { input: number; output: number };
+  /** The provider's own finish reason. */
+  finish?: string;
+  /** When the provider's response headers and the first event of the answer arrived; monotonic milliseconds. */
+  headAt?: number;
+  firstByteAt?: number;
+  upstreamStatus?: number;
+  upstreamRequestId?: string;
+  /** Why the attempt failed; absent while it runs and when it succeeded. */
+  failure?: { class: FailureClass; what: string; ms: number };
+
+  constructor(call: Call, target: Target, waited = 0) {
+    this.call = call;
+    this.#target = target;
+    this.waited = waited;
+    call.attempt = this;
+    if (call.abortReason) this.stop.abort(call.abortReason);
+  }
+
+  get target(): Target {
+    return this.#target;
+  }
+
+  /** Continues with the same deployment in another format: the request is translated anew. */
+  turnTo(target: Target): void {
+    this.#target = target;
+    this.#losses = this.#toolNames = this.#context = this.request = undefined;
+    this.headAt = this.upstreamStatus = this.upstreamRequestId = undefined;
+  }
+
+  /** What codecs may know of the attempt. */
+  get context(): CodecContext {
+    return (this.#context ??= new AttemptContext(this));
+  }
+
+  /** Tool names as sent to the provider → as the client knows them. See src/formats/README.md#ids-and-names. */
+  get toolNames(): Map<string, string> {
+    return (this.#toolNames ??= new Map());
+  }
+
+  get losses(): readonly Loss[] {
+    return this.#losses?.list ?? NO_LOSSES;
   }
 
   /** Records a part of the request that was not translated unchanged. Repeated losses are recorded once. */
-  reportLoss(code: LossCode, at: string, note?: string): void {
-    const path = limitText(at, PATH_BYTES);
-    const key = `${code} ${path}`;
-    if (this.#lost.size >= MOST_LOSSES || this.#lost.has(key)) return;
-    this.#lost.add(key);
-    this.losses.push({ code, path, note: note && limitText(note, PATH_BYTES) });
+  reportLoss(code: LossCode, path: string, note?: string): void {
+    (this.#losses ??= new LossList()).add(code, path, note);
   }
+}
+
+const NO_LOSSES: readonly Loss[] = [];
+
+class AttemptContext implements CodecContext {
+  readonly #attempt: Attempt;
+  readonly target: CodecTarget;
+  #headers: HeaderReader | undefined;
+
+  constructor(attempt: Attempt) {
+    this.#attempt = attempt;
+    this.target = codecTarget(attempt.target);
+  }
+
+  get id(): string {
+    return this.#attempt.call.id;
+  }
+
+  get model(): string {
+    return this.#attempt.call.model;
+  }
+
+  get headers(): HeaderReader {
+    return (this.#headers ??= withoutCredentials(this.#attempt.call.headers));
+  }
+
+  get sameFormat(): boolean {
+    return this.#attempt.target.format === this.#attempt.call.format;
+  }
+
+  get request(): ChatRequest | undefined {
+    return this.#attempt.request;
+  }
+
+  get toolNames(): Map<string, string> {
+    return this.#attempt.toolNames;
+  }
+
+  reportLoss(code: LossCode, path: string, note?: string): void {
+    this.#attempt.reportLoss(code, path, note);
+  }
+}
+
+/** The part of a target that codecs may know. */
+function codecTarget({ provider, deployment, model }: Target): CodecTarget {
+  const traits = provider.traits ?? {};
+  return {
+    provider: provider.name,
+    model,
+    traits,
+    isVendor: provider.baseUrl !== undefined && !deployment.elsewhere,
+    maxTokensField: deployment.maxTokensField ?? (deployment.elsewhere ? undefined : traits.maxTokensField),
+  };
 }

@@ -1,5 +1,5 @@
 /**
- * A loss: a part of the request that weir could not translate unchanged. weir reports it in the header `x-weir-warnings`,
+ * A part of the request that weir could not translate unchanged. weir reports it in the header `x-weir-warnings`,
  * in the log and in `weir explain`; with `x-weir-strict: true` it answers 400 and names the part.
  */
 export interface Loss {
@@ -19,14 +19,3 @@ export type LossCode =
   | "synthesized"
   /** Another model or provider answers than the model name selects. */
   | "substituted";
-
-/** Maximum number of losses in the header. */
-const LISTED = 20;
-
-/** The value of `x-weir-warnings`: `code:path, code:path`, ASCII, at most 20 entries. */
-export function writeLosses(losses: readonly Loss[]): string {
-  return losses
-    .slice(0, LISTED)
-    .map((loss) => `${loss.code}:${loss.path.replace(/[^\x21-\x2b\x2d-\x7e]/g, "?")}`)
-    .join(", ");
-}

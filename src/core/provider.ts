@@ -1,5 +1,5 @@
 /** A provider: a host or program that speaks formats. It is data; a plugin file exports it. */
-import type { Call } from "./call.ts";
+import type { CallView } from "./call-view.ts";
 import type { ChatRequest } from "./chat.ts";
 import type { SpokenPath, Variable } from "./endpoint.ts";
 import type { ChatEvent } from "./events.ts";
@@ -63,9 +63,9 @@ export interface Provider {
    * edits the client's own body; weir rewrites only the top-level members that it changes. It must report what it removes
    * with `call.reportLoss`.
    */
-  patch?(body: JsonObject, call: Call): void;
+  patch?(body: JsonObject, call: CallView): void;
   /** A program that generates the answer itself, without a host. `call.signal` aborts when the client disconnects. */
-  generate?(request: ChatRequest, call: Call): AsyncIterable<ChatEvent>;
+  generate?(request: ChatRequest, call: CallView): AsyncIterable<ChatEvent>;
   /**
    * Whether weir asks the provider's hosts for their models (`GET …/models` relative to `baseUrl`). weir lists these models
    * and serves them by bare name; every pattern takes precedence over them. Default false.
@@ -80,7 +80,7 @@ export interface Envelope {
   /** Members to remove. */
   without?: readonly string[];
   /** Members to add or replace. @param stream whether the client requested a stream */
-  with?(call: Call, stream: boolean): Readonly<JsonObject>;
+  with?(call: CallView, stream: boolean): Readonly<JsonObject>;
 }
 
 /** How a host deviates from its format. An absent member means the default. */

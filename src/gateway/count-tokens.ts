@@ -1,8 +1,8 @@
 /** `POST …/count_tokens`: weir forwards it to a provider that counts tokens, and estimates otherwise. */
+import { Attempt } from "../core/call.ts";
 import { estimateTokens } from "../core/estimate.ts";
 import { isObject, parseJson } from "../core/json.ts";
 import { editMembers } from "../stream/scan.ts";
-import { contextOf } from "./lanes/codec-context.ts";
 import type { Opened } from "./lanes/lane.ts";
 import { discard, readAnswer } from "./lanes/read-answer.ts";
 import { headerFilters, send, upstreamHeaders } from "./lanes/send.ts";
@@ -15,40 +15,44 @@ import type { Gateway, Incoming } from "./types.ts";
 export async function countTokens(incoming: Incoming, gateway: Gateway): Promise<Opened> {
   const { call, format, body } = incoming;
   const target = gateway.registry.resolve(call.model, format.id);
-  call.target = target;
+  const attempt = new Attempt(call, target);
   const canCount = target.lane === "native" && target.provider.traits?.countTokens;
-  const counted = canCount ? await askProvider(incoming, gateway) : undefined;
+  const counted = canCount ? await askProvider(incoming, attempt, gateway) : undefined;
   if (canCount && !counted)
-    call.reportLoss(
+    attempt.reportLoss(
       "synthesized",
       "input_tokens",
       "the provider did not count the tokens; weir estimated them",
     );
   const text =
     counted ??
-    JSON.stringify({ input_tokens: estimateTokens(format.client.decodeRequest(body, contextOf(call))) });
+    JSON.stringify({ input_tokens: estimateTokens(format.client.decodeRequest(body, attempt.context)) });
   return { kind: "json", status: 200, headers: { "content-type": "application/json" }, body: text };
 }
 
 /** The provider's answer as text; `undefined` if it did not count. */
-async function askProvider({ call, bytes, spanOf }: Incoming, gateway: Gateway): Promise<string | undefined> {
-  const target = call.target!;
+async function askProvider(
+  { call, bytes, spanOf }: Incoming,
+  attempt: Attempt,
+  gateway: Gateway,
+): Promise<string | undefined> {
+  const { target } = attempt;
   const filters = headerFilters(gateway.registry.formats.get(target.format)!.upstream!);
   const edits = new Map(target.model === call.model ? [] : [["model", JSON.stringify(target.model)]]);
   const body = editMembers(bytes, edits, spanOf);
   const headers = upstreamHeaders(target, filters.request(call.headers), false);
   try {
     const url = `${target.url}/count_tokens`;
-    const response = await send({ target, url, headers, body, expects: "json" }, call);
+    const response = await send({ target, url, headers, body, expects: "json" }, attempt);
     if (!response.ok) {
       await discard(response);
       return undefined;
     }
-    const text = new TextDecoder().decode(await readAnswer(response, call));
+    const text = new TextDecoder().decode(await readAnswer(response, attempt));
     const answer = parseJson(text);
     return isObject(answer) && typeof answer["input_tokens"] === "number" ? text : undefined;
   } catch (thrown) {
-    if (call.stop.aborted) throw thrown;
+    if (attempt.stop.aborted) throw thrown;
     return undefined;
   }
 }

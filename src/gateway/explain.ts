@@ -2,7 +2,7 @@
  * Explains a request without sending it: who would serve it and why, what weir would send, which fields would be lost. It runs
  * the first step of the pipeline, `prepare`, and no other.
  */
-import { Call } from "../core/call.ts";
+import { Attempt, Call } from "../core/call.ts";
 import type { ClientCodec } from "../core/format.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { parseJson } from "../core/json.ts";
@@ -31,8 +31,8 @@ export async function explain(options: ExplainOptions, context: PrepareContext):
   call.stream = body["stream"] === true;
   await registry.prepare(call.model);
   const target = registry.resolve(call.model, format.id);
-  call.target = target;
-  const prepared = await chooseLane({ ...options, call }, context).prepare();
+  const attempt = new Attempt(call, target);
+  const prepared = await chooseLane({ ...options, call }, attempt, context).prepare();
   return {
     format: format.id,
     model: call.model,
@@ -47,7 +47,7 @@ export async function explain(options: ExplainOptions, context: PrepareContext):
     plan: describePlan(registry.plan(call.model, format.id)) as unknown as Json,
     candidates: registry.explain(call.model) as unknown as Json,
     request: describe(prepared),
-    losses: call.losses as unknown as Json,
+    losses: attempt.losses as unknown as Json,
   };
 }
 

@@ -2,6 +2,7 @@
  * One call, from the client's request to the beginning of its answer: `prepare`, `send`, `open`. The route then delivers what
  * was opened (`delivery/deliver.ts`).
  */
+import type { Attempt } from "../core/call.ts";
 import { holdHead } from "./delivery/held-stream.ts";
 import type { Deadline } from "./delivery/deadline.ts";
 import { chooseLane } from "./lanes/choose-lane.ts";
@@ -25,27 +26,27 @@ export function exchange(incoming: Incoming, gateway: Gateway, deadline: Deadlin
  * One attempt. When the provider refuses a part of the request that weir can leave out, or lacks the path of a format, weir
  * prepares the request anew and sends it again to the same host. It records the missing path after the next format answered.
  */
-async function open(incoming: Incoming, gateway: Gateway): Promise<Opened> {
+async function open(incoming: Incoming, attempt: Attempt, gateway: Gateway): Promise<Opened> {
   const { call, format } = incoming;
   const missing: string[] = [];
-  let lane = chooseLane(incoming, gateway);
+  let lane = chooseLane(incoming, attempt, gateway);
   for (;;) {
     const preparing = lane.prepare();
     const prepared = preparing instanceof Promise ? await preparing : preparing;
-    const response = prepared && (await send(prepared, call));
+    const response = prepared && (await send(prepared, attempt));
     if (!response || response.ok) {
       const opened = await lane.open(response, gateway);
       if (opened.kind === "stream") await opened.source.begin();
-      for (const id of missing) gateway.registry.noteMissingFormat(call.target!.deployment, id);
+      for (const id of missing) gateway.registry.noteMissingFormat(attempt.target.deployment, id);
       call.status = opened.status;
       return opened;
     }
     const refusal = await lane.refusal(response);
     if (lane.leavesOut(refusal)) continue;
-    const next = isMissingPath(refusal, call) && inNextFormat(call.target!, format.id);
+    const next = isMissingPath(refusal, attempt) && inNextFormat(attempt.target, format.id);
     if (!next) throw refusal;
-    missing.push(call.target!.format);
-    call.turnTo(next);
-    lane = chooseLane(incoming, gateway);
+    missing.push(attempt.target.format);
+    attempt.turnTo(next);
+    lane = chooseLane(incoming, attempt, gateway);
   }
 }

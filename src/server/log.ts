@@ -2,7 +2,7 @@
 import type { Attempt, Call } from "../core/call.ts";
 import { limitText } from "../core/limit-text.ts";
 import { printable } from "../core/printable.ts";
-import { usageState } from "../core/events.ts";
+import { NO_USAGE, usageState } from "../core/events.ts";
 import { describeThrown } from "../core/error-text.ts";
 import { writeTried } from "../gateway/delivery/response-headers.ts";
 import { LogBuffer, type WriteLog } from "./log-buffer.ts";
@@ -89,6 +89,9 @@ const MAX_PROVIDER_BYTES = 256;
 
 /** `tokens`: as the provider counted them, in disjoint counts. `estimated`: what the client received instead. */
 function callFields(call: Call, level: string): Record<string, unknown> {
+  const { attempt } = call;
+  const { usage = NO_USAGE, finish, losses = [], upstreamRequestId } = attempt ?? {};
+  const target = attempt?.target;
   return {
     time: isoTime(),
     level,
@@ -96,21 +99,21 @@ function callFields(call: Call, level: string): Record<string, unknown> {
     key: call.key,
     format: call.format,
     model: call.model,
-    provider: call.target?.provider.name,
-    upstream_model: call.target?.model,
-    lane: call.target?.lane,
+    provider: target?.provider.name,
+    upstream_model: target?.model,
+    lane: target?.lane,
     stream: call.stream,
     status: call.status,
     outcome: call.outcome,
-    finish: call.finish && limitText(call.finish, MAX_PROVIDER_BYTES),
+    finish: finish && limitText(finish, MAX_PROVIDER_BYTES),
     ms: since(call, call.endedAt),
-    head_ms: since(call, call.headAt),
-    first_ms: since(call, call.firstByteAt),
-    tokens: { ...call.usage, known: usageState(call.usage) },
-    estimated: call.estimated,
-    losses: call.losses.length > 0 ? call.losses : undefined,
-    upstream_status: call.upstreamStatus,
-    upstream_id: call.upstreamRequestId && limitText(call.upstreamRequestId, MAX_PROVIDER_BYTES),
+    head_ms: since(call, attempt?.headAt),
+    first_ms: since(call, attempt?.firstByteAt),
+    tokens: { ...usage, known: usageState(usage) },
+    estimated: attempt?.estimated,
+    losses: losses.length > 0 ? losses : undefined,
+    upstream_status: attempt?.upstreamStatus,
+    upstream_id: upstreamRequestId && limitText(upstreamRequestId, MAX_PROVIDER_BYTES),
     skipped: call.skipped.length > 0 ? call.skipped : undefined,
     attempts: call.attempts.some(({ failure }) => failure) ? call.attempts.map(attemptFields) : undefined,
     may_cost_twice:
@@ -119,7 +122,8 @@ function callFields(call: Call, level: string): Record<string, unknown> {
   };
 }
 
-function attemptFields({ target, waited, failure }: Attempt): Record<string, unknown> {
+/** `tokens`: what is known of the tokens of a failed attempt, which may cost something too. */
+function attemptFields({ target, waited, failure, usage }: Attempt): Record<string, unknown> {
   return {
     provider: target.provider.name,
     deployment: target.deployment.name,
@@ -128,6 +132,7 @@ function attemptFields({ target, waited, failure }: Attempt): Record<string, unk
     what: failure?.what,
     ms: failure?.ms,
     wait_ms: waited > 0 ? Math.round(waited) : undefined,
+    tokens: failure && usageState(usage) !== "absent" ? usage : undefined,
   };
 }
 
@@ -145,28 +150,30 @@ function isoTime(): string {
 }
 
 function callLine(call: Call): string {
+  const { attempt } = call;
+  const target = attempt?.target;
+  const losses = attempt?.losses ?? [];
   const parts = [
     clockTime(),
     String(call.status),
     call.outcome,
     `${since(call, call.endedAt)}ms`,
-    call.firstByteAt === undefined ? undefined : `first ${since(call, call.firstByteAt)}ms`,
+    attempt?.firstByteAt === undefined ? undefined : `first ${since(call, attempt.firstByteAt)}ms`,
     call.format,
-    call.target
-      ? `${call.model} → ${call.target.provider.name}/${call.target.model} (${call.target.lane})`
-      : call.model || "-",
-    tokensOf(call),
+    target ? `${call.model} → ${target.provider.name}/${target.model} (${target.lane})` : call.model || "-",
+    tokensOf(attempt),
     call.key && `key ${call.key}`,
     call.skipped.length > 0 && `skipped ${call.skipped.join(", ")}`,
     call.attempts.some(({ failure }) => failure) && `tried ${writeTried(call.attempts)}`,
     call.error && `${call.error.kind}: ${call.error.message}`,
-    call.losses.length > 0 && `losses ${call.losses.map((loss) => `${loss.code}:${loss.path}`).join(" ")}`,
+    losses.length > 0 && `losses ${losses.map((loss) => `${loss.code}:${loss.path}`).join(" ")}`,
     call.id,
   ];
   return parts.filter(Boolean).join("  ");
 }
 
-function tokensOf({ usage, estimated }: Call): string {
+function tokensOf(attempt: Attempt | undefined): string {
+  const { usage = NO_USAGE, estimated } = attempt ?? {};
   const { input, cacheRead, cacheWrite, output } = usage;
   if (estimated) return `about ${estimated.input} in, ${estimated.output} out (estimated)`;
   return `${input + cacheRead + cacheWrite} in, ${output} out`;

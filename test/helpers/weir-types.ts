@@ -18,9 +18,9 @@ const PARTS = [
   "endpoint",
   "frame",
   "place",
+  "call-view",
   "provider",
   "context",
-  "call",
   "format",
   "plugin",
 ].map((part) => `src/core/${part}.ts`);

@@ -1,9 +1,10 @@
 /** Each company's quirk: the body as the codec wrote it, and as the company takes it. */
 import { describe, expect, test } from "bun:test";
 import { builtIn } from "../../plugins/index.ts";
-import { Call } from "../../src/core/call.ts";
+import { Attempt, Call } from "../../src/core/call.ts";
 import type { JsonObject } from "../../src/core/json.ts";
 import type { ActiveProvider } from "../../src/core/provider.ts";
+import { viewOf } from "../../src/gateway/plugins/call-view.ts";
 
 interface Quirk {
   what: string;
@@ -191,7 +192,7 @@ const QUIRKS: Quirk[] = [
   },
 ];
 
-function targetCall({ provider, model, format = "chat-completions", client = "messages" }: Quirk): Call {
+function attemptFor({ provider, model, format = "chat-completions", client = "messages" }: Quirk): Attempt {
   const plugin = builtIn.find((one) => one.name === provider)!;
   const baseUrl = "https://upstream.example";
   const deployment = { name: provider, baseUrl, credentials: {}, weight: 1, priority: 0 };
@@ -202,23 +203,23 @@ function targetCall({ provider, model, format = "chat-completions", client = "me
     patterns: [],
   };
   const call = new Call("req_test", client, new Headers());
-  call.target = { provider: active, deployment, model, lane: "translated", format, url: "", reason: "" };
-  return call;
+  const target = { provider: active, deployment, model, lane: "translated" as const, format };
+  return new Attempt(call, { ...target, url: "", reason: "" });
 }
 
 describe("quirks", () => {
   for (const quirk of QUIRKS)
     test(quirk.what, () => {
-      const call = targetCall(quirk);
+      const attempt = attemptFor(quirk);
       const body = structuredClone(quirk.body);
-      call.target!.provider.patch!(body, call);
+      attempt.target.provider.patch!(body, viewOf(attempt));
       expect(body).toEqual(quirk.patched);
-      expect(call.losses.map((loss) => `${loss.code}:${loss.path}`)).toEqual(quirk.losses ?? []);
+      expect(attempt.losses.map((loss) => `${loss.code}:${loss.path}`)).toEqual(quirk.losses ?? []);
     });
 
   test("a budget that is lost is named as the client wrote it", () => {
-    const call = targetCall({ ...QUIRKS[0]!, provider: "xai", model: "grok-4" });
-    call.request = {
+    const attempt = attemptFor({ ...QUIRKS[0]!, provider: "xai", model: "grok-4" });
+    attempt.request = {
       model: "grok-4",
       turns: [],
       tools: [],
@@ -228,8 +229,8 @@ describe("quirks", () => {
       extra: {},
       reasoning: { mode: "budget", budget: 2000 },
     };
-    call.target!.provider.patch!({ reasoning_effort: "low" }, call);
-    expect(call.losses).toMatchObject([{ code: "dropped", path: "thinking" }]);
+    attempt.target.provider.patch!({ reasoning_effort: "low" }, viewOf(attempt));
+    expect(attempt.losses).toMatchObject([{ code: "dropped", path: "thinking" }]);
   });
 
   test("every patch has one here", () => {

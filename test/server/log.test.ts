@@ -1,6 +1,7 @@
 /** The log: what clients and upstreams chose is text in it and nothing else, and a reader that stalls costs lines, not memory. */
 import { describe, expect, test } from "bun:test";
-import { Call } from "../../src/core/call.ts";
+import { Attempt, Call } from "../../src/core/call.ts";
+import type { Target } from "../../src/core/provider.ts";
 import { createLogger, type LogOptions } from "../../src/server/log.ts";
 
 /** A new line, ESC, DEL, a C1 control (CSI), a line separator, a bidi override, a zero-width space, half a surrogate pair. */
@@ -11,13 +12,16 @@ function hostileCall(): Call {
   const call = new Call(HOSTILE, HOSTILE, new Headers());
   call.model = HOSTILE;
   call.key = HOSTILE;
-  call.finish = HOSTILE;
   call.status = 400;
   call.outcome = "failed";
   call.skipped = [HOSTILE];
-  call.upstreamRequestId = HOSTILE;
   call.error = { kind: "invalid", code: HOSTILE, message: HOSTILE, cause: HOSTILE };
-  call.losses.push({ code: "dropped", path: HOSTILE, note: HOSTILE });
+  const provider = { name: HOSTILE };
+  const target = { provider, deployment: provider, model: HOSTILE, lane: "native" } as unknown as Target;
+  const attempt = new Attempt(call, target);
+  attempt.finish = HOSTILE;
+  attempt.upstreamRequestId = HOSTILE;
+  attempt.reportLoss("dropped", HOSTILE, HOSTILE);
   return call;
 }
 

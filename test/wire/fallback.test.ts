@@ -36,6 +36,40 @@ test("a dead first provider: the answer comes from the second, and headers and l
   });
 });
 
+test("the tokens of a failed attempt are logged with it, and those of the answer as before", async () => {
+  const begins = {
+    type: "message_start",
+    message: {
+      id: "m1",
+      type: "message",
+      role: "assistant",
+      model: "m",
+      content: [],
+      usage: { input_tokens: 41, output_tokens: 1 },
+    },
+  };
+  const breaks = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
+  const event = (data: { type: string }) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
+  const failed = upstream(sse([event(begins), event(breaks)]));
+  const running = await gateway({
+    providers: {
+      anthropic: { apiKey: "sk-none", baseUrl: failed.url },
+      ...places([upstream(answering).url]),
+    },
+    routes: { smart: ["anthropic/claude-haiku-4-5", { model: "openai/m", priority: 1 }] },
+  });
+  // Above this limit weir asks for a stream, although the client gets one JSON body.
+  const { status } = await ask(running, { body: { model: "smart", max_tokens: 9000 } });
+  expect(status).toBe(200);
+  expect(await lastLine(running)).toMatchObject({
+    tokens: { input: 1, output: 1 },
+    attempts: [
+      { provider: "anthropic", class: "status", tokens: { input: 41 } },
+      { provider: "openai", class: "answered" },
+    ],
+  });
+});
+
 test("one that keeps failing is left alone, and the header says that it was", async () => {
   const running = await gateway({ providers: places([DEAD, upstream(answering).url], inOrder) });
   const seen: (string | null)[] = [];

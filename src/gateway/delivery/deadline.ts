@@ -48,14 +48,14 @@ export class Deadline implements Watcher {
       this.isLong = true;
       this.onLong?.();
     }
-    if (call.firstByteAt !== undefined) return;
+    if (call.attempt?.firstByteAt !== undefined) return;
     if (now - call.startedAt > this.#timeouts.holdMs) {
       this.onHold?.();
       this.onHold = undefined;
     }
     const running = call.attempts.at(-1);
     if (running && !running.failure && nearest - running.startedAt > limits.firstByteMs)
-      call.abortAttempt(timeout("The provider did not begin to answer within", limits.firstByteMs));
+      running.stop.abort(timeout("The provider did not begin to answer within", limits.firstByteMs));
   }
 }
 
@@ -78,7 +78,7 @@ export function remainingMs(call: Call, gateway: Gateway): number {
 
 /** The timeouts of the call's deployment, else those of the gateway. */
 export function timeoutsOf(call: Call, timeouts: UpstreamTimeouts): UpstreamTimeouts {
-  return call.target?.deployment.timeouts ?? timeouts;
+  return call.attempt?.target.deployment.timeouts ?? timeouts;
 }
 
 /** Milliseconds; `undefined` if the text is not a positive number. */

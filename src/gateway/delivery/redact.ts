@@ -206,6 +206,6 @@ function endsWithBeginning(bytes: Uint8Array, at: number, needle: Uint8Array): b
 /** What was thrown, as an error for the client: without credentials. */
 export function toClientError(thrown: unknown, call: Call): GatewayError {
   const error = GatewayError.from(thrown);
-  error.message = withoutSecrets(error.message, call.target?.provider);
+  error.message = withoutSecrets(error.message, call.attempt?.target.provider);
   return error;
 }

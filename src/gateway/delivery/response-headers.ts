@@ -1,6 +1,6 @@
 /** The `x-weir-*` response headers. */
 import type { Attempt, Call } from "../../core/call.ts";
-import { writeLosses } from "../../core/loss.ts";
+import { writeLosses } from "../../core/loss-list.ts";
 
 export const STREAM_HEADERS = {
   "content-type": "text/event-stream; charset=utf-8",
@@ -10,7 +10,8 @@ export const STREAM_HEADERS = {
 
 /** The headers of an answer, from what is known before its first byte. */
 export function answerHeaders(call: Call): Record<string, string> {
-  const { target, attempts, skipped } = call;
+  const { attempt, attempts, skipped } = call;
+  const target = attempt?.target;
   return {
     ...(target && {
       "x-weir-provider": target.provider.name,
@@ -23,7 +24,7 @@ export function answerHeaders(call: Call): Record<string, string> {
       "x-weir-attempts": String(attempts.length),
       "x-weir-tried": writeTried(attempts),
     }),
-    ...(call.losses.length > 0 && { "x-weir-warnings": writeLosses(call.losses) }),
+    ...(attempt && attempt.losses.length > 0 && { "x-weir-warnings": writeLosses(attempt.losses) }),
   };
 }
 

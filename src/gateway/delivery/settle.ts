@@ -4,6 +4,7 @@ import type { GatewayError } from "../../core/error.ts";
 import { limitText } from "../../core/limit-text.ts";
 import { describeThrown } from "../../core/error-text.ts";
 import type { Hooks } from "../../core/plugin.ts";
+import { recordOf } from "../plugins/call-view.ts";
 import { withoutSecrets } from "./redact.ts";
 
 /** Called at the end of every call: the log, and the `done` hook of each plugin. */
@@ -57,7 +58,7 @@ export class Settler {
 
 /** The `done` hooks of the plugins, in order. */
 export function doneHooks(hooks: readonly Hooks[]): CallObserver[] {
-  return hooks.flatMap((hook) => (hook.done ? [(call: Call) => hook.done!(call)] : []));
+  return hooks.flatMap((hook) => (hook.done ? [(call: Call) => hook.done!(recordOf(call))] : []));
 }
 
 /** Limits of message and stack in the log, in bytes: clients and providers choose parts of them. */
@@ -67,7 +68,7 @@ const CAUSE_BYTES = 4096;
 /** The error for the log: with its cause, and without credentials. */
 function describeError(error: GatewayError, call: Call): NonNullable<Call["error"]> {
   const { kind, code, cause } = error;
-  const masked = (text: string) => withoutSecrets(text, call.target?.provider);
+  const masked = (text: string) => withoutSecrets(text, call.attempt?.target.provider);
   return {
     kind,
     code,

@@ -1,16 +1,16 @@
 /** Chooses the lane of an attempt. */
+import type { Attempt } from "../../core/call.ts";
 import type { Incoming } from "../types.ts";
 import type { Lane, PrepareContext } from "./lane.ts";
 import { NativeLane } from "./native.ts";
 import { TranslatedLane } from "./translated.ts";
 
 /** The native lane for a provider of the client's format, unless a hook edits requests or answers. */
-export function chooseLane(incoming: Incoming, context: PrepareContext): Lane {
-  const { call } = incoming;
-  const target = call.target!;
-  if (target.substitute) call.reportLoss("substituted", "model", target.reason);
+export function chooseLane(incoming: Incoming, attempt: Attempt, context: PrepareContext): Lane {
+  const { target } = attempt;
+  if (target.substitute) attempt.reportLoss("substituted", "model", target.reason);
   const isEdited = context.hooks.some((hook) => hook.request || hook.answer);
   return target.lane === "native" && !isEdited
-    ? new NativeLane(incoming, context)
-    : new TranslatedLane(incoming, context);
+    ? new NativeLane(incoming, attempt, context)
+    : new TranslatedLane(incoming, attempt, context);
 }

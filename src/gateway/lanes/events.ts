@@ -1,5 +1,5 @@
 /** The steps between decoder and encoder of a translated or generated answer: metering, observers, `answer` hooks. */
-import type { Call } from "../../core/call.ts";
+import type { Attempt } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { ChatEvent } from "../../core/events.ts";
 import { estimateTokens, TextEstimate } from "../../core/estimate.ts";
@@ -7,6 +7,7 @@ import type { Usage } from "../../core/events.ts";
 import { mergeUsage, NO_USAGE, usageState } from "../../core/events.ts";
 import type { AnswerReader, AnswerWriter, Frame } from "../../core/format.ts";
 import type { Hooks } from "../../core/plugin.ts";
+import { viewOf } from "../plugins/call-view.ts";
 
 /** The events of a stream. @throws what `frames` throws, and a GatewayError if the answer is not complete */
 export async function* readEvents(
@@ -31,14 +32,14 @@ export async function* writeFrames(
 }
 
 /**
- * Records usage and finish reason on the call as the events pass. If the provider counts no tokens, the client receives an
- * estimate, which the call keeps apart from counted tokens.
+ * Records usage and finish reason on the attempt as the events pass. If the provider counts no tokens, the client receives an
+ * estimate, which the attempt keeps apart from counted tokens.
  * @param onEvent called with each event
  * @throws GatewayError if the events end without `message-end`: every encoder relies on that
  */
 export async function* meter(
   events: AsyncIterable<ChatEvent>,
-  call: Call,
+  attempt: Attempt,
   hooks: readonly Hooks[],
   onEvent?: (event: ChatEvent) => void,
 ): AsyncGenerator<ChatEvent> {
@@ -47,40 +48,41 @@ export async function* meter(
   let ended = false;
   for await (const given of events) {
     let event = given;
-    call.firstByteAt ??= performance.now();
+    attempt.firstByteAt ??= performance.now();
     onEvent?.(event);
     switch (event.type) {
       case "block-delta":
         estimate.add(event.delta);
         break;
       case "message-start":
-        if (event.usage) call.usage = event.usage;
+        if (event.usage) attempt.usage = event.usage;
         break;
       case "usage":
-        call.usage = mergeUsage(call.usage, event.usage);
+        attempt.usage = mergeUsage(attempt.usage, event.usage);
         break;
       case "message-end":
-        call.usage = event.usage;
-        if (usageState(event.usage) === "absent") event = { ...event, usage: estimateUsage(call, estimate) };
-        call.finish = event.reason.raw ?? event.reason.kind;
+        attempt.usage = event.usage;
+        if (usageState(event.usage) === "absent")
+          event = { ...event, usage: estimateUsage(attempt, estimate) };
+        attempt.finish = event.reason.raw ?? event.reason.kind;
         ended = true;
         break;
     }
-    for (const hook of observers) hook.observe!(event, call);
+    for (const hook of observers) hook.observe!(event, viewOf(attempt));
     yield event;
   }
   if (ended) return;
   // A source may end its events because the call was aborted.
-  if (call.stop.reason) throw call.stop.reason;
+  if (attempt.stop.reason) throw attempt.stop.reason;
   throw new GatewayError("upstream", "The provider's answer ended before it was complete.", {
     code: "stream_incomplete",
   });
 }
 
-function estimateUsage(call: Call, text: TextEstimate): Usage {
-  const { request } = call;
-  call.estimated = { input: request ? estimateTokens(request) : 0, output: text.tokens };
-  return { ...NO_USAGE, ...call.estimated };
+function estimateUsage(attempt: Attempt, text: TextEstimate): Usage {
+  const { request } = attempt;
+  attempt.estimated = { input: request ? estimateTokens(request) : 0, output: text.tokens };
+  return { ...NO_USAGE, ...attempt.estimated };
 }
 
 /** Passes the events on, and calls `onEvent` with each. */
@@ -97,10 +99,10 @@ export async function* tapEvents(
 /** Runs the events through each plugin's `answer` hook, in order. */
 export function answerHooks(
   events: AsyncIterable<ChatEvent>,
-  call: Call,
+  attempt: Attempt,
   hooks: readonly Hooks[],
 ): AsyncIterable<ChatEvent> {
-  return hooks.reduce((piped, hook) => (hook.answer ? hook.answer(piped, call) : piped), events);
+  return hooks.reduce((piped, hook) => (hook.answer ? hook.answer(piped, viewOf(attempt)) : piped), events);
 }
 
 /** The events of a JSON answer as a stream. */

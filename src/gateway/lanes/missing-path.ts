@@ -1,5 +1,5 @@
 /** Recognises answers of hosts that lack the path of a format, although their provider declares it. */
-import type { Call } from "../../core/call.ts";
+import type { Attempt } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
 import { PassedRefusal } from "./passed-error.ts";
 
@@ -21,8 +21,8 @@ function wordPattern(name: string): RegExp {
 }
 
 /** The same for what an attempt threw. */
-export function isMissingPath(thrown: unknown, { upstreamStatus, target }: Call): boolean {
+export function isMissingPath(thrown: unknown, { upstreamStatus, target }: Attempt): boolean {
   if (!(thrown instanceof GatewayError)) return false;
   const body = thrown instanceof PassedRefusal ? thrown.body : thrown.message;
-  return saysNoPath(upstreamStatus, body, target!.model);
+  return saysNoPath(upstreamStatus, body, target.model);
 }

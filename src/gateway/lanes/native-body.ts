@@ -2,13 +2,13 @@
  * The body of a native call: the client's bytes, with as few top-level members changed as possible. Key order, white space
  * and numbers stay as the client wrote them, because prompt caches, signatures and exact numbers depend on them.
  */
+import type { Attempt } from "../../core/call.ts";
 import type { UpstreamCodec } from "../../core/format.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { parseJson } from "../../core/json.ts";
-import type { Target } from "../../core/provider.ts";
 import { editMembers } from "../../stream/scan.ts";
+import { viewOf } from "../plugins/call-view.ts";
 import type { Incoming } from "../types.ts";
-import { codecTarget, contextOf } from "./codec-context.ts";
 
 export interface NativeBody {
   /** The body in pieces; the client's bytes are not copied. */
@@ -20,7 +20,7 @@ export interface NativeBody {
 }
 
 /** The parts of a request that its native body is made from. */
-export type NativeSource = Pick<Incoming, "call" | "bytes" | "body" | "spanOf">;
+export type NativeSource = Pick<Incoming, "bytes" | "body" | "spanOf">;
 
 /**
  * Replaces the model name by the provider's, removes reasoning that was sealed for another vendor, renames members that the
@@ -29,27 +29,29 @@ export type NativeSource = Pick<Incoming, "call" | "bytes" | "body" | "spanOf">;
  */
 export function nativeBody(
   source: NativeSource,
-  target: Target,
+  attempt: Attempt,
   codec: UpstreamCodec,
   askForUsage: boolean,
 ): NativeBody {
-  const { call, bytes } = source;
+  const { bytes } = source;
+  const { call, target } = attempt;
   const { provider } = target;
   const edits = new Map<string, string | undefined>();
   if (target.model !== call.model) edits.set("model", JSON.stringify(target.model));
-  const unsealed = holdsSealed(bytes) ? codec.withoutSealed?.(source.body, contextOf(call)) : undefined;
+  const unsealed = holdsSealed(bytes) ? codec.withoutSealed?.(source.body, attempt.context) : undefined;
   if (unsealed) noteReplaced(source.body, unsealed, edits);
   const { without = [], with: extra } = provider.envelope?.[target.format] ?? {};
   for (const name of without) if (source.spanOf(name)) edits.set(name, undefined);
-  for (const [name, value] of Object.entries(extra?.(call, call.stream) ?? {}))
+  for (const [name, value] of Object.entries(extra?.(viewOf(attempt), call.stream) ?? {}))
     edits.set(name, JSON.stringify(value));
   const { patch } = provider;
   if (patch) {
     const body = { ...(unsealed ?? source.body), model: target.model };
-    for (const [name, text] of editsOf(body, (view) => patch.call(provider, view, call)))
+    for (const [name, text] of editsOf(body, (view) => patch.call(provider, view, viewOf(attempt))))
       edits.set(name, text);
   }
-  for (const [from, to] of codec.renamedMembers?.(codecTarget(target)) ?? []) rename(source, from, to, edits);
+  for (const [from, to] of codec.renamedMembers?.(attempt.context.target) ?? [])
+    rename(source, from, to, edits);
   const usage = askForUsage && call.stream ? usageEdit(source, codec) : undefined;
   // The provider's envelope or patch wins if it sets the same member.
   const asksForUsage = usage !== undefined && !edits.has(usage[0]);

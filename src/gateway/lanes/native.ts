@@ -3,10 +3,10 @@
  * returns the provider's bytes unchanged; a tap reads them as they pass. weir re-serialises nothing: prompt caches and
  * signatures depend on the order of keys and blocks.
  */
+import type { Attempt } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { StreamSummary, UpstreamCodec } from "../../core/format.ts";
 import { isObject, parseJson } from "../../core/json.ts";
-import type { Target } from "../../core/provider.ts";
 import { Tap } from "../../stream/tap.ts";
 import { headersWithoutCredential } from "../delivery/redact.ts";
 import { STREAM_HEADERS } from "../delivery/response-headers.ts";
@@ -25,23 +25,22 @@ import { asksForUsage, noteUsageRefusal } from "./usage-request.ts";
 export class NativeLane implements Lane {
   readonly #incoming: Incoming;
   readonly #context: PrepareContext;
-  readonly #target: Target;
+  readonly #attempt: Attempt;
   readonly #codec: UpstreamCodec;
   /** weir asks for token counts, which the client did not ask for. */
   #asksForUsage = false;
 
-  constructor(incoming: Incoming, context: PrepareContext) {
+  constructor(incoming: Incoming, attempt: Attempt, context: PrepareContext) {
     this.#incoming = incoming;
+    this.#attempt = attempt;
     this.#context = context;
-    this.#target = incoming.call.target!;
-    this.#codec = context.registry.formats.get(this.#target.format)!.upstream!;
+    this.#codec = context.registry.formats.get(attempt.target.format)!.upstream!;
   }
 
   prepare(): Prepared {
-    const { call } = this.#incoming;
-    const target = this.#target;
-    const body = nativeBody(this.#incoming, target, this.#codec, asksForUsage(target));
-    refuseLosses(call, this.#context);
+    const { call, target } = this.#attempt;
+    const body = nativeBody(this.#incoming, this.#attempt, this.#codec, asksForUsage(target));
+    refuseLosses(this.#attempt, this.#context);
     this.#asksForUsage = body.asksForUsage;
     return {
       target,
@@ -59,7 +58,7 @@ export class NativeLane implements Lane {
    * because it cannot correct that.
    */
   async refusal(response: UpstreamResponse): Promise<GatewayError> {
-    const text = await readErrorText(response, this.#target);
+    const text = await readErrorText(response, this.#attempt.target);
     const error = this.#codec.decodeError(response.status, response.headers, text);
     const body = parseJson(text);
     if (error.kind === "upstream-auth" || !isObject(body) || this.#codec.isErrorBody?.(body) === false)
@@ -68,19 +67,20 @@ export class NativeLane implements Lane {
   }
 
   leavesOut(refusal: GatewayError): boolean {
-    return this.#asksForUsage && noteUsageRefusal(refusal, this.#codec, this.#target);
+    return this.#asksForUsage && noteUsageRefusal(refusal, this.#codec, this.#attempt.target);
   }
 
   open(response: UpstreamResponse, gateway: Gateway): Opened | Promise<Opened> {
-    const { call } = this.#incoming;
+    const { call } = this.#attempt;
     const streams = isStream(response);
     // A stream instead of JSON, or the reverse, is converted: SDKs would read an empty answer and raise no error.
-    if (streams !== call.stream) return openConverted(response, this.#incoming, this.#codec, gateway);
+    if (streams !== call.stream)
+      return openConverted(response, this.#incoming, this.#attempt, this.#codec, gateway);
     if (!streams) return this.#openJson(response);
     const { status, body } = response;
-    if (!body) throw invalidAnswer(this.#target);
+    if (!body) throw invalidAnswer(this.#attempt.target);
     const tap = new Tap(this.#codec.watch, this.#asksForUsage ? this.#codec.usageRequest : undefined);
-    const source = new RelaySource(body.getReader(), tap, this.#incoming, gateway);
+    const source = new RelaySource(body.getReader(), tap, this.#incoming, this.#attempt, gateway);
     return {
       kind: "stream",
       status,
@@ -90,22 +90,25 @@ export class NativeLane implements Lane {
   }
 
   async #openJson(response: UpstreamResponse): Promise<Opened> {
-    const { call } = this.#incoming;
-    const bytes = await readAnswer(response, call);
-    call.firstByteAt = performance.now();
+    const attempt = this.#attempt;
+    const bytes = await readAnswer(response, attempt);
+    attempt.firstByteAt = performance.now();
     const body = parseJson(new TextDecoder().decode(bytes));
-    if (!isObject(body)) throw invalidAnswer(this.#target);
+    if (!isObject(body)) throw invalidAnswer(this.#attempt.target);
     const seen: StreamSummary = { terminated: false, complete: false };
     this.#codec.watch.answer(body, seen);
     if (seen.error) throw asFailure(seen.error);
-    recordUsage(seen, call);
+    recordUsage(seen, attempt);
     const headers = { ...this.#passedHeaders(response), "content-type": "application/json" };
     return { kind: "json", status: response.status, headers, body: bytes };
   }
 
   /** The provider's headers for the client. */
   #passedHeaders(response: UpstreamResponse): Record<string, string> {
-    return headersWithoutCredential(headerFilters(this.#codec).answer(response.headers), this.#target);
+    return headersWithoutCredential(
+      headerFilters(this.#codec).answer(response.headers),
+      this.#attempt.target,
+    );
   }
 }
 

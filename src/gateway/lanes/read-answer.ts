@@ -1,5 +1,5 @@
 /** Reads JSON answers and errors of providers within their size limits. */
-import type { Call } from "../../core/call.ts";
+import type { Attempt } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { Target } from "../../core/provider.ts";
 import { bytesWithoutCredential, withoutSecrets } from "../delivery/redact.ts";
@@ -40,15 +40,15 @@ export async function readErrorText(response: UpstreamResponse, target: Target):
  * The bytes of a JSON answer, with the credential masked.
  * @throws GatewayError `upstream` if it is longer than 32 MB or the connection breaks
  */
-export async function readAnswer(response: UpstreamResponse, call: Call): Promise<Uint8Array> {
+export async function readAnswer(response: UpstreamResponse, attempt: Attempt): Promise<Uint8Array> {
   try {
     const declared = Number(response.headers.get("content-length") ?? Number.NaN);
     const isShort = declared <= MAX_ANSWER_BYTES && !response.headers.has("content-encoding");
     const bytes = isShort ? await response.bytes() : await readUpTo(response, MAX_ANSWER_BYTES, false);
-    return bytesWithoutCredential(bytes, call.target!);
+    return bytesWithoutCredential(bytes, attempt.target);
   } catch (cause) {
     if (cause instanceof GatewayError) throw cause;
-    if (call.stop.reason) throw call.stop.reason;
+    if (attempt.stop.reason) throw attempt.stop.reason;
     throw new GatewayError("upstream", "The connection to the provider broke during its answer.", {
       code: "stream_incomplete",
       cause,

@@ -1,5 +1,5 @@
 /** The source of a streamed native answer: reads the provider's bytes through the tap. */
-import type { Call } from "../../core/call.ts";
+import type { Attempt } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { StreamObserver, StreamSummary } from "../../core/format.ts";
 import type { Tap } from "../../stream/tap.ts";
@@ -17,7 +17,7 @@ const MAX_HELD_BYTES = 8 * 1024 * 1024;
 export class RelaySource implements ByteSource {
   readonly #reader: ByteReader;
   readonly #tap: Tap;
-  readonly #call: Call;
+  readonly #attempt: Attempt;
   readonly #mask: CredentialMask;
   readonly #terminatorTimeout: TerminatorTimeout;
   /** A stream with several choices may send them one after the other, so one finish reason does not complete it. */
@@ -27,11 +27,11 @@ export class RelaySource implements ByteSource {
   /** The finish reason came, and then no terminator within the timeout. */
   #hasTimedOut = false;
 
-  constructor(reader: ByteReader, tap: Tap, incoming: Incoming, gateway: Gateway) {
-    this.#reader = new PacedReader(reader, incoming.call, gateway.backlog);
+  constructor(reader: ByteReader, tap: Tap, incoming: Incoming, attempt: Attempt, gateway: Gateway) {
+    this.#reader = new PacedReader(reader, attempt.call, gateway.backlog);
     this.#tap = tap;
-    this.#call = incoming.call;
-    this.#mask = new CredentialMask(incoming.call.target!);
+    this.#attempt = attempt;
+    this.#mask = new CredentialMask(attempt.target);
     this.#hasOneChoice = incoming.spanOf("n") === undefined;
     this.#terminatorTimeout = new TerminatorTimeout(gateway.clock, () => {
       this.#hasTimedOut = true;
@@ -57,7 +57,7 @@ export class RelaySource implements ByteSource {
       this.stop(seen.error);
       throw seen.error;
     }
-    this.#call.firstByteAt = performance.now();
+    this.#attempt.firstByteAt = performance.now();
   }
 
   #tooLong(): GatewayError {
@@ -88,7 +88,7 @@ export class RelaySource implements ByteSource {
 
   stop(reason: unknown): void {
     this.#terminatorTimeout.stop();
-    recordUsage(this.#tap.seen, this.#call);
+    recordUsage(this.#tap.seen, this.#attempt);
     this.#reader.cancel(reason).catch(() => {});
   }
 
@@ -112,7 +112,7 @@ export class RelaySource implements ByteSource {
   };
 
   readonly #onBreak = (cause: unknown) => {
-    if (this.#call.stop.reason) throw this.#call.stop.reason;
+    if (this.#attempt.stop.reason) throw this.#attempt.stop.reason;
     // The answer is complete at its terminator: a connection that breaks after it is no failure.
     if (this.#isComplete()) return this.#finish();
     throw incomplete(cause);
@@ -121,14 +121,14 @@ export class RelaySource implements ByteSource {
   /** Masks credentials in the provider's error event. */
   #masked(piece: Uint8Array): Uint8Array {
     const { error } = this.#tap.seen;
-    return error ? bytesWithoutSecrets(piece, this.#call.target!.provider) : piece;
+    return error ? bytesWithoutSecrets(piece, this.#attempt.target.provider) : piece;
   }
 
   /** Ends the client's answer, and reads the rest of the body so that the connection can be reused. */
   #endAtTerminator(): undefined {
     this.#ended = true;
     this.#terminatorTimeout.stop();
-    recordUsage(this.#tap.seen, this.#call);
+    recordUsage(this.#tap.seen, this.#attempt);
     void drainInBackground(this.#reader);
   }
 
@@ -141,10 +141,10 @@ export class RelaySource implements ByteSource {
     const held = this.#mask.end();
     if (held.length > 0) this.#tap.push(held);
     const rest = this.#tap.rest();
-    recordUsage(seen, this.#call);
+    recordUsage(seen, this.#attempt);
     // Without the rest: the terminator would become part of an unfinished event.
     if (this.#hasTimedOut && !seen.terminated) return terminatorOf(this.#tap.watch);
-    if (!this.#isComplete() && !this.#call.target?.provider.traits?.eofIsStop) throw incomplete();
+    if (!this.#isComplete() && !this.#attempt.target.provider.traits?.eofIsStop) throw incomplete();
     return rest && this.#masked(rest);
   }
 
@@ -159,10 +159,10 @@ function terminatorOf({ terminator }: StreamObserver): Uint8Array | undefined {
   return terminator === undefined ? undefined : Buffer.from(terminator);
 }
 
-/** Records usage and finish reason on the call. */
-export function recordUsage(seen: StreamSummary, call: Call): void {
-  if (seen.usage) call.usage = seen.usage;
-  if (seen.finish) call.finish = seen.finish.raw ?? seen.finish.kind;
+/** Records usage and finish reason on the attempt. */
+export function recordUsage(seen: StreamSummary, attempt: Attempt): void {
+  if (seen.usage) attempt.usage = seen.usage;
+  if (seen.finish) attempt.finish = seen.finish.raw ?? seen.finish.kind;
 }
 
 function incomplete(cause?: unknown): GatewayError {

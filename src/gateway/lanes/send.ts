@@ -1,6 +1,6 @@
 /** Sends one prepared request to a provider. */
 import { createHash } from "node:crypto";
-import type { Call } from "../../core/call.ts";
+import type { Attempt, Call } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { UpstreamCodec } from "../../core/format.ts";
 import type { Deployment, Target } from "../../core/provider.ts";
@@ -51,27 +51,28 @@ export function upstreamHeaders(
  * the credential and the prompt to an origin that is not configured.
  * @throws GatewayError `upstream` if the request could not be sent, or the connection broke before the response headers
  */
-export async function send(prepared: Prepared, call: Call): Promise<UpstreamResponse> {
+export async function send(prepared: Prepared, attempt: Attempt): Promise<UpstreamResponse> {
   const { target, url, headers, body } = prepared;
+  const { call, stop } = attempt;
   let response: UpstreamResponse;
   try {
     response = await transport({
       url,
       headers,
       body,
-      stop: call.stop,
+      stop,
       connectMs: target.deployment.timeouts?.connectMs,
       pool: poolOf(target, call),
       fresh: call.attempts.some(({ failure }) => failure?.what === "stale"),
       tls: target.deployment.tls,
     });
   } catch (cause) {
-    throw sendFailure(cause, target, call);
+    throw sendFailure(cause, attempt);
   }
-  call.headAt = performance.now();
-  call.upstreamStatus = response.status;
+  attempt.headAt = performance.now();
+  attempt.upstreamStatus = response.status;
   const id = response.headers.get("x-request-id") ?? response.headers.get("request-id");
-  call.upstreamRequestId = id === null ? undefined : textWithoutCredential(id, target);
+  attempt.upstreamRequestId = id === null ? undefined : textWithoutCredential(id, target);
   if (response.status >= 300 && response.status < 400) {
     await discard(response);
     throw new GatewayError(
@@ -96,8 +97,8 @@ function poolOf({ provider, deployment }: Target, { key = "" }: Call): string {
   return digest + key;
 }
 
-function sendFailure(cause: unknown, target: Target, call: Call): GatewayError {
-  if (call.stop.reason) return call.stop.reason;
+function sendFailure(cause: unknown, { target, stop }: Attempt): GatewayError {
+  if (stop.reason) return stop.reason;
   const reason = reasonOf(cause) ?? "unreachable";
   return new GatewayError("upstream", `The provider ${target.provider.name} ${describeReason(reason)}.`, {
     code: "upstream_unreachable",

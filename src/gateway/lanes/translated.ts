@@ -2,19 +2,18 @@
  * The translated lane: requests and answers go through the canonical request and the canonical events, so that hooks, metering
  * and encoding exist once. A provider that is a program yields the events itself: its lane sends nothing.
  */
-import type { Call } from "../../core/call.ts";
+import type { Attempt } from "../../core/call.ts";
 import type { ChatRequest } from "../../core/chat.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { ChatEvent } from "../../core/events.ts";
 import type { UpstreamCodec } from "../../core/format.ts";
 import { isObject, parseJson } from "../../core/json.ts";
-import type { Target } from "../../core/provider.ts";
 import { STREAM_HEADERS } from "../delivery/response-headers.ts";
+import { viewOf } from "../plugins/call-view.ts";
 import { generated } from "../plugins/sandbox.ts";
 import { rememberReasoning, restoreReasoning } from "../reasoning/cache.ts";
 import { withoutReasoning } from "../reasoning/retry-without.ts";
 import type { Gateway, Incoming } from "../types.ts";
-import { contextOf } from "./codec-context.ts";
 import { answerHooks, fromList, meter, readEvents, tapEvents, toList, writeFrames } from "./events.ts";
 import { FrameSource } from "./frame-source.ts";
 import type { Lane, Opened, PrepareContext, Prepared } from "./lane.ts";
@@ -31,18 +30,18 @@ const STREAM_ABOVE_TOKENS = 8192;
 export class TranslatedLane implements Lane {
   readonly #incoming: Incoming;
   readonly #context: PrepareContext;
-  readonly #target: Target;
+  readonly #attempt: Attempt;
   /** Absent if the provider is a program. */
   readonly #codec: UpstreamCodec | undefined;
   /** The request to encode, after the `request` hooks. */
   #request: ChatRequest | undefined;
   #asksForUsage = false;
 
-  constructor(incoming: Incoming, context: PrepareContext) {
+  constructor(incoming: Incoming, attempt: Attempt, context: PrepareContext) {
     this.#incoming = incoming;
+    this.#attempt = attempt;
     this.#context = context;
-    this.#target = incoming.call.target!;
-    this.#codec = context.registry.formats.get(this.#target.format)?.upstream;
+    this.#codec = context.registry.formats.get(attempt.target.format)?.upstream;
   }
 
   async prepare(): Promise<Prepared | undefined> {
@@ -53,27 +52,28 @@ export class TranslatedLane implements Lane {
   async #decode(): Promise<ChatRequest> {
     const { call, format, body } = this.#incoming;
     const { hooks, reasoning } = this.#context;
-    const request = format.client.decodeRequest(body, contextOf(call));
-    call.request = request;
+    const attempt = this.#attempt;
+    const request = format.client.decodeRequest(body, attempt.context);
+    attempt.request = request;
     restoreReasoning(request, call, reasoning);
-    for (const hook of hooks) await hook.request?.(request, call);
+    for (const hook of hooks) await hook.request?.(request, viewOf(attempt));
     return request;
   }
 
   #encode(request: ChatRequest, codec: UpstreamCodec): Prepared {
-    const { call } = this.#incoming;
-    const target = this.#target;
+    const attempt = this.#attempt;
+    const { call, target } = attempt;
     const { provider, format } = target;
     const stream =
       request.stream || (request.maxTokens ?? 0) > STREAM_ABOVE_TOKENS || request.reasoning !== undefined;
-    const body = codec.encodeRequest({ ...request, stream }, contextOf(call));
+    const body = codec.encodeRequest({ ...request, stream }, attempt.context);
     this.#asksForUsage = asksForUsage(target);
     if (!this.#asksForUsage && codec.usageRequest) delete body[codec.usageRequest.member];
     const { without = [], with: extra } = provider.envelope?.[format] ?? {};
     for (const name of without) delete body[name];
-    Object.assign(body, extra?.(call, stream));
-    provider.patch?.(body, call);
-    refuseLosses(call, this.#context);
+    Object.assign(body, extra?.(viewOf(attempt), stream));
+    provider.patch?.(body, viewOf(attempt));
+    refuseLosses(attempt, this.#context);
     // The client's headers have a meaning only for a provider of the same format.
     const forwarded = format === call.format ? headerFilters(codec).request(call.headers) : {};
     // For a provider whose URL selects the stream, the body has no `stream` member.
@@ -88,24 +88,24 @@ export class TranslatedLane implements Lane {
   }
 
   async refusal(response: UpstreamResponse): Promise<GatewayError> {
-    const text = await readErrorText(response, this.#target);
+    const text = await readErrorText(response, this.#attempt.target);
     return this.#codec!.decodeError(response.status, response.headers, text);
   }
 
   leavesOut(refusal: GatewayError): boolean {
-    if (this.#asksForUsage && noteUsageRefusal(refusal, this.#codec!, this.#target)) return true;
-    const reduced = withoutReasoning(this.#request!, refusal, this.#incoming.call);
+    if (this.#asksForUsage && noteUsageRefusal(refusal, this.#codec!, this.#attempt.target)) return true;
+    const reduced = withoutReasoning(this.#request!, refusal, this.#attempt);
     if (!reduced) return false;
     this.#request = reduced;
     return true;
   }
 
   async open(response: UpstreamResponse | undefined, gateway: Gateway): Promise<Opened> {
-    const { call } = this.#incoming;
+    const attempt = this.#attempt;
     const events = response
-      ? await eventsOf(response, this.#codec!, call, gateway)
-      : generated(this.#target.provider.generate!, this.#request!, call);
-    return openEvents(events, this.#incoming, gateway);
+      ? await eventsOf(response, this.#codec!, attempt, gateway)
+      : generated(attempt.target.provider.generate!, this.#request!, attempt);
+    return openEvents(events, this.#incoming, attempt, gateway);
   }
 }
 
@@ -116,52 +116,54 @@ export class TranslatedLane implements Lane {
 export async function openConverted(
   response: UpstreamResponse,
   incoming: Incoming,
+  attempt: Attempt,
   codec: UpstreamCodec,
   gateway: Gateway,
 ): Promise<Opened> {
   const { call, format, body } = incoming;
   try {
-    call.request = format.client.decodeRequest(body, contextOf(call));
+    attempt.request = format.client.decodeRequest(body, attempt.context);
   } catch (cause) {
     await response.body?.getReader().cancel();
     throw new GatewayError(
       "upstream",
-      `The provider ${call.target!.provider.name} answered with ${call.stream ? "JSON, but weir requested a stream" : "a stream, but weir requested JSON"}.`,
+      `The provider ${attempt.target.provider.name} answered with ${call.stream ? "JSON, but weir requested a stream" : "a stream, but weir requested JSON"}.`,
       { code: "upstream_invalid_answer", cause },
     );
   }
-  return openEvents(await eventsOf(response, codec, call, gateway), incoming, gateway);
+  return openEvents(await eventsOf(response, codec, attempt, gateway), incoming, attempt, gateway);
 }
 
 /** The canonical events of a provider's answer. */
 async function eventsOf(
   response: UpstreamResponse,
   codec: UpstreamCodec,
-  call: Call,
+  attempt: Attempt,
   gateway: Gateway,
 ): Promise<AsyncIterable<ChatEvent>> {
   if (isStream(response) && response.body)
     return readEvents(
-      framesOf(response.body.getReader(), codec, call, gateway),
-      codec.readStream(contextOf(call)),
+      framesOf(response.body.getReader(), codec, attempt, gateway),
+      codec.readStream(attempt.context),
     );
-  const body = parseJson(new TextDecoder().decode(await readAnswer(response, call)));
-  if (!isObject(body)) throw invalidAnswer(call.target!);
-  return fromList(codec.readAnswer(body, contextOf(call)));
+  const body = parseJson(new TextDecoder().decode(await readAnswer(response, attempt)));
+  if (!isObject(body)) throw invalidAnswer(attempt.target);
+  return fromList(codec.readAnswer(body, attempt.context));
 }
 
 /** The client's answer from the events of the provider's. */
 async function openEvents(
   source: AsyncIterable<ChatEvent>,
   { call, format }: Incoming,
+  attempt: Attempt,
   gateway: Gateway,
 ): Promise<Opened> {
-  const events = observed(source, call, gateway);
+  const events = observed(source, attempt, gateway);
   if (call.stream) {
-    const frames = new FrameSource(writeFrames(events, format.client.writeStream(contextOf(call))));
+    const frames = new FrameSource(writeFrames(events, format.client.writeStream(attempt.context)));
     return { kind: "stream", status: 200, headers: { ...STREAM_HEADERS }, source: frames };
   }
-  const body = JSON.stringify(format.client.writeAnswer(await toList(events), contextOf(call)));
+  const body = JSON.stringify(format.client.writeAnswer(await toList(events), attempt.context));
   return { kind: "json", status: 200, headers: { "content-type": "application/json" }, body };
 }
 
@@ -169,9 +171,13 @@ async function openEvents(
  * The reasoning cache stores what the provider sent, before plugins edit it. Without an `answer` hook, the cache and the meter
  * share one generator, because each generator costs time for every event of every stream.
  */
-function observed(source: AsyncIterable<ChatEvent>, call: Call, gateway: Gateway): AsyncIterable<ChatEvent> {
+function observed(
+  source: AsyncIterable<ChatEvent>,
+  attempt: Attempt,
+  gateway: Gateway,
+): AsyncIterable<ChatEvent> {
   const { hooks, reasoning } = gateway;
-  const remember = rememberReasoning(call, reasoning);
-  if (!hooks.some((hook) => hook.answer)) return meter(source, call, hooks, remember);
-  return meter(answerHooks(tapEvents(source, remember), call, hooks), call, hooks);
+  const remember = rememberReasoning(attempt.call, reasoning);
+  if (!hooks.some((hook) => hook.answer)) return meter(source, attempt, hooks, remember);
+  return meter(answerHooks(tapEvents(source, remember), attempt, hooks), attempt, hooks);
 }

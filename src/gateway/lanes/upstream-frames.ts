@@ -1,5 +1,5 @@
 /** Cuts the bytes of a provider's stream into frames. */
-import type { Call } from "../../core/call.ts";
+import type { Attempt } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { Frame, StreamObserver, StreamSummary, UpstreamCodec } from "../../core/format.ts";
 import { SseParser } from "../../stream/sse.ts";
@@ -19,12 +19,12 @@ import type { ByteReader } from "./transport.ts";
 export async function* framesOf(
   source: ByteReader,
   codec: UpstreamCodec,
-  call: Call,
+  attempt: Attempt,
   { backlog, clock }: Gateway,
 ): AsyncGenerator<Frame> {
-  const reader = new PacedReader(source, call, backlog);
+  const reader = new PacedReader(source, attempt.call, backlog);
   const parser = new SseParser();
-  const mask = new CredentialMask(call.target!);
+  const mask = new CredentialMask(attempt.target);
   const progress = new StreamProgress(codec.watch);
   const terminatorTimeout = new TerminatorTimeout(clock, () => void reader.cancel().catch(() => {}));
   try {
@@ -40,7 +40,7 @@ export async function* framesOf(
       else terminatorTimeout.start();
     }
   } catch (cause) {
-    if (call.stop.reason) throw call.stop.reason;
+    if (attempt.stop.reason) throw attempt.stop.reason;
     if (cause instanceof GatewayError) throw cause;
     // The answer is complete at its finish reason: a connection that breaks after it is no failure.
     if (progress.lacksTerminator) return;

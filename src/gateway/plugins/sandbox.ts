@@ -2,12 +2,15 @@
  * Confines the errors of a plugin to its call, and names the plugin in the log. It covers what a plugin throws or rejects,
  * promises that never settle and invalid events. A plugin shares the process: an endless synchronous loop blocks weir.
  */
-import type { Call } from "../../core/call.ts";
+import type { Attempt } from "../../core/call.ts";
+import type { CallView } from "../../core/call-view.ts";
 import type { ChatRequest } from "../../core/chat.ts";
 import { GatewayError } from "../../core/error.ts";
 import { describeThrown } from "../../core/error-text.ts";
 import type { ChatEvent } from "../../core/events.ts";
 import type { Hooks, Plugin } from "../../core/plugin.ts";
+import type { Provider } from "../../core/provider.ts";
+import { stopOf, viewOf } from "./call-view.ts";
 import { EventRules } from "./event-rules.ts";
 
 /** Called for a plugin failure that does not fail a call. @param message names the plugin and its hook */
@@ -36,7 +39,7 @@ export function sandboxHooks({ name, hooks = {} }: Plugin, onFault: OnPluginFaul
 /** When the call is aborted, weir stops waiting for a hook that has not returned. */
 function wrapRequest(
   run: () => void | Promise<void>,
-  call: Call,
+  call: CallView,
   failure: (cause: unknown) => GatewayError,
 ): void | Promise<void> {
   try {
@@ -62,7 +65,7 @@ function wrapObserve(
   who: string,
   onFault: OnPluginFault,
 ): NonNullable<Hooks["observe"]> {
-  const reported = new WeakSet<Call>();
+  const reported = new WeakSet<CallView>();
   return (event, call) => {
     const failed = (cause: unknown) => {
       if (reported.has(call)) return;
@@ -85,12 +88,13 @@ function catchFailure(run: () => unknown, failed: (cause: unknown) => void): voi
 
 /** The events of a provider that is a program. */
 export function generated(
-  generate: (request: ChatRequest, call: Call) => AsyncIterable<ChatEvent>,
+  generate: NonNullable<Provider["generate"]>,
   request: ChatRequest,
-  call: Call,
+  attempt: Attempt,
 ): AsyncIterable<ChatEvent> {
-  const provider = call.target!.provider;
-  return wrapEvents(() => generate.call(provider, request, call), call, `provider ${provider.name}`);
+  const { provider } = attempt.target;
+  const view = viewOf(attempt);
+  return wrapEvents(() => generate.call(provider, request, view), view, `provider ${provider.name}`);
 }
 
 /** After this many events weir yields to the event loop, so that a fast plugin does not block other calls. */
@@ -104,7 +108,7 @@ const EVENTS_PER_TURN = 512;
  */
 async function* wrapEvents(
   open: () => AsyncIterable<ChatEvent>,
-  call: Call,
+  call: CallView,
   who: string,
 ): AsyncGenerator<ChatEvent> {
   const abort = waitForAbort(call);
@@ -121,7 +125,7 @@ async function* wrapEvents(
       if (count % EVENTS_PER_TURN === 0) await new Promise(setImmediate);
     }
   } catch (cause) {
-    throw call.stop.reason ?? pluginFailure(`${who} failed`, cause);
+    throw stopOf(call).reason ?? pluginFailure(`${who} failed`, cause);
   } finally {
     abort.forget();
     close(iterator);
@@ -143,10 +147,10 @@ interface AbortWait {
   forget(): void;
 }
 
-function waitForAbort(call: Call): AbortWait {
+function waitForAbort(call: CallView): AbortWait {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   aborted.catch(() => {});
-  const { stop } = call;
+  const stop = stopOf(call);
   const onAbort = () => reject(stop.reason);
   if (stop.aborted) onAbort();
   stop.addEventListener("abort", onAbort);

@@ -2,7 +2,7 @@
  * If a provider refuses the reasoning of earlier turns (a signature of another model, an edited transcript), the translated
  * lane repeats the request once without it. In the native lane, clients do that themselves.
  */
-import type { Call } from "../../core/call.ts";
+import type { Attempt } from "../../core/call.ts";
 import type { ChatRequest } from "../../core/chat.ts";
 import type { GatewayError } from "../../core/error.ts";
 
@@ -14,16 +14,16 @@ const REFUSALS: readonly RegExp[] = [
   /thinking[^]*(preceding|transcript|prefix)[^]*(changed|mismatch|match)/i,
 ];
 
-/** The request without reasoning, with the loss on the call; `undefined` if the error has another cause. */
+/** The request without reasoning, with the loss on the attempt; `undefined` if the error has another cause. */
 export function withoutReasoning(
   request: ChatRequest,
   error: GatewayError,
-  call: Call,
+  attempt: Attempt,
 ): ChatRequest | undefined {
   if (error.status !== 400 || !REFUSALS.some((pattern) => pattern.test(error.message))) return undefined;
   const hadReasoning = request.turns.some((turn) => turn.blocks.some((block) => block.type === "reasoning"));
   if (!hadReasoning) return undefined;
-  call.reportLoss("dropped", "reasoning", "the provider refused the reasoning of earlier turns");
+  attempt.reportLoss("dropped", "reasoning", "the provider refused the reasoning of earlier turns");
   const turns = request.turns.map((turn) => ({
     ...turn,
     blocks: turn.blocks.filter((block) => block.type !== "reasoning"),

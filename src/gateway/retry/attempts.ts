@@ -20,7 +20,7 @@ import { RetryPlan } from "./retry-plan.ts";
 const SDK_RETRIES = "x-stainless-retry-count";
 
 /** One attempt. @returns the answer, which has begun @throws the failure of the attempt */
-export type Try = (incoming: Incoming, gateway: Gateway) => Promise<Opened>;
+export type Try = (incoming: Incoming, attempt: Attempt, gateway: Gateway) => Promise<Opened>;
 
 /** @throws GatewayError when the last permitted attempt has failed */
 export async function attempt(incoming: Incoming, gateway: Gateway, open: Try): Promise<Opened> {
@@ -42,11 +42,11 @@ export async function attempt(incoming: Incoming, gateway: Gateway, open: Try): 
       const running = call.begin(step.target, step.wait);
       health.begin(call, running);
       try {
-        const opened = await open(incoming, gateway);
+        const opened = await open(incoming, running, gateway);
         health.answered(running);
         return opened;
       } catch (thrown) {
-        const failure = readFailure(thrown, call);
+        const failure = readFailure(thrown, running);
         recordFailure(failure, running);
         health.failed(running, failure);
         const next = call.abortReason

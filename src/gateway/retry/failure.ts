@@ -1,5 +1,5 @@
 /** Classifies a failed attempt: whether weir may retry, where, and what the circuit breaker learns from it. */
-import type { Call, FailureClass } from "../../core/call.ts";
+import type { Attempt, FailureClass } from "../../core/call.ts";
 import type { ErrorKind } from "../../core/error.ts";
 import { GatewayError } from "../../core/error.ts";
 import { HttpError, reasonOf } from "../lanes/transport.ts";
@@ -57,13 +57,13 @@ const BY_KIND: Record<ErrorKind, Meaning> = {
   internal: NO_EVIDENCE,
 };
 
-/** @param thrown what the call's current attempt threw */
-export function readFailure(thrown: unknown, call: Call): Failure {
+/** @param thrown what the attempt threw */
+export function readFailure(thrown: unknown, attempt: Attempt): Failure {
   const error = GatewayError.from(thrown);
-  const meaning = meaningOf(error, call);
+  const meaning = meaningOf(error, attempt);
   return {
     ...meaning,
-    what: wordFor(error, call),
+    what: wordFor(error, attempt),
     error,
     retryAfterMs: error.retryAfter === undefined ? undefined : error.retryAfter * 1000,
     repeatable: error.shouldRetry !== false && (meaning.repeatable ?? true),
@@ -72,10 +72,10 @@ export function readFailure(thrown: unknown, call: Call): Failure {
   };
 }
 
-function meaningOf(error: GatewayError, call: Call): Meaning {
+function meaningOf(error: GatewayError, { call, target, upstreamStatus }: Attempt): Meaning {
   // The whole call was aborted: the client disconnected, or the deadline of the call expired.
   if (call.abortReason) return NO_EVIDENCE;
-  const isProgram = call.target?.lane === "generated";
+  const isProgram = target.lane === "generated";
   // A program runs in this process: there is no connection phase, and a retry would give the same result.
   if (isProgram && error.kind === "internal") return { ...FAILING, repeatable: false };
   const meaning = BY_KIND[error.kind];
@@ -83,7 +83,7 @@ function meaningOf(error: GatewayError, call: Call): Meaning {
   if (meaning.class === "never" || error.code === "upstream_too_large") return { ...meaning, class: "never" };
   if (error.code === "stream_incomplete") return { class: "no-bytes", verdict: "failing" };
   const isOwnTimeout = error.kind === "timeout" && error.code === "timeout";
-  if (call.upstreamStatus !== undefined && !isOwnTimeout) return meaning;
+  if (upstreamStatus !== undefined && !isOwnTimeout) return meaning;
   const stale = reasonOf(error.cause) === "stale";
   return { class: wasSent(error.cause) ? "no-bytes" : "not-sent", verdict: stale ? "neutral" : "failing" };
 }
@@ -92,10 +92,10 @@ function wasSent(cause: unknown): boolean {
   return !(cause instanceof HttpError) || cause.sent;
 }
 
-function wordFor(error: GatewayError, call: Call): string {
+function wordFor(error: GatewayError, { target, upstreamStatus }: Attempt): string {
   const reason = reasonOf(error.cause);
   if (reason) return reason;
-  const status = call.upstreamStatus ?? (call.target?.lane === "generated" ? error.status : undefined);
+  const status = upstreamStatus ?? (target.lane === "generated" ? error.status : undefined);
   if (status !== undefined && (status < 200 || status > 299)) return String(status);
   return error.kind === "upstream" ? "invalid-answer" : error.kind;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { Call } from "../../../src/core/call.ts";
+import { Attempt, Call } from "../../../src/core/call.ts";
+import type { CallView } from "../../../src/core/call-view.ts";
 import type { ChatRequest } from "../../../src/core/chat.ts";
 import { GatewayError } from "../../../src/core/error.ts";
 import type { ChatEvent } from "../../../src/core/events.ts";
@@ -10,13 +11,17 @@ import { meter } from "../../../src/gateway/lanes/events.ts";
 const REQUEST = { model: "m", turns: [] } as unknown as ChatRequest;
 const REASON = new GatewayError("overloaded", "The gateway is shutting down.", { code: "shutting_down" });
 
+function newAttempt(): Attempt {
+  const target = { provider: { name: "p" } } as unknown as Target;
+  return new Attempt(new Call("req_x", "chat-completions", new Headers()), target);
+}
+
 /** Takes the answer of a provider that is a program, and gives the call up behind its first event. */
 async function abortIn(generate: Provider["generate"]): Promise<unknown> {
-  const call = new Call("req_x", "chat-completions", new Headers());
-  call.target = { provider: { name: "p" } } as unknown as Target;
+  const attempt = newAttempt();
   try {
-    for await (const { type } of meter(generated(generate!, REQUEST, call), call, []))
-      if (type === "message-start") call.abort(REASON);
+    for await (const { type } of meter(generated(generate!, REQUEST, attempt), attempt, []))
+      if (type === "message-start") attempt.call.abort(REASON);
     return "ended";
   } catch (cause) {
     return cause;
@@ -27,7 +32,7 @@ const START: ChatEvent = { type: "message-start", id: "m", model: "m" };
 
 describe("a call that is given up says why, however its program takes it", () => {
   test("one that listens and stops talking", async () => {
-    const stops = async function* (_: ChatRequest, call: Call) {
+    const stops = async function* (_: ChatRequest, call: CallView) {
       yield START;
       while (!call.signal.aborted) yield START;
     };
@@ -51,12 +56,11 @@ describe("a call that is given up says why, however its program takes it", () =>
   });
 
   test("without any abort an answer that stops is broken off", async () => {
-    const call = new Call("req_x", "chat-completions", new Headers());
     async function* half(): AsyncGenerator<ChatEvent> {
       yield START;
     }
     const read = async () => {
-      for await (const _ of meter(half(), call, []));
+      for await (const _ of meter(half(), newAttempt(), []));
     };
     await expect(read()).rejects.toMatchObject({ code: "stream_incomplete" });
   });

@@ -1,19 +1,20 @@
 /** What each failure means for the next attempt and for the deployment. */
 import { describe, expect, test } from "bun:test";
-import { Call } from "../../../src/core/call.ts";
+import { Attempt, Call } from "../../../src/core/call.ts";
 import type { ErrorFacts, ErrorKind } from "../../../src/core/error.ts";
 import { GatewayError } from "../../../src/core/error.ts";
 import type { Target } from "../../../src/core/provider.ts";
 import { type Failure, readFailure } from "../../../src/gateway/retry/failure.ts";
 import { HttpError, type Phase, type Reason } from "../../../src/gateway/lanes/transport.ts";
 
-function callWith(status: number | undefined, lane: Target["lane"] = "native"): Call {
+function attemptWith(status: number | undefined, lane: Target["lane"] = "native"): Attempt {
   const call = new Call("req_test", "messages", new Headers());
   const deployment = { name: "a", baseUrl: "", credentials: {}, weight: 1, priority: 0 };
   const provider = { name: "a", deployments: [deployment], source: "built-in", patterns: [] };
-  call.begin({ provider, deployment, model: "m", lane, format: "", url: "", reason: "" }, 0);
-  call.upstreamStatus = status;
-  return call;
+  const target = { provider, deployment, model: "m", lane, format: "", url: "", reason: "" };
+  const attempt = new Attempt(call, target);
+  attempt.upstreamStatus = status;
+  return attempt;
 }
 
 const met = (code: string, phase: Phase, reason?: Reason): ErrorFacts => ({
@@ -107,25 +108,28 @@ const ROWS: readonly Row[] = [
 describe("failures", () => {
   for (const [what, kind, status, facts, means] of ROWS)
     test(`${what}: ${kind} ${facts.code ?? ""}`, () => {
-      const failure = readFailure(new GatewayError(kind, "x", facts), callWith(status));
+      const failure = readFailure(new GatewayError(kind, "x", facts), attemptWith(status));
       expect(failure).toMatchObject({ what, ...means });
     });
 
   test("a program that fails is asked no second time, and others may answer", () => {
-    const call = callWith(undefined, "generated");
-    const overloaded = readFailure(new GatewayError("overloaded", "x"), call);
+    const attempt = attemptWith(undefined, "generated");
+    const overloaded = readFailure(new GatewayError("overloaded", "x"), attempt);
     expect(overloaded).toMatchObject({ class: "status", what: "503", repeatable: false });
-    expect(readFailure(new Error("a bug"), call)).toMatchObject({
+    expect(readFailure(new Error("a bug"), attempt)).toMatchObject({
       class: "status",
       what: "500",
       repeatable: false,
     });
-    expect(readFailure(new GatewayError("invalid-request", "x"), call)).toMatchObject({ class: "never" });
+    expect(readFailure(new GatewayError("invalid-request", "x"), attempt)).toMatchObject({ class: "never" });
   });
 
   test("a call that was given up says nothing of the deployment", () => {
-    const call = callWith(undefined);
-    call.abort(new GatewayError("cancelled", "x"));
-    expect(readFailure(call.abortReason, call)).toMatchObject({ class: "never", verdict: "neutral" });
+    const attempt = attemptWith(undefined);
+    attempt.call.abort(new GatewayError("cancelled", "x"));
+    expect(readFailure(attempt.call.abortReason, attempt)).toMatchObject({
+      class: "never",
+      verdict: "neutral",
+    });
   });
 });

@@ -1,6 +1,6 @@
 /** What is known of the deployments: bounded, forgotten when it is over, and told to the operator. */
 import { expect, test } from "bun:test";
-import { Call } from "../../../src/core/call.ts";
+import { Attempt, Call } from "../../../src/core/call.ts";
 import type { ErrorKind } from "../../../src/core/error.ts";
 import { GatewayError } from "../../../src/core/error.ts";
 import type { Target } from "../../../src/core/provider.ts";
@@ -23,8 +23,8 @@ function run(health: Health, model: string, how: ErrorKind | "complete" | "broke
     if (how === "cancelled") call.abort(new GatewayError("cancelled", "x"));
     call.outcome = how === "complete" ? "complete" : how === "broken" ? "failed" : "cancelled";
   } else {
-    call.upstreamStatus = 500;
-    const failure = readFailure(new GatewayError(how, "x"), call);
+    attempt.upstreamStatus = 500;
+    const failure = readFailure(new GatewayError(how, "x"), attempt);
     attempt.failure = { class: failure.class, what: failure.what, ms: 1 };
     health.failed(attempt, failure);
     call.outcome = "failed";
@@ -86,7 +86,8 @@ test("a place with a limit is full, for all models, until a call of any outcome 
     return call;
   };
   const other = { ...limited, model: "other" };
-  const failure = readFailure(new GatewayError("overloaded", "x"), new Call("r", "messages", new Headers()));
+  const unsent = new Attempt(new Call("r", "messages", new Headers()), limited);
+  const failure = readFailure(new GatewayError("overloaded", "x"), unsent);
   const endings: ((call: Call) => void)[] = [
     (call) => void (call.outcome = "complete"),
     (call) => void (call.outcome = "cancelled"),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { checkEvents, textOf } from "../../helpers/describe-events.ts";
-import { askAll, assistant, callFor, endOf, request, user } from "./ask.ts";
+import { askAll, assistant, attemptFor, endOf, request, user } from "./ask.ts";
 
 describe("the mock's answers", () => {
   test("say who speaks and what was said", async () => {
@@ -35,13 +35,13 @@ describe("the mock's answers", () => {
 
   test("carry the client's model name, and follow the resolved one", async () => {
     const asked = { ...request("chat", "Hello"), model: "gpt-4o" };
-    const events = await askAll(asked, callFor("echo"));
+    const events = await askAll(asked, attemptFor("echo"));
     expect(events[0]).toMatchObject({ type: "message-start", model: "gpt-4o" });
     expect(textOf(events)).toBe("Hello");
   });
 
   test("come from the plain name `mock` too", async () => {
-    expect(textOf(await askAll(request("chat", "Hello"), callFor("mock")))).toContain("weir's mock");
+    expect(textOf(await askAll(request("chat", "Hello"), attemptFor("mock")))).toContain("weir's mock");
   });
 
   test("mention what is no text", async () => {

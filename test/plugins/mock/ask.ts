@@ -1,8 +1,9 @@
 /** Asks the mock the way the gateway does. */
 import type { Block, ChatRequest, Turn } from "../../../src/core/chat.ts";
-import { Call } from "../../../src/core/call.ts";
+import { Attempt, Call } from "../../../src/core/call.ts";
 import type { ChatEvent } from "../../../src/core/events.ts";
 import type { ActiveProvider, Deployment } from "../../../src/core/provider.ts";
+import { viewOf } from "../../../src/gateway/plugins/call-view.ts";
 import { mock } from "../../../plugins/mock/index.ts";
 
 const deployment: Deployment = { name: "mock", baseUrl: "", credentials: {}, weight: 1, priority: 0 };
@@ -40,22 +41,29 @@ export function request(model: string, turns: Turn[] | string, more: Partial<Cha
   };
 }
 
-/** A call whose model name has been resolved to the mock. */
-export function callFor(model: string): Call {
+/** The attempt of a call whose model name has been resolved to the mock. */
+export function attemptFor(model: string): Attempt {
   const call = new Call("req_test", "chat-completions", new Headers());
   call.model = `mock/${model}`;
-  call.target = { provider, deployment, model, lane: "generated", format: "", url: "", reason: "" };
-  return call;
+  return new Attempt(call, {
+    provider,
+    deployment,
+    model,
+    lane: "generated",
+    format: "",
+    url: "",
+    reason: "",
+  });
 }
 
 /** The events as they come. */
-export function ask(asked: ChatRequest, call = callFor(asked.model.replace("mock/", ""))) {
-  return provider.generate!(asked, call);
+export function ask(asked: ChatRequest, attempt = attemptFor(asked.model.replace("mock/", ""))) {
+  return provider.generate!(asked, viewOf(attempt));
 }
 
 /** All events of an answer. */
-export function askAll(asked: ChatRequest, call?: Call): Promise<ChatEvent[]> {
-  return Array.fromAsync(ask(asked, call));
+export function askAll(asked: ChatRequest, attempt?: Attempt): Promise<ChatEvent[]> {
+  return Array.fromAsync(ask(asked, attempt));
 }
 
 /** The events until the mock threw, and what it threw. */

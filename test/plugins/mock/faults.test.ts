@@ -3,7 +3,7 @@ import { GatewayError } from "../../../src/core/error.ts";
 import type { ChatEvent } from "../../../src/core/events.ts";
 import { CANARY, mock, mockModels } from "../../../plugins/mock/index.ts";
 import { checkBrokenEvents, checkEvents, textOf } from "../../helpers/describe-events.ts";
-import { ask, askAll, askFailing, callFor, endOf, request } from "./ask.ts";
+import { ask, askAll, askFailing, attemptFor, endOf, request } from "./ask.ts";
 
 /** What `error-<status>` throws: kind, status towards the client, code, seconds. */
 const ERRORS: Record<number, [string, number, string | undefined, number | undefined]> = {
@@ -82,16 +82,18 @@ describe("names", () => {
     const names = mock.providers![0]!.catalog!;
     expect(names).toHaveLength(mockModels.length);
     for (const name of names) {
-      const call = callFor(name);
-      const thrown = await firstOf(ask(request(name, "Go"), call), call).catch((error: unknown) => error);
+      const attempt = attemptFor(name);
+      const thrown = await firstOf(ask(request(name, "Go"), attempt), attempt).catch(
+        (error: unknown) => error,
+      );
       expect(thrown).not.toMatchObject({ message: expect.stringContaining("has no model") });
     }
   });
 });
 
 /** The first event, or nothing when there is none within 5 ms. */
-async function firstOf(events: AsyncIterable<ChatEvent>, call: ReturnType<typeof callFor>) {
-  const timer = setTimeout(() => call.abort(new GatewayError("cancelled", "Enough.")), 5);
+async function firstOf(events: AsyncIterable<ChatEvent>, attempt: ReturnType<typeof attemptFor>) {
+  const timer = setTimeout(() => attempt.call.abort(new GatewayError("cancelled", "Enough.")), 5);
   try {
     for await (const event of events) return event;
   } finally {
@@ -189,13 +191,13 @@ describe("an aborted call ends long before its answer would", () => {
   const gone = new GatewayError("cancelled", "The client left.");
   for (const model of ["stall", "stall-after-2", "slow", "pace-500", "slow-start-5000", "long-100000"])
     test(model, async () => {
-      const call = callFor(model);
+      const attempt = attemptFor(model);
       let abortedAt = 0;
       setTimeout(() => {
         abortedAt = performance.now();
-        call.abort(gone);
+        attempt.call.abort(gone);
       }, 20);
-      const thrown = await slowly(ask(request(model, "Go"), call)).catch((error: unknown) => error);
+      const thrown = await slowly(ask(request(model, "Go"), attempt)).catch((error: unknown) => error);
       expect(thrown).toBe(gone);
       // A bound for a busy machine; how quick it is, the wire tests print.
       expect(performance.now() - abortedAt).toBeLessThan(1000);
@@ -203,19 +205,19 @@ describe("an aborted call ends long before its answer would", () => {
 
   test("one that was aborted before gets nothing", async () => {
     for (const model of ["chat", "stall", "slow", "slow-start-50"]) {
-      const call = callFor(model);
-      call.abort(gone);
-      const thrown = await askAll(request(model, "Go"), call).catch((error: unknown) => error);
+      const attempt = attemptFor(model);
+      attempt.call.abort(gone);
+      const thrown = await askAll(request(model, "Go"), attempt).catch((error: unknown) => error);
       expect(thrown).toBe(gone);
     }
   });
 
   test("a stalled answer gives what it has first", async () => {
-    const call = callFor("stall-after-2");
+    const attempt = attemptFor("stall-after-2");
     const events: ChatEvent[] = [];
-    setTimeout(() => call.abort(gone), 10);
+    setTimeout(() => attempt.call.abort(gone), 10);
     const reading = (async () => {
-      for await (const event of ask(request("stall-after-2", "Go"), call)) events.push(event);
+      for await (const event of ask(request("stall-after-2", "Go"), attempt)) events.push(event);
     })();
     expect(await reading.catch((error: unknown) => error)).toBe(gone);
     checkBrokenEvents(events);
@@ -223,10 +225,10 @@ describe("an aborted call ends long before its answer would", () => {
   });
 
   test("waiting leaves nothing behind on the signal", async () => {
-    const call = callFor("pace-1");
-    const added = spyOn(call.signal, "addEventListener");
-    const removed = spyOn(call.signal, "removeEventListener");
-    expect(endOf(await askAll(request("pace-1", "Go", { maxTokens: 3 }), call)).usage.output).toBe(3);
+    const attempt = attemptFor("pace-1");
+    const added = spyOn(attempt.stop.signal, "addEventListener");
+    const removed = spyOn(attempt.stop.signal, "removeEventListener");
+    expect(endOf(await askAll(request("pace-1", "Go", { maxTokens: 3 }), attempt)).usage.output).toBe(3);
     expect(added).toHaveBeenCalledTimes(3);
     expect(removed.mock.calls.map(([, listener]) => listener)).toEqual(
       added.mock.calls.map(([, listener]) => listener),

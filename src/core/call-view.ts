@@ -1,0 +1,90 @@
+/** What plugins may know of a call: read-only, without credentials and addresses. */
+import type { ChatRequest } from "./chat.ts";
+import type { Usage } from "./events.ts";
+import type { HeaderReader } from "./headers.ts";
+import type { Loss, LossCode } from "./loss.ts";
+
+/** The call as hooks, `patch`, `envelope` and `generate` see it. There is one view for each attempt. */
+export interface CallView {
+  /** `req_…`, sent to the client as `x-request-id`. */
+  readonly id: string;
+  /** Id of the client's format. */
+  readonly format: string;
+  /** The model name as the client sent it. */
+  readonly model: string;
+  /** Name of the client's gateway key; absent when no keys are configured. */
+  readonly key?: string;
+  /** Whether the client requested a stream. */
+  readonly stream: boolean;
+  /** The client's request headers, without its credentials. */
+  readonly headers: HeaderReader;
+  /** What the running attempt asks; absent before the first attempt. */
+  readonly target?: TargetView;
+  /** The number of the running attempt, from 1 on; 0 before the first one. */
+  readonly attempt: number;
+  /** The decoded canonical request; absent in the native lane and before the first attempt. */
+  readonly request?: ChatRequest;
+  /** Aborts when the client disconnects, a deadline expires or weir ends the attempt. */
+  readonly signal: AbortSignal;
+  /**
+   * Records a part of the request that does not reach the provider unchanged.
+   * @param path JSON path in the client's request
+   */
+  reportLoss(code: LossCode, path: string, note?: string): void;
+}
+
+/** The provider, deployment and model of an attempt. */
+export interface TargetView {
+  readonly provider: { readonly name: string };
+  readonly deployment: { readonly name: string };
+  /** The provider's name of the model. */
+  readonly model: string;
+  /** Id of the format that the provider gets; empty if a program answers. */
+  readonly format: string;
+  /** `native`: client and provider speak the same format; `translated`: different formats; `generated`: a program answers. */
+  readonly lane: "native" | "translated" | "generated";
+}
+
+/** A call after its end, as the `done` hook gets it. It is frozen. Times are milliseconds of `performance.now()`. */
+export interface CallRecord {
+  readonly id: string;
+  readonly format: string;
+  readonly model: string;
+  readonly key?: string;
+  readonly stream: boolean;
+  /** The client's request headers, without its credentials. */
+  readonly headers: HeaderReader;
+  /** What the last attempt asked; absent if there was none. */
+  readonly target?: TargetView;
+  readonly attempts: readonly AttemptRecord[];
+  /** Deployments with higher precedence that weir skipped because they failed recently. */
+  readonly skipped: readonly string[];
+  readonly losses: readonly Loss[];
+  /** The status that the client received. */
+  readonly status: number;
+  /** `complete`, `failed` (the client got an error), `cancelled` (the client disconnected). */
+  readonly outcome: "complete" | "failed" | "cancelled";
+  readonly error?: { kind: string; code?: string; message: string; cause?: string };
+  /** Token counts of the last attempt. */
+  readonly usage: Usage;
+  /** Estimated token counts that the client got because the provider sent none. */
+  readonly estimated?: { input: number; output: number };
+  /** The provider's own finish reason. */
+  readonly finish?: string;
+  readonly startedAt: number;
+  readonly headAt?: number;
+  readonly firstByteAt?: number;
+  readonly endedAt: number;
+  readonly upstreamStatus?: number;
+  readonly upstreamRequestId?: string;
+}
+
+export interface AttemptRecord {
+  readonly target: TargetView;
+  /** Milliseconds of delay before the attempt. */
+  readonly waited: number;
+  /** The token counts that are known of the attempt, also if it failed. */
+  readonly usage: Usage;
+  /** Why the attempt failed; absent if it answered. */
+  readonly failure?: { class: string; what: string; ms: number };
+}

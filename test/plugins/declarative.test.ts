@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { builtIn } from "../../plugins/index.ts";
 import type { Provider } from "../../src/core/provider.ts";
+import { describeProvider } from "../helpers/describe-provider.ts";
 import { compilePattern } from "../../src/gateway/routing/pattern.ts";
 
 const folder = `${import.meta.dir}/../../plugins`;
@@ -34,7 +35,7 @@ describe("every declarative plugin", () => {
       expect(provider.models).toContain(`${name}/*`);
     });
 
-    test(`${name} is at a safe address, or waits to be told where it is`, () => {
+    test(`${name} has an address that is safe, or none`, () => {
       if (LOCAL.includes(name)) {
         expect(provider.baseUrl).toBeUndefined();
         expect(provider.apiKey).toBeUndefined();
@@ -44,26 +45,10 @@ describe("every declarative plugin", () => {
       expect(provider.baseUrl).not.toEndWith("/");
       expect(provider.apiKey).toBe(`${name.toUpperCase()}_API_KEY`);
     });
-
-    test(`${name} speaks formats at paths that join its base URL`, () => {
-      const entries = Object.entries(provider.speaks ?? {});
-      expect(entries.length).toBeGreaterThan(0);
-      for (const [format, path] of entries) {
-        expect(["chat-completions", "messages"]).toContain(format);
-        expect(path).toStartWith("/");
-        const url = `${provider.baseUrl ?? "http://localhost:1/v1"}${path}`;
-        expect(new URL(url).href).toBe(url);
-        expect(url).not.toContain("/v1/v1");
-      }
-    });
-
-    test(`${name} lists names it serves, each once`, () => {
-      const catalog = provider.catalog ?? [];
-      expect(new Set(catalog).size).toBe(catalog.length);
-      for (const model of catalog) expect(model).not.toStartWith(`${name}/`);
-    });
   }
 });
+
+for (const { providers = [] } of builtIn) for (const provider of providers) describeProvider(provider);
 
 describe("endpoints", () => {
   const endpoints: [string, string, string][] = [

@@ -1,0 +1,164 @@
+/** What every provider promises, as one suite: the built-in ones run through it, and one of a plugin can. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Json, JsonObject } from "../../src/core/json.ts";
+import type { Provider } from "../../src/core/provider.ts";
+import { variableName } from "../../src/core/settings.ts";
+import { Registry } from "../../src/gateway/routing/registry.ts";
+import { explain } from "./explained.ts";
+import { fixturesOf } from "./fixtures.ts";
+import { type RunningGateway, startGateway } from "./gateway.ts";
+import { isNamed, stepsOf } from "./json-path.ts";
+
+export interface ProviderOptions {
+  /** Its part of the config. Default: an API key, and a base URL if it has none of its own. */
+  settings?: JsonObject;
+  /** Plugin files that declare it: name → text. A built-in provider needs none. */
+  plugins?: Record<string, string>;
+}
+
+const KEY = "canary-0123456789abcdef";
+/** Nobody listens there, and nothing is sent. */
+const NOWHERE = "http://127.0.0.1:9/v1";
+const CLIENTS = ["chat-completions", "messages"];
+
+export function describeProvider(provider: Provider, options: ProviderOptions = {}): void {
+  const { name, speaks, catalog = [], models = [] } = provider;
+  const { plugins, settings = defaultsOf(provider) } = options;
+  const formats = Object.keys(speaks ?? {});
+  /** As a client asks for it. */
+  const named = catalog.length > 0 ? catalog.map((model) => `${name}/${model}`) : [`${name}/some-model`];
+
+  describe(`the provider ${name}`, () => {
+    let gateway: RunningGateway;
+
+    beforeAll(async () => {
+      const config = { providers: { [name]: settings } };
+      gateway = await startGateway({ config, plugins, target: "source" });
+    });
+
+    afterAll(() => gateway.stop());
+
+    /** @throws Error with the refusal */
+    async function served(format: string, body: JsonObject) {
+      const seen = await explain(gateway.url, format, body);
+      if ("refused" in seen) throw new Error(`${name} refuses ${format}: ${JSON.stringify(seen.refused)}`);
+      return seen.sent;
+    }
+
+    test("has environment variables that begin with its name", () => {
+      const prefix = variableName(name, "API_KEY").slice(0, -"API_KEY".length);
+      if (provider.apiKey !== undefined) expect(provider.apiKey).toStartWith(prefix);
+    });
+
+    test("is off until what it needs is set, and says which variable that is", () => {
+      const { off } = new Registry({
+        plugins: [{ plugin: { name, providers: [provider] }, source: "test" }],
+        formats: [...gateway.formats.values()],
+        settings: () => ({}),
+      });
+      const needed = neededBy(provider);
+      expect(off.length > 0).toBe(needed.length > 0);
+      if (off[0]) expect(needed.filter((variable) => off[0]!.reason.includes(variable))).not.toEqual([]);
+    });
+
+    test("lists models without its own prefix, each once", () => {
+      expect(new Set(catalog).size).toBe(catalog.length);
+      expect(catalog.filter((model) => model.startsWith(`${name}/`))).toEqual([]);
+      expect(new Set(models).size).toBe(models.length);
+    });
+
+    test("serves every model that it lists, and every name that its patterns match", async () => {
+      const matching = models.map((pattern) => pattern.replaceAll("*", "some-model"));
+      for (const model of [...named, ...matching]) {
+        const { served_by } = await served("chat-completions", plainRequest(model));
+        expect([model, served_by.provider]).toEqual([model, name]);
+        if (model.startsWith(`${name}/`)) expect(served_by.model).toBe(model.slice(name.length + 1));
+      }
+    });
+
+    for (const format of CLIENTS)
+      test(`serves ${format} clients in a format that it speaks, in their own if it can`, async () => {
+        const { served_by, request } = await served(format, plainRequest(named[0]!));
+        if (!speaks) return expect([served_by.lane, request]).toEqual(["generated", null]);
+        const isOwn = formats.includes(format);
+        expect(served_by.lane).toBe(isOwn ? "native" : "translated");
+        expect(isOwn ? [format] : formats).toContain(served_by.format!);
+        expect(new URL(request!.url).protocol).toMatch(/^https?:$/);
+        expect(request!.url).not.toMatch(/[^:]\/\/|\{|\}|\/v1\/v1/);
+      });
+
+    for (const format of formats.filter((id) => CLIENTS.includes(id)))
+      test(`reports each member of a ${format} request that it removes`, async () => {
+        for (const [body, about] of requestsOf(format, named)) {
+          const { request, losses } = await served(format, body);
+          const sent = request!.body;
+          for (const [member, value] of Object.entries(body)) {
+            if (sent[member] !== undefined) continue;
+            const isReported = losses.some(({ path }) => stepsOf(path)[0] === member);
+            expect([about, member, isReported || isRenamed(value!, body, sent)]).toEqual([
+              about,
+              member,
+              true,
+            ]);
+          }
+        }
+      });
+
+    for (const format of CLIENTS)
+      test(`names losses by members of the ${format} client's request`, async () => {
+        const known = Object.keys(gateway.formats.get(format)!.client!.schema.properties as JsonObject);
+        for (const [body, about] of requestsOf(format, named.slice(0, 1))) {
+          const seen = await explain(gateway.url, format, body);
+          if ("refused" in seen) continue;
+          const wrong = seen.sent.losses.filter(({ path }) => !isNamed(path, body, known));
+          expect([about, wrong]).toEqual([about, []]);
+        }
+      });
+
+    test("shows no credential in what weir explains", async () => {
+      for (const format of CLIENTS)
+        expect(JSON.stringify(await served(format, plainRequest(named[0]!)))).not.toContain(KEY);
+    });
+  });
+}
+
+function defaultsOf({ baseUrl, speaks }: Provider): JsonObject {
+  if (!speaks) return {};
+  return { apiKey: KEY, ...(baseUrl === undefined && { baseUrl: NOWHERE }) };
+}
+
+/** The environment variables without which the provider is off. */
+function neededBy({
+  name,
+  apiKey,
+  host,
+  baseUrl,
+  speaks,
+  credentials = [],
+  variables = {},
+}: Provider): string[] {
+  const address = speaks && baseUrl === undefined ? [variableName(name, "BASE_URL"), host?.variable] : [];
+  const all = [apiKey, ...credentials.flat(), ...Object.keys(variables), ...address];
+  return all.filter((variable) => variable !== undefined);
+}
+
+function plainRequest(model: string): JsonObject {
+  return { model, max_tokens: 10, messages: [{ role: "user", content: "hi" }] };
+}
+
+/** Every request of `test/fixtures`, for the models in turn. */
+function requestsOf(format: string, models: readonly string[]): [body: JsonObject, about: string][] {
+  return fixturesOf("requests", format).flatMap(({ name, text }) =>
+    models.map((model): [JsonObject, string] => [
+      { ...(JSON.parse(text) as JsonObject), model },
+      `${name} for ${model}`,
+    ]),
+  );
+}
+
+/** Whether a value was sent under a name that the client did not use. */
+function isRenamed(value: Json, body: JsonObject, sent: JsonObject): boolean {
+  return Object.entries(sent).some(
+    ([name, other]) => body[name] === undefined && Bun.deepEquals(other, value),
+  );
+}

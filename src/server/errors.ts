@@ -18,7 +18,7 @@ export const KEY: Errors = [
 export const BODY: Errors = [
   {
     kind: "invalid-request",
-    when: "The body is not one JSON object in UTF-8, nests too deep, has a member twice, or has more than 1000 members.",
+    when: "The body is not one JSON object in UTF-8, or has a member twice.",
   },
   {
     kind: "timeout",
@@ -41,7 +41,7 @@ export const BODY: Errors = [
   {
     kind: "invalid-request",
     code: "invalid_value",
-    when: "A member has a value that its format does not allow.",
+    when: "A member has a value that its format does not allow, or the body is too deep or has more than 1000 members.",
   },
   {
     kind: "invalid-request",

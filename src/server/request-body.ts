@@ -75,7 +75,12 @@ export class RequestBody {
   #parse(): JsonObject {
     const scan = scanBody(this.bytes, this.#maxDepth, MAX_MEMBERS);
     if (scan.tooMany) throw tooManyMembers();
-    if (scan.tooDeep) throw invalidRequest(`The request body nests deeper than ${this.#maxDepth} levels.`);
+    if (scan.tooDeep)
+      throw invalidRequest(
+        `The request body nests deeper than ${this.#maxDepth} levels.`,
+        undefined,
+        "invalid_value",
+      );
     if (scan.duplicate !== undefined)
       throw invalidRequest(
         `The request body has the member "${scan.duplicate.slice(0, 80)}" twice.`,
@@ -121,7 +126,7 @@ function countOf(object: JsonObject): number {
 const MAX_MEMBERS = 1000;
 
 function tooManyMembers() {
-  return invalidRequest(`The request body has more than ${MAX_MEMBERS} members.`);
+  return invalidRequest(`The request body has more than ${MAX_MEMBERS} members.`, undefined, "invalid_value");
 }
 
 function isValid(client: ClientCodec, body: JsonObject): boolean {

@@ -186,13 +186,18 @@ describe("the request schemas say what the code says", () => {
     ["/v1/messages/count_tokens", false, chat([hi], { max_tokens: 0 })],
     ["/v1/explain", true, chat([hi])],
     ["/v1/explain", false, chat([])],
+    ["/v1/explain?format=messages", true, messages([hi])],
   ];
   for (const [path, accepted, body] of BODIES)
     test(`${path} ${accepted ? "accepts" : "refuses"} ${JSON.stringify(body).slice(0, 120)}`, async () => {
-      const { schema } = document.paths[path]!.post!.requestBody!.content["application/json"]!;
+      const [documented] = path.split("?");
+      const { schema } = document.paths[documented!]!.post!.requestBody!.content["application/json"]!;
       const isValid = schemaFaults(schema, body, document.components.schemas).length === 0;
-      const { status } = await fetch(keyed.url + path, post(body));
-      expect([isValid, status]).toEqual([accepted, accepted ? 200 : 400]);
+      const response = await fetch(keyed.url + path, post(body));
+      expect([isValid, response.status]).toEqual([accepted, accepted ? 200 : 400]);
+      // A client without a schema learns what is wrong from the code.
+      const code = codeOf((await response.json()) as Json);
+      if (!accepted) expect(code).toMatch(/^(invalid_value|missing_required_parameter)$/);
     });
 
   test("system turns are out of the schema when the config refuses them", async () => {

@@ -9,6 +9,7 @@ import { limitText } from "../../../core/limit-text.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { MessagesRequest } from "../schema.ts";
+import { fault, missing } from "./fault.ts";
 import { REQUEST } from "./vocabulary.ts";
 
 /** Whether messages after the first may have `role: "system"`. */
@@ -32,6 +33,7 @@ export function checkRequest(body: Json, systemTurns: SystemTurns): asserts body
     throw fault(
       limitText(misspelling.path.join("."), PATH_BYTES),
       `Extra inputs are not permitted; did you mean \`${misspelling.known}\`? Names are case-sensitive.`,
+      "unknown_parameter",
     );
   if (!compiled.Check(body)) throw firstFault(body);
   const misplaced = misplacedSystemTurn(body.messages as Json[], systemTurns);
@@ -44,12 +46,6 @@ function misplacedSystemTurn(messages: Json[], systemTurns: SystemTurns): number
   if (systemTurns === "reject") return messages.findIndex(isSystem);
   return isSystem(messages[0]) ? 0 : -1;
 }
-
-function fault(path: string, sentence: string): GatewayError {
-  return invalidRequest(`${path}: ${sentence}`, path);
-}
-
-const REQUIRED = "Field required";
 
 const isText: Rule = (value) => (typeof value === "string" ? undefined : "Input should be a valid string");
 const isDictionary: Rule = (value) => (isObject(value) ? undefined : "Input should be an object");
@@ -96,13 +92,13 @@ function firstFault(body: JsonObject): GatewayError {
 }
 
 function requiredFault({ model, messages, max_tokens }: JsonObject): GatewayError | undefined {
-  if (model == null) return fault("model", REQUIRED);
+  if (model == null) return missing("model");
   if (typeof model !== "string") return fault("model", "Input should be a valid string");
   if (model === "") return fault("model", "String should have at least 1 character");
-  if (messages == null) return fault("messages", REQUIRED);
+  if (messages == null) return missing("messages");
   if (!Array.isArray(messages)) return fault("messages", "Input should be a valid array");
   if (messages.length === 0) return fault("messages", "at least one message is required");
-  if (max_tokens == null) return fault("max_tokens", REQUIRED);
+  if (max_tokens == null) return missing("max_tokens");
   const sentence = isInteger(1)(max_tokens);
   return sentence === undefined ? undefined : fault("max_tokens", sentence);
 }
@@ -112,7 +108,7 @@ function messagesFault(messages: Json[]): GatewayError | undefined {
     const path = `messages.${index}`;
     if (!isObject(message)) return fault(path, "Input should be an object");
     const { role, content } = message;
-    if (role == null) return fault(`${path}.role`, REQUIRED);
+    if (role == null) return missing(`${path}.role`);
     if (role !== "user" && role !== "assistant" && role !== "system")
       return fault(`${path}.role`, "Input should be 'user' or 'assistant'");
     const found = contentFault(`${path}.content`, content ?? null, role === "system");
@@ -122,7 +118,7 @@ function messagesFault(messages: Json[]): GatewayError | undefined {
 }
 
 function contentFault(path: string, content: Json, optional: boolean): GatewayError | undefined {
-  if (content === null) return optional ? undefined : fault(path, REQUIRED);
+  if (content === null) return optional ? undefined : missing(path);
   if (typeof content === "string") return undefined;
   if (!Array.isArray(content)) return fault(path, "Input should be a valid string or a list of blocks");
   for (const [index, block] of content.entries()) {
@@ -156,6 +152,6 @@ function itemsFault(path: string, value: Json, rule: Rule): GatewayError | undef
 function typedFault(path: string, value: Json): GatewayError | undefined {
   if (value === null) return undefined;
   if (!isObject(value)) return fault(path, "Input should be an object");
-  if (value.type == null) return fault(`${path}.type`, REQUIRED);
+  if (value.type == null) return missing(`${path}.type`);
   return typeof value.type === "string" ? undefined : fault(`${path}.type`, "Input should be a valid string");
 }

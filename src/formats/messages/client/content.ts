@@ -8,12 +8,11 @@ import type {
   TextBlock,
   ToolResultBlock,
 } from "../../../core/chat.ts";
-import type { GatewayError } from "../../../core/error.ts";
-import { invalidRequest } from "../../../core/error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { identifyMedia, normalizeMediaType } from "../../../core/media.ts";
 import { decodeSignature, decodeRedactedData } from "../reasoning.ts";
+import { fault, missing } from "./fault.ts";
 import { readForeignBlock } from "./foreign-text.ts";
 
 export const FORMAT = "messages";
@@ -25,8 +24,7 @@ export type ReportLoss = (path: string) => void;
 export function decodeContent(content: Json | undefined, path: string, reportLoss: ReportLoss): Block[] {
   if (content == null) return [];
   if (typeof content === "string") return [{ type: "text", text: content }];
-  if (!Array.isArray(content))
-    throw invalidRequest(`${path}: Input should be a string or a list of blocks`, path);
+  if (!Array.isArray(content)) throw fault(path, "Input should be a string or a list of blocks");
   return content.map((block, index) => decodeBlock(block, `${path}.${index}`, reportLoss));
 }
 
@@ -51,7 +49,7 @@ const DECODERS: ReadonlyMap<string, Decoder> = new Map(
 );
 
 function decodeBlock(value: Json, path: string, reportLoss: ReportLoss): Block {
-  if (!isObject(value)) throw invalidRequest(`${path}: Input should be an object`, path);
+  if (!isObject(value)) throw fault(path, "Input should be an object");
   const decode = DECODERS.get(String(value.type));
   return decode ? decode(value, path, reportLoss) : foreign(value);
 }
@@ -61,15 +59,11 @@ function foreign(value: JsonObject): Block {
   return { type: "foreign", format: FORMAT, value, ...(text !== undefined && { text }) };
 }
 
-function required(path: string, field: string): GatewayError {
-  return invalidRequest(`${path}.${field}: Field required`, `${path}.${field}`);
-}
-
 function requiredText(block: JsonObject, field: string, path: string): string {
   const value = block[field];
-  if (value == null) throw required(path, field);
+  if (value == null) throw missing(`${path}.${field}`);
   if (typeof value === "string") return value;
-  throw invalidRequest(`${path}.${field}: Input should be a valid string`, `${path}.${field}`);
+  throw fault(`${path}.${field}`, "Input should be a valid string");
 }
 
 function decodeText(block: JsonObject, path: string, reportLoss: ReportLoss): TextBlock {
@@ -95,13 +89,13 @@ function decodeSource(source: JsonObject, path: string): Source | undefined {
 }
 
 function decodeImage(block: JsonObject, path: string): Block {
-  if (!isObject(block.source)) throw required(path, "source");
+  if (!isObject(block.source)) throw missing(`${path}.source`);
   const source = decodeSource(block.source, `${path}.source`);
   return source ? { type: "image", source, ...decodeCache(block.cache_control) } : foreign(block);
 }
 
 function decodeDocument(block: JsonObject, path: string, reportLoss: ReportLoss): Block {
-  if (!isObject(block.source)) throw required(path, "source");
+  if (!isObject(block.source)) throw missing(`${path}.source`);
   const source = decodeDocumentSource(block.source, `${path}.source`, reportLoss);
   if (!source) return foreign(block);
   return {

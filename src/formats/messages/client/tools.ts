@@ -1,9 +1,9 @@
 /** Decodes tools and tool choice. */
 import type { Tool, ToolChoice } from "../../../core/chat.ts";
-import { invalidRequest } from "../../../core/error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { decodeCache, FORMAT } from "./content.ts";
+import { missing } from "./fault.ts";
 
 /** Members of the canonical tool; all others go into `value`. */
 const CANONICAL = new Set(["name", "description", "input_schema", "strict", "type", "cache_control"]);
@@ -24,8 +24,7 @@ export function decodeTools(tools: readonly Json[], messages: readonly Json[]): 
 
 function decodeTool(tool: JsonObject, path: string): Tool {
   if (tool.type != null && tool.type !== "custom") return decodeTypedTool(tool);
-  if (typeof tool.name !== "string" || tool.name === "")
-    throw invalidRequest(`${path}.name: Field required`, `${path}.name`);
+  if (typeof tool.name !== "string" || tool.name === "") throw missing(`${path}.name`);
   const rest = Object.fromEntries(
     Object.entries(tool).filter(([key, value]) => !CANONICAL.has(key) && value != null),
   );
@@ -203,8 +202,7 @@ export function decodeToolChoice(choice: Json | undefined): {
     case "none":
       return { toolChoice: { type: "none" }, ...parallel };
     case "tool":
-      if (typeof choice.name !== "string")
-        throw invalidRequest("tool_choice.name: Field required", "tool_choice.name");
+      if (typeof choice.name !== "string") throw missing("tool_choice.name");
       return { toolChoice: { type: "tool", name: choice.name }, ...parallel };
     default:
       return parallel;

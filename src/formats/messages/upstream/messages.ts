@@ -30,7 +30,11 @@ export function encodeTurns(request: ChatRequest, names: ToolNames, context: Enc
   const head = headLength < 0 ? drafts : drafts.slice(0, headLength);
   const body = headLength < 0 ? [] : drafts.slice(headLength);
   if (body.length === 0)
-    throw invalidRequest("messages: at least one non-system message is required.", "messages");
+    throw invalidRequest(
+      "messages: at least one non-system message is required.",
+      "messages",
+      "invalid_value",
+    );
   const nonBlank = withoutBlanks(body);
   if (nonBlank.every(({ role }) => role === "system")) nonBlank.push(userText(EMPTY, body[0]!.path));
   const placed = placeSystemTurns(nonBlank, context);

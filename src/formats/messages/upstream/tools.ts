@@ -155,7 +155,11 @@ function choose(
   const forced = isForced(request);
   if (wires.length === 0) {
     if (forced)
-      throw invalidRequest("tool_choice: a tool is forced, but the request declares none.", "tool_choice");
+      throw invalidRequest(
+        "tool_choice: a tool is forced, but the request declares none.",
+        "tool_choice",
+        "invalid_value",
+      );
     return { tools: [] };
   }
   const single: JsonObject = request.parallelToolCalls === false ? { disable_parallel_tool_use: true } : {};
@@ -169,6 +173,7 @@ function choose(
     throw invalidRequest(
       `tool_choice: the request declares no tool named '${toolChoice.name}'.`,
       "tool_choice",
+      "invalid_value",
     );
   if (facts.forcedTools && traits.forcedToolChoice !== false) {
     const choice =

@@ -1,15 +1,8 @@
-/** A provider's error reads the same, whichever format carried it. */
+/** What the errors of providers mean: the same, whichever format carries them. */
 import { describe, expect, test } from "bun:test";
-import type { ErrorKind, GatewayError } from "../../../src/core/error.ts";
-import type { UpstreamCodec } from "../../../src/core/format.ts";
-import type { Json } from "../../../src/core/json.ts";
-import { chatCompletionsFormat } from "../../../src/formats/chat-completions/index.ts";
-import { messagesFormat } from "../../../src/formats/messages/index.ts";
-
-const FORMATS: [string, UpstreamCodec][] = [
-  ["chat-completions", chatCompletionsFormat.upstream],
-  ["messages", messagesFormat.upstream],
-];
+import type { ErrorKind } from "../../src/core/error.ts";
+import type { UpstreamCodec } from "../../src/core/format.ts";
+import type { Json } from "../../src/core/json.ts";
 
 const openai = (message: string, code: string | null = null, type = "invalid_request_error") => ({
   error: { message, type, param: null, code },
@@ -112,27 +105,6 @@ function of(kind: ErrorKind, status: number, code?: string): Expected {
 const decode = (codec: UpstreamCodec, status: number, body: Json | string, headers: HeadersInit = {}) =>
   codec.decodeError(status, new Headers(headers), typeof body === "string" ? body : JSON.stringify(body));
 
-const facts = ({ kind, status, code, message, param, retryAfter, shouldRetry }: GatewayError) => ({
-  ...{ kind, status, code, message, param, retryAfter, shouldRetry },
-});
-
-for (const [format, codec] of FORMATS)
-  describe(`what a failed status means, read by ${format}`, () => {
-    test.each(ERRORS)("%s", (_what, status, body, expected) => {
-      const { kind, status: answered, code } = decode(codec, status, body);
-      expect({ kind, status: answered, code }).toEqual({ code: undefined, ...expected });
-    });
-  });
-
-test("both formats read every error the same: kind, status, code, sentence, when to try again", () => {
-  const retry = { "retry-after": "7", "x-should-retry": "false" };
-  for (const [what, status, body] of ERRORS)
-    for (const headers of [{}, retry]) {
-      const [first, ...others] = FORMATS.map(([, codec]) => facts(decode(codec, status, body, headers)));
-      for (const other of others) expect([what, other]).toEqual([what, first!]);
-    }
-});
-
 const TOO_LONG = [
   "This model's maximum context length is 128000 tokens. However, you requested 130000 tokens (129000 in the messages, 1000 in the completion). Please reduce the length of the messages or completion.",
   "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.",
@@ -165,20 +137,6 @@ const NOT_TOO_LONG = [
   "max_tokens: 128000 > 64000, which is the maximum allowed number of output tokens for this model",
 ];
 
-for (const [format, codec] of FORMATS)
-  describe(`a prompt that is too long, read by ${format}`, () => {
-    test.each(TOO_LONG)("%s", (message) => {
-      for (const body of [openai(message), anthropic("invalid_request_error", message)])
-        expect(decode(codec, 400, body)).toMatchObject({
-          kind: "invalid-request",
-          code: "context_length_exceeded",
-        });
-    });
-    test.each(NOT_TOO_LONG)("not: %s", (message) => {
-      expect(decode(codec, 400, openai(message)).code).not.toBe("context_length_exceeded");
-    });
-  });
-
 /** Synthetic secrets, put together here so that no scanner takes them for real ones. */
 const JWT = `eyJ${"hbGciOiJIUzI1NiJ9"}.${"eyJzdWIiOiIxMjM0NTY3ODkwIn0"}.${"abcDEF123_-"}`;
 const SECRETS = [
@@ -202,8 +160,35 @@ const SECRETS = [
   "localhost:11434",
 ];
 
-for (const [format, codec] of FORMATS)
-  describe(`hosts, addresses and credentials in what ${format} reads`, () => {
+/** Tests that need nothing but the upstream codec: errors in the words of every vendor. */
+export function describeUpstreamErrors(codec: UpstreamCodec): void {
+  describe("a failed status of a provider", () => {
+    test.each(ERRORS)("with %s has its kind, status and code", (_what, status, body, expected) => {
+      const { kind, status: answered, code } = decode(codec, status, body);
+      expect({ kind, status: answered, code }).toEqual({ code: undefined, ...expected });
+    });
+
+    test("passes on when to try again, and whether", () => {
+      const retry = { "retry-after": "7", "x-should-retry": "false" };
+      const read = decode(codec, 429, openai("Slow down.", "rate_limit_exceeded"), retry);
+      expect([read.retryAfter, read.shouldRetry]).toEqual([7, false]);
+    });
+  });
+
+  describe("a prompt that is too long is recognised", () => {
+    test.each(TOO_LONG)("%s", (message) => {
+      for (const body of [openai(message), anthropic("invalid_request_error", message)])
+        expect(decode(codec, 400, body)).toMatchObject({
+          kind: "invalid-request",
+          code: "context_length_exceeded",
+        });
+    });
+    test.each(NOT_TOO_LONG)("but not in: %s", (message) => {
+      expect(decode(codec, 400, openai(message)).code).not.toBe("context_length_exceeded");
+    });
+  });
+
+  describe("hosts, addresses and credentials are masked in an error", () => {
     test.each(SECRETS)("%s", (secret) => {
       const said = decode(codec, 400, openai(`call to ${secret} failed`)).message;
       expect(said).toMatch(/^call to \[(?:url|credential|host)\] failed$/);
@@ -234,3 +219,4 @@ for (const [format, codec] of FORMATS)
       expect(decode(codec, 400, openai(message)).message).toBe(message);
     });
   });
+}

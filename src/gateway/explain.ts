@@ -7,9 +7,9 @@ import type { ClientCodec } from "../core/format.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { parseJson } from "../core/json.ts";
 import type { Target } from "../core/provider.ts";
-import { variableName } from "../core/settings.ts";
 import { chooseLane } from "./lanes/choose-lane.ts";
 import type { PrepareContext, Prepared } from "./lanes/lane.ts";
+import { keyName } from "./routing/credentials.ts";
 import { describePlan } from "./routing/plan.ts";
 import type { Incoming } from "./types.ts";
 
@@ -59,15 +59,21 @@ function describe(prepared: Prepared | undefined): JsonObject | null {
     method: "POST",
     url,
     headers: nameCredentials(headers, target),
+    ...authorization(target),
     body: parseJson(Buffer.concat(body).toString()) ?? null,
     // Native lane: the top-level members that weir changes; it sends all others byte for byte.
     ...(changed && { changed: [...changed] }),
   };
 }
 
+/** The credentials from which the provider's plugin makes further headers for each request, by the names of their variables. */
+function authorization({ deployment: { authorizer, secretNames = [] } }: Target): JsonObject {
+  return authorizer ? { authorized_with: secretNames.map((name) => `$${name}`) } : {};
+}
+
 /** Replaces credentials by the names of their variables. */
 function nameCredentials(headers: Record<string, string>, { provider, deployment }: Target): JsonObject {
-  const name = `$${provider.apiKey ?? variableName(provider.name, "API_KEY")}`;
+  const name = `$${deployment.secretNames?.[0] ?? keyName(provider)}`;
   const configured = Object.keys(provider.headers ?? {});
   const shown = Object.entries(headers).map(([header, value]): [string, string] => {
     if (deployment.credentials[header] !== undefined)

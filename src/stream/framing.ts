@@ -27,16 +27,3 @@ export function eventStream(options?: { unwrap?: string }): Framing {
     reader: () => new EventStreamReader(options?.unwrap),
   };
 }
-
-const JSON_TYPE = "application/json";
-
-/**
- * Whether an answer is a stream.
- * @param framing of the host; absent: server-sent events
- * @param requested whether the request asked for a stream
- */
-export function isStream(contentType: string, framing: Framing | undefined, requested: boolean): boolean {
-  if (!framing) return contentType.includes("text/event-stream");
-  if (!contentType.includes(framing.contentType)) return false;
-  return requested || !framing.contentType.includes(JSON_TYPE);
-}

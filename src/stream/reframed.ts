@@ -42,3 +42,16 @@ function write({ event, data }: Frame): string {
   const line = /[\r\n]/.test(data) ? data.replace(/[\r\n]+/g, " ") : data;
   return writeFrame(event === undefined ? { data: line } : { event, data: line });
 }
+
+const JSON_TYPE = "application/json";
+
+/**
+ * Whether an answer is a stream.
+ * @param framing of the host; absent: server-sent events
+ * @param requested whether the request asked for a stream
+ */
+export function isStream(contentType: string, framing: Framing | undefined, requested: boolean): boolean {
+  if (!framing) return contentType.includes("text/event-stream");
+  if (!contentType.includes(framing.contentType)) return false;
+  return requested || !framing.contentType.includes(JSON_TYPE);
+}

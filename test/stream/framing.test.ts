@@ -3,8 +3,8 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { GatewayError } from "../../src/core/error.ts";
 import type { Frame, Framing } from "../../src/core/frame.ts";
-import { eventStream, isStream, jsonArray, jsonLines } from "../../src/stream/framing.ts";
-import { ReframedReader } from "../../src/stream/reframed.ts";
+import { eventStream, jsonArray, jsonLines } from "../../src/stream/framing.ts";
+import { isStream, ReframedReader } from "../../src/stream/reframed.ts";
 import { parseFrames } from "../../src/stream/sse.ts";
 import { awsMessage } from "../helpers/aws-event-stream.ts";
 

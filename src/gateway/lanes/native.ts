@@ -10,12 +10,13 @@ import { isObject, parseJson } from "../../core/json.ts";
 import { Tap } from "../../stream/tap.ts";
 import { headersWithoutCredential } from "../delivery/redact.ts";
 import { STREAM_HEADERS } from "../delivery/response-headers.ts";
+import { urlOf } from "../routing/endpoint.ts";
 import type { Gateway, Incoming } from "../types.ts";
 import type { Lane, Opened, PrepareContext, Prepared } from "./lane.ts";
 import { nativeBody } from "./native-body.ts";
 import { PassedRefusal } from "./passed-error.ts";
 import { recordUsage, RelaySource } from "./relay-source.ts";
-import { invalidAnswer, isStream, readAnswer, readErrorText } from "./read-answer.ts";
+import { eventReader, invalidAnswer, isStream, readAnswer, readErrorText } from "./read-answer.ts";
 import { headerFilters, upstreamHeaders } from "./send.ts";
 import { refuseLosses } from "./strict.ts";
 import { openConverted } from "./translated.ts";
@@ -44,7 +45,7 @@ export class NativeLane implements Lane {
     this.#asksForUsage = body.asksForUsage;
     return {
       target,
-      url: target.url,
+      url: urlOf(target, call.stream),
       headers: upstreamHeaders(target, headerFilters(this.#codec).request(call.headers), call.stream),
       body: body.pieces,
       expects: call.stream ? "stream" : "json",
@@ -71,16 +72,16 @@ export class NativeLane implements Lane {
   }
 
   open(response: UpstreamResponse, gateway: Gateway): Opened | Promise<Opened> {
-    const { call } = this.#attempt;
-    const streams = isStream(response);
+    const { call, target } = this.#attempt;
+    const streams = isStream(response, target, call.stream);
     // A stream instead of JSON, or the reverse, is converted: SDKs would read an empty answer and raise no error.
     if (streams !== call.stream)
       return openConverted(response, this.#incoming, this.#attempt, this.#codec, gateway);
     if (!streams) return this.#openJson(response);
     const { status, body } = response;
-    if (!body) throw invalidAnswer(this.#attempt.target);
+    if (!body) throw invalidAnswer(target);
     const tap = new Tap(this.#codec.watch, this.#asksForUsage ? this.#codec.usageRequest : undefined);
-    const source = new RelaySource(body.getReader(), tap, this.#incoming, this.#attempt, gateway);
+    const source = new RelaySource(eventReader(body, target), tap, this.#incoming, this.#attempt, gateway);
     return {
       kind: "stream",
       status,

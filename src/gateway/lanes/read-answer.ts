@@ -1,18 +1,30 @@
 /** Reads JSON answers and errors of providers within their size limits. */
 import type { Attempt } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
+import type { Framing } from "../../core/frame.ts";
 import type { Target } from "../../core/provider.ts";
 import { bytesWithoutCredential, withoutSecrets } from "../delivery/redact.ts";
-import type { ByteReader, UpstreamResponse } from "./transport.ts";
+import { isStream as isStreamType, ReframedReader } from "../../stream/reframed.ts";
+import type { ByteReader, ByteStream, UpstreamResponse } from "./transport.ts";
 
 /** Limit of an error body; weir does not read the rest. */
 const MAX_ERROR_BYTES = 64 * 1024;
 /** Limit of a JSON answer. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
-/** Whether the provider sends a stream. */
-export function isStream(response: UpstreamResponse): boolean {
-  return (response.headers.get("content-type") ?? "").includes("text/event-stream");
+/** Whether the provider sends a stream. @param requested whether weir requested one */
+export function isStream({ headers }: UpstreamResponse, target: Target, requested: boolean): boolean {
+  return isStreamType(headers.get("content-type") ?? "", framingOf(target), requested);
+}
+
+/** Reads the body of a stream as server-sent events, whatever its framing. */
+export function eventReader(body: ByteStream, target: Target): ByteReader {
+  const framing = framingOf(target);
+  return framing ? new ReframedReader(body.getReader(), framing) : body.getReader();
+}
+
+function framingOf({ provider, format }: Target): Framing | undefined {
+  return provider.framing?.[format];
 }
 
 /** For a 200 with HTML or another body that is not an answer of the format. */

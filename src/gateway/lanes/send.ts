@@ -3,13 +3,15 @@ import { createHash } from "node:crypto";
 import type { Attempt, Call } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { UpstreamCodec } from "../../core/format.ts";
+import type { Authorizer } from "../../core/place.ts";
 import type { Deployment, Target } from "../../core/provider.ts";
 import type { HeaderFilter } from "./header-filter.ts";
 import { headerFilter } from "./header-filter.ts";
 import { textWithoutCredential } from "../delivery/redact.ts";
+import { authorizedHeaders } from "../routing/authorizer.ts";
 import type { Prepared } from "./lane.ts";
 import { discard } from "./read-answer.ts";
-import type { UpstreamResponse } from "./transport.ts";
+import type { UpstreamRequest, UpstreamResponse } from "./transport.ts";
 import { describeReason, reasonOf, transport } from "./transport.ts";
 
 const filters = new WeakMap<UpstreamCodec, { request: HeaderFilter; answer: HeaderFilter }>();
@@ -34,12 +36,13 @@ export function upstreamHeaders(
   forwarded: Record<string, string>,
   streams: boolean,
 ): Record<string, string> {
+  const streamType = target.provider.framing?.[target.format]?.contentType ?? "text/event-stream";
   return {
     "user-agent": "weir",
     ...target.provider.headers,
     ...forwarded,
     "content-type": "application/json",
-    accept: streams ? "text/event-stream" : "application/json",
+    accept: streams ? streamType : "application/json",
     // A compressed stream would arrive in batches of the compressor and not event by event.
     ...(streams && { "accept-encoding": "identity" }),
     ...target.deployment.credentials,
@@ -54,18 +57,20 @@ export function upstreamHeaders(
 export async function send(prepared: Prepared, attempt: Attempt): Promise<UpstreamResponse> {
   const { target, url, headers, body } = prepared;
   const { call, stop } = attempt;
+  const { authorizer, timeouts, tls } = target.deployment;
   let response: UpstreamResponse;
   try {
-    response = await transport({
+    const request: UpstreamRequest = {
       url,
       headers,
       body,
       stop,
-      connectMs: target.deployment.timeouts?.connectMs,
+      connectMs: timeouts?.connectMs,
       pool: poolOf(target, call),
       fresh: call.attempts.some(({ failure }) => failure?.what === "stale"),
-      tls: target.deployment.tls,
-    });
+      tls,
+    };
+    response = await (authorizer ? sendAuthorized(request, authorizer) : transport(request));
   } catch (cause) {
     throw sendFailure(cause, attempt);
   }
@@ -84,6 +89,18 @@ export async function send(prepared: Prepared, attempt: Attempt): Promise<Upstre
   return response;
 }
 
+/** Sends a request with the headers of the provider's plugin; if the host refuses them, once more with new ones. */
+async function sendAuthorized(request: UpstreamRequest, authorizer: Authorizer): Promise<UpstreamResponse> {
+  for (let isRepeated = false; ; isRepeated = true) {
+    const { generation } = authorizer;
+    const headers = await authorizedHeaders(request, authorizer);
+    const response = await transport({ ...request, headers });
+    const isRefused = response.status === 401 || response.status === 403;
+    if (!isRefused || isRepeated || !authorizer.renew(generation)) return response;
+    await discard(response);
+  }
+}
+
 /** Cache: digest of the credential, headers and TLS settings of a deployment. */
 const digests = new WeakMap<Deployment, string>();
 
@@ -91,7 +108,8 @@ const digests = new WeakMap<Deployment, string>();
 function poolOf({ provider, deployment }: Target, { key = "" }: Call): string {
   let digest = digests.get(deployment);
   if (digest === undefined) {
-    const identity = JSON.stringify([deployment.credentials, provider.headers, deployment.tls]);
+    const { authorizer, credentials, name, tls } = deployment;
+    const identity = JSON.stringify([authorizer ? name : credentials, provider.headers, tls]);
     digests.set(deployment, (digest = createHash("sha256").update(identity).digest("base64")));
   }
   return digest + key;
@@ -99,6 +117,7 @@ function poolOf({ provider, deployment }: Target, { key = "" }: Call): string {
 
 function sendFailure(cause: unknown, { target, stop }: Attempt): GatewayError {
   if (stop.reason) return stop.reason;
+  if (cause instanceof GatewayError) return cause;
   const reason = reasonOf(cause) ?? "unreachable";
   return new GatewayError("upstream", `The provider ${target.provider.name} ${describeReason(reason)}.`, {
     code: "upstream_unreachable",

@@ -7,17 +7,20 @@ import type { ChatRequest } from "../../core/chat.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { ChatEvent } from "../../core/events.ts";
 import type { UpstreamCodec } from "../../core/format.ts";
+import type { JsonObject } from "../../core/json.ts";
 import { isObject, parseJson } from "../../core/json.ts";
+import type { Target } from "../../core/provider.ts";
 import { STREAM_HEADERS } from "../delivery/response-headers.ts";
 import { viewOf } from "../plugins/call-view.ts";
 import { generated } from "../plugins/sandbox.ts";
 import { rememberReasoning, restoreReasoning } from "../reasoning/cache.ts";
 import { withoutReasoning } from "../reasoning/retry-without.ts";
+import { urlOf } from "../routing/endpoint.ts";
 import type { Gateway, Incoming } from "../types.ts";
 import { answerHooks, fromList, meter, readEvents, tapEvents, toList, writeFrames } from "./events.ts";
 import { FrameSource } from "./frame-source.ts";
 import type { Lane, Opened, PrepareContext, Prepared } from "./lane.ts";
-import { invalidAnswer, isStream, readAnswer, readErrorText } from "./read-answer.ts";
+import { eventReader, invalidAnswer, isStream, readAnswer, readErrorText } from "./read-answer.ts";
 import { headerFilters, upstreamHeaders } from "./send.ts";
 import { refuseLosses } from "./strict.ts";
 import type { UpstreamResponse } from "./transport.ts";
@@ -36,6 +39,8 @@ export class TranslatedLane implements Lane {
   /** The request to encode, after the `request` hooks. */
   #request: ChatRequest | undefined;
   #asksForUsage = false;
+  /** The encoded request asks for a stream. */
+  #streams = false;
 
   constructor(incoming: Incoming, attempt: Attempt, context: PrepareContext) {
     this.#incoming = incoming;
@@ -76,11 +81,11 @@ export class TranslatedLane implements Lane {
     refuseLosses(attempt, this.#context);
     // The client's headers have a meaning only for a provider of the same format.
     const forwarded = format === call.format ? headerFilters(codec).request(call.headers) : {};
-    // For a provider whose URL selects the stream, the body has no `stream` member.
-    const streams = without.includes("stream") ? stream : body["stream"] === true;
+    const streams = asksForStream(body, stream, target);
+    this.#streams = streams;
     return {
       target,
-      url: target.url,
+      url: urlOf(target, streams),
       headers: upstreamHeaders(target, forwarded, streams),
       body: [Buffer.from(JSON.stringify(body))],
       expects: streams ? "stream" : "json",
@@ -103,7 +108,7 @@ export class TranslatedLane implements Lane {
   async open(response: UpstreamResponse | undefined, gateway: Gateway): Promise<Opened> {
     const attempt = this.#attempt;
     const events = response
-      ? await eventsOf(response, this.#codec!, attempt, gateway)
+      ? await eventsOf(response, this.#codec!, attempt, gateway, this.#streams)
       : generated(attempt.target.provider.generate!, this.#request!, attempt);
     return openEvents(events, this.#incoming, attempt, gateway);
   }
@@ -131,19 +136,30 @@ export async function openConverted(
       { code: "upstream_invalid_answer", cause },
     );
   }
-  return openEvents(await eventsOf(response, codec, attempt, gateway), incoming, attempt, gateway);
+  const events = await eventsOf(response, codec, attempt, gateway, attempt.call.stream);
+  return openEvents(events, incoming, attempt, gateway);
 }
 
-/** The canonical events of a provider's answer. */
+/**
+ * Whether an encoded request asks for a stream.
+ * @param wanted whether weir wants one; it counts where the URL selects the stream, because the body then has no member for it
+ */
+function asksForStream(body: JsonObject, wanted: boolean, { provider, format, streamUrl }: Target): boolean {
+  const isInUrl = streamUrl !== undefined || provider.envelope?.[format]?.without?.includes("stream");
+  return isInUrl ? wanted && body["stream"] !== false : body["stream"] === true;
+}
+
+/** The canonical events of a provider's answer. @param requested whether weir requested a stream */
 async function eventsOf(
   response: UpstreamResponse,
   codec: UpstreamCodec,
   attempt: Attempt,
   gateway: Gateway,
+  requested: boolean,
 ): Promise<AsyncIterable<ChatEvent>> {
-  if (isStream(response) && response.body)
+  if (isStream(response, attempt.target, requested) && response.body)
     return readEvents(
-      framesOf(response.body.getReader(), codec, attempt, gateway),
+      framesOf(eventReader(response.body, attempt.target), codec, attempt, gateway),
       codec.readStream(attempt.context),
     );
   const body = parseJson(new TextDecoder().decode(await readAnswer(response, attempt)));

@@ -4,6 +4,7 @@ import { createTransport } from "../../http/index.ts";
 export { describeReason, HttpError, reasonOf } from "../../http/index.ts";
 export type {
   ByteReader,
+  ByteStream,
   Phase,
   Reason,
   Transport,

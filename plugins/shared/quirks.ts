@@ -2,10 +2,11 @@
 import type { CallView } from "weir";
 
 /** Returns the JSON path of the effort in the client's request, for losses. */
-export function effortPath(call: CallView): string {
-  if (call.format !== "messages") return "reasoning_effort";
-  const { mode } = call.request?.reasoning ?? {};
-  return mode === "budget" || mode === "off" ? "thinking" : "output_config.effort";
+export function effortPath({ request }: CallView): string {
+  const { paths, reasoning } = request ?? {};
+  const isThinking = reasoning?.mode === "budget" || reasoning?.mode === "off";
+  // Without a canonical request the body is the client's own.
+  return (isThinking ? paths?.thinking : paths?.effort) ?? "reasoning_effort";
 }
 
 /** Whether `patch` got a chat-completions body: hosts that speak two formats often need a patch in one only. */

@@ -38,6 +38,31 @@ export interface ChatRequest {
   style: AnswerStyle;
   /** Fields without a canonical equivalent, by the id of the format that owns them. */
   extra: Record<string, JsonObject>;
+  /** Where the client codec found each field. */
+  paths?: FieldPaths;
+}
+
+/** JSON path of each field in the client's request, for losses and errors: `stop` is at `stop_sequences`. */
+export type FieldPaths = Readonly<Partial<Record<RequestField, string>>>;
+
+export type RequestField =
+  | "turns"
+  | "toolChoice"
+  | "parallelToolCalls"
+  | "maxTokens"
+  | "temperature"
+  | "topP"
+  | "topK"
+  | "stop"
+  | "thinking"
+  | "effort"
+  | "answerFormat"
+  | "serviceTier";
+
+/** A part of the request that the client codec found at a path. A part that a plugin adds has none, nor has reasoning that several members hold. */
+interface Placed {
+  /** JSON path in the client's request (`messages[2].content[0]`), for losses and errors. */
+  path?: string;
 }
 
 /** What a client codec needs to remember of the request to encode the answer. */
@@ -53,7 +78,7 @@ export interface AnswerStyle {
 export type Role = "system" | "user" | "assistant";
 
 /** One message. Tool results are blocks of a user turn. Consecutive turns may have the same role. */
-export interface Turn {
+export interface Turn extends Placed {
   role: Role;
   blocks: Block[];
   /** Participant name (chat-completions `name`). */
@@ -67,7 +92,7 @@ export interface CacheMark {
   ttl?: "5m" | "1h";
 }
 
-interface Marked {
+interface Marked extends Placed {
   cache?: CacheMark;
 }
 
@@ -109,7 +134,7 @@ export interface DocumentBlock extends Marked {
   citations?: boolean;
 }
 
-export interface AudioBlock {
+export interface AudioBlock extends Placed {
   type: "audio";
   data: string;
   format: string;
@@ -119,7 +144,7 @@ export interface AudioBlock {
  * A reasoning block. `signature` and `redacted` are opaque to weir: only the vendor that made them accepts them, and only
  * unchanged. `origin` names that vendor.
  */
-export interface ReasoningBlock {
+export interface ReasoningBlock extends Placed {
   type: "reasoning";
   text: string;
   signature?: string;
@@ -135,6 +160,8 @@ export interface ToolCallBlock extends Marked {
   name: string;
   /** The arguments as JSON text, or the raw input of a custom tool. */
   input: string;
+  /** JSON path of the arguments in the client's request. */
+  inputPath?: string;
   /** `custom`: a free-form tool of chat-completions, whose input is text and not JSON. */
   kind: "function" | "custom";
 }
@@ -148,13 +175,13 @@ export interface ToolResultBlock extends Marked {
   error?: boolean;
 }
 
-export interface RefusalBlock {
+export interface RefusalBlock extends Placed {
   type: "refusal";
   text: string;
 }
 
 /** A block that only one format has; `value` is its complete wire form. */
-export interface ForeignBlock {
+export interface ForeignBlock extends Placed {
   type: "foreign";
   format: string;
   value: Json;
@@ -175,10 +202,15 @@ export interface Tool extends Marked {
   /** JSON schema of the arguments (kind `function`). */
   parameters?: JsonObject;
   strict?: boolean;
+  /** JSON paths of its members in the client's request. */
+  memberPaths?: Readonly<Partial<Record<ToolMember, string>>>;
   /** The format that owns `value`: members without a canonical equivalent, or the declaration of a foreign tool. */
   format?: string;
   value?: JsonObject;
 }
+
+/** `format`: the grammar of a custom tool. */
+export type ToolMember = "parameters" | "strict" | "format";
 
 export type ToolChoice =
   | { type: "auto" }

@@ -5,6 +5,8 @@ import { Attempt, Call } from "../../src/core/call.ts";
 import type { JsonObject } from "../../src/core/json.ts";
 import type { ActiveProvider } from "../../src/core/provider.ts";
 import { viewOf } from "../../src/gateway/plugins/call-view.ts";
+import { makeRequest } from "../formats/messages/make.ts";
+import { withPaths } from "../helpers/client-paths.ts";
 
 interface Quirk {
   what: string;
@@ -204,7 +206,9 @@ function attemptFor({ provider, model, format = "chat-completions", client = "me
   };
   const call = new Call("req_test", client, new Headers());
   const target = { provider: active, deployment, model, lane: "translated" as const, format };
-  return new Attempt(call, { ...target, url: "", reason: "" });
+  const attempt = new Attempt(call, { ...target, url: "", reason: "" });
+  attempt.request = withPaths(makeRequest(), client);
+  return attempt;
 }
 
 describe("quirks", () => {
@@ -219,16 +223,7 @@ describe("quirks", () => {
 
   test("a budget that is lost is named as the client wrote it", () => {
     const attempt = attemptFor({ ...QUIRKS[0]!, provider: "xai", model: "grok-4" });
-    attempt.request = {
-      model: "grok-4",
-      turns: [],
-      tools: [],
-      stop: [],
-      stream: false,
-      style: {},
-      extra: {},
-      reasoning: { mode: "budget", budget: 2000 },
-    };
+    attempt.request!.reasoning = { mode: "budget", budget: 2000 };
     attempt.target.provider.patch!({ reasoning_effort: "low" }, viewOf(attempt));
     expect(attempt.losses).toMatchObject([{ code: "dropped", path: "thinking" }]);
   });

@@ -130,6 +130,7 @@ describe("words every object knows", () => {
       type: "foreign",
       format: "chat-completions",
       value: { type: word, text: "x" },
+      path: "messages[0].content[0]",
     });
     expect(request.turns[1]!.blocks[0]).toMatchObject({ origin: word });
     expect(request.toolChoice).toBeUndefined();

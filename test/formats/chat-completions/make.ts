@@ -7,6 +7,7 @@ import type { JsonObject } from "../../../src/core/json.ts";
 import type { Traits } from "../../../src/core/provider.ts";
 import { readAll, writeAll } from "../../helpers/answer-codecs.ts";
 import { chatCompletionsFormat } from "../../../src/formats/chat-completions/index.ts";
+import { withPaths, withoutPaths } from "../../helpers/client-paths.ts";
 import { lossesOf, makeContext, type TestContext } from "../../helpers/codec-context.ts";
 
 export const client: ClientCodec = chatCompletionsFormat.client;
@@ -43,14 +44,19 @@ export function makeRequest(parts: Partial<ChatRequest> = {}): ChatRequest {
 
 /** What goes upstream, and the losses told of it as the header lists them. */
 export function encode(parts: Partial<ChatRequest>, options: CallOptions = {}) {
-  const request = makeRequest(parts);
+  const request = withPaths(makeRequest(parts), options.format ?? "messages");
   const context = requestContext({ request, ...options });
   const body = upstream.encodeRequest(request, context);
   return { body, context, messages: body.messages as JsonObject[], losses: lossesOf(context) };
 }
 
-/** The canonical request for a body in this format's own words. */
+/** The canonical request for a body in this format's own words, without its paths. */
 export function decode(body: JsonObject, options: CallOptions = {}): ChatRequest {
+  return withoutPaths(decodePlaced(body, options));
+}
+
+/** The same, with its paths. */
+export function decodePlaced(body: JsonObject, options: CallOptions = {}): ChatRequest {
   const whole: JsonObject = { model: "m", messages: [{ role: "user", content: "hi" }], ...body };
   client.checkRequest(whole);
   return client.decodeRequest(whole, requestContext({ format: "chat-completions", ...options }));

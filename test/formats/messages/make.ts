@@ -6,6 +6,7 @@ import type { ClientCodec, Frame, UpstreamCodec } from "../../../src/core/format
 import type { JsonObject } from "../../../src/core/json.ts";
 import type { Traits } from "../../../src/core/provider.ts";
 import { messagesFormat } from "../../../src/formats/messages/index.ts";
+import { withPaths, withoutPaths } from "../../helpers/client-paths.ts";
 import { lossesOf, makeContext, type TestContext } from "../../helpers/codec-context.ts";
 import { readAll, writeAll } from "../../helpers/answer-codecs.ts";
 import { checkEvents } from "../../helpers/describe-events.ts";
@@ -46,14 +47,20 @@ export function makeRequest(parts: Partial<ChatRequest> = {}): ChatRequest {
 
 /** What goes upstream, and the losses told of it as the header lists them. */
 export function encode(parts: Partial<ChatRequest>, options: CallOptions = {}) {
-  const request = makeRequest(parts);
+  const request = withPaths(makeRequest(parts), options.format ?? "chat-completions");
   const context = requestContext({ request, ...options });
   const body = upstream.encodeRequest(request, context);
   return { body, context, losses: lossesOf(context) };
 }
 
-/** What goes upstream for a request in this format's own words. */
+/** The canonical request for a body in this format's own words, without its paths, and what is lost. */
 export function decode(body: JsonObject, options: CallOptions = {}) {
+  const { request, ...others } = decodePlaced(body, options);
+  return { request: withoutPaths(request), ...others };
+}
+
+/** The same, with its paths. */
+export function decodePlaced(body: JsonObject, options: CallOptions = {}) {
   const context = requestContext({ format: "messages", ...options });
   const whole: JsonObject = { model: "claude-haiku-4-5", max_tokens: 64, ...body };
   client.checkRequest(whole);

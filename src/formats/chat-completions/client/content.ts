@@ -19,12 +19,13 @@ export const FORMAT = "chat-completions";
 /** Decodes the content of any role. @param path as error messages write it (`messages[0].content`) */
 export function decodeContent(content: Json | undefined, path: string): Block[] {
   if (content == null || content === "") return [];
-  if (typeof content === "string") return [{ type: "text", text: content }];
+  if (typeof content === "string") return [{ type: "text", text: content, path }];
   if (!Array.isArray(content))
     throw invalidRequest(`Invalid '${path}': expected a string or a list.`, path, "invalid_value");
   return content.map((part, index) => decodePart(part, `${path}[${index}]`));
 }
 
+/** Returns the block without its path. */
 type Decoder = (part: JsonObject, path: string) => Block;
 
 const DECODERS: Record<string, Decoder> = {
@@ -41,7 +42,9 @@ const DECODERS: Record<string, Decoder> = {
 function decodePart(value: Json, path: string): Block {
   if (!isObject(value)) throw invalidRequest(`Invalid '${path}': expected an object.`, path, "invalid_value");
   const decode = getOwn(DECODERS, String(value.type));
-  return decode ? decode(value, path) : { type: "foreign", format: FORMAT, value };
+  const block: Block = decode ? decode(value, path) : { type: "foreign", format: FORMAT, value };
+  block.path = path;
+  return block;
 }
 
 /**

@@ -31,11 +31,11 @@ class History {
     if (message.role === "assistant") {
       const blocks = decodeAssistant(message, index);
       this.#open = new OpenCalls(blocks.filter((block) => block.type === "tool-call"));
-      this.turns.push({ role: "assistant", blocks, ...name });
+      this.turns.push({ role: "assistant", blocks, path, ...name });
       return;
     }
     const role = message.role === "user" ? "user" : "system";
-    this.turns.push({ role, blocks: decodeContent(message.content, `${path}.content`), ...name });
+    this.turns.push({ role, blocks: decodeContent(message.content, `${path}.content`), path, ...name });
   }
 
   #addResult(message: JsonObject, path: string): void {
@@ -46,6 +46,7 @@ class History {
       ...(name !== undefined && { name }),
       blocks: decodeContent(message.content, `${path}.content`),
       ...(message.is_error === true && { error: true }),
+      path,
       ...decodeCache(message),
     };
     if (this.#results) {
@@ -53,7 +54,7 @@ class History {
       return;
     }
     this.#results = [result];
-    this.turns.push({ role: "user", blocks: this.#results });
+    this.turns.push({ role: "user", blocks: this.#results, path });
   }
 
   /** Returns the id of the answered call: the given id, else the first open call of that name, else the first open call. */
@@ -111,15 +112,20 @@ function decodeAssistant(message: JsonObject, index: number): Block[] {
   const blocks: Block[] = [...decodeReasoning(message), ...decodeContent(message.content, `${path}.content`)];
   const said = blocks.some((block) => block.type === "refusal");
   if (typeof message.refusal === "string" && message.refusal !== "" && !said)
-    blocks.push({ type: "refusal", text: message.refusal });
+    blocks.push({ type: "refusal", text: message.refusal, path: `${path}.refusal` });
   if (isObject(message.audio))
-    blocks.push({ type: "foreign", format: FORMAT, value: { type: "audio", audio: message.audio } });
+    blocks.push({
+      type: "foreign",
+      format: FORMAT,
+      value: { type: "audio", audio: message.audio },
+      path: `${path}.audio`,
+    });
   const calls = list(message.tool_calls);
   for (const [at, call] of calls.entries())
     blocks.push(...decodeCall(call, `${path}.tool_calls[${at}]`, { turn: index, place: at }));
   // Clients send answers of llama-cpp-python back, which have a call in both forms.
   if (calls.length === 0 && isObject(message.function_call))
-    blocks.push(decodeLegacyCall(message.function_call, index));
+    blocks.push(decodeLegacyCall(message.function_call, `${path}.function_call`, index));
   return blocks;
 }
 
@@ -138,6 +144,8 @@ function decodeCall(call: Json, path: string, at: { turn: number; place: number 
     name: body.name,
     input: inputText(custom ? body.input : body.arguments),
     kind: custom ? "custom" : "function",
+    path,
+    inputPath: custom ? `${path}.custom.input` : `${path}.function.arguments`,
     ...decodeCache(call),
   };
   return isObject(call.extra_content) ? [signatureOf(call.extra_content), block] : [block];
@@ -153,7 +161,7 @@ function missingName(path: string, custom: boolean) {
   return invalidRequest(`Missing required parameter: '${field}'.`, field, "missing_required_parameter");
 }
 
-function decodeLegacyCall(call: JsonObject, turn: number): ToolCallBlock {
+function decodeLegacyCall(call: JsonObject, path: string, turn: number): ToolCallBlock {
   const name = String(call.name);
   return {
     type: "tool-call",
@@ -161,6 +169,8 @@ function decodeLegacyCall(call: JsonObject, turn: number): ToolCallBlock {
     name,
     input: inputText(call.arguments),
     kind: "function",
+    path,
+    inputPath: `${path}.arguments`,
   };
 }
 

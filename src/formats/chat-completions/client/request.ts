@@ -5,6 +5,7 @@ import type {
   Block,
   CacheMark,
   ChatRequest,
+  FieldPaths,
   ReasoningOptions,
   Tool,
 } from "../../../core/chat.ts";
@@ -42,6 +43,21 @@ const CANONICAL: ReadonlySet<string> = new Set([
   "cache_control",
 ]);
 
+const PATHS: FieldPaths = {
+  turns: "messages",
+  toolChoice: "tool_choice",
+  parallelToolCalls: "parallel_tool_calls",
+  maxTokens: "max_tokens",
+  temperature: "temperature",
+  topP: "top_p",
+  topK: "top_k",
+  stop: "stop",
+  thinking: "reasoning_effort",
+  effort: "reasoning_effort",
+  answerFormat: "response_format",
+  serviceTier: "service_tier",
+};
+
 /** Decodes a valid body. @throws GatewayError for content parts that lack members of their type */
 export function decodeRequest(body: JsonObject, _context: CodecContext): ChatRequest {
   const turns = decodeMessages(body.messages as JsonObject[]);
@@ -70,6 +86,7 @@ export function decodeRequest(body: JsonObject, _context: CodecContext): ChatReq
     ...present("serviceTier", body.service_tier, isText),
     style: decodeStyle(body),
     extra: decodeExtra(body, { toolChoice, answerFormat }),
+    paths: PATHS,
   };
 }
 

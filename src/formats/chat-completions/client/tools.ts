@@ -7,20 +7,24 @@ import { decodeCache, FORMAT } from "./content.ts";
 
 /** Decodes `tools`, then the legacy `functions`. */
 export function decodeTools(body: JsonObject): Tool[] {
-  const tools = Array.isArray(body.tools) ? body.tools.filter(isObject).map(decodeTool) : [];
+  const tools = Array.isArray(body.tools) ? body.tools.filter(isObject) : [];
   const functions = Array.isArray(body.functions) ? body.functions.filter(isObject) : [];
-  return [...tools, ...functions.map((declaration) => functionTool(declaration))];
+  return [
+    ...tools.map((tool, index) => decodeTool(tool, `tools[${index}]`)),
+    ...functions.map((declaration, index) => functionTool(declaration, `functions[${index}]`)),
+  ];
 }
 
-function decodeTool(tool: JsonObject): Tool {
+function decodeTool(tool: JsonObject, path: string): Tool {
   if ((tool.type ?? "function") === "function" && isObject(tool.function))
-    return { ...functionTool(tool.function), ...decodeCache(tool) };
+    return { ...functionTool(tool.function, `${path}.function`), path, ...decodeCache(tool) };
   if (tool.type === "custom" && isObject(tool.custom))
-    return { ...customTool(tool.custom), ...decodeCache(tool) };
-  return { kind: "foreign", name: String(tool.name ?? tool.type), format: FORMAT, value: tool };
+    return { ...customTool(tool.custom, `${path}.custom`), path, ...decodeCache(tool) };
+  return { kind: "foreign", name: String(tool.name ?? tool.type), path, format: FORMAT, value: tool };
 }
 
-function functionTool(declaration: JsonObject): Tool {
+/** @param path of the declaration, which `tools` puts into a member and `functions` does not */
+function functionTool(declaration: JsonObject, path: string): Tool {
   const { name, description, parameters, strict, ...others } = declaration;
   return {
     kind: "function",
@@ -28,16 +32,19 @@ function functionTool(declaration: JsonObject): Tool {
     ...(typeof description === "string" && { description }),
     ...(isObject(parameters) && { parameters }),
     ...(typeof strict === "boolean" && { strict }),
+    path,
+    memberPaths: { parameters: `${path}.parameters`, strict: `${path}.strict` },
     ...ownMembers(others),
   };
 }
 
-function customTool(declaration: JsonObject): Tool {
+function customTool(declaration: JsonObject, path: string): Tool {
   const { name, description, ...others } = declaration;
   return {
     kind: "custom",
     name: String(name),
     ...(typeof description === "string" && { description }),
+    memberPaths: { format: `${path}.format` },
     ...ownMembers(others),
   };
 }

@@ -1,9 +1,9 @@
 /** Encodes the format of the answer (`response_format`). */
-import type { AnswerFormat } from "../../../core/chat.ts";
+import type { AnswerFormat, ChatRequest } from "../../../core/chat.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
+import { fieldPath } from "../../shared/paths.ts";
 import type { EncodeContext } from "./content.ts";
-import { fieldPath } from "./paths.ts";
 
 /** `response_format`, and a sentence for the system prompt if the field is not enough. */
 export interface EncodedFormat {
@@ -12,9 +12,10 @@ export interface EncodedFormat {
 }
 
 export function encodeAnswerFormat(
-  format: AnswerFormat | undefined,
+  request: ChatRequest,
   { sameFormat, traits, reportLoss }: EncodeContext,
 ): EncodedFormat {
+  const { answerFormat: format } = request;
   if (!format || format.type === "text") return {};
   const support = traits.jsonSchema ?? "native";
   if (format.type === "json")
@@ -23,7 +24,7 @@ export function encodeAnswerFormat(
     return { field: { type: "json_schema", json_schema: encodeSchema(format, sameFormat) } };
   reportLoss(
     "downgraded",
-    fieldPath(sameFormat, "answerFormat"),
+    fieldPath(request, "answerFormat"),
     "requested in the system prompt, not enforced",
   );
   const instruction = `Respond with one JSON object only, without any text around it, that fits this JSON schema:\n${JSON.stringify(format.schema)}`;

@@ -2,10 +2,10 @@
 import type { Block, ReasoningBlock, ToolCallBlock, Turn } from "../../../core/chat.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
+import { blockPath } from "../../shared/paths.ts";
 import { toolInputText } from "../../shared/tool-input.ts";
 import { unpackMembers } from "../reasoning.ts";
 import { type EncodeContext, FORMAT, isBlank } from "./content.ts";
-import { blockPath, inputPath } from "./paths.ts";
 
 /** A turn and its path in the client's request. */
 export interface PlacedTurn {
@@ -45,9 +45,9 @@ export function encodeAssistant(
 function textOf(blocks: readonly Block[], path: string, context: EncodeContext): string {
   let text = "";
   let apart = false;
-  for (const [index, block] of blocks.entries()) {
+  for (const block of blocks) {
     apart ||= block.type !== "text";
-    const blockText = textIn(block, blockPath(path, index), context);
+    const blockText = textIn(block, blockPath(block, path), context);
     if (blockText === undefined || isBlank(blockText)) continue;
     text += apart && text !== "" ? `\n\n${blockText}` : blockText;
     apart = block.type !== "text";
@@ -97,21 +97,20 @@ function encodeCalls(
 ): JsonObject[] {
   const calls: JsonObject[] = [];
   let signed: JsonObject = {};
-  for (const [index, block] of blocks.entries()) {
+  for (const block of blocks) {
     if (block.type === "reasoning") signed = callMembers(block, context) ?? signed;
     if (block.type !== "tool-call") continue;
-    const at = { path, index, call: calls.length };
-    calls.push({ id: ids.get(block)!, ...encodeCall(block, at, context), ...signed });
+    calls.push({ id: ids.get(block)!, ...encodeCall(block, path, context), ...signed });
     signed = {};
   }
   return calls;
 }
 
-/** @param at position of the call: path of its turn, index among the blocks, index among the calls */
+/** @param path of the turn */
 function encodeCall(
   block: ToolCallBlock,
-  at: { path: string; index: number; call: number },
-  { names, facts, sameFormat, reportLoss }: EncodeContext,
+  path: string,
+  { names, facts, reportLoss }: EncodeContext,
 ): JsonObject {
   const name = names.send(block.name);
   if (block.kind === "custom") {
@@ -119,7 +118,7 @@ function encodeCall(
     return { type: "function", function: { name, arguments: JSON.stringify({ input: block.input }) } };
   }
   const { text, repair } = toolInputText(block.input);
-  if (repair !== undefined) reportLoss("repaired", inputPath(at, sameFormat), repair);
+  if (repair !== undefined) reportLoss("repaired", block.inputPath ?? blockPath(block, path), repair);
   return { type: "function", function: { name, arguments: text } };
 }
 

@@ -5,6 +5,7 @@ import { invalidRequest } from "../../../core/error.ts";
 import type { ToolNames } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { decodeBase64Text, isTextMediaType, writeDataUri } from "../../../core/media.ts";
+import { blockPath } from "../../shared/paths.ts";
 import { unsupportedContent } from "../../shared/unsupported-content.ts";
 import type { ModelFacts } from "../models.ts";
 
@@ -87,9 +88,7 @@ function encodeDocument(block: DocumentBlock, path: string, context: EncodeConte
     case "blocks":
       return [
         ...(block.title === undefined ? [] : [textPart(withTitle(block, ""))]),
-        ...source.blocks.flatMap((inner, index) =>
-          encodePart(inner, `${path}.source.content[${index}]`, context),
-        ),
+        ...source.blocks.flatMap((inner) => encodePart(inner, blockPath(inner, path), context)),
       ];
     case "file":
       // A client of this format may have uploaded the file to this provider.

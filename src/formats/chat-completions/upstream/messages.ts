@@ -6,8 +6,8 @@ import type { Block, ChatRequest, ToolCallBlock, ToolResultBlock, Turn } from ".
 import { ID_RULES, ToolIds } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { Traits } from "../../../core/provider.ts";
+import { blockPath, fieldPath, turnPath } from "../../shared/paths.ts";
 import { encodeAssistant, type PlacedTurn } from "./assistant.ts";
-import { blockPath, resultPath, turnPaths } from "./paths.ts";
 import { contentOf, type EncodeContext, encodePart, isBlank, textPart } from "./content.ts";
 import { encodeResult } from "./tool-results.ts";
 
@@ -17,47 +17,49 @@ export function encodeMessages(
   instruction: string | undefined,
   context: EncodeContext,
 ): JsonObject[] {
-  const writer = new MessageWriter(context);
-  const paths = turnPaths(request.turns, context.sameFormat);
-  for (const group of groupTurns(request.turns)) writer.write(group, paths);
+  const writer = new MessageWriter(fieldPath(request, "turns"), context);
+  const turns = request.turns.map((turn) => ({ turn, path: turnPath(turn, request) }));
+  for (const group of groupTurns(turns)) writer.write(group);
   return limitMarks(placeSystem(withInstruction(writer.messages, instruction), context.traits));
 }
 
 /** Consecutive assistant turns and the turns up to the next assistant turn. */
 interface Group {
-  assistant: { turn: Turn; index: number }[];
-  others: { turn: Turn; index: number }[];
+  assistant: PlacedTurn[];
+  others: PlacedTurn[];
 }
 
-function groupTurns(turns: readonly Turn[]): Group[] {
+function groupTurns(turns: readonly PlacedTurn[]): Group[] {
   const groups: Group[] = [{ assistant: [], others: [] }];
-  for (const [index, turn] of turns.entries()) {
+  for (const placed of turns) {
     const last = groups.at(-1)!;
-    if (turn.role !== "assistant") last.others.push({ turn, index });
-    else if (last.others.length === 0) last.assistant.push({ turn, index });
-    else groups.push({ assistant: [{ turn, index }], others: [] });
+    if (placed.turn.role !== "assistant") last.others.push(placed);
+    else if (last.others.length === 0) last.assistant.push(placed);
+    else groups.push({ assistant: [placed], others: [] });
   }
   return groups;
 }
 
 class MessageWriter {
   readonly messages: JsonObject[] = [];
+  /** Path of the conversation. */
+  readonly #path: string;
   readonly #context: EncodeContext;
   readonly #ids: ToolIds;
 
-  constructor(context: EncodeContext) {
+  constructor(path: string, context: EncodeContext) {
+    this.#path = path;
     this.#context = context;
     this.#ids = new ToolIds(
       context.traits.toolIds === "mistral" ? ID_RULES.mistral : ID_RULES.chatCompletions,
     );
   }
 
-  write({ assistant, others }: Group, paths: readonly string[]): void {
+  write({ assistant, others }: Group): void {
     this.#ids.beginTurn();
-    const turns = assistant.map(({ turn, index }) => ({ turn, path: paths[index]! }));
-    const calls = this.#writeAssistant(turns);
-    const orphans = this.#writeResults(calls, others, paths);
-    for (const { turn, index } of others) this.#writeOther(turn, paths[index]!, orphans);
+    const calls = this.#writeAssistant(assistant);
+    const orphans = this.#writeResults(calls, others);
+    for (const placed of others) this.#writeOther(placed, orphans);
   }
 
   #writeAssistant(turns: readonly PlacedTurn[]): SentCall[] {
@@ -69,14 +71,14 @@ class MessageWriter {
   }
 
   /** Writes one tool message for each call, then attachments. Returns the results without a call. */
-  #writeResults(calls: readonly SentCall[], others: Group["others"], paths: readonly string[]): Set<Block> {
+  #writeResults(calls: readonly SentCall[], others: readonly PlacedTurn[]): Set<Block> {
     const answers = new Map<string, { result: ToolResultBlock; path: string }>();
     const orphans = new Set<Block>();
-    for (const { turn, index } of others)
-      for (const [place, block] of turn.blocks.entries()) {
+    for (const { turn, path: turnPlace } of others)
+      for (const block of turn.blocks) {
         if (block.type !== "tool-result") continue;
         const id = this.#ids.result(block.id);
-        const path = resultPath(paths[index]!, place, this.#context.sameFormat);
+        const path = blockPath(block, turnPlace);
         if (id === undefined) orphans.add(block);
         else {
           if (answers.has(id))
@@ -90,7 +92,7 @@ class MessageWriter {
       }
     const attachments: JsonObject[] = [];
     for (const { id, call } of calls) {
-      const answer = answers.get(id) ?? { result: this.#missingResult(call), path: "messages" };
+      const answer = answers.get(id) ?? { result: this.#missingResult(call), path: this.#path };
       const { message, attached } = encodeResult(answer.result, id, answer.path, this.#context);
       this.messages.push(message);
       attachments.push(...attached);
@@ -100,7 +102,7 @@ class MessageWriter {
   }
 
   #missingResult(call: ToolCallBlock): ToolResultBlock {
-    this.#context.reportLoss("synthesized", "messages", "the tool call has no result");
+    this.#context.reportLoss("synthesized", this.#path, "the tool call has no result");
     return {
       type: "tool-result",
       id: call.id,
@@ -109,9 +111,9 @@ class MessageWriter {
     };
   }
 
-  #writeOther(turn: Turn, path: string, orphans: ReadonlySet<Block>): void {
-    const parts = turn.blocks.flatMap((block, index) => {
-      if (block.type !== "tool-result") return this.#part(turn, block, blockPath(path, index));
+  #writeOther({ turn, path }: PlacedTurn, orphans: ReadonlySet<Block>): void {
+    const parts = turn.blocks.flatMap((block) => {
+      if (block.type !== "tool-result") return this.#part(turn, block, blockPath(block, path));
       return orphans.has(block) ? this.#orphan(block, path) : [];
     });
     const content = contentOf(parts);
@@ -126,9 +128,7 @@ class MessageWriter {
 
   #orphan(result: ToolResultBlock, path: string): JsonObject[] {
     this.#context.reportLoss("repaired", path, "the result has no tool call; sent as text");
-    const parts = result.blocks.flatMap((block, index) =>
-      encodePart(block, blockPath(path, index), this.#context),
-    );
+    const parts = result.blocks.flatMap((block) => encodePart(block, blockPath(block, path), this.#context));
     return [textPart(`[result of tool ${result.name ?? result.id}]`), ...parts];
   }
 }

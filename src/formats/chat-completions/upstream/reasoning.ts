@@ -1,8 +1,8 @@
 /** Encodes the reasoning effort. */
-import type { ChatRequest, ReasoningOptions } from "../../../core/chat.ts";
+import type { ChatRequest } from "../../../core/chat.ts";
+import { fieldPath } from "../../shared/paths.ts";
 import { COMMON_EFFORTS, nearestEffort } from "../models.ts";
 import { type EncodeContext, FORMAT } from "./content.ts";
-import { fieldPath } from "./paths.ts";
 
 /** Effort for a token budget below the given number. */
 const EFFORT_BY_BUDGET: readonly [number, string][] = [
@@ -16,7 +16,7 @@ const EFFORT_BY_BUDGET: readonly [number, string][] = [
 /** Returns `reasoning_effort`; `undefined` if the client did not ask for one or the model does not support it. */
 export function encodeEffort(request: ChatRequest, context: EncodeContext): string | undefined {
   const requested = requestedEffort(request);
-  const effort = requested === undefined ? undefined : supportedEffort(requested, request.reasoning, context);
+  const effort = requested === undefined ? undefined : supportedEffort(requested, request, context);
   return withoutEffortForTools(effort, request, context);
 }
 
@@ -36,11 +36,12 @@ function requestedEffort({ reasoning, turns, extra }: ChatRequest): string | und
 
 function supportedEffort(
   requested: string,
-  reasoning: ReasoningOptions | undefined,
-  { sameFormat, traits, facts, reportLoss }: EncodeContext,
+  request: ChatRequest,
+  { traits, facts, reportLoss }: EncodeContext,
 ): string | undefined {
+  const { reasoning } = request;
   const path = fieldPath(
-    sameFormat,
+    request,
     reasoning?.mode === "off" || reasoning?.mode === "budget" ? "thinking" : "effort",
   );
   const levels = facts?.efforts ?? COMMON_EFFORTS;
@@ -64,14 +65,14 @@ function supportedEffort(
 /** From gpt-5.4 on, models refuse function tools together with reasoning on this endpoint. */
 function withoutEffortForTools(
   effort: string | undefined,
-  { tools }: ChatRequest,
-  { sameFormat, facts, reportLoss }: EncodeContext,
+  request: ChatRequest,
+  { facts, reportLoss }: EncodeContext,
 ): string | undefined {
-  if (!facts?.toolsWithoutEffort || tools.length === 0 || effort === "none") return effort;
+  if (!facts?.toolsWithoutEffort || request.tools.length === 0 || effort === "none") return effort;
   if (effort === undefined && facts.defaultEffort === "none") return undefined;
   reportLoss(
     "downgraded",
-    fieldPath(sameFormat, "effort"),
+    fieldPath(request, "effort"),
     "on this endpoint the model supports tools only without reasoning",
   );
   return "none";

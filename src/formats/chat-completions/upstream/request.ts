@@ -5,11 +5,11 @@ import { maskUser, ToolNames } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import { getOwn } from "../../../core/own.ts";
+import { fieldPath, turnPath } from "../../shared/paths.ts";
 import { modelFacts, takesSampling } from "../models.ts";
 import type { EncodeContext } from "./content.ts";
 import { encodeExtra } from "./extra.ts";
 import { limitField } from "./limit-field.ts";
-import { fieldPath, turnPaths } from "./paths.ts";
 import { encodeMessages } from "./messages.ts";
 import { splitStop } from "./stop-sequences.ts";
 import { encodeTools, toolNames } from "./tools.ts";
@@ -23,11 +23,10 @@ import { encodeEffort } from "./reasoning.ts";
 export function encodeRequest(request: ChatRequest, codecContext: CodecContext): JsonObject {
   const { target } = codecContext;
   const context = encodeContext(request, codecContext);
-  const { field: responseFormat, instruction } = encodeAnswerFormat(request.answerFormat, context);
+  const { field: responseFormat, instruction } = encodeAnswerFormat(request, context);
   const effort = encodeEffort(request, context);
   const messages = encodeMessages(request, instruction, context);
-  if (messages.length === 0)
-    throw invalidRequest("messages: at least one message must have content.", "messages", "invalid_value");
+  if (messages.length === 0) throw noContent(fieldPath(request, "turns"));
   reportPrefill(request, context);
   return {
     model: target.model,
@@ -42,6 +41,10 @@ export function encodeRequest(request: ChatRequest, codecContext: CodecContext):
     ...encodeTools(request, context),
     messages,
   };
+}
+
+function noContent(path: string) {
+  return invalidRequest(`${path}: at least one message must have content.`, path, "invalid_value");
 }
 
 function encodeContext(request: ChatRequest, context: CodecContext): EncodeContext {
@@ -62,22 +65,24 @@ function encodeStreaming({ traits }: EncodeContext): JsonObject {
 }
 
 function encodeLimit(
-  { maxTokens }: ChatRequest,
+  request: ChatRequest,
   target: CodecTarget,
-  { sameFormat, facts, reportLoss }: EncodeContext,
+  { facts, reportLoss }: EncodeContext,
 ): JsonObject {
+  const { maxTokens } = request;
   if (maxTokens === undefined) return {};
   const most = facts?.maxOutput ?? Number.POSITIVE_INFINITY;
   if (maxTokens > most)
-    reportLoss("clamped", fieldPath(sameFormat, "maxTokens"), `the model's output limit is ${most} tokens`);
+    reportLoss("clamped", fieldPath(request, "maxTokens"), `the model's output limit is ${most} tokens`);
   return { [limitField(target)]: Math.min(maxTokens, most) };
 }
 
 function encodeSampling(
-  { temperature, topP, topK }: ChatRequest,
+  request: ChatRequest,
   effort: string | undefined,
   { traits, facts, reportLoss }: EncodeContext,
 ): JsonObject {
+  const { temperature, topP, topK } = request;
   const sent: JsonObject = {};
   if (takesSampling(facts, effort)) {
     if (temperature !== undefined) sent.temperature = temperature;
@@ -85,9 +90,9 @@ function encodeSampling(
   } else {
     // Omitting the default value is no loss.
     if (temperature !== undefined && temperature !== 1)
-      reportLoss("dropped", "temperature", "the model does not take this field");
+      reportLoss("dropped", fieldPath(request, "temperature"), "the model does not take this field");
     if (topP !== undefined && topP !== 1)
-      reportLoss("dropped", "top_p", "the model does not take this field");
+      reportLoss("dropped", fieldPath(request, "topP"), "the model does not take this field");
   }
   if (topK !== undefined && traits.topK) sent.top_k = topK;
   return sent;
@@ -119,9 +124,5 @@ function reportPrefill(request: ChatRequest, { sameFormat, reportLoss }: EncodeC
   const last = request.turns.at(-1);
   if (sameFormat || last?.role !== "assistant") return;
   if (last.blocks.some((block) => block.type === "tool-call")) return;
-  reportLoss(
-    "downgraded",
-    turnPaths(request.turns, sameFormat).at(-1)!,
-    "the model may not continue the last assistant message",
-  );
+  reportLoss("downgraded", turnPath(last, request), "the model may not continue the last assistant message");
 }

@@ -1,6 +1,7 @@
 /** Encodes a tool result as a tool message and attachments (src/formats/README.md#tool-results). */
 import type { Block, ToolResultBlock } from "../../../core/chat.ts";
 import type { JsonObject } from "../../../core/json.ts";
+import { blockPath } from "../../shared/paths.ts";
 import { contentOf, type EncodeContext, encodePart, textPart } from "./content.ts";
 
 /** Prefix of the text of a failed result, because the format has no member for it. */
@@ -21,8 +22,8 @@ export function encodeResult(
 ): EncodedResult {
   const attached: JsonObject[] = [];
   let seen = 0;
-  const parts = result.blocks.flatMap((block, index) => {
-    const encoded = encodePart(block, `${path}.content[${index}]`, context);
+  const parts = result.blocks.flatMap((block) => {
+    const encoded = encodePart(block, blockPath(block, path), context);
     if (context.traits.imageInToolMessage || !isAttachment(block, encoded)) return encoded;
     attached.push(...encoded);
     return [textPart(`[${block.type} ${++seen} of call ${id} follows]`)];

@@ -2,8 +2,8 @@
 import type { ChatRequest, Tool, ToolChoice } from "../../../core/chat.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import type { JsonObject } from "../../../core/json.ts";
+import { fieldPath, toolPath } from "../../shared/paths.ts";
 import { type EncodeContext, FORMAT } from "./content.ts";
-import { fieldPath } from "./paths.ts";
 
 /** Returns all tool names of a request: declared, chosen, and called in its history. */
 export function toolNames({ tools, toolChoice, turns }: ChatRequest): string[] {
@@ -24,9 +24,9 @@ export function encodeTools(request: ChatRequest, context: EncodeContext): JsonO
   const offered = narrow(declared(request.tools, context), toolChoice, context);
   const tools = offered.map(({ tool }) => tool);
   if (toolChoice?.type === "tool" && !offered.some(({ name }) => name === toolChoice.name))
-    throw unknownTool(toolChoice.name);
+    throw unknownTool(toolChoice.name, fieldPath(request, "toolChoice"));
   if (tools.length === 0) return {};
-  return { tools, ...encodeChoice(toolChoice, offered, context), ...encodeParallel(request, context) };
+  return { tools, ...encodeChoice(request, offered, context), ...encodeParallel(request, context) };
 }
 
 interface Offered {
@@ -37,20 +37,20 @@ interface Offered {
 
 function declared(tools: readonly Tool[], context: EncodeContext): Offered[] {
   const byName = new Map<string, Offered>();
-  let search: number | undefined;
+  let search: Tool | undefined;
   for (const [index, tool] of tools.entries()) {
-    const encoded = encodeTool(tool, index, context);
-    if (encoded === undefined && isSearch(tool)) search = index;
+    const encoded = encodeTool(tool, context);
+    if (encoded === undefined && isSearch(tool)) search = tool;
     if (encoded === undefined) continue;
     const key = tool.kind === "foreign" ? `${index}` : tool.name;
     if (byName.has(key))
-      context.reportLoss("dropped", `tools[${index}]`, "two tools have this name; weir keeps the last one");
+      context.reportLoss("dropped", toolPath(tool), "two tools have this name; weir keeps the last one");
     byName.set(key, { name: tool.name, tool: encoded });
   }
   if (byName.size === 0 && search !== undefined)
     throw invalidRequest(
-      `tools[${search}]: the provider has no web search, and the request declares no other tool.`,
-      `tools[${search}]`,
+      `${toolPath(search)}: the provider has no web search, and the request declares no other tool.`,
+      toolPath(search),
       "unsupported_value",
     );
   return [...byName.values()];
@@ -60,20 +60,20 @@ function isSearch(tool: Tool): boolean {
   return tool.kind === "foreign" && /^web_search/.test(String(tool.value?.type ?? ""));
 }
 
-function encodeTool(tool: Tool, index: number, context: EncodeContext): JsonObject | undefined {
-  if (tool.kind === "function") return functionTool(tool, index, context);
-  if (tool.kind === "custom") return customTool(tool, index, context);
+function encodeTool(tool: Tool, context: EncodeContext): JsonObject | undefined {
+  if (tool.kind === "function") return functionTool(tool, context);
+  if (tool.kind === "custom") return customTool(tool, context);
   if (tool.format === FORMAT) return tool.value;
   // A typed tool of another format with documented arguments is sent as a function.
-  if (tool.parameters) return functionTool(tool, index, context);
-  context.reportLoss("dropped", `tools[${index}]`, "the provider cannot run a server tool of another vendor");
+  if (tool.parameters) return functionTool(tool, context);
+  context.reportLoss("dropped", toolPath(tool), "the provider cannot run a server tool of another vendor");
   return undefined;
 }
 
-function functionTool(tool: Tool, index: number, { names, traits, reportLoss }: EncodeContext): JsonObject {
+function functionTool(tool: Tool, { names, traits, reportLoss }: EncodeContext): JsonObject {
   const takesStrict = traits.strictTools !== false;
   if (tool.strict && !takesStrict)
-    reportLoss("dropped", `tools[${index}].strict`, "the provider does not support this field");
+    reportLoss("dropped", toolPath(tool, "strict"), "the provider does not support this field");
   return {
     type: "function",
     function: {
@@ -87,12 +87,12 @@ function functionTool(tool: Tool, index: number, { names, traits, reportLoss }: 
 }
 
 /** Sends a custom tool unchanged if the model supports it, else as a function with one text argument. */
-function customTool(tool: Tool, index: number, { names, facts, reportLoss }: EncodeContext): JsonObject {
+function customTool(tool: Tool, { names, facts, reportLoss }: EncodeContext): JsonObject {
   const name = names.send(tool.name);
   const described = tool.description !== undefined ? { description: tool.description } : {};
   const own = tool.format === FORMAT ? tool.value : undefined;
   if (facts?.customTools) return { type: "custom", custom: { name, ...described, ...own } };
-  reportLoss("converted", `tools[${index}]`, "sent as a function with one text argument");
+  reportLoss("converted", toolPath(tool), "sent as a function with one text argument");
   const description = [tool.description, own?.format && `Format of the input: ${JSON.stringify(own.format)}`];
   const text = description.filter((part) => typeof part === "string").join("\n\n");
   const parameters = { type: "object", properties: { input: { type: "string" } }, required: ["input"] };
@@ -106,16 +106,17 @@ function narrow(offered: Offered[], choice: ToolChoice | undefined, { traits }: 
   return offered.filter(({ name }) => name === choice.name);
 }
 
-function encodeChoice(
-  choice: ToolChoice | undefined,
-  offered: readonly Offered[],
-  context: EncodeContext,
-): JsonObject {
+function encodeChoice(request: ChatRequest, offered: readonly Offered[], context: EncodeContext): JsonObject {
+  const { toolChoice: choice } = request;
   if (!choice) return {};
   const forced =
     choice.type === "required" || choice.type === "tool" || (choice.type === "allowed" && choice.required);
   if (forced && context.traits.forcedToolChoice === false) {
-    context.reportLoss("downgraded", "tool_choice", "the provider cannot be forced to call a tool");
+    context.reportLoss(
+      "downgraded",
+      fieldPath(request, "toolChoice"),
+      "the provider cannot be forced to call a tool",
+    );
     return { tool_choice: "auto" };
   }
   if (choice.type === "tool") {
@@ -129,26 +130,15 @@ function encodeChoice(
   return { tool_choice: choice.type };
 }
 
-function unknownTool(name: string) {
-  return invalidRequest(
-    `tool_choice: the request declares no tool named '${name}'.`,
-    "tool_choice",
-    "invalid_value",
-  );
+function unknownTool(name: string, path: string) {
+  return invalidRequest(`${path}: the request declares no tool named '${name}'.`, path, "invalid_value");
 }
 
 /** Only `false` is sent; `true` is the default of every server. */
-function encodeParallel(
-  { parallelToolCalls }: ChatRequest,
-  { sameFormat, traits, facts, reportLoss }: EncodeContext,
-): JsonObject {
-  if (parallelToolCalls !== false) return {};
+function encodeParallel(request: ChatRequest, { traits, facts, reportLoss }: EncodeContext): JsonObject {
+  if (request.parallelToolCalls !== false) return {};
   if (traits.parallelToolCalls !== false && facts?.parallelToolCalls !== false)
     return { parallel_tool_calls: false };
-  reportLoss(
-    "dropped",
-    fieldPath(sameFormat, "parallelToolCalls"),
-    "the provider does not support this field",
-  );
+  reportLoss("dropped", fieldPath(request, "parallelToolCalls"), "the provider does not support this field");
   return {};
 }

@@ -20,12 +20,12 @@ export const FORMAT = "messages";
 /** Reports a field that weir drops. @param path its JSON path in the request */
 export type ReportLoss = (path: string) => void;
 
-/** Decodes the content of a message. @param path as error messages write it (`messages.0.content`) */
+/** Decodes the content of a message. @param path `messages[0].content` */
 export function decodeContent(content: Json | undefined, path: string, reportLoss: ReportLoss): Block[] {
   if (content == null) return [];
-  if (typeof content === "string") return [{ type: "text", text: content }];
+  if (typeof content === "string") return [{ type: "text", text: content, path }];
   if (!Array.isArray(content)) throw fault(path, "Input should be a string or a list of blocks");
-  return content.map((block, index) => decodeBlock(block, `${path}.${index}`, reportLoss));
+  return content.map((block, index) => decodeBlock(block, `${path}[${index}]`, reportLoss));
 }
 
 /** Decodes `cache_control`; members besides the lifetime matter only to Anthropic. */
@@ -34,6 +34,7 @@ export function decodeCache(value: Json | undefined): { cache?: CacheMark } {
   return { cache: value.ttl === "5m" || value.ttl === "1h" ? { ttl: value.ttl } : {} };
 }
 
+/** Returns the block without its path. */
 type Decoder = (block: JsonObject, path: string, reportLoss: ReportLoss) => Block;
 
 const DECODERS: ReadonlyMap<string, Decoder> = new Map(
@@ -48,10 +49,12 @@ const DECODERS: ReadonlyMap<string, Decoder> = new Map(
   }),
 );
 
-function decodeBlock(value: Json, path: string, reportLoss: ReportLoss): Block {
+export function decodeBlock(value: Json, path: string, reportLoss: ReportLoss): Block {
   if (!isObject(value)) throw fault(path, "Input should be an object");
   const decode = DECODERS.get(String(value.type));
-  return decode ? decode(value, path, reportLoss) : foreign(value);
+  const block = decode ? decode(value, path, reportLoss) : foreign(value);
+  block.path = path;
+  return block;
 }
 
 function foreign(value: JsonObject): Block {
@@ -141,6 +144,7 @@ function decodeToolUse(block: JsonObject, path: string, reportLoss: ReportLoss):
     id: requiredText(block, "id", path),
     name: requiredText(block, "name", path),
     input: JSON.stringify(block.input ?? {}),
+    inputPath: `${path}.input`,
     kind: "function",
     ...decodeCache(block.cache_control),
   };

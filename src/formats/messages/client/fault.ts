@@ -5,12 +5,17 @@ import { invalidRequest } from "../../../core/error.ts";
 /** Code of a fault besides `missing_required_parameter`, which {@link missing} has. */
 type Code = "invalid_value" | "unknown_parameter";
 
-/** @param path as Anthropic writes it (`messages.0.content`) */
+/** @param path in the notation of losses (`messages[0].content`); Anthropic's errors write it with dots */
 export function fault(path: string, sentence: string, code: Code = "invalid_value"): GatewayError {
-  return invalidRequest(`${path}: ${sentence}`, path, code);
+  return at(path, sentence, code);
 }
 
 /** The error for an absent member. */
 export function missing(path: string): GatewayError {
-  return invalidRequest(`${path}: Field required`, path, "missing_required_parameter");
+  return at(path, "Field required", "missing_required_parameter");
+}
+
+function at(path: string, sentence: string, code: string): GatewayError {
+  const dotted = path.replace(/\[(\d+)\]/g, ".$1");
+  return invalidRequest(`${dotted}: ${sentence}`, dotted, code);
 }

@@ -4,13 +4,13 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { text } from "../../shared/read.ts";
 import type { ReportLoss } from "./content.ts";
-import { decodeContent } from "./content.ts";
+import { decodeBlock, decodeContent } from "./content.ts";
 import { isToolChange } from "./tools.ts";
 
 /** Decodes the system prompt into the first turn; no turn if it is empty. */
 export function decodeSystem(system: Json | undefined, reportLoss: ReportLoss): Turn[] {
   const blocks = decodeContent(system, "system", reportLoss);
-  return blocks.length === 0 ? [] : [{ role: "system", blocks }];
+  return blocks.length === 0 ? [] : [{ role: "system", blocks, path: "system" }];
 }
 
 /** Decodes the messages of a request. */
@@ -20,26 +20,27 @@ export function decodeMessages(messages: readonly Json[], reportLoss: ReportLoss
 
 function decodeTurn(message: Json, index: number, messages: readonly Json[], reportLoss: ReportLoss): Turn {
   const { role, content, output_config, clear_at } = message as JsonObject;
-  const path = `messages.${index}.content`;
+  const path = `messages[${index}]`;
+  const contentPath = `${path}.content`;
   if (role === "assistant" || role === "user")
-    return { role, blocks: decodeContent(content, path, reportLoss) };
+    return { role, blocks: decodeContent(content, contentPath, reportLoss), path };
   const effort = isObject(output_config) ? text(output_config.effort) : undefined;
   return {
     role: "system",
     blocks:
       clear_at === "next_user_message" && isCleared(index, messages)
         ? []
-        : decodeSystemTurn(content, path, reportLoss),
+        : decodeSystemTurn(content, contentPath, reportLoss),
+    path,
     ...(effort !== undefined && { effort }),
   };
 }
 
 /** Decodes a system turn without its tool changes, which `decodeTools` applies. */
 function decodeSystemTurn(content: Json | undefined, path: string, reportLoss: ReportLoss): Block[] {
-  return decodeContent(
-    Array.isArray(content) ? content.filter((block) => !isToolChange(block)) : content,
-    path,
-    reportLoss,
+  if (!Array.isArray(content)) return decodeContent(content, path, reportLoss);
+  return content.flatMap((block, index) =>
+    isToolChange(block) ? [] : [decodeBlock(block, `${path}[${index}]`, reportLoss)],
   );
 }
 

@@ -1,5 +1,5 @@
 /** Decodes a Messages request. */
-import type { AnswerFormat, ChatRequest, ReasoningOptions } from "../../../core/chat.ts";
+import type { AnswerFormat, ChatRequest, FieldPaths, ReasoningOptions } from "../../../core/chat.ts";
 import type { CodecContext } from "../../../core/context.ts";
 import { GatewayError } from "../../../core/error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
@@ -31,6 +31,21 @@ const CANONICAL = new Set([
   "top_k",
 ]);
 
+const PATHS: FieldPaths = {
+  turns: "messages",
+  toolChoice: "tool_choice",
+  parallelToolCalls: "tool_choice.disable_parallel_tool_use",
+  maxTokens: "max_tokens",
+  temperature: "temperature",
+  topP: "top_p",
+  topK: "top_k",
+  stop: "stop_sequences",
+  thinking: "thinking",
+  effort: "output_config.effort",
+  answerFormat: "output_config.format",
+  serviceTier: "service_tier",
+};
+
 /**
  * @param body a request that `checkRequest` accepted
  * @throws GatewayError `invalid-request` for a known block without a required member
@@ -38,7 +53,7 @@ const CANONICAL = new Set([
 export function decodeRequest(body: JsonObject, context: CodecContext): ChatRequest {
   if (body.thread != null) refuseThread(context);
   const messages = list(body.messages);
-  const reportLoss: ReportLoss = (path) => context.reportLoss("dropped", bracketPath(path));
+  const reportLoss: ReportLoss = (path) => context.reportLoss("dropped", path);
   const thinking = decodeThinking(body.thinking);
   const output = isObject(body.output_config) ? body.output_config : {};
   const user = isObject(body.metadata) ? text(body.metadata.user_id) : undefined;
@@ -62,6 +77,7 @@ export function decodeRequest(body: JsonObject, context: CodecContext): ChatRequ
     serviceTier: text(body.service_tier),
     style: { hideReasoning: reasoning?.display === "omitted" },
     extra: { [FORMAT]: collectExtra(body, output, thinking.rest) },
+    paths: PATHS,
   };
 }
 
@@ -77,11 +93,6 @@ function refuseThread({ sameFormat, target }: CodecContext): void {
     `thread: the provider ${target.provider} keeps no message threads; send the whole conversation without it.`,
     { param: "thread", code: "thread_unsupported_request", details: { unsupported: ["thread"] } },
   );
-}
-
-/** `messages.0.content.1` → `messages[0].content[1]`, the notation of losses. */
-function bracketPath(path: string): string {
-  return path.replace(/\.(\d+)(?=\.|$)/g, "[$1]");
 }
 
 const MODES: ReadonlyMap<string, ReasoningOptions["mode"]> = new Map(

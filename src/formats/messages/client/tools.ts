@@ -17,13 +17,14 @@ export function decodeTools(tools: readonly Json[], messages: readonly Json[]): 
   const found = searched ? referencedTools(messages) : new Set<string>();
   const decoded = declared.map((tool, index) => {
     const hidden = searched && tool.defer_loading === true && !found.has(String(tool.name));
-    return hidden ? decodeForeignTool(tool) : decodeTool(tool, `tools.${index}`);
+    const path = `tools[${index}]`;
+    return hidden ? decodeForeignTool(tool, path) : decodeTool(tool, path);
   });
   return applyToolChanges(decoded, messages);
 }
 
 function decodeTool(tool: JsonObject, path: string): Tool {
-  if (tool.type != null && tool.type !== "custom") return decodeTypedTool(tool);
+  if (tool.type != null && tool.type !== "custom") return decodeTypedTool(tool, path);
   if (typeof tool.name !== "string" || tool.name === "") throw missing(`${path}.name`);
   const rest = Object.fromEntries(
     Object.entries(tool).filter(([key, value]) => !CANONICAL.has(key) && value != null),
@@ -35,6 +36,8 @@ function decodeTool(tool: JsonObject, path: string): Tool {
   return {
     kind: "function",
     name: tool.name,
+    path,
+    memberPaths: { parameters: `${path}.input_schema`, strict: `${path}.strict` },
     ...((description !== undefined || examples) && {
       description: description ? description + examples : examples.trimStart(),
     }),
@@ -50,10 +53,11 @@ function writeExamples(examples: Json | undefined): string {
   return `\n\nExamples of its input:\n${examples.map((example) => JSON.stringify(example)).join("\n")}`;
 }
 
-function decodeForeignTool(tool: JsonObject): Tool {
+function decodeForeignTool(tool: JsonObject, path: string): Tool {
   return {
     kind: "foreign",
     name: String(tool.name ?? tool.type ?? ""),
+    path,
     format: FORMAT,
     value: tool,
     ...decodeCache(tool.cache_control),
@@ -123,12 +127,13 @@ const TYPED: { prefix: string; description: string; parameters: JsonObject }[] =
   },
 ];
 
-function decodeTypedTool(tool: JsonObject): Tool {
+function decodeTypedTool(tool: JsonObject, path: string): Tool {
   const known = TYPED.find(({ prefix }) => String(tool.type).startsWith(prefix));
-  if (!known || typeof tool.name !== "string") return decodeForeignTool(tool);
+  if (!known || typeof tool.name !== "string") return decodeForeignTool(tool, path);
   return {
     kind: "function",
     name: tool.name,
+    path,
     description: known.description,
     parameters: known.parameters,
     format: FORMAT,

@@ -5,8 +5,8 @@ import type { JsonObject } from "../../../core/json.ts";
 import type { Traits } from "../../../core/provider.ts";
 import type { ModelFacts } from "../models.ts";
 import { modelFacts } from "../models.ts";
+import { fieldPath } from "../../shared/paths.ts";
 import type { EncodeContext } from "./content.ts";
-import { fieldPath } from "./paths.ts";
 import type { Sanitised } from "./sanitise.ts";
 import { flattenRoot, sanitiseSchema } from "./sanitise.ts";
 
@@ -32,7 +32,7 @@ export function encodeAnswerFormat(
 ): EncodedFormat {
   const { answerFormat } = request;
   const { facts, traits, reportLoss } = context;
-  const path = fieldPath("answerFormat", context.sameFormat);
+  const path = fieldPath(request, "answerFormat");
   if (answerFormat?.type === "json") {
     reportLoss("downgraded", path, "requested in the system prompt, not enforced");
     return { tools: [], instruction: "Respond with one JSON object only." };

@@ -3,10 +3,10 @@ import type { Block, ChatRequest, ToolCallBlock, Turn } from "../../../core/chat
 import { invalidRequest } from "../../../core/error.ts";
 import type { ToolNames } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
+import { blockPath, fieldPath, turnPath } from "../../shared/paths.ts";
 import { readToolInput } from "../../shared/tool-input.ts";
 import type { EncodeContext } from "./content.ts";
 import { encodeBlock, FORMAT, textBlock } from "./content.ts";
-import { inputPath, TurnPaths } from "./paths.ts";
 import type { Draft, DraftBlock } from "./tool-results.ts";
 import { pairToolResults } from "./tool-results.ts";
 
@@ -24,17 +24,11 @@ const EMPTY = "(empty)";
 
 /** @throws GatewayError `invalid-request` if the request contains only a system prompt */
 export function encodeTurns(request: ChatRequest, names: ToolNames, context: EncodeContext): EncodedTurns {
-  const paths = new TurnPaths(request, context.sameFormat);
-  const drafts = request.turns.map((turn, index) => encodeTurn(turn, index, paths, names, context));
+  const drafts = request.turns.map((turn) => encodeTurn(turn, turnPath(turn, request), names, context));
   const headLength = drafts.findIndex(({ role }) => role !== "system");
   const head = headLength < 0 ? drafts : drafts.slice(0, headLength);
   const body = headLength < 0 ? [] : drafts.slice(headLength);
-  if (body.length === 0)
-    throw invalidRequest(
-      "messages: at least one non-system message is required.",
-      "messages",
-      "invalid_value",
-    );
+  if (body.length === 0) throw systemOnly(fieldPath(request, "turns"));
   const nonBlank = withoutBlanks(body);
   if (nonBlank.every(({ role }) => role === "system")) nonBlank.push(userText(EMPTY, body[0]!.path));
   const placed = placeSystemTurns(nonBlank, context);
@@ -46,6 +40,10 @@ export function encodeTurns(request: ChatRequest, names: ToolNames, context: Enc
   };
 }
 
+function systemOnly(path: string) {
+  return invalidRequest(`${path}: at least one non-system message is required.`, path, "invalid_value");
+}
+
 /** Returns the effort of the last turn with one, unless that turn stays a system turn with its own effort. */
 function effortOfTurns(drafts: readonly Draft[], messages: readonly Draft[]): string | undefined {
   const last = drafts.findLast(({ effort }) => effort !== undefined);
@@ -55,15 +53,9 @@ function effortOfTurns(drafts: readonly Draft[], messages: readonly Draft[]): st
 
 const SYSTEM_BLOCKS = new Set<Block["type"]>(["text", "refusal", "foreign"]);
 
-function encodeTurn(
-  turn: Turn,
-  index: number,
-  paths: TurnPaths,
-  names: ToolNames,
-  context: EncodeContext,
-): Draft {
-  const blocks = turn.blocks.flatMap((block, blockIndex): DraftBlock[] => {
-    const path = paths.block(turn, index, blockIndex);
+function encodeTurn(turn: Turn, ownPath: string, names: ToolNames, context: EncodeContext): Draft {
+  const blocks = turn.blocks.flatMap((block): DraftBlock[] => {
+    const path = blockPath(block, ownPath);
     if (block.type === "tool-call") {
       const wire: JsonObject = {
         type: "tool_use",
@@ -95,7 +87,7 @@ function encodeTurn(
     }
     return encodeBlock(block, path, context).map((wire) => ({ wire, path }));
   });
-  return { role: turn.role, blocks, path: paths.turn(index), effort: turn.effort };
+  return { role: turn.role, blocks, path: ownPath, effort: turn.effort };
 }
 
 function isUnsupported(block: Block): boolean {
@@ -104,13 +96,13 @@ function isUnsupported(block: Block): boolean {
 
 /** Encodes the arguments as an object. */
 function encodeInput(
-  { input, kind }: ToolCallBlock,
+  { input, inputPath, kind }: ToolCallBlock,
   path: string,
-  { sameFormat, reportLoss }: EncodeContext,
+  { reportLoss }: EncodeContext,
 ): Json {
   if (kind === "custom") return { input };
   const { value, repair } = readToolInput(input);
-  if (repair !== undefined) reportLoss("repaired", inputPath(path, sameFormat), repair);
+  if (repair !== undefined) reportLoss("repaired", inputPath ?? path, repair);
   return value;
 }
 

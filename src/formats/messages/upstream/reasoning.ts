@@ -2,8 +2,8 @@
 import type { ChatRequest, ReasoningOptions } from "../../../core/chat.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { ModelFacts } from "../models.ts";
+import { fieldPath } from "../../shared/paths.ts";
 import type { EncodeContext } from "./content.ts";
-import { fieldPath } from "./paths.ts";
 
 export interface EncodedReasoning {
   thinking?: JsonObject;
@@ -51,8 +51,8 @@ export function encodeReasoning(
     ...request.reasoning,
     ...(effortOfTurns !== undefined && { effort: effortOfTurns }),
   };
-  if (options.mode === "off" || options.effort === "none") return switchOff(options, context);
-  const effort = clampEffort(options.effort, context);
+  if (options.mode === "off" || options.effort === "none") return switchOff(options, request, context);
+  const effort = clampEffort(options.effort, request, context);
   // In this format an effort alone does not request thinking; in chat-completions it is the only way to request it.
   const asked =
     options.mode !== undefined || (!sameFormat && (options.effort ?? options.budget) !== undefined);
@@ -62,22 +62,26 @@ export function encodeReasoning(
   const keepsBudget = options.mode === "budget" && sameFormat && facts.thinking.includes("enabled");
   if (facts.thinking.includes("adaptive") && !keepsBudget) return adaptive(options, effort, request, context);
   if (!facts.thinking.includes("enabled")) {
-    context.reportLoss("dropped", fieldPath("thinking", sameFormat), "the model does not support reasoning");
+    context.reportLoss("dropped", fieldPath(request, "thinking"), "the model does not support reasoning");
     return { effort };
   }
   return { ...budgeted(options, maxTokens, request, context), effort };
 }
 
-function switchOff(options: ReasoningOptions, context: EncodeContext): EncodedReasoning {
-  const { facts, sameFormat, reportLoss } = context;
-  const path = fieldPath("thinking", sameFormat);
-  const effort = options.effort === "none" ? undefined : clampEffort(options.effort, context);
+function switchOff(
+  options: ReasoningOptions,
+  request: ChatRequest,
+  context: EncodeContext,
+): EncodedReasoning {
+  const { facts, reportLoss } = context;
+  const path = fieldPath(request, "thinking");
+  const effort = options.effort === "none" ? undefined : clampEffort(options.effort, request, context);
   if (facts.thinking.includes("disabled")) {
     if (!facts.thinksByDefault)
       return effort === undefined ? offByDefault(facts) : { ...offByDefault(facts), effort };
     // Models that reason by default allow to switch it off, but not at the two highest efforts.
     const tooHigh = effort === "xhigh" || effort === "max";
-    if (tooHigh) reportLoss("clamped", fieldPath("effort", sameFormat));
+    if (tooHigh) reportLoss("clamped", fieldPath(request, "effort"));
     return { thinking: { type: "disabled" }, effort: tooHigh ? "high" : effort };
   }
   if (facts.thinking.includes("between_tools")) {
@@ -103,10 +107,14 @@ function adaptive(
   const { budget } = options;
   const nearest = budget === undefined ? undefined : NEAREST.find(([below]) => budget < below)?.[1];
   if (options.mode === "budget" && context.sameFormat)
-    context.reportLoss("converted", "thinking", "the model takes an effort, not a token budget");
+    context.reportLoss(
+      "converted",
+      fieldPath(request, "thinking"),
+      "the model takes an effort, not a token budget",
+    );
   return {
     thinking: { type: "adaptive", ...display(options, request, context) },
-    effort: effort ?? clampEffort(nearest, context),
+    effort: effort ?? clampEffort(nearest, request, context),
   };
 }
 
@@ -124,7 +132,7 @@ function budgeted(
   if (most < MIN_BUDGET) {
     context.reportLoss(
       "dropped",
-      fieldPath("thinking", context.sameFormat),
+      fieldPath(request, "thinking"),
       "the output limit is too small for reasoning",
     );
     return {};
@@ -148,7 +156,8 @@ function display(
 /** Returns the effort if the model supports it, else the next lower one. */
 function clampEffort(
   effort: string | undefined,
-  { facts, sameFormat, reportLoss }: EncodeContext,
+  request: ChatRequest,
+  { facts, reportLoss }: EncodeContext,
 ): string | undefined {
   if (effort === undefined || facts.efforts.includes(effort)) return effort;
   if (effort === "minimal" && facts.efforts.includes("low")) return "low";
@@ -156,6 +165,6 @@ function clampEffort(
   const lower = facts.efforts.findLast((known) => EFFORTS.indexOf(known) <= rank);
   // For models that take only a budget the effort becomes one, which is no loss.
   if (lower !== undefined || !facts.thinking.includes("enabled"))
-    reportLoss("clamped", fieldPath("effort", sameFormat));
+    reportLoss("clamped", fieldPath(request, "effort"));
   return lower;
 }

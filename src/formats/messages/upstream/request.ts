@@ -1,16 +1,16 @@
 /** Encodes a canonical request. Equal requests give equal bytes (src/formats/README.md#determinism). */
-import type { ChatRequest } from "../../../core/chat.ts";
+import type { ChatRequest, RequestField } from "../../../core/chat.ts";
 import type { CodecContext } from "../../../core/context.ts";
 import { maskUser, ToolNames } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
+import { fieldPath } from "../../shared/paths.ts";
 import type { ModelFacts } from "../models.ts";
 import { defaultMaxTokens, modelFacts } from "../models.ts";
 import type { EncodeContext } from "./content.ts";
 import { FORMAT } from "./content.ts";
 import { placeCacheMarks } from "./caching.ts";
 import { checkExtra } from "./extra.ts";
-import { fieldPath } from "./paths.ts";
 import type { EncodedReasoning } from "./reasoning.ts";
 import { encodeReasoning } from "./reasoning.ts";
 import { encodeAnswerFormat } from "./answer-format.ts";
@@ -26,7 +26,7 @@ export function encodeRequest(request: ChatRequest, codecContext: CodecContext):
   checkExtra(request, codecContext);
   const context = encodeContext(request, codecContext);
   const { facts } = context;
-  const maxTokens = encodeMaxTokens(request.maxTokens, context);
+  const maxTokens = encodeMaxTokens(request, context);
   const names = new ToolNames(namesIn(request), codecContext.toolNames);
   const turns = encodeTurns(request, names, context);
   const { tools, choice, instruction } = encodeTools(request, names, context);
@@ -36,6 +36,7 @@ export function encodeRequest(request: ChatRequest, codecContext: CodecContext):
     requested,
     turns.messages,
     isForced(request) && choice?.type !== "auto",
+    request,
     context,
   );
   const thinks = isOn(reasoning, facts);
@@ -48,11 +49,11 @@ export function encodeRequest(request: ChatRequest, codecContext: CodecContext):
     max_tokens: maxTokens,
     ...(request.stream && { stream: true }),
     ...encodeSampling(request, thinks, context),
-    ...encodeStop(request.stop, context),
+    ...encodeStop(request, context),
     ...encodeThinking(reasoning, extra.thinking, context),
     ...encodeOutput(reasoning.effort, answer.format, extra.output_config),
     ...encodeUser(request.user, extra.metadata, context),
-    ...encodeServiceTier(request.serviceTier, context),
+    ...encodeServiceTier(request, context),
     ...without(extra, ["thinking", "output_config", "metadata", "context_management"]),
     ...encodeContextManagement(
       extra.context_management,
@@ -79,10 +80,15 @@ function encodeContext({ answerFormat }: ChatRequest, context: CodecContext): En
   };
 }
 
-function encodeMaxTokens(wanted: number | undefined, { facts, reportLoss }: EncodeContext): number {
+function encodeMaxTokens(request: ChatRequest, { facts, reportLoss }: EncodeContext): number {
+  const { maxTokens: wanted } = request;
   if (wanted === undefined) return defaultMaxTokens(facts);
   if (wanted > facts.maxTokens)
-    reportLoss("clamped", "max_tokens", `the model's output limit is ${facts.maxTokens} tokens`);
+    reportLoss(
+      "clamped",
+      fieldPath(request, "maxTokens"),
+      `the model's output limit is ${facts.maxTokens} tokens`,
+    );
   return Math.min(wanted, facts.maxTokens);
 }
 
@@ -107,7 +113,8 @@ function settleThinking(
   reasoning: EncodedReasoning,
   messages: readonly Draft[],
   forced: boolean,
-  { sameFormat, reportLoss }: EncodeContext,
+  request: ChatRequest,
+  { reportLoss }: EncodeContext,
 ): EncodedReasoning {
   if (reasoning.thinking?.type !== "enabled") return reasoning;
   const reason = forced
@@ -116,7 +123,7 @@ function settleThinking(
       ? "the reasoning before the last tool call is missing"
       : undefined;
   if (reason === undefined) return reasoning;
-  reportLoss("dropped", fieldPath("thinking", sameFormat), reason);
+  reportLoss("dropped", fieldPath(request, "thinking"), reason);
   return { ...reasoning, thinking: undefined };
 }
 
@@ -136,22 +143,23 @@ function encodeSampling(
   { facts, reportLoss }: EncodeContext,
 ): JsonObject {
   const { temperature, topP, topK } = request;
-  const drop = (field: string) =>
+  const drop = (field: RequestField) =>
     reportLoss(
       "dropped",
-      field,
+      fieldPath(request, field),
       thinks ? "the model does not take this field while it reasons" : "the model does not take this field",
     );
   if (!facts.sampling || (thinks && facts.claude)) {
     const keepsTopP = facts.sampling && topP !== undefined && topP >= 0.95 && topP <= 1;
     if (temperature !== undefined) drop("temperature");
-    if (topP !== undefined && !keepsTopP) drop("top_p");
-    if (topK !== undefined) drop("top_k");
+    if (topP !== undefined && !keepsTopP) drop("topP");
+    if (topK !== undefined) drop("topK");
     return keepsTopP ? { top_p: topP } : {};
   }
-  if (temperature !== undefined && temperature > 1) reportLoss("clamped", "temperature");
+  if (temperature !== undefined && temperature > 1) reportLoss("clamped", fieldPath(request, "temperature"));
   const both = facts.claude && temperature !== undefined && topP !== undefined;
-  if (both) reportLoss("dropped", "top_p", "the model takes only one of temperature and top_p");
+  if (both)
+    reportLoss("dropped", fieldPath(request, "topP"), "the model takes only one of temperature and top_p");
   return {
     ...(temperature !== undefined && { temperature: Math.min(1, temperature) }),
     ...(topP !== undefined && !both && { top_p: topP }),
@@ -159,10 +167,11 @@ function encodeSampling(
   };
 }
 
-function encodeStop(stop: readonly string[], { sameFormat, reportLoss }: EncodeContext): JsonObject {
+function encodeStop(request: ChatRequest, { reportLoss }: EncodeContext): JsonObject {
+  const { stop } = request;
   const kept = stop.filter((text) => text.trim() !== "");
   if (kept.length < stop.length)
-    reportLoss("dropped", fieldPath("stop", sameFormat), "the provider refuses blank stop sequences");
+    reportLoss("dropped", fieldPath(request, "stop"), "the provider refuses blank stop sequences");
   return kept.length > 0 ? { stop_sequences: kept } : {};
 }
 
@@ -220,10 +229,11 @@ const SERVICE_TIERS: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-function encodeServiceTier(tier: string | undefined, { facts, reportLoss }: EncodeContext): JsonObject {
+function encodeServiceTier(request: ChatRequest, { facts, reportLoss }: EncodeContext): JsonObject {
+  const { serviceTier: tier } = request;
   if (tier === undefined || tier === "auto") return {};
   if (tier === "flex" || tier === "fast" || !SERVICE_TIERS.has(tier))
-    reportLoss(tier === "flex" ? "converted" : "dropped", "service_tier");
+    reportLoss(tier === "flex" ? "converted" : "dropped", fieldPath(request, "serviceTier"));
   const word = SERVICE_TIERS.get(tier);
   return word !== undefined && facts.claude ? { service_tier: word } : {};
 }

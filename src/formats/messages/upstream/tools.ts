@@ -4,9 +4,9 @@ import { invalidRequest } from "../../../core/error.ts";
 import type { ToolNames } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
+import { fieldPath, toolPath } from "../../shared/paths.ts";
 import type { ModelFacts } from "../models.ts";
 import { type EncodeContext, FORMAT } from "./content.ts";
-import { toolPath } from "./paths.ts";
 import { flattenRoot, sanitiseSchema } from "./sanitise.ts";
 
 export interface EncodedTools {
@@ -16,9 +16,6 @@ export interface EncodedTools {
   instruction?: string;
 }
 
-/** Returns the path of the current tool, or of a member of it. */
-type PathOf = (member?: "strict" | "parameters" | "format") => string;
-
 /** Anthropic's limits over all strict schemas of a request. */
 const STRICT_LIMITS = { tools: 20, optional: 24, unions: 16 };
 
@@ -27,13 +24,12 @@ export function encodeTools(request: ChatRequest, names: ToolNames, context: Enc
   const allowed = request.toolChoice?.type === "allowed" ? new Set(request.toolChoice.names) : undefined;
   const strict = new StrictBudget(context.facts);
   const tools = new Map<string, { name: string; wire: JsonObject }>();
-  for (const [index, tool] of request.tools.entries()) {
+  for (const tool of request.tools) {
     if (allowed && !allowed.has(tool.name)) continue;
-    const path: PathOf = (member) => toolPath(request, index, context.sameFormat, member);
-    const wire = encodeTool(tool, path, names, strict, context);
+    const wire = encodeTool(tool, names, strict, context);
     if (!wire) continue;
     if (tools.delete(tool.name))
-      context.reportLoss("dropped", path(), "two tools have this name; weir keeps the last one");
+      context.reportLoss("dropped", toolPath(tool), "two tools have this name; weir keeps the last one");
     tools.set(tool.name, { name: tool.name, wire });
   }
   return choose(request, [...tools.values()], names, context);
@@ -41,27 +37,26 @@ export function encodeTools(request: ChatRequest, names: ToolNames, context: Enc
 
 function encodeTool(
   tool: Tool,
-  path: PathOf,
   names: ToolNames,
   strict: StrictBudget,
   context: EncodeContext,
 ): JsonObject | undefined {
   const own = tool.format === FORMAT ? tool.value : undefined;
   if (tool.kind === "foreign") {
-    if (!own) context.reportLoss("dropped", path());
+    if (!own) context.reportLoss("dropped", toolPath(tool));
     return own && withCache({ ...own }, tool);
   }
   // A typed tool of this format is sent unchanged; its canonical form is for other formats.
   if (own && own.type !== undefined) return withCache({ ...own }, tool);
-  const declared = tool.kind === "custom" ? asFunction(tool, path, context) : tool;
+  const declared = tool.kind === "custom" ? asFunction(tool, context) : tool;
   const flat = flattenRoot(declared.parameters ?? { type: "object", properties: {} });
   if (flat.changed)
     context.reportLoss(
       "converted",
-      path("parameters"),
+      toolPath(tool, "parameters"),
       "weir merged the alternatives at the root of the schema",
     );
-  const schema = tool.strict ? strict.admit(flat.schema, path, context) : undefined;
+  const schema = tool.strict ? strict.admit(flat.schema, tool, context) : undefined;
   return withCache(
     {
       name: names.send(tool.name),
@@ -82,9 +77,9 @@ function withCache(wire: JsonObject, tool: Tool): JsonObject {
 }
 
 /** Declares a custom tool as a function with one text argument; a grammar can only be described. */
-function asFunction(tool: Tool, path: PathOf, { reportLoss }: EncodeContext): Tool {
+function asFunction(tool: Tool, { reportLoss }: EncodeContext): Tool {
   const grammar = findGrammar(tool.value);
-  if (grammar) reportLoss("downgraded", path("format"), "the grammar is described, not enforced");
+  if (grammar) reportLoss("downgraded", toolPath(tool, "format"), "the grammar is described, not enforced");
   const note = grammar
     ? `\n\nThe input must follow this ${grammar.syntax} grammar:\n${grammar.definition}`
     : "";
@@ -122,7 +117,7 @@ class StrictBudget {
   }
 
   /** Returns the schema in the form that Anthropic enforces; `undefined` if it exceeds the limits. */
-  admit(schema: JsonObject, path: PathOf, { reportLoss }: EncodeContext): JsonObject | undefined {
+  admit(schema: JsonObject, tool: Tool, { reportLoss }: EncodeContext): JsonObject | undefined {
     const clean = sanitiseSchema(schema);
     const fits =
       this.#facts.schemas &&
@@ -131,13 +126,14 @@ class StrictBudget {
       this.#optional + clean.optional <= STRICT_LIMITS.optional &&
       this.#unions + clean.unions <= STRICT_LIMITS.unions;
     if (!fits) {
-      reportLoss("dropped", path("strict"), "the schema is not enforced");
+      reportLoss("dropped", toolPath(tool, "strict"), "the schema is not enforced");
       return undefined;
     }
     this.#tools++;
     this.#optional += clean.optional;
     this.#unions += clean.unions;
-    if (clean.changed) reportLoss("converted", path("parameters"), "constraints are described, not enforced");
+    if (clean.changed)
+      reportLoss("converted", toolPath(tool, "parameters"), "constraints are described, not enforced");
     return clean.schema;
   }
 }
@@ -152,12 +148,13 @@ function choose(
 ): EncodedTools {
   const wires = tools.map(({ wire }) => wire);
   const { toolChoice } = request;
+  const path = fieldPath(request, "toolChoice");
   const forced = isForced(request);
   if (wires.length === 0) {
     if (forced)
       throw invalidRequest(
-        "tool_choice: a tool is forced, but the request declares none.",
-        "tool_choice",
+        `${path}: a tool is forced, but the request declares none.`,
+        path,
         "invalid_value",
       );
     return { tools: [] };
@@ -171,8 +168,8 @@ function choose(
   const named = toolChoice?.type === "tool" ? tools.find(({ name }) => name === toolChoice.name) : undefined;
   if (toolChoice?.type === "tool" && !named)
     throw invalidRequest(
-      `tool_choice: the request declares no tool named '${toolChoice.name}'.`,
-      "tool_choice",
+      `${path}: the request declares no tool named '${toolChoice.name}'.`,
+      path,
       "invalid_value",
     );
   if (facts.forcedTools && traits.forcedToolChoice !== false) {
@@ -180,11 +177,7 @@ function choose(
       toolChoice?.type === "tool" ? { type: "tool", name: names.send(toolChoice.name) } : { type: "any" };
     return { tools: wires, choice: { ...choice, ...single } };
   }
-  reportLoss(
-    "downgraded",
-    "tool_choice",
-    "requested in the system prompt; the model cannot be forced to call a tool",
-  );
+  reportLoss("downgraded", path, "requested in the system prompt; the model cannot be forced to call a tool");
   return { tools: named ? [named.wire] : wires, choice: { type: "auto", ...single }, instruction: MUST_CALL };
 }
 

@@ -11,7 +11,7 @@ import { loadConfig, reloadConfig } from "../../src/config/load.ts";
 import { atOnce } from "../../src/core/slices.ts";
 import { IS_LONG } from "../helpers/within-budget.ts";
 
-const COUNT = IS_LONG ? 10_000 : 2_000;
+const COUNT = IS_LONG ? 10_000 : 1_500;
 
 const folder = mkdtempSync(join(tmpdir(), "weir-large-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -89,7 +89,8 @@ export function describeProvider(provider: Provider, options: ProviderOptions = 
 
     for (const format of formats.filter((id) => CLIENTS.includes(id)))
       test(`reports each member of a ${format} request that it removes`, async () => {
-        for (const [body, about] of requestsOf(format, named)) {
+        // A patch may treat every model in its own way.
+        for (const [body, about] of requestsOf(format, provider.patch ? named : named.slice(0, 1))) {
           const { request, losses } = await served(format, body);
           const sent = request!.body;
           for (const [member, value] of Object.entries(body)) {

@@ -9,6 +9,7 @@ import type { ChatEvent } from "../../core/events.ts";
 import type { UpstreamCodec } from "../../core/format.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { isObject, parseJson } from "../../core/json.ts";
+import type { Hooks } from "../../core/plugin.ts";
 import type { Target } from "../../core/provider.ts";
 import { STREAM_HEADERS } from "../delivery/response-headers.ts";
 import { viewOf } from "../plugins/call-view.ts";
@@ -17,14 +18,16 @@ import { rememberReasoning, restoreReasoning } from "../reasoning/cache.ts";
 import { withoutReasoning } from "../reasoning/retry-without.ts";
 import { urlOf } from "../routing/endpoint.ts";
 import type { Gateway, Incoming } from "../types.ts";
-import { answerHooks, fromList, meter, readEvents, tapEvents, toList, writeFrames } from "./events.ts";
-import { FrameSource } from "./frame-source.ts";
+import type { EventSource } from "./event-source.ts";
+import { collect, iterate, ListedEvents, PluginEvents, tapped } from "./event-source.ts";
 import type { Lane, Opened, PrepareContext, Prepared } from "./lane.ts";
+import { Meter } from "./meter.ts";
+import { ProviderEvents } from "./provider-events.ts";
 import { eventReader, invalidAnswer, isStream, readAnswer, readErrorText } from "./read-answer.ts";
 import { headerFilters, upstreamHeaders } from "./send.ts";
 import { refuseLosses } from "./strict.ts";
+import { TranslatedSource } from "./translated-source.ts";
 import type { UpstreamResponse } from "./transport.ts";
-import { framesOf } from "./upstream-frames.ts";
 import { asksForUsage, noteUsageRefusal } from "./usage-request.ts";
 
 /** Above this output limit weir asks the provider for a stream even for a JSON answer: proxies close silent connections. */
@@ -109,7 +112,7 @@ export class TranslatedLane implements Lane {
     const attempt = this.#attempt;
     const events = response
       ? await eventsOf(response, this.#codec!, attempt, gateway, this.#streams)
-      : generated(attempt.target.provider.generate!, this.#request!, attempt);
+      : new PluginEvents(generated(attempt.target.provider.generate!, this.#request!, attempt));
     return openEvents(events, this.#incoming, attempt, gateway);
   }
 }
@@ -156,44 +159,37 @@ async function eventsOf(
   attempt: Attempt,
   gateway: Gateway,
   requested: boolean,
-): Promise<AsyncIterable<ChatEvent>> {
+): Promise<EventSource> {
   if (isStream(response, attempt.target, requested) && response.body)
-    return readEvents(
-      framesOf(eventReader(response.body, attempt.target), codec, attempt, gateway),
-      codec.readStream(attempt.context),
-    );
+    return new ProviderEvents(eventReader(response.body, attempt.target), codec, attempt, gateway);
   const body = parseJson(new TextDecoder().decode(await readAnswer(response, attempt)));
   if (!isObject(body)) throw invalidAnswer(attempt.target);
-  return fromList(codec.readAnswer(body, attempt.context));
+  return new ListedEvents(codec.readAnswer(body, attempt.context));
 }
 
 /** The client's answer from the events of the provider's. */
 async function openEvents(
-  source: AsyncIterable<ChatEvent>,
+  source: EventSource,
   { call, format }: Incoming,
   attempt: Attempt,
-  gateway: Gateway,
+  { hooks, reasoning }: Gateway,
 ): Promise<Opened> {
-  const events = observed(source, attempt, gateway);
+  const { context } = attempt;
+  // The reasoning cache stores what the provider sent, before plugins edit it.
+  const events = answerHooks(tapped(source, rememberReasoning(call, reasoning)), attempt, hooks);
+  const meter = new Meter(attempt, hooks);
   if (call.stream) {
-    const frames = new FrameSource(writeFrames(events, format.client.writeStream(attempt.context)));
-    return { kind: "stream", status: 200, headers: { ...STREAM_HEADERS }, source: frames };
+    const source = new TranslatedSource(events, meter, format.client.writeStream(context));
+    return { kind: "stream", status: 200, headers: { ...STREAM_HEADERS }, source };
   }
-  const body = JSON.stringify(format.client.writeAnswer(await toList(events), attempt.context));
+  const body = JSON.stringify(format.client.writeAnswer(await collect(events, meter), context));
   return { kind: "json", status: 200, headers: { "content-type": "application/json" }, body };
 }
 
-/**
- * The reasoning cache stores what the provider sent, before plugins edit it. Without an `answer` hook, the cache and the meter
- * share one generator, because each generator costs time for every event of every stream.
- */
-function observed(
-  source: AsyncIterable<ChatEvent>,
-  attempt: Attempt,
-  gateway: Gateway,
-): AsyncIterable<ChatEvent> {
-  const { hooks, reasoning } = gateway;
-  const remember = rememberReasoning(attempt.call, reasoning);
-  if (!hooks.some((hook) => hook.answer)) return meter(source, attempt, hooks, remember);
-  return meter(answerHooks(tapEvents(source, remember), attempt, hooks), attempt, hooks);
+/** Runs the events through each plugin's `answer` hook, in order. Only hooks take the events as an async iterable. */
+function answerHooks(source: EventSource, attempt: Attempt, hooks: readonly Hooks[]): EventSource {
+  const editors = hooks.filter((hook) => hook.answer);
+  if (editors.length === 0) return source;
+  const events: AsyncIterable<ChatEvent> = iterate(source);
+  return new PluginEvents(editors.reduce((piped, hook) => hook.answer!(piped, viewOf(attempt)), events));
 }

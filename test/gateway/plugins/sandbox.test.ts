@@ -6,7 +6,8 @@ import { GatewayError } from "../../../src/core/error.ts";
 import type { ChatEvent } from "../../../src/core/events.ts";
 import type { Provider, Target } from "../../../src/core/provider.ts";
 import { generated } from "../../../src/gateway/plugins/sandbox.ts";
-import { meter } from "../../../src/gateway/lanes/events.ts";
+import { collect, PluginEvents, tapped } from "../../../src/gateway/lanes/event-source.ts";
+import { Meter } from "../../../src/gateway/lanes/meter.ts";
 
 const REQUEST = { model: "m", turns: [] } as unknown as ChatRequest;
 const REASON = new GatewayError("overloaded", "The gateway is shutting down.", { code: "shutting_down" });
@@ -20,8 +21,9 @@ function newAttempt(): Attempt {
 async function abortIn(generate: Provider["generate"]): Promise<unknown> {
   const attempt = newAttempt();
   try {
-    for await (const { type } of meter(generated(generate!, REQUEST, attempt), attempt, []))
-      if (type === "message-start") attempt.call.abort(REASON);
+    const source = new PluginEvents(generated(generate!, REQUEST, attempt));
+    const abort = ({ type }: ChatEvent) => void (type === "message-start" && attempt.call.abort(REASON));
+    await collect(tapped(source, abort), new Meter(attempt, []));
     return "ended";
   } catch (cause) {
     return cause;
@@ -59,9 +61,8 @@ describe("a call that is given up says why, however its program takes it", () =>
     async function* half(): AsyncGenerator<ChatEvent> {
       yield START;
     }
-    const read = async () => {
-      for await (const _ of meter(half(), newAttempt(), []));
-    };
-    await expect(read()).rejects.toMatchObject({ code: "stream_incomplete" });
+    await expect(collect(new PluginEvents(half()), new Meter(newAttempt(), []))).rejects.toMatchObject({
+      code: "stream_incomplete",
+    });
   });
 });

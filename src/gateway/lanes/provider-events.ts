@@ -1,0 +1,112 @@
+/** The events of a provider's stream. What a network read brought in is read in one synchronous pass. */
+import type { Attempt } from "../../core/call.ts";
+import { GatewayError } from "../../core/error.ts";
+import type { AnswerReader, Frame, StreamObserver, StreamSummary, UpstreamCodec } from "../../core/format.ts";
+import { SseParser } from "../../stream/sse.ts";
+import { marksOf } from "../../stream/tap.ts";
+import { PacedReader } from "../delivery/backlog.ts";
+import { CredentialMask } from "../delivery/redact.ts";
+import { TerminatorTimeout } from "../delivery/terminator-timeout.ts";
+import type { Gateway } from "../types.ts";
+import type { EventSource, TakeEvent } from "./event-source.ts";
+import { drainInBackground } from "./read-answer.ts";
+import type { ByteReader } from "./transport.ts";
+
+export class ProviderEvents implements EventSource {
+  readonly #attempt: Attempt;
+  readonly #bytes: PacedReader;
+  readonly #mask: CredentialMask;
+  readonly #frames = new SseParser();
+  readonly #progress: StreamProgress;
+  readonly #answer: AnswerReader;
+  readonly #terminatorTimeout: TerminatorTimeout;
+  #take: TakeEvent = () => {};
+  #stopped = false;
+
+  constructor(bytes: ByteReader, codec: UpstreamCodec, attempt: Attempt, { backlog, clock }: Gateway) {
+    this.#attempt = attempt;
+    this.#bytes = new PacedReader(bytes, attempt.call, backlog);
+    this.#mask = new CredentialMask(attempt.target);
+    this.#progress = new StreamProgress(codec.watch);
+    this.#answer = codec.readStream(attempt.context);
+    this.#terminatorTimeout = new TerminatorTimeout(clock, () => void this.#bytes.cancel().catch(() => {}));
+  }
+
+  read(take: TakeEvent): Promise<boolean> {
+    this.#take = take;
+    return this.#bytes.read().then(this.#onRead, this.#onBreak);
+  }
+
+  /** Closes the connection, unless the terminator has come: then it is kept for the next call. */
+  stop(reason?: unknown): void {
+    if (this.#stopped) return;
+    this.#stopped = true;
+    this.#terminatorTimeout.stop();
+    if (this.#progress.isTerminated) void drainInBackground(this.#bytes);
+    else this.#bytes.cancel(reason).catch(() => {});
+  }
+
+  readonly #onRead = ({ done, value }: { done: boolean; value?: Uint8Array }): boolean => {
+    if (done || !value) return this.#end();
+    for (const frame of this.#frames.push(this.#mask.push(value))) if (this.#passFrame(frame)) return false;
+    if (!this.#progress.lacksTerminator) this.#terminatorTimeout.stop();
+    else if (this.#frames.isMidLine) this.#terminatorTimeout.postpone();
+    else this.#terminatorTimeout.start();
+    return true;
+  };
+
+  /** @returns whether the answer has ended */
+  #passFrame(frame: Frame): boolean {
+    this.#progress.observe(frame);
+    for (const event of this.#answer.push(frame)) {
+      this.#take(event);
+      if (event.type !== "message-end") continue;
+      this.stop();
+      return true;
+    }
+    return false;
+  }
+
+  #end(): boolean {
+    this.stop();
+    for (const event of this.#answer.end()) this.#take(event);
+    return false;
+  }
+
+  readonly #onBreak = (cause: unknown): boolean => {
+    if (this.#attempt.stop.reason) throw this.#attempt.stop.reason;
+    if (cause instanceof GatewayError) throw cause;
+    // The answer is complete at its finish reason: a connection that breaks after it is no failure.
+    if (this.#progress.lacksTerminator) return this.#end();
+    throw new GatewayError("upstream", "The connection to the provider broke during its stream.", {
+      code: "stream_incomplete",
+      cause,
+    });
+  };
+}
+
+/** Observes whether the finish reason and the terminator of a stream have come. */
+class StreamProgress {
+  readonly #watch: StreamObserver;
+  readonly #marks: RegExp;
+  readonly #seen: StreamSummary = { terminated: false, complete: false };
+
+  constructor(watch: StreamObserver) {
+    this.#watch = watch;
+    this.#marks = marksOf(watch);
+  }
+
+  observe(frame: Frame): void {
+    if (this.#marks.test(frame.data)) this.#watch.frame(frame, this.#seen);
+  }
+
+  /** The terminator has come. */
+  get isTerminated(): boolean {
+    return this.#seen.terminated;
+  }
+
+  /** The finish reason has come and the terminator has not. */
+  get lacksTerminator(): boolean {
+    return this.#seen.finished === true && !this.#seen.terminated;
+  }
+}

@@ -38,8 +38,25 @@ export interface ChatRequest {
   style: AnswerStyle;
   /** Fields without a canonical equivalent, by the id of the format that owns them. */
   extra: Record<string, JsonObject>;
+  /** What the loss of a field in `extra` means, by the same ids. */
+  ownFields?: Readonly<Record<string, OwnFields>>;
   /** Where the client codec found each field. */
   paths?: FieldPaths;
+}
+
+/**
+ * What it means when a provider of another format cannot receive a field. A field that is not listed does not affect the
+ * answer: weir leaves it out without a report.
+ */
+export type OwnFields = Readonly<Record<string, OwnField>>;
+
+export interface OwnField {
+  /** Whether the client depends on the value; weir refuses the request. */
+  refuse?(value: Json): boolean;
+  /** Why weir refuses, as a clause for the error: `only one choice can be generated`. */
+  reason?: string;
+  /** Whether the answer may differ without the value; weir reports the loss. */
+  report?(value: Json): boolean;
 }
 
 /** JSON path of each field in the client's request, for losses and errors: `stop` is at `stop_sequences`. */

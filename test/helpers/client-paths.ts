@@ -1,4 +1,4 @@
-/** Paths of requests that a test builds by hand, as the client codecs record them when they decode. */
+/** What client codecs record besides the content when they decode, for requests that a test builds by hand. */
 import type { Block, ChatRequest, Tool, Turn } from "../../src/core/chat.ts";
 import type { ClientCodec } from "../../src/core/format.ts";
 import { chatCompletionsFormat } from "../../src/formats/chat-completions/index.ts";
@@ -22,9 +22,10 @@ export function withPaths(request: ChatRequest, format: string): ChatRequest {
   const grammar = GRAMMARS[format];
   if (!grammar) return request;
   const body = { model: "m", max_tokens: 1, messages: [{ role: "user", content: "hi" }] };
-  const { paths } = grammar.client.decodeRequest(body, makeContext());
+  const { paths, ownFields } = grammar.client.decodeRequest(body, makeContext());
   return {
     paths,
+    ownFields,
     ...request,
     turns: grammar.placeTurns(request.turns),
     tools: request.tools.map((tool, index) => grammar.placeTool(tool, index, request)),
@@ -90,7 +91,7 @@ function chatTool(tool: Tool, index: number, { style }: ChatRequest): Tool {
   return { path, memberPaths, ...tool };
 }
 
-const PATHS: ReadonlySet<string> = new Set(["path", "paths", "inputPath", "memberPaths"]);
+const PATHS: ReadonlySet<string> = new Set(["path", "paths", "ownFields", "inputPath", "memberPaths"]);
 
 /** A decoded value without its paths, at any depth of turns, blocks and tools. */
 export function withoutPaths<Value>(value: Value): Value {

@@ -13,6 +13,7 @@ import type { CodecContext } from "../../../core/context.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { getOwn } from "../../../core/own.ts";
+import { OWN_FIELDS } from "../own-fields.ts";
 import { FORMAT } from "./content.ts";
 import { decodeMessages } from "./messages.ts";
 import { decodeToolChoice, decodeTools } from "./tools.ts";
@@ -86,6 +87,7 @@ export function decodeRequest(body: JsonObject, _context: CodecContext): ChatReq
     ...present("serviceTier", body.service_tier, isText),
     style: decodeStyle(body),
     extra: decodeExtra(body, { toolChoice, answerFormat }),
+    ownFields: { [FORMAT]: OWN_FIELDS },
     paths: PATHS,
   };
 }

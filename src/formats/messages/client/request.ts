@@ -5,6 +5,7 @@ import { GatewayError } from "../../../core/error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
 import { list, number, text } from "../../shared/read.ts";
+import { OWN_FIELDS } from "../own-fields.ts";
 import type { ReportLoss } from "./content.ts";
 import { decodeCache, FORMAT } from "./content.ts";
 import { decodeMessages, decodeSystem } from "./messages.ts";
@@ -77,6 +78,7 @@ export function decodeRequest(body: JsonObject, context: CodecContext): ChatRequ
     serviceTier: text(body.service_tier),
     style: { hideReasoning: reasoning?.display === "omitted" },
     extra: { [FORMAT]: collectExtra(body, output, thinking.rest) },
+    ownFields: { [FORMAT]: OWN_FIELDS },
     paths: PATHS,
   };
 }

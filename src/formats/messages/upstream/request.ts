@@ -4,13 +4,13 @@ import type { CodecContext } from "../../../core/context.ts";
 import { maskUser, ToolNames } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
+import { checkForeignFields } from "../../shared/own-fields.ts";
 import { fieldPath } from "../../shared/paths.ts";
 import type { ModelFacts } from "../models.ts";
 import { defaultMaxTokens, modelFacts } from "../models.ts";
 import type { EncodeContext } from "./content.ts";
 import { FORMAT } from "./content.ts";
 import { placeCacheMarks } from "./caching.ts";
-import { checkExtra } from "./extra.ts";
 import type { EncodedReasoning } from "./reasoning.ts";
 import { encodeReasoning } from "./reasoning.ts";
 import { encodeAnswerFormat } from "./answer-format.ts";
@@ -23,8 +23,8 @@ import { encodeTurns, endWithUser, finishDraft } from "./messages.ts";
  * @throws GatewayError `invalid-request` for what weir can neither translate nor drop
  */
 export function encodeRequest(request: ChatRequest, codecContext: CodecContext): JsonObject {
-  checkExtra(request, codecContext);
   const context = encodeContext(request, codecContext);
+  checkForeignFields(request, FORMAT, context);
   const { facts } = context;
   const maxTokens = encodeMaxTokens(request, context);
   const names = new ToolNames(namesIn(request), codecContext.toolNames);

@@ -1,0 +1,34 @@
+/** What it means when a provider of another format cannot receive a field of this one (src/formats/README.md#own-fields). */
+import type { OwnFields } from "../../core/chat.ts";
+import type { Json } from "../../core/json.ts";
+import { isObject } from "../../core/json.ts";
+import { always } from "../shared/own-fields.ts";
+
+const NO_AUDIO = "audio cannot be generated";
+const NO_LOGPROBS = "log probabilities are not available";
+
+const isNotZero = (value: Json) => value !== 0;
+const isPositive = (value: Json) => typeof value === "number" && value > 0;
+
+export const OWN_FIELDS = {
+  n: {
+    refuse: (value) => typeof value === "number" && value > 1,
+    reason: "only one choice can be generated",
+  },
+  logprobs: { refuse: (value) => value === true, reason: NO_LOGPROBS },
+  top_logprobs: { refuse: isPositive, reason: NO_LOGPROBS },
+  modalities: { refuse: (value) => Array.isArray(value) && value.includes("audio"), reason: NO_AUDIO },
+  audio: { refuse: isObject, reason: NO_AUDIO },
+  web_search_options: { refuse: always, reason: "the built-in web search is not available" },
+  moderation: { refuse: blocks, reason: "moderation that blocks is not available", report: always },
+  logit_bias: { report: (value) => isObject(value) && Object.keys(value).length > 0 },
+  seed: { report: always },
+  frequency_penalty: { report: isNotZero },
+  presence_penalty: { report: isNotZero },
+  verbosity: { report: always },
+} as const satisfies OwnFields;
+
+function blocks(moderation: Json): boolean {
+  if (!isObject(moderation) || !isObject(moderation.policy)) return false;
+  return Object.values(moderation.policy).some((side) => isObject(side) && side.mode === "block");
+}

@@ -1,0 +1,23 @@
+/** What it means when a provider of another format cannot receive a field of this one (src/formats/README.md#own-fields). */
+import type { OwnFields } from "../../core/chat.ts";
+import type { Json } from "../../core/json.ts";
+import { isObject } from "../../core/json.ts";
+import { always } from "../shared/own-fields.ts";
+
+export const OWN_FIELDS: OwnFields = {
+  container: { refuse: always },
+  mcp_servers: { refuse: (value) => !Array.isArray(value) || value.length > 0 },
+  compaction: { refuse: always },
+  fallbacks: { refuse: always },
+  // Without it weir would break a promise about the location of data.
+  inference_geo: { refuse: (value) => value !== "global" },
+  speed: { report: (value) => value === "fast" },
+  context_management: { report: hasLossyEdit },
+  output_format: { report: always },
+};
+
+/** A translation drops old thinking anyway; other edits change what the model sees. */
+function hasLossyEdit(value: Json): boolean {
+  const edits = isObject(value) && Array.isArray(value.edits) ? value.edits : [];
+  return edits.some((edit) => isObject(edit) && !String(edit.type).startsWith("clear_thinking"));
+}

@@ -4,9 +4,12 @@ import type { Authorizer, OutgoingRequest, Place, PlaceAnswer, PlaceRequest } fr
 import type { Provider } from "../../core/provider.ts";
 import type { Secret } from "../../core/secret.ts";
 import type { Stoppable } from "../../core/stop.ts";
+import { createTransport } from "../../http/index.ts";
 import type { UpstreamRequest } from "../lanes/transport.ts";
-import { HttpError, transport } from "../lanes/transport.ts";
+import { HttpError } from "../lanes/transport.ts";
 
+/** Tokens are rarely fetched: a connection that is kept would only keep commands such as `weir check` from ending. */
+const transport = createTransport(process.env, { idleMs: 1 });
 /** Timeout of a request of a plugin, for example to a token endpoint. Milliseconds. */
 const FETCH_MS = 10_000;
 /** Maximum length of its answer. Bytes. */

@@ -70,6 +70,7 @@ export function templateFault(provider: Provider, settings: ProviderSettings = {
     ...settings.variables,
     ...Object.assign({}, ...(settings.deployments ?? []).map((deployment) => deployment.variables)),
   });
+  if (variables.includes("model")) return "it has a variable named model, which stands for the model name.";
   for (const [format, path] of templatesOf(provider)) {
     const what = `the path of "${format}"`;
     if (!path.startsWith("/")) return `${what} must begin with a slash.`;

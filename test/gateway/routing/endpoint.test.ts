@@ -144,6 +144,7 @@ describe("a mistake in the declaration is a sentence at the start", () => {
     ],
     [{ speaks: { [CHAT]: "/c#x" } }, "must not have a fragment."],
     [{ baseUrl: "https://{model}.acme.example" }, "its baseUrl holds the unknown placeholder {model}"],
+    [{ variables: { model: { describe: "x" } } }, "it has a variable named model"],
     [{ framing: { messages: jsonLines } }, 'it has a framing for "messages", which it does not speak.'],
     [{ credentials: [["A", "B"]] }, "each set of its credentials must have one name"],
     [

@@ -180,6 +180,61 @@ test("every plugin that the guide for authors shows loads, and its program answe
   expect(guide.log.join("\n")).not.toContain("plugin not loaded");
 });
 
+test("the plugins of the guide reach their hosts: endpoint, authorization and framing", async () => {
+  const [regional, authorized, lines] = ["regional", "authorized", "lines"].map((name) =>
+    blockOf("plugins/README.md", "ts", `name: "${name}"`),
+  );
+  const chunk = {
+    id: "c",
+    model: "m",
+    choices: [{ index: 0, delta: { content: "Hi" }, finish_reason: "stop" }],
+  };
+  const upstream = startUpstream((request) => {
+    if (request.path === "/token") return json({ access_token: "token-0123456789", expires_in: 600 });
+    if (request.path !== "/chat/completions") return json({ type: "error", error: { message: "no" } }, 400);
+    const body = `${JSON.stringify(chunk)}\n[DONE]\n`;
+    return { headers: { "content-type": "application/jsonl" }, body };
+  });
+  const at = (code: string) =>
+    code.replaceAll(/https:\/\/[\w.{}]+\.example\.com|http:\/\/127\.0\.0\.1:8080/g, upstream.url);
+  const started = await startGateway({
+    plugins: { "regional.ts": regional!, "authorized.ts": at(authorized!), "lines.ts": at(lines!) },
+    env: {
+      ...{ REGIONAL_REGION: "eu-1", EXAMPLE_KEY: "k-0123456789", TOKENS_SECRET: "s-0123456789" },
+      ...{ AWS_REGION: "eu-1", SIGNED_ID: "AKID", SIGNED_SECRET: "a-0123456789" },
+    },
+  });
+  const ask = async (path: string, model: string, stream = false) => {
+    const body = { model, stream, max_tokens: 9, messages: [{ role: "user", content: "Hi" }] };
+    const response = await fetch(started.url + path, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    return response.text();
+  };
+  try {
+    const { request } = JSON.parse(await ask("/v1/explain", "regional/a:b", true)) as {
+      request: { url: string; headers: Record<string, string>; body: object };
+    };
+    expect(request.url).toBe("https://eu-1.example.com/models/a%3Ab:stream?version=2026-01");
+    expect(request.headers["authorization"]).toBe("Bearer $EXAMPLE_KEY");
+    expect(request.body).not.toHaveProperty("model");
+    await ask("/v1/messages", "tokens/m");
+    expect(upstream.requests.at(-1)!.headers.get("authorization")).toBe("Bearer token-0123456789");
+    await ask("/v1/messages", "signed/m");
+    expect(upstream.requests.at(-1)!.headers.get("authorization")).toStartWith(
+      "AWS4-HMAC-SHA256 Credential=AKID/",
+    );
+    expect(await ask("/v1/chat/completions", "lines/m", true)).toBe(
+      `data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`,
+    );
+  } finally {
+    await started.stop();
+    upstream.stop();
+  }
+});
+
 /** The program runs in a tree that has nothing but what the Dockerfile copies. */
 test("the image has what the binary links against, and nobody is root", () => {
   const dockerfile = blockOf("src/cli/README.md", "dockerfile");

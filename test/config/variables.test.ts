@@ -69,3 +69,23 @@ test("a provider of the config alone has the variables of its paths", async () =
   const without = configOf(yaml.replace("variables: {version: 2026-01}", ""));
   await expect(assemble(without, {})).rejects.toThrow("holds the unknown placeholder {version}");
 });
+
+test("a path of the config may hold variables, and streams may have their own", async () => {
+  const yaml = `providers:
+  acme:
+    baseUrl: https://acme.example
+    secrets: {}
+    variables: {zone: "a b"}
+    speaks:
+      chat-completions: {json: "/{zone}/{model}", stream: "/{zone}/{model}/stream"}
+`;
+  const { registry } = await assemble(configOf(yaml), {});
+  const { url, streamUrl } = registry.resolve("acme/m", "chat-completions");
+  expect([url, streamUrl]).toEqual(["https://acme.example/a%20b/m", "https://acme.example/a%20b/m/stream"]);
+});
+
+test("a credential may be read from a file", () => {
+  writeFileSync(join(folder, "secret"), "from-a-file\n");
+  const { secrets } = settingsOf("providers: {acme: {secrets: {ACME_SECRET: '${file:secret}'}}}");
+  expect(secrets!["ACME_SECRET"]!.reveal()).toBe("from-a-file");
+});

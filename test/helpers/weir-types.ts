@@ -26,13 +26,22 @@ const PARTS = [
 ].map((part) => `src/core/${part}.ts`);
 
 /** Functions for plugins. */
-const HELPERS = ["src/auth/sign-v4.ts", "src/auth/oauth-token.ts", "src/stream/framing.ts", "src/plugin.ts"];
+const HELPERS = [
+  "src/auth/sign-v4.ts",
+  "src/auth/oauth-token.ts",
+  "src/stream/framing.ts",
+  "src/formats/shared/upstream-error.ts",
+  "src/plugin.ts",
+];
 
 export async function makeWeirTypes(): Promise<string> {
   const sources = await Promise.all([...PARTS, ...HELPERS].map((file) => Bun.file(join(ROOT, file)).text()));
   const declared = sources
     .map(declare)
     .join("")
+    .replace(/^interface (\w+) .*?^\}\n/gms, (whole, name: string, _at, all: string) =>
+      all.match(new RegExp(`\\b${name}\\b`, "g"))!.length > 1 ? whole : "",
+    )
     .replace(/\n{3,}/g, "\n\n")
     .trim();
   const indented = declared.replace(/^(?=.)/gm, "  ");

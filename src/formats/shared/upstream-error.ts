@@ -95,7 +95,10 @@ const STATUS_ALONE: ReadonlySet<ErrorKind> = new Set<ErrorKind>(["rate-limited",
 /** Temporary failures. */
 const TEMPORARY: ReadonlySet<ErrorKind> = new Set<ErrorKind>([...STATUS_ALONE, "upstream", "conflict"]);
 
-/** Decodes an answer with a failed status. @param body at most 64 KB of text */
+/**
+ * Decodes an answer with a failed status, in the words of most vendors. Hosts and credentials in the message are masked.
+ * @param body at most 64 KB of text
+ */
 export function decodeError(status: number, headers: HeaderReader, body: string): GatewayError {
   const parsed = parseJson(body);
   if (typeof parsed !== "object" || parsed === null) return decodePage(status, headers);

@@ -23,8 +23,8 @@ export interface Place {
   /** Masks a value, such as a token, in answers, errors and the log. weir masks the values of `secret` by itself. */
   conceal(value: string): void;
   /**
-   * What the plugin keeps between requests, such as a token. If the host answers 401 or 403, weir empties it and sends the
-   * request once more; if it is empty already, weir does not repeat the request.
+   * What the plugin keeps between requests, such as a token. If the host answers 401 or 403, weir empties it, at most once in
+   * ten seconds, and sends the request once more. weir repeats no request if there was nothing to drop.
    */
   readonly kept: Map<string, unknown>;
   /** Sends a request to another host, such as a token endpoint. Follows no redirects. @throws Error after 10 s, or above 1 MB */
@@ -57,7 +57,7 @@ export interface Authorizer {
   /** The headers of `authorize` for a request. @throws GatewayError if the plugin fails; the reason of `stop` if it aborts first */
   authorize(request: OutgoingRequest, stop: Stoppable): Promise<Readonly<Record<string, string>>>;
   /**
-   * Called when the host refused a request. Empties what the plugin kept, unless another call has done so since.
+   * Called when the host refused a request. Empties what the plugin kept, unless another call has done so since or a moment ago.
    * @param generation the generation when the request was authorized
    * @returns whether a repeated request would be authorized anew
    */

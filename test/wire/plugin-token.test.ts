@@ -105,7 +105,9 @@ test("a token that is refused again is the gateway's fault, and neither it nor t
   const response = await ask();
   // The mock answers as fallback: the host was asked twice, and not in a loop.
   expect(response.headers.get("x-weir-tried")).toMatch(/^token:401:\d+ms$/);
-  expect(host.requests.length - before).toBe(2);
+  expect([host.requests.length - before, issued]).toEqual([2, 2]);
+  await (await ask()).text();
+  expect(issued).toBe(2);
   const told = [JSON.stringify([...response.headers]), await response.text(), gateway.log.join("\n")].join(
     "\n",
   );

@@ -14,6 +14,8 @@ const transport = createTransport(process.env, { idleMs: 1 });
 const FETCH_MS = 10_000;
 /** Maximum length of its answer. Bytes. */
 const MAX_ANSWER = 1024 * 1024;
+/** A host that also refuses new tokens must not cause a request for a token with every call. Milliseconds. */
+const RENEW_MS = 10_000;
 /** Maximum number of concealed values; a new one replaces the oldest. Tokens of calls that still run must be among them. */
 const MAX_CONCEALED = 64;
 /** Headers that follow from the URL and the body; another value would break the request. */
@@ -31,6 +33,8 @@ export class ProviderAuthorizer implements Authorizer {
   concealed: readonly string[];
   readonly #provider: Provider;
   readonly #place: Place;
+  /** What the plugin keeps is not emptied again before this time; monotonic milliseconds. */
+  #renewableAt = 0;
   /** Concealed values that are not credentials, the oldest first. */
   #tokens: readonly string[] = [];
 
@@ -59,7 +63,8 @@ export class ProviderAuthorizer implements Authorizer {
       return this.#checked(pending instanceof Promise ? await unlessStopped(pending, stop) : pending);
     } catch (cause) {
       if (stop.aborted) throw stop.reason;
-      if (cause instanceof GatewayError) throw cause;
+      if (cause instanceof GatewayError)
+        throw cause.cause === undefined ? cause.with({ cause: notSent(cause) }) : cause;
       throw new GatewayError(
         "upstream",
         `The gateway could not authorize its request to ${this.#provider.name}; its log has the details.`,
@@ -85,7 +90,9 @@ export class ProviderAuthorizer implements Authorizer {
 
   renew(generation: number): boolean {
     if (generation !== this.generation) return true;
-    if (this.#place.kept.size === 0) return false;
+    const now = performance.now();
+    if (this.#place.kept.size === 0 || now < this.#renewableAt) return false;
+    this.#renewableAt = now + RENEW_MS;
     this.#place.kept.clear();
     this.generation++;
     return true;

@@ -75,6 +75,8 @@ test("what the plugin kept is dropped once, however many calls the host refused"
   expect([authorizer.renew(generation), authorizer.renew(generation)]).toEqual([true, true]);
   await authorize();
   expect(kept).toEqual([undefined, 1, undefined]);
+  // A host that refuses the new token, too, does not cause another one at once.
+  expect(authorizer.renew(authorizer.generation)).toBe(false);
   expect(made(() => ({})).renew(0)).toBe(false);
 });
 

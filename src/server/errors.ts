@@ -110,6 +110,11 @@ export const PROVIDER: Errors = [
   { kind: "overloaded", code: "server_is_overloaded", when: "The provider is overloaded." },
   { kind: "overloaded", code: "no_capacity", when: "Every deployment is at its limit of concurrent calls." },
   { kind: "upstream-auth", code: "upstream_auth", when: "The provider rejected weir's credential." },
+  {
+    kind: "upstream",
+    code: "upstream_authorization",
+    when: "weir could not authorize its request to the provider.",
+  },
   { kind: "upstream", code: "upstream_unreachable", when: "The provider cannot be reached." },
   { kind: "upstream", code: "upstream_redirect", when: "The provider answered with a redirect." },
   { kind: "upstream", code: "upstream_invalid_answer", when: "The provider's answer cannot be read." },

@@ -1,5 +1,7 @@
 /** The OpenAPI document against the routes of the server and its real answers. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { Glob } from "bun";
 import { assemble } from "../../src/assemble.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import type { Json, JsonObject } from "../../src/core/json.ts";
@@ -11,6 +13,7 @@ import { parseFrames } from "../../src/stream/sse.ts";
 import { FAULT_STATUSES } from "../../plugins/mock/faults.ts";
 import { mockModels } from "../../plugins/mock/models.ts";
 import { type RunningGateway, startGateway } from "../helpers/gateway.ts";
+import { ROOT } from "../helpers/documents.ts";
 import { schemaFaults } from "../helpers/json-schema.ts";
 import { streamedText } from "../helpers/streamed.ts";
 
@@ -155,6 +158,22 @@ test("security is stated only if weir has keys, and never for the operations tha
   const withoutKeys = await documentOf(keyless);
   expect(JSON.stringify(withoutKeys)).not.toMatch(/"security|"401"/);
   expect(Object.keys(withoutKeys.paths)).toEqual(Object.keys(document.paths));
+});
+
+test("the document lists every error code of the source, and no other", async () => {
+  const files = [...new Glob("src/{core,stream,auth,formats,gateway,server}/**/*.ts").scanSync(ROOT)];
+  const sources = files.filter((file) => file !== "src/server/errors.ts");
+  const text = (await Promise.all(sources.map((file) => Bun.file(join(ROOT, file)).text()))).join("\n");
+  const codes = new Set([...text.matchAll(/\bcode: "([a-z_]+)"/g)].map(([, code]) => code!));
+  // The error of a path that is no operation, and of a call whose client left.
+  for (const code of ["unknown_url", "request_cancelled"]) codes.delete(code);
+  const listed = [...operations().values()].flatMap(({ responses }) =>
+    Object.values(responses).flatMap((response) => response["x-error-codes"] ?? []),
+  );
+  expect([...codes].filter((code) => !listed.includes(code))).toEqual([]);
+  // These two come from `plugins/mock` and from `src/start.ts`.
+  const others = ["upstream_error", "shutting_down"];
+  expect(listed.filter((code) => !text.includes(`"${code}"`) && !others.includes(code))).toEqual([]);
 });
 
 describe("the request schemas say what the code says", () => {

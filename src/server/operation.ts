@@ -52,10 +52,10 @@ export interface Parameter {
   schema: Schema;
 }
 
-/** `chat-completions` → `ChatCompletions`. */
+/** `chat-completions` → `ChatCompletions`. Only letters and digits, as the names of components. */
 export function pascalCase(id: string): string {
   return id
-    .split("-")
+    .split(/[^A-Za-z0-9]+/)
     .map((word) => (word === "" ? "" : word[0]!.toUpperCase() + word.slice(1)))
     .join("");
 }

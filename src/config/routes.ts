@@ -1,25 +1,13 @@
 /** Routes and fallbacks of the config, normalized: every short form is expanded. */
+import type { Fallback, RouteTarget } from "../core/settings.ts";
 import type { Sliced } from "../core/slices.ts";
 import type { Path } from "./error.ts";
 import { ConfigError } from "./error.ts";
 import type { Config } from "./schema.ts";
 
-/** One of the models of a route. */
-export interface RouteTarget {
-  model: string;
-  weight: number;
-  priority: number;
-}
-
-/** A fallback model and the failure it is used for. */
-export interface FallbackTarget {
-  model: string;
-  when: "failed" | "too-long";
-}
-
 export interface Routes {
   routes: Record<string, RouteTarget[]>;
-  fallbacks: Record<string, FallbackTarget[]>;
+  fallbacks: Record<string, Fallback[]>;
 }
 
 /** Expands short forms and fills in defaults. */

@@ -30,6 +30,20 @@ export interface ProviderSettings {
   deployments?: readonly DeploymentSettings[];
 }
 
+/** One of the models behind a route. */
+export interface RouteTarget {
+  model: string;
+  weight: number;
+  /** Lower numbers are tried first. */
+  priority: number;
+}
+
+/** A fallback model: tried when all targets failed, or when the prompt does not fit into the model. */
+export interface Fallback {
+  model: string;
+  when: "failed" | "too-long";
+}
+
 /** Settings of one deployment; missing values default to the provider's. */
 export interface DeploymentSettings {
   /** The log and the headers show `provider/name`. */

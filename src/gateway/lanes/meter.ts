@@ -4,6 +4,7 @@ import { GatewayError } from "../../core/error.ts";
 import { estimateTokens, TextEstimate } from "../../core/estimate.ts";
 import type { ChatEvent, Usage } from "../../core/events.ts";
 import { mergeUsage, NO_USAGE, usageState } from "../../core/events.ts";
+import { incompleteStream } from "../../core/incomplete.ts";
 import type { Hooks } from "../../core/plugin.ts";
 import { viewOf } from "../plugins/call-view.ts";
 
@@ -34,12 +35,7 @@ export class Meter {
   end(): void {
     if (this.#ended) return;
     // A source may end its events because the call was aborted.
-    throw (
-      this.#attempt.stop.reason ??
-      new GatewayError("upstream", "The provider's answer ended before it was complete.", {
-        code: "stream_incomplete",
-      })
-    );
+    throw this.#attempt.stop.reason ?? incompleteStream();
   }
 
   #record(event: ChatEvent): ChatEvent {

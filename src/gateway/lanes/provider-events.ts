@@ -1,6 +1,7 @@
 /** The events of a provider's stream. What a network read brought in is read in one synchronous pass. */
 import type { Attempt } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
+import { brokenConnection } from "../../core/incomplete.ts";
 import type { AnswerReader, Frame, StreamObserver, StreamSummary, UpstreamCodec } from "../../core/format.ts";
 import { SseParser } from "../../stream/sse.ts";
 import { marksOf } from "../../stream/tap.ts";
@@ -78,10 +79,7 @@ export class ProviderEvents implements EventSource {
     if (cause instanceof GatewayError) throw cause;
     // The answer is complete at its finish reason: a connection that breaks after it is no failure.
     if (this.#progress.lacksTerminator) return this.#end();
-    throw new GatewayError("upstream", "The connection to the provider broke during its stream.", {
-      code: "stream_incomplete",
-      cause,
-    });
+    throw brokenConnection(cause);
   };
 }
 

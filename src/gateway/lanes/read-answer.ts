@@ -1,6 +1,7 @@
 /** Reads JSON answers and errors of providers within their size limits. */
 import type { Attempt } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
+import { brokenConnection } from "../../core/incomplete.ts";
 import type { Framing } from "../../core/frame.ts";
 import type { Target } from "../../core/provider.ts";
 import { bytesWithoutCredential, withoutSecrets } from "../delivery/redact.ts";
@@ -61,10 +62,7 @@ export async function readAnswer(response: UpstreamResponse, attempt: Attempt): 
   } catch (cause) {
     if (cause instanceof GatewayError) throw cause;
     if (attempt.stop.reason) throw attempt.stop.reason;
-    throw new GatewayError("upstream", "The connection to the provider broke during its answer.", {
-      code: "stream_incomplete",
-      cause,
-    });
+    throw brokenConnection(cause);
   }
 }
 

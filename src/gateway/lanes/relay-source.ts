@@ -1,6 +1,7 @@
 /** The source of a streamed native answer: reads the provider's bytes through the tap. */
 import type { Attempt } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
+import { incompleteStream } from "../../core/incomplete.ts";
 import type { StreamObserver, StreamSummary } from "../../core/format.ts";
 import type { Tap } from "../../stream/tap.ts";
 import { PacedReader } from "../delivery/backlog.ts";
@@ -115,7 +116,7 @@ export class RelaySource implements ByteSource {
     if (this.#attempt.stop.reason) throw this.#attempt.stop.reason;
     // The answer is complete at its terminator: a connection that breaks after it is no failure.
     if (this.#isComplete()) return this.#finish();
-    throw incomplete(cause);
+    throw incompleteStream(cause);
   };
 
   /** Masks credentials in the provider's error event. */
@@ -144,7 +145,7 @@ export class RelaySource implements ByteSource {
     recordUsage(seen, this.#attempt);
     // Without the rest: the terminator would become part of an unfinished event.
     if (this.#hasTimedOut && !seen.terminated) return terminatorOf(this.#tap.watch);
-    if (!this.#isComplete() && !this.#attempt.target.provider.traits?.eofIsStop) throw incomplete();
+    if (!this.#isComplete() && !this.#attempt.target.provider.traits?.eofIsStop) throw incompleteStream();
     return rest && this.#masked(rest);
   }
 
@@ -163,11 +164,4 @@ function terminatorOf({ terminator }: StreamObserver): Uint8Array | undefined {
 export function recordUsage(seen: StreamSummary, attempt: Attempt): void {
   if (seen.usage) attempt.usage = seen.usage;
   if (seen.finish) attempt.finish = seen.finish.raw ?? seen.finish.kind;
-}
-
-function incomplete(cause?: unknown): GatewayError {
-  return new GatewayError("upstream", "The provider's stream ended before the answer was complete.", {
-    code: "stream_incomplete",
-    cause,
-  });
 }

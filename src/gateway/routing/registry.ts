@@ -2,7 +2,7 @@
 import { GatewayError } from "../../core/error.ts";
 import type { Format } from "../../core/format.ts";
 import type { ActiveProvider, Deployment, Provider, Target } from "../../core/provider.ts";
-import type { ProviderSettings } from "../../core/settings.ts";
+import type { Fallback, ProviderSettings, RouteTarget } from "../../core/settings.ts";
 import { Aliases } from "./aliases.ts";
 import type { LoadedPlugin, OffProvider } from "./activate.ts";
 import { activate, checkProvider, collectProviders, patternsOf } from "./activate.ts";
@@ -29,20 +29,6 @@ export interface RegistryOptions {
   routes?: Readonly<Record<string, readonly RouteTarget[]>>;
   /** Model name or pattern → its fallback models, in order; the most specific entry applies. */
   fallbacks?: Readonly<Record<string, readonly Fallback[]>>;
-}
-
-/** A fallback model: tried when all targets failed, or when the prompt does not fit into the model. */
-export interface Fallback {
-  model: string;
-  when: "failed" | "too-long";
-}
-
-/** One of the models behind a route. */
-export interface RouteTarget {
-  model: string;
-  weight: number;
-  /** Lower numbers are tried first. */
-  priority: number;
 }
 
 /** The fallbacks of the models that match a pattern. */

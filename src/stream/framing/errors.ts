@@ -10,13 +10,6 @@ export function frameTooLong(): GatewayError {
   });
 }
 
-/** The body ended inside a frame. */
-export function incompleteFrame(): GatewayError {
-  return new GatewayError("upstream", "The provider's stream ended inside a frame.", {
-    code: "stream_incomplete",
-  });
-}
-
 /** @param what the fault, as the end of the sentence */
 export function invalidFrame(what: string): GatewayError {
   return new GatewayError("upstream", `The provider's stream cannot be read: ${what}.`, {

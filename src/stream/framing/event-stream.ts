@@ -3,9 +3,10 @@
  * the headers (u32), CRC32 of these 8 bytes, headers, payload, CRC32 of all bytes before. A header is: length of the name (u8),
  * name, type of the value (u8), value.
  */
+import { incompleteStream } from "../../core/incomplete.ts";
 import type { Frame, FrameReader } from "../../core/frame.ts";
 import { parseJson, isObject } from "../../core/json.ts";
-import { incompleteFrame, invalidFrame } from "./errors.ts";
+import { invalidFrame } from "./errors.ts";
 
 const PRELUDE = 12;
 const CRC = 4;
@@ -60,7 +61,7 @@ export class EventStreamReader implements FrameReader {
 
   end(): Frame[] {
     if (this.#fault) throw this.#fault;
-    if (this.#heldBytes > 0) throw incompleteFrame();
+    if (this.#heldBytes > 0) throw incompleteStream();
     return [];
   }
 

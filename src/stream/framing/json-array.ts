@@ -1,7 +1,8 @@
 /** Reads a body that is one JSON array whose elements arrive one by one: each element is a frame. */
+import { incompleteStream } from "../../core/incomplete.ts";
 import type { GatewayError } from "../../core/error.ts";
 import type { Frame, FrameReader } from "../../core/frame.ts";
-import { frameTooLong, incompleteFrame, invalidFrame, MAX_FRAME } from "./errors.ts";
+import { frameTooLong, invalidFrame, MAX_FRAME } from "./errors.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -71,7 +72,7 @@ export class JsonArrayReader implements FrameReader {
 
   end(): Frame[] {
     if (this.#fault) throw this.#fault;
-    if (!this.#ended) throw incompleteFrame();
+    if (!this.#ended) throw incompleteStream();
     return [];
   }
 

@@ -1,7 +1,8 @@
 /** Reads a body of JSON lines (NDJSON): one value a line, ended by LF or CRLF. Blank lines are ignored. */
+import { incompleteStream } from "../../core/incomplete.ts";
 import type { Frame, FrameReader } from "../../core/frame.ts";
 import { parseJson } from "../../core/json.ts";
-import { frameTooLong, incompleteFrame, MAX_FRAME } from "./errors.ts";
+import { frameTooLong, MAX_FRAME } from "./errors.ts";
 
 const LF = 10;
 
@@ -28,7 +29,7 @@ export class JsonLinesReader implements FrameReader {
   end(): Frame[] {
     const frames: Frame[] = [];
     this.#take(new Uint8Array(0), frames);
-    if (frames.some(({ data }) => parseJson(data) === undefined)) throw incompleteFrame();
+    if (frames.some(({ data }) => parseJson(data) === undefined)) throw incompleteStream();
     return frames;
   }
 

@@ -4,7 +4,7 @@ import type { ChatEvent } from "../../../core/events.ts";
 import type { AnswerWriter, Frame } from "../../../core/format.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
-import { incompleteAnswer } from "../../shared/incomplete.ts";
+import { incompleteStream } from "../../../core/incomplete.ts";
 import { checkCalls, readToolInput } from "../../shared/tool-input.ts";
 import { encodeUsage } from "../usage.ts";
 import { DeltaWriter } from "./answer-writer.ts";
@@ -31,7 +31,7 @@ export function writeAnswer(events: readonly ChatEvent[], context: CodecContext)
       usage: encodeUsage(event.usage),
     };
   }
-  throw incompleteAnswer();
+  throw incompleteStream();
 }
 
 class StreamWriter implements AnswerWriter {
@@ -55,7 +55,7 @@ class StreamWriter implements AnswerWriter {
   }
 
   end(): Frame[] {
-    if (!this.#ended) throw incompleteAnswer();
+    if (!this.#ended) throw incompleteStream();
     return [{ data: "[DONE]" }];
   }
 

@@ -6,7 +6,7 @@ import type { AnswerReader, Frame } from "../../../core/format.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
 import { readFinishReason } from "../finish.ts";
-import { incompleteStream } from "../../shared/incomplete.ts";
+import { incompleteStream } from "../../../core/incomplete.ts";
 import { readToolInput } from "../../shared/tool-input.ts";
 import { decodeErrorBody } from "../../shared/upstream-error.ts";
 import { ChunkReader } from "./answer-reader.ts";

@@ -3,7 +3,7 @@ import type { CodecContext } from "../../../core/context.ts";
 import type { ChatEvent } from "../../../core/events.ts";
 import type { AnswerWriter, Frame } from "../../../core/format.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
-import { incompleteAnswer } from "../../shared/incomplete.ts";
+import { incompleteStream } from "../../../core/incomplete.ts";
 import { checkCalls, readToolInput } from "../../shared/tool-input.ts";
 import { EventWriter } from "./answer-writer.ts";
 
@@ -17,7 +17,7 @@ export function writeAnswer(events: readonly ChatEvent[], context: CodecContext)
   const writer = new EventWriter(context);
   const assembler = new MessageAssembler();
   for (const event of events) for (const data of writer.write(event)) assembler.add(data);
-  if (!writer.ended) throw incompleteAnswer();
+  if (!writer.ended) throw incompleteStream();
   return assembler.message(context);
 }
 
@@ -35,7 +35,7 @@ class StreamWriter implements AnswerWriter {
   }
 
   end(): Frame[] {
-    if (!this.#events.ended) throw incompleteAnswer();
+    if (!this.#events.ended) throw incompleteStream();
     return [frameOf({ type: "message_stop" })];
   }
 }

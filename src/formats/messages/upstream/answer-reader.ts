@@ -5,7 +5,7 @@ import { mergeUsage, NO_USAGE } from "../../../core/events.ts";
 import { AnswerIds } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
-import { incompleteStream } from "../../shared/incomplete.ts";
+import { incompleteStream } from "../../../core/incomplete.ts";
 import { text } from "../../shared/read.ts";
 import { decodeStopReason } from "../finish.ts";
 import { decodeUsage } from "../usage.ts";

@@ -173,7 +173,7 @@ function count(format: ClientFormat, context: RouteContext): Operation[] {
     answer: { name: `${name}Count`, schema: schemas?.count?.answer ?? {} },
     isCall: true,
     formats: [format],
-    errors: [...MODEL, ...TRANSLATION, ...ADMISSION, ...TIMEOUT, ...errors],
+    errors: [...MODEL, ...ADMISSION, ...TIMEOUT, ...errors],
     handle: countRoute(format, context),
   };
   return [operation];

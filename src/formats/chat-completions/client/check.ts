@@ -12,6 +12,7 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import type { Misspelling } from "../../shared/vocabulary.ts";
 import { ChatCompletionsRequest, INSTEAD_OF_CONTENT } from "../schema.ts";
+import { fault, missing } from "./fault.ts";
 import { REQUEST } from "./vocabulary.ts";
 
 /** Maximum length of a path in an error message. */
@@ -45,13 +46,9 @@ function misspelled({ path, known }: Misspelling): GatewayError {
   );
 }
 
-function missing(path: string): GatewayError {
-  return invalidRequest(`Missing required parameter: '${path}'.`, path, "missing_required_parameter");
-}
-
 function wrong(path: string, schema: TSchema): GatewayError {
   if (path === "") return invalidRequest("The request body is not a chat-completions request.");
-  return invalidRequest(`Invalid '${path}': expected ${describeExpected(schema)}.`, path, "invalid_value");
+  return fault(path, describeExpected(schema));
 }
 
 /** Returns the first fault of `value` against `schema`; `undefined` if it is valid. */

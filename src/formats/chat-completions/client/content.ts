@@ -1,6 +1,5 @@
 /** Decodes the content of a message into canonical blocks. */
 import type { Block, CacheMark, DocumentBlock, ForeignBlock, Source } from "../../../core/chat.ts";
-import { invalidRequest } from "../../../core/error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import {
@@ -13,6 +12,7 @@ import {
 } from "../../../core/media.ts";
 import { getOwn } from "../../../core/own.ts";
 import { text } from "../../shared/read.ts";
+import { fault, missing } from "./fault.ts";
 
 export const FORMAT = "chat-completions";
 
@@ -20,8 +20,7 @@ export const FORMAT = "chat-completions";
 export function decodeContent(content: Json | undefined, path: string): Block[] {
   if (content == null || content === "") return [];
   if (typeof content === "string") return [{ type: "text", text: content, path }];
-  if (!Array.isArray(content))
-    throw invalidRequest(`Invalid '${path}': expected a string or a list.`, path, "invalid_value");
+  if (!Array.isArray(content)) throw fault(path, "a string or a list");
   return content.map((part, index) => decodePart(part, `${path}[${index}]`));
 }
 
@@ -40,7 +39,7 @@ const DECODERS: Record<string, Decoder> = {
 };
 
 function decodePart(value: Json, path: string): Block {
-  if (!isObject(value)) throw invalidRequest(`Invalid '${path}': expected an object.`, path, "invalid_value");
+  if (!isObject(value)) throw fault(path, "an object");
   const decode = getOwn(DECODERS, String(value.type));
   const block: Block = decode ? decode(value, path) : { type: "foreign", format: FORMAT, value };
   block.path = path;
@@ -155,9 +154,5 @@ function requiredText(value: JsonObject, field: string, path: string): string {
   const text = value[field];
   if (text == null) throw missing(`${path}.${field}`);
   if (typeof text === "string") return text;
-  throw invalidRequest(`Invalid '${path}.${field}': expected a string.`, `${path}.${field}`, "invalid_value");
-}
-
-function missing(path: string) {
-  return invalidRequest(`Missing required parameter: '${path}'.`, path, "missing_required_parameter");
+  throw fault(`${path}.${field}`, "a string");
 }

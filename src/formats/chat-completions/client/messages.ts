@@ -1,12 +1,12 @@
 /** Decodes messages into canonical turns. */
 import type { Block, ToolCallBlock, ToolResultBlock, Turn } from "../../../core/chat.ts";
-import { invalidRequest } from "../../../core/error.ts";
 import { legacyCallId } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { list } from "../../shared/read.ts";
 import { decodeReasoning, packMembers } from "../reasoning.ts";
 import { decodeCache, decodeContent, FORMAT } from "./content.ts";
+import { missing } from "./fault.ts";
 
 /** Decodes a conversation; consecutive tool results share one user turn. */
 export function decodeMessages(messages: readonly JsonObject[]): Turn[] {
@@ -134,7 +134,8 @@ function decodeCall(call: Json, path: string, at: { turn: number; place: number 
   if (!isObject(call)) return [];
   const custom = isObject(call.custom) && !isObject(call.function);
   const body = custom ? call.custom : call.function;
-  if (!isObject(body) || typeof body.name !== "string") throw missingName(path, custom);
+  if (!isObject(body) || typeof body.name !== "string")
+    throw missing(`${path}.${custom ? "custom" : "function"}.name`);
   const block: ToolCallBlock = {
     type: "tool-call",
     id:
@@ -154,11 +155,6 @@ function decodeCall(call: Json, path: string, at: { turn: number; place: number 
 /** `extra_content` is Gemini's member of a tool call and holds its thought signature. */
 function signatureOf(extra: JsonObject): Block {
   return { type: "reasoning", text: "", redacted: packMembers({ extra_content: extra }), origin: "gemini" };
-}
-
-function missingName(path: string, custom: boolean) {
-  const field = `${path}.${custom ? "custom" : "function"}.name`;
-  return invalidRequest(`Missing required parameter: '${field}'.`, field, "missing_required_parameter");
 }
 
 function decodeLegacyCall(call: JsonObject, path: string, turn: number): ToolCallBlock {

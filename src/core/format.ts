@@ -57,8 +57,8 @@ export interface ClientCodec {
  * everything that one network read brought in one pass.
  *
  * weir calls `push` with each event, in order, and `end` once after `message-end`. The events follow the rules in
- * `core/events.ts`; weir has checked those of plugins. After an error of either method weir sends the frames of
- * `encodeStreamError` and does not use the writer again.
+ * `core/events.ts`; weir has checked those of plugins. If the answer fails, also because one of these methods throws, weir
+ * sends the frames of `fail` or `encodeStreamError` and does not use the writer again.
  */
 export interface AnswerWriter {
   /**
@@ -71,6 +71,11 @@ export interface AnswerWriter {
    * @throws GatewayError `upstream`, code `stream_incomplete`, if `message-end` has not come: a writer never adds an ending
    */
   end(): Frame[];
+  /**
+   * The error event, for formats where it depends on the frames before it, for example on their number. Absent:
+   * `encodeStreamError` of the codec writes it.
+   */
+  fail?(error: GatewayError): Frame[];
 }
 
 /** JSON schemas of what clients of a format send and get. All are open to unknown members at every level. */

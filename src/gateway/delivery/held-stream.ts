@@ -4,6 +4,7 @@
  * an error event.
  */
 import { GatewayError } from "../../core/error.ts";
+import type { Frame } from "../../core/frame.ts";
 import { isObject, parseJson } from "../../core/json.ts";
 import type { Opened, OpenedJson } from "../lanes/lane.ts";
 import type { Incoming } from "../types.ts";
@@ -54,6 +55,10 @@ class HeldSource implements ByteSource {
     if (!first) return this.#opening.then(this.#onOpened);
     this.#first = undefined;
     return Promise.resolve(first);
+  }
+
+  writeError(error: GatewayError): readonly Frame[] | undefined {
+    return this.#source?.writeError?.(error);
   }
 
   beforeError(): string {

@@ -5,6 +5,7 @@
 import type { Call } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { ClientCodec } from "../../core/format.ts";
+import type { Frame } from "../../core/frame.ts";
 import { writeFrame } from "../../stream/sse.ts";
 import type { Timeouts } from "../types.ts";
 import type { Clock } from "./clock.ts";
@@ -24,6 +25,8 @@ export interface ByteSource {
   next(): Promise<Uint8Array | undefined>;
   /** The provider's own error, if it sent one; known when `next` returns `undefined` or throws. */
   readonly error?: GatewayError | undefined;
+  /** The error event of the client's format, if it depends on the events before it. */
+  writeError?(error: GatewayError): readonly Frame[] | undefined;
   /** Text that must precede an error event, if the last piece ended inside an event; weir sends no heartbeat there. */
   beforeError?(): string;
   /** Cancels the source. */
@@ -118,10 +121,10 @@ export function answerStream(
   const fail = (thrown: unknown) => {
     const error = toClientError(thrown, call);
     end(() => ending.failed(source.error ?? error));
-    const frames = codec.encodeStreamError(error, call.id).map(writeFrame).join("");
+    const frames = source.writeError?.(error) ?? codec.encodeStreamError(error, call.id);
     sentAt = performance.now();
     waiting = false;
-    controller.enqueue(encoder.encode((source.beforeError?.() ?? "") + frames));
+    controller.enqueue(encoder.encode((source.beforeError?.() ?? "") + frames.map(writeFrame).join("")));
     source.stop(error);
     call.abort(error);
   };

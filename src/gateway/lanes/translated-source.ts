@@ -1,6 +1,8 @@
 /** The source of a streamed answer that weir writes in the client's format. */
+import type { GatewayError } from "../../core/error.ts";
 import type { ChatEvent } from "../../core/events.ts";
 import type { AnswerWriter } from "../../core/format.ts";
+import type { Frame } from "../../core/frame.ts";
 import { writeFrame } from "../../stream/sse.ts";
 import type { ByteSource } from "../delivery/stream.ts";
 import type { EventSource } from "./event-source.ts";
@@ -35,6 +37,10 @@ export class TranslatedSource implements ByteSource {
     if (!held) return this.#pull();
     this.#held = undefined;
     return Promise.resolve(held);
+  }
+
+  writeError(error: GatewayError): readonly Frame[] | undefined {
+    return this.#writer.fail?.(error);
   }
 
   stop(reason: unknown): void {

@@ -2,16 +2,21 @@
 import { describe, expect, test } from "bun:test";
 import { Attempt, Call } from "../../../src/core/call.ts";
 import { GatewayError } from "../../../src/core/error.ts";
+import type { ChatEvent } from "../../../src/core/events.ts";
+import type { AnswerWriter } from "../../../src/core/format.ts";
 import type { Target } from "../../../src/core/provider.ts";
 import { chatCompletionsFormat } from "../../../src/formats/chat-completions/index.ts";
 import { messagesFormat } from "../../../src/formats/messages/index.ts";
 import { Backlog } from "../../../src/gateway/delivery/backlog.ts";
 import { Clock } from "../../../src/gateway/delivery/clock.ts";
+import { answerStream } from "../../../src/gateway/delivery/stream.ts";
 import { iterate, PluginEvents } from "../../../src/gateway/lanes/event-source.ts";
 import { Meter } from "../../../src/gateway/lanes/meter.ts";
 import { ProviderEvents } from "../../../src/gateway/lanes/provider-events.ts";
 import { TranslatedSource } from "../../../src/gateway/lanes/translated-source.ts";
-import type { Gateway } from "../../../src/gateway/types.ts";
+import type { Gateway, Timeouts } from "../../../src/gateway/types.ts";
+
+const NO_TIMEOUTS = { heartbeatMs: 60_000, holdMs: 60_000, readMs: 60_000, gapMs: 60_000 } as Timeouts;
 
 /** A body in these chunks. After the last one it ends, or breaks with `broken`, or stays open. */
 class FakeBody {
@@ -42,7 +47,7 @@ class FakeBody {
 }
 
 const target = {
-  provider: { name: "p" },
+  provider: { name: "p", deployments: [] },
   deployment: { name: "p", credentials: {} },
   model: "m",
   format: "chat-completions",
@@ -160,6 +165,38 @@ describe("failures", () => {
       }
     });
   }
+
+  test("the writer writes the error event if it depends on the events before it", async () => {
+    const events = new PluginEvents(
+      (async function* (): AsyncGenerator<ChatEvent> {
+        yield { type: "message-start", id: "1", model: "m" };
+        throw new GatewayError("upstream", "boom");
+      })(),
+    );
+    let number = 0;
+    const numbered = (data: string) => [{ data: `${number++} ${data}` }];
+    const writer: AnswerWriter = {
+      push: ({ type }) => numbered(type),
+      end: () => [],
+      fail: ({ message }) => numbered(message),
+    };
+    const call = new Call("req_x", "numbered", new Headers());
+    const source = new TranslatedSource(events, new Meter(new Attempt(call, target), []), writer);
+    await source.begin();
+    const failures: GatewayError[] = [];
+    const body = answerStream(source, call, messagesFormat.client!, new Clock(), NO_TIMEOUTS, {
+      complete() {},
+      failed: (error) => void failures.push(error),
+      cancelled() {},
+    });
+    const reader = body.getReader();
+    const first = await reader.read();
+    const last = await reader.read();
+    expect(String(Buffer.from(first.value!))).toBe("data: 0 message-start\n\n");
+    expect(String(Buffer.from(last.value!))).toBe("data: 1 boom\n\n");
+    expect(failures.map(({ message }) => message)).toEqual(["boom"]);
+    await reader.cancel();
+  });
 
   test("a connection that breaks after the finish reason is no failure", async () => {
     const { pieces, error } = await drain(open(new FakeBody([delta("a"), finish], reset)).source);

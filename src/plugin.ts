@@ -24,6 +24,7 @@ import type { Provider } from "./core/provider.ts";
 export { oauthToken } from "./auth/oauth-token.ts";
 export { signV4 } from "./auth/sign-v4.ts";
 export type { AttemptRecord, CallRecord, CallView, TargetView } from "./core/call-view.ts";
+export type { AskAnswer, AskRequest } from "./core/ask.ts";
 export { GatewayError, invalidRequest } from "./core/error.ts";
 export { mergeUsage, NO_USAGE, usageState } from "./core/events.ts";
 export { isObject, parseJson } from "./core/json.ts";
@@ -51,7 +52,7 @@ export type { HeaderReader } from "./core/headers.ts";
 export type { SpokenPath, Variable } from "./core/endpoint.ts";
 export type { FrameReader, Framing } from "./core/frame.ts";
 export type { Json, JsonObject } from "./core/json.ts";
-export type { Hooks, Plugin } from "./core/plugin.ts";
+export type { Hooks, Interception, Plugin } from "./core/plugin.ts";
 export type { OutgoingRequest, Place, PlaceAnswer, PlaceRequest } from "./core/place.ts";
 export type { Envelope, Provider, Target, Traits } from "./core/provider.ts";
 

@@ -8,6 +8,7 @@ import { GatewayError } from "./core/error.ts";
 import { describeThrown } from "./core/error-text.ts";
 import { Backlog } from "./gateway/delivery/backlog.ts";
 import { Clock } from "./gateway/delivery/clock.ts";
+import { askModel } from "./gateway/plugins/ask.ts";
 import { sandboxHooks } from "./gateway/plugins/sandbox.ts";
 import type { Gateway } from "./gateway/types.ts";
 import { Health } from "./gateway/retry/health.ts";
@@ -107,6 +108,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
         [(call) => lasting.health.settled(call), (call) => logger.call(call), ...doneHooks(hooks)],
         (fault) => logger.fault("a plugin's done hook failed", fault),
       ),
+      asker: { ask: (request, parent, stop) => askModel(request, parent, stop, gateway) },
       retries: config.retries,
       timeouts: config.timeouts,
       strict: config.strict,

@@ -39,7 +39,7 @@ export const explainCommand: Command = {
       );
       const headers = new Headers();
       const format = chooseFormat(formats, named ?? null, headers, body);
-      const hooks = plugins.flatMap(({ plugin }) => plugin.hooks ?? []);
+      const hooks = plugins.map(({ plugin }) => ({ ...plugin.hooks, plugin: plugin.name }));
       const strict = config.strict || flags["--strict"] === true;
       const explained = await explain(
         { format, body, bytes, spanOf: (name) => read.spanOf(name), headers },

@@ -1,10 +1,14 @@
 /** What plugins may know of a call: read-only, without credentials and addresses. */
+import type { AskAnswer, AskRequest } from "./ask.ts";
 import type { ChatRequest } from "./chat.ts";
 import type { Usage } from "./events.ts";
 import type { HeaderReader } from "./headers.ts";
 import type { Loss, LossCode } from "./loss.ts";
 
-/** The call as hooks, `patch`, `envelope` and `generate` see it. There is one view for each attempt. */
+/**
+ * The call as hooks, `patch`, `envelope` and `generate` see it. There is one view for the hooks before the first attempt, and
+ * one for each attempt.
+ */
 export interface CallView {
   /** `req_…`, sent to the client as `x-request-id`. */
   readonly id: string;
@@ -22,7 +26,12 @@ export interface CallView {
   readonly target?: TargetView;
   /** The number of the running attempt, from 1 on; 0 before the first one. */
   readonly attempt: number;
-  /** The decoded canonical request; absent in the native lane and before the first attempt. */
+  /** The id of the call whose plugin asks; absent for a call of a client. */
+  readonly parent?: string;
+  /**
+   * The decoded canonical request; absent in the native lane. Before the first attempt it is a copy that is decoded when it
+   * is first read, and absent if only the native lane can carry the request.
+   */
   readonly request?: ChatRequest;
   /** Aborts when the client disconnects, a deadline expires or weir ends the attempt. */
   readonly signal: AbortSignal;
@@ -31,6 +40,20 @@ export interface CallView {
    * @param path JSON path in the client's request
    */
   reportLoss(code: LossCode, path: string, note?: string): void;
+  /**
+   * Adds a header to the client's answer; the last value of a name counts.
+   * @param name `x-…`, but not `x-weir-…` and not `x-request-id`
+   * @returns false if the response headers were already sent
+   * @throws Error for another name, or a value that is not printable ASCII of at most 1,024 characters
+   */
+  addHeader(name: string, value: string): boolean;
+  /**
+   * Asks a model of the gateway, with the gateway's retries, timeouts and log. It is a call of its own, on the same gateway key,
+   * whose log line names this call as `parent`. It is aborted when this call or attempt ends. A plugin that answers such a call
+   * may ask again, at most four deep.
+   * @throws GatewayError if it fails
+   */
+  ask(request: AskRequest): Promise<AskAnswer>;
 }
 
 /** The provider, deployment and model of an attempt. */
@@ -51,6 +74,8 @@ export interface CallRecord {
   readonly format: string;
   readonly model: string;
   readonly key?: string;
+  /** The id of the call whose plugin asked; absent for a call of a client. */
+  readonly parent?: string;
   readonly stream: boolean;
   /** The client's request headers, without its credentials. */
   readonly headers: HeaderReader;

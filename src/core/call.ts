@@ -1,4 +1,5 @@
 /** The state of one client request, and of each attempt to get it answered. Only the gateway and the server use these classes. */
+import type { AskAnswer, AskRequest } from "./ask.ts";
 import type { ChatRequest } from "./chat.ts";
 import type { CodecContext, CodecTarget } from "./context.ts";
 import type { GatewayError } from "./error.ts";
@@ -21,7 +22,13 @@ export type Outcome = "complete" | "failed" | "cancelled";
  */
 export type FailureClass = "not-sent" | "no-bytes" | "status" | "never" | "started";
 
-/** One client request. */
+/** Asks other models of the gateway for plugins. */
+export interface Asker {
+  /** @param stop aborts the child call */
+  ask(request: AskRequest, parent: Call, stop: Stop): Promise<AskAnswer>;
+}
+
+/** One client request, or a request of a plugin on behalf of one. */
 export class Call {
   /** `req_…`, sent as `x-request-id` and `request-id`. */
   readonly id: string;
@@ -32,11 +39,25 @@ export class Call {
   /** The client's request headers. */
   readonly headers: Headers;
   readonly #stop = new Stop();
+  #losses: LossList | undefined;
+
+  /** The call whose plugin asks; absent for a request of a client. */
+  readonly parent?: Call;
+  /** Number of calls above this one. */
+  readonly depth: number;
+  /** The running calls that plugins ask for this one. */
+  children?: Set<Call>;
+  /** Number of calls that plugins asked for this one. */
+  asked = 0;
+  /** Absent where weir sends nothing (`explain`). */
+  asker?: Asker;
 
   /** Name of the client's gateway key; absent when no keys are configured. */
   key?: string;
   /** The model name as the client sent it; empty until the body is parsed. */
   model = "";
+  /** The model that a plugin chose to serve the call instead. */
+  routedModel?: string;
   stream = false;
   /** The running attempt, or the last one. */
   attempt?: Attempt;
@@ -45,6 +66,10 @@ export class Call {
   /** Deployments with higher precedence that weir skipped because their circuit breaker was open. */
   skipped: readonly string[] = [];
 
+  /** Headers that plugins add to the answer. */
+  extraHeaders?: Record<string, string>;
+  /** The response headers were sent. */
+  hasHead = false;
   status = 0;
   outcome?: Outcome;
   /** Kind and message of the failure, for the log. */
@@ -59,10 +84,12 @@ export class Call {
   /** Set by the stream of the answer: closes the connection of a client that does not read. */
   cutOff?: (reason: GatewayError) => void;
 
-  constructor(id: string, format: string, headers: Headers) {
+  constructor(id: string, format: string, headers: Headers, parent?: Call) {
     this.id = id;
     this.format = format;
     this.headers = headers;
+    this.parent = parent;
+    this.depth = parent ? parent.depth + 1 : 0;
   }
 
   /** Aborts when the client disconnects or a deadline of the whole call expires. */
@@ -79,6 +106,16 @@ export class Call {
   abort(reason: GatewayError): void {
     this.#stop.abort(reason);
     this.attempt?.stop.abort(reason);
+  }
+
+  /** Records a loss that a plugin reports before the first attempt; it counts for each attempt. */
+  reportLoss(code: LossCode, path: string, note?: string): void {
+    (this.#losses ??= new LossList()).add(code, path, note);
+  }
+
+  /** The losses that were reported before the first attempt. */
+  get losses(): readonly Loss[] {
+    return this.#losses?.list ?? NO_LOSSES;
   }
 
   /** Begins an attempt that counts. @param waited milliseconds of delay before it */
@@ -124,6 +161,7 @@ export class Attempt {
     this.#target = target;
     this.waited = waited;
     call.attempt = this;
+    this.#copyLosses();
     if (call.abortReason) this.stop.abort(call.abortReason);
   }
 
@@ -136,6 +174,11 @@ export class Attempt {
     this.#target = target;
     this.#losses = this.#toolNames = this.#context = this.request = undefined;
     this.headAt = this.upstreamStatus = this.upstreamRequestId = undefined;
+    this.#copyLosses();
+  }
+
+  #copyLosses(): void {
+    for (const { code, path, note } of this.call.losses) this.reportLoss(code, path, note);
   }
 
   /** What codecs may know of the attempt. */

@@ -14,6 +14,16 @@ export interface Plugin {
 
 /** The hooks of a plugin. Each hook runs in the order in which the plugins were loaded. */
 export interface Hooks {
+  /**
+   * Called once per call, before the first attempt, also for calls that plugins ask. Throws a GatewayError to refuse the call:
+   * the client gets it in its format. weir waits only for a promise. Does not disable the native lane.
+   */
+  admit?(call: CallView): void | Promise<void>;
+  /**
+   * Called once per call of a client, after `admit` and before the first attempt. May answer the call, or choose the model that
+   * serves it; `undefined` leaves it as it is. The first answer counts, and the last model. Does not disable the native lane.
+   */
+  intercept?(call: CallView): Interception | undefined | Promise<Interception | undefined>;
   /** Edits the canonical request in place before each attempt. With this hook weir never uses the native lane. */
   request?(request: ChatRequest, call: CallView): void | Promise<void>;
   /** Rewrites the events of the answer. With this hook weir never uses the native lane. */
@@ -22,4 +32,12 @@ export interface Hooks {
   observe?(event: ChatEvent, call: CallView): void;
   /** Called once per call, whatever its outcome. */
   done?(call: CallRecord): void | Promise<void>;
+}
+
+/** What an `intercept` hook decides. */
+export interface Interception {
+  /** The model that serves the call, as a client would name it. */
+  model?: string;
+  /** The answer of the plugin: a text, or canonical events in order. weir then asks no provider. */
+  answer?: string | Iterable<ChatEvent> | AsyncIterable<ChatEvent>;
 }

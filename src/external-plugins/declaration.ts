@@ -137,7 +137,14 @@ function memberFault<Type>(value: object, table: Table<Type>, label: string): st
   return undefined;
 }
 
-const HOOKS: Table<Hooks> = { request: callable, answer: callable, observe: callable, done: callable };
+const HOOKS: Table<Hooks> = {
+  admit: callable,
+  intercept: callable,
+  request: callable,
+  answer: callable,
+  observe: callable,
+  done: callable,
+};
 
 const TRAITS: Table<Traits> = {
   maxTokensField: oneOf("max_tokens", "max_completion_tokens"),

@@ -3,7 +3,7 @@
  * the first step of the pipeline, `prepare`, and no other.
  */
 import { Attempt, Call } from "../core/call.ts";
-import type { ClientCodec } from "../core/format.ts";
+import type { ClientCodec, Format } from "../core/format.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { parseJson } from "../core/json.ts";
 import type { Target } from "../core/provider.ts";
@@ -13,7 +13,8 @@ import { keyName } from "./routing/credentials.ts";
 import { describePlan } from "./routing/plan.ts";
 import type { Incoming } from "./types.ts";
 
-export interface ExplainOptions extends Omit<Incoming, "call"> {
+export interface ExplainOptions extends Omit<Incoming, "call" | "format"> {
+  format: Format & { client: ClientCodec };
   headers: Headers;
   /** Name of the client's gateway key. */
   key?: string;

@@ -2,51 +2,76 @@
  * One call, from the client's request to the beginning of its answer: `prepare`, `send`, `open`. The route then delivers what
  * was opened (`delivery/deliver.ts`).
  */
-import type { Attempt } from "../core/call.ts";
+import { Attempt } from "../core/call.ts";
+import type { Target } from "../core/provider.ts";
 import { holdHead } from "./delivery/held-stream.ts";
 import type { Deadline } from "./delivery/deadline.ts";
 import { chooseLane } from "./lanes/choose-lane.ts";
-import type { Opened } from "./lanes/lane.ts";
+import type { Lane, Opened } from "./lanes/lane.ts";
 import { isMissingPath } from "./lanes/missing-path.ts";
+import { TranslatedLane } from "./lanes/translated.ts";
 import { send } from "./lanes/send.ts";
+import { hasEarlyHooks, runEarlyHooks } from "./plugins/early-hooks.ts";
 import { attempt } from "./retry/attempts.ts";
 import { inNextFormat } from "./routing/spoken-formats.ts";
 import type { Gateway, Incoming } from "./types.ts";
 
 /**
- * Tries one target after another until one begins to answer.
+ * Runs the hooks before the first attempt, if there are any, and tries one target after another until one begins to answer.
  * @throws GatewayError for a failure before the first byte of the answer
  */
 export function exchange(incoming: Incoming, gateway: Gateway, deadline: Deadline): Promise<Opened> {
-  const opening = attempt(incoming, gateway, open);
+  incoming.call.asker = gateway.asker;
+  const opening = hasEarlyHooks(gateway.hooks)
+    ? exchangeAfterHooks(incoming, gateway)
+    : attempt(incoming, gateway, open);
   return incoming.call.stream ? holdHead(opening, incoming, deadline) : opening;
+}
+
+async function exchangeAfterHooks(incoming: Incoming, gateway: Gateway): Promise<Opened> {
+  const { call } = incoming;
+  const plugin = await runEarlyHooks(incoming, gateway.hooks);
+  if (call.abortReason) throw call.abortReason;
+  if (plugin) return openPlugin(incoming, plugin, gateway);
+  if (call.routedModel !== undefined) await gateway.registry.prepare(call.routedModel);
+  return attempt(incoming, gateway, open);
+}
+
+/** The answer of a plugin in place of a provider. There is no second attempt, and `request` hooks do not run. */
+function openPlugin(incoming: Incoming, plugin: Target, gateway: Gateway): Promise<Opened> {
+  const running = new Attempt(incoming.call, plugin);
+  return open(incoming, running, gateway, new TranslatedLane(incoming, running, { ...gateway, hooks: [] }));
 }
 
 /**
  * One attempt. When the provider refuses a part of the request that weir can leave out, or lacks the path of a format, weir
  * prepares the request anew and sends it again to the same host. It records the missing path after the next format answered.
  */
-async function open(incoming: Incoming, attempt: Attempt, gateway: Gateway): Promise<Opened> {
+async function open(
+  incoming: Incoming,
+  running: Attempt,
+  gateway: Gateway,
+  lane: Lane = chooseLane(incoming, running, gateway),
+): Promise<Opened> {
   const { call, format } = incoming;
   const missing: string[] = [];
-  let lane = chooseLane(incoming, attempt, gateway);
   for (;;) {
     const preparing = lane.prepare();
     const prepared = preparing instanceof Promise ? await preparing : preparing;
-    const response = prepared && (await send(prepared, attempt));
+    const response = prepared && (await send(prepared, running));
     if (!response || response.ok) {
       const opened = await lane.open(response, gateway);
       if (opened.kind === "stream") await opened.source.begin();
-      for (const id of missing) gateway.registry.noteMissingFormat(attempt.target.deployment, id);
+      for (const id of missing) gateway.registry.noteMissingFormat(running.target.deployment, id);
       call.status = opened.status;
       return opened;
     }
     const refusal = await lane.refusal(response);
     if (lane.leavesOut(refusal)) continue;
-    const next = isMissingPath(refusal, attempt) && inNextFormat(attempt.target, format.id);
+    const next = isMissingPath(refusal, running) && inNextFormat(running.target, format.id);
     if (!next) throw refusal;
-    missing.push(attempt.target.format);
-    attempt.turnTo(next);
-    lane = chooseLane(incoming, attempt, gateway);
+    missing.push(running.target.format);
+    running.turnTo(next);
+    lane = chooseLane(incoming, running, gateway);
   }
 }

@@ -1,6 +1,6 @@
 /** The types that the folders of the gateway share, in a file of their own to avoid import circles. */
-import type { Call } from "../core/call.ts";
-import type { ClientCodec, Format } from "../core/format.ts";
+import type { Asker, Call } from "../core/call.ts";
+import type { ClientCodec } from "../core/format.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Hooks } from "../core/plugin.ts";
 import type { UpstreamTimeouts } from "../core/provider.ts";
@@ -15,7 +15,8 @@ import type { Registry } from "./routing/registry.ts";
 /** The parts of the running gateway that a call uses. */
 export interface Gateway {
   registry: Registry;
-  hooks: readonly Hooks[];
+  hooks: readonly LoadedHooks[];
+  asker: Asker;
   settler: Settler;
   clock: Clock;
   timeouts: Timeouts;
@@ -28,6 +29,11 @@ export interface Gateway {
   retries: Retries;
 }
 
+/** The hooks of a plugin, with its name. */
+export interface LoadedHooks extends Hooks {
+  readonly plugin: string;
+}
+
 /** Milliseconds. */
 export interface Timeouts extends UpstreamTimeouts {
   /** Time without bytes for the client after which weir sends a heartbeat. */
@@ -38,10 +44,13 @@ export interface Timeouts extends UpstreamTimeouts {
   readMs: number;
 }
 
+/** The parts of a client codec that a call needs after its request was validated. */
+export type CallCodec = Pick<ClientCodec, "decodeRequest" | "writeStream" | "writeAnswer" | "heartbeat">;
+
 /** A request that weir has read and validated. */
 export interface Incoming {
   call: Call;
-  format: Format & { client: ClientCodec };
+  format: { id: string; client: CallCodec };
   /** The body as the client sent it. */
   bytes: Uint8Array;
   body: JsonObject;

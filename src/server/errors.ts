@@ -74,6 +74,15 @@ export const TRANSLATION: Errors = [
   },
 ];
 
+/** Of the operation that explains a request. */
+export const EXPLAIN: Errors = [
+  {
+    kind: "invalid-request",
+    code: "ask_unavailable",
+    when: "A plugin wants to ask another model, and explain sends nothing.",
+  },
+];
+
 /** Of operations that occupy a place among the calls in flight. */
 export const ADMISSION: Errors = [
   {
@@ -130,6 +139,11 @@ export const PROVIDER: Errors = [
     kind: "upstream",
     code: "stream_incomplete",
     when: "The provider's answer ended before it was complete.",
+  },
+  {
+    kind: "internal",
+    code: "ask_too_deep",
+    when: "Plugins that ask models nested more than four calls deep.",
   },
   ...TIMEOUT,
 ];

@@ -4,7 +4,7 @@
  */
 import type { ClientCodec } from "../core/format.ts";
 import type { JsonObject } from "../core/json.ts";
-import { ADMISSION, MODEL, PAGE, PROVIDER, TIMEOUT, TRANSLATION } from "./errors.ts";
+import { ADMISSION, EXPLAIN, MODEL, PAGE, PROVIDER, TIMEOUT, TRANSLATION } from "./errors.ts";
 import type { ClientFormat, Operation } from "./operation.ts";
 import { pascalCase } from "./operation.ts";
 import { AFTER_ID, clientHeader, formatName, LIMIT, MODEL_ID, STRICT } from "./parameters.ts";
@@ -50,7 +50,7 @@ export function listOperations(formats: readonly ClientFormat[], context: Operat
       request: { name: "ExplainRequest", schema: anyRequest(formats) },
       answer: { name: "Explanation", schema: Explanation },
       formats,
-      errors: [...MODEL, ...TRANSLATION, ...formats.flatMap(({ client }) => client.errors ?? [])],
+      errors: [...MODEL, ...TRANSLATION, ...EXPLAIN, ...formats.flatMap(({ client }) => client.errors ?? [])],
       handle: explainRoute(formats, context),
     },
     plain(

@@ -18,6 +18,7 @@ const PARTS = [
   "endpoint",
   "frame",
   "place",
+  "ask",
   "call-view",
   "provider",
   "context",

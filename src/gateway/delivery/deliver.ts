@@ -13,11 +13,17 @@ type DeliveryContext = Pick<Gateway, "settler" | "clock" | "timeouts">;
 
 /** Call this once for each call. */
 export function deliver(opened: Opened, call: Call, codec: ClientCodec, context: DeliveryContext): Answer {
-  const body = opened.kind === "json" ? settled(opened, call, context) : stream(opened, call, codec, context);
+  const body = opened.kind === "json" ? settle(opened, call, context) : stream(opened, call, codec, context);
+  call.hasHead = true;
   return { status: opened.status, headers: { ...opened.headers, ...answerHeaders(call) }, body };
 }
 
-function settled({ status, body, error }: OpenedJson, call: Call, { settler }: DeliveryContext) {
+/** Settles a call whose whole answer is known. @returns the body */
+export function settle(
+  { status, body, error }: OpenedJson,
+  call: Call,
+  { settler }: Pick<Gateway, "settler">,
+): OpenedJson["body"] {
   if (error) settler.failed(call, error, status);
   else settler.complete(call, status);
   return body;

@@ -24,6 +24,7 @@ export function answerHeaders(call: Call): Record<string, string> {
       "x-weir-attempts": String(attempts.length),
       "x-weir-tried": writeTried(attempts),
     }),
+    ...call.extraHeaders,
     ...(attempt && attempt.losses.length > 0 && { "x-weir-warnings": writeLosses(attempt.losses) }),
   };
 }

@@ -1,6 +1,6 @@
 /** Ends a call exactly once: sets status and outcome, then runs the log and the `done` hooks. */
 import type { Call, Outcome } from "../../core/call.ts";
-import type { GatewayError } from "../../core/error.ts";
+import { GatewayError } from "../../core/error.ts";
 import { limitText } from "../../core/limit-text.ts";
 import { describeThrown } from "../../core/error-text.ts";
 import type { Hooks } from "../../core/plugin.ts";
@@ -43,6 +43,7 @@ export class Settler {
     call.outcome = outcome;
     call.endedAt = performance.now();
     call.release?.();
+    for (const child of call.children ?? []) child.abort(parentEnded());
     for (const observe of this.#observers) this.#run(observe, call);
   }
 
@@ -54,6 +55,10 @@ export class Settler {
       this.#onFault(fault);
     }
   }
+}
+
+function parentEnded(): GatewayError {
+  return new GatewayError("cancelled", "The call for which a plugin asked has ended.");
 }
 
 /** The `done` hooks of the plugins, in order. */

@@ -1,43 +1,54 @@
 /** Makes what plugins see of a call. Views are created when a plugin first needs one. */
+import type { AskAnswer, AskRequest } from "../../core/ask.ts";
 import type { Attempt, Call } from "../../core/call.ts";
 import type { AttemptRecord, CallRecord, CallView, TargetView } from "../../core/call-view.ts";
 import type { ChatRequest } from "../../core/chat.ts";
+import { withoutCredentials } from "../../core/client-headers.ts";
+import { GatewayError } from "../../core/error.ts";
 import { NO_USAGE } from "../../core/events.ts";
 import type { HeaderReader } from "../../core/headers.ts";
-import { withoutCredentials } from "../../core/client-headers.ts";
 import type { LossCode } from "../../core/loss.ts";
 import type { Target } from "../../core/provider.ts";
-import type { Stoppable } from "../../core/stop.ts";
+import type { Stop, Stoppable } from "../../core/stop.ts";
 
 const views = new WeakMap<Attempt, CallView>();
 
 /** The view of an attempt; the same object for all plugins. */
 export function viewOf(attempt: Attempt): CallView {
   let view = views.get(attempt);
-  if (!view) views.set(attempt, (view = new View(attempt.call, attempt)));
+  if (!view) views.set(attempt, (view = new View(attempt.call, attempt, () => attempt.request)));
   return view;
 }
 
-/** When the attempt of a view ends. Unlike the view's `signal`, it creates no AbortSignal. */
+/** The view of a call before its first attempt. @param request decodes the request, or returns the decoded one */
+export function earlyViewOf(call: Call, request: () => ChatRequest | undefined): CallView {
+  return new View(call, undefined, request);
+}
+
+/** What ends a view's attempt, or its call before the first attempt. Unlike the view's `signal`, it creates no AbortSignal. */
 export function stopOf(view: CallView): Stoppable {
   return view instanceof View ? View.stopOf(view) : view.signal;
 }
 
 class View implements CallView {
   readonly #call: Call;
-  readonly #attempt: Attempt;
+  readonly #attempt: Attempt | undefined;
+  readonly #stop: Stop;
+  readonly #request: () => ChatRequest | undefined;
   readonly attempt: number;
   #headers: HeaderReader | undefined;
 
-  constructor(call: Call, attempt: Attempt) {
+  constructor(call: Call, attempt: Attempt | undefined, request: () => ChatRequest | undefined) {
     this.#call = call;
     this.#attempt = attempt;
+    this.#stop = attempt?.stop ?? call.stop;
+    this.#request = request;
     this.attempt = call.attempts.length;
     Object.freeze(this);
   }
 
   static stopOf(view: View): Stoppable {
-    return view.#attempt.stop;
+    return view.#stop;
   }
 
   get id(): string {
@@ -56,6 +67,10 @@ class View implements CallView {
     return this.#call.key;
   }
 
+  get parent(): string | undefined {
+    return this.#call.parent?.id;
+  }
+
   get stream(): boolean {
     return this.#call.stream;
   }
@@ -64,22 +79,47 @@ class View implements CallView {
     return (this.#headers ??= withoutCredentials(this.#call.headers));
   }
 
-  get target(): TargetView {
-    return describeTarget(this.#attempt.target);
+  get target(): TargetView | undefined {
+    return this.#attempt && describeTarget(this.#attempt.target);
   }
 
   get request(): ChatRequest | undefined {
-    return this.#attempt.request;
+    return this.#request();
   }
 
   get signal(): AbortSignal {
-    return this.#attempt.stop.signal;
+    return this.#stop.signal;
   }
 
   reportLoss(code: LossCode, path: string, note?: string): void {
-    this.#attempt.reportLoss(code, path, note);
+    (this.#attempt ?? this.#call).reportLoss(code, path, note);
+  }
+
+  addHeader(name: string, value: string): boolean {
+    const lower = name.toLowerCase();
+    if (!HEADER_NAME.test(lower) || RESERVED.test(lower))
+      throw new Error(`a plugin may add headers x-…, but not ${JSON.stringify(name.slice(0, 60))}`);
+    if (!HEADER_VALUE.test(value))
+      throw new Error(`the value of ${lower} must be printable ASCII, at most 1,024 characters`);
+    if (this.#call.hasHead) return false;
+    (this.#call.extraHeaders ??= {})[lower] = value;
+    return true;
+  }
+
+  async ask(request: AskRequest): Promise<AskAnswer> {
+    const { asker } = this.#call;
+    if (asker) return asker.ask(request, this.#call, this.#stop);
+    throw new GatewayError(
+      "invalid-request",
+      "A plugin asks another model for this request, and explain sends nothing.",
+      { code: "ask_unavailable" },
+    );
   }
 }
+
+const HEADER_NAME = /^x-[a-z0-9-]{1,62}$/;
+const RESERVED = /^x-(?:weir-|request-id$)/;
+const HEADER_VALUE = /^[\x20-\x7e]{0,1024}$/;
 
 const targetViews = new WeakMap<Target, TargetView>();
 
@@ -106,6 +146,7 @@ export function recordOf(call: Call): CallRecord {
     format: call.format,
     model: call.model,
     key: call.key,
+    parent: call.parent?.id,
     stream: call.stream,
     headers: withoutCredentials(call.headers),
     target: attempt && describeTarget(attempt.target),

@@ -8,8 +8,10 @@ import type { ChatRequest } from "../../core/chat.ts";
 import { GatewayError } from "../../core/error.ts";
 import { describeThrown } from "../../core/error-text.ts";
 import type { ChatEvent } from "../../core/events.ts";
-import type { Hooks, Plugin } from "../../core/plugin.ts";
+import { isObject } from "../../core/json.ts";
+import type { Hooks, Interception, Plugin } from "../../core/plugin.ts";
 import type { Provider } from "../../core/provider.ts";
+import type { LoadedHooks } from "../types.ts";
 import { stopOf, viewOf } from "./call-view.ts";
 import { EventRules } from "./event-rules.ts";
 
@@ -17,14 +19,18 @@ import { EventRules } from "./event-rules.ts";
 export type OnPluginFault = (message: string, cause: unknown) => void;
 
 /** The plugin's hooks, wrapped so that a failing hook fails at most its own call. */
-export function sandboxHooks({ name, hooks = {} }: Plugin, onFault: OnPluginFault): Hooks {
-  const { request, answer, observe, done } = hooks;
-  const wrapped: Hooks = {};
+export function sandboxHooks({ name, hooks = {} }: Plugin, onFault: OnPluginFault): LoadedHooks {
+  const { admit, intercept, request, answer, observe, done } = hooks;
+  const wrapped: LoadedHooks = { plugin: name };
+  const failure = (hook: string) => (cause: unknown) =>
+    pluginFailure(`plugin ${name}: its ${hook} hook failed`, cause);
+  if (admit) wrapped.admit = (call) => wrapHook(() => admit.call(hooks, call), call, failure("admit"));
+  if (intercept)
+    wrapped.intercept = (call) =>
+      wrapHook(() => intercept.call(hooks, call), call, failure("intercept"), checkInterception);
   if (request)
-    wrapped.request = (wanted, call) => {
-      const failure = (cause: unknown) => pluginFailure(`plugin ${name}: its request hook failed`, cause);
-      return wrapRequest(() => request.call(hooks, wanted, call), call, failure);
-    };
+    wrapped.request = (wanted, call) =>
+      wrapHook(() => request.call(hooks, wanted, call), call, failure("request"));
   if (answer)
     wrapped.answer = (events, call) =>
       wrapEvents(() => answer.call(hooks, events, call), call, `plugin ${name}: its answer hook`);
@@ -36,26 +42,58 @@ export function sandboxHooks({ name, hooks = {} }: Plugin, onFault: OnPluginFaul
   return wrapped;
 }
 
-/** When the call is aborted, weir stops waiting for a hook that has not returned. */
-function wrapRequest(
-  run: () => void | Promise<void>,
+/**
+ * Runs a hook. When the call is aborted, weir stops waiting for a hook that has not returned.
+ * @param check judges what the hook returns
+ */
+function wrapHook<Result>(
+  run: () => Result | Promise<Result>,
   call: CallView,
   failure: (cause: unknown) => GatewayError,
-): void | Promise<void> {
+  check: (result: Result) => void = () => {},
+): Result | Promise<Result> {
   try {
-    const pending: unknown = run();
-    if (!isThenable(pending)) return;
-    const abort = waitForAbort(call);
-    const ended = Promise.resolve(pending).then(
-      () => {},
-      (cause: unknown) => {
-        throw failure(cause);
-      },
-    );
-    return Promise.race([ended, abort.aborted]).finally(abort.forget);
+    const result = run();
+    if (isThenable(result)) return waitFor(result, call, failure, check);
+    check(result);
+    return result;
   } catch (cause) {
     throw failure(cause);
   }
+}
+
+async function waitFor<Result>(
+  pending: PromiseLike<Result>,
+  call: CallView,
+  failure: (cause: unknown) => GatewayError,
+  check: (result: Result) => void,
+): Promise<Result> {
+  const abort = waitForAbort(call);
+  try {
+    const result = await Promise.race([pending, abort.aborted]);
+    check(result);
+    return result;
+  } catch (cause) {
+    throw stopOf(call).reason ?? failure(cause);
+  } finally {
+    abort.forget();
+  }
+}
+
+/** @throws Error that names what is wrong with the result of an `intercept` hook */
+function checkInterception(result: Interception | undefined): void {
+  if (result === undefined) return;
+  const given: unknown = result;
+  if (!isObject(given)) throw new Error("it must return an object or undefined");
+  const unknown = Object.keys(given).find((name) => name !== "model" && name !== "answer");
+  if (unknown !== undefined)
+    throw new Error(`it returned the unknown member ${JSON.stringify(unknown.slice(0, 60))}`);
+  const { model, answer } = result;
+  if (model !== undefined && (typeof model !== "string" || model === ""))
+    throw new Error("its model must be the name of a model");
+  if (answer === undefined || typeof answer === "string") return;
+  if (typeof answer !== "object" || !(Symbol.iterator in answer || Symbol.asyncIterator in answer))
+    throw new Error("its answer must be a text or events");
 }
 
 /** A failing observer does not fail the call: weir reports its first failure in each call. */

@@ -27,7 +27,7 @@ export async function attempt(incoming: Incoming, gateway: Gateway, open: Try): 
   const { call } = incoming;
   const { health, registry } = gateway;
   const retryPlan = new RetryPlan({
-    plan: registry.plan(call.model, incoming.format.id),
+    plan: registry.plan(call.routedModel ?? call.model, incoming.format.id),
     affinity: () => affinityOf(incoming),
     outlook: (target, now) => health.outlook(target, now),
     retries: gateway.retries,

@@ -1,0 +1,84 @@
+/** The plugins in plugins/README.md do what the text beside them says. */
+import { describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { ask, makeStage } from "../helpers/places.ts";
+import { makeWeirTypes } from "../helpers/weir-types.ts";
+
+const { gateway } = makeStage();
+
+const GUIDE = await Bun.file(resolve(import.meta.dir, "../../plugins/README.md")).text();
+const EXAMPLES = [...GUIDE.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code!);
+
+/** The example that defines the plugin of this name, with some of its text replaced. */
+function example(name: string, replaced: Record<string, string> = {}): Record<string, string> {
+  const code = EXAMPLES.find((each) => each.includes(`definePlugin({ name: "${name}"`));
+  if (code === undefined) throw new Error(`plugins/README.md has no plugin ${name}`);
+  const text = Object.entries(replaced).reduce((all, [from, to]) => all.replaceAll(from, to), code);
+  return { [`${name}.ts`]: text };
+}
+
+test("every plugin of the guide has the types of the public interface", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "weir-guide-"));
+  const lib = ["esnext", "dom", "dom.iterable", "dom.asynciterable"];
+  const compilerOptions = {
+    strict: true,
+    noEmit: true,
+    target: "esnext",
+    module: "preserve",
+    types: [],
+    lib,
+  };
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions }));
+  writeFileSync(join(folder, "weir.d.ts"), await makeWeirTypes());
+  EXAMPLES.forEach((code, index) => writeFileSync(join(folder, `example-${index}.ts`), code));
+  const { stdout, stderr } = Bun.spawnSync([process.execPath, "check"], { cwd: folder });
+  rmSync(folder, { recursive: true, force: true });
+  expect(stdout.toString() + stderr.toString()).toContain("No type errors");
+  expect(EXAMPLES.length).toBeGreaterThan(5);
+});
+
+describe("the examples of hooks", () => {
+  test("the budget refuses a key that has used its tokens, in the format of the client", async () => {
+    const running = await gateway({}, { plugins: example("budget", { "1_000_000": "5" }) });
+    const model = "mock/echo";
+    expect((await ask(running, { body: { model } })).status).toBe(200);
+    const refused = await ask(running, { body: { model } });
+    expect([refused.status, JSON.parse(refused.text)]).toMatchObject([
+      429,
+      { error: { code: "budget_used", message: "This key has used its 5 tokens." } },
+    ]);
+    const path = "/v1/messages";
+    const other = await ask(running, { body: { model }, path });
+    expect([other.status, JSON.parse(other.text)]).toMatchObject([402, { error: { type: "billing_error" } }]);
+  });
+
+  test("the router asks a small model which model answers", async () => {
+    const models = { "openai/gpt-5.4-nano": "mock/echo", "anthropic/claude-opus-4-8": "mock/chat" };
+    const running = await gateway({}, { plugins: example("router", models) });
+    const messages = (content: string) => [{ role: "user", content }];
+    const easy = await ask(running, { body: { model: "auto", messages: messages("an easy one") } });
+    const hard = await ask(running, { body: { model: "auto", messages: messages("a hard one") } });
+    expect([easy, hard].map(({ headers }) => headers.get("x-weir-model"))).toEqual(["echo", "chat"]);
+    expect(JSON.parse(hard.text)).toMatchObject({ model: "auto" });
+  });
+
+  test("the cache answers the second time without a provider", async () => {
+    const running = await gateway({}, { plugins: example("cache") });
+    const body = { model: "mock/echo", messages: [{ role: "user", content: "once" }] };
+    const [first, second] = [await ask(running, { body }), await ask(running, { body })];
+    expect([first, second].map(({ headers }) => headers.get("x-cache"))).toEqual(["miss", "hit"]);
+    for (const { status, text, headers } of [first, second]) {
+      expect([status, headers.get("x-weir-provider"), headers.get("x-weir-lane")]).toEqual([
+        200,
+        "cache",
+        "generated",
+      ]);
+      expect(JSON.parse(text)).toMatchObject({ choices: [{ message: { content: "once" } }] });
+    }
+    const streamed = await ask(running, { body: { ...body, stream: true }, path: "/v1/messages" });
+    expect(streamed.headers.get("x-cache")).toBe("hit");
+    expect(streamed.text).toContain('"delta":{"type":"text_delta","text":"once"}');
+  });
+});

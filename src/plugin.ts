@@ -29,7 +29,7 @@ export { GatewayError, invalidRequest } from "./core/error.ts";
 export { mergeUsage, NO_USAGE, usageState } from "./core/events.ts";
 export { isObject, parseJson } from "./core/json.ts";
 export { decodeError, decodeErrorBody } from "./formats/shared/upstream-error.ts";
-export { eventStream, jsonArray, jsonLines } from "./stream/framing.ts";
+export { eventStream, jsonArray, jsonLines, sse } from "./stream/framing.ts";
 export type { FetchedToken } from "./auth/oauth-token.ts";
 export type { AwsKeys, SignV4Options } from "./auth/sign-v4.ts";
 export type * from "./core/chat.ts";

@@ -3,6 +3,13 @@ import type { Framing } from "../core/frame.ts";
 import { EventStreamReader } from "./framing/event-stream.ts";
 import { JsonArrayReader } from "./framing/json-array.ts";
 import { JsonLinesReader } from "./framing/json-lines.ts";
+import { SseParser } from "./sse.ts";
+
+/** Server-sent events: what weir expects of a host without a framing. */
+export const sse: Framing = {
+  contentType: "text/event-stream",
+  reader: () => new SseParser(),
+};
 
 /** One JSON value a line (NDJSON). */
 export const jsonLines: Framing = {

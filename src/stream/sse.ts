@@ -3,7 +3,7 @@
  * blank line ends an event, comments and unknown fields are ignored, data lines are joined with LF.
  */
 import { GatewayError } from "../core/error.ts";
-import type { Frame } from "../core/format.ts";
+import type { Frame, FrameReader } from "../core/frame.ts";
 
 /** Maximum length of a buffered event in characters. Without it an endless event would exhaust the memory. */
 const MAX_EVENT = 32 * 1024 * 1024;
@@ -51,7 +51,7 @@ class EventBuilder {
  * An incremental parser. Parts of a line are kept in a list and joined once: joining at each chunk would be quadratic for a
  * long line that arrives in small chunks.
  */
-export class SseParser {
+export class SseParser implements FrameReader {
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   readonly #event = new EventBuilder();
   #parts: string[] = [];
@@ -102,6 +102,11 @@ export class SseParser {
     }
     if (this.#pending + this.#event.length > MAX_EVENT) throw tooLong();
     return frames;
+  }
+
+  /** The standard drops an incomplete event at the end of a body. */
+  end(): Frame[] {
+    return [];
   }
 
   #takeLine(last: string): string {

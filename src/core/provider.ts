@@ -77,7 +77,7 @@ export interface Provider {
 
 /** Top-level members of a body that depend on the host, not on the request. */
 export interface Envelope {
-  /** Members to remove. */
+  /** Members to remove. weir reports those that a client of the same format sent, except `model` and `stream`. */
   without?: readonly string[];
   /** Members to add or replace. @param stream whether the client requested a stream */
   with?(call: CallView, stream: boolean): Readonly<JsonObject>;

@@ -41,9 +41,14 @@ export function nativeBody(
   const unsealed = holdsSealed(bytes) ? codec.withoutSealed?.(source.body, attempt.context) : undefined;
   if (unsealed) noteReplaced(source.body, unsealed, edits);
   const { without = [], with: extra } = provider.envelope?.[target.format] ?? {};
-  for (const name of without) if (source.spanOf(name)) edits.set(name, undefined);
-  for (const [name, value] of Object.entries(extra?.(viewOf(attempt), call.stream) ?? {}))
-    edits.set(name, JSON.stringify(value));
+  const added = extra?.(viewOf(attempt), call.stream) ?? {};
+  for (const name of without) {
+    if (!source.spanOf(name)) continue;
+    edits.set(name, undefined);
+    if (!IN_URL.has(name) && !Object.hasOwn(added, name))
+      attempt.context.reportLoss("dropped", name, "the provider does not accept the field");
+  }
+  for (const [name, value] of Object.entries(added)) edits.set(name, JSON.stringify(value));
   const { patch } = provider;
   if (patch) {
     const body = { ...(unsealed ?? source.body), model: target.model };
@@ -59,6 +64,9 @@ export function nativeBody(
   const pieces = edits.size === 0 ? [bytes] : editMembers(bytes, edits, source.spanOf);
   return { pieces, changed: [...edits.keys()], asksForUsage };
 }
+
+/** Members that a host takes in its URL if its envelope removes them from the body. */
+const IN_URL: ReadonlySet<string> = new Set(["model", "stream"]);
 
 /** Whether a string of the body may be a sealed value: one search over the bytes. */
 function holdsSealed(bytes: Uint8Array): boolean {

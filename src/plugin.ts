@@ -28,6 +28,7 @@ export type { AskAnswer, AskRequest } from "./core/ask.ts";
 export { GatewayError, invalidRequest } from "./core/error.ts";
 export { mergeUsage, NO_USAGE, usageState } from "./core/events.ts";
 export { isObject, parseJson } from "./core/json.ts";
+export { checkForeignFields } from "./formats/shared/foreign-fields.ts";
 export { decodeError, decodeErrorBody } from "./formats/shared/upstream-error.ts";
 export { eventStream, jsonArray, jsonLines, sse } from "./stream/framing.ts";
 export type { FetchedToken } from "./auth/oauth-token.ts";

@@ -31,6 +31,7 @@ const HELPERS = [
   "src/auth/sign-v4.ts",
   "src/auth/oauth-token.ts",
   "src/stream/framing.ts",
+  "src/formats/shared/foreign-fields.ts",
   "src/formats/shared/upstream-error.ts",
   "src/plugin.ts",
 ];

@@ -30,7 +30,10 @@ describeFormat(
   {
     requests: [
       { name: "plain", text: JSON.stringify({ model: "m", say: SAY }) },
-      { name: "with everything", text: JSON.stringify({ model: "m", say: SAY, limit: 9, stream: true }) },
+      {
+        name: "with everything",
+        text: JSON.stringify({ model: "m", say: SAY, limit: 9, mood: "good", stream: true }),
+      },
     ],
     answers: [
       { name: "text", text: JSON.stringify(ANSWER) },
@@ -207,11 +210,14 @@ describe("a provider of the format", () => {
 });
 
 test("explain shows a request of the format to a provider of any format, with losses by its own paths", async () => {
-  const body = { model: "openai/gpt-4.1", say: [...SAY, { who: "bot", text: "Good" }] };
+  const body = { model: "openai/gpt-4.1", say: [...SAY, { who: "bot", text: "Good" }], mood: "good" };
   const seen = await explain(gateway.url, "tiny", body);
   if ("refused" in seen) throw new Error(JSON.stringify(seen.refused));
   expect(seen.sent.served_by).toMatchObject({ lane: "translated", format: "chat-completions" });
-  expect(seen.sent.losses.map(({ code, path }) => `${code} ${path}`)).toEqual(["downgraded say[2]"]);
+  expect(seen.sent.losses.map(({ code, path }) => `${code} ${path}`)).toEqual([
+    "downgraded say[2]",
+    "dropped mood",
+  ]);
   const native = await explain(gateway.url, "tiny", { ...body, model: "tiny/small" });
   expect(native).toMatchObject({ sent: { served_by: { lane: "native", format: "tiny" }, losses: [] } });
 });

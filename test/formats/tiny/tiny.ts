@@ -2,7 +2,7 @@
  * A format as small as one can be, in a plugin file, with a client side and a provider side. It has text turns and an output
  * limit; whatever else a request holds is a loss.
  *
- *     POST /v1/tiny  {"model", "say": [{"who": "system" | "user" | "bot", "text"}], "limit"?, "stream"?}
+ *     POST /v1/tiny  {"model", "say": [{"who": "system" | "user" | "bot", "text"}], "limit"?, "mood"?, "stream"?}
  *     {"text", "why": "done" | "limit", "tokens": {"in", "out"}}
  *
  * A stream is SSE records with a piece of `text` each; the last one has `why` and `tokens`. An error is
@@ -27,6 +27,7 @@ import type {
   Usage,
 } from "weir";
 import {
+  checkForeignFields,
   decodeError,
   decodeErrorBody,
   definePlugin,
@@ -58,6 +59,7 @@ const schema: JsonObject = {
       },
     },
     limit: { type: "integer", minimum: 1 },
+    mood: { type: "string" },
     stream: { type: "boolean" },
   },
 };
@@ -88,13 +90,15 @@ function decodeRequest(body: JsonObject): ChatRequest {
     stop: [],
     stream: body.stream === true,
     style: {},
-    extra: {},
+    extra: { tiny: body.mood === undefined ? {} : { mood: body.mood } },
+    ownFields: { tiny: { mood: { report: () => true } } },
     ...(body.limit !== undefined && { maxTokens: Number(body.limit) }),
     paths: { turns: "say", maxTokens: "limit" },
   };
 }
 
 function encodeRequest(request: ChatRequest, context: CodecContext): JsonObject {
+  checkForeignFields(request, "tiny", context);
   const { paths = {} } = request;
   const lost: [unknown, string][] = [
     [request.tools.length > 0 || undefined, "tools"],
@@ -113,6 +117,7 @@ function encodeRequest(request: ChatRequest, context: CodecContext): JsonObject 
     model: context.target.model,
     say,
     ...(request.maxTokens !== undefined && { limit: request.maxTokens }),
+    ...request.extra.tiny,
     ...(request.stream && { stream: true }),
   };
 }

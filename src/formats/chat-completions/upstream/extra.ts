@@ -2,7 +2,8 @@
 import type { ChatRequest } from "../../../core/chat.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { getOwn } from "../../../core/own.ts";
-import { checkForeignFields, untranslatable } from "../../shared/own-fields.ts";
+import { checkForeignFields } from "../../shared/foreign-fields.ts";
+import { untranslatable } from "../../shared/own-fields.ts";
 import { takesSampling } from "../models.ts";
 import { OWN_FIELDS } from "../own-fields.ts";
 import { type EncodeContext, FORMAT } from "./content.ts";

@@ -4,7 +4,7 @@ import type { CodecContext } from "../../../core/context.ts";
 import { maskUser, ToolNames } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
-import { checkForeignFields } from "../../shared/own-fields.ts";
+import { checkForeignFields } from "../../shared/foreign-fields.ts";
 import { fieldPath } from "../../shared/paths.ts";
 import type { ModelFacts } from "../models.ts";
 import { defaultMaxTokens, modelFacts } from "../models.ts";

@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { builtIn } from "../plugins/index.ts";
+import type { DefaultEndpoints } from "./config/default-endpoints.ts";
 import type { Path } from "./config/error.ts";
 import { ConfigError } from "./config/error.ts";
 import { assertProvidersKnown, providerSettings, providersOfConfig } from "./config/providers.ts";
@@ -35,14 +36,16 @@ export async function assemble(
   locate: Locate = () => "weir.yaml",
 ): Promise<Assembled> {
   const { dir, strict } = config.plugins;
+  const formats = builtInFormats(config.messages);
+  const endpoints = Object.fromEntries(formats.map(({ id, upstream }) => [id, upstream?.endpoint]));
   const parts = {
-    formats: builtInFormats(config.messages),
-    settings: (provider: Provider) => providerSettings(config, env, provider),
+    formats,
+    settings: (provider: Provider) => providerSettings(config, env, provider, endpoints),
   };
   const dropped = await loadPlugins({ ...config.plugins, except: shippedFiles(dir) });
   const sorted = sortOut(dropped, parts);
   const { broken } = sorted;
-  const plugins = [...sorted.plugins, ...pluginsOfConfig(config, sorted.plugins)];
+  const plugins = [...sorted.plugins, ...pluginsOfConfig(config, sorted.plugins, endpoints)];
   if (strict && broken[0]) throw new Error(`plugins.strict: ${broken[0].message}`);
   await nextTurn();
   const routes = completeRoutes(config);
@@ -68,9 +71,13 @@ export async function assemble(
 }
 
 /** Providers that only the config describes, each wrapped in a plugin. */
-function pluginsOfConfig(config: Config, plugins: readonly LoadedPlugin[]): LoadedPlugin[] {
+function pluginsOfConfig(
+  config: Config,
+  plugins: readonly LoadedPlugin[],
+  endpoints: DefaultEndpoints,
+): LoadedPlugin[] {
   const known = plugins.flatMap(({ plugin }) => (plugin.providers ?? []).map(({ name }) => name));
-  return providersOfConfig(config, new Set(known)).map((provider) => ({
+  return providersOfConfig(config, new Set(known), endpoints).map((provider) => ({
     plugin: { name: provider.name, providers: [provider] },
     source: "config",
   }));

@@ -1,5 +1,4 @@
 /** Combines the environment variables, the config and the plugin's defaults of one provider. */
-import type { SpokenPath } from "../core/endpoint.ts";
 import type { Provider, UpstreamTimeouts } from "../core/provider.ts";
 import { Secret } from "../core/secret.ts";
 import type { ProviderSettings } from "../core/settings.ts";
@@ -7,6 +6,7 @@ import { variableName } from "../core/settings.ts";
 import { pathsOf as templatesOf, placeholdersOf } from "../core/template.ts";
 import { baseUrlFault, baseUrlOfHost, normalizeBaseUrl } from "./address.ts";
 import { secretFault } from "./checks.ts";
+import { authOf, type DefaultEndpoints, pathsOf } from "./default-endpoints.ts";
 import { ConfigError } from "./error.ts";
 import type { Config, ProviderOptions } from "./schema.ts";
 import type { Environment } from "./substitute.ts";
@@ -26,7 +26,12 @@ export interface FoundSettings extends ProviderSettings {
  * An empty variable counts as unset.
  * @throws ConfigError that names the variable or the plugin, never a credential.
  */
-export function providerSettings(config: Config, env: Environment, provider: Provider): FoundSettings {
+export function providerSettings(
+  config: Config,
+  env: Environment,
+  provider: Provider,
+  endpoints: DefaultEndpoints,
+): FoundSettings {
   const options = config.providers[provider.name] ?? {};
   const key = readApiKey(provider, env) ?? inConfig(options.apiKey);
   const url =
@@ -44,8 +49,8 @@ export function providerSettings(config: Config, env: Environment, provider: Pro
     baseUrl: url?.value,
     models: options.models,
     headers: headers.length > 0 ? (Object.fromEntries(headers) as Record<string, string>) : undefined,
-    speaks: options.speaks === undefined ? undefined : pathsOf(options.speaks),
-    variables: readVariables(provider, options, env),
+    speaks: options.speaks === undefined ? undefined : pathsOf(options.speaks, endpoints),
+    variables: readVariables(provider, options, env, endpoints),
     secrets: readSecrets(provider, options, env),
     liveModels: options.liveModels,
     maxTokensField: options.maxTokensField,
@@ -69,9 +74,10 @@ function readVariables(
   provider: Provider,
   options: ProviderOptions,
   env: Environment,
+  endpoints: DefaultEndpoints,
 ): Record<string, string> {
   const declared = provider.variables ?? {};
-  const inPaths = Object.values(options.speaks === undefined ? {} : pathsOf(options.speaks))
+  const inPaths = Object.values(options.speaks === undefined ? {} : pathsOf(options.speaks, endpoints))
     .map(templatesOf)
     .flatMap(({ json, stream }) => [...placeholdersOf(json), ...placeholdersOf(stream)])
     .filter((name) => name !== MODEL);
@@ -170,41 +176,22 @@ function readHost({ name, host }: Provider, env: Environment): Found<string> | u
  * Providers that only the config describes: `speaks` is set and no plugin defines the name.
  * @param known names of the providers that plugins define
  */
-export function providersOfConfig(config: Config, known: ReadonlySet<string>): Provider[] {
+export function providersOfConfig(
+  config: Config,
+  known: ReadonlySet<string>,
+  endpoints: DefaultEndpoints,
+): Provider[] {
   return Object.entries(config.providers).flatMap(([name, { speaks, models = [] }]) => {
     if (speaks === undefined || known.has(name)) return [];
-    const paths = pathsOf(speaks);
+    const paths = pathsOf(speaks, endpoints);
     const catalog = models.filter((model) => !model.includes("*"));
-    const onlyMessages = Object.keys(paths).every((format) => format === "messages");
-    const provider: Provider = { name, speaks: paths, catalog, liveModels: catalog.length === 0 };
-    return onlyMessages ? { ...provider, auth: "x-api-key" } : provider;
+    const auth = authOf(Object.keys(paths), endpoints);
+    return [{ name, speaks: paths, catalog, liveModels: catalog.length === 0, ...auth }];
   });
 }
 
-/** Paths for a base URL that ends in `/v1`. */
-const PATHS: Readonly<Record<string, string>> = {
-  "chat-completions": "/chat/completions",
-  messages: "/messages",
-};
-
 /** The placeholder of the model name; no variable. */
 const MODEL = "model";
-
-type SpeaksOption = NonNullable<ProviderOptions["speaks"]>;
-
-/** Default paths. Like the vendors' SDKs, weir expects `/v1` in the base URL for chat-completions, but not for messages alone. */
-function pathsOf(speaks: SpeaksOption): Record<string, SpokenPath> {
-  if (typeof speaks === "object" && !Array.isArray(speaks))
-    return { ...(speaks as Record<string, SpokenPath>) };
-  const formats = typeof speaks === "string" ? [speaks] : (speaks as readonly string[]);
-  const hasChat = formats.includes("chat-completions");
-  return Object.fromEntries(
-    formats.map((format) => [
-      format,
-      format === "messages" && !hasChat ? "/v1/messages" : (PATHS[format] ?? `/${format}`),
-    ]),
-  );
-}
 
 /** The plugin's base URL. One that depends on variables is made later, for each deployment. */
 function ownUrl({ name, baseUrl }: Provider): Found<string> | undefined {

@@ -56,6 +56,8 @@ export interface ErrorFacts {
   retryAfter?: number;
   /** Tells the SDKs whether to retry (`x-should-retry`). */
   shouldRetry?: boolean;
+  /** What the provider refused, if weir can repeat the request without it. Clients do not see it. */
+  refused?: "reasoning";
   /** Further answer headers, for example `allow` or `www-authenticate`. */
   headers?: Record<string, string>;
   cause?: unknown;
@@ -85,6 +87,7 @@ export class GatewayError extends Error {
   readonly status: number;
   readonly retryAfter?: number;
   readonly shouldRetry?: boolean;
+  readonly refused?: "reasoning";
   readonly headers?: Record<string, string>;
 
   /** @param message states what happened, where, and what to do next; the client gets it unchanged */
@@ -97,14 +100,15 @@ export class GatewayError extends Error {
     this.status = facts.status ?? STATUS[kind];
     this.retryAfter = facts.retryAfter;
     this.shouldRetry = facts.shouldRetry;
+    this.refused = facts.refused;
     this.headers = facts.headers;
   }
 
   /** A copy of the error with some facts replaced. */
   with(facts: ErrorFacts): GatewayError {
-    const { code, param, details, status, retryAfter, shouldRetry, headers, cause } = this;
+    const { code, param, details, status, retryAfter, shouldRetry, refused, headers, cause } = this;
     return new GatewayError(this.kind, this.message, {
-      ...{ code, param, details, status, retryAfter, shouldRetry, headers, cause },
+      ...{ code, param, details, status, retryAfter, shouldRetry, refused, headers, cause },
       ...facts,
     });
   }

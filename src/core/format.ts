@@ -23,10 +23,22 @@ export interface Format {
 export interface ClientCodec {
   /** Path of the route, for example `/v1/messages`. */
   path: string;
-  /** Path of the route that counts a request's tokens; absent if the format has none. */
-  countPath?: string;
+  /** The operation that counts a request's tokens; absent if the format has none. */
+  count?: CountOperation;
   /** Lower-case names of request headers that only clients of this format send. */
   clientHeaders?: readonly string[];
+  /** Top-level members that only requests of this format have. `POST /v1/explain` recognises the format by them. */
+  clientMembers?: readonly string[];
+  /**
+   * Lower-case names of the headers that may hold the client's gateway key, in order of precedence. Default: `authorization`,
+   * then `x-api-key`.
+   */
+  keyHeaders?: readonly string[];
+  /**
+   * Identifies the conversation that a request belongs to, so that weir keeps it at the deployment that has its prompt in
+   * the cache. weir calls it only if there are several deployments.
+   */
+  sessionOf?(source: SessionSource): string | undefined;
   /** JSON schema (TypeBox) of the request, open to unknown members at every level. */
   schema: JsonObject;
   /** JSON schemas of the other bodies, for the OpenAPI document; without them it describes these as any object. */
@@ -50,6 +62,24 @@ export interface ClientCodec {
   encodeStreamError(error: GatewayError, requestId: string): Frame[];
   /** Bytes without meaning that keep an idle stream alive, for example an SSE comment. */
   heartbeat: string;
+}
+
+export interface CountOperation {
+  /** Path of the route, for example `/v1/messages/count_tokens`. */
+  path: string;
+  /** Members that a body without them counts as having: only an answer needs them. */
+  implied: JsonObject;
+  /** Member of the answer with the count. */
+  member: string;
+}
+
+/** What identifies a conversation. The body is not parsed. */
+export interface SessionSource {
+  headers: HeaderReader;
+  /** The body as the client sent it. */
+  bytes: Uint8Array;
+  /** Byte range of the value of a top-level member. */
+  spanOf(name: string): { start: number; end: number } | undefined;
 }
 
 /**
@@ -88,7 +118,7 @@ export interface ClientSchemas {
   terminator?: string;
   /** An error, before the first byte of a stream and within it. */
   error: JsonObject;
-  /** Body and answer of `countPath`. */
+  /** Body and answer of `count`. */
   count?: { request: JsonObject; answer: JsonObject };
 }
 
@@ -125,6 +155,10 @@ export interface UpstreamCodec {
    * and the target's. A host ignores a name that it does not know.
    */
   renamedMembers?(target: CodecTarget): readonly (readonly [from: string, to: string])[];
+  /** Appended to the address for a request that counts tokens; only for hosts with the trait `countTokens`. */
+  countPath?: string;
+  /** How the config reaches a host of this format where it says nothing else. */
+  endpoint?: DefaultEndpoint;
   /** How a stream is asked for its token counts, where a format leaves that to the request. */
   usageRequest?: UsageRequest;
   /** Lower-case names of the client headers that the native lane forwards; `x-*` is a prefix wildcard. */
@@ -156,6 +190,14 @@ export interface AnswerReader {
   end(): ChatEvent[];
 }
 
+/** Where hosts of a format listen, unless the config or the plugin says otherwise. */
+export interface DefaultEndpoint {
+  /** Path behind a base URL that ends in `/v1`. */
+  path: string;
+  /** For a host that speaks only this format, if it differs: the path, the path of its list of models, the credential. */
+  alone?: { path: string; models: string; auth: "bearer" | "x-api-key" };
+}
+
 /** How weir requests token counts for a stream on behalf of a client that did not request them. */
 export interface UsageRequest {
   /** Name of the top-level member that requests the counts. */
@@ -177,6 +219,11 @@ export interface StreamObserver {
   frame(frame: Frame, seen: StreamSummary): void;
   /** Reads a whole JSON answer. */
   answer(body: JsonObject, seen: StreamSummary): void;
+  /**
+   * Top-level member of the request that asks for several choices. A stream with several choices may send them one after
+   * the other, so one finish reason does not complete it.
+   */
+  choicesMember?: string;
   /** The event that ends a stream, as bytes. weir sends it to the client if the answer finished and the provider omitted it. */
   terminator?: string;
 }

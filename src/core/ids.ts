@@ -17,17 +17,7 @@ export interface IdRule {
   exact?: boolean;
 }
 
-/** Rules for tool-call ids. */
-export const ID_RULES = {
-  /** Anthropic's server accepts `^[a-zA-Z0-9_-]+$`; 64 characters leave room for a readable prefix and a hash. */
-  messages: { legal: /^[a-zA-Z0-9_-]{1,64}$/, length: 64 },
-  /** OpenAI's older API versions refuse a `tool_calls[].id` of more than 40 characters. */
-  chatCompletions: { legal: /^[a-zA-Z0-9_-]{1,40}$/, length: 40 },
-  /** Mistral: "Tool call id has to be defined and a string of length 9 of a-z, A-Z, 0-9". */
-  mistral: { legal: /^[a-zA-Z0-9]{9}$/, length: 9, exact: true },
-} as const satisfies Record<string, IdRule>;
-
-/** Tool names: OpenAI and Anthropic accept `^[a-zA-Z0-9_-]{1,64}$`. */
+/** The rule for tool names and for the ids that clients get: every vendor accepts these characters. */
 const NAME_RULE: IdRule = { legal: /^[a-zA-Z0-9_-]{1,64}$/, length: 64 };
 
 const HASH_LENGTH = 16;
@@ -111,7 +101,7 @@ export class AnswerIds {
 
   /** @param id the provider's id; absent or empty when it sent none */
   take(id: string | undefined): string {
-    const kept = id !== undefined && ID_RULES.messages.legal.test(id) && !this.#taken.has(id);
+    const kept = id !== undefined && NAME_RULE.legal.test(id) && !this.#taken.has(id);
     const taken = kept ? id : `call_${base62(`${this.#seed}:${this.#taken.size}`, 24)}`;
     this.#taken.add(taken);
     return taken;

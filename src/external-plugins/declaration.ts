@@ -9,6 +9,8 @@ import type { DocumentedError } from "../core/error.ts";
 import type {
   ClientCodec,
   ClientSchemas,
+  CountOperation,
+  DefaultEndpoint,
   Format,
   StreamObserver,
   UpstreamCodec,
@@ -216,6 +218,7 @@ const PROVIDER: Table<Provider> = {
 const WATCH: Table<StreamObserver> = {
   marks: required(texts),
   terminator: text,
+  choicesMember: text,
   frame: required(callable),
   answer: required(callable),
 };
@@ -237,10 +240,19 @@ const ERROR: Table<DocumentedError> = {
   status: number,
 };
 
+const COUNT: Table<CountOperation> = {
+  path: required(text),
+  implied: required(must("an object", isObject)),
+  member: required(text),
+};
+
 const CLIENT: Table<ClientCodec> = {
   path: required(text),
-  countPath: text,
+  count: group("the count operation's", COUNT),
   clientHeaders: texts,
+  clientMembers: texts,
+  keyHeaders: texts,
+  sessionOf: callable,
   schema: required(must("an object", isObject)),
   schemas: group("the client codec's", SCHEMAS),
   errors: listOf<DocumentedError>("error", "code", ERROR),
@@ -259,6 +271,11 @@ const USAGE_REQUEST: Table<UsageRequest> = {
   isAnswer: required(callable),
 };
 
+const ENDPOINT: Table<DefaultEndpoint> = {
+  path: required(text),
+  alone: group("the endpoint's", { path: required(text), models: required(text), auth: required(text) }),
+};
+
 const UPSTREAM: Table<UpstreamCodec> = {
   encodeRequest: required(callable),
   readStream: required(callable),
@@ -268,6 +285,8 @@ const UPSTREAM: Table<UpstreamCodec> = {
   isErrorBody: callable,
   watch: required(group("the watch's", WATCH)),
   renamedMembers: callable,
+  countPath: text,
+  endpoint: group("the endpoint's", ENDPOINT),
   usageRequest: group("the usage request's", USAGE_REQUEST),
   requestHeaders: required(texts),
   answerHeaders: required(texts),

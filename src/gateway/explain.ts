@@ -11,6 +11,7 @@ import { chooseLane } from "./lanes/choose-lane.ts";
 import type { PrepareContext, Prepared } from "./lanes/lane.ts";
 import { keyName } from "./routing/credentials.ts";
 import { describePlan } from "./routing/plan.ts";
+import type { Registry } from "./routing/registry.ts";
 import type { Incoming } from "./types.ts";
 
 export interface ExplainOptions extends Omit<Incoming, "call" | "format"> {
@@ -47,19 +48,19 @@ export async function explain(options: ExplainOptions, context: PrepareContext):
     },
     plan: describePlan(registry.plan(call.model, format.id)) as unknown as Json,
     candidates: registry.explain(call.model) as unknown as Json,
-    request: describe(prepared),
+    request: describe(prepared, registry),
     losses: attempt.losses as unknown as Json,
   };
 }
 
 /** The request that weir would send; null for a provider that is a program. */
-function describe(prepared: Prepared | undefined): JsonObject | null {
+function describe(prepared: Prepared | undefined, { formats }: Registry): JsonObject | null {
   if (!prepared) return null;
   const { url, headers, body, changed, target } = prepared;
   return {
     method: "POST",
     url,
-    headers: nameCredentials(headers, target),
+    headers: nameCredentials(headers, target, formats.get(target.format)?.upstream?.requestHeaders ?? []),
     ...authorization(target),
     body: parseJson(Buffer.concat(body).toString()) ?? null,
     // Native lane: the top-level members that weir changes; it sends all others byte for byte.
@@ -72,15 +73,22 @@ function authorization({ deployment: { authorizer, secretNames = [] } }: Target)
   return authorizer ? { authorized_with: secretNames.map((name) => `$${name}`) } : {};
 }
 
-/** Replaces credentials by the names of their variables. */
-function nameCredentials(headers: Record<string, string>, { provider, deployment }: Target): JsonObject {
+/**
+ * Replaces credentials by the names of their variables.
+ * @param known headers of the provider's format, which hold no secrets
+ */
+function nameCredentials(
+  headers: Record<string, string>,
+  { provider, deployment }: Target,
+  known: readonly string[],
+): JsonObject {
   const name = `$${deployment.secretNames?.[0] ?? keyName(provider)}`;
   const configured = Object.keys(provider.headers ?? {});
   const shown = Object.entries(headers).map(([header, value]): [string, string] => {
     if (deployment.credentials[header] !== undefined)
       return [header, header === "authorization" ? `Bearer ${name}` : name];
     // Headers of the config may contain other secrets.
-    return [header, configured.includes(header) && header !== "anthropic-version" ? "***" : value];
+    return [header, configured.includes(header) && !known.includes(header) ? "***" : value];
   });
   return Object.fromEntries(shown);
 }

@@ -7,14 +7,17 @@ export interface NamedDigest {
   sha256: string;
 }
 
-/** Which header wins if a request carries two keys. */
-export type KeyOrder = "bearer-first" | "x-api-key-first";
+/** Lower-case names of the headers that may hold a key, in order of precedence. */
+export const KEY_HEADERS: readonly string[] = ["authorization", "x-api-key"];
 
 export interface Keyring {
   /** The number of keys. Without keys weir checks nothing, and listens on loopback only. */
   size: number;
-  /** The key in `authorization: Bearer …` or `x-api-key`; `undefined` if there is no valid one. */
-  check(headers: Headers, order: KeyOrder): { name: string } | undefined;
+  /**
+   * The key in the first of the headers that has one: the token of `authorization: Bearer …`, or the value of another
+   * header. `undefined` if it is not valid.
+   */
+  check(headers: Headers, keyHeaders: readonly string[]): { name: string } | undefined;
 }
 
 /** Longer keys are invalid: weir does not hash them. Characters. */
@@ -37,18 +40,20 @@ export function createKeyring(keys: readonly NamedDigest[]): Keyring {
 
   return {
     size: known.size,
-    check(headers, order) {
-      const key = presentedKey(headers, order);
+    check(headers, keyHeaders) {
+      const key = presentedKey(headers, keyHeaders);
       return key === undefined ? undefined : find(key);
     },
   };
 }
 
-function presentedKey(headers: Headers, order: KeyOrder): string | undefined {
-  const bearer = bearerToken(headers.get("authorization"));
-  const apiKey = headers.get("x-api-key")?.trim() || undefined;
-  const key = order === "bearer-first" ? (bearer ?? apiKey) : (apiKey ?? bearer);
-  return key !== undefined && key.length <= MAX_KEY_LENGTH ? key : undefined;
+function presentedKey(headers: Headers, keyHeaders: readonly string[]): string | undefined {
+  for (const name of keyHeaders) {
+    const value = headers.get(name);
+    const key = name === "authorization" ? bearerToken(value) : value?.trim() || undefined;
+    if (key !== undefined) return key.length <= MAX_KEY_LENGTH ? key : undefined;
+  }
+  return undefined;
 }
 
 /** The token of `Bearer …`; schemes are case-insensitive (RFC 9110 11.1). Other schemes carry no gateway key. */

@@ -1,16 +1,20 @@
 /** Checks gateway keys. The routes call it, so that it does not depend on a second parser of the path. */
 import { GatewayError } from "../core/error.ts";
-import type { Keyring } from "../gateway/keys.ts";
+import { KEY_HEADERS, type Keyring } from "../gateway/keys.ts";
 
-/** @returns the name of the client's key, `undefined` if weir has no keys @throws GatewayError `authentication` */
-export type Authenticate = (headers: Headers, formatId: string) => string | undefined;
+/**
+ * @param keyHeaders lower-case names of the headers that may hold the key, in order of precedence; default: `authorization`,
+ * then `x-api-key`
+ * @returns the name of the client's key, `undefined` if weir has no keys @throws GatewayError `authentication`
+ */
+export type Authenticate = (headers: Headers, keyHeaders?: readonly string[]) => string | undefined;
 
 export function createAuthenticate(keyring: Keyring): Authenticate {
-  return (headers, formatId) => {
+  return (headers, keyHeaders = KEY_HEADERS) => {
     if (keyring.size === 0) return undefined;
-    const found = keyring.check(headers, formatId === "messages" ? "x-api-key-first" : "bearer-first");
+    const found = keyring.check(headers, keyHeaders);
     if (found) return found.name;
-    const isPresent = headers.has("authorization") || headers.has("x-api-key");
+    const isPresent = keyHeaders.some((name) => headers.has(name));
     throw new GatewayError(
       "authentication",
       isPresent

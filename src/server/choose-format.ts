@@ -6,9 +6,6 @@ import { likelyPath } from "./misrouted.ts";
 
 type ClientFormat = Format & { client: ClientCodec };
 
-/** Members that only requests of the messages format have. */
-const MESSAGES_ONLY = ["system", "stop_sequences", "thinking", "output_config", "context_management"];
-
 /** The client codec for an error: by the route that the client used or meant, else by its headers, else the first format. */
 export function clientCodecOf(
   formats: readonly ClientFormat[],
@@ -23,12 +20,11 @@ export function clientCodecOf(
 
 /** The format whose clients send such headers, else the first format. */
 export function formatOfHeaders(formats: readonly ClientFormat[], headers: Headers): ClientFormat {
-  const found = formats.find(({ client }) => client.clientHeaders?.some((name) => headers.has(name)));
-  return found ?? formats[0]!;
+  return formats.find(({ client }) => hasHeaderOf(client, headers)) ?? formats[0]!;
 }
 
 /**
- * The named format; without a name, messages if the body or the headers are specific to it, else chat-completions.
+ * The named format; without a name, the one that the headers or the members of the body are specific to, else the first.
  * @throws GatewayError `invalid-request` for an unknown format
  */
 export function chooseFormat(
@@ -37,11 +33,20 @@ export function chooseFormat(
   headers: Headers,
   body: JsonObject,
 ): ClientFormat {
-  const looksLikeMessages =
-    headers.has("anthropic-version") || MESSAGES_ONLY.some((member) => member in body);
-  const wanted = named ?? (looksLikeMessages ? "messages" : "chat-completions");
-  const format = formats.find(({ id }) => id === wanted);
+  if (named === null)
+    return (
+      formats.find(({ client }) => hasHeaderOf(client, headers) || hasMemberOf(client, body)) ?? formats[0]!
+    );
+  const format = formats.find(({ id }) => id === named);
   if (format) return format;
   const ids = formats.map(({ id }) => id).join(", ");
-  throw invalidRequest(`Unknown client format "${wanted.slice(0, 60)}"; known formats: ${ids}.`, "format");
+  throw invalidRequest(`Unknown client format "${named.slice(0, 60)}"; known formats: ${ids}.`, "format");
+}
+
+function hasHeaderOf({ clientHeaders = [] }: ClientCodec, headers: Headers): boolean {
+  return clientHeaders.some((name) => headers.has(name));
+}
+
+function hasMemberOf({ clientMembers = [] }: ClientCodec, body: JsonObject): boolean {
+  return clientMembers.some((name) => name in body);
 }

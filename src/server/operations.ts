@@ -158,8 +158,9 @@ function generate(format: ClientFormat, context: RouteContext): Operation {
 
 /** No operation for a format without a path for it. */
 function count(format: ClientFormat, context: RouteContext): Operation[] {
-  const { countPath: path, schema, schemas, errors = [], clientHeaders = [] } = format.client;
-  if (path === undefined) return [];
+  const { count: operationOf, schema, schemas, errors = [], clientHeaders = [] } = format.client;
+  if (!operationOf) return [];
+  const { path } = operationOf;
   const name = pascalCase(format.id);
   const operation: Operation = {
     method: "POST",

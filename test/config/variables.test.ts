@@ -27,7 +27,7 @@ function configOf(yaml: string, env: Env = {}) {
   return loadConfig({ env, cwd: folder }).config;
 }
 
-const settingsOf = (yaml: string, env: Env = {}) => providerSettings(configOf(yaml, env), env, acme);
+const settingsOf = (yaml: string, env: Env = {}) => providerSettings(configOf(yaml, env), env, acme, {});
 
 test("the first environment variable that is set counts, and the config overrides it", () => {
   const env = { ACME_REGION: " ", REGION: " eu " };

@@ -2,20 +2,19 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
   AnswerIds,
-  ID_RULES,
+  type IdRule,
   legacyCallId,
   maskUser,
   sha256,
   ToolIds,
   ToolNames,
 } from "../../src/core/ids.ts";
+import { MISTRAL_IDS, TOOL_IDS as CHAT_IDS } from "../../src/formats/chat-completions/upstream/messages.ts";
+import { TOOL_IDS as MESSAGES_IDS } from "../../src/formats/messages/upstream/tool-results.ts";
 import { withinBudget } from "../helpers/within-budget.ts";
 
 /** Ids of calls in turns, each call answered, as an upstream of this dialect reads them. */
-function sent(
-  turns: readonly string[][],
-  rule: (typeof ID_RULES)[keyof typeof ID_RULES] = ID_RULES.chatCompletions,
-) {
+function sent(turns: readonly string[][], rule: IdRule = CHAT_IDS) {
   const ids = new ToolIds(rule);
   return turns.map((turn) => {
     ids.beginTurn();
@@ -34,7 +33,7 @@ describe("tool-call ids", () => {
     const start = "x".repeat(80);
     const [first, second] = sent([[`${start}1`, `${start}2`]])[0]!.calls;
     expect(first).not.toBe(second);
-    for (const id of [first!, second!]) expect(id).toMatch(ID_RULES.chatCompletions.legal);
+    for (const id of [first!, second!]) expect(id).toMatch(CHAT_IDS.legal);
   });
 
   test("the same history gives the same ids, with nothing remembered in between", () => {
@@ -45,7 +44,7 @@ describe("tool-call ids", () => {
   test("illegal characters are replaced, and call and result change alike", () => {
     for (const { calls, results } of sent([["functions.Bash:0", "call:1/ä", "with space"]])) {
       expect(results).toEqual(calls);
-      for (const id of calls) expect(id).toMatch(ID_RULES.messages.legal);
+      for (const id of calls) expect(id).toMatch(MESSAGES_IDS.legal);
     }
   });
 
@@ -68,7 +67,7 @@ describe("tool-call ids", () => {
   });
 
   test("a result nobody asked for, or asked for in an earlier turn, has no id", () => {
-    const ids = new ToolIds(ID_RULES.chatCompletions);
+    const ids = new ToolIds(CHAT_IDS);
     ids.beginTurn();
     ids.call("a");
     expect(ids.result("b")).toBeUndefined();
@@ -77,9 +76,9 @@ describe("tool-call ids", () => {
   });
 
   test("Mistral gets nine letters or digits", () => {
-    for (const id of sent([["call_1", "abcdefghi", "a.b", "toolu_01"]], ID_RULES.mistral)[0]!.calls)
+    for (const id of sent([["call_1", "abcdefghi", "a.b", "toolu_01"]], MISTRAL_IDS)[0]!.calls)
       expect(id).toMatch(/^[a-zA-Z0-9]{9}$/);
-    expect(sent([["abcdefghi"]], ID_RULES.mistral)[0]!.calls).toEqual(["abcdefghi"]);
+    expect(sent([["abcdefghi"]], MISTRAL_IDS)[0]!.calls).toEqual(["abcdefghi"]);
   });
 
   test("a turn that is added changes nothing that came out before", () => {
@@ -89,7 +88,7 @@ describe("tool-call ids", () => {
     );
     const turns = fc.array(fc.array(anyId, { maxLength: 4 }), { minLength: 1, maxLength: 6 });
     withinBudget(
-      fc.property(turns, fc.constantFrom(...Object.values(ID_RULES)), (history, rule) => {
+      fc.property(turns, fc.constantFrom(CHAT_IDS, MISTRAL_IDS, MESSAGES_IDS), (history, rule) => {
         const whole = sent(history, rule);
         expect(whole.slice(0, -1)).toEqual(sent(history.slice(0, -1), rule));
         const all = whole.flatMap(({ calls }) => calls);

@@ -379,11 +379,8 @@ function refusal(baseUrl: string): string {
   const env = { OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: "k-0123456789" };
   const { config } = loadConfig({ env, cwd: "/" });
   try {
-    providerSettings(config, env, {
-      name: "openai",
-      speaks: { "chat-completions": "/x" },
-      apiKey: "OPENAI_API_KEY",
-    });
+    const openai = { name: "openai", speaks: { "chat-completions": "/x" }, apiKey: "OPENAI_API_KEY" };
+    providerSettings(config, env, openai, {});
     return "taken";
   } catch (refused) {
     return (refused as Error).message;

@@ -6,6 +6,7 @@ import { writeAnswer, writeStream } from "./client/answer.ts";
 import { checkRequest } from "./client/check.ts";
 import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { decodeRequest } from "./client/request.ts";
+import { sessionOf } from "./client/session.ts";
 import {
   ChatCompletionsAnswer,
   ChatCompletionsError,
@@ -34,6 +35,7 @@ const client: ClientCodec = {
   writeAnswer,
   encodeError,
   encodeStreamError,
+  sessionOf,
   // An SSE comment: the OpenAI SDK parses the data of every named event as JSON.
   heartbeat: ": keepalive\n\n",
 };
@@ -46,6 +48,7 @@ const upstream: UpstreamCodec = {
   isErrorBody,
   watch,
   renamedMembers,
+  endpoint: { path: "/chat/completions" },
   usageRequest,
   // Credentials, organisation and project ids are not forwarded.
   requestHeaders: ["openai-beta", "x-client-request-id"],

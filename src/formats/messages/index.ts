@@ -7,6 +7,7 @@ import type { SystemTurns } from "./client/check.ts";
 import { checkRequest } from "./client/check.ts";
 import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { decodeRequest } from "./client/request.ts";
+import { sessionOf } from "./client/session.ts";
 import { MessagesAnswer, MessagesCount, MessagesError, MessagesEvent, requestSchemas } from "./schema.ts";
 import { readAnswer, readStream } from "./upstream/answer.ts";
 import { isErrorBody } from "./upstream/errors.ts";
@@ -18,8 +19,10 @@ function createClient(systemTurns: SystemTurns): ClientCodec {
   const request = requestSchemas(systemTurns === "accept");
   return {
     path: "/v1/messages",
-    countPath: "/v1/messages/count_tokens",
+    count: { path: "/v1/messages/count_tokens", implied: { max_tokens: 1 }, member: "input_tokens" },
     clientHeaders: ["anthropic-version", "anthropic-beta", "anthropic-dangerous-direct-browser-access"],
+    clientMembers: ["system", "stop_sequences", "thinking", "output_config", "context_management"],
+    keyHeaders: ["x-api-key", "authorization"],
     schema: toJson(request.generate),
     schemas: {
       answer: toJson(MessagesAnswer),
@@ -40,6 +43,7 @@ function createClient(systemTurns: SystemTurns): ClientCodec {
     writeAnswer,
     encodeError,
     encodeStreamError,
+    sessionOf,
     heartbeat: 'event: ping\ndata: {"type": "ping"}\n\n',
   };
 }
@@ -51,6 +55,12 @@ const upstream: UpstreamCodec = {
   decodeError,
   isErrorBody,
   withoutSealed,
+  countPath: "/count_tokens",
+  endpoint: {
+    path: "/messages",
+    // Like Anthropic's SDKs, weir expects a base URL without `/v1`.
+    alone: { path: "/v1/messages", models: "/v1/models", auth: "x-api-key" },
+  },
   watch,
   // Credentials are not forwarded.
   requestHeaders: ["anthropic-version", "anthropic-beta", "x-app"],

@@ -5,7 +5,7 @@ import type { HeaderReader } from "../../core/headers.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { isObject, parseJson } from "../../core/json.ts";
 import { getOwn } from "../../core/own.ts";
-import { readRetryAfter, readShouldRetry } from "../../stream/retry-after.ts";
+import { readRetryAfter, readShouldRetry } from "./retry-after.ts";
 import { readSentence } from "./error-sentence.ts";
 import { text } from "./read.ts";
 import { saysTooLong } from "./too-long.ts";
@@ -90,6 +90,18 @@ const NO_MODEL =
 /** The message for a refused credential. It must not describe the credential, which belongs to the operator. */
 const UPSTREAM_AUTH = "The provider rejected weir's credential; the operator of weir has to renew it.";
 
+/** A refusal of the reasoning of earlier turns: a signature of another model, an edited transcript. */
+const REASONING_REFUSED: readonly RegExp[] = [
+  /signature[^]*(thinking|thought)|(thinking|thought)[^]*signature/i,
+  /expected .?thinking/i,
+  /thinking`? blocks? [^]*cannot be modified/i,
+  /thinking[^]*(preceding|transcript|prefix)[^]*(changed|mismatch|match)/i,
+];
+
+function refusesReasoning(sentence: string): boolean {
+  return REASONING_REFUSED.some((pattern) => pattern.test(sentence));
+}
+
 /** Kinds that a page without a readable error may have by its status alone. */
 const STATUS_ALONE: ReadonlySet<ErrorKind> = new Set<ErrorKind>(["rate-limited", "overloaded", "timeout"]);
 /** Temporary failures. */
@@ -125,7 +137,10 @@ function decode(body: Json | undefined, status: number, headers: HeaderReader): 
   const kind = kindOf(description);
   if (kind === "upstream-auth") return refusedCredential(description.sentence);
   const facts: ErrorFacts = { code: codeOf(kind, description), param: description.param };
-  if (kind === "invalid-request") facts.status = clientStatus(description.status);
+  if (kind === "invalid-request") {
+    facts.status = clientStatus(description.status);
+    if (facts.status === 400 && refusesReasoning(description.sentence)) facts.refused = "reasoning";
+  }
   if (TEMPORARY.has(kind)) facts.retryAfter = description.retryAfter;
   facts.shouldRetry = kind === "quota" ? false : readShouldRetry(headers);
   return new GatewayError(kind, description.sentence, facts);

@@ -21,7 +21,7 @@ export class RelaySource implements ByteSource {
   readonly #attempt: Attempt;
   readonly #mask: CredentialMask;
   readonly #terminatorTimeout: TerminatorTimeout;
-  /** A stream with several choices may send them one after the other, so one finish reason does not complete it. */
+  /** One finish reason completes the stream. */
   readonly #hasOneChoice: boolean;
   #held: Uint8Array[] = [];
   #ended = false;
@@ -33,7 +33,8 @@ export class RelaySource implements ByteSource {
     this.#tap = tap;
     this.#attempt = attempt;
     this.#mask = new CredentialMask(attempt.target);
-    this.#hasOneChoice = incoming.spanOf("n") === undefined;
+    const { choicesMember } = tap.watch;
+    this.#hasOneChoice = choicesMember === undefined || incoming.spanOf(choicesMember) === undefined;
     this.#terminatorTimeout = new TerminatorTimeout(gateway.clock, () => {
       this.#hasTimedOut = true;
       void this.#reader.cancel().catch(() => {});

@@ -6,21 +6,13 @@ import type { Attempt } from "../../core/call.ts";
 import type { ChatRequest } from "../../core/chat.ts";
 import type { GatewayError } from "../../core/error.ts";
 
-/** Error messages of several vendors. */
-const REFUSALS: readonly RegExp[] = [
-  /signature[^]*(thinking|thought)|(thinking|thought)[^]*signature/i,
-  /expected .?thinking/i,
-  /thinking blocks? [^]*cannot be modified/i,
-  /thinking[^]*(preceding|transcript|prefix)[^]*(changed|mismatch|match)/i,
-];
-
 /** The request without reasoning, with the loss on the attempt; `undefined` if the error has another cause. */
 export function withoutReasoning(
   request: ChatRequest,
   error: GatewayError,
   attempt: Attempt,
 ): ChatRequest | undefined {
-  if (error.status !== 400 || !REFUSALS.some((pattern) => pattern.test(error.message))) return undefined;
+  if (error.refused !== "reasoning") return undefined;
   const hadReasoning = request.turns.some((turn) => turn.blocks.some((block) => block.type === "reasoning"));
   if (!hadReasoning) return undefined;
   attempt.reportLoss("dropped", "reasoning", "the provider refused the reasoning of earlier turns");

@@ -5,7 +5,7 @@
 import type { Attempt, Call } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { Target } from "../../core/provider.ts";
-import { affinityOf } from "./affinity.ts";
+import { withoutCredentials } from "../../core/client-headers.ts";
 import { pause } from "./backoff.ts";
 import { remainingMs } from "../delivery/deadline.ts";
 import type { Opened, OpenedJson } from "../lanes/lane.ts";
@@ -21,6 +21,11 @@ const SDK_RETRIES = "x-stainless-retry-count";
 
 /** One attempt. @returns the answer, which has begun @throws the failure of the attempt */
 export type Try = (incoming: Incoming, attempt: Attempt, gateway: Gateway) => Promise<Opened>;
+
+/** Identifies the conversation; empty if nothing does. */
+function affinityOf({ call, format, bytes, spanOf }: Incoming): string {
+  return format.client.sessionOf?.({ headers: withoutCredentials(call.headers), bytes, spanOf }) ?? "";
+}
 
 /** @throws GatewayError when the last permitted attempt has failed */
 export async function attempt(incoming: Incoming, gateway: Gateway, open: Try): Promise<Opened> {

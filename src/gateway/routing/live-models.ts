@@ -3,6 +3,7 @@
  * know. weir fetches a list at the start, and again when a client asks for the list or for a name that no other rule knows.
  */
 import type { ActiveProvider, Deployment } from "../../core/provider.ts";
+import type { Format } from "../../core/format.ts";
 import { isObject, parseJson } from "../../core/json.ts";
 import { authorizedHeaders } from "./authorizer.ts";
 import { compilePattern } from "./pattern.ts";
@@ -23,6 +24,8 @@ const MAX_NAMES = 5000;
 
 interface Host {
   provider: ActiveProvider;
+  /** Path of the list behind the base URL. */
+  path: string;
   deployment: Deployment;
   models: ReadonlySet<string>;
   /** When the next fetch may start; monotonic milliseconds. */
@@ -40,7 +43,12 @@ export class LiveModels {
    * @param order names of providers: the first wins a name that several hosts list
    * @param onChange called when a list has changed
    */
-  constructor(providers: readonly ActiveProvider[], order: readonly string[], onChange: () => void) {
+  constructor(
+    providers: readonly ActiveProvider[],
+    order: readonly string[],
+    formats: ReadonlyMap<string, Format>,
+    onChange: () => void,
+  ) {
     this.#onChange = onChange;
     const rank = ({ name }: ActiveProvider) => (order.includes(name) ? order.indexOf(name) : order.length);
     this.#hosts = providers
@@ -49,6 +57,7 @@ export class LiveModels {
       .flatMap((provider) =>
         provider.deployments.map((deployment) => ({
           provider,
+          path: listPathOf(provider, formats),
           deployment,
           models: new Set<string>(),
           nextFetchAt: 0,
@@ -107,9 +116,17 @@ export class LiveModels {
   }
 }
 
+/** At a path that a format has for hosts of its own, the list is beside it. */
+function listPathOf({ speaks = {} }: ActiveProvider, formats: ReadonlyMap<string, Format>): string {
+  for (const [id, path] of Object.entries(speaks)) {
+    const alone = formats.get(id)?.upstream?.endpoint?.alone;
+    if (alone && path === alone.path) return alone.models;
+  }
+  return "/models";
+}
+
 /** The model names of a host; `undefined` if the fetch failed or the answer is no model list. */
-async function fetchList({ provider, deployment }: Host): Promise<ReadonlySet<string> | undefined> {
-  const path = provider.speaks?.["messages"] === "/v1/messages" ? "/v1/models" : "/models";
+async function fetchList({ provider, path, deployment }: Host): Promise<ReadonlySet<string> | undefined> {
   const { authorizer, credentials } = deployment;
   const url = deployment.baseUrl + path;
   const signal = AbortSignal.timeout(FETCH_MS);

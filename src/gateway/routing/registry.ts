@@ -118,7 +118,7 @@ export class Registry {
       ...active.map(({ name }) => name),
       ...off.map(({ provider }) => provider.name),
     ]);
-    this.live = new LiveModels(active, options.order ?? [], () => this.#plans.clear());
+    this.live = new LiveModels(active, options.order ?? [], this.formats, () => this.#plans.clear());
   }
 
   #namesProvider(name: string): boolean {

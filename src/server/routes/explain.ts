@@ -14,7 +14,7 @@ export function explainRoute(formats: readonly ClientFormat[], context: RouteCon
     const id = createRequestId();
     let format = formatOfHeaders(formats, request.headers);
     try {
-      const key = context.authenticate(request.headers, "");
+      const key = context.authenticate(request.headers);
       const read = await readBody(request, context.limits, context.gateway.clock);
       const { bytes, json: body } = read;
       const named = new URL(request.url).searchParams.get("format");

@@ -33,9 +33,9 @@ export interface RouteContext {
 /** Answers a request that weir has read and validated. */
 type Handler = (incoming: Incoming, gateway: Gateway, deadline: Deadline) => Promise<Opened>;
 
-/** `POST …/count_tokens`: the same body, except that `max_tokens` is not required. */
+/** Counts the tokens of a request. A body that lacks what only an answer needs is valid. */
 export function countRoute(format: Format & { client: ClientCodec }, context: RouteContext) {
-  return createRoute(format, context, { max_tokens: 1 }, countTokens);
+  return createRoute(format, context, format.client.count?.implied, countTokens);
 }
 
 export function generateRoute(format: Format & { client: ClientCodec }, context: RouteContext) {
@@ -64,7 +64,7 @@ function createRoute(
       if (client !== undefined) admission.leave(client);
     };
     try {
-      call.key = authenticate(request.headers, format.id);
+      call.key = authenticate(request.headers, format.client.keyHeaders);
       if (admission.isLimited) client = admission.enter(call.key ?? context.address(request));
       const incoming = await readIncoming(request, call, format, context, implied);
       return answer(await handle(incoming, gateway, deadline));

@@ -22,7 +22,7 @@ export function plainRoute(
   return async (request: Request): Promise<Response> => {
     const id = createRequestId();
     try {
-      if (access === "key") authenticate(request.headers, "");
+      if (access === "key") authenticate(request.headers);
       const value = await answer(request);
       return value instanceof Response ? value : respondJson(value, id);
     } catch (thrown) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Json } from "../../../src/core/json.ts";
-import { readRetryAfter } from "../../../src/stream/retry-after.ts";
+import { readRetryAfter } from "../../../src/formats/shared/retry-after.ts";
 import { upstream } from "./make.ts";
 
 const decode = (status: number, body: Json | string, headers: Record<string, string> = {}) =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../../src/core/json.ts";
-import { readRetryAfter } from "../../../src/stream/retry-after.ts";
+import { readRetryAfter } from "../../../src/formats/shared/retry-after.ts";
 import { framesOf, failure, requestContext, upstream, readFrames, readBody } from "./make.ts";
 
 const body = (type: string, message: string, details?: JsonObject) =>

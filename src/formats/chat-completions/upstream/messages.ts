@@ -3,13 +3,18 @@
  * weir adds no message between a tool and the user (src/formats/README.md#tool-results).
  */
 import type { Block, ChatRequest, ToolCallBlock, ToolResultBlock, Turn } from "../../../core/chat.ts";
-import { ID_RULES, ToolIds } from "../../../core/ids.ts";
+import { type IdRule, ToolIds } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { Traits } from "../../../core/provider.ts";
 import { blockPath, fieldPath, turnPath } from "../../shared/paths.ts";
 import { encodeAssistant, type PlacedTurn } from "./assistant.ts";
 import { contentOf, type EncodeContext, encodePart, isBlank, textPart } from "./content.ts";
 import { encodeResult } from "./tool-results.ts";
+
+/** OpenAI's older API versions refuse a `tool_calls[].id` of more than 40 characters. */
+export const TOOL_IDS: IdRule = { legal: /^[a-zA-Z0-9_-]{1,40}$/, length: 40 };
+/** Mistral: "Tool call id has to be defined and a string of length 9 of a-z, A-Z, 0-9". */
+export const MISTRAL_IDS: IdRule = { legal: /^[a-zA-Z0-9]{9}$/, length: 9, exact: true };
 
 /** @param instruction a sentence of weir for the system prompt */
 export function encodeMessages(
@@ -50,9 +55,7 @@ class MessageWriter {
   constructor(path: string, context: EncodeContext) {
     this.#path = path;
     this.#context = context;
-    this.#ids = new ToolIds(
-      context.traits.toolIds === "mistral" ? ID_RULES.mistral : ID_RULES.chatCompletions,
-    );
+    this.#ids = new ToolIds(context.traits.toolIds === "mistral" ? MISTRAL_IDS : TOOL_IDS);
   }
 
   write({ assistant, others }: Group): void {

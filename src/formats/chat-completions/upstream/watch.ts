@@ -24,6 +24,7 @@ export const watch: StreamObserver = {
     '"index":1',
     '"index": 1',
   ],
+  choicesMember: "n",
   terminator: "data: [DONE]\n\n",
   frame(frame: Frame, seen: StreamSummary): void {
     if (frame.data.trim() === "[DONE]") {

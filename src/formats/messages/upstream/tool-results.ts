@@ -2,7 +2,7 @@
  * Pairs calls with their results as the format requires: the next user message begins with the results of all calls, in
  * the order of the calls (src/formats/README.md#tool-results).
  */
-import { ID_RULES, ToolIds } from "../../../core/ids.ts";
+import { type IdRule, ToolIds } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import type { EncodeContext } from "./content.ts";
@@ -22,11 +22,14 @@ export interface DraftBlock {
   tool?: { id: string; name: string };
 }
 
+/** Anthropic accepts `^[a-zA-Z0-9_-]+$`; 64 characters leave room for a readable prefix and a hash. */
+export const TOOL_IDS: IdRule = { legal: /^[a-zA-Z0-9_-]{1,64}$/, length: 64 };
+
 const NO_RESULT = "no result was provided";
 
 /** @param drafts merged messages, with the client's ids in calls and results */
 export function pairToolResults(drafts: readonly Draft[], context: EncodeContext): Draft[] {
-  const ids = new ToolIds(ID_RULES.messages);
+  const ids = new ToolIds(TOOL_IDS);
   const paired: Draft[] = [];
   let calls: DraftBlock[] = [];
   for (const draft of drafts) {

@@ -1,7 +1,7 @@
 /** Reads how long a provider wants weir to wait before a retry, in all the forms that vendors use. */
-import type { HeaderReader } from "../core/headers.ts";
-import type { Json } from "../core/json.ts";
-import { isObject } from "../core/json.ts";
+import type { HeaderReader } from "../../core/headers.ts";
+import type { Json } from "../../core/json.ts";
+import { isObject } from "../../core/json.ts";
 
 /** Seconds to wait; `undefined` if the answer does not say. @param now milliseconds of the Unix epoch */
 export function readRetryAfter(

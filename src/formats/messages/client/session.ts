@@ -1,0 +1,13 @@
+/** Identifies the conversation of a request. */
+import type { SessionSource } from "../../../core/format.ts";
+import { isObject } from "../../../core/json.ts";
+import { firstUserText, sessionInHeaders, smallMember } from "../../shared/session.ts";
+import { text } from "../../shared/read.ts";
+
+/** The session of the headers, the user in the metadata, or the user's first message. */
+export function sessionOf(source: SessionSource): string | undefined {
+  const session = sessionInHeaders(source);
+  if (session) return session;
+  const metadata = smallMember(source, "metadata");
+  return (isObject(metadata) ? text(metadata.user_id) : undefined) ?? firstUserText(source, "messages");
+}

@@ -45,7 +45,10 @@ export interface Timeouts extends UpstreamTimeouts {
 }
 
 /** The parts of a client codec that a call needs after its request was validated. */
-export type CallCodec = Pick<ClientCodec, "decodeRequest" | "writeStream" | "writeAnswer" | "heartbeat">;
+export type CallCodec = Pick<
+  ClientCodec,
+  "decodeRequest" | "writeStream" | "writeAnswer" | "heartbeat" | "sessionOf" | "count"
+>;
 
 /** A request that weir has read and validated. */
 export interface Incoming {

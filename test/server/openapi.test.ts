@@ -4,8 +4,11 @@ import { join } from "node:path";
 import { Glob } from "bun";
 import { assemble } from "../../src/assemble.ts";
 import { loadConfig } from "../../src/config/load.ts";
+import type { ClientSchemas } from "../../src/core/format.ts";
 import type { Json, JsonObject } from "../../src/core/json.ts";
-import { isObject } from "../../src/core/json.ts";
+import { isObject, parseJson } from "../../src/core/json.ts";
+import { chatCompletionsFormat } from "../../src/formats/chat-completions/index.ts";
+import { messagesFormat } from "../../src/formats/messages/index.ts";
 import type { Gateway } from "../../src/gateway/types.ts";
 import { createApp } from "../../src/server/app.ts";
 import { Admission } from "../../src/server/admission.ts";
@@ -15,6 +18,7 @@ import { mockModels } from "../../plugins/mock/models.ts";
 import { type RunningGateway, startGateway } from "../helpers/gateway.ts";
 import { ROOT } from "../helpers/documents.ts";
 import { schemaFaults } from "../helpers/json-schema.ts";
+import { haveRecordings, NO_RECORDINGS, recordings } from "../helpers/recordings.ts";
 import { streamedText } from "../helpers/streamed.ts";
 
 const KEY = "a-key-of-the-gateway-123456";
@@ -362,4 +366,28 @@ describe("answers, events and errors are what the document says", () => {
       30_000,
     );
   }
+});
+
+/** The share of recorded answers and events of providers that the schema describes. */
+function describedShare(api: "chat" | "messages", { event, answer, error }: ClientSchemas): number {
+  const checks = recordings({ api })
+    .filter(({ response }) => response.status < 300 && response.body !== undefined)
+    .flatMap(({ framing, response: { body } }): [JsonObject, Json | undefined][] =>
+      framing === "sse"
+        ? parseFrames(Buffer.from(body!)).map(({ data }) => [{ anyOf: [event, error] }, parseJson(data)])
+        : [[answer, parseJson(body!)]],
+    )
+    .filter((check): check is [JsonObject, JsonObject] => isObject(check[1]));
+  expect(checks.length).toBeGreaterThan(1000);
+  return checks.filter(([schema, value]) => schemaFaults(schema, value).length === 0).length / checks.length;
+}
+
+describe(`answers of providers, which the native lane passes on${haveRecordings ? "" : `: ${NO_RECORDINGS}`}`, () => {
+  for (const [api, format] of [
+    ["chat", chatCompletionsFormat],
+    ["messages", messagesFormat],
+  ] as const)
+    test.if(haveRecordings)(`${api}: the schemas describe 99% of the recorded ones`, () => {
+      expect(describedShare(api, format.client.schemas!)).toBeGreaterThan(0.99);
+    });
 });

@@ -111,10 +111,11 @@ export const ChatCompletionsRequest = open(
   { title: "ChatCompletionsRequest" },
 );
 
+/** Mistral omits `type`. */
 const AnswerCall = oneOf("type", [
   open({
     id: Type.String(),
-    type: Type.Literal("function"),
+    type: Type.Optional(Type.Literal("function")),
     function: open({
       name: Type.String(),
       arguments: Type.String({ description: "The arguments as JSON text." }),
@@ -150,6 +151,11 @@ const ReasoningDetail = open({
 
 /** The members of a message and of a delta that have the same shape in both. */
 const said = {
+  content: Type.Optional(
+    nullable(Type.Union([Type.String(), Type.Array(anything())]), {
+      description: "weir writes text or null; Mistral answers with a list of parts when it reasons.",
+    }),
+  ),
   refusal: Type.Optional(nullable(Type.String())),
   reasoning_content: Type.Optional(nullable(Type.String({ description: "Reasoning as plain text." }))),
   reasoning_details: Type.Optional(
@@ -186,11 +192,11 @@ const finishReason = Type.String({
     "`stop`, `length`, `tool_calls`, `content_filter` or, after legacy `functions`, `function_call`.",
 });
 
-/** The members at the head of an answer and of each chunk. */
+/** The members at the head of an answer and of each chunk. Copilot omits `object` and `created`, Azure leaves `object` empty. */
 const head = (object: string) => ({
   id: Type.String(),
-  object: Type.Literal(object),
-  created: Type.Integer({ description: "Seconds since 1970." }),
+  object: Type.Optional(Type.String({ description: `weir writes \`${object}\`.` })),
+  created: Type.Optional(Type.Integer({ description: "Seconds since 1970." })),
   model: Type.String({ description: "The model as the client named it." }),
 });
 
@@ -202,7 +208,6 @@ export const ChatCompletionsAnswer = open(
         index: count(),
         message: open({
           role: Type.Literal("assistant"),
-          content: nullable(Type.String()),
           ...said,
           tool_calls: Type.Optional(nullable(Type.Array(AnswerCall))),
           function_call: Type.Optional(nullable(open({ name: Type.String(), arguments: Type.String() }))),
@@ -222,7 +227,7 @@ export const ChatCompletionsAnswer = open(
 );
 
 const CallFragment = open({
-  index: count({ description: "The call that the fragment belongs to." }),
+  index: Type.Optional(count({ description: "The call that the fragment belongs to." })),
   id: Type.Optional(nullable(Type.String())),
   type: Type.Optional(nullable(Type.String())),
   function: Type.Optional(
@@ -247,7 +252,6 @@ export const ChatCompletionsEvent = open(
         index: count(),
         delta: open({
           role: Type.Optional(nullable(Type.String())),
-          content: Type.Optional(nullable(Type.String())),
           ...said,
           tool_calls: Type.Optional(nullable(Type.Array(CallFragment))),
           function_call: Type.Optional(
@@ -269,12 +273,14 @@ export const ChatCompletionsError = open(
   {
     error: open({
       message: Type.String(),
-      type: nullable(Type.String()),
+      type: Type.Optional(nullable(Type.String())),
       param: Type.Optional(
         nullable(Type.String({ description: "Path of the wrong member (`messages[0].content`)." })),
       ),
       code: Type.Optional(
-        nullable(Type.String({ description: "See the responses; a provider may have codes of its own." })),
+        nullable(Type.Union([Type.String(), Type.Integer()]), {
+          description: "See the responses; a provider may have codes of its own, also numbers.",
+        }),
       ),
     }),
   },

@@ -118,11 +118,11 @@ function assertKnown(
     if (unknown === undefined) continue;
     const hint =
       didYouMean(unknown, known) || (known.length > 0 ? `; it has ${known.join(", ")}` : "; it has none");
-    throw new ConfigError(
-      `providers.${provider}.${option}`,
-      `the provider has no ${option === "variables" ? "variable" : "credential"} named ${unknown}${hint}`,
-      ["providers", provider, option],
-    );
+    const what = option === "variables" ? "variable" : "credential";
+    // What does not look like the name of a variable may be the credential itself.
+    const isName = option === "variables" || /^[A-Z_][A-Z0-9_]*$/.test(unknown);
+    const named = isName ? `named ${unknown}` : "of the given name";
+    throw new ConfigError(`providers.${provider}.${option}`, `the provider has no ${what} ${named}${hint}`);
   }
 }
 

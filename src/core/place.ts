@@ -29,7 +29,7 @@ export interface Place {
   readonly kept: Map<string, unknown>;
   /** Sends a request to another host, such as a token endpoint. Follows no redirects. @throws Error after 10 s, or above 1 MB */
   fetch(request: PlaceRequest): Promise<PlaceAnswer>;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970, by the clock of the host if a refused request showed that this machine's clock is wrong. */
   now(): number;
 }
 
@@ -59,7 +59,8 @@ export interface Authorizer {
   /**
    * Called when the host refused a request. Empties what the plugin kept, unless another call has done so since or a moment ago.
    * @param generation the generation when the request was authorized
+   * @param date header `date` of the refusal: a signature with a wrong time is refused, too
    * @returns whether a repeated request would be authorized anew
    */
-  renew(generation: number): boolean;
+  renew(generation: number, date: string | null): boolean;
 }

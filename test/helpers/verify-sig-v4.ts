@@ -5,10 +5,11 @@ import type { ReadRequest } from "./http-reader.ts";
 const PARTS =
   /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/([^/]+)\/aws4_request, SignedHeaders=([\w;-]+), Signature=([0-9a-f]{64})$/;
 
-/** @returns the fault as a sentence; undefined if the signature is right */
+/** @param now the host's clock @returns the fault as a sentence; undefined if the signature is right */
 export function signatureFault(
   request: ReadRequest,
   secrets: Readonly<Record<string, string>>,
+  now = Date.now(),
 ): string | undefined {
   const found = PARTS.exec(request.headers.get("authorization") ?? "");
   if (!found) return "There is no signature.";
@@ -21,7 +22,7 @@ export function signatureFault(
     return "The digest is not that of the body.";
   const date = request.headers.get("x-amz-date") ?? "";
   const at = Date.parse(date.replace(/^(....)(..)(..)T(..)(..)(..)Z$/, "$1-$2-$3T$4:$5:$6Z"));
-  if (!date.startsWith(day) || !(Math.abs(Date.now() - at) < 300_000)) return "The signature is not of now.";
+  if (!date.startsWith(day) || !(Math.abs(now - at) < 300_000)) return "The signature is not of now.";
   const required = ["host", "x-amz-date", "x-amz-content-sha256"];
   if (request.headers.has("x-amz-security-token")) required.push("x-amz-security-token");
   if (!required.every((name) => names.split(";").includes(name))) return "A header is not signed.";

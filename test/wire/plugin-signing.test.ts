@@ -248,6 +248,24 @@ test("a refused signature is not sent again, because nothing would change, and i
   expect(upstream.requests.length - before).toBe(1);
 });
 
+test("a clock that is wrong costs one more request, once", async () => {
+  const hour = 3600_000;
+  const other = await start({});
+  try {
+    upstream.answer((request) => {
+      const date = new Date(Date.now() + hour).toUTCString();
+      const fault = signatureFault(request, SECRETS, Date.now() + hour);
+      return fault === undefined ? json(MESSAGE, 200, { date }) : json({ message: fault }, 403, { date });
+    });
+    const before = upstream.requests.length;
+    for (let call = 0; call < 2; call++)
+      await anthropicClient(other.url).messages.create({ ...ask, model: MODEL });
+    expect(upstream.requests.length - before).toBe(3);
+  } finally {
+    await other.stop();
+  }
+});
+
 test("explain shows the URL, and credentials by the names of their variables", async () => {
   for (const [stream, path] of [
     [false, "invoke"],

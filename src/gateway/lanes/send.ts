@@ -96,7 +96,8 @@ async function sendAuthorized(request: UpstreamRequest, authorizer: Authorizer):
     const headers = await authorizedHeaders(request, authorizer);
     const response = await transport({ ...request, headers });
     const isRefused = response.status === 401 || response.status === 403;
-    if (!isRefused || isRepeated || !authorizer.renew(generation)) return response;
+    if (!isRefused || isRepeated || !authorizer.renew(generation, response.headers.get("date")))
+      return response;
     await discard(response);
   }
 }

@@ -14,6 +14,8 @@ const transport = createTransport(process.env, { idleMs: 1 });
 const FETCH_MS = 10_000;
 /** Maximum length of its answer. Bytes. */
 const MAX_ANSWER = 1024 * 1024;
+/** A larger difference to the host's clock is corrected. AWS refuses signatures that are five minutes off. Milliseconds. */
+const MAX_SKEW_MS = 60_000;
 /** A host that also refuses new tokens must not cause a request for a token with every call. Milliseconds. */
 const RENEW_MS = 10_000;
 /** Maximum number of concealed values; a new one replaces the oldest. Tokens of calls that still run must be among them. */
@@ -33,6 +35,8 @@ export class ProviderAuthorizer implements Authorizer {
   concealed: readonly string[];
   readonly #provider: Provider;
   readonly #place: Place;
+  /** How much the host's clock is ahead of this machine's. Milliseconds. */
+  #skewMs = 0;
   /** What the plugin keeps is not emptied again before this time; monotonic milliseconds. */
   #renewableAt = 0;
   /** Concealed values that are not credentials, the oldest first. */
@@ -53,7 +57,7 @@ export class ProviderAuthorizer implements Authorizer {
       },
       kept: new Map<string, unknown>(),
       fetch: fetchForPlugin,
-      now: Date.now,
+      now: () => Date.now() + this.#skewMs,
     });
   }
 
@@ -88,13 +92,22 @@ export class ProviderAuthorizer implements Authorizer {
     return headers;
   }
 
-  renew(generation: number): boolean {
+  renew(generation: number, date: string | null): boolean {
     if (generation !== this.generation) return true;
     const now = performance.now();
-    if (this.#place.kept.size === 0 || now < this.#renewableAt) return false;
+    const isClockWrong = this.#correctClock(date);
+    if (!isClockWrong && (this.#place.kept.size === 0 || now < this.#renewableAt)) return false;
     this.#renewableAt = now + RENEW_MS;
     this.#place.kept.clear();
     this.generation++;
+    return true;
+  }
+
+  /** Adopts the time of the host if it differs. */
+  #correctClock(date: string | null): boolean {
+    const skew = Date.parse(date ?? "") - this.#place.now();
+    if (!(Math.abs(skew) > MAX_SKEW_MS)) return false;
+    this.#skewMs += skew;
     return true;
   }
 }

@@ -72,12 +72,12 @@ test("what the plugin kept is dropped once, however many calls the host refused"
   await authorize();
   await authorize();
   const { generation } = authorizer;
-  expect([authorizer.renew(generation), authorizer.renew(generation)]).toEqual([true, true]);
+  expect([authorizer.renew(generation, null), authorizer.renew(generation, null)]).toEqual([true, true]);
   await authorize();
   expect(kept).toEqual([undefined, 1, undefined]);
   // A host that refuses the new token, too, does not cause another one at once.
-  expect(authorizer.renew(authorizer.generation)).toBe(false);
-  expect(made(() => ({})).renew(0)).toBe(false);
+  expect(authorizer.renew(authorizer.generation, null)).toBe(false);
+  expect(made(() => ({})).renew(0, null)).toBe(false);
 });
 
 test("credentials and concealed values are masked wherever credentials are, from the moment they are known", async () => {
@@ -105,4 +105,20 @@ test("credentials and concealed values are masked wherever credentials are, from
   for (let more = 0; more < 200; more++) await authorizer.authorize(request, new Stop());
   expect(authorizer.concealed.length).toBeLessThan(80);
   expect(masked(token(count))).toEqual(Array(3).fill("***"));
+});
+
+test("a wrong clock is corrected by the date of the refusal, and a small difference is not", async () => {
+  const times: number[] = [];
+  const authorizer = made((_request, place) => {
+    times.push(place.now() - Date.now());
+    return {};
+  });
+  const refuse = (skewMs: number) =>
+    authorizer.renew(authorizer.generation, new Date(Date.now() + skewMs).toUTCString());
+  await authorizer.authorize(request, new Stop());
+  expect([refuse(10_000), refuse(-3600_000)]).toEqual([false, true]);
+  await authorizer.authorize(request, new Stop());
+  expect(refuse(-3600_000)).toBe(false);
+  expect(times[0]!).toBeLessThan(1_000);
+  expect(Math.abs(times[1]! + 3600_000)).toBeLessThan(10_000);
 });

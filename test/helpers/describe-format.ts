@@ -16,6 +16,7 @@ import { checkBrokenEvents, checkEvents } from "./describe-events.ts";
 import { describeUpstreamErrors } from "./describe-upstream-errors.ts";
 import { fixturesOf } from "./fixtures.ts";
 import { isNamed } from "./json-path.ts";
+import { schemaFaults } from "./json-schema.ts";
 
 /** Bodies and streams in the format's own words. */
 export interface FormatSamples {
@@ -198,6 +199,21 @@ function describeAnswers(
         },
       );
 
+    const schemas = client?.schemas;
+    if (schemas)
+      test.each([...rows(answers), ...rows(streams)])(
+        "%s is written as the schemas of its client codec say",
+        (_name, text) => {
+          const { events, error } = isStream(text)
+            ? read(framesOf(text, text.length))
+            : readBody(parse(text));
+          if (error !== undefined) return;
+          expect(schemaFaults(schemas.answer, client.writeAnswer(events, context(PLAIN)))).toEqual([]);
+          for (const { data } of writeAll(client.writeStream(context(PLAIN)), events))
+            if (data !== schemas.terminator) expect(schemaFaults(schemas.event, parse(data))).toEqual([]);
+        },
+      );
+
     function writeStream(events: readonly ChatEvent[]): ChatEvent[] {
       const { events: again, error } = read(writeAll(client!.writeStream(context(PLAIN)), events));
       if (error !== undefined) throw error;
@@ -274,6 +290,9 @@ function describeClientErrors(client: ClientCodec, upstream: UpstreamCodec | und
       expect(JSON.stringify(body)).toContain("What happened.");
       const frames = client.encodeStreamError(error, "req_1");
       expect(frames.map(({ data }) => data).join()).toContain("What happened.");
+      if (!client.schemas) return;
+      for (const written of [body, ...frames.map(({ data }) => parse(data))])
+        expect(schemaFaults(client.schemas.error, written)).toEqual([]);
     });
 
     /** A credential of weir's own and a fault of weir's own are the provider's fault to a client. */

@@ -64,6 +64,23 @@ const schema: JsonObject = {
   },
 };
 
+const tokens: JsonObject = {
+  type: "object",
+  required: ["in", "out"],
+  properties: { in: { type: "integer" }, out: { type: "integer" } },
+};
+const ending: JsonObject = { why: { enum: ["done", "limit"] }, tokens };
+
+const schemas = {
+  answer: { type: "object", required: ["text", "why"], properties: { text: { type: "string" }, ...ending } },
+  event: { type: "object", properties: { text: { type: "string" }, ...ending } },
+  error: {
+    type: "object",
+    required: ["error"],
+    properties: { error: { type: "object", required: ["type", "message"] } },
+  },
+};
+
 function checkRequest(body: Json): asserts body is JsonObject {
   if (!isObject(body)) throw invalidRequest("The body must be a JSON object.");
   if (typeof body.model !== "string" || body.model === "")
@@ -197,7 +214,7 @@ function readStream(context: CodecContext): AnswerReader {
 
 const frame = (value: JsonObject): Frame => ({ data: JSON.stringify(value) });
 
-function ending({ reason, usage }: ChatEvent & { type: "message-end" }): JsonObject {
+function endingOf({ reason, usage }: ChatEvent & { type: "message-end" }): JsonObject {
   const isCut = reason.kind === "length";
   const count = usage.input + usage.cacheRead + usage.cacheWrite;
   return { why: isCut ? "limit" : "done", tokens: { in: count, out: usage.output } };
@@ -212,7 +229,7 @@ function writeStream(): AnswerWriter {
       if (event.type === "block-delta" && shown.has(event.index)) return [frame({ text: event.delta })];
       if (event.type !== "message-end") return [];
       isWhole = true;
-      return [frame(ending(event))];
+      return [frame(endingOf(event))];
     },
     end() {
       if (!isWhole)
@@ -235,7 +252,7 @@ function writeAnswer(events: readonly ChatEvent[]): JsonObject {
     .flatMap((event) => writer.push(event))
     .map(({ data }) => JSON.parse(data) as JsonObject);
   const text = records.map((record) => (typeof record.text === "string" ? record.text : "")).join("");
-  return { text, ...ending(last) };
+  return { text, ...endingOf(last) };
 }
 
 // ---- Errors
@@ -252,6 +269,7 @@ function encodeError(error: GatewayError): ErrorAnswer {
 const client: ClientCodec = {
   path: "/v1/tiny",
   schema,
+  schemas,
   checkRequest,
   decodeRequest,
   writeStream,

@@ -72,12 +72,14 @@ export function checkProvider(
         `it speaks "${id}", which no upstream codec supports; known formats: ${[...formats.keys()].join(", ")}.`,
       );
   }
-  const fault = templateFault(provider, settings) ?? seamFault(provider);
+  // The config may replace what the plugin says about formats.
+  const framing = settings?.speaks ? undefined : provider.framing;
+  const fault = templateFault(provider, settings) ?? contradictionIn({ ...provider, framing });
   if (fault !== undefined) fail(fault);
 }
 
 /** The first contradiction between members of a provider; undefined if there is none. */
-function seamFault({
+function contradictionIn({
   speaks,
   credentials,
   authorize,

@@ -6,6 +6,9 @@ import { variableName } from "../../core/settings.ts";
 import { didYouMean } from "../../core/suggest.ts";
 import { fillTemplate, isDotSegment, pathsOf, placeholdersOf } from "../../core/template.ts";
 
+/** The placeholder of the model name; no variable. */
+const MODEL = "model";
+
 type Values = Readonly<Record<string, string>>;
 
 /** The settings of a provider and of one of its deployments. */
@@ -29,20 +32,24 @@ export function variablesOf({ provider, settings, deployment }: Given): Values {
 
 /** What the operator must set for the variables without a value: `set ACME_REGION to the region`. */
 export function missingVariables(given: Given, values: Values): string[] {
-  const { provider } = given;
-  return Object.entries(provider.variables ?? {})
-    .filter(([name]) => values[name] === undefined && isNeeded(name, given))
-    .map(([name, { env, describe }]) => {
-      const setting = env?.[0] ?? `providers.${provider.name}.variables.${name}`;
-      return `set ${setting} to ${describe}`;
+  const { name: provider, variables = {} } = given.provider;
+  return neededVariables(given)
+    .filter((name) => values[name] === undefined)
+    .map((name) => {
+      const { env = [], describe = "a value for its paths" } = variables[name] ?? {};
+      return `set ${env[0] ?? `providers.${provider}.variables.${name}`} to ${describe}`;
     });
 }
 
 /** With another base URL than the plugin's, a variable that occurs only in the plugin's is not needed. */
-function isNeeded(name: string, { provider, settings, deployment }: Given): boolean {
-  const replaced = (deployment.baseUrl ?? settings.baseUrl) !== undefined;
-  if (!replaced || provider.authorize || typeof provider.baseUrl !== "string") return true;
-  return templatesOf(provider).some(([, path]) => placeholdersOf(path).includes(name));
+function neededVariables({ provider, settings, deployment }: Given): string[] {
+  const { authorize, baseUrl, variables = {} } = provider;
+  const isReplaced = (deployment.baseUrl ?? settings.baseUrl) !== undefined;
+  const onlyInPaths = isReplaced && !authorize && typeof baseUrl === "string";
+  const inPaths = templatesOf(provider).flatMap(([, path]) => placeholdersOf(path));
+  const needed = new Set(onlyInPaths ? inPaths : [...Object.keys(variables), ...inPaths]);
+  needed.delete(MODEL);
+  return [...needed];
 }
 
 /** The plugin's own base URL for these values; undefined if it has none. @throws Error if its function fails */
@@ -70,12 +77,12 @@ export function templateFault(provider: Provider, settings: ProviderSettings = {
     ...settings.variables,
     ...Object.assign({}, ...(settings.deployments ?? []).map((deployment) => deployment.variables)),
   });
-  if (variables.includes("model")) return "it has a variable named model, which stands for the model name.";
+  if (variables.includes(MODEL)) return "it has a variable named model, which stands for the model name.";
   for (const [format, path] of templatesOf(provider)) {
     const what = `the path of "${format}"`;
     if (!path.startsWith("/")) return `${what} must begin with a slash.`;
     if (path.includes("#")) return `${what} must not have a fragment.`;
-    const fault = placeholderFault(path, ["model", ...variables]);
+    const fault = placeholderFault(path, [MODEL, ...variables]);
     if (fault !== undefined) return `${what} ${fault}`;
   }
   if (typeof provider.baseUrl !== "string") return undefined;
@@ -105,7 +112,7 @@ export function urlsOf(
   const { json, stream } = pathsOf(speaks![format]!);
   const fill = (path: string) => {
     if (!path.includes("{")) return baseUrl + path;
-    if (isDotSegment(model)) throw unusableModel(model);
+    if (path.includes(`{${MODEL}}`) && isDotSegment(model)) throw unusableModel(model);
     return baseUrl + fillTemplate(path, { ...variables, model });
   };
   return { url: fill(json), streamUrl: json === stream ? undefined : fill(stream) };

@@ -103,6 +103,13 @@ describe("a provider is off with what must be set", () => {
     );
   });
 
+  test("a variable of the config that one deployment lacks", () => {
+    const deployments: DeploymentSettings[] = [{ name: "one", variables: { zone: "a" } }, { name: "two" }];
+    const settings = { baseUrl: "https://a.example", speaks: { [CHAT]: "/{zone}/chat" }, deployments };
+    const plain: Provider = { name: "plain", speaks: { [CHAT]: "/chat" } };
+    expect(reasonOf(plain, settings)).toBe("set providers.plain.variables.zone to a value for its paths");
+  });
+
   test("the shortest set of credentials", () => {
     expect(reasonOf(signing)).toBe("set ACME_TOKEN_FILE and ACME_ROLE");
     expect(reasonOf(signing, { secrets: { ACME_ID: secret() } })).toBe("set ACME_SECRET");
@@ -125,6 +132,12 @@ describe("a provider is off with what must be set", () => {
     const [provider] = registryOf(keyed, { secrets: { OTHER_KEY: secret("k-2") } }).providers;
     expect(provider!.deployments[0]!.credentials).toEqual({ authorization: "Bearer k-2" });
   });
+});
+
+test("a config that replaces the formats of a plugin may leave out one that the plugin frames", () => {
+  const framed = { ...acme, speaks: { ...acme.speaks, messages: "/m" }, framing: { messages: jsonLines } };
+  const settings = { variables: { region: "eu" }, speaks: { [CHAT]: "/chat" } };
+  expect(urlsOf(framed, settings)).toEqual(["https://eu.acme.example/v1/chat", undefined]);
 });
 
 describe("a mistake in the declaration is a sentence at the start", () => {

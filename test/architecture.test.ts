@@ -1,7 +1,8 @@
-/** Who may import whom, as a table with a reason per row. */
+/** Who may import whom, as a table with a reason per row, and which words a folder may know. */
 import { expect, test } from "bun:test";
 import { dirname, join, relative, resolve } from "node:path";
 import { Glob } from "bun";
+import { stringsEqualTo, withoutComments, wordsIn } from "./helpers/source-words.ts";
 
 const ROOT = resolve(import.meta.dir, "..");
 
@@ -203,6 +204,115 @@ function reachedFrom(start: string, imports: ReadonlyMap<string, readonly string
   return reached;
 }
 
+/** The id of a format is the name of its folder. */
+const FORMAT_IDS = [
+  ...new Set([...new Glob("src/formats/*/index.ts").scanSync(ROOT)].map((file) => file.split("/")[2]!)),
+].sort();
+
+/** Files that may name formats: each format itself, what puts them together, and the command line, which speaks as a client. */
+const MAY_NAME_FORMATS = /^src\/(formats\/|cli\/|assemble\.ts$|plugin\.ts$)/;
+
+/** Ids of other formats that mean something else in a file: `messages` is a member of a chat-completions request too. */
+const OTHER_MEANING: Readonly<Record<string, string>> = {
+  "src/formats/chat-completions/client/request.ts": "messages",
+  "src/formats/chat-completions/client/session.ts": "messages",
+};
+
+test("no file outside of the formats names a format", async () => {
+  expect(FORMAT_IDS).toEqual(["chat-completions", "messages"]);
+  const naming: string[] = [];
+  for (const file of files.filter((one) => one.startsWith("src/") && !MAY_NAME_FORMATS.test(one)))
+    for (const id of stringsEqualTo(FORMAT_IDS, await sourceOf(file))) naming.push(`${file} names ${id}`);
+  expect(naming).toEqual([]);
+});
+
+test("no format names another one, and what they share names none", async () => {
+  const naming: string[] = [];
+  for (const file of files.filter((one) => one.startsWith("src/formats/"))) {
+    const others = FORMAT_IDS.filter(
+      (id) => !file.startsWith(`src/formats/${id}/`) && OTHER_MEANING[file] !== id,
+    );
+    for (const id of stringsEqualTo(others, await sourceOf(file))) naming.push(`${file} names ${id}`);
+  }
+  expect(naming).toEqual([]);
+});
+
+/** Members and headers of single wire formats. Their meaning belongs to the codec of the format. */
+const VENDOR_WORDS = [
+  "[DONE]",
+  "anthropic-*",
+  "openai-*",
+  "budget_tokens",
+  "cache_control",
+  "completion_tokens",
+  "content_block*",
+  "finish_reason",
+  "function_call",
+  "image_url",
+  "input_tokens",
+  "max_completion_tokens",
+  "message_start",
+  "output_config",
+  "output_tokens",
+  "parallel_tool_calls",
+  "prompt_cache_key",
+  "prompt_tokens",
+  "reasoning_content",
+  "reasoning_effort",
+  "redacted_thinking",
+  "response_format",
+  "safety_identifier",
+  "stop_reason",
+  "stop_sequences",
+  "stream_options",
+  "thinking",
+  "tool_calls",
+  "tool_choice",
+  "tool_result",
+  "tool_use",
+  "user_id",
+];
+
+/** Values of options that plugin authors and operators write. */
+const OPTION_VALUES: Readonly<Record<string, readonly string[]>> = {
+  // `Traits.userField`, `MaxTokensField`.
+  "src/core/provider.ts": ["max_completion_tokens", "safety_identifier"],
+  "src/external-plugins/declaration.ts": ["max_completion_tokens", "safety_identifier"],
+  // `providers.NAME.maxTokensField`.
+  "src/config/schema-providers.ts": ["max_completion_tokens"],
+};
+
+test("no file outside of the formats and the command line knows a member or header of a single vendor", async () => {
+  const knowing: string[] = [];
+  for (const file of files.filter((one) => /^src\/(?!formats\/|cli\/)/.test(one)))
+    for (const word of wordsIn(VENDOR_WORDS, await sourceOf(file)))
+      if (!OPTION_VALUES[file]?.includes(word)) knowing.push(`${file} knows ${word}`);
+  expect(knowing).toEqual([]);
+});
+
+test("every exception of these rules is needed", async () => {
+  for (const [file, word] of Object.entries(OTHER_MEANING))
+    expect(stringsEqualTo([word], await sourceOf(file))).not.toEqual([]);
+  for (const [file, words] of Object.entries(OPTION_VALUES))
+    expect(wordsIn(words, await sourceOf(file))).toEqual([...words]);
+});
+
+test("the id of a format is found in a string of any quotes, and not in comments and other words", () => {
+  const found = (source: string) => stringsEqualTo(["chat-completions", "messages"], source);
+  expect(found('const id = "messages";')).toEqual(["messages"]);
+  expect(found("if (format === 'chat-completions') {}")).toEqual(["chat-completions"]);
+  expect(found("speaks[`messages`]; const url = 'http://host'; // messages")).toEqual(["messages"]);
+  expect(found('/** "messages" */ // "messages"\nconst messages = "no messages";')).toEqual([]);
+});
+
+test("a word of a vendor is found as a name, in a string and by its beginning, and not in comments and longer words", () => {
+  const found = (source: string) => wordsIn(["anthropic-*", "cache_control", "thinking"], source);
+  expect(found('headers.get("anthropic-version")')).toEqual(["anthropic-*"]);
+  expect(found("const { cache_control } = body; body.thinking;")).toEqual(["cache_control", "thinking"]);
+  expect(found('/"cache_control"\\s*:/.test(text)')).toEqual(["cache_control"]);
+  expect(found("// thinking\nconst rethinking = cache_control_of; /* cache_control */")).toEqual([]);
+});
+
 test("no file wants a table of contents", async () => {
   const long: string[] = [];
   for (const file of files) {
@@ -225,7 +335,10 @@ test("the process is ended through src/exit.ts alone, because plugins must not b
   ]);
 });
 
+function sourceOf(file: string): Promise<string> {
+  return Bun.file(join(ROOT, file)).text();
+}
+
 async function codeOf(file: string): Promise<string> {
-  const source = await Bun.file(join(ROOT, file)).text();
-  return source.replace(/\/\*[^]*?\*\/|\/\/.*/g, "");
+  return withoutComments(await sourceOf(file));
 }

@@ -4,9 +4,9 @@ import type { CallView } from "weir";
 /** Returns the JSON path of the effort in the client's request, for losses. */
 export function effortPath({ request }: CallView): string {
   const { paths, reasoning } = request ?? {};
-  const isThinking = reasoning?.mode === "budget" || reasoning?.mode === "off";
+  const isSwitch = reasoning?.mode === "budget" || reasoning?.mode === "off";
   // Without a canonical request the body is the client's own.
-  return (isThinking ? paths?.thinking : paths?.effort) ?? "reasoning_effort";
+  return (isSwitch ? paths?.reasoning : paths?.effort) ?? "reasoning_effort";
 }
 
 /** Whether `patch` got a chat-completions body: hosts that speak two formats often need a patch in one only. */

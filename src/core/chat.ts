@@ -71,7 +71,7 @@ export type RequestField =
   | "topP"
   | "topK"
   | "stop"
-  | "thinking"
+  | "reasoning"
   | "effort"
   | "answerFormat"
   | "serviceTier";

@@ -122,7 +122,7 @@ function encodeRequest(request: ChatRequest, context: CodecContext): JsonObject 
     [request.stop.length > 0 || undefined, paths.stop ?? "stop"],
     [request.temperature, paths.temperature ?? "temperature"],
     [request.topP, paths.topP ?? "top_p"],
-    [request.reasoning, paths.effort ?? paths.thinking ?? "reasoning"],
+    [request.reasoning, paths.effort ?? paths.reasoning ?? "reasoning"],
     [request.answerFormat, paths.answerFormat ?? "answer_format"],
   ];
   for (const [value, path] of lost) if (value !== undefined) context.reportLoss("dropped", path);

@@ -53,7 +53,7 @@ const PATHS: FieldPaths = {
   topP: "top_p",
   topK: "top_k",
   stop: "stop",
-  thinking: "reasoning_effort",
+  reasoning: "reasoning_effort",
   effort: "reasoning_effort",
   answerFormat: "response_format",
   serviceTier: "service_tier",

@@ -42,7 +42,7 @@ function supportedEffort(
   const { reasoning } = request;
   const path = fieldPath(
     request,
-    reasoning?.mode === "off" || reasoning?.mode === "budget" ? "thinking" : "effort",
+    reasoning?.mode === "off" || reasoning?.mode === "budget" ? "reasoning" : "effort",
   );
   const levels = facts?.efforts ?? COMMON_EFFORTS;
   const unsupported = traits.reasoningEffort === false || levels.length === 0;

@@ -41,7 +41,7 @@ const PATHS: FieldPaths = {
   topP: "top_p",
   topK: "top_k",
   stop: "stop_sequences",
-  thinking: "thinking",
+  reasoning: "thinking",
   effort: "output_config.effort",
   answerFormat: "output_config.format",
   serviceTier: "service_tier",

@@ -62,7 +62,7 @@ export function encodeReasoning(
   const keepsBudget = options.mode === "budget" && sameFormat && facts.thinking.includes("enabled");
   if (facts.thinking.includes("adaptive") && !keepsBudget) return adaptive(options, effort, request, context);
   if (!facts.thinking.includes("enabled")) {
-    context.reportLoss("dropped", fieldPath(request, "thinking"), "the model does not support reasoning");
+    context.reportLoss("dropped", fieldPath(request, "reasoning"), "the model does not support reasoning");
     return { effort };
   }
   return { ...budgeted(options, maxTokens, request, context), effort };
@@ -74,7 +74,7 @@ function switchOff(
   context: EncodeContext,
 ): EncodedReasoning {
   const { facts, reportLoss } = context;
-  const path = fieldPath(request, "thinking");
+  const path = fieldPath(request, "reasoning");
   const effort = options.effort === "none" ? undefined : clampEffort(options.effort, request, context);
   if (facts.thinking.includes("disabled")) {
     if (!facts.thinksByDefault)
@@ -109,7 +109,7 @@ function adaptive(
   if (options.mode === "budget" && context.sameFormat)
     context.reportLoss(
       "converted",
-      fieldPath(request, "thinking"),
+      fieldPath(request, "reasoning"),
       "the model takes an effort, not a token budget",
     );
   return {
@@ -132,7 +132,7 @@ function budgeted(
   if (most < MIN_BUDGET) {
     context.reportLoss(
       "dropped",
-      fieldPath(request, "thinking"),
+      fieldPath(request, "reasoning"),
       "the output limit is too small for reasoning",
     );
     return {};

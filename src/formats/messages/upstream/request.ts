@@ -123,7 +123,7 @@ function settleThinking(
       ? "the reasoning before the last tool call is missing"
       : undefined;
   if (reason === undefined) return reasoning;
-  reportLoss("dropped", fieldPath(request, "thinking"), reason);
+  reportLoss("dropped", fieldPath(request, "reasoning"), reason);
   return { ...reasoning, thinking: undefined };
 }
 

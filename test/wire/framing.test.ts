@@ -67,11 +67,22 @@ function answer({ type }: Way, body: Iterable<Piece>): void {
   upstream.answer(() => ({ headers: { "content-type": type }, body, framing: "chunked" }));
 }
 
-async function ask(path: string, model: string, stream: boolean): Promise<{ status: number; text: string }> {
+async function ask(
+  path: string,
+  model: string,
+  stream: boolean,
+  more: object = {},
+): Promise<{ status: number; text: string }> {
   const response = await fetch(gateway.url + path, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ model, stream, max_tokens: 9, messages: [{ role: "user", content: "hi" }] }),
+    body: JSON.stringify({
+      model,
+      stream,
+      max_tokens: 9,
+      messages: [{ role: "user", content: "hi" }],
+      ...more,
+    }),
   });
   const { status } = response;
   return { status, text: response.ok ? (await readStreamed(response, true)).text : await response.text() };
@@ -123,6 +134,14 @@ for (const way of WAYS) {
     expect(JSON.parse(text)).toMatchObject({ content: [{ text: "Grüße 😀" }], stop_reason: "end_turn" });
   });
 }
+
+test("server-sent events under another content type pass byte for byte", async () => {
+  const odd = WAYS.find(({ provider }) => provider === "odd")!;
+  const text = `: a comment\n\nid: 1\n${odd.write(CHUNKS)}data: [DONE]\n\n`;
+  answer(odd, [text]);
+  const options = { stream_options: { include_usage: true } };
+  expect((await ask(PATHS[0]!, "odd/m", true, options)).text).toBe(text);
+});
 
 test("an error status of such a host stays what it is", async () => {
   upstream.answer(() => json({ error: { message: "no such thing", type: "invalid_request_error" } }, 400));

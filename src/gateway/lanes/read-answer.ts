@@ -5,6 +5,7 @@ import { brokenConnection } from "../../core/incomplete.ts";
 import type { Framing } from "../../core/frame.ts";
 import type { Target } from "../../core/provider.ts";
 import { bytesWithoutCredential, withoutSecrets } from "../delivery/redact.ts";
+import { sse } from "../../stream/framing.ts";
 import { isStream as isStreamType, ReframedReader } from "../../stream/reframed.ts";
 import type { ByteReader, ByteStream, UpstreamResponse } from "./transport.ts";
 
@@ -21,7 +22,9 @@ export function isStream({ headers }: UpstreamResponse, target: Target, requeste
 /** Reads the body of a stream as server-sent events, whatever its framing. */
 export function eventReader(body: ByteStream, target: Target): ByteReader {
   const framing = framingOf(target);
-  return framing ? new ReframedReader(body.getReader(), framing) : body.getReader();
+  // The bytes of server-sent events pass unchanged, also under another content type.
+  const isReframed = framing && framing.reader !== sse.reader;
+  return isReframed ? new ReframedReader(body.getReader(), framing) : body.getReader();
 }
 
 function framingOf({ provider, format }: Target): Framing | undefined {

@@ -71,6 +71,8 @@ export interface CountOperation {
   implied: JsonObject;
   /** Member of the answer with the count. */
   member: string;
+  /** JSON schemas of body and answer, for the OpenAPI document. Default: that of a generating body, and any object. */
+  schemas?: { request: JsonObject; answer: JsonObject };
 }
 
 /** What identifies a conversation. The body is not parsed. */
@@ -118,8 +120,6 @@ export interface ClientSchemas {
   terminator?: string;
   /** An error, before the first byte of a stream and within it. */
   error: JsonObject;
-  /** Body and answer of `count`. */
-  count?: { request: JsonObject; answer: JsonObject };
 }
 
 export interface ErrorAnswer {

@@ -230,7 +230,6 @@ const SCHEMAS: Table<ClientSchemas> = {
   event: required(schema),
   terminator: text,
   error: required(schema),
-  count: group("the count's", { request: required(schema), answer: required(schema) }),
 };
 
 const ERROR: Table<DocumentedError> = {
@@ -244,6 +243,7 @@ const COUNT: Table<CountOperation> = {
   path: required(text),
   implied: required(must("an object", isObject)),
   member: required(text),
+  schemas: group("the count operation's", { request: required(schema), answer: required(schema) }),
 };
 
 const CLIENT: Table<ClientCodec> = {

@@ -12,7 +12,7 @@ import { type CorsOptions, withCors } from "./cors.ts";
 import { clientCodecOf } from "./choose-format.ts";
 import { misrouted } from "./misrouted.ts";
 import type { DeclaredRoute } from "./openapi.ts";
-import { describeOperation, openApiDocument, routePath, schemasOf } from "./openapi.ts";
+import { describeOperation, keyHeadersOf, openApiDocument, routePath, schemasOf } from "./openapi.ts";
 import type { ClientFormat, Schema } from "./operation.ts";
 import { AllowedMethods } from "./operation.ts";
 import { listOperations } from "./operations.ts";
@@ -35,10 +35,11 @@ export function createApp(options: AppOptions) {
   const formats = [...gateway.registry.formats.values()].filter(hasClient);
   const codecOf = (request: Request) => clientCodecOf(formats, request, pathOf(request), methods.paths);
   let known: JsonObject | undefined;
-  const document = () => (known ??= openApiDocument(routesOf(app), schemas, version, keyed));
+  const document = () => (known ??= openApiDocument(routesOf(app), schemas, version, keyHeaders));
   const operations = listOperations(formats, { ...options, codecOf, document });
   const methods = new AllowedMethods(operations);
   const schemas = schemasOf(operations);
+  const keyHeaders = keyed ? [...new Set(operations.flatMap(keyHeadersOf))] : [];
 
   // Elysia searches the path from the 7th character of the URL, or with this option from the 11th: `https://` is longer.
   const handler = { standardHostname: options.secure };

@@ -3,6 +3,7 @@ import type { DocumentedError } from "../core/error.ts";
 import { GatewayError } from "../core/error.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { isObject } from "../core/json.ts";
+import { KEY_HEADERS } from "../gateway/keys.ts";
 import { ANY, BODY, KEY } from "./errors.ts";
 import type { ClientFormat, NamedSchema, Operation, Parameter, Schema } from "./operation.ts";
 import { pascalCase } from "./operation.ts";
@@ -15,12 +16,12 @@ export interface DeclaredRoute {
   detail: JsonObject;
 }
 
-/** @param keyed whether weir has gateway keys */
+/** @param keyHeaders all headers that may hold a gateway key; none if weir has no keys */
 export function openApiDocument(
   routes: readonly DeclaredRoute[],
   schemas: Readonly<Record<string, Schema>>,
   version: string,
-  keyed: boolean,
+  keyHeaders: readonly string[],
 ): JsonObject {
   const paths: Record<string, JsonObject> = {};
   for (const { method, path, detail } of routes) {
@@ -30,20 +31,26 @@ export function openApiDocument(
   return {
     openapi: "3.1.0",
     info: { title: "weir", version, description: "A gateway for language-model generation." },
-    ...(keyed && { security: Object.keys(SECURITY_SCHEMES).map((name) => ({ [name]: [] })) }),
     paths,
     components: {
       schemas: schemas as unknown as JsonObject,
       headers: HEADERS,
-      ...(keyed && { securitySchemes: SECURITY_SCHEMES }),
+      ...(keyHeaders.length > 0 && { securitySchemes: securitySchemes(keyHeaders) }),
     },
   };
 }
 
-const SECURITY_SCHEMES: JsonObject = {
-  bearer: { type: "http", scheme: "bearer" },
-  apiKey: { type: "apiKey", in: "header", name: "x-api-key" },
-};
+/** One scheme for each header that may hold a key. */
+function securitySchemes(keyHeaders: readonly string[]): JsonObject {
+  const scheme = (name: string): JsonObject =>
+    name === "authorization" ? { type: "http", scheme: "bearer" } : { type: "apiKey", in: "header", name };
+  return Object.fromEntries(keyHeaders.map((name) => [name, scheme(name)]));
+}
+
+/** The headers that may hold the key of an operation; none for an operation that anyone may call. */
+export function keyHeadersOf({ access, keyHeaders = KEY_HEADERS }: Operation): readonly string[] {
+  return access === "key" ? keyHeaders : [];
+}
 
 /** The path for Elysia: a parameter at the end takes the rest of the path. */
 export function routePath({ path }: Pick<Operation, "path">): string {
@@ -72,14 +79,14 @@ function errorSchema({ id, client }: ClientFormat): NamedSchema {
   return { name: `${pascalCase(id)}Error`, schema: client.schemas?.error ?? {} };
 }
 
-/** The OpenAPI operation that a route declares as its `detail`. */
+/** The OpenAPI operation that a route declares as its `detail`. @param keyed whether weir has gateway keys */
 export function describeOperation(operation: Operation, keyed: boolean): JsonObject {
-  const { id, summary, description, access, parameters = [], request } = operation;
+  const { id, summary, description, parameters = [], request } = operation;
   return {
     operationId: id,
     summary,
     ...(description !== undefined && { description }),
-    ...(keyed && access === "anyone" && { security: [] }),
+    ...(keyed && { security: keyHeadersOf(operation).map((name) => ({ [name]: [] })) }),
     ...(parameters.length > 0 && { parameters: parameters.map(describeParameter) }),
     ...(request && { requestBody: { required: true, content: json(referTo(request)) } }),
     // Computed when the document is read: a start should not wait for it.

@@ -24,6 +24,8 @@ export interface Operation {
   description?: string;
   /** `key`: clients need a gateway key, if weir has keys. */
   access: "anyone" | "key";
+  /** Lower-case names of the headers that may hold the key. Default: those of `gateway/keys.ts`. */
+  keyHeaders?: readonly string[];
   parameters?: readonly Parameter[];
   /** Schema of the body. weir itself reads and validates it; Elysia does not. */
   request?: NamedSchema;

@@ -134,7 +134,7 @@ export function listOperations(formats: readonly ClientFormat[], context: Operat
 }
 
 function generate(format: ClientFormat, context: RouteContext): Operation {
-  const { path, schema, schemas, errors = [], clientHeaders = [] } = format.client;
+  const { path, keyHeaders, schema, schemas, errors = [], clientHeaders = [] } = format.client;
   const name = pascalCase(format.id);
   return {
     method: "POST",
@@ -144,6 +144,7 @@ function generate(format: ClientFormat, context: RouteContext): Operation {
     description:
       "Generates the next message of a conversation; `stream: true` selects server-sent events. If the provider speaks this format, its answer reaches the client as the provider wrote it.",
     access: "key",
+    keyHeaders,
     parameters: [STRICT, ...clientHeaders.map(clientHeader)],
     request: { name: `${name}Request`, schema },
     answer: { name: `${name}Answer`, schema: schemas?.answer ?? {} },
@@ -156,11 +157,11 @@ function generate(format: ClientFormat, context: RouteContext): Operation {
   };
 }
 
-/** No operation for a format without a path for it. */
+/** No operation for a format that does not count. */
 function count(format: ClientFormat, context: RouteContext): Operation[] {
-  const { count: operationOf, schema, schemas, errors = [], clientHeaders = [] } = format.client;
-  if (!operationOf) return [];
-  const { path } = operationOf;
+  const { count: counting, keyHeaders, schema, errors = [], clientHeaders = [] } = format.client;
+  if (!counting) return [];
+  const { path, schemas } = counting;
   const name = pascalCase(format.id);
   const operation: Operation = {
     method: "POST",
@@ -169,9 +170,10 @@ function count(format: ClientFormat, context: RouteContext): Operation[] {
     summary: `Count tokens (${format.id})`,
     description: "The input tokens of a request: counted by the provider if it can, else estimated by weir.",
     access: "key",
+    keyHeaders,
     parameters: clientHeaders.map(clientHeader),
-    request: { name: `${name}CountRequest`, schema: schemas?.count?.request ?? schema },
-    answer: { name: `${name}Count`, schema: schemas?.count?.answer ?? {} },
+    request: { name: `${name}CountRequest`, schema: schemas?.request ?? schema },
+    answer: { name: `${name}Count`, schema: schemas?.answer ?? {} },
     isCall: true,
     formats: [format],
     errors: [...MODEL, ...ADMISSION, ...TIMEOUT, ...errors],

@@ -19,7 +19,12 @@ function createClient(systemTurns: SystemTurns): ClientCodec {
   const request = requestSchemas(systemTurns === "accept");
   return {
     path: "/v1/messages",
-    count: { path: "/v1/messages/count_tokens", implied: { max_tokens: 1 }, member: "input_tokens" },
+    count: {
+      path: "/v1/messages/count_tokens",
+      implied: { max_tokens: 1 },
+      member: "input_tokens",
+      schemas: { request: toJson(request.count), answer: toJson(MessagesCount) },
+    },
     clientHeaders: ["anthropic-version", "anthropic-beta", "anthropic-dangerous-direct-browser-access"],
     clientMembers: ["system", "stop_sequences", "thinking", "output_config", "context_management"],
     keyHeaders: ["x-api-key", "authorization"],
@@ -28,7 +33,6 @@ function createClient(systemTurns: SystemTurns): ClientCodec {
       answer: toJson(MessagesAnswer),
       event: toJson(MessagesEvent),
       error: toJson(MessagesError),
-      count: { request: toJson(request.count), answer: toJson(MessagesCount) },
     },
     errors: [
       {

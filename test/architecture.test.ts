@@ -322,6 +322,13 @@ test("no file wants a table of contents", async () => {
   expect(long).toEqual([]);
 });
 
+test("codecs are synchronous, so that weir translates all that a network read brings in one pass", async () => {
+  const found: string[] = [];
+  for (const file of files.filter((file) => file.startsWith("src/formats/")))
+    if (/\b(async|await|Promise)\b/.test(await codeOf(file))) found.push(file);
+  expect(found).toEqual([]);
+});
+
 test("the process is ended through src/exit.ts alone, because plugins must not be able to", async () => {
   const ends: string[] = [];
   for (const file of files)

@@ -8,7 +8,7 @@ import type { Call } from "../../core/call.ts";
 import type { Clock, Watcher } from "./clock.ts";
 import type { ByteReader } from "../lanes/transport.ts";
 
-/** Size of a piece in bytes: also the most that waits in the buffer of a client's socket. */
+/** Size of a piece in bytes: in the native lane also the most that waits in the buffer of a client's socket. */
 const PIECE_BYTES = 64 * 1024;
 
 /** Limit of the bytes that wait, over all clients. */
@@ -48,19 +48,22 @@ export class Backlog implements Watcher {
   }
 }
 
-/** Reads an answer in pieces of at most 64 KB. */
+/** Reads an answer in pieces of a limited size. */
 export class PacedReader implements ByteReader {
   readonly #source: ByteReader;
   readonly #call: Call;
   readonly #backlog: Backlog;
+  readonly #pieceBytes: number;
   #rest: Uint8Array | undefined;
   /** Size of the chunk that `#rest` is a view of: the whole chunk stays in memory. */
   #kept = 0;
 
-  constructor(source: ByteReader, call: Call, backlog: Backlog) {
+  /** @param pieceBytes the most that `read` gives at once */
+  constructor(source: ByteReader, call: Call, backlog: Backlog, pieceBytes = PIECE_BYTES) {
     this.#source = source;
     this.#call = call;
     this.#backlog = backlog;
+    this.#pieceBytes = pieceBytes;
   }
 
   read(): Promise<{ done: boolean; value?: Uint8Array }> {
@@ -85,15 +88,15 @@ export class PacedReader implements ByteReader {
 
   readonly #onRead = (piece: { done: boolean; value?: Uint8Array }) => {
     const { value } = piece;
-    if (!value || value.length <= PIECE_BYTES) return piece;
+    if (!value || value.length <= this.#pieceBytes) return piece;
     this.#kept = value.length;
     return this.#split(value);
   };
 
   #split(bytes: Uint8Array): { done: boolean; value: Uint8Array } {
-    this.#rest = bytes.length > PIECE_BYTES ? bytes.subarray(PIECE_BYTES) : undefined;
+    this.#rest = bytes.length > this.#pieceBytes ? bytes.subarray(this.#pieceBytes) : undefined;
     this.#backlog.note(this, this.#rest ? this.#kept : 0);
-    return { done: false, value: bytes.subarray(0, PIECE_BYTES) };
+    return { done: false, value: bytes.subarray(0, this.#pieceBytes) };
   }
 
   #drop(): void {

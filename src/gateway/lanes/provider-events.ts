@@ -13,6 +13,12 @@ import type { EventSource, TakeEvent } from "./event-source.ts";
 import { drainInBackground } from "./read-answer.ts";
 import type { ByteReader } from "./transport.ts";
 
+/**
+ * The most that one pass translates. The client's events may be several times longer than the provider's, and all that a pass
+ * gives waits in memory if the client does not read. Bytes.
+ */
+const PASS_BYTES = 16 * 1024;
+
 export class ProviderEvents implements EventSource {
   readonly #attempt: Attempt;
   readonly #bytes: PacedReader;
@@ -26,7 +32,7 @@ export class ProviderEvents implements EventSource {
 
   constructor(bytes: ByteReader, codec: UpstreamCodec, attempt: Attempt, { backlog, clock }: Gateway) {
     this.#attempt = attempt;
-    this.#bytes = new PacedReader(bytes, attempt.call, backlog);
+    this.#bytes = new PacedReader(bytes, attempt.call, backlog, PASS_BYTES);
     this.#mask = new CredentialMask(attempt.target);
     this.#progress = new StreamProgress(codec.watch);
     this.#answer = codec.readStream(attempt.context);

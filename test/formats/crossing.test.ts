@@ -194,14 +194,17 @@ function post(url: string, body: JsonObject): Promise<Response> {
   });
 }
 
-/** The text without times, and with numbers for the ids that weir makes, which are others in every run. */
+/**
+ * The text without times, with numbers for the ids that weir makes, and without the comments that it sends after an error
+ * event until it closes the connection.
+ */
 function withoutChance(text: string): string {
   const ids: string[] = [];
   const numbered = text.replace(/\b(call|toolu|req)_[\w-]{24}/g, (id, kind: string) => {
     if (!ids.includes(id)) ids.push(id);
     return `${kind}_${ids.indexOf(id) + 1}_of_weir`;
   });
-  return numbered.replace(/"created":\d+/g, '"created":1700000000');
+  return numbered.replace(/"created":\d+/g, '"created":1700000000').replace(/(?<=\n\n)(?::\n\n)+$/, "");
 }
 
 function pick(headers: Headers, names: readonly string[]): JsonObject {

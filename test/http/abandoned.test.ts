@@ -49,7 +49,7 @@ describe.each(STAGES)("while the handshake hangs at %s", (stage) => {
     client = new HttpClient();
     const before = descriptors();
     const { signal } = new AbortController();
-    const errors = await Promise.all(Array.from({ length: CALLS }, () => ask(signal, 200)));
+    const errors = await Promise.all(Array.from({ length: CALLS }, () => ask(signal, 400)));
     for (const error of errors) {
       expect(error).toBeInstanceOf(HttpError);
       const { reason, phase, sent } = error as HttpError;

@@ -237,6 +237,17 @@ test("no format names another one, and what they share names none", async () => 
   expect(naming).toEqual([]);
 });
 
+test("every format has the files that src/formats/README.md lists", async () => {
+  const readme = await sourceOf("src/formats/README.md");
+  const section = /## Files of a format\n([^]*?)\n### /.exec(readme)![1]!;
+  const cast = [...new Set([...section.matchAll(/`([a-z/-]+\.ts)`/g)].map((match) => match[1]!))];
+  expect(cast.length).toBeGreaterThan(25);
+  const absent = FORMAT_IDS.flatMap((id) =>
+    cast.map((name) => `src/formats/${id}/${name}`).filter((file) => !files.includes(file)),
+  );
+  expect(absent).toEqual([]);
+});
+
 /** Members and headers of single wire formats. Their meaning belongs to the codec of the format. */
 const VENDOR_WORDS = [
   "[DONE]",

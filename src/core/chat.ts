@@ -32,7 +32,7 @@ export interface ChatRequest {
   user?: string;
   /** Prompt cache key or session id, the same for all calls of a conversation. Used for affinity. */
   session?: string;
-  /** The service tier as the client names it. */
+  /** `auto`, `standard` (no faster or cheaper tier), `flex`, `priority`, or a tier that only the client's format has. */
   serviceTier?: string;
   /** How the client expects its answer; the client codec reads it when it encodes. */
   style: AnswerStyle;
@@ -127,6 +127,8 @@ export type Block =
 export interface TextBlock extends Marked {
   type: "text";
   text: string;
+  /** The only format whose providers read the text; others do not get it, and weir reports no loss. */
+  onlyFor?: string;
 }
 
 /** Bytes, a URL, or the id of a file at one vendor. `data` is base64 without a `data:` prefix. */
@@ -219,6 +221,10 @@ export interface Tool extends Marked {
   /** JSON schema of the arguments (kind `function`). */
   parameters?: JsonObject;
   strict?: boolean;
+  /** The grammar that the input follows (kind `custom`). */
+  grammar?: { syntax: string; definition: string };
+  /** The vendor itself searches the web (kind `foreign`). */
+  searchesWeb?: boolean;
   /** JSON paths of its members in the client's request. */
   memberPaths?: Readonly<Partial<Record<ToolMember, string>>>;
   /** The format that owns `value`: members without a canonical equivalent, or the declaration of a foreign tool. */

@@ -33,6 +33,15 @@ describe("tools", () => {
     ]);
   });
 
+  test("the grammar of a custom tool is read in both of its forms", () => {
+    const grammar = { syntax: "lark", definition: "start: x" };
+    const grammarOf = (format: JsonObject) =>
+      decode({ tools: [{ type: "custom", custom: { name: "c", format } }] }).tools[0]!.grammar;
+    expect(grammarOf({ type: "grammar", grammar })).toEqual(grammar);
+    expect(grammarOf({ type: "grammar", ...grammar })).toEqual(grammar);
+    expect(grammarOf({ type: "text" })).toBeUndefined();
+  });
+
   test("a list of unknown tool types is no reason to refuse", () => {
     expect(
       decode({ tools: [{ type: "web_search" }, { type: "tool_search", execution: "client" }] }).tools,

@@ -98,7 +98,7 @@ const requests: [what: string, parts: Partial<ChatRequest>][] = [
       stream: true,
       user: "x".repeat(200),
       session: "y".repeat(200),
-      serviceTier: "standard_only",
+      serviceTier: "standard",
     },
   ],
   [

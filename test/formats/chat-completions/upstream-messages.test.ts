@@ -25,7 +25,11 @@ describe("system text", () => {
   });
 
   test("the billing header is left out; nothing is left means no message", () => {
-    const header = "x-anthropic-billing-header: cc_version=2";
+    const header: Block = {
+      type: "text",
+      text: "x-anthropic-billing-header: cc_version=2",
+      onlyFor: "messages",
+    };
     expect(sent(system(header, "A"), user("hi"))[0]).toEqual({ role: "system", content: "A" });
     expect(sent(system(header), user("hi"))).toEqual([{ role: "user", content: "hi" }]);
   });

@@ -92,7 +92,8 @@ describe("the body", () => {
     const tier = (serviceTier: string, format: string) =>
       encode({ serviceTier }, { format }).body.service_tier;
     expect(tier("auto", "messages")).toBeUndefined();
-    expect(tier("standard_only", "messages")).toBe("default");
+    expect(tier("standard", "messages")).toBe("default");
+    expect(tier("standard", "chat-completions")).toBe("default");
     expect(tier("flex", "chat-completions")).toBe("flex");
   });
 });

@@ -67,6 +67,7 @@ describe("declarations", () => {
       kind: "foreign",
       name: "web_search",
       format: "messages",
+      searchesWeb: true,
       value: { type: "web_search_20250305" },
     };
     const bash: Tool = {
@@ -86,6 +87,7 @@ describe("declarations", () => {
       kind: "foreign",
       name: "web_search",
       format: "messages",
+      searchesWeb: true,
       value: { type: "web_search_20250305" },
     };
     expect(await failure(() => withTools([search]))).toMatchObject({

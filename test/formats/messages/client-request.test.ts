@@ -28,7 +28,7 @@ describe("top-level fields", () => {
       topK: 3,
       stop: ["END"],
       stream: true,
-      serviceTier: "standard_only",
+      serviceTier: "standard",
       cache: { ttl: "1h" },
       user: "u1",
       toolChoice: { type: "required" },
@@ -142,6 +142,19 @@ describe("system turns", () => {
       { role: "user", blocks: [{ type: "text", text: "hi" }] },
       { role: "system", blocks: [{ type: "text", text: "note" }], effort: "medium" },
     ]);
+  });
+
+  test("the billing line of Claude Code is for providers of this format only, in system prompts", () => {
+    const line = "x-anthropic-billing-header: cc_version=2";
+    const { request } = decode({
+      system: [
+        { type: "text", text: line },
+        { type: "text", text: "be kind" },
+      ],
+      messages: [user(line), { role: "system", content: line }],
+    });
+    const marks = request.turns.map(({ blocks }) => blocks.map((block) => "onlyFor" in block));
+    expect(marks).toEqual([[true, false], [false], [true]]);
   });
 
   test("clear_at: gone once the user has spoken again, not for a tool result", () => {

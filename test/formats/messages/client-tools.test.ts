@@ -35,6 +35,12 @@ describe("tools", () => {
     ]);
   });
 
+  test("a web search of the vendor is known as one", () => {
+    const search = { type: "web_search_20250305", name: "web_search" };
+    const fetch = { type: "web_fetch_20250910", name: "web_fetch" };
+    expect(tools([search, fetch]).map(({ searchesWeb }) => searchesWeb)).toEqual([true, undefined]);
+  });
+
   test("a description keeps its white space, as some clients write it", () => {
     expect(tools([{ name: "f", description: "\n- Reads.\n" }])[0]!.description).toBe("\n- Reads.\n");
   });

@@ -93,8 +93,7 @@ describe("identity and tier", () => {
 
   const TIERS: [string, JsonObject, string[]][] = [
     ["auto", {}, []],
-    ["default", { service_tier: "standard_only" }, []],
-    ["standard_only", { service_tier: "standard_only" }, []],
+    ["standard", { service_tier: "standard_only" }, []],
     ["flex", { service_tier: "standard_only" }, ["converted:service_tier"]],
     ["priority", { service_tier: "auto" }, []],
     ["scale", { service_tier: "auto" }, []],

@@ -123,13 +123,13 @@ describe("declarations", () => {
       name: "patch",
       description: "d",
       format: "chat-completions",
-      value: { format: { type: "grammar", grammar: { syntax: "lark", definition: "start: x" } } },
+      grammar: { syntax: "lark", definition: "start: x" },
     };
     const { tools, losses } = encodeTools([custom]);
     expect(tools![0]).toMatchObject({ name: "patch", input_schema: { type: "object", required: ["input"] } });
     expect(tools![0]!.description).toBe("d\n\nThe input must follow this lark grammar:\nstart: x");
     expect(losses).toEqual(["downgraded:tools[0].custom.format"]);
-    expect(encodeTools([{ ...custom, value: { format: { type: "text" } } }]).losses).toEqual([]);
+    expect(encodeTools([{ ...custom, grammar: undefined }]).losses).toEqual([]);
   });
 
   test("tools of this format only: whole for this one, dropped and told from another", () => {

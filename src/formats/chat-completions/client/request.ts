@@ -84,7 +84,7 @@ export function decodeRequest(body: JsonObject, _context: CodecContext): ChatReq
     ...(cache && { cache }),
     ...present("user", body.safety_identifier ?? body.user, isText),
     ...present("session", body.prompt_cache_key, isText),
-    ...present("serviceTier", body.service_tier, isText),
+    ...present("serviceTier", body.service_tier === "default" ? "standard" : body.service_tier, isText),
     style: decodeStyle(body),
     extra: decodeExtra(body, { toolChoice, answerFormat }),
     ownFields: { [FORMAT]: OWN_FIELDS },

@@ -40,13 +40,26 @@ function functionTool(declaration: JsonObject, path: string): Tool {
 
 function customTool(declaration: JsonObject, path: string): Tool {
   const { name, description, ...others } = declaration;
+  const grammar = findGrammar(others.format);
   return {
     kind: "custom",
     name: String(name),
     ...(typeof description === "string" && { description }),
+    ...(grammar && { grammar }),
     memberPaths: { format: `${path}.format` },
     ...ownMembers(others),
   };
+}
+
+/** Finds the grammar in `format`: `{grammar: {…}}`, or the flat form of the Responses API. */
+function findGrammar(value: Json | undefined): { syntax: string; definition: string } | undefined {
+  if (!isObject(value)) return undefined;
+  if (typeof value.definition === "string")
+    return {
+      syntax: typeof value.syntax === "string" ? value.syntax : "formal",
+      definition: value.definition,
+    };
+  return findGrammar(value.grammar);
 }
 
 function ownMembers(others: JsonObject): Pick<Tool, "format" | "value"> {

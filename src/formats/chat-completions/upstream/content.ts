@@ -24,7 +24,8 @@ export interface EncodeContext
 export function encodePart(block: Block, path: string, context: EncodeContext): JsonObject[] {
   switch (block.type) {
     case "text":
-      return isBlank(block.text) ? [] : [textPart(block.text, markOf(block.cache, context))];
+      if (isBlank(block.text) || (block.onlyFor ?? FORMAT) !== FORMAT) return [];
+      return [textPart(block.text, markOf(block.cache, context))];
     case "image":
       return [encodeImage(block, path, context)];
     case "document":

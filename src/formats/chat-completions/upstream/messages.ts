@@ -116,17 +116,12 @@ class MessageWriter {
 
   #writeOther({ turn, path }: PlacedTurn, orphans: ReadonlySet<Block>): void {
     const parts = turn.blocks.flatMap((block) => {
-      if (block.type !== "tool-result") return this.#part(turn, block, blockPath(block, path));
+      if (block.type !== "tool-result") return encodePart(block, blockPath(block, path), this.#context);
       return orphans.has(block) ? this.#orphan(block, path) : [];
     });
     const content = contentOf(parts);
     if (content === undefined) return;
     this.messages.push({ role: turn.role, content, ...(turn.name !== undefined && { name: turn.name }) });
-  }
-
-  #part(turn: Turn, block: Block, path: string): JsonObject[] {
-    if (turn.role === "system" && block.type === "text" && block.text.startsWith(BILLING_HEADER)) return [];
-    return encodePart(block, path, this.#context);
   }
 
   #orphan(result: ToolResultBlock, path: string): JsonObject[] {
@@ -141,9 +136,6 @@ interface SentCall {
   id: string;
   call: ToolCallBlock;
 }
-
-/** Claude Code puts this line into the system prompt for billing; only Anthropic removes it. */
-const BILLING_HEADER = "x-anthropic-billing-header:";
 
 function withInstruction(messages: JsonObject[], instruction: string | undefined): JsonObject[] {
   if (instruction === undefined) return messages;

@@ -4,7 +4,6 @@ import type { CodecContext, CodecTarget } from "../../../core/context.ts";
 import { maskUser, ToolNames } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { invalidRequest } from "../../../core/error.ts";
-import { getOwn } from "../../../core/own.ts";
 import { fieldPath, turnPath } from "../../shared/paths.ts";
 import { modelFacts, takesSampling } from "../models.ts";
 import type { EncodeContext } from "./content.ts";
@@ -108,16 +107,14 @@ function encodeIdentity(
   { user, session, serviceTier }: ChatRequest,
   { sameFormat, traits }: EncodeContext,
 ): JsonObject {
-  const tier = serviceTier === undefined || sameFormat ? serviceTier : getOwn(TIERS, serviceTier);
+  // Tiers of other vendors have other prices and queues.
+  const tier = serviceTier === "standard" ? "default" : sameFormat ? serviceTier : undefined;
   return {
     ...(user !== undefined && { [traits.userField ?? "user"]: maskUser(user) }),
     ...(session !== undefined && traits.promptCacheKey && { prompt_cache_key: maskUser(session) }),
     ...(tier !== undefined && { service_tier: tier }),
   };
 }
-
-/** Tiers of other formats; those of this format are passed on. */
-const TIERS: Record<string, string> = { standard_only: "default" };
 
 /** Reports a loss for a last message of the assistant (prefill): not every model continues it. */
 function reportPrefill(request: ChatRequest, { sameFormat, reportLoss }: EncodeContext): void {

@@ -40,7 +40,7 @@ function declared(tools: readonly Tool[], context: EncodeContext): Offered[] {
   let search: Tool | undefined;
   for (const [index, tool] of tools.entries()) {
     const encoded = encodeTool(tool, context);
-    if (encoded === undefined && isSearch(tool)) search = tool;
+    if (encoded === undefined && tool.searchesWeb) search = tool;
     if (encoded === undefined) continue;
     const key = tool.kind === "foreign" ? `${index}` : tool.name;
     if (byName.has(key))
@@ -54,10 +54,6 @@ function declared(tools: readonly Tool[], context: EncodeContext): Offered[] {
       "unsupported_value",
     );
   return [...byName.values()];
-}
-
-function isSearch(tool: Tool): boolean {
-  return tool.kind === "foreign" && /^web_search/.test(String(tool.value?.type ?? ""));
 }
 
 function encodeTool(tool: Tool, context: EncodeContext): JsonObject | undefined {

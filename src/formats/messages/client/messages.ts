@@ -4,12 +4,12 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { text } from "../../shared/read.ts";
 import type { ReportLoss } from "./content.ts";
-import { decodeBlock, decodeContent } from "./content.ts";
+import { decodeBlock, decodeContent, FORMAT } from "./content.ts";
 import { isToolChange } from "./tools.ts";
 
 /** Decodes the system prompt into the first turn; no turn if it is empty. */
 export function decodeSystem(system: Json | undefined, reportLoss: ReportLoss): Turn[] {
-  const blocks = decodeContent(system, "system", reportLoss);
+  const blocks = markBilling(decodeContent(system, "system", reportLoss));
   return blocks.length === 0 ? [] : [{ role: "system", blocks, path: "system" }];
 }
 
@@ -30,7 +30,7 @@ function decodeTurn(message: Json, index: number, messages: readonly Json[], rep
     blocks:
       clear_at === "next_user_message" && isCleared(index, messages)
         ? []
-        : decodeSystemTurn(content, contentPath, reportLoss),
+        : markBilling(decodeSystemTurn(content, contentPath, reportLoss)),
     path,
     ...(effort !== undefined && { effort }),
   };
@@ -41,6 +41,15 @@ function decodeSystemTurn(content: Json | undefined, path: string, reportLoss: R
   if (!Array.isArray(content)) return decodeContent(content, path, reportLoss);
   return content.flatMap((block, index) =>
     isToolChange(block) ? [] : [decodeBlock(block, `${path}[${index}]`, reportLoss)],
+  );
+}
+
+/** Claude Code puts this line into the system prompt for billing; only Anthropic removes it. */
+const BILLING_HEADER = "x-anthropic-billing-header:";
+
+function markBilling(blocks: readonly Block[]): Block[] {
+  return blocks.map((block) =>
+    block.type === "text" && block.text.startsWith(BILLING_HEADER) ? { ...block, onlyFor: FORMAT } : block,
   );
 }
 

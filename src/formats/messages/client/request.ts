@@ -32,6 +32,9 @@ const CANONICAL = new Set([
   "top_k",
 ]);
 
+/** The tier without priority capacity. */
+const STANDARD_TIER = "standard_only";
+
 const PATHS: FieldPaths = {
   turns: "messages",
   toolChoice: "tool_choice",
@@ -75,7 +78,7 @@ export function decodeRequest(body: JsonObject, context: CodecContext): ChatRequ
     ...decodeCache(body.cache_control),
     user,
     session: context.headers.get("x-claude-code-session-id") ?? sessionInUserId(user),
-    serviceTier: text(body.service_tier),
+    serviceTier: body.service_tier === STANDARD_TIER ? "standard" : text(body.service_tier),
     style: { hideReasoning: reasoning?.display === "omitted" },
     extra: { [FORMAT]: collectExtra(body, output, thinking.rest) },
     ownFields: { [FORMAT]: OWN_FIELDS },

@@ -58,6 +58,7 @@ function decodeForeignTool(tool: JsonObject, path: string): Tool {
     kind: "foreign",
     name: String(tool.name ?? tool.type ?? ""),
     path,
+    ...(String(tool.type ?? "").startsWith("web_search") && { searchesWeb: true }),
     format: FORMAT,
     value: tool,
     ...decodeCache(tool.cache_control),

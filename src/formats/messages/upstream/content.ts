@@ -46,6 +46,7 @@ export function encodeBlock(block: Block, path: string, context: EncodeContext):
 function encodeContent(block: Block, path: string, context: EncodeContext): JsonObject[] {
   switch (block.type) {
     case "text":
+      return (block.onlyFor ?? FORMAT) === FORMAT ? textBlock(block.text) : [];
     case "refusal":
       return textBlock(block.text);
     case "image":

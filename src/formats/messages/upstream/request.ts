@@ -14,6 +14,7 @@ import { placeCacheMarks } from "./caching.ts";
 import type { EncodedReasoning } from "./reasoning.ts";
 import { encodeReasoning } from "./reasoning.ts";
 import { encodeAnswerFormat } from "./answer-format.ts";
+import { encodeExtra } from "./extra.ts";
 import { encodeTools, isForced } from "./tools.ts";
 import type { Draft } from "./tool-results.ts";
 import { encodeTurns, endWithUser, finishDraft } from "./messages.ts";
@@ -54,11 +55,7 @@ export function encodeRequest(request: ChatRequest, codecContext: CodecContext):
     ...encodeOutput(reasoning.effort, answer.format, extra.output_config),
     ...encodeUser(request.user, extra.metadata, context),
     ...encodeServiceTier(request, context),
-    ...without(extra, ["thinking", "output_config", "metadata", "context_management"]),
-    ...encodeContextManagement(
-      extra.context_management,
-      requested.thinking !== undefined && !reasoning.thinking,
-    ),
+    ...encodeExtra(extra, requested.thinking !== undefined && !reasoning.thinking),
     ...(system.length > 0 && { system }),
     ...withTools([...tools, ...answer.tools], answer.choice ?? choice),
     messages: messages.map(finishDraft),
@@ -218,11 +215,10 @@ function encodeUser(
   return Object.keys(metadata).length > 0 ? { metadata } : {};
 }
 
-/** Service tiers of all client formats; `auto` is the default. */
+/** `auto` is the default and uses priority capacity if there is any. */
 const SERVICE_TIERS: ReadonlyMap<string, string> = new Map(
   Object.entries<string>({
-    standard_only: "standard_only",
-    default: "standard_only",
+    standard: "standard_only",
     flex: "standard_only",
     priority: "auto",
     scale: "auto",
@@ -238,27 +234,12 @@ function encodeServiceTier(request: ChatRequest, { facts, reportLoss }: EncodeCo
   return word !== undefined && facts.claude ? { service_tier: word } : {};
 }
 
-/** Drops edits that clear thinking together with `thinking`: Anthropic refuses them without it. */
-function encodeContextManagement(value: Json | undefined, thinkingDropped: boolean): JsonObject {
-  if (value === undefined) return {};
-  if (!thinkingDropped || !isObject(value) || !Array.isArray(value.edits))
-    return { context_management: value };
-  const edits = value.edits.filter(
-    (edit) => !(isObject(edit) && String(edit.type).startsWith("clear_thinking")),
-  );
-  return edits.length > 0 ? { context_management: { ...value, edits } } : {};
-}
-
 function instructions(...texts: (string | undefined)[]): JsonObject[] {
   return texts.flatMap((text) => (text === undefined ? [] : [{ type: "text", text }]));
 }
 
 function withTools(tools: JsonObject[], choice: JsonObject | undefined): JsonObject {
   return tools.length === 0 ? {} : { tools, ...(choice && { tool_choice: choice }) };
-}
-
-function without(members: JsonObject, names: readonly string[]): JsonObject {
-  return Object.fromEntries(Object.entries(members).filter(([name]) => !names.includes(name)));
 }
 
 /** Moves a member to the end: `messages` comes last, so that a longer conversation begins with the same bytes. */

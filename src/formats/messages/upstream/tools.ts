@@ -78,7 +78,7 @@ function withCache(wire: JsonObject, tool: Tool): JsonObject {
 
 /** Declares a custom tool as a function with one text argument; a grammar can only be described. */
 function asFunction(tool: Tool, { reportLoss }: EncodeContext): Tool {
-  const grammar = findGrammar(tool.value);
+  const { grammar } = tool;
   if (grammar) reportLoss("downgraded", toolPath(tool, "format"), "the grammar is described, not enforced");
   const note = grammar
     ? `\n\nThe input must follow this ${grammar.syntax} grammar:\n${grammar.definition}`
@@ -92,17 +92,6 @@ function asFunction(tool: Tool, { reportLoss }: EncodeContext): Tool {
       required: ["input"],
     },
   };
-}
-
-/** Finds the grammar, in the nested or the flat form of OpenAI. */
-function findGrammar(value: Json | undefined): { syntax: string; definition: string } | undefined {
-  if (!isObject(value)) return undefined;
-  if (typeof value.definition === "string")
-    return {
-      syntax: typeof value.syntax === "string" ? value.syntax : "formal",
-      definition: value.definition,
-    };
-  return findGrammar(value.custom ?? value.format ?? value.grammar);
 }
 
 /** Limits the number and size of strict schemas. */

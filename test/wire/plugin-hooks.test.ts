@@ -234,7 +234,7 @@ describe("call.ask", () => {
       ],
     });
     const [child, parent] = await callLines(running, 2);
-    expect(child).toMatchObject({ parent: parent!.id, key: "ci", format: "ask", outcome: "complete" });
+    expect(child).toMatchObject({ parent: parent!.id, key: "ci", format: "call.ask", outcome: "complete" });
     expect(child!["attempts"]).toMatchObject([{ class: "status" }, { class: "answered" }]);
     expect(parent).toMatchObject({ key: "ci", provider: "hooked" });
     expect(parent!.parent).toBeUndefined();

@@ -30,7 +30,8 @@ export default definePlugin({
     observe(event, call) { if (event.type === "message-end") write("observe", call); },
     done(record) {
       write("done", record);
-      try { record.status = 1; } catch (cause) { appendFileSync(file, "frozen: " + cause.name + "\\n"); }
+      for (const change of [() => (record.status = 1), () => (record.usage.input = 1), () => record.losses.push(1), () => (record.attempts[0].failure.what = "x")])
+        try { change(); } catch (cause) { appendFileSync(file, "frozen: " + cause.name + "\\n"); }
     },
   },
 });
@@ -55,6 +56,7 @@ test("a hook finds no credential in what it is given, and the record of done is 
   for (const hook of ["request", "answer", "observe", "done"]) expect(seen).toContain(`== ${hook}`);
   for (const fact of ["seen-by-plugins", "openai/d1", "ci", "frozen: TypeError"])
     expect(seen).toContain(fact);
+  expect(seen.match(/frozen: TypeError/g)).toHaveLength(4);
   for (const secret of [CLIENT_KEY, keyOf(0), keyOf(1), "http://127.0.0.1"])
     expect(seen).not.toContain(secret);
 });

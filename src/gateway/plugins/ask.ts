@@ -20,7 +20,7 @@ import type { CallCodec, Gateway, Incoming } from "../types.ts";
 const MAX_DEPTH = 4;
 
 /** Id of the format of these calls in the log. No provider speaks it, so every answer passes as canonical events. */
-const FORMAT = "ask";
+const FORMAT = "call.ask";
 
 /** @param stop aborts the child call @throws GatewayError if it fails, and Error for a request without content */
 export async function askModel(

@@ -138,21 +138,20 @@ function describeTarget(target: Target): TargetView {
   return view;
 }
 
-/** A settled call for the `done` hooks. */
+/** A settled call for the `done` hooks. It shares nothing that a plugin could change with the gateway or another record. */
 export function recordOf(call: Call): CallRecord {
   const { attempt } = call;
-  return Object.freeze({
+  const facts = structuredClone({
     id: call.id,
     format: call.format,
     model: call.model,
     key: call.key,
     parent: call.parent?.id,
     stream: call.stream,
-    headers: withoutCredentials(call.headers),
     target: attempt && describeTarget(attempt.target),
-    attempts: Object.freeze(call.attempts.map(describeAttempt)),
+    attempts: call.attempts.map(describeAttempt),
     skipped: call.skipped,
-    losses: attempt?.losses ?? [],
+    losses: attempt?.losses ?? call.losses,
     status: call.status,
     outcome: call.outcome!,
     error: call.error,
@@ -166,8 +165,15 @@ export function recordOf(call: Call): CallRecord {
     upstreamStatus: attempt?.upstreamStatus,
     upstreamRequestId: attempt?.upstreamRequestId,
   });
+  return Object.freeze({ ...deepFreeze(facts), headers: withoutCredentials(call.headers) });
 }
 
 function describeAttempt({ target, waited, usage, failure }: Attempt): AttemptRecord {
-  return Object.freeze({ target: describeTarget(target), waited, usage, failure });
+  return { target: describeTarget(target), waited, usage, failure };
+}
+
+function deepFreeze<Value>(value: Value): Value {
+  if (typeof value !== "object" || value === null) return value;
+  for (const member of Object.values(value)) deepFreeze(member);
+  return Object.freeze(value);
 }

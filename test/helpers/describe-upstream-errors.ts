@@ -96,6 +96,98 @@ const ERRORS: [what: string, status: number, body: Json | string, expected: Expe
     openai("No.", "context_length_exceeded"),
     of("invalid-request", 400, "context_length_exceeded"),
   ],
+  ["a bad request of DeepSeek's", 400, openai("Bad.", "invalid_request_error"), of("invalid-request", 400)],
+  ["Mistral's wrong key", 401, { detail: "Invalid API Key" }, of("upstream-auth", 502, "upstream_auth")],
+  [
+    "Gemini's wrong key",
+    400,
+    [
+      {
+        error: {
+          code: 400,
+          message: "API key not valid. Please pass a valid API key.",
+          status: "INVALID_ARGUMENT",
+        },
+      },
+    ],
+    of("upstream-auth", 502, "upstream_auth"),
+  ],
+  ["forbidden", 403, openai("Forbidden"), of("upstream-auth", 502, "upstream_auth")],
+  [
+    "Azure's deployment",
+    404,
+    openai("The API deployment for this resource does not exist.", "DeploymentNotFound"),
+    of("not-found", 404, "model_not_found"),
+  ],
+  [
+    "Azure's code as a text",
+    404,
+    { error: { code: "404", message: "Resource not found" } },
+    of("not-found", 404),
+  ],
+  [
+    "Mistral's unknown model",
+    400,
+    { object: "error", message: "Invalid model: x", type: "invalid_model", code: "1500" },
+    of("invalid-request", 400, "model_not_found"),
+  ],
+  [
+    "OpenRouter's unknown model",
+    400,
+    { error: { message: "x/y is not a valid model ID", code: 400 } },
+    of("invalid-request", 400, "model_not_found"),
+  ],
+  [
+    "OpenRouter's rate limit",
+    429,
+    {
+      error: {
+        code: 429,
+        message: "Provider returned error",
+        metadata: { raw: "x is temporarily rate-limited upstream" },
+      },
+    },
+    of("rate-limited", 429),
+  ],
+  [
+    "a fault of llama.cpp",
+    500,
+    { error: { code: 500, message: "tools param requires --jinja flag", type: "server_error" } },
+    of("upstream", 502),
+  ],
+  [
+    "xAI's shape",
+    400,
+    { code: "invalid-argument", error: "Bad." },
+    of("invalid-request", 400, "invalid-argument"),
+  ],
+  ["Venice's shape", 400, { error: "Bad." }, of("invalid-request", 400)],
+  [
+    "Doubleword's shape",
+    400,
+    { code: 400, message: "Bad.", type: "Bad Request" },
+    of("invalid-request", 400),
+  ],
+  ["an empty object", 400, {}, of("invalid-request", 400)],
+];
+
+/** Types of Anthropic with the statuses that they come with. */
+const TYPES: [status: number, type: string, kind: ErrorKind][] = [
+  [400, "invalid_request_error", "invalid-request"],
+  [422, "invalid_request_error", "invalid-request"],
+  [404, "not_found_error", "not-found"],
+  [409, "conflict_error", "conflict"],
+  [413, "request_too_large", "too-large"],
+  [413, "invalid_request_error", "too-large"],
+  [429, "rate_limit_error", "rate-limited"],
+  [500, "api_error", "upstream"],
+  [503, "api_error", "overloaded"],
+  [504, "timeout_error", "timeout"],
+  [529, "overloaded_error", "overloaded"],
+  [500, "overloaded_error", "overloaded"],
+  [401, "authentication_error", "upstream-auth"],
+  [402, "billing_error", "upstream-auth"],
+  [403, "permission_error", "upstream-auth"],
 ];
 
 function of(kind: ErrorKind, status: number, code?: string): Expected {
@@ -104,6 +196,12 @@ function of(kind: ErrorKind, status: number, code?: string): Expected {
 
 const decode = (codec: UpstreamCodec, status: number, body: Json | string, headers: HeadersInit = {}) =>
   codec.decodeError(status, new Headers(headers), typeof body === "string" ? body : JSON.stringify(body));
+
+/** A body that says by its code or type alone that the prompt is too long. */
+const TOO_LONG_BODIES: Json[] = [
+  { error: { code: 400, message: "no room", type: "exceed_context_size_error" } },
+  openai("No.", "context_length_exceeded"),
+];
 
 const TOO_LONG = [
   "This model's maximum context length is 128000 tokens. However, you requested 130000 tokens (129000 in the messages, 1000 in the completion). Please reduce the length of the messages or completion.",
@@ -168,6 +266,62 @@ export function describeUpstreamErrors(codec: UpstreamCodec): void {
       expect({ kind, status: answered, code }).toEqual({ code: undefined, ...expected });
     });
 
+    test("has the words of the body where the status is rewritten or missing", () => {
+      for (const [status, type, kind] of TYPES)
+        expect([type, decode(codec, status, anthropic(type, "x")).kind]).toEqual([type, kind]);
+    });
+
+    test("has a neutral sentence if the body is a page, empty or nonsense", () => {
+      for (const text of ["<html><h1>502</h1></html>", "", "null", '"x"'])
+        expect(decode(codec, 502, text)).toMatchObject({
+          kind: "upstream",
+          message: "The provider answered with status 502 and no readable error.",
+        });
+      for (const text of ["[]", '{"error":{}}'])
+        expect(decode(codec, 502, text).message).toBe("The provider failed with status 502.");
+    });
+
+    test("has its sentence found in every shape, and inside of other errors", () => {
+      const inner = JSON.stringify({ error: { message: "The cause.", type: "x" } });
+      const bodies: Json[] = [
+        { message: "The cause." },
+        { error: "The cause." },
+        { detail: "The cause." },
+        { error: { message: "The cause.", type: "x", code: "c" } },
+        [{ error: { code: 400, message: "The cause.", status: "INVALID_ARGUMENT" } }],
+        { error: { message: inner } },
+        { error: { message: JSON.stringify({ error: { message: inner } }) } },
+        { error: { message: "Provider returned error", code: 400, metadata: { raw: inner } } },
+      ];
+      for (const body of bodies) expect(decode(codec, 400, body).message).toBe("The cause.");
+      expect(decode(codec, 400, openai("{not json")).message).toBe("{not json");
+    });
+
+    test("has the code and the parameter of the vendor, if they can be ones", () => {
+      const detailed = (code: string) => anthropic("invalid_request_error", "x", { error_code: code });
+      expect(decode(codec, 400, detailed("pdf_too_large")).code).toBe("pdf_too_large");
+      expect(decode(codec, 400, detailed("a b\r\n")).code).toBeUndefined();
+      const bad = { error: { message: "Bad.", type: "x", param: "temperature", code: null } };
+      expect(decode(codec, 400, bad).param).toBe("temperature");
+      expect(decode(codec, 500, bad, { "x-should-retry": "maybe" }).shouldRetry).toBeUndefined();
+      expect(decode(codec, 404, anthropic("not_found_error", "Not Found")).code).toBeUndefined();
+    });
+
+    test("is a rate limit and no spend limit if it says when to try again", () => {
+      const limit = anthropic("rate_limit_error", "limit", { error_code: "enforced_spend_limit_reached" });
+      expect(decode(codec, 429, limit, { "retry-after": "5" }).kind).toBe("rate-limited");
+    });
+
+    test("about weir's own credential says nothing of it, or of its vendor", () => {
+      const error = decode(
+        codec,
+        401,
+        openai("Incorrect API key provided: sk-abcdef. Find it at https://platform.vendor.com."),
+      );
+      expect(error.message).not.toMatch(/vendor|sk-|key provided/);
+      expect(String(error.cause)).toContain("[credential]");
+    });
+
     test("passes on when to try again, and whether", () => {
       const retry = { "retry-after": "7", "x-should-retry": "false" };
       const read = decode(codec, 429, openai("Slow down.", "rate_limit_exceeded"), retry);
@@ -183,6 +337,10 @@ export function describeUpstreamErrors(codec: UpstreamCodec): void {
           code: "context_length_exceeded",
         });
     });
+    test("by its code or type alone", () => {
+      for (const body of TOO_LONG_BODIES)
+        expect(decode(codec, 400, body).code).toBe("context_length_exceeded");
+    });
     test.each(NOT_TOO_LONG)("but not in: %s", (message) => {
       expect(decode(codec, 400, openai(message)).code).not.toBe("context_length_exceeded");
     });
@@ -192,6 +350,22 @@ export function describeUpstreamErrors(codec: UpstreamCodec): void {
     test.each(SECRETS)("%s", (secret) => {
       const said = decode(codec, 400, openai(`call to ${secret} failed`)).message;
       expect(said).toMatch(/^call to \[(?:url|credential|host)\] failed$/);
+    });
+
+    test("all of them in one sentence, which stays readable", () => {
+      const message =
+        "call to https://api.internal.acme.com/v1?key=1 (10.0.0.7:8443, llm.acme.internal) with sk-ant-api03-abcdef and Bearer abcdefghijk failed at localhost:9";
+      expect(decode(codec, 400, openai(message)).message).toBe(
+        "call to [url] ([host], [host]) with [credential] and [credential] failed at [host]",
+      );
+    });
+
+    test("a sentence of more than 2000 characters is cut", () => {
+      for (const length of [5_000, 100_000]) {
+        const said = decode(codec, 400, openai("x".repeat(length))).message;
+        expect(said).toHaveLength(2000);
+        expect(said).toEndWith("…");
+      }
     });
 
     test("a credential at the place where the sentence is cut does not leave its half", () => {

@@ -37,13 +37,14 @@ class EventBuilder {
   }
 
   #complete(): Frame | undefined {
-    const data = this.#data;
+    const lines = this.#data;
     const event = this.#event;
     this.#data = [];
     this.#event = "";
     this.length = 0;
-    if (data.length === 0) return undefined;
-    return { ...(event && { event }), data: data.length === 1 ? data[0]! : data.join("\n") };
+    if (lines.length === 0) return undefined;
+    const data = lines.length === 1 ? lines[0]! : lines.join("\n");
+    return event === "" ? { data } : { event, data };
   }
 }
 

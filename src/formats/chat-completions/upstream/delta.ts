@@ -22,18 +22,23 @@ function sealOf({ type, signature, data, id, format }: JsonObject): ReasoningSea
 /**
  * Reads the reasoning of a delta. Some vendors put the same text into two fields; the first non-empty one counts.
  */
-export function readReasoning(delta: JsonObject): { text: string; seals: ReasoningSeal[] } {
-  const details = Array.isArray(delta.reasoning_details) ? delta.reasoning_details.filter(isObject) : [];
+export function readReasoning(delta: JsonObject): { text: string; seals: readonly ReasoningSeal[] } {
+  const text = nonEmpty(delta.reasoning_content) ?? nonEmpty(delta.reasoning);
+  if (!Array.isArray(delta.reasoning_details)) return { text: text ?? "", seals: NO_SEALS };
+  const details = delta.reasoning_details.filter(isObject);
   const inDetails = details
     .map((detail) => detail.text ?? detail.summary)
-    .filter((text) => typeof text === "string");
-  const text = [delta.reasoning_content, delta.reasoning, inDetails.join("")].find(
-    (said) => typeof said === "string" && said !== "",
-  );
+    .filter((said) => typeof said === "string");
   return {
-    text: typeof text === "string" ? text : "",
+    text: text ?? inDetails.join(""),
     seals: details.map(sealOf).filter((seal) => seal !== undefined),
   };
+}
+
+const NO_SEALS: readonly ReasoningSeal[] = [];
+
+function nonEmpty(value: Json | undefined): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
 }
 
 export interface ContentPiece {

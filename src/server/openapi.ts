@@ -30,7 +30,7 @@ export function openApiDocument(
   }
   return {
     openapi: "3.1.0",
-    info: { title: "weir", version, description: "A gateway for language-model generation." },
+    info: { title: "weir", version, description: DESCRIPTION },
     paths,
     components: {
       schemas: schemas as unknown as JsonObject,
@@ -39,6 +39,9 @@ export function openApiDocument(
     },
   };
 }
+
+const DESCRIPTION =
+  "A gateway for language-model generation. Each response with an error lists the codes that weir gives it under `x-error-codes`; a provider may have codes of its own.";
 
 /** One scheme for each header that may hold a key. */
 function securitySchemes(keyHeaders: readonly string[]): JsonObject {

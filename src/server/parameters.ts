@@ -46,7 +46,7 @@ export function clientHeader(name: string): Parameter {
   return {
     name,
     in: "header",
-    description: "Reaches a provider that speaks this format.",
+    description: "Clients of this format send it.",
     schema: Type.String(),
   };
 }

@@ -10,7 +10,7 @@ export interface EncodedReasoning {
   effort?: string;
 }
 
-/** All efforts, lowest first; only chat-completions has `minimal`. */
+/** The efforts of all vendors, lowest first. */
 const EFFORTS = ["minimal", "low", "medium", "high", "xhigh", "max"];
 
 const MEDIUM_BUDGET = 10_000;
@@ -53,7 +53,7 @@ export function encodeReasoning(
   };
   if (options.mode === "off" || options.effort === "none") return switchOff(options, request, context);
   const effort = clampEffort(options.effort, request, context);
-  // In this format an effort alone does not request thinking; in chat-completions it is the only way to request it.
+  // In this format an effort alone does not request thinking; clients of others have no further way to request it.
   const asked =
     options.mode !== undefined || (!sameFormat && (options.effort ?? options.budget) !== undefined);
   if (!asked) return { effort };

@@ -1,4 +1,4 @@
-/** Checks that the events of a plugin follow the rules in `core/events.ts`, on which the encoders rely. */
+/** Checks that the events of a plugin follow the rules in `core/events.ts`, on which the writers of answers rely. */
 import type { ChatEvent } from "../../core/events.ts";
 import { isObject } from "../../core/json.ts";
 

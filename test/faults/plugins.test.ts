@@ -119,6 +119,24 @@ const HOOKS = `import { definePlugin } from "weir";
   const never = () => new Promise(() => {});
   const wants = (call, what) => call.headers.get("x-fault") === what;
   export default definePlugin({ name: "hooked", hooks: {
+    admit(call) {
+      if (wants(call, "admit-throws")) throw new Error("${CANARY}");
+      if (wants(call, "admit-rejects")) return Promise.reject(new Error("${CANARY}"));
+      if (wants(call, "admit-hangs")) return never();
+      if (wants(call, "admit-names-a-header-of-weir")) call.addHeader("x-weir-model", "${CANARY}");
+    },
+    intercept(call) {
+      if (wants(call, "intercept-throws")) throw new Error("${CANARY}");
+      if (wants(call, "intercept-rejects")) return Promise.reject(new Error("${CANARY}"));
+      if (wants(call, "intercept-hangs")) return never();
+      if (wants(call, "intercept-gives-a-number")) return 7;
+      if (wants(call, "intercept-answers-a-number")) return { answer: 7 };
+      if (wants(call, "intercept-answers-odd-events")) return { answer: [7] };
+      if (wants(call, "intercept-answers-nothing")) return { answer: [] };
+      if (wants(call, "intercept-breaks")) return { answer: (async function* () { throw new Error("${CANARY}"); })() };
+      if (wants(call, "intercept-asks-nothing")) return call.ask({}).then(() => ({ answer: "never" }));
+      if (wants(call, "intercept-asks-and-hangs")) return call.ask({ model: "failing/silent", prompt: "go" }).then(never);
+    },
     request(request, call) {
       if (wants(call, "request-throws")) throw new Error("${CANARY}");
       if (wants(call, "request-rejects")) return Promise.reject(new Error("${CANARY}"));
@@ -266,7 +284,9 @@ goal(
     const log = gateway.log.join("\n");
     const named = [
       "provider failing failed",
-      ...["request", "answer", "observe", "done"].map((hook) => `plugin hooked: its ${hook} hook`),
+      ...["admit", "intercept", "request", "answer", "observe", "done"].map(
+        (hook) => `plugin hooked: its ${hook} hook`,
+      ),
     ];
     for (const name of named) if (!log.includes(name)) wrong.push(`not in the log: ${name}`);
     if (!/unhandled rejection \(plugin failing, .*failing\.ts\)/.test(log))

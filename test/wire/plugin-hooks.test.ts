@@ -69,6 +69,25 @@ describe("admit", () => {
     }
   });
 
+  test("may report a loss, which counts for every attempt and in strict mode", async () => {
+    const provider = upstream(answering);
+    const plugins = hooked('admit(call) { call.reportLoss("dropped", "user", "the plugin keeps it"); }');
+    const running = await gateway(
+      { providers: places([upstream(failing(503)).url, provider.url], inOrder) },
+      { plugins },
+    );
+    expect((await ask(running)).headers.get("x-weir-warnings")).toBe("dropped:user");
+    const strict = await ask(running, { headers: { "x-weir-strict": "true" } });
+    expect([strict.status, strict.text]).toEqual([400, expect.stringContaining("dropped:user")]);
+    expect(provider.requests.length).toBe(1);
+  });
+
+  test("does not run when tokens are counted", async () => {
+    const running = await gateway({}, { plugins: hooked(`admit() { ${refuse} }`) });
+    const counted = await ask(running, { path: "/v1/messages/count_tokens", body: { model: "mock/chat" } });
+    expect([counted.status, counted.text]).toEqual([200, expect.stringContaining("input_tokens")]);
+  });
+
   test("an error of its code is the gateway's error, and the log names the plugin", async () => {
     const running = await gateway({}, { plugins: hooked("admit() { null.x; }") });
     const { status, text } = await ask(running, { body: { model: "mock/chat" } });

@@ -227,7 +227,7 @@ const BROKEN: readonly [yaml: string, message: string][] = [
 ];
 
 for (const [yaml, message] of BROKEN) {
-  test(yaml.replaceAll("\n", " "), () => {
+  test(`is refused, with a sentence: ${yaml.replaceAll("\n", " ")}`, () => {
     writeFileSync(join(folder, "weir.yaml"), yaml);
     const load = () => loadConfig({ env: {}, cwd: folder });
     expect(load).toThrow(ConfigError);

@@ -53,6 +53,6 @@ const BROKEN: [Record<string, string>, string][] = [
   ],
 ];
 
-test.each(BROKEN)("%o", (tls, message) => {
+test.each(BROKEN)("files that do not fit are refused: %o", (tls, message) => {
   expect(() => load(tls)).toThrow(message);
 });

@@ -19,7 +19,7 @@ const HEADS: Record<string, number[]> = {
 
 const base64 = (bytes: number[]) => Buffer.from(bytes).toString("base64");
 
-describe("what bytes are", () => {
+describe("the first bytes of data say its type", () => {
   for (const [mediaType, bytes] of Object.entries(HEADS))
     test(mediaType, () => expect(sniffMediaType(base64(bytes))).toBe(mediaType));
 

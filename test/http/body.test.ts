@@ -56,7 +56,7 @@ test("a length is met exactly", () => {
   expect(createBodyReader({ kind: "length", length: 0 }).done).toBe(true);
 });
 
-describe("refused", () => {
+describe("a chunked body that breaks the rules is refused", () => {
   const cases = [
     "\r\nhello",
     "g\r\n",

@@ -5,7 +5,7 @@ import { parseHead } from "../../src/http/head.ts";
 
 const head = (...lines: string[]) => parseHead(lines.join("\r\n"));
 
-test("status, headers and framing", () => {
+test("a head gives the status, the headers and the framing of the body", () => {
   const read = head("HTTP/1.1 200 OK", "Content-Type: application/json", "Content-Length:  12 ", "X-Empty:");
   expect(read.status).toBe(200);
   expect(read.headers.get("content-type")).toBe("application/json");
@@ -42,7 +42,7 @@ describe("where the body ends", () => {
     });
 });
 
-describe("refused", () => {
+describe("a head that breaks the rules, or could be read in two ways, is refused", () => {
   const OK = "HTTP/1.1 200 OK";
   const cases: [string, string[]][] = [
     ["both framings", [OK, "Content-Length: 5", "Transfer-Encoding: chunked"]],

@@ -44,7 +44,7 @@ test.each<[why: string, url: string, env: Environment, proxy: string | undefined
   ["NO_PROXY: its port", "http://a.test:81/", { ALL_PROXY: PROXY, NO_PROXY: "a.test:81" }, undefined],
   ["NO_PROXY: another port", "http://a.test:82/", { ALL_PROXY: PROXY, NO_PROXY: "a.test:81" }, PROXY],
   ["NO_PROXY: IPv6", "http://[::1]:82/", { ALL_PROXY: PROXY, NO_PROXY: "[::1]" }, undefined],
-])("%s", (_why, url, env, proxy) => {
+])("the proxy of a URL, from variables: %s", (_why, url, env, proxy) => {
   expect(proxyFor(url, env)).toBe(proxy);
 });
 

@@ -211,7 +211,7 @@ function attemptFor({ provider, model, format = "chat-completions", client = "me
   return attempt;
 }
 
-describe("quirks", () => {
+describe("a patch fits the body to its host", () => {
   for (const quirk of QUIRKS)
     test(quirk.what, () => {
       const attempt = attemptFor(quirk);

@@ -111,21 +111,21 @@ function others(entries: readonly string[], place: (value: string) => string, wa
   return entries.filter((entry) => verdictOn(place(entry)) !== wanted || parserOn(place(entry)) !== wanted);
 }
 
-describe("values", () => {
+describe("a JSON value is accepted", () => {
   const values = [...listed(VALUES), ...FOREIGN_VALUES];
   test("enough of them", () => expect(values.length).toBeGreaterThan(100));
   for (const [name, place] of Object.entries(PLACES))
     test(name, () => expect(others(values, place, "taken")).toEqual([]));
 });
 
-describe("what is no value", () => {
+describe("a text that is no JSON value is refused", () => {
   const entries = [...listed(NO_VALUES).filter((entry) => entry !== '""'), ...FOREIGN_NO_VALUES, ...RAW];
   test("enough of it", () => expect(entries.length).toBeGreaterThan(150));
   for (const [name, place] of Object.entries(PLACES))
     test(name, () => expect(others(entries, place, "refused")).toEqual([]));
 });
 
-describe("long strings", () => {
+describe("a long string is judged like a short one", () => {
   const inside = (text: string) => `"${LONG}${text} ${LONG}"`;
   const strings = (list: string) =>
     listed(list).filter((entry) => /^"[^"]*"$/.test(entry) && !entry.endsWith('\\"'));
@@ -147,7 +147,7 @@ describe("long strings", () => {
     });
 });
 
-describe("whole bodies", () => {
+describe("a whole body gets the verdict of JSON.parse and the limits", () => {
   const BODY = PLACES["a member"]!("1");
   const whole: [string, string, Verdict][] = [
     ["nothing", "", "refused"],

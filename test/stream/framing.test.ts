@@ -194,7 +194,7 @@ test("as server-sent events the frames are the same, also with line breaks betwe
   expect(cancelled).toBe(true);
 });
 
-test("which answers are streams", () => {
+test("the content type says whether an answer is a stream, except for JSON", () => {
   expect(isStream("text/event-stream; charset=utf-8", undefined, false)).toBe(true);
   expect(isStream("application/json", undefined, true)).toBe(false);
   expect(isStream("application/x-ndjson", jsonLines, false)).toBe(true);

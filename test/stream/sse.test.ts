@@ -25,10 +25,10 @@ const CASES: readonly [name: string, stream: string, frames: Frame[]][] = [
 ];
 
 for (const [name, stream, frames] of CASES) {
-  test(`events: ${name}`, () => {
+  test(`events are read from a whole stream: ${name}`, () => {
     expect(parseFrames(bytes(stream))).toEqual(frames);
   });
-  test(`events at one byte a chunk: ${name}`, () => {
+  test(`events are read byte by byte: ${name}`, () => {
     const parser = new SseParser();
     expect([...bytes(stream)].flatMap((byte) => parser.push(Uint8Array.of(byte)))).toEqual(frames);
   });

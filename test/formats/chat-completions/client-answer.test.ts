@@ -200,7 +200,7 @@ describe("the JSON answer", () => {
   });
 });
 
-describe("why it ended", () => {
+describe("the finish reason says why the answer ended", () => {
   const call = tool(0, "f", ["{}"]);
   const cases: [what: string, blocks: readonly ChatEvent[], reason: FinishReason, word: string][] = [
     ["stop", text(0, "x"), { kind: "stop" }, "stop"],

@@ -46,7 +46,7 @@ test("reasoning, text, refusal and calls in that order", () => {
   ]);
 });
 
-test("id, model and usage", () => {
+test("an answer carries its id, its model and its usage", () => {
   const events = readAnswer({ content: "x" }, "stop", {
     body: {
       usage: { prompt_tokens: 100, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 40 } },

@@ -16,7 +16,7 @@ import {
 } from "./make.ts";
 import { calls, begin, finish, said, lines } from "./fragments.ts";
 
-describe("the end", () => {
+describe("a stream ends as its provider ended it", () => {
   const body = [said("a")];
 
   test("[DONE] without a finish reason is success, of a call too", () => {
@@ -106,7 +106,7 @@ describe("the end", () => {
   });
 });
 
-describe("usage", () => {
+describe("token counts are read where each host sends them", () => {
   const usage = {
     prompt_tokens: 10,
     completion_tokens: 5,

@@ -5,7 +5,7 @@ import { type CallOptions, encode } from "./make.ts";
 const f: Tool = { kind: "function", name: "f" };
 const HI = [{ role: "user", content: "hi" }];
 
-describe("effort", () => {
+describe("reasoning options become an effort that the model knows", () => {
   const effort = (
     reasoning: ReasoningOptions | undefined,
     options: CallOptions = { model: "gpt-5.2" },

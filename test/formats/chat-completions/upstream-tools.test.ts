@@ -28,7 +28,7 @@ const withTools = (tools: Tool[], parts: Partial<ChatRequest> = {}, options: Cal
   encode({ tools, ...parts }, options);
 const choose = (toolChoice: ToolChoice, traits: Traits = {}) => withTools([f, g], { toolChoice }, { traits });
 
-describe("declarations", () => {
+describe("tool declarations are written as the host accepts them", () => {
   test("a function with what the format knows, and nothing of another format's", () => {
     const declared: Tool = {
       ...f,
@@ -104,7 +104,7 @@ describe("declarations", () => {
   });
 });
 
-describe("the choice", () => {
+describe("the tool choice is written as the host accepts it", () => {
   const cases: [choice: ToolChoice, sent: unknown][] = [
     [{ type: "auto" }, "auto"],
     [{ type: "none" }, "none"],
@@ -156,7 +156,7 @@ describe("the choice", () => {
   });
 });
 
-describe("names", () => {
+describe("tool names are legal for the host, and read back as the client's", () => {
   const long = `mcp__server__${"tool".repeat(20)}`;
   const dotted = "files.read";
   const tools: Tool[] = [

@@ -20,7 +20,7 @@ const choice = (index: number, finish: string | null): JsonObject => ({
   choices: [{ index, delta: {}, finish_reason: finish }],
 });
 
-describe("the ending", () => {
+describe("the native lane sees the ending of a stream", () => {
   test("[DONE] terminates", () =>
     expect(seen([...framesOf([chunk({ content: "a" })]), DONE])).toMatchObject({
       terminated: true,
@@ -89,7 +89,7 @@ test("usage keeps what prices depend on, and says whether the answer had ended",
   expect(watch(chunk({}, "stop")).usage).toBeUndefined();
 });
 
-describe("usage", () => {
+describe("the native lane sees the token counts of a stream", () => {
   const places: [what: string, body: JsonObject][] = [
     ["a chunk of its own", { choices: [], usage: USAGE }],
     ["the finish chunk", { ...chunk({}, "stop"), usage: USAGE }],
@@ -173,7 +173,7 @@ describe("usage", () => {
   });
 });
 
-describe("errors", () => {
+describe("the native lane sees errors of a stream", () => {
   test("an error frame, also with [DONE] behind it", () => {
     const found = seen([
       ...framesOf([chunk({ content: "a" }), { error: { message: "boom", type: "server_error" } }]),

@@ -174,7 +174,7 @@ describe("arguments", () => {
   });
 });
 
-describe("the reason", () => {
+describe("the stop reason says why the answer ended", () => {
   const reasonOf = (blocks: ChatEvent[], reason: Parameters<typeof answer>[1]) => {
     const { stop_reason, stop_sequence, stop_details } = writeAnswer(answer(blocks, reason), own());
     return { stop_reason, stop_sequence, stop_details };

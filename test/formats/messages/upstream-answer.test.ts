@@ -210,7 +210,7 @@ describe("streams", () => {
   });
 });
 
-describe("reasons", () => {
+describe("a stop reason becomes the canonical reason", () => {
   const REASONS: [string, string][] = [
     ["end_turn", "stop"],
     ["stop_sequence", "stop-sequence"],

@@ -4,7 +4,7 @@ import { readUntilError } from "../../helpers/answer-codecs.ts";
 import { framesOf, requestContext, upstream, readFrames } from "./make.ts";
 import { calls, end, grow, open, says, start } from "./wire.ts";
 
-describe("endings", () => {
+describe("a stream ends as its provider ended it, or with an error", () => {
   const decode = (frames: readonly Frame[]) => {
     const { events, error } = readUntilError(upstream.readStream(requestContext()), frames);
     return { error, types: events.map(({ type }) => type) };

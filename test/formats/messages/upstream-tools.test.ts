@@ -199,7 +199,7 @@ describe("strict", () => {
   });
 });
 
-describe("the choice", () => {
+describe("the tool choice is written as the model accepts it", () => {
   const tools = [tool("f"), tool("g")];
   const choose = (
     toolChoice: ToolChoice | undefined,

@@ -112,7 +112,7 @@ describe("endings", () => {
   });
 });
 
-test("a JSON answer", () => {
+test("a JSON answer is summed up whole", () => {
   const seen: StreamSummary = { terminated: false, complete: false };
   upstream.watch.answer(
     { type: "message", stop_reason: "refusal", usage: { input_tokens: 3, output_tokens: 2 } },

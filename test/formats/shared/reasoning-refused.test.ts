@@ -32,7 +32,7 @@ test.each(REFUSED)("%s", (message) => {
   }
 });
 
-test.each(OTHERS)("another refusal: %s", (message) => {
+test.each(OTHERS)("a refusal for another reason is not taken for one of reasoning: %s", (message) => {
   for (const upstream of [chatUpstream, messagesUpstream])
     expect(decode(upstream, 400, message).refused).toBeUndefined();
 });

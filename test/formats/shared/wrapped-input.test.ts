@@ -17,7 +17,7 @@ function read(json: string, size: number): string[] {
   return [...pieces, input.end()];
 }
 
-test.each(TEXTS)("%j", (text) => {
+test.each(TEXTS)("a wrapped text is unwrapped at every chunking: %j", (text) => {
   for (const json of [JSON.stringify({ input: text }), `{ "input" : "${escaped(text)}"}`])
     for (const size of [1, 2, 3, 5, 1000]) expect(read(json, size).join("")).toBe(text);
 });

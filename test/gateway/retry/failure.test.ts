@@ -105,7 +105,7 @@ const ROWS: readonly Row[] = [
   ["internal", "internal", undefined, {}, { class: "never", verdict: "neutral" }],
 ];
 
-describe("failures", () => {
+describe("a failure has its class and its verdict on the deployment", () => {
   for (const [what, kind, status, facts, means] of ROWS)
     test(`${what}: ${kind} ${facts.code ?? ""}`, () => {
       const failure = readFailure(new GatewayError(kind, "x", facts), attemptWith(status));

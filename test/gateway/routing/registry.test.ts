@@ -30,7 +30,7 @@ function registry(providers: Provider[], more: Partial<RegistryOptions> = {}): R
 
 const mock: Provider = { name: "mock", async *generate() {} };
 
-describe("precedence", () => {
+describe("the more specific pattern comes first", () => {
   const rows: [why: string, providers: Provider[], model: string, winner: string, upstream: string][] = [
     ["provider/model forces the provider", [host("a", { models: ["b/*"] }), host("b")], "b/x", "b", "x"],
     [

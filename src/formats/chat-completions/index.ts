@@ -19,6 +19,7 @@ import { renamedMembers } from "./upstream/limit-field.ts";
 import { encodeRequest } from "./upstream/request.ts";
 import { watch } from "./upstream/watch.ts";
 import { usageRequest } from "./usage.ts";
+import { FORMAT } from "./own-fields.ts";
 
 const client: ClientCodec = {
   path: "/v1/chat/completions",
@@ -64,7 +65,7 @@ const upstream: UpstreamCodec = {
 };
 
 export const chatCompletionsFormat: Format & { client: ClientCodec; upstream: UpstreamCodec } = {
-  id: "chat-completions",
+  id: FORMAT,
   client,
   upstream,
 };

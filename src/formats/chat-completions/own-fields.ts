@@ -4,6 +4,9 @@ import type { Json } from "../../core/json.ts";
 import { isObject } from "../../core/json.ts";
 import { always } from "../shared/own-fields.ts";
 
+/** The id of the format. The fields that only this format has are in `ChatRequest.extra` under it. */
+export const FORMAT = "chat-completions";
+
 const NO_AUDIO = "audio cannot be generated";
 const NO_LOGPROBS = "log probabilities are not available";
 

@@ -14,6 +14,7 @@ import { isErrorBody } from "./upstream/errors.ts";
 import { encodeRequest } from "./upstream/request.ts";
 import { withoutSealed } from "./upstream/sealed.ts";
 import { watch } from "./upstream/watch.ts";
+import { FORMAT } from "./own-fields.ts";
 
 function createClient(systemTurns: SystemTurns): ClientCodec {
   const request = requestSchemas(systemTurns === "accept");
@@ -91,7 +92,7 @@ export interface MessagesOptions {
 export function createMessagesFormat(
   options: MessagesOptions = {},
 ): Format & { client: ClientCodec; upstream: UpstreamCodec } {
-  return { id: "messages", client: createClient(options.systemTurns ?? "accept"), upstream };
+  return { id: FORMAT, client: createClient(options.systemTurns ?? "accept"), upstream };
 }
 
 export const messagesFormat = createMessagesFormat();

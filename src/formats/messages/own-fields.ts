@@ -4,6 +4,9 @@ import type { Json } from "../../core/json.ts";
 import { isObject } from "../../core/json.ts";
 import { always } from "../shared/own-fields.ts";
 
+/** The id of the format. The fields that only this format has are in `ChatRequest.extra` under it. */
+export const FORMAT = "messages";
+
 export const OWN_FIELDS: OwnFields = {
   container: { refuse: always },
   mcp_servers: { refuse: (value) => !Array.isArray(value) || value.length > 0 },

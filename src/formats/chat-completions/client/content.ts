@@ -13,8 +13,7 @@ import {
 import { getOwn } from "../../../core/own.ts";
 import { text } from "../../shared/read.ts";
 import { fault, missing } from "./fault.ts";
-
-export const FORMAT = "chat-completions";
+import { FORMAT } from "../own-fields.ts";
 
 /** Decodes the content of any role. @param path as error messages write it (`messages[0].content`) */
 export function decodeContent(content: Json | undefined, path: string): Block[] {

@@ -5,7 +5,8 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { list } from "../../shared/read.ts";
 import { decodeReasoning, packMembers } from "../reasoning.ts";
-import { decodeCache, decodeContent, FORMAT } from "./content.ts";
+import { FORMAT } from "../own-fields.ts";
+import { decodeCache, decodeContent } from "./content.ts";
 import { missing } from "./fault.ts";
 
 /** Decodes a conversation; consecutive tool results share one user turn. */

@@ -13,8 +13,7 @@ import type { CodecContext } from "../../../core/context.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { getOwn } from "../../../core/own.ts";
-import { OWN_FIELDS } from "../own-fields.ts";
-import { FORMAT } from "./content.ts";
+import { FORMAT, OWN_FIELDS } from "../own-fields.ts";
 import { decodeMessages } from "./messages.ts";
 import { decodeToolChoice, decodeTools } from "./tools.ts";
 

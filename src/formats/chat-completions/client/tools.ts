@@ -3,7 +3,8 @@ import type { Tool, ToolChoice } from "../../../core/chat.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { getOwn } from "../../../core/own.ts";
-import { decodeCache, FORMAT } from "./content.ts";
+import { FORMAT } from "../own-fields.ts";
+import { decodeCache } from "./content.ts";
 
 /** Decodes `tools`, then the legacy `functions`. */
 export function decodeTools(body: JsonObject): Tool[] {

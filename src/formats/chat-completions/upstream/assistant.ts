@@ -5,7 +5,8 @@ import { isObject } from "../../../core/json.ts";
 import { blockPath } from "../../shared/paths.ts";
 import { toolInputText } from "../../shared/tool-input.ts";
 import { unpackMembers } from "../reasoning.ts";
-import { type EncodeContext, FORMAT, isBlank } from "./content.ts";
+import { FORMAT } from "../own-fields.ts";
+import { type EncodeContext, isBlank } from "./content.ts";
 
 /** A turn and its path in the client's request. */
 export interface PlacedTurn {

@@ -1,6 +1,5 @@
 /** Encodes canonical blocks as content parts. */
 import type { Block, CacheMark, DocumentBlock, ForeignBlock, ImageBlock } from "../../../core/chat.ts";
-import type { CodecContext, CodecTarget } from "../../../core/context.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import type { ToolNames } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
@@ -8,14 +7,11 @@ import { decodeBase64Text, isTextMediaType, writeDataUri } from "../../../core/m
 import { blockPath } from "../../shared/paths.ts";
 import { unsupportedContent } from "../../shared/unsupported-content.ts";
 import type { ModelFacts } from "../models.ts";
-
-export const FORMAT = "chat-completions";
+import { FORMAT } from "../own-fields.ts";
+import type { EncodeContext as BaseContext } from "../../shared/encode-context.ts";
 
 /** What encoding a request depends on besides the request. */
-export interface EncodeContext
-  extends
-    Pick<CodecContext, "model" | "sameFormat" | "reportLoss">,
-    Pick<CodecTarget, "provider" | "traits"> {
+export interface EncodeContext extends BaseContext {
   facts: ModelFacts | undefined;
   names: ToolNames;
 }

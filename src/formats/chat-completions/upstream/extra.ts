@@ -5,8 +5,8 @@ import { getOwn } from "../../../core/own.ts";
 import { checkForeignFields } from "../../shared/foreign-fields.ts";
 import { untranslatable } from "../../shared/own-fields.ts";
 import { takesSampling } from "../models.ts";
-import { OWN_FIELDS } from "../own-fields.ts";
-import { type EncodeContext, FORMAT } from "./content.ts";
+import { FORMAT, OWN_FIELDS } from "../own-fields.ts";
+import type { EncodeContext } from "./content.ts";
 
 /** Fields that models without sampling refuse. */
 const SAMPLING: ReadonlySet<string> = new Set(["frequency_penalty", "presence_penalty", "logit_bias"]);

@@ -2,7 +2,8 @@
 import type { ChatRequest } from "../../../core/chat.ts";
 import { fieldPath } from "../../shared/paths.ts";
 import { COMMON_EFFORTS, nearestEffort } from "../models.ts";
-import { type EncodeContext, FORMAT } from "./content.ts";
+import { FORMAT } from "../own-fields.ts";
+import type { EncodeContext } from "./content.ts";
 
 /** Effort for a token budget below the given number. */
 const EFFORT_BY_BUDGET: readonly [number, string][] = [

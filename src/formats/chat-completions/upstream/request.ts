@@ -4,6 +4,7 @@ import type { CodecContext, CodecTarget } from "../../../core/context.ts";
 import { maskUser, ToolNames } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { invalidRequest } from "../../../core/error.ts";
+import { encodeContextOf } from "../../shared/encode-context.ts";
 import { fieldPath, turnPath } from "../../shared/paths.ts";
 import { modelFacts, takesSampling } from "../models.ts";
 import type { EncodeContext } from "./content.ts";
@@ -47,15 +48,10 @@ function noContent(path: string) {
 }
 
 function encodeContext(request: ChatRequest, context: CodecContext): EncodeContext {
-  const { model, sameFormat, target } = context;
   return {
-    model,
-    sameFormat,
-    provider: target.provider,
-    traits: target.traits,
-    facts: modelFacts(target.model),
+    ...encodeContextOf(context),
+    facts: modelFacts(context.target.model),
     names: new ToolNames(toolNames(request), context.toolNames),
-    reportLoss: (code, path, note) => context.reportLoss(code, path, note),
   };
 }
 

@@ -3,7 +3,8 @@ import type { ChatRequest, Tool, ToolChoice } from "../../../core/chat.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { fieldPath, toolPath } from "../../shared/paths.ts";
-import { type EncodeContext, FORMAT } from "./content.ts";
+import { FORMAT } from "../own-fields.ts";
+import type { EncodeContext } from "./content.ts";
 
 /** Returns all tool names of a request: declared, chosen, and called in its history. */
 export function toolNames({ tools, toolChoice, turns }: ChatRequest): string[] {

@@ -6,7 +6,7 @@ import type { JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { ToolInputStream } from "../../shared/tool-input.ts";
 import { NATIVE_ORIGIN, encodeRedactedData, encodeSignature } from "../reasoning.ts";
-import { FORMAT } from "./content.ts";
+import { FORMAT } from "../own-fields.ts";
 
 /** Writes one block: `open` is called when its turn comes, then `write` for each fragment, then `close` once. */
 export interface BlockWriter {

@@ -14,8 +14,7 @@ import { identifyMedia, normalizeMediaType } from "../../../core/media.ts";
 import { decodeSignature, decodeRedactedData } from "../reasoning.ts";
 import { fault, missing } from "./fault.ts";
 import { readForeignBlock } from "./foreign-text.ts";
-
-export const FORMAT = "messages";
+import { FORMAT } from "../own-fields.ts";
 
 /** Reports a field that weir drops. @param path its JSON path in the request */
 export type ReportLoss = (path: string) => void;

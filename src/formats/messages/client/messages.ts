@@ -4,7 +4,8 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { text } from "../../shared/read.ts";
 import type { ReportLoss } from "./content.ts";
-import { decodeBlock, decodeContent, FORMAT } from "./content.ts";
+import { FORMAT } from "../own-fields.ts";
+import { decodeBlock, decodeContent } from "./content.ts";
 import { isToolChange } from "./tools.ts";
 
 /** Decodes the system prompt into the first turn; no turn if it is empty. */

@@ -5,9 +5,9 @@ import { GatewayError } from "../../../core/error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
 import { list, number, text } from "../../shared/read.ts";
-import { OWN_FIELDS } from "../own-fields.ts";
+import { FORMAT, OWN_FIELDS } from "../own-fields.ts";
 import type { ReportLoss } from "./content.ts";
-import { decodeCache, FORMAT } from "./content.ts";
+import { decodeCache } from "./content.ts";
 import { decodeMessages, decodeSystem } from "./messages.ts";
 import { decodeToolChoice, decodeTools } from "./tools.ts";
 

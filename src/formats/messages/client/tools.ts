@@ -2,7 +2,8 @@
 import type { Tool, ToolChoice } from "../../../core/chat.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
-import { decodeCache, FORMAT } from "./content.ts";
+import { FORMAT } from "../own-fields.ts";
+import { decodeCache } from "./content.ts";
 import { missing } from "./fault.ts";
 
 /** Members of the canonical tool; all others go into `value`. */

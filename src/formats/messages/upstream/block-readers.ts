@@ -9,7 +9,8 @@ import { WrappedInput } from "../../shared/wrapped-input.ts";
 import { modelFacts } from "../models.ts";
 import { malformed } from "./errors.ts";
 import { isAnswerTool } from "./answer-format.ts";
-import { FORMAT, reasoningOrigin } from "./content.ts";
+import { FORMAT } from "../own-fields.ts";
+import { reasoningOrigin } from "./content.ts";
 
 /** Reads one block: `grow` takes a delta, `end` is called once. */
 export interface BlockReader {

@@ -7,21 +7,17 @@ import type {
   ReasoningBlock,
   Source,
 } from "../../../core/chat.ts";
-import type { CodecContext, CodecTarget } from "../../../core/context.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { decodeBase64Text, identifyMedia, isTextMediaType } from "../../../core/media.ts";
 import type { ModelFacts } from "../models.ts";
 import { unsupportedContent } from "../../shared/unsupported-content.ts";
 import { NATIVE_ORIGIN } from "../reasoning.ts";
-
-export const FORMAT = "messages";
+import { FORMAT } from "../own-fields.ts";
+import type { EncodeContext as BaseContext } from "../../shared/encode-context.ts";
 
 /** What encoding a request depends on besides the request. */
-export interface EncodeContext
-  extends
-    Pick<CodecContext, "model" | "sameFormat" | "reportLoss">,
-    Pick<CodecTarget, "provider" | "traits"> {
+export interface EncodeContext extends BaseContext {
   facts: ModelFacts;
   /** The answer must follow a schema; Anthropic refuses citations with that. */
   bound: boolean;

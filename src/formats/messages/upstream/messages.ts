@@ -6,7 +6,8 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 import { blockPath, fieldPath, turnPath } from "../../shared/paths.ts";
 import { readToolInput } from "../../shared/tool-input.ts";
 import type { EncodeContext } from "./content.ts";
-import { encodeBlock, FORMAT, textBlock } from "./content.ts";
+import { FORMAT } from "../own-fields.ts";
+import { encodeBlock, textBlock } from "./content.ts";
 import type { Draft, DraftBlock } from "./tool-results.ts";
 import { pairToolResults } from "./tool-results.ts";
 

@@ -5,11 +5,12 @@ import { maskUser, ToolNames } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { checkForeignFields } from "../../shared/foreign-fields.ts";
+import { encodeContextOf } from "../../shared/encode-context.ts";
 import { fieldPath } from "../../shared/paths.ts";
 import type { ModelFacts } from "../models.ts";
 import { defaultMaxTokens, modelFacts } from "../models.ts";
 import type { EncodeContext } from "./content.ts";
-import { FORMAT } from "./content.ts";
+import { FORMAT } from "../own-fields.ts";
 import { placeCacheMarks } from "./caching.ts";
 import type { EncodedReasoning } from "./reasoning.ts";
 import { encodeReasoning } from "./reasoning.ts";
@@ -65,15 +66,10 @@ export function encodeRequest(request: ChatRequest, codecContext: CodecContext):
 }
 
 function encodeContext({ answerFormat }: ChatRequest, context: CodecContext): EncodeContext {
-  const { model, sameFormat, target } = context;
   return {
-    model,
-    sameFormat,
-    provider: target.provider,
-    traits: target.traits,
-    facts: modelFacts(target.model),
+    ...encodeContextOf(context),
+    facts: modelFacts(context.target.model),
     bound: answerFormat?.type === "json-schema",
-    reportLoss: (code, path, note) => context.reportLoss(code, path, note),
   };
 }
 

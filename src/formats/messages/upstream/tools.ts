@@ -6,7 +6,8 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { fieldPath, toolPath } from "../../shared/paths.ts";
 import type { ModelFacts } from "../models.ts";
-import { type EncodeContext, FORMAT } from "./content.ts";
+import { FORMAT } from "../own-fields.ts";
+import type { EncodeContext } from "./content.ts";
 import { flattenRoot, sanitiseSchema } from "./sanitise.ts";
 
 export interface EncodedTools {

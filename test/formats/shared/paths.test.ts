@@ -1,9 +1,9 @@
 /** Each client codec records where it found the parts of a request. */
 import { describe, expect, test } from "bun:test";
 import type { Block, ChatRequest } from "../../../src/core/chat.ts";
-import { makeContext } from "../../helpers/codec-context.ts";
-import { client as chatClient } from "../chat-completions/make.ts";
-import { client as messagesClient } from "../messages/make.ts";
+import { lossesOf, makeContext } from "../../helpers/codec-context.ts";
+import { client as chatClient, upstream as chatUpstream } from "../chat-completions/make.ts";
+import { client as messagesClient, upstream as messagesUpstream } from "../messages/make.ts";
 
 /** Path of a block, of its arguments, and of the blocks in it. */
 function pathsOf(block: Block): (string | undefined)[] {
@@ -132,4 +132,20 @@ describe("a messages request", () => {
       "tools[2]",
     ]);
   });
+});
+
+test("a part that a plugin added has the path of what contains it", () => {
+  const image: Block = { type: "image", source: { type: "url", url: "https://host.example/a.png" } };
+  for (const [client, upstream] of [
+    [chatClient, messagesUpstream],
+    [messagesClient, chatUpstream],
+  ] as const) {
+    const context = makeContext({ traits: { images: false } });
+    const body = { model: "m", max_tokens: 9, messages: [{ role: "user", content: "hi" }] };
+    const request = client.decodeRequest(body, context);
+    request.turns[0]!.blocks.push(image);
+    request.turns.push({ role: "user", blocks: [image] });
+    upstream.encodeRequest(request, context);
+    expect(lossesOf(context)).toEqual(["dropped:messages[0]", "dropped:messages"]);
+  }
 });

@@ -2,9 +2,10 @@
  * The canonical answer: a stream of events. A JSON answer is read as the same events, so that hooks, metering and writers
  * exist once.
  *
- * Guarantees of every reader of answers (`AnswerReader` and `readAnswer` of a format), checked by `test/helpers/describe-events.ts`: exactly one `message-start`, first, and one
- * `message-end`, last; every block that starts also ends; indexes count 0, 1, 2 in the order of the starts; only tool calls
- * may overlap; a reader that cannot complete the answer throws and never adds an ending.
+ * Guarantees of every reader of answers (`AnswerReader` and `readAnswer` of a format), checked by
+ * `test/helpers/describe-events.ts`: exactly one `message-start`, first, and one `message-end`, last; every block that starts
+ * also ends; indexes count 0, 1, 2 in the order of the starts; only tool calls may overlap; a reader that cannot complete the
+ * answer throws and never adds an ending.
  */
 import type { Json } from "./json.ts";
 

@@ -7,6 +7,7 @@ import type {
   ChatRequest,
   FieldPaths,
   ReasoningOptions,
+  RequestField,
   Tool,
 } from "../../../core/chat.ts";
 import type { CodecContext } from "../../../core/context.ts";
@@ -58,6 +59,26 @@ const PATHS: FieldPaths = {
   serviceTier: "service_tier",
 };
 
+/** Fields that clients write in several ways, and these in the order in which weir reads them. */
+const SPELLINGS: readonly (readonly [fields: readonly RequestField[], names: readonly string[]])[] = [
+  [["toolChoice"], ["tool_choice", "function_call"]],
+  [["maxTokens"], ["max_completion_tokens", "max_tokens"]],
+  [
+    ["reasoning", "effort"],
+    ["thinking", "reasoning", "reasoning_effort", "enable_thinking"],
+  ],
+];
+
+/** Where the client wrote each field; a field that it did not write has its usual name. */
+function pathsOf(body: JsonObject): FieldPaths {
+  const paths: Partial<Record<RequestField, string>> = { ...PATHS };
+  for (const [fields, names] of SPELLINGS) {
+    const written = names.find((name) => body[name] != null);
+    if (written !== undefined) for (const field of fields) paths[field] = written;
+  }
+  return paths;
+}
+
 /** Decodes a valid body. @throws GatewayError for content parts that lack members of their type */
 export function decodeRequest(body: JsonObject, _context: CodecContext): ChatRequest {
   const turns = decodeMessages(body.messages as JsonObject[]);
@@ -87,7 +108,7 @@ export function decodeRequest(body: JsonObject, _context: CodecContext): ChatReq
     style: decodeStyle(body),
     extra: decodeExtra(body, { toolChoice, answerFormat }),
     ownFields: { [FORMAT]: OWN_FIELDS },
-    paths: PATHS,
+    paths: pathsOf(body),
   };
 }
 

@@ -57,7 +57,7 @@ function breaksBehindError(recorded: Buffer, got: Buffer): boolean {
   const text = got.toString("latin1").replace(/(?<=\n\n)(?::\n\n)+$/, "");
   const last = text
     .split(/\r?\n\r?\n/)
-    .findLast((event) => event.startsWith("data:") && !/\[DONE\]/.test(event));
+    .findLast((event) => /^data:/m.test(event) && !/\[DONE\]/.test(event));
   return recorded.toString("latin1").startsWith(text) && /"error": ?\{/.test(last ?? "");
 }
 

@@ -5,9 +5,13 @@ import zlib
 import schemathesis
 from schemathesis.core.failures import Failure
 
-MOCK = [f"mock/{name}" for name in ("chat", "echo", "reason", "tools", "empty", "long-20", "content-filter")]
-# Explain sends nothing, so it can be asked about providers that cannot be reached.
-EXPLAINED = [*MOCK, "openai/gpt-5.5", "openai/gpt-4.1", "anthropic/claude-opus-4-6"]
+# In weir itself, and at a host that speaks each of the formats.
+PREFIXES = ["mock", "chat-host/mock", "messages-host/mock"]
+MODELS = [
+    f"{prefix}/{name}"
+    for prefix in PREFIXES
+    for name in ("chat", "echo", "reason", "tools", "empty", "long-20", "content-filter")
+]
 UNSERVED = "none/such"
 
 
@@ -18,8 +22,7 @@ def before_call(context, case, kwargs):
     if not isinstance(body, dict) or not isinstance(body.get("model"), str) or body["model"] == "":
         return
     draw = zlib.crc32(repr(body).encode("utf-8", "surrogatepass"))
-    models = EXPLAINED if case.operation.path == "/v1/explain" else MOCK
-    case.body = {**body, "model": [*models, UNSERVED][draw % (len(models) + 1)]}
+    case.body = {**body, "model": [*MODELS, UNSERVED][draw % (len(MODELS) + 1)]}
     if is_valid(case) and draw & 64:
         case.body["stream"] = True
 

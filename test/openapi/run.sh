@@ -7,12 +7,12 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 folder=$(mktemp -d)
-pid=
+pids=
 stop() {
-  if [ -n "$pid" ]; then
+  for pid in $pids; do
     kill "$pid" 2>/dev/null || true
     wait "$pid" 2>/dev/null || true
-  fi
+  done
   rm -rf "$folder"
 }
 trap stop EXIT
@@ -27,30 +27,38 @@ fi
 python3 -m venv "$folder/venv"
 "$folder/venv/bin/pip" install --quiet --disable-pip-version-check schemathesis==4.32.5
 
+# Starts weir in the folder $1, which holds its config, and sets $url.
+start() {
+  (cd "$1" && exec "$binary" serve >"$1/weir.log" 2>&1) &
+  pids="$pids $!"
+  url=
+  tries=0
+  while [ -z "$url" ]; do
+    tries=$((tries + 1))
+    if [ "$tries" -gt 100 ] || ! kill -0 "$!" 2>/dev/null; then
+      echo "weir did not start:" >&2
+      cat "$1/weir.log" >&2
+      exit 1
+    fi
+    sleep 0.1
+    url=$(sed -n 's|^weir is listening on \(http://[^ ]*\).*|\1|p' "$1/weir.log" | head -n 1)
+  done
+}
+
+# A second weir with the mock is the host of two providers, one for each format: so all lanes are tested.
+mkdir "$folder/host" "$folder/weir"
+echo "port: 0" >"$folder/host/weir.yaml"
+start "$folder/host"
+host=$url
 key=a-key-for-the-test-of-the-document
-# weir explains requests for the two providers; it never calls them, and nothing listens there.
-cat >"$folder/weir.yaml" <<YAML
+cat >"$folder/weir/weir.yaml" <<YAML
 port: 0
 keys: [{ name: test, key: $key }]
-log: { format: json }
 providers:
-  openai: { baseUrl: "http://127.0.0.1:9/v1", apiKey: sk-of-nobody-at-all-1 }
-  anthropic: { baseUrl: "http://127.0.0.1:9", apiKey: sk-of-nobody-at-all-2 }
+  chat-host: { baseUrl: "$host/v1", apiKey: any-key-for-the-mock, speaks: chat-completions }
+  messages-host: { baseUrl: "$host", apiKey: any-key-for-the-mock, speaks: messages }
 YAML
-(cd "$folder" && exec "$binary" serve >"$folder/weir.log" 2>&1) &
-pid=$!
-url=
-tries=0
-while [ -z "$url" ]; do
-  tries=$((tries + 1))
-  if [ "$tries" -gt 100 ] || ! kill -0 "$pid" 2>/dev/null; then
-    echo "weir did not start:" >&2
-    cat "$folder/weir.log" >&2
-    exit 1
-  fi
-  sleep 0.1
-  url=$(sed -n 's|^weir is listening on \(http://[^ ]*\).*|\1|p' "$folder/weir.log" | head -n 1)
-done
+start "$folder/weir"
 
 cp "$here/hooks.py" "$here/schemathesis.toml" "$folder"
 cd "$folder"

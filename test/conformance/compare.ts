@@ -55,9 +55,7 @@ function endsEarly(recorded: Buffer, got: Buffer): boolean {
 /** Behind an upstream's own error event the connection breaks: a comment may come, and the rest need not. */
 function breaksBehindError(recorded: Buffer, got: Buffer): boolean {
   const text = got.toString("latin1").replace(/(?<=\n\n)(?::\n\n)+$/, "");
-  const last = text
-    .split(/\r?\n\r?\n/)
-    .findLast((event) => /^data:/m.test(event) && !/\[DONE\]/.test(event));
+  const last = text.split(/\r?\n\r?\n/).findLast((event) => /^data:/m.test(event) && !/\[DONE\]/.test(event));
   return recorded.toString("latin1").startsWith(text) && /"error": ?\{/.test(last ?? "");
 }
 

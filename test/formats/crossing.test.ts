@@ -3,6 +3,7 @@
  * `UPDATE=1 bun test test/formats/crossing.test.ts` writes the snapshots anew.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { builtInFormats } from "../../src/assemble.ts";
 import type { Json, JsonObject } from "../../src/core/json.ts";
 import {
   type Fixture,
@@ -211,6 +212,14 @@ function pick(headers: Headers, names: readonly string[]): JsonObject {
   const found = names.filter((name) => headers.has(name));
   return Object.fromEntries(found.map((name) => [name, headers.get(name)]));
 }
+
+test("every built-in format is crossed", () => {
+  expect(FORMATS.toSorted()).toEqual(
+    builtInFormats({ systemTurns: "accept" })
+      .map(({ id }) => id)
+      .sort(),
+  );
+});
 
 test("every snapshot belongs to a case and a format", () => {
   for (const kind of ["requests", "answers", "streams", "errors"] as const)

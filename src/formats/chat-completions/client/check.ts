@@ -3,7 +3,6 @@
  * the schema, to name the first fault in the wording of OpenAI.
  */
 import type { TSchema } from "@sinclair/typebox";
-import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { Value } from "@sinclair/typebox/value";
 import type { GatewayError } from "../../../core/error.ts";
 import { invalidRequest } from "../../../core/error.ts";
@@ -13,20 +12,20 @@ import { isObject } from "../../../core/json.ts";
 import type { Misspelling } from "../../shared/vocabulary.ts";
 import { ChatCompletionsRequest, INSTEAD_OF_CONTENT } from "../schema.ts";
 import { fault, missing } from "./fault.ts";
+import { requestValidatorCode } from "./validator-code.ts" with { type: "macro" };
 import { REQUEST } from "./vocabulary.ts";
 
 /** Maximum length of a path in an error message. */
 const PATH_BYTES = 256;
 
-const compiled = TypeCompiler.Compile(ChatCompletionsRequest);
+const isValid = new Function(requestValidatorCode())() as (body: Json) => boolean;
 
 /** @throws GatewayError `invalid-request` with the path of the first fault. */
 export function checkRequest(body: Json): asserts body is JsonObject {
   if (!isObject(body)) throw invalidRequest("The request body must be a JSON object.");
   const misspelling = REQUEST.findMisspelled(body);
   if (misspelling) throw misspelled(misspelling);
-  if (!compiled.Check(body))
-    throw firstFault(ChatCompletionsRequest, body, "") ?? wrong("", ChatCompletionsRequest);
+  if (!isValid(body)) throw firstFault(ChatCompletionsRequest, body, "") ?? wrong("", ChatCompletionsRequest);
   const empty = (body.messages as JsonObject[]).findIndex(hasNoContent);
   if (empty >= 0) throw missing(`messages[${empty}].content`);
 }

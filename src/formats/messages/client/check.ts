@@ -2,7 +2,6 @@
  * Validates a parsed request. A compiled validator decides whether it is valid; only an invalid request is walked, to name
  * the first fault in the wording of Anthropic (`messages.0.role: …`).
  */
-import { TypeCompiler } from "@sinclair/typebox/compiler";
 import type { GatewayError } from "../../../core/error.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import { limitText } from "../../../core/limit-text.ts";
@@ -10,6 +9,7 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { MessagesRequest } from "../schema.ts";
 import { fault, missing } from "./fault.ts";
+import { requestValidatorCode } from "./validator-code.ts" with { type: "macro" };
 import { REQUEST } from "./vocabulary.ts";
 
 /** Whether messages after the first may have `role: "system"`. */
@@ -21,7 +21,7 @@ type Rule = (value: Json) => string | undefined;
 /** Maximum length of a path in an error message. */
 const PATH_BYTES = 256;
 
-const compiled = TypeCompiler.Compile(MessagesRequest);
+const isValid = new Function(requestValidatorCode())() as (body: Json) => boolean;
 
 const SYSTEM_PLACE = "the system prompt belongs in the top-level `system` field, not in a message";
 
@@ -35,7 +35,7 @@ export function checkRequest(body: Json, systemTurns: SystemTurns): asserts body
       `Extra inputs are not permitted; did you mean \`${misspelling.known}\`? Names are case-sensitive.`,
       "unknown_parameter",
     );
-  if (!compiled.Check(body)) throw firstFault(body);
+  if (!isValid(body)) throw firstFault(body);
   const misplaced = misplacedSystemTurn(body.messages as Json[], systemTurns);
   if (misplaced >= 0) throw fault(`messages.${misplaced}.role`, SYSTEM_PLACE);
 }

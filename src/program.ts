@@ -1,5 +1,7 @@
 /** The command line with which weir starts another process of itself. */
-import { fileURLToPath } from "node:url";
+
+/** First argument of a preflight process; a token and the files follow. */
+export const PREFLIGHT_FLAG = "--rehearse-plugins";
 
 /**
  * On Linux this is the file that the process was started from, even if an upgrade removed or replaced it since: all processes
@@ -20,5 +22,5 @@ export function programCommand(args: readonly string[]): ProgramCommand {
 
 /** The compiled binary contains its script. */
 export function scriptArgs(): string[] {
-  return Bun.isStandaloneExecutable ? [] : [fileURLToPath(new URL("./main.ts", import.meta.url))];
+  return Bun.isStandaloneExecutable ? [] : [Bun.fileURLToPath(new URL("./main.ts", import.meta.url))];
 }

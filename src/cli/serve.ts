@@ -1,7 +1,9 @@
 /** `weir serve`: runs the gateway in one process or several until a signal ends it. */
+import { existsSync } from "node:fs";
 import { loadConfig, type LoadOptions, reloadConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { exitProcess, guardProcess } from "../exit.ts";
+import { isFetchLimited, replaceProcess } from "../reexec.ts";
 import type { RunningWeir } from "../start.ts";
 import type { Command, Context } from "./command.ts";
 import { CONFIG_FLAGS, valueFlags } from "./command.ts";
@@ -40,6 +42,8 @@ export const serve: Command = {
   ],
   async run(context) {
     const settings = readSettings(context);
+    // Plugins may send any number of requests with `fetch`.
+    if (existsSync(settings.config.plugins.dir)) replaceProcess();
     const workers = wantedWorkers(settings.config);
     if (context.env[WORKER] === undefined && workers > 1)
       return supervise({
@@ -134,6 +138,8 @@ class Reloader {
       (name) => FIXED[name]!(settings.config) !== FIXED[name]!(this.#config),
     );
     if (changed.length > 0) this.#weir.info(`${changed.join(", ")}: changes take effect after a restart`);
+    if (isFetchLimited(process.env) && this.#weir.parts.plugins.some(({ sha256 }) => sha256))
+      this.#weir.info("plugins can run 256 requests of fetch at once; after a restart there is no limit");
     this.#config = settings.config;
   }
 }

@@ -1,5 +1,4 @@
 /** `weir chat [MODEL]`: a streaming chat with the running gateway in the terminal. */
-import { createInterface } from "node:readline";
 import { isObject, parseJson } from "../core/json.ts";
 import { readFrames } from "../stream/sse.ts";
 import type { Command, Context } from "./command.ts";
@@ -55,6 +54,7 @@ function keyOf(env: Context["env"]): string | undefined {
 
 /** Reads lines until the end of the input. Ctrl-C stops the running answer, or ends the chat when there is none. */
 async function converse(conversation: Conversation, { printError }: Context): Promise<number> {
+  const { createInterface } = await import("node:readline");
   const lines = createInterface({
     input: process.stdin,
     output: process.stdin.isTTY ? process.stdout : undefined,

@@ -1,7 +1,6 @@
 /** `weir config init`, `weir config schema` and `weir config show`. */
 import { existsSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import { editorSchema, exampleConfig } from "../config/editor.ts";
 import { CONFIG_FILE, loadConfig } from "../config/load.ts";
 import { listOptions } from "../config/schema.ts";
 import type { Command } from "./command.ts";
@@ -11,7 +10,9 @@ import { table } from "./terminal.ts";
 /** Name of the schema file, which is written beside the config file for editors. */
 const SCHEMA_FILE = "weir.schema.json";
 
-const writeSchema = () => JSON.stringify(editorSchema(), null, 2);
+/** Imported by the commands that need it, because it loads the YAML library. */
+const editor = () => import("../config/editor.ts");
+const writeSchema = async () => JSON.stringify((await editor()).editorSchema(), null, 2);
 
 export const configInit: Command = {
   name: "config init",
@@ -25,8 +26,8 @@ export const configInit: Command = {
     if (existsSync(file)) throw new Error(`${shown} already exists; weir wrote nothing.`);
     if (!existsSync(dirname(file)))
       throw new Error(`the folder ${dirname(shown)} does not exist; weir wrote nothing.`);
-    writeFileSync(file, exampleConfig(SCHEMA_FILE), { flag: "wx" });
-    writeFileSync(join(dirname(file), SCHEMA_FILE), `${writeSchema()}\n`);
+    writeFileSync(file, (await editor()).exampleConfig(SCHEMA_FILE), { flag: "wx" });
+    writeFileSync(join(dirname(file), SCHEMA_FILE), `${await writeSchema()}\n`);
     print(`weir wrote ${shown}, and ${SCHEMA_FILE} beside it for editors.`);
     return 0;
   },
@@ -38,7 +39,7 @@ export const configSchemaCommand: Command = {
   words: [],
   flags: [],
   async run({ print }) {
-    print(writeSchema());
+    print(await writeSchema());
     return 0;
   },
 };

@@ -4,7 +4,7 @@ import type { TSchema } from "@sinclair/typebox";
 import { assertSafe, bareHost, hostFault } from "./address.ts";
 import { atOnce, inSlices, type Sliced } from "../core/slices.ts";
 import { aliasEnds, findMistakes, type Written } from "./checks.ts";
-import { type ConfigDocument, readDocument } from "./document.ts";
+import type { ConfigDocument } from "./document.ts";
 import { ConfigError, type Path, writePath } from "./error.ts";
 import { isThere, pluginFolderFault } from "./files.ts";
 import { type KeyEntry, readKeys } from "./keys.ts";
@@ -93,6 +93,8 @@ type FoundDocument = ConfigDocument & { folder: string };
 function* openDocument(file: string, cwd: string): Sliced<FoundDocument> {
   const near = relative(cwd, file);
   const name = near.startsWith("..") || isAbsolute(near) ? file : near;
+  // A start without a config file does not load the YAML parser. Reading is synchronous, so an import would be too late.
+  const { readDocument } = require("./document.ts") as typeof import("./document.ts");
   return { ...(yield* readDocument(file, name)), folder: dirname(file) };
 }
 

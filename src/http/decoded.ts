@@ -3,15 +3,17 @@
  * read, so that a small body that expands to a huge one takes no more memory than the caller reads.
  */
 import { Readable, type Transform } from "node:stream";
-import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
 import type { ByteReader, ByteStream } from "./types.ts";
 
+/** Loaded by the first compressed answer: most gateways never need it, and a start would wait for it. */
+const zlib = () => process.getBuiltinModule("node:zlib");
+
 const DECODERS: Readonly<Record<string, () => Transform>> = {
-  gzip: createGunzip,
-  "x-gzip": createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-  zstd: createZstdDecompress,
+  gzip: () => zlib().createGunzip(),
+  "x-gzip": () => zlib().createGunzip(),
+  deflate: () => zlib().createInflate(),
+  br: () => zlib().createBrotliDecompress(),
+  zstd: () => zlib().createZstdDecompress(),
 };
 
 /** @param encoding value of `content-encoding`; bytes in an unknown encoding are returned unchanged */

@@ -51,8 +51,8 @@ describe("the body", () => {
     expect(encode({ maxTokens: 128_000 }).losses).toEqual([]);
   });
 
-  test("top_k only where it is known, silently", () => {
-    expect(encode({ topK: 5 })).toMatchObject({ losses: [] });
+  test("top_k reaches only providers that accept it; for others it is a loss", () => {
+    expect(encode({ topK: 5 })).toMatchObject({ losses: ["dropped:top_k"] });
     expect(encode({ topK: 5 }).body).not.toHaveProperty("top_k");
     expect(encode({ topK: 5 }, { traits: { topK: true } }).body.top_k).toBe(5);
   });

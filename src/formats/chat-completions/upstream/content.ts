@@ -84,7 +84,7 @@ function encodeDocument(block: DocumentBlock, path: string, context: EncodeConte
       return isBlank(source.text) ? [] : [textPart(withTitle(block, source.text))];
     case "blocks":
       return [
-        ...(block.title === undefined ? [] : [textPart(withTitle(block, ""))]),
+        ...headingOf(block),
         ...source.blocks.flatMap((inner) => encodePart(inner, blockPath(inner, path), context)),
       ];
     case "file":
@@ -92,10 +92,21 @@ function encodeDocument(block: DocumentBlock, path: string, context: EncodeConte
       if (!context.sameFormat) throw unknownFileId(path);
       return [{ type: "file", file: { file_id: source.id } }];
     case "url":
-      return [encodeDocumentUrl(block, source.url, path, context)];
+      return [...contextOf(block), encodeDocumentUrl(block, source.url, path, context)];
     case "base64":
-      return [encodeFile(block, source, path, context)];
+      return encodeFile(block, source, path, context);
   }
+}
+
+/** Title and context of a document as a text of their own. */
+function headingOf({ title, context }: DocumentBlock): JsonObject[] {
+  const heading = [title, context].filter((part) => part !== undefined && part !== "").join("\n");
+  return heading === "" ? [] : [textPart(heading)];
+}
+
+/** The context of a document whose title becomes the name of its file. */
+function contextOf({ context }: DocumentBlock): JsonObject[] {
+  return context === undefined || isBlank(context) ? [] : [textPart(context)];
 }
 
 /** Encodes a document URL as the provider expects it; a client of this format is trusted to know what it accepts. */
@@ -133,9 +144,9 @@ function encodeFile(
   source: { mediaType: string; data: string },
   path: string,
   { traits }: EncodeContext,
-): JsonObject {
+): JsonObject[] {
   const text = isTextMediaType(source.mediaType) ? decodeBase64Text(source.data) : undefined;
-  if (text !== undefined) return textPart(withTitle(block, text));
+  if (text !== undefined) return [textPart(withTitle(block, text))];
   if (traits.files !== true)
     throw invalidRequest(
       `${path}: the provider does not accept files of type ${source.mediaType}; send the text of the file or choose another model.`,
@@ -143,7 +154,7 @@ function encodeFile(
       "unsupported_value",
     );
   const filename = block.title ?? (source.mediaType === "application/pdf" ? "document.pdf" : "document");
-  return { type: "file", file: { filename, file_data: writeDataUri(source) } };
+  return [...contextOf(block), { type: "file", file: { filename, file_data: writeDataUri(source) } }];
 }
 
 /**

@@ -90,6 +90,8 @@ function encodeSampling(
       reportLoss("dropped", fieldPath(request, "topP"), "the model does not take this field");
   }
   if (topK !== undefined && traits.topK) sent.top_k = topK;
+  else if (topK !== undefined)
+    reportLoss("dropped", fieldPath(request, "topK"), "the provider does not accept this field");
   return sent;
 }
 

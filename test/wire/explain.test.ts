@@ -127,6 +127,28 @@ test("the losses are those of the call, and strict mode refuses them by name", a
   expect(upstream.requests.length).toBe(before);
 });
 
+test("strict mode also refuses losses when a program answers, also the mock in place of another model", async () => {
+  const alone = await startGateway({ config: {} });
+  try {
+    const send = async (path: string, strict: string) => {
+      const response = await fetch(`${alone.url}${path}`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-weir-strict": strict },
+        body: JSON.stringify({ model: "gpt-4.1", messages: hi }),
+      });
+      return { status: response.status, text: await response.text() };
+    };
+    expect((await send("/v1/chat/completions", "false")).status).toBe(200);
+    for (const path of ["/v1/chat/completions", "/v1/explain"]) {
+      const refused = await send(path, "true");
+      expect(refused.status).toBe(400);
+      expect(refused.text).toContain("substituted:model");
+    }
+  } finally {
+    await alone.stop();
+  }
+});
+
 test("where it would be asked, in order", async () => {
   const explained = await explain({ model: "openai/gpt-4.1", messages: hi });
   const [place] = (explained as Explained & { plan: object[] }).plan;

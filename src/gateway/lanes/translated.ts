@@ -54,7 +54,9 @@ export class TranslatedLane implements Lane {
 
   async prepare(): Promise<Prepared | undefined> {
     this.#request ??= await this.#decode();
-    return this.#codec && this.#encode(this.#request, this.#codec);
+    if (this.#codec) return this.#encode(this.#request, this.#codec);
+    refuseLosses(this.#attempt, this.#context);
+    return undefined;
   }
 
   async #decode(): Promise<ChatRequest> {

@@ -1,6 +1,7 @@
 /** When a streamed answer ends for the client: at its terminator, after its finish reason, and never cleanly after an error. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openRaw, writeRequest } from "../faults/armour.ts";
+import { chatChunk, messagesEvent, messagesText } from "../helpers/event-streams.ts";
 import { type RunningGateway, startGateway, upstreamConfig } from "../helpers/gateway.ts";
 import { anthropicClient, collect, openaiClient, seeError } from "../helpers/sdk.ts";
 import { readStreamed } from "../helpers/streamed.ts";
@@ -34,37 +35,11 @@ afterAll(async () => {
   upstream.stop();
 });
 
-const chunk = (delta: object, finish: string | null = null, index = 0) =>
-  `data: ${JSON.stringify({ id: "c1", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index, delta, finish_reason: finish }] })}\n\n`;
-const event = (type: string, more: object = {}) =>
-  `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
-
-const CHAT = [chunk({ role: "assistant", content: "hello" }), chunk({}, "stop"), "data: [DONE]\n\n"];
+const CHAT = [chatChunk({ role: "assistant", content: "hello" }), chatChunk({}, "stop"), "data: [DONE]\n\n"];
 const CHAT_ERROR = 'data: {"error":{"message":"the model fell over","type":"server_error","code":null}}\n\n';
 
-const MESSAGES = [
-  event("message_start", {
-    message: {
-      id: "m1",
-      type: "message",
-      role: "assistant",
-      model: "m",
-      content: [],
-      stop_reason: null,
-      stop_sequence: null,
-      usage: { input_tokens: 1, output_tokens: 1 },
-    },
-  }),
-  event("content_block_start", { index: 0, content_block: { type: "text", text: "" } }),
-  event("content_block_delta", { index: 0, delta: { type: "text_delta", text: "hello" } }),
-  event("content_block_stop", { index: 0 }),
-  event("message_delta", {
-    delta: { stop_reason: "end_turn", stop_sequence: null },
-    usage: { output_tokens: 2 },
-  }),
-  event("message_stop"),
-];
-const MESSAGES_ERROR = event("error", {
+const MESSAGES = messagesText("hello");
+const MESSAGES_ERROR = messagesEvent("error", {
   error: { type: "overloaded_error", message: "the model fell over" },
 });
 
@@ -169,7 +144,7 @@ describe("a finish reason, and then silence on an open connection", () => {
     }, 600_000);
 
   test("a second choice may take longer than that to begin", async () => {
-    const second = [chunk({ content: "again" }, null, 1), chunk({}, "stop", 1)];
+    const second = [chatChunk({ content: "again" }, null, 1), chatChunk({}, "stop", 1)];
     upstream.answer(() => sse([CHAT[0]!, CHAT[1]!, { wait: 5_500 }, ...second, CHAT[2]!]));
     const { text, ending } = await readStreamed(await ask(LANES[0], { n: 2 }));
     expect([ending, text]).toEqual(["clean", expect.stringContaining("again")]);

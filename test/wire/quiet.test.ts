@@ -1,5 +1,6 @@
 /** Quiet upstreams: signs of life towards the client, an end to what is dead, and no sign of life inside an event. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chatChunk, messagesEvent, messagesText } from "../helpers/event-streams.ts";
 import { type RunningGateway, startGateway, upstreamConfig } from "../helpers/gateway.ts";
 import { anthropicClient, openaiClient } from "../helpers/sdk.ts";
 import { json, silence, sse, stalled, startUpstream, type Upstream } from "../helpers/upstream.ts";
@@ -23,39 +24,13 @@ afterAll(async () => {
   upstream.stop();
 });
 
-const chunk = (delta: object, finish: string | null = null) =>
-  `data: ${JSON.stringify({ id: "c1", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
-const event = (type: string, more: object = {}) =>
-  `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
-
 const CHAT = [
-  chunk({ role: "assistant", content: "" }),
-  chunk({ content: "hi" }),
-  chunk({}, "stop"),
+  chatChunk({ role: "assistant", content: "" }),
+  chatChunk({ content: "hi" }),
+  chatChunk({}, "stop"),
   "data: [DONE]\n\n",
 ];
-const MESSAGES = [
-  event("message_start", {
-    message: {
-      id: "m",
-      type: "message",
-      role: "assistant",
-      model: "m",
-      content: [],
-      stop_reason: null,
-      stop_sequence: null,
-      usage: { input_tokens: 1, output_tokens: 1 },
-    },
-  }),
-  event("content_block_start", { index: 0, content_block: { type: "text", text: "" } }),
-  event("content_block_delta", { index: 0, delta: { type: "text_delta", text: "hi" } }),
-  event("content_block_stop", { index: 0 }),
-  event("message_delta", {
-    delta: { stop_reason: "end_turn", stop_sequence: null },
-    usage: { output_tokens: 1 },
-  }),
-  event("message_stop"),
-];
+const MESSAGES = messagesText("hi");
 
 const ROUTES = [
   {

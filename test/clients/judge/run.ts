@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { markdownTable } from "../../helpers/documents.ts";
+import { chatChunk, messagesEvent, messagesText } from "../../helpers/event-streams.ts";
 import { startGateway, upstreamConfig } from "../../helpers/gateway.ts";
 import { type Answer, json, sse, startUpstream } from "../../helpers/upstream.ts";
 import { CLIENTS, type Environment, type JudgedClient } from "./clients.ts";
@@ -18,11 +19,6 @@ const PATIENCE_MS = 180_000;
 /** What the fake provider says when it fails. */
 const SENTENCE = "the model fell over";
 
-const chunk = (delta: object, finish: string | null = null) =>
-  `data: ${JSON.stringify({ id: "c1", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
-const event = (type: string, more: object = {}) =>
-  `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
-
 interface Upstream {
   /** A model that the gateway sends to it. */
   model: string;
@@ -32,12 +28,14 @@ interface Upstream {
   tooLong: Answer;
 }
 
+const HALVES = messagesText("Hello, this is half", " and whole.");
+
 /** A provider of each format. */
 const UPSTREAMS: readonly Upstream[] = [
   {
     model: "gpt-judge",
-    begun: [chunk({ role: "assistant", content: "Hello, this is half" })],
-    rest: [chunk({ content: " and whole." }), chunk({}, "stop"), "data: [DONE]\n\n"],
+    begun: [chatChunk({ role: "assistant", content: "Hello, this is half" })],
+    rest: [chatChunk({ content: " and whole." }), chatChunk({}, "stop"), "data: [DONE]\n\n"],
     error: `data: ${JSON.stringify({ error: { message: SENTENCE, type: "server_error", code: null } })}\n\n`,
     tooLong: json(
       {
@@ -53,32 +51,9 @@ const UPSTREAMS: readonly Upstream[] = [
   },
   {
     model: "claude-judge",
-    begun: [
-      event("message_start", {
-        message: {
-          id: "m1",
-          type: "message",
-          role: "assistant",
-          model: "m",
-          content: [],
-          stop_reason: null,
-          stop_sequence: null,
-          usage: { input_tokens: 1, output_tokens: 1 },
-        },
-      }),
-      event("content_block_start", { index: 0, content_block: { type: "text", text: "" } }),
-      event("content_block_delta", { index: 0, delta: { type: "text_delta", text: "Hello, this is half" } }),
-    ],
-    rest: [
-      event("content_block_delta", { index: 0, delta: { type: "text_delta", text: " and whole." } }),
-      event("content_block_stop", { index: 0 }),
-      event("message_delta", {
-        delta: { stop_reason: "end_turn", stop_sequence: null },
-        usage: { output_tokens: 2 },
-      }),
-      event("message_stop"),
-    ],
-    error: event("error", { error: { type: "overloaded_error", message: SENTENCE } }),
+    begun: HALVES.slice(0, 3),
+    rest: HALVES.slice(3),
+    error: messagesEvent("error", { error: { type: "overloaded_error", message: SENTENCE } }),
     tooLong: json(
       {
         type: "error",

@@ -89,7 +89,7 @@ goal(
   600_000,
 );
 
-goal(8, "members of a request that nobody knows arrive upstream", "100 %", async () => {
+goal(8, "unknown members of a request reach the provider", "100 %", async () => {
   const names = fc
     .string({ unit: fc.constantFrom(..."abcxyz_0"), minLength: 3, maxLength: 12 })
     .map((name) => `x_${name}`);
@@ -121,7 +121,7 @@ goal(8, "members of a request that nobody knows arrive upstream", "100 %", async
   };
 });
 
-goal(34, "nobody can make a key, or one that may do more", "0 escalations", async () => {
+goal(34, "no client can create a key, or one with more rights", "0 escalations", async () => {
   const document = (await (await fetch(`${gateway.url}/openapi.json`)).json()) as {
     paths: Record<string, object>;
   };

@@ -344,7 +344,7 @@ export default definePlugin({
   hooks: { done() { for (let n = 0; n < 100; n++) void Promise.reject(new Error("nobody awaits this")); } },
 });`;
 
-goal(23, "1,000 rejections nobody awaits", "0 exits; every one in the log", () =>
+goal(23, "1,000 unhandled promise rejections", "0 exits; every one in the log", () =>
   withWeir(
     CONFIG,
     1,

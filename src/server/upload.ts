@@ -13,6 +13,7 @@ export interface UploadLimits {
 }
 
 export class Upload implements Watcher {
+  place: number | undefined = undefined;
   readonly #clock: Clock;
   readonly #limits: UploadLimits;
   readonly #startedAt = performance.now();

@@ -18,6 +18,7 @@ const MAX_WAITING_BYTES = 48 * 1024 * 1024;
 const IDLE_MS = 1_000;
 
 export class Backlog implements Watcher {
+  place: number | undefined = undefined;
   readonly #clock: Clock;
   readonly #limit: number;
   #bytes = 0;

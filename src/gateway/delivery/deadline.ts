@@ -7,11 +7,10 @@ import { TICK_MS } from "./clock.ts";
 import type { Gateway, Timeouts } from "../types.ts";
 
 export class Deadline implements Watcher {
+  place: number | undefined = undefined;
   readonly #call: Call;
   readonly #clock: Clock;
   readonly #timeouts: Timeouts;
-  /** The deadline that the client set. */
-  readonly #clientMs: number | undefined;
   /** The call has lasted longer than `LONG_CALL_MS`. */
   isLong = false;
   /** Called once when the call becomes long, so that short calls do not pay for what only long ones need. */
@@ -23,7 +22,6 @@ export class Deadline implements Watcher {
     this.#call = call;
     this.#clock = clock;
     this.#timeouts = timeouts;
-    this.#clientMs = millisecondsOf(call.headers.get(DEADLINE_HEADER));
     clock.add(this);
   }
 
@@ -42,7 +40,9 @@ export class Deadline implements Watcher {
     // Rounds to the nearest tick: a deadline is at most half a tick early or late.
     const nearest = now + TICK_MS / 2;
     const limits = timeoutsOf(call, this.#timeouts);
-    const totalMs = Math.min(limits.totalMs, this.#clientMs ?? Infinity);
+    // Read here and not in advance: most calls end before the first tick.
+    const clientMs = millisecondsOf(call.headers.get(DEADLINE_HEADER)) ?? Infinity;
+    const totalMs = Math.min(limits.totalMs, clientMs);
     if (nearest - call.startedAt > totalMs) return this.end(timeout("The call took longer than", totalMs));
     if (!this.isLong && now - call.startedAt > LONG_CALL_MS) {
       this.isLong = true;

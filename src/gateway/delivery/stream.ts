@@ -8,7 +8,7 @@ import type { ClientCodec } from "../../core/format.ts";
 import type { Frame } from "../../core/frame.ts";
 import { writeFrame } from "../../stream/sse.ts";
 import type { Timeouts } from "../types.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock, Watcher } from "./clock.ts";
 import { timeoutsOf } from "./deadline.ts";
 import { toClientError } from "./redact.ts";
 
@@ -72,7 +72,7 @@ export function answerStream(
   /** The connection is being closed. */
   let isClosing = false;
 
-  const watcher = {
+  const watcher: Watcher = {
     tick(now: number): void {
       if (isClosing) return;
       if (isFlushed) return close();

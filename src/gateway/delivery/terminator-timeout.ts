@@ -10,6 +10,7 @@ const TERMINATOR_MS = 3_500;
 const LONGEST_MS = 30_000;
 
 export class TerminatorTimeout implements Watcher {
+  place: number | undefined = undefined;
   readonly #clock: Clock;
   readonly #onTimeout: () => void;
   #since: number | undefined;

@@ -78,7 +78,7 @@ function authorization({ deployment: { authorizer, secretNames = [] } }: Target)
  * @param known headers of the provider's format, which hold no secrets
  */
 function nameCredentials(
-  headers: Record<string, string>,
+  headers: Readonly<Record<string, string>>,
   { provider, deployment }: Target,
   known: readonly string[],
 ): JsonObject {

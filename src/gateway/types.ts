@@ -64,6 +64,9 @@ export interface Incoming {
 /** An answer before it is a Response. */
 export interface Answer {
   status: number;
-  headers: Record<string, string>;
+  /** Headers that many answers share, as one frozen object for all of them. */
+  constant: Readonly<Record<string, string>>;
+  /** The headers of this answer; a header that is in both has the value of these. */
+  headers: Readonly<Record<string, string>>;
   body: Uint8Array | string | ReadableStream<Uint8Array>;
 }

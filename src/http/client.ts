@@ -175,18 +175,29 @@ export class HttpClient implements ConnectionPool {
 /** Characters that end a header line or are not Latin-1. */
 const UNWRITABLE = /[\r\n\0]|[^\x00-\xff]/;
 
+/** The lines of frozen header objects, which cannot change after they were written. */
+const writtenLines = new WeakMap<object, string>();
+
+function linesOf(headers: UpstreamRequest["headers"]): string {
+  const known = writtenLines.get(headers);
+  if (known !== undefined) return known;
+  let lines = "";
+  for (const name in headers) {
+    const value = headers[name]!;
+    if (UNWRITABLE.test(value))
+      throw new HttpError("EINVAL", `The header ${name} holds characters that cannot be sent.`, "connect");
+    lines += `${name}: ${value}\r\n`;
+  }
+  if (Object.isFrozen(headers)) writtenLines.set(headers, lines);
+  return lines;
+}
+
 function writeHead(
   { method = "POST", headers, body }: UpstreamRequest,
   origin: Origin,
   target: string,
 ): string {
-  let head = `${method} ${target} HTTP/1.1\r\nhost: ${origin.host}\r\n`;
-  for (const name in headers) {
-    const value = headers[name]!;
-    if (UNWRITABLE.test(value))
-      throw new HttpError("EINVAL", `The header ${name} holds characters that cannot be sent.`, "connect");
-    head += `${name}: ${value}\r\n`;
-  }
+  const head = `${method} ${target} HTTP/1.1\r\nhost: ${origin.host}\r\n${linesOf(headers)}`;
   if (!hasBody(method)) return `${head}\r\n`;
   let length = 0;
   for (const piece of body) length += piece.length;

@@ -11,6 +11,7 @@ export interface UpstreamRequest {
   method?: Method;
   /** Absolute http or https URL. */
   url: string;
+  /** Lower-case names. Requests may share a frozen object: its lines are written once. */
   headers: Readonly<Record<string, string>>;
   /** Parts that are sent one after another. Large parts are sent without a copy. Empty if the method has no body. */
   body: readonly Uint8Array[];

@@ -127,7 +127,7 @@ export function listOperations(formats: readonly ClientFormat[], context: Operat
           access: "anyone",
           errors: [],
         },
-        () => respond({ status: 200, headers: {}, body: "" }, createRequestId()),
+        () => respond({ status: 200, constant: {}, headers: {}, body: "" }, createRequestId()),
       ),
     ]),
   ];

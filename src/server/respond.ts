@@ -3,6 +3,7 @@ import { randomFillSync } from "node:crypto";
 import type { GatewayError } from "../core/error.ts";
 import type { ClientCodec } from "../core/format.ts";
 import type { OpenedJson } from "../gateway/lanes/lane.ts";
+import { constantHeaders } from "../gateway/delivery/response-headers.ts";
 import type { Answer } from "../gateway/types.ts";
 
 const ID_BYTES = 18;
@@ -21,46 +22,28 @@ export function createRequestId(): string {
 }
 
 export function respond(answer: Answer, requestId: string): Response {
-  const response = new Response(answer.body as BodyInit, {
-    status: answer.status,
-    headers: sharedHeaders(answer.headers),
-  });
+  const { status, constant, headers: own, body } = answer;
+  const response = new Response(body as BodyInit, { status, headers: headersOf(constant) });
   const { headers } = response;
-  for (const name in answer.headers) if (!SHARED.has(name)) headers.set(name, answer.headers[name]!);
+  for (const name in own) if (own[name] !== constant[name]) headers.set(name, own[name]!);
   headers.set("x-request-id", requestId);
   headers.set("request-id", requestId);
   return response;
 }
 
-/** Headers with the same values in many answers: to copy a Headers object costs a third of creating it. */
-const SHARED: ReadonlySet<string> = new Set([
-  "content-type",
-  "cache-control",
-  "x-accel-buffering",
-  "x-weir-provider",
-  "x-weir-deployment",
-  "x-weir-model",
-  "x-weir-lane",
-]);
-const headersByValue = new Map<string, Headers>();
-/** Clients choose the model names, so the cache is limited. */
-const MAX_CACHED = 1_000;
+/** To copy a Headers object costs a third of creating it. */
+const headersByRecord = new WeakMap<object, Headers>();
 
-function sharedHeaders(headers: Readonly<Record<string, string>>): Headers {
-  let key = "";
-  for (const name in headers) if (SHARED.has(name)) key += `${name}\n${headers[name]}\n`;
-  let found = headersByValue.get(key);
-  if (found) return found;
-  found = new Headers();
-  for (const name in headers) if (SHARED.has(name)) found.set(name, headers[name]!);
-  if (headersByValue.size >= MAX_CACHED) headersByValue.clear();
-  headersByValue.set(key, found);
+function headersOf(constant: Answer["constant"]): Headers {
+  let found = headersByRecord.get(constant);
+  if (!found) headersByRecord.set(constant, (found = new Headers(constant)));
   return found;
 }
 
+/** A JSON answer to a request that is not a call. */
 export function respondJson(value: unknown, requestId: string, status = 200): Response {
-  const headers = { "content-type": "application/json" };
-  return respond({ status, headers, body: JSON.stringify(value) }, requestId);
+  const constant = constantHeaders("json");
+  return respond({ status, constant, headers: {}, body: JSON.stringify(value) }, requestId);
 }
 
 /** An error before the first byte, in the client's format. */
@@ -77,5 +60,6 @@ export function openError(error: GatewayError, codec: ClientCodec, requestId: st
 
 /** The same as a response, for requests that are not calls. */
 export function respondError(error: GatewayError, codec: ClientCodec, requestId: string): Response {
-  return respond(openError(error, codec, requestId), requestId);
+  const { status, headers, body } = openError(error, codec, requestId);
+  return respond({ status, constant: constantHeaders("json"), headers, body }, requestId);
 }

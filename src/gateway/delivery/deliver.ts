@@ -6,7 +6,7 @@ import type { Call } from "../../core/call.ts";
 import type { ClientCodec } from "../../core/format.ts";
 import type { Opened, OpenedJson, OpenedStream } from "../lanes/lane.ts";
 import type { Answer, Gateway } from "../types.ts";
-import { answerHeaders } from "./response-headers.ts";
+import { constantHeaders, withCallHeaders } from "./response-headers.ts";
 import { answerStream } from "./stream.ts";
 
 type DeliveryContext = Pick<Gateway, "settler" | "clock" | "timeouts">;
@@ -15,7 +15,12 @@ type DeliveryContext = Pick<Gateway, "settler" | "clock" | "timeouts">;
 export function deliver(opened: Opened, call: Call, codec: ClientCodec, context: DeliveryContext): Answer {
   const body = opened.kind === "json" ? settle(opened, call, context) : stream(opened, call, codec, context);
   call.hasHead = true;
-  return { status: opened.status, headers: { ...opened.headers, ...answerHeaders(call) }, body };
+  return {
+    status: opened.status,
+    constant: constantHeaders(opened.kind, call.attempt?.target),
+    headers: withCallHeaders(opened.headers, call),
+    body,
+  };
 }
 
 /** Settles a call whose whole answer is known. @returns the body */

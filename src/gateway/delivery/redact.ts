@@ -69,15 +69,22 @@ function collectSecrets({ headers = {} }: ActiveProvider, deployments: readonly 
     .sort((a, b) => b.length - a.length);
 }
 
-const needlesByDeployment = new WeakMap<Deployment, Cached<readonly Buffer[]>>();
+/** What to mask in answers, as text for headers and as bytes for bodies. */
+interface Needles {
+  texts: readonly string[];
+  bytes: readonly Buffer[];
+}
 
-/** The byte strings to mask in answers of a target. Only its own: the provider knows no other deployment's credential. */
-function needlesOf({ provider, deployment }: Target): readonly Buffer[] {
+const needlesByDeployment = new WeakMap<Deployment, Cached<Needles>>();
+
+/** What to mask in answers of a target. Only its own: the provider knows no other deployment's credential. */
+function needlesOf({ provider, deployment }: Target): Needles {
   let cached = needlesByDeployment.get(deployment);
   if (!cached || (deployment.authorizer && !isCurrent(cached, [deployment]))) {
-    const value = collectSecrets(provider, [deployment])
-      .filter((secret) => secret.length >= MIN_LENGTH_IN_ANSWERS && !PLACEHOLDER.test(secret))
-      .map((secret) => Buffer.from(secret));
+    const texts = collectSecrets(provider, [deployment]).filter(
+      (secret) => secret.length >= MIN_LENGTH_IN_ANSWERS && !PLACEHOLDER.test(secret),
+    );
+    const value = { texts, bytes: texts.map((secret) => Buffer.from(secret)) };
     cached = { value, concealed: concealedBy([deployment]) };
     needlesByDeployment.set(deployment, cached);
   }
@@ -96,12 +103,12 @@ export function headersWithoutCredential(
 
 /** Text from a target's answer, with its credential masked. */
 export function textWithoutCredential(text: string, target: Target): string {
-  return needlesOf(target).reduce((masked, needle) => masked.replaceAll(needle.toString(), MASK), text);
+  return mask(text, needlesOf(target).texts);
 }
 
 /** The bytes of a whole answer, with the target's credential masked; the same array if it does not occur. */
 export function bytesWithoutCredential(bytes: Uint8Array, target: Target): Uint8Array {
-  return needlesOf(target).reduce(replaceIn, bytes);
+  return needlesOf(target).bytes.reduce(replaceIn, bytes);
 }
 
 const NOTHING = new Uint8Array(0);
@@ -135,7 +142,7 @@ export class CredentialMask {
   #held: Uint8Array = NOTHING;
 
   constructor(target: Target) {
-    this.#needles = needlesOf(target);
+    this.#needles = needlesOf(target).bytes;
   }
 
   push(chunk: Uint8Array): Uint8Array {

@@ -1,6 +1,7 @@
 /** The `x-weir-*` response headers. */
 import type { Attempt, Call } from "../../core/call.ts";
 import { writeLosses } from "../../core/loss-list.ts";
+import type { Target } from "../../core/provider.ts";
 
 export const STREAM_HEADERS = {
   "content-type": "text/event-stream; charset=utf-8",
@@ -8,24 +9,54 @@ export const STREAM_HEADERS = {
   "x-accel-buffering": "no",
 };
 
-/** The headers of an answer, from what is known before its first byte. */
-export function answerHeaders(call: Call): Record<string, string> {
-  const { attempt, attempts, skipped } = call;
-  const target = attempt?.target;
+const JSON_HEADERS = { "content-type": "application/json" };
+
+type HeaderRecord = Readonly<Record<string, string>>;
+type ConstantHeaders = Readonly<Record<"json" | "stream", HeaderRecord>>;
+
+/** The headers of an answer without a target. */
+const WITHOUT_TARGET: ConstantHeaders = {
+  json: Object.freeze(JSON_HEADERS),
+  stream: Object.freeze(STREAM_HEADERS),
+};
+const byTarget = new WeakMap<Target, ConstantHeaders>();
+
+/** The headers that all answers of a kind from a target have: one frozen object for all of them. */
+export function constantHeaders(kind: "json" | "stream", target?: Target): HeaderRecord {
+  if (!target) return WITHOUT_TARGET[kind];
+  let known = byTarget.get(target);
+  if (!known) byTarget.set(target, (known = constantHeadersOf(target)));
+  return known[kind];
+}
+
+function constantHeadersOf({ provider, deployment, model, lane }: Target): ConstantHeaders {
+  const headers = {
+    "x-weir-provider": provider.name,
+    ...(deployment.name !== provider.name && { "x-weir-deployment": deployment.name }),
+    "x-weir-model": printable(model),
+    "x-weir-lane": lane,
+  };
   return {
-    ...(target && {
-      "x-weir-provider": target.provider.name,
-      ...(target.deployment.name !== target.provider.name && { "x-weir-deployment": target.deployment.name }),
-      "x-weir-model": printable(target.model),
-      "x-weir-lane": target.lane,
-    }),
+    json: Object.freeze({ ...JSON_HEADERS, ...headers }),
+    stream: Object.freeze({ ...STREAM_HEADERS, ...headers }),
+  };
+}
+
+/** Adds the headers that say what happened to a call, from what is known before its first byte. */
+export function withCallHeaders(headers: HeaderRecord, call: Call): HeaderRecord {
+  const { attempt, attempts, skipped, extraHeaders } = call;
+  const isRetried = attempts.some(({ failure }) => failure);
+  const losses = attempt?.losses ?? [];
+  if (skipped.length === 0 && !isRetried && !extraHeaders && losses.length === 0) return headers;
+  return {
+    ...headers,
     ...(skipped.length > 0 && { "x-weir-skipped": skipped.join(", ") }),
-    ...(attempts.some(({ failure }) => failure) && {
+    ...(isRetried && {
       "x-weir-attempts": String(attempts.length),
       "x-weir-tried": writeTried(attempts),
     }),
-    ...call.extraHeaders,
-    ...(attempt && attempt.losses.length > 0 && { "x-weir-warnings": writeLosses(attempt.losses) }),
+    ...extraHeaders,
+    ...(losses.length > 0 && { "x-weir-warnings": writeLosses(losses) }),
   };
 }
 

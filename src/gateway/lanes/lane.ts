@@ -13,7 +13,7 @@ export interface Prepared {
   readonly target: Target;
   /** Absolute URL. */
   readonly url: string;
-  readonly headers: Record<string, string>;
+  readonly headers: Readonly<Record<string, string>>;
   /** The body in pieces, in order. */
   readonly body: readonly Uint8Array[];
   /** What the request asks for. The provider may answer with the other one. */

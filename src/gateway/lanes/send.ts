@@ -26,16 +26,36 @@ export function headerFilters(codec: UpstreamCodec): { request: HeaderFilter; an
   return found;
 }
 
+type HeaderRecord = Readonly<Record<string, string>>;
+
+/** Cache: the headers of the last requests to a target, by whether they ask for a stream, and by what they forward. */
+const requestHeaders = new WeakMap<Target, Map<string, HeaderRecord>>();
+/** Clients choose the values, so number and length are limited. */
+const MAX_CACHED_HEADERS = 8;
+const MAX_CACHED_LENGTH = 512;
+
 /**
- * Headers of a request to a provider. The credential comes last, so that no other header can replace it.
+ * Headers of a request to a provider. Requests that forward the same headers share one frozen record, which the transport
+ * writes only once.
  * @param forwarded headers of the client
  * @param streams whether the request asks for a stream
  */
-export function upstreamHeaders(
-  target: Target,
-  forwarded: Record<string, string>,
-  streams: boolean,
-): Record<string, string> {
+export function upstreamHeaders(target: Target, forwarded: HeaderRecord, streams: boolean): HeaderRecord {
+  let key = streams ? "stream" : "json";
+  for (const name in forwarded) key += `\n${name}\n${forwarded[name]}`;
+  let known = requestHeaders.get(target);
+  if (!known) requestHeaders.set(target, (known = new Map()));
+  const found = known.get(key);
+  if (found) return found;
+  const made = Object.freeze(makeHeaders(target, forwarded, streams));
+  if (key.length > MAX_CACHED_LENGTH) return made;
+  if (known.size >= MAX_CACHED_HEADERS) known.clear();
+  known.set(key, made);
+  return made;
+}
+
+/** The credential comes last, so that no other header can replace it. */
+function makeHeaders(target: Target, forwarded: HeaderRecord, streams: boolean): Record<string, string> {
   const streamType = target.provider.framing?.[target.format]?.contentType ?? "text/event-stream";
   return {
     "user-agent": "weir",
@@ -102,18 +122,29 @@ async function sendAuthorized(request: UpstreamRequest, authorizer: Authorizer):
   }
 }
 
-/** Cache: digest of the credential, headers and TLS settings of a deployment. */
-const digests = new WeakMap<Deployment, string>();
+/** The pool names of a deployment. `digest`: of its credential, headers and TLS settings. */
+interface Pools {
+  digest: string;
+  /** By the name of the gateway key. */
+  names: Map<string, string>;
+}
+
+const poolsByDeployment = new WeakMap<Deployment, Pools>();
 
 /** The pool of a call. Calls share a connection only if they have the same credential and the same gateway key. */
-function poolOf({ provider, deployment }: Target, { key = "" }: Call): string {
-  let digest = digests.get(deployment);
-  if (digest === undefined) {
-    const { authorizer, credentials, name, tls } = deployment;
-    const identity = JSON.stringify([authorizer ? name : credentials, provider.headers, tls]);
-    digests.set(deployment, (digest = createHash("sha256").update(identity).digest("base64")));
-  }
-  return digest + key;
+function poolOf(target: Target, { key = "" }: Call): string {
+  let pools = poolsByDeployment.get(target.deployment);
+  if (!pools)
+    poolsByDeployment.set(target.deployment, (pools = { digest: digestOf(target), names: new Map() }));
+  let name = pools.names.get(key);
+  if (name === undefined) pools.names.set(key, (name = pools.digest + key));
+  return name;
+}
+
+function digestOf({ provider, deployment }: Target): string {
+  const { authorizer, credentials, name, tls } = deployment;
+  const identity = JSON.stringify([authorizer ? name : credentials, provider.headers, tls]);
+  return createHash("sha256").update(identity).digest("base64");
 }
 
 function sendFailure(cause: unknown, { target, stop }: Attempt): GatewayError {

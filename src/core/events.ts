@@ -84,7 +84,10 @@ export const NO_USAGE: Usage = Object.freeze({
 /** Merges counts; later fields replace earlier ones, because vendors send running totals, not increments. */
 export function mergeUsage(into: Usage, next: Partial<Usage>): Usage {
   const merged: Record<string, number | string> = { ...into };
-  for (const [name, value] of Object.entries(next)) if (value !== undefined) merged[name] = value;
+  for (const name in next) {
+    const value = next[name as keyof Usage];
+    if (value !== undefined) merged[name] = value;
+  }
   return merged as unknown as Usage;
 }
 

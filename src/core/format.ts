@@ -50,6 +50,15 @@ export interface ClientCodec {
    * @throws GatewayError `invalid-request` with the path of the first fault.
    */
   checkRequest(body: Json): asserts body is JsonObject;
+  /**
+   * weir may accept a request because `checkRequest` accepts its outline: the body in which `~` replaces every string of
+   * more than 32 bytes, and within members every string of other characters than a to z and `_`, and in which a top-level
+   * list has equal objects once. Numbers, names and structure are those of the body. Condition: `checkRequest` accepts no
+   * outline of a body that it refuses. So it compares strings only with words that the outline keeps, accepts `~` only
+   * where it accepts every string, and neither compares the elements of a list with each other nor counts them beyond one.
+   * Absent: weir parses every body.
+   */
+  judgedByOutline?: boolean;
   /** @throws GatewayError for content that the canonical request cannot express */
   decodeRequest(body: JsonObject, context: CodecContext): ChatRequest;
   /** Begins a streamed answer. */
@@ -219,6 +228,13 @@ export interface StreamObserver {
   frame(frame: Frame, seen: StreamSummary): void;
   /** Reads a whole JSON answer. */
   answer(body: JsonObject, seen: StreamSummary): void;
+  /**
+   * weir may call `answer` with the outline of a body (see {@link ClientCodec.judgedByOutline}). Condition: a string that
+   * `answer` puts into the summary unchanged, into `finish.raw` or `usage`, and one that decides between an answer and an
+   * error, are the only strings it reads; whatever it does with other strings leaves the summary as it is. If the outline
+   * cut one of the former, or if the summary has an error, weir calls `answer` anew with the whole body.
+   */
+  judgedByOutline?: boolean;
   /**
    * Top-level member of the request that asks for several choices. A stream with several choices may send them one after
    * the other, so one finish reason does not complete it.

@@ -221,6 +221,7 @@ const WATCH: Table<StreamObserver> = {
   choicesMember: text,
   frame: required(callable),
   answer: required(callable),
+  judgedByOutline: flag,
 };
 
 const schema = must("a JSON schema", isObject);
@@ -257,6 +258,7 @@ const CLIENT: Table<ClientCodec> = {
   schemas: group("the client codec's", SCHEMAS),
   errors: listOf<DocumentedError>("error", "code", ERROR),
   checkRequest: required(callable),
+  judgedByOutline: flag,
   decodeRequest: required(callable),
   writeStream: required(callable),
   writeAnswer: required(callable),

@@ -356,3 +356,29 @@ test("a member that is not there has no place, and a model name that was cut sho
   expect(body.json["model"]).toBe(model);
   expect(body.isParsed).toBe(true);
 });
+
+describe("a format that does not say so is not judged by the outline", () => {
+  const given = {
+    model: "m",
+    note: "A sentence that a rule of the format compares as a whole.",
+    messages: [1, 1],
+  };
+  const seen: JsonObject[] = [];
+  const client = {
+    ...chatCompletionsFormat.client,
+    checkRequest(body: unknown) {
+      seen.push(body as JsonObject);
+    },
+  } as ClientCodec;
+
+  test.each([
+    [true, "~", [1, 1]],
+    [undefined, given.note, [1, 1]],
+  ])("judgedByOutline %p", (judgedByOutline, note, messages) => {
+    seen.length = 0;
+    const body = new RequestBody(Buffer.from(JSON.stringify(given)), DEPTH);
+    body.validate({ ...client, judgedByOutline } as ClientCodec);
+    expect(seen).toEqual([{ model: "m", note, messages }]);
+    expect(body.isParsed).toBe(judgedByOutline !== true);
+  });
+});

@@ -31,6 +31,7 @@ const client: ClientCodec = {
     error: toJson(ChatCompletionsError),
   },
   checkRequest,
+  judgedByOutline: true,
   decodeRequest,
   writeStream,
   writeAnswer,

@@ -43,6 +43,7 @@ function createClient(systemTurns: SystemTurns): ClientCodec {
       },
     ],
     checkRequest: (body) => checkRequest(body, systemTurns),
+    judgedByOutline: true,
     decodeRequest,
     writeStream,
     writeAnswer,

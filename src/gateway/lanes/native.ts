@@ -5,7 +5,7 @@
  */
 import type { Attempt } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
-import type { StreamSummary, UpstreamCodec } from "../../core/format.ts";
+import type { UpstreamCodec } from "../../core/format.ts";
 import { isObject, parseJson } from "../../core/json.ts";
 import { Tap } from "../../stream/tap.ts";
 import { headersWithoutCredential } from "../delivery/redact.ts";
@@ -14,6 +14,7 @@ import { urlOf } from "../routing/endpoint.ts";
 import type { Gateway, Incoming } from "../types.ts";
 import type { Lane, Opened, PrepareContext, Prepared } from "./lane.ts";
 import { nativeBody } from "./native-body.ts";
+import { observeAnswer } from "./observe-answer.ts";
 import { PassedRefusal } from "./passed-error.ts";
 import { recordUsage, RelaySource } from "./relay-source.ts";
 import { eventReader, invalidAnswer, isStream, readAnswer, readErrorText } from "./read-answer.ts";
@@ -94,10 +95,8 @@ export class NativeLane implements Lane {
     const attempt = this.#attempt;
     const bytes = await readAnswer(response, attempt);
     attempt.firstByteAt = performance.now();
-    const body = parseJson(new TextDecoder().decode(bytes));
-    if (!isObject(body)) throw invalidAnswer(this.#attempt.target);
-    const seen: StreamSummary = { terminated: false, complete: false };
-    this.#codec.watch.answer(body, seen);
+    const seen = observeAnswer(bytes, this.#codec.watch);
+    if (!seen) throw invalidAnswer(attempt.target);
     if (seen.error) throw asFailure(seen.error);
     recordUsage(seen, attempt);
     const headers = { ...this.#passedHeaders(response), "content-type": "application/json" };

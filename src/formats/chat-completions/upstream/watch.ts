@@ -37,11 +37,18 @@ export const watch: StreamObserver = {
     if (error !== undefined && !seen.terminated) seen.error ??= decodeErrorBody(error);
     if (isObject(chunk)) read(chunk, seen);
   },
+  judgedByOutline: true,
   answer(body: JsonObject, seen: StreamSummary): void {
     const error = errorIn({ data: "" }, body);
+    const choices = Array.isArray(body.choices) ? body.choices : undefined;
     if (error !== undefined) seen.error = decodeErrorBody(error);
-    else read(body, seen);
-    seen.complete = seen.terminated = Array.isArray(body.choices);
+    else {
+      let isEnd = choices !== undefined && choices.length > 0;
+      for (const choice of choices ?? [])
+        if (isObject(choice)) isEnd = readFinish(choice, indexOf(choice), seen) && isEnd;
+      noteUsage(body, seen, isEnd);
+    }
+    seen.complete = seen.terminated = choices !== undefined;
     if (seen.usage) seen.usage = settleUsage(seen.usage);
   },
 };
@@ -51,7 +58,11 @@ const choicesOf = new WeakMap<StreamSummary, Map<number, boolean>>();
 
 function read(body: JsonObject, seen: StreamSummary): void {
   if (Array.isArray(body.choices)) readChoices(body.choices, seen);
-  const usage = readUsage(body, seen.complete);
+  noteUsage(body, seen, seen.complete);
+}
+
+function noteUsage(body: JsonObject, seen: StreamSummary, isEnd: boolean): void {
+  const usage = readUsage(body, isEnd);
   if (usage) seen.usage = mergeUsage(seen.usage ?? NO_USAGE, usage);
 }
 
@@ -59,14 +70,21 @@ function readChoices(choices: readonly Json[], seen: StreamSummary): void {
   if (choices.length === 0) return;
   let ended = choicesOf.get(seen);
   if (!ended) choicesOf.set(seen, (ended = new Map()));
-  for (const choice of choices) if (isObject(choice)) readChoice(choice, ended, seen);
+  for (const choice of choices) {
+    if (!isObject(choice)) continue;
+    const index = indexOf(choice);
+    ended.set(index, readFinish(choice, index, seen) || ended.get(index) === true);
+  }
   seen.complete = seen.finished = [...ended.values()].every(Boolean);
 }
 
-function readChoice(choice: JsonObject, ended: Map<number, boolean>, seen: StreamSummary): void {
-  const index = typeof choice.index === "number" ? choice.index : 0;
+function indexOf({ index }: JsonObject): number {
+  return typeof index === "number" ? index : 0;
+}
+
+/** Whether the choice has ended. */
+function readFinish(choice: JsonObject, index: number, seen: StreamSummary): boolean {
   const raw = readFinishReason(choice);
-  ended.set(index, raw !== undefined || ended.get(index) === true);
   if (raw !== undefined && index === 0)
     seen.finish = decodeFinishReason(raw, {
       // The native lane does not read the calls themselves.
@@ -74,4 +92,5 @@ function readChoice(choice: JsonObject, ended: Map<number, boolean>, seen: Strea
       refused: false,
       stopReason: choice.stop_reason,
     });
+  return raw !== undefined;
 }

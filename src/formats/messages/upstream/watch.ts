@@ -31,6 +31,7 @@ export const watch: StreamObserver = {
     const read = READERS.get(String(data.type));
     if (read && !seen.terminated) read(data, seen);
   },
+  judgedByOutline: true,
   answer(body: JsonObject, seen: StreamSummary): void {
     if (body.type === "error" || isObject(body.error)) {
       seen.error = decodeErrorBody(body);

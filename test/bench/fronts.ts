@@ -1,6 +1,6 @@
-/** What stands between load and upstream: nothing, nginx, a bare pass-through, weir. */
+/** What stands between load and upstream: nothing, nginx, a bare pass-through, weir, other gateways. */
 import { join } from "node:path";
-import { BINARY, freePort, KEY, ready, type Program, type Rig } from "./rig.ts";
+import { countsOf, freePort, KEY, ready, type Program, type Rig } from "./rig.ts";
 
 export interface Front {
   name: string;
@@ -9,6 +9,8 @@ export interface Front {
   program?: Program;
   /** How models are called there. */
   prefix: string;
+  /** The path of chat completions; default `/v1/chat/completions`. */
+  path?: string;
 }
 
 /** The cap of 256 requests at once is lifted for the pass-through too. */
@@ -70,14 +72,60 @@ http {
 }`;
 }
 
+/**
+ * Another gateway that already runs: `NAME=URL`. The URL is of this machine; its path is that of chat completions if it is not
+ * `/`, and its fragment precedes the model names: `bifrost=http://127.0.0.1:8080#openai/`.
+ */
+export function readPeer(text: string): Front {
+  const [, name, address] = /^([^=]+)=(http:\/\/.+)$/.exec(text) ?? [];
+  if (name === undefined || address === undefined || !URL.canParse(address))
+    throw new Error(`--peer must be NAME=URL with an http URL, but is "${text}".`);
+  const { hostname, port, pathname, hash } = new URL(address);
+  if (hostname !== "127.0.0.1" && hostname !== "localhost")
+    throw new Error(`--peer ${name}: the load runs against this machine only, not against ${hostname}.`);
+  return {
+    name,
+    port: Number(port) || 80,
+    prefix: decodeURIComponent(hash.slice(1)),
+    ...(pathname !== "/" && { path: pathname }),
+  };
+}
+
+/** @throws Error when a peer does not pass a call on to the upstream */
+export async function assertPasses(front: Front, upstream: number): Promise<void> {
+  const before = await countsOf(upstream);
+  const answer = await fetch(`http://127.0.0.1:${front.port}${front.path ?? "/v1/chat/completions"}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${KEY}` },
+    body: JSON.stringify({ model: `${front.prefix}bench`, messages: [{ role: "user", content: "Hello" }] }),
+  });
+  const text = await answer.text();
+  const { calls } = await countsOf(upstream);
+  if (!answer.ok || calls === before.calls)
+    throw new Error(
+      `${front.name} did not pass a call on to the upstream at port ${upstream}: ${answer.status} ${text.slice(0, 200)}`,
+    );
+}
+
 export interface WeirFront extends Front {
   program: Program;
   /** From exec to the first answer, in milliseconds. */
   startMs: number;
 }
 
+/** A binary of weir: the one that was built, or the one before it. */
+export interface Weir {
+  name: "weir" | "weir before";
+  binary: string;
+}
+
 /** The compiled binary as a user runs it: keys, validation, usage, a log line a call. */
-export async function startWeir(rig: Rig, upstream: number, workers = 1): Promise<WeirFront> {
+export async function startWeir(
+  rig: Rig,
+  upstream: number,
+  { name, binary }: Weir,
+  workers = 1,
+): Promise<WeirFront> {
   const port = await freePort();
   const env = {
     WEIR_API_KEYS: `bench:${KEY}`,
@@ -86,23 +134,9 @@ export async function startWeir(rig: Rig, upstream: number, workers = 1): Promis
     OPENAI_BASE_URL: `http://127.0.0.1:${upstream}/v1`,
     ANTHROPIC_API_KEY: "upstream-key",
     ANTHROPIC_BASE_URL: `http://127.0.0.1:${upstream}`,
-    ...(takesWorkers() && { WEIR_WORKERS: String(workers) }),
+    WEIR_WORKERS: String(workers),
   };
-  const program = rig.start(workers > 1 ? "any" : 0, [BINARY, "serve", "--port", String(port)], env);
+  const program = rig.start(workers > 1 ? "any" : 0, [binary, "serve", "--port", String(port)], env);
   const startMs = await ready(port, 1);
-  return {
-    name: workers > 1 ? `weir, ${workers} workers` : "weir",
-    port,
-    program,
-    prefix: "openai/",
-    startMs,
-  };
-}
-
-let workersKnown: boolean | undefined;
-
-export function takesWorkers(): boolean {
-  return (workersKnown ??= Bun.spawnSync([BINARY, "serve", "--help"])
-    .stdout.toString()
-    .includes("--workers"));
+  return { name, port, program, prefix: "openai/", startMs };
 }

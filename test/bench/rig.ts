@@ -36,6 +36,8 @@ export interface Load {
 export interface UpstreamCounts {
   accepted: number;
   open: number;
+  /** Answers that were no streams. */
+  calls: number;
   streams: number;
   streaming: number;
   peak: number;
@@ -207,6 +209,10 @@ export function descriptorsOf(pid: number): number {
 }
 
 export function binaryMegabytes(): number {
-  if (!existsSync(BINARY)) throw new Error("There is no dist/weir: run `bun run build`.");
   return statSync(BINARY).size / 1e6;
+}
+
+/** @throws Error when a binary is missing */
+export function assertBinary(path: string): void {
+  if (!existsSync(path)) throw new Error(`There is no ${path}: run \`bun run build\`.`);
 }

@@ -1,35 +1,61 @@
 /**
- * `bun run bench`: the compiled binary against nginx, a bare pass-through and nothing at all, in one run.
+ * `bun run bench`: the compiled binary against nginx, a bare pass-through and nothing at all, in one run, and against
+ * other gateways and an earlier binary of weir where they are named.
  * `bun run bench --help` says what can be asked of it.
  */
-import { cpus, release } from "node:os";
-import { join } from "node:path";
+import { cpus, loadavg, release } from "node:os";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { withPart } from "../helpers/documents.ts";
-import { direct, startNginx, startPassthrough, startWeir } from "./fronts.ts";
+import type { Front, Weir, WeirFront } from "./fronts.ts";
+import { assertPasses, direct, readPeer, startNginx, startPassthrough, startWeir } from "./fronts.ts";
+import * as fresh from "./fresh.ts";
 import type { Results } from "./goals.ts";
 import type { BenchOptions } from "./measures.ts";
 import * as measures from "./measures.ts";
-import { binaryMegabytes, freePort, Rig, ROOT } from "./rig.ts";
+import { assertBinary, BINARY, binaryMegabytes, freePort, KEY, Rig, ROOT } from "./rig.ts";
 import { writeResults } from "./table.ts";
 
-const GROUPS = ["calls", "streams", "memory", "start", "burst", "soak", "workers", "transports"] as const;
+const GROUPS = [
+  "calls",
+  "streams",
+  "memory",
+  "unread",
+  "start",
+  "burst",
+  "soak",
+  "workers",
+  "transports",
+] as const;
 const README = "test/bench/README.md";
 type Group = (typeof GROUPS)[number];
 
 const HELP = `bun run bench [options]
 
-  --only GROUPS   some of: ${GROUPS.join(", ")} (with commas between)
-  --quick         one short round of everything but the soak, in two minutes
-  --soak MINUTES  how long the soak goes on (default 3)
-  --json FILE     where the figures go (default dist/bench.json)
-  --from FILE     takes the figures of an earlier run instead of measuring
-  --readme        writes the table into test/bench/README.md`;
+  --only GROUPS     some of: ${GROUPS.join(", ")} (with commas between)
+  --quick           one short round of everything but the soak, in two minutes
+  --against BINARY  another binary of weir, such as that of the commit before, beside this one in the same run: the table of
+                    goals then has its figure, this one's, and how many times better this one's is; a goal counts as held
+                    if its figure is reached, or the same factor
+  --peer NAME=URL   another gateway, which already runs and has the bench's upstream as its provider; may be repeated. The
+                    calls and streams are sent to it too, and the calls are counted at the upstream. Start it on the
+                    first core: taskset -c 0. Its CPU time is not measured. A path in the URL replaces
+                    /v1/chat/completions, a fragment precedes the model names: http://127.0.0.1:8080#openai/
+  --upstream PORT   port of the bench's upstream, for the settings of peers (default with peers: 9340, otherwise a free one)
+  --soak MINUTES    how long the soak goes on (default 3)
+  --json FILE       where the figures go (default dist/bench.json)
+  --from FILE       takes the figures of an earlier run instead of measuring
+  --readme          writes the table into test/bench/README.md
+
+The key of the load is "${KEY}". Upstream and load need a C compiler; without nginx its rows stay empty.`;
 
 const { values } = parseArgs({
   options: {
     only: { type: "string" },
     quick: { type: "boolean", default: false },
+    against: { type: "string" },
+    peer: { type: "string", multiple: true, default: [] },
+    upstream: { type: "string" },
     soak: { type: "string", default: "3" },
     json: { type: "string", default: join(ROOT, "dist/bench.json") },
     from: { type: "string" },
@@ -37,6 +63,9 @@ const { values } = parseArgs({
     help: { type: "boolean", default: false },
   },
 });
+
+/** Port of the upstream for peers. */
+const PEERS_UPSTREAM = 9340;
 
 if (values.help) {
   console.log(HELP);
@@ -71,39 +100,57 @@ function chosenGroups(only: string | undefined, quick: boolean): ReadonlySet<Gro
 }
 
 async function measureAll(): Promise<Results> {
+  const peers = values.peer.map(readPeer);
+  const { against } = values;
+  const binaries: Weir[] = [
+    ...(against === undefined ? [] : [{ name: "weir before", binary: resolve(against) } as const]),
+    { name: "weir", binary: BINARY },
+  ];
+  for (const { binary } of binaries) assertBinary(binary);
+  const began = loadavg()[0]!;
   rig.build();
-  const upstream = await freePort();
+  const wanted = values.upstream ?? (peers.length > 0 ? PEERS_UPSTREAM : undefined);
+  const upstream = wanted === undefined ? await freePort() : Number(wanted);
   rig.startUpstream(upstream);
   await Bun.sleep(200);
-  const weir = await startWeir(rig, upstream);
+  for (const peer of peers) await assertPasses(peer, upstream);
   const nginx = await startNginx(rig, upstream);
   if (!nginx) console.error("There is no nginx here: its rows stay empty (apt-get install nginx-light).");
   const passthrough = await startPassthrough(rig, upstream);
+  const weirs: WeirFront[] = [];
+  for (const binary of binaries) weirs.push(await startWeir(rig, upstream, binary));
+  const fronts: Front[] = [direct(upstream), ...(nginx ? [nginx] : []), passthrough, ...weirs, ...peers];
   const options: BenchOptions = {
     rig,
     upstream,
-    weir,
-    fronts: [direct(upstream), ...(nginx ? [nginx] : []), passthrough, weir],
+    fronts,
+    weirs,
+    binaries,
     rounds: values.quick ? 1 : 3,
     seconds: values.quick ? 1.5 : 2,
     progress: (text) => console.error(`${new Date().toTimeString().slice(0, 8)}  ${text}`),
   };
   const when = async <Value>(group: Group, measure: () => Promise<Value>) =>
     groups.has(group) ? measure() : undefined;
+  const results = {
+    calls: await when("calls", () => measures.measureCalls(options)),
+    streams: await when("streams", () => measures.measureStreams(options)),
+    memory: await when("memory", () => fresh.measureMemory(options)),
+    unread: await when("unread", () => fresh.measureUnread(options)),
+    startMs: await when("start", () => fresh.measureStart(options)),
+    burstSeconds: await when("burst", () => fresh.measureBurst(options)),
+    soak: await when("soak", () => fresh.measureSoak(options, Number(values.soak))),
+    workers: await when("workers", () => fresh.measureWorkers(options)),
+    transports: await when("transports", () => measures.measureTransports(options)),
+  };
   return {
     date: new Date().toISOString().slice(0, 10),
     machine: machine(),
+    load: [began, loadavg()[0]!],
     rounds: options.rounds,
     pinned: rig.pinned,
     binaryMegabytes: binaryMegabytes(),
-    calls: await when("calls", () => measures.measureCalls(options)),
-    streams: await when("streams", () => measures.measureStreams(options)),
-    memory: await when("memory", () => measures.measureMemory(options)),
-    startMs: await when("start", () => measures.measureStart(options)),
-    burstSeconds: await when("burst", () => measures.measureBurst(options)),
-    soak: await when("soak", () => measures.measureSoak(options, Number(values.soak))),
-    workers: await when("workers", () => measures.measureWorkers(options)),
-    transports: await when("transports", () => measures.measureTransports(options)),
+    ...results,
   };
 }
 

@@ -1,10 +1,11 @@
 /** The results as Markdown: the goals, then the figures behind them. */
-import { GOALS, judge, show, type Results } from "./goals.ts";
+import { gain, GOALS, judge, show, type Results } from "./goals.ts";
 
 export function writeResults(results: Results): string {
   return [
     `Measured on ${results.date}: ${results.machine}; medians of ${results.rounds}; ` +
       `${results.pinned ? "gateway on one core, upstream and load on the other" : "not pinned to cores"}. ` +
+      `Load average ${results.load.map((value) => value.toFixed(1)).join(" at the start and ")} at the end. ` +
       "Figures drift on a shared machine; the ratios are of one run.",
     goalsTable(results),
     ...(results.calls ? [callsTable(results)] : []),
@@ -18,20 +19,28 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
+/** With a binary before this one: its figure, and how many times better this one's is. */
 function goalsTable(results: Results): string {
+  const compared = GOALS.some((goal) => goal.figure(results, "weir before") !== undefined);
   const rows = GOALS.map((goal) => {
-    const figure = goal.figure(results);
+    const figure = goal.figure(results, "weir");
+    const before = goal.figure(results, "weir before");
     const limit = (value: number) => `${goal.sense === "least" ? "≥" : "≤"} ${value}${goal.unit}`;
-    const measured = figure === undefined ? "not measured" : `${show(figure)}${goal.unit}`;
+    const measured = (value: number | undefined) =>
+      value === undefined ? "not measured" : `${show(value)}${goal.unit}`;
+    const factor = figure === undefined || before === undefined ? "" : `${show(gain(goal, before, figure))}`;
     return [
       goal.what,
-      measured,
+      ...(compared ? [measured(before)] : []),
+      measured(figure),
+      ...(compared ? [factor] : []),
       limit(goal.reach),
       limit(goal.beyond),
-      figure === undefined ? "" : judge(goal, figure),
+      figure === undefined ? "" : judge(goal, figure, before),
     ];
   });
-  return table(["what", "measured", "reach", "beyond", ""], rows);
+  const head = compared ? ["before", "after", "times better"] : ["measured"];
+  return table(["what", ...head, "reach", "beyond", ""], rows);
 }
 
 function callsTable({ calls }: Results): string {
@@ -45,10 +54,21 @@ function callsTable({ calls }: Results): string {
       show(one.p99 / 1000),
       one.cpu === 0 ? "" : show(one.cpu),
       String(one.failed),
+      show(one.upstream),
     ]),
   );
   return table(
-    ["request", "connections", "front", "per second", "p50 ms", "p99 ms", "CPU µs each", "failed"],
+    [
+      "request",
+      "connections",
+      "front",
+      "per second",
+      "p50 ms",
+      "p99 ms",
+      "CPU µs each",
+      "failed",
+      "upstream calls for each",
+    ],
     rows,
   );
 }
@@ -103,7 +123,7 @@ const NAMES: Record<string, string> = {
 };
 
 function soakSentence({ soak }: Results): string {
-  if (!soak) return "";
-  const { minutes, streams, left, failed, descriptorsBefore, descriptorsAfter } = soak;
+  if (!soak?.weir) return "";
+  const { minutes, streams, left, failed, descriptorsBefore, descriptorsAfter } = soak.weir;
   return ` The soak ran ${minutes} minutes: ${streams.toLocaleString("en")} streams, ${left.toLocaleString("en")} of them aborted, ${failed} failed; descriptors ${descriptorsBefore} before and ${descriptorsAfter} after.`;
 }

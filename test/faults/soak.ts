@@ -3,7 +3,7 @@
  * At the end nothing may be left open, memory must not have grown, and every call must have been settled once.
  */
 import { parseArgs } from "node:util";
-import { slope } from "../bench/measures.ts";
+import { slope } from "../bench/fresh.ts";
 import { type RunningGateway, upstreamConfig } from "../helpers/gateway.ts";
 import { STAGES, startHangingPeer } from "../helpers/hanging-peer.ts";
 import { startStrayUpstream, type StrayUpstream } from "../helpers/stray.ts";

@@ -21,7 +21,7 @@ struct connection {
 };
 
 static int epoll_fd, listener;
-static long accepted, open_now, streams, streaming_now, peak, cut;
+static long accepted, open_now, calls, streams, streaming_now, peak, cut;
 
 /* Streams by the time of their next chunk: a binary heap from index 1. */
 static struct connection **heap;
@@ -197,8 +197,9 @@ static const char *find(const char *body, size_t length, const char *what) {
 static void answer_stats(struct connection *c) {
   char body[256], answer[512];
   int length = snprintf(body, sizeof body,
-                        "{\"accepted\":%ld,\"open\":%ld,\"streams\":%ld,\"streaming\":%ld,\"peak\":%ld,\"cut\":%ld}",
-                        accepted, open_now, streams, streaming_now, peak, cut);
+                        "{\"accepted\":%ld,\"open\":%ld,\"calls\":%ld,\"streams\":%ld,\"streaming\":%ld,\"peak\":%ld,"
+                        "\"cut\":%ld}",
+                        accepted, open_now, calls, streams, streaming_now, peak, cut);
   length = snprintf(answer, sizeof answer,
                     "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%s", length, body);
   buffer_append(&c->out, answer, length);
@@ -211,6 +212,7 @@ static void answer(struct connection *c) {
   if (!find(body, c->body, "\"stream\":true")) {
     const char *text = c->messages ? messages_answer : chat_answer;
     buffer_append(&c->out, text, strlen(text));
+    calls++;
     return;
   }
   c->chunks = 200, c->interval = 10000000, c->sent = 0;

@@ -60,7 +60,8 @@ async function open(
     const prepared = preparing instanceof Promise ? await preparing : preparing;
     const response = prepared && (await send(prepared, running));
     if (!response || response.ok) {
-      const opened = await lane.open(response, gateway);
+      const opening = lane.open(response, gateway);
+      const opened = opening instanceof Promise ? await opening : opening;
       if (opened.kind === "stream") await opened.source.begin();
       for (const id of missing) gateway.registry.noteMissingFormat(running.target.deployment, id);
       call.status = opened.status;

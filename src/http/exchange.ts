@@ -242,8 +242,13 @@ export class Exchange implements UpstreamResponse, ByteReader {
   }
 
   bytes(): Promise<Uint8Array> {
+    const arrived = this.arrived();
+    return arrived ? Promise.resolve(arrived) : this.#gather();
+  }
+
+  arrived(): Uint8Array | undefined {
     const isHere = this.done && !this.#failure && !this.headers.has("content-encoding");
-    return isHere ? Promise.resolve(this.#takeQueue()) : this.#gather();
+    return isHere ? this.#takeQueue() : undefined;
   }
 
   async #gather(): Promise<Uint8Array> {

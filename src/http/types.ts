@@ -35,6 +35,8 @@ export interface UpstreamResponse {
   readonly body: ByteStream | null;
   /** Reads the whole body. */
   bytes(): Promise<Uint8Array>;
+  /** Takes the whole body if it has arrived without an encoding, so that nobody waits for it. */
+  arrived?(): Uint8Array | undefined;
 }
 
 export interface ByteStream {

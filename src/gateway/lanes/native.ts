@@ -91,9 +91,14 @@ export class NativeLane implements Lane {
     };
   }
 
-  async #openJson(response: UpstreamResponse): Promise<Opened> {
+  #openJson(response: UpstreamResponse): Opened | Promise<Opened> {
+    const bytes = readAnswer(response, this.#attempt);
+    if (bytes instanceof Promise) return bytes.then((read) => this.#openBytes(read, response));
+    return this.#openBytes(bytes, response);
+  }
+
+  #openBytes(bytes: Uint8Array, response: UpstreamResponse): Opened {
     const attempt = this.#attempt;
-    const bytes = await readAnswer(response, attempt);
     attempt.firstByteAt = performance.now();
     const seen = observeAnswer(bytes, this.#codec.watch);
     if (!seen) throw invalidAnswer(attempt.target);

@@ -53,13 +53,22 @@ export async function readErrorText(response: UpstreamResponse, target: Target):
 }
 
 /**
- * The bytes of a JSON answer, with the credential masked.
+ * The bytes of a JSON answer, with the credential masked; at once if they have arrived with the head.
  * @throws GatewayError `upstream` if it is longer than 32 MB or the connection breaks
  */
-export async function readAnswer(response: UpstreamResponse, attempt: Attempt): Promise<Uint8Array> {
+export function readAnswer(response: UpstreamResponse, attempt: Attempt): Uint8Array | Promise<Uint8Array> {
+  const declared = Number(response.headers.get("content-length") ?? Number.NaN);
+  const isShort = declared <= MAX_ANSWER_BYTES && !response.headers.has("content-encoding");
+  const arrived = isShort ? response.arrived?.() : undefined;
+  return arrived ? bytesWithoutCredential(arrived, attempt.target) : awaitAnswer(response, isShort, attempt);
+}
+
+async function awaitAnswer(
+  response: UpstreamResponse,
+  isShort: boolean,
+  attempt: Attempt,
+): Promise<Uint8Array> {
   try {
-    const declared = Number(response.headers.get("content-length") ?? Number.NaN);
-    const isShort = declared <= MAX_ANSWER_BYTES && !response.headers.has("content-encoding");
     const bytes = isShort ? await response.bytes() : await readUpTo(response, MAX_ANSWER_BYTES, false);
     return bytesWithoutCredential(bytes, attempt.target);
   } catch (cause) {

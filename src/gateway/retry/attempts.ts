@@ -14,6 +14,9 @@ import type { Failure } from "./failure.ts";
 import { readFailure } from "./failure.ts";
 import type { RetrySlot } from "./retry-budget.ts";
 import { PassedRefusal } from "../lanes/passed-error.ts";
+import type { Plan } from "../routing/plan.ts";
+import { onlyChoice } from "../routing/plan.ts";
+import type { Health } from "./health.ts";
 import { RetryPlan } from "./retry-plan.ts";
 
 /** The vendors' SDKs count their own retries in this header, starting at 0. */
@@ -27,12 +30,37 @@ function affinityOf({ call, format, bytes, spanOf }: Incoming): string {
   return format.client.sessionOf?.({ headers: withoutCredentials(call.headers), bytes, spanOf }) ?? "";
 }
 
-/** @throws GatewayError when the last permitted attempt has failed */
+/**
+ * A model with one deployment and no fallback needs no plan until its first attempt has failed.
+ * @throws GatewayError when the last permitted attempt has failed
+ */
 export async function attempt(incoming: Incoming, gateway: Gateway, open: Try): Promise<Opened> {
   const { call } = incoming;
-  const { health, registry } = gateway;
+  const plan = gateway.registry.plan(call.routedModel ?? call.model, incoming.format.id);
+  const only = onlyChoice(plan);
+  if (!only) return attemptByPlan(incoming, gateway, open, plan);
+  const running = begin(only.target, 0, call, gateway.health);
+  try {
+    const opened = await open(incoming, running, gateway);
+    gateway.health.answered(running);
+    return opened;
+  } catch (thrown) {
+    return attemptByPlan(incoming, gateway, open, plan, fail(thrown, running, gateway.health));
+  }
+}
+
+/** @param failure of the plan's first attempt, if that was made */
+async function attemptByPlan(
+  incoming: Incoming,
+  gateway: Gateway,
+  open: Try,
+  plan: Plan,
+  failure?: Failure,
+): Promise<Opened> {
+  const { call } = incoming;
+  const { health } = gateway;
   const retryPlan = new RetryPlan({
-    plan: registry.plan(call.routedModel ?? call.model, incoming.format.id),
+    plan,
     affinity: () => affinityOf(incoming),
     outlook: (target, now) => health.outlook(target, now),
     retries: gateway.retries,
@@ -43,17 +71,7 @@ export async function attempt(incoming: Incoming, gateway: Gateway, open: Try): 
   let slot: RetrySlot | undefined;
   try {
     for (;;) {
-      if (health.isFull(step.target)) throw noCapacity(step.target);
-      const running = call.begin(step.target, step.wait);
-      health.begin(call, running);
-      try {
-        const opened = await open(incoming, running, gateway);
-        health.answered(running);
-        return opened;
-      } catch (thrown) {
-        const failure = readFailure(thrown, running);
-        recordFailure(failure, running);
-        health.failed(running, failure);
+      if (failure) {
         const next = call.abortReason
           ? undefined
           : retryPlan.next(failure, performance.now(), remainingMs(call, gateway));
@@ -61,13 +79,36 @@ export async function attempt(incoming: Incoming, gateway: Gateway, open: Try): 
         if (next && needsSlot) slot ??= health.budget.take(next.wait);
         if (!next || (needsSlot && !slot)) return conclude(failure, call);
         step = next;
+        if (step.wait > 0) await pause(step.wait, call.stop);
+        if (call.abortReason) throw call.abortReason;
       }
-      if (step.wait > 0) await pause(step.wait, call.stop);
-      if (call.abortReason) throw call.abortReason;
+      const running = begin(step.target, step.wait, call, health);
+      try {
+        const opened = await open(incoming, running, gateway);
+        health.answered(running);
+        return opened;
+      } catch (thrown) {
+        failure = fail(thrown, running, health);
+      }
     }
   } finally {
     if (slot) health.budget.release(slot);
   }
+}
+
+/** @throws GatewayError if the deployment has reached its concurrency limit */
+function begin(target: Target, wait: number, call: Call, health: Health): Attempt {
+  if (health.isFull(target)) throw noCapacity(target);
+  const running = call.begin(target, wait);
+  health.begin(call, running);
+  return running;
+}
+
+function fail(thrown: unknown, running: Attempt, health: Health): Failure {
+  const failure = readFailure(thrown, running);
+  recordFailure(failure, running);
+  health.failed(running, failure);
+  return failure;
 }
 
 /**

@@ -7,7 +7,7 @@ import { fullJitter } from "./backoff.ts";
 import type { Failure } from "./failure.ts";
 import type { Outlook } from "./health.ts";
 import type { Choice, Plan } from "../routing/plan.ts";
-import { rank } from "../routing/plan.ts";
+import { onlyChoice, rank } from "../routing/plan.ts";
 
 export interface Step {
   target: Target;
@@ -62,17 +62,11 @@ export class RetryPlan {
    * breaker becomes half-open first; to a full deployment only if all are full.
    */
   first(now: number): Step {
-    const only = this.#onlyChoice;
+    const only = onlyChoice(this.#options.plan);
     const choice =
       only ?? this.#available(now) ?? this.#fallback(now) ?? this.#soonest(this.#choices, now)[0]!;
     if (!only) this.skipped = this.#deploymentsBefore(choice);
     return this.#take(choice.target, 0);
-  }
-
-  /** The choice of a plan that has only one and no fallback. */
-  get #onlyChoice(): Choice | undefined {
-    const { choices, fallbacks } = this.#options.plan;
-    return choices.length === 1 && fallbacks.length === 0 ? choices[0] : undefined;
   }
 
   #deploymentsBefore(choice: Choice): string[] {
@@ -164,7 +158,8 @@ export class RetryPlan {
     // A reused connection that was closed says nothing about the provider; other silent failures may recur.
     if (failure.class === "no-bytes" && !failure.stale) return undefined;
     // With a single deployment, the client's own retries achieve the same.
-    if (this.#onlyChoice && this.#options.clientRetries && failure.class === "status") return undefined;
+    if (onlyChoice(this.#options.plan) && this.#options.clientRetries && failure.class === "status")
+      return undefined;
     const wait = failure.stale ? 0 : this.#pauseFor(failure);
     if (
       wait > (fallback ? LONGEST_WAIT_BEFORE_FALLBACK_MS : LONGEST_WAIT_MS * (1 + SPREAD)) ||

@@ -18,6 +18,11 @@ export interface Plan {
   larger: readonly (readonly Choice[])[];
 }
 
+/** The choice of a plan that has only one and no fallback. */
+export function onlyChoice({ choices, fallbacks }: Plan): Choice | undefined {
+  return choices.length === 1 && fallbacks.length === 0 ? choices[0] : undefined;
+}
+
 /**
  * Sorts the choices into the order of attempts. Choices of equal priority share traffic by weight, and the same affinity key
  * selects the same choice: weighted rendezvous hashing, so that the removal of a deployment moves only its own share.

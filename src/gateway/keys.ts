@@ -25,7 +25,10 @@ const MAX_KEY_LENGTH = 4096;
 
 export function createKeyring(keys: readonly NamedDigest[]): Keyring {
   const known = new Map(
-    keys.map(({ name, sha256 }) => [sha256, { name, digest: Buffer.from(sha256, "hex") }]),
+    keys.map(({ name, sha256 }) => {
+      const digest = Buffer.from(sha256, "hex");
+      return [digest.toString("latin1"), { key: { name }, digest }];
+    }),
   );
   const noDigest = Buffer.alloc(32);
   const digest = Buffer.alloc(32);
@@ -33,9 +36,9 @@ export function createKeyring(keys: readonly NamedDigest[]): Keyring {
   /** Constant time: a valid and an invalid key cost the same hash, look-up and comparison. */
   function find(key: string): { name: string } | undefined {
     Bun.SHA256.hash(key, digest);
-    const candidate = known.get(digest.toString("hex"));
+    const candidate = known.get(digest.toString("latin1"));
     const equal = timingSafeEqual(digest, candidate?.digest ?? noDigest);
-    return equal && candidate !== undefined ? { name: candidate.name } : undefined;
+    return equal ? candidate?.key : undefined;
   }
 
   return {

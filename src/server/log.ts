@@ -111,17 +111,21 @@ function callFields(call: Call, level: string): Record<string, unknown> {
     ms: since(call, call.endedAt),
     head_ms: since(call, attempt?.headAt),
     first_ms: since(call, attempt?.firstByteAt),
-    tokens: { ...usage, known: usageState(usage) },
+    tokens: usage.known === undefined ? { ...usage, known: usageState(usage) } : usage,
     estimated: attempt?.estimated,
     losses: losses.length > 0 ? losses : undefined,
     upstream_status: attempt?.upstreamStatus,
     upstream_id: upstreamRequestId && limitText(upstreamRequestId, MAX_PROVIDER_BYTES),
     skipped: call.skipped.length > 0 ? call.skipped : undefined,
     attempts: call.attempts.some(({ failure }) => failure) ? call.attempts.map(attemptFields) : undefined,
-    may_cost_twice:
-      call.attempts.slice(0, -1).some(({ failure }) => failure?.class === "no-bytes") || undefined,
+    may_cost_twice: mayCostTwice(call.attempts) || undefined,
     error: call.error,
   };
+}
+
+/** Whether a provider may have charged for an attempt before the last one. */
+function mayCostTwice(attempts: readonly Attempt[]): boolean {
+  return attempts.some(({ failure }, at) => failure?.class === "no-bytes" && at < attempts.length - 1);
 }
 
 /** `tokens`: what is known of the tokens of a failed attempt, which may cost something too. */

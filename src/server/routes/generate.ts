@@ -15,6 +15,7 @@ import type { Admission } from "../admission.ts";
 import type { Authenticate } from "../authenticate.ts";
 import type { BodyLimits } from "../read-body.ts";
 import { readBody } from "../read-body.ts";
+import type { RequestBody } from "../request-body.ts";
 import { createRequestId, openError, respond } from "../respond.ts";
 
 export interface RouteContext {
@@ -49,7 +50,7 @@ function createRoute(
   implied: JsonObject | undefined,
   handle: Handler,
 ) {
-  const { gateway, authenticate, admission, allowSilence } = context;
+  const { gateway, limits, authenticate, admission, allowSilence } = context;
   return async (request: Request): Promise<Response> => {
     const call = new Call(createRequestId(), format.id, request.headers);
     request.signal.addEventListener("abort", () => call.outcome ?? call.abort(clientLeft()));
@@ -66,8 +67,13 @@ function createRoute(
     try {
       call.key = authenticate(request.headers, format.client.keyHeaders);
       if (admission.isLimited) client = admission.enter(call.key ?? context.address(request));
-      const incoming = await readIncoming(request, call, format, context, implied);
-      return answer(await handle(incoming, gateway, deadline));
+      const body = await readBody(request, limits, gateway.clock);
+      body.validate(format.client, implied);
+      call.model = body.scalar("model") as string;
+      call.stream = body.scalar("stream") === true;
+      const preparing = gateway.registry.prepare(call.model);
+      if (preparing) await preparing;
+      return answer(await handle(incomingOf(body, call, format), gateway, deadline));
     } catch (thrown) {
       const error = toClientError(call.abortReason ?? thrown, call);
       return answer(openError(error, format.client, call.id));
@@ -75,19 +81,8 @@ function createRoute(
   };
 }
 
-async function readIncoming(
-  request: Request,
-  call: Call,
-  format: Format & { client: ClientCodec },
-  { limits, gateway }: RouteContext,
-  implied: JsonObject | undefined,
-): Promise<Incoming> {
-  const body = await readBody(request, limits, gateway.clock);
-  body.validate(format.client, implied);
-  call.model = body.scalar("model") as string;
-  call.stream = body.scalar("stream") === true;
-  const preparing = gateway.registry.prepare(call.model);
-  if (preparing) await preparing;
+/** A validated request as the gateway gets it. */
+function incomingOf(body: RequestBody, call: Call, format: Format & { client: ClientCodec }): Incoming {
   return {
     call,
     format,

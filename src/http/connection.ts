@@ -121,7 +121,7 @@ export class Connection implements Carrier {
       scratch.set(body[next]!, filled);
       filled += body[next]!.length;
     }
-    const taken = this.#write(scratch.subarray(0, filled));
+    const taken = this.#write(scratch, filled);
     // The next request overwrites the scratch buffer, so bytes that the socket has not accepted are copied.
     if (taken < filled) this.#unsent.push(Buffer.from(scratch.subarray(taken, filled)));
     if (!fits) this.#unsent.push(Buffer.from(head, "latin1"));
@@ -130,8 +130,8 @@ export class Connection implements Carrier {
   }
 
   /** @returns number of bytes the socket accepted */
-  #write(bytes: Uint8Array): number {
-    return Math.max(0, this.#socket?.write(bytes) ?? 0);
+  #write(bytes: Uint8Array, length = bytes.length): number {
+    return Math.max(0, this.#socket?.write(bytes, 0, length) ?? 0);
   }
 
   /** The socket accepts bytes again. */

@@ -96,12 +96,18 @@ function hasClient(format: Format): format is ClientFormat {
 const HOST =
   /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(?:[0-5]?\d{1,4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5]))?$/;
 
+/** The last valid Host header: most requests have the same. */
+let lastHost: string | undefined;
+
 function requestFault(request: Request): GatewayError | undefined {
   // A request target has no fragment (RFC 9112 3.2), and parsers would disagree about its path.
   if (request.url.includes("#"))
     return ambiguous("The path of the request must not contain a #; write it as %23.");
   const host = request.headers.get("host");
-  if (host !== null && HOST.test(host)) return undefined;
+  if (host !== null && (host === lastHost || HOST.test(host))) {
+    lastHost = host;
+    return undefined;
+  }
   return ambiguous("The request must have exactly one valid Host header.");
 }
 

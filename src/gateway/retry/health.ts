@@ -63,9 +63,10 @@ export class Health {
   }
 
   /** The attempt's answer has begun. */
-  answered(attempt: Attempt, now = performance.now()): void {
+  answered(attempt: Attempt): void {
     const breaker = this.#find(attempt.target);
     if (!breaker) return;
+    const now = performance.now();
     const before = breaker.state(now);
     breaker.answered(attempt);
     if (before !== "closed" && breaker.state(now) === "closed")
@@ -110,7 +111,7 @@ export class Health {
   }
 
   /** The call has ended: an answer that had begun counts by its outcome. */
-  settled(call: Call, now = performance.now()): void {
+  settled(call: Call, now = call.endedAt ?? performance.now()): void {
     const attempt = call.attempts.at(-1);
     if (!attempt) return;
     this.budget.leave();

@@ -43,10 +43,9 @@ export function answeringModel({ api, vendor }: { api: string; vendor: string })
 /**
  * The models of chat providers that one request of the messages format goes to: two of OpenAI's, of which one reasons, and
  * one of another vendor. The recording's id chooses the vendor, so that every run replays the same pairs.
- * @param id hexadecimal digits
  */
 export function chatModels(id: string): string[] {
-  const vendor = CHAT_VENDORS[Number.parseInt(id.slice(0, 8), 16) % CHAT_VENDORS.length]!;
+  const vendor = CHAT_VENDORS[Bun.hash.crc32(id) % CHAT_VENDORS.length]!;
   const known = NAMED.find(({ name }) => name === vendor)?.catalog?.[0] ?? "some-model";
   return ["openai/gpt-4.1", "openai/gpt-5.2", `${vendor}/${known}`];
 }

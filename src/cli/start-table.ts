@@ -22,7 +22,8 @@ export function startTable({ url, parts }: RunningWeir, config: Config): string 
       `    ${name!.padEnd(widths[0]!)}  ${patterns!.padEnd(widths[1]!)}  ${origin}`,
   );
   const auth = keys > 0 ? ` -H "authorization: Bearer $WEIR_API_KEY"` : "";
-  const example = parts.registry.models()[0]?.id ?? "mock/chat";
+  const [model] = parts.registry.eachModel();
+  const example = model?.id ?? "mock/chat";
   return [
     `weir is listening on ${url}`,
     "  providers",

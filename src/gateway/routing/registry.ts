@@ -319,10 +319,17 @@ export class Registry {
 
   /** The models of `GET /v1/models`, under names a client can use: routes, aliases, catalogs, model lists of hosts. */
   models(): ModelEntry[] {
-    const entries = new Map<string, string>();
-    for (const name of [...this.routes.keys(), ...this.#aliases.names]) {
-      const winner = this.#winner(name);
-      if (winner) entries.set(name, winner.name);
+    return [...this.eachModel()];
+  }
+
+  /** As {@link models}, one at a time: each takes a search through the rules. */
+  *eachModel(): Generator<ModelEntry> {
+    const seen = new Set<string>();
+    for (const id of [...this.routes.keys(), ...this.#aliases.names]) {
+      const winner = this.#winner(id);
+      if (!winner || seen.has(id)) continue;
+      seen.add(id);
+      yield { id, provider: winner.name };
     }
     const listed = this.providers.flatMap((provider) =>
       (provider.catalog ?? []).map((model) => ({ provider, model })),
@@ -330,9 +337,10 @@ export class Registry {
     for (const { provider, model } of [...listed, ...this.live.all()]) {
       const isOwn = this.#winningRule(model)?.rule.provider === provider;
       const id = isOwn ? model : `${provider.name}/${model}`;
-      if (!entries.has(id)) entries.set(id, provider.name);
+      if (seen.has(id)) continue;
+      seen.add(id);
+      yield { id, provider: provider.name };
     }
-    return [...entries].map(([id, provider]) => ({ id, provider }));
   }
 }
 

@@ -39,6 +39,9 @@ async function build(system: System | undefined): Promise<void> {
   const result = await Bun.build({
     entrypoints: [join(ROOT, "src/main.ts")],
     target: "bun",
+    // A start evaluates only the chunks that it needs, and modules in one chunk share one scope.
+    format: "esm",
+    splitting: true,
     minify: true,
     bytecode: true,
     sourcemap: "inline",
@@ -58,8 +61,8 @@ async function build(system: System | undefined): Promise<void> {
   });
   for (const message of result.logs) console.error(String(message));
   if (!result.success) throw new Error(`${name} was not built.`);
-  // The source map is inside the executable. The builder leaves a copy beside it, for Windows named without the suffix.
-  for (const file of [outfile, outfile.replace(/\.exe$/, "")]) rmSync(`${file}.map`, { force: true });
+  // The source maps are inside the executable. The builder leaves copies beside it.
+  for (const file of new Bun.Glob("*.map").scanSync(join(ROOT, "dist"))) rmSync(join(ROOT, "dist", file));
   // The builder signs only ARM executables, for which macOS requires a signature.
   if (system === "darwin-x64") writeFileSync(outfile, signAdHoc(readFileSync(outfile), "weir"));
   const materials = billOfMaterials(Object.keys(result.metafile?.inputs ?? {}), ROOT);

@@ -155,7 +155,7 @@ export class Connection implements Carrier {
     } catch (cause) {
       return this.fail(HttpError.from(cause, exchange.phase));
     }
-    if (exchange.done) this.#finish(exchange);
+    if (exchange.done && !this.closed) this.#finish(exchange);
   }
 
   /** The answer is complete. A connection whose request was not sent completely cannot be reused. */

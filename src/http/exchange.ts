@@ -6,7 +6,8 @@ import { decoded } from "./decoded.ts";
 import { HttpError, malformed } from "./error.ts";
 import type { Head } from "./head.ts";
 import { HeaderList, keepAliveSeconds, MAX_HEAD_BYTES, parseHead } from "./head.ts";
-import type { ByteReader, ByteStream, UpstreamResponse } from "./types.ts";
+import { nextPiece } from "./receive.ts";
+import type { ByteReader, ByteStream, Piece, Receiver, UpstreamResponse } from "./types.ts";
 
 /** Maximum number of body bytes buffered for a reader. Above it weir stops reading from the socket. */
 const HIGH_WATER = 64 * 1024;
@@ -20,11 +21,6 @@ const MAX_INFORMATIONAL = 8;
 const BLANK_LINE = Buffer.from("\r\n\r\n");
 const STATUS_LINE = Buffer.from("HTTP/1");
 const NO_BYTES = new Uint8Array(0);
-
-interface Piece {
-  done: boolean;
-  value?: Uint8Array;
-}
 
 /** The connection that carries an exchange. */
 export interface Carrier {
@@ -66,7 +62,7 @@ export class Exchange implements UpstreamResponse, ByteReader {
   #queue: Uint8Array[] = [];
   #queuedBytes = 0;
   #paused = false;
-  #waiting: { resolve(piece: Piece): void; reject(reason: unknown): void } | undefined;
+  #receiver: Receiver | undefined;
   #failure: { reason: unknown } | undefined;
 
   constructor(requestHead: string, requestBody: readonly Uint8Array[], stop: Stoppable) {
@@ -148,25 +144,28 @@ export class Exchange implements UpstreamResponse, ByteReader {
   #receiveBody(reader: BodyReader, bytes: Uint8Array): void {
     const pieces: Uint8Array[] = [];
     const taken = bytes.length === 0 ? 0 : reader.read(bytes, 0, pieces);
+    if (reader.done) {
+      // First, because a receiver that cancels must not close the connection of a complete answer.
+      this.surplus = taken < bytes.length;
+      this.#settle();
+    }
     if (pieces.length > 0) this.#deliver(pieces);
-    if (!reader.done) return;
-    this.surplus = taken < bytes.length;
-    this.finish();
+    if (reader.done) this.#end();
   }
 
   #deliver(pieces: Uint8Array[]): void {
-    const waiting = this.#waiting;
-    if (waiting) {
-      this.#waiting = undefined;
+    const receiver = this.#receiver;
+    if (receiver) {
+      this.#receiver = undefined;
       const value = joined(pieces);
-      if (value.length >= LARGE_PIECE) this.#pause();
-      return waiting.resolve({ done: false, value });
+      if (value.length >= LARGE_PIECE && !this.done) this.#pause();
+      return receiver.piece(value);
     }
     for (const piece of pieces) {
       this.#queue.push(piece);
       this.#queuedBytes += piece.length;
     }
-    if (this.#queuedBytes >= HIGH_WATER) this.#pause();
+    if (this.#queuedBytes >= HIGH_WATER && !this.done) this.#pause();
   }
 
   #pause(): void {
@@ -178,8 +177,7 @@ export class Exchange implements UpstreamResponse, ByteReader {
   /** The answer is complete. */
   finish(): void {
     this.#settle();
-    this.#waiting?.resolve({ done: true });
-    this.#waiting = undefined;
+    this.#end();
   }
 
   /** @param reason the error that the reader of the head or body gets, after the bytes that already arrived */
@@ -188,8 +186,16 @@ export class Exchange implements UpstreamResponse, ByteReader {
     this.#settle();
     this.#failure = { reason };
     this.#reject(reason);
-    this.#waiting?.reject(reason);
-    this.#waiting = undefined;
+    this.#end();
+  }
+
+  /** Not at once: whoever stops the exchange must first be able to finish what it does. */
+  #end(): void {
+    const receiver = this.#receiver;
+    if (!receiver) return;
+    this.#receiver = undefined;
+    const failure = this.#failure;
+    queueMicrotask(() => (failure ? receiver.fail(failure.reason) : receiver.end()));
   }
 
   #settle(): void {
@@ -207,15 +213,16 @@ export class Exchange implements UpstreamResponse, ByteReader {
     return this;
   }
 
-  /** Returns all buffered bytes in one piece. */
   read(): Promise<Piece> {
-    if (this.#queue.length > 0) return Promise.resolve({ done: false, value: this.#takeQueue() });
-    if (this.#failure) return Promise.reject(this.#failure.reason);
-    if (this.done) return Promise.resolve({ done: true });
-    if (this.#paused) this.#continue();
-    return new Promise((resolve, reject) => {
-      this.#waiting = { resolve, reject };
-    });
+    return nextPiece(this);
+  }
+
+  /** Gives all buffered bytes in one piece. */
+  take(receiver: Receiver): void {
+    if (this.#queue.length > 0) return receiver.piece(this.#takeQueue());
+    this.#receiver = receiver;
+    if (this.done) this.#end();
+    else if (this.#paused) this.#continue();
   }
 
   #takeQueue(): Uint8Array {

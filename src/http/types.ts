@@ -43,9 +43,31 @@ export interface ByteStream {
   getReader(): ByteReader;
 }
 
+/** What a read gives. */
+export interface Piece {
+  done: boolean;
+  value?: Uint8Array;
+}
+
+/**
+ * Receives the result of one `take`: exactly one of its methods is called, once. They must not throw, because the data handler
+ * of the connection calls them.
+ */
+export interface Receiver {
+  piece(bytes: Uint8Array): void;
+  /** The regular end. */
+  end(): void;
+  fail(reason: unknown): void;
+}
+
 /** Reads an answer's body. Cancelling closes the connection. */
 export interface ByteReader {
-  read(): Promise<{ done: boolean; value?: Uint8Array }>;
+  read(): Promise<Piece>;
+  /**
+   * The same read without a promise, which costs more than everything else that is done with a short chunk. The receiver gets a
+   * piece at once if one is here. Absent: only `read` (see `takeFrom`).
+   */
+  take?(receiver: Receiver): void;
   cancel(reason?: unknown): Promise<void>;
 }
 

@@ -6,7 +6,8 @@
 import { GatewayError } from "../../core/error.ts";
 import type { Call } from "../../core/call.ts";
 import type { Clock, Watcher } from "./clock.ts";
-import type { ByteReader } from "../lanes/transport.ts";
+import type { ByteReader, Piece, Receiver } from "../lanes/transport.ts";
+import { nextPiece, takeFrom } from "../lanes/transport.ts";
 
 /** Size of a piece in bytes: in the native lane also the most that waits in the buffer of a client's socket. */
 const PIECE_BYTES = 64 * 1024;
@@ -50,16 +51,17 @@ export class Backlog implements Watcher {
 }
 
 /** Reads an answer in pieces of a limited size. */
-export class PacedReader implements ByteReader {
+export class PacedReader implements ByteReader, Receiver {
   readonly #source: ByteReader;
   readonly #call: Call;
   readonly #backlog: Backlog;
   readonly #pieceBytes: number;
+  #receiver: Receiver | undefined;
   #rest: Uint8Array | undefined;
   /** Size of the chunk that `#rest` is a view of: the whole chunk stays in memory. */
   #kept = 0;
 
-  /** @param pieceBytes the most that `read` gives at once */
+  /** @param pieceBytes the most that one read gives */
   constructor(source: ByteReader, call: Call, backlog: Backlog, pieceBytes = PIECE_BYTES) {
     this.#source = source;
     this.#call = call;
@@ -67,8 +69,29 @@ export class PacedReader implements ByteReader {
     this.#pieceBytes = pieceBytes;
   }
 
-  read(): Promise<{ done: boolean; value?: Uint8Array }> {
-    return this.#rest ? Promise.resolve(this.#split(this.#rest)) : this.#source.read().then(this.#onRead);
+  read(): Promise<Piece> {
+    return nextPiece(this);
+  }
+
+  take(receiver: Receiver): void {
+    if (this.#rest) return receiver.piece(this.#split(this.#rest));
+    this.#receiver = receiver;
+    takeFrom(this.#source, this);
+  }
+
+  /** The source gives a piece. */
+  piece(bytes: Uint8Array): void {
+    const isShort = bytes.length <= this.#pieceBytes;
+    if (!isShort) this.#kept = bytes.length;
+    this.#receiver!.piece(isShort ? bytes : this.#split(bytes));
+  }
+
+  end(): void {
+    this.#receiver!.end();
+  }
+
+  fail(reason: unknown): void {
+    this.#receiver!.fail(reason);
   }
 
   cancel(reason?: unknown): Promise<void> {
@@ -87,17 +110,10 @@ export class PacedReader implements ByteReader {
     );
   }
 
-  readonly #onRead = (piece: { done: boolean; value?: Uint8Array }) => {
-    const { value } = piece;
-    if (!value || value.length <= this.#pieceBytes) return piece;
-    this.#kept = value.length;
-    return this.#split(value);
-  };
-
-  #split(bytes: Uint8Array): { done: boolean; value: Uint8Array } {
+  #split(bytes: Uint8Array): Uint8Array {
     this.#rest = bytes.length > this.#pieceBytes ? bytes.subarray(this.#pieceBytes) : undefined;
     this.#backlog.note(this, this.#rest ? this.#kept : 0);
-    return { done: false, value: bytes.subarray(0, this.#pieceBytes) };
+    return bytes.subarray(0, this.#pieceBytes);
   }
 
   #drop(): void {

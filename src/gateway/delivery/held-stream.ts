@@ -7,6 +7,7 @@ import { GatewayError } from "../../core/error.ts";
 import type { Frame } from "../../core/frame.ts";
 import { isObject, parseJson } from "../../core/json.ts";
 import type { Opened, OpenedJson } from "../lanes/lane.ts";
+import type { Receiver } from "../lanes/transport.ts";
 import type { Incoming } from "../types.ts";
 import type { Deadline } from "./deadline.ts";
 import { STREAM_HEADERS } from "./response-headers.ts";
@@ -49,12 +50,15 @@ class HeldSource implements ByteSource {
     return this.#refusal ?? this.#source?.error;
   }
 
-  next(): Promise<Uint8Array | undefined> {
-    if (this.#source) return this.#source.next();
+  take(receiver: Receiver): void {
+    if (this.#source) return this.#source.take(receiver);
     const first = this.#first;
-    if (!first) return this.#opening.then(this.#onOpened);
     this.#first = undefined;
-    return Promise.resolve(first);
+    if (first) return receiver.piece(first);
+    this.#opening.then(
+      (opened) => this.#onOpened(opened, receiver),
+      (thrown: unknown) => receiver.fail(thrown),
+    );
   }
 
   writeError(error: GatewayError): readonly Frame[] | undefined {
@@ -72,11 +76,14 @@ class HeldSource implements ByteSource {
     );
   }
 
-  readonly #onOpened = (opened: Opened) => {
-    if (opened.kind === "stream") return (this.#source = opened.source).next();
+  #onOpened(opened: Opened, receiver: Receiver): void {
+    if (opened.kind === "stream") {
+      this.#source = opened.source;
+      return this.#source.take(receiver);
+    }
     this.#refusal = opened.error;
-    throw notAStream(opened);
-  };
+    receiver.fail(notAStream(opened));
+  }
 }
 
 /** The error for an answer that is not a stream: weir can still send its message, but no longer its status. */

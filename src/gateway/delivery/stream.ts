@@ -7,6 +7,7 @@ import { GatewayError } from "../../core/error.ts";
 import type { ClientCodec } from "../../core/format.ts";
 import type { Frame } from "../../core/frame.ts";
 import { writeFrame } from "../../stream/sse.ts";
+import type { Receiver } from "../lanes/transport.ts";
 import type { Timeouts } from "../types.ts";
 import type { Clock, Watcher } from "./clock.ts";
 import { timeoutsOf } from "./deadline.ts";
@@ -15,15 +16,18 @@ import { toClientError } from "./redact.ts";
 /** Where the bytes come from. */
 export interface ByteSource {
   /**
-   * Waits for the first event, so that an earlier failure can be returned as an HTTP status. Called once, before `next`.
+   * Waits for the first event, so that an earlier failure can be returned as an HTTP status. Called once, before `take`.
    * @throws GatewayError if the first event is an error, or the answer ends before it
    */
   begin(): Promise<void>;
   /** The answer has not begun, so the idle timeout does not apply yet. */
   readonly isWaiting?: boolean;
-  /** The next piece; `undefined` at the regular end. @throws when the answer breaks */
-  next(): Promise<Uint8Array | undefined>;
-  /** The provider's own error, if it sent one; known when `next` returns `undefined` or throws. */
+  /**
+   * Gives the next piece to the receiver, at once if one is here: a promise for each piece would cost more than everything else
+   * that weir does with it.
+   */
+  take(receiver: Receiver): void;
+  /** The provider's own error, if it sent one; known when the receiver's `end` or `fail` is called. */
   readonly error?: GatewayError | undefined;
   /** The error event of the client's format, if it depends on the events before it. */
   writeError?(error: GatewayError): readonly Frame[] | undefined;
@@ -66,9 +70,8 @@ export function answerStream(
   let isSettled = false;
   /** The answer has failed, and the socket has accepted everything that weir sent of it. */
   let isFlushed = false;
-  /** Sends a comment after the error event: the server pulls again only when its socket has accepted all before it. */
-  let probe: (() => void) | undefined;
-  let isProbed = false;
+  /** weir sends a comment after the error event: the server pulls again only when its socket has accepted all before it. */
+  let probe: "none" | "wanted" | "sent" = "none";
   /** The connection is being closed. */
   let isClosing = false;
 
@@ -76,7 +79,7 @@ export function answerStream(
     tick(now: number): void {
       if (isClosing) return;
       if (isFlushed) return close();
-      if (probe) return probe();
+      if (probe === "wanted") return sendProbe();
       const { heartbeatMs, readMs } = timeouts;
       if (!waiting) return now - sentAt > readMs ? cutOff(readTimeout(readMs)) : undefined;
       const { gapMs } = timeoutsOf(call, timeouts);
@@ -101,21 +104,16 @@ export function answerStream(
     else controller.error(new Error("The answer is incomplete."));
   };
 
-  /**
-   * Waits until the error event has been sent. Bytes in the server's buffer would be lost when weir closes the connection.
-   */
-  const flush = (): Promise<void> => {
-    isFlushed = isProbed;
-    return new Promise((resolve) => {
-      if (isProbed) return;
-      probe = () => {
-        probe = undefined;
-        isProbed = true;
-        sentAt = performance.now();
-        controller.enqueue(COMMENT);
-        resolve();
-      };
-    });
+  /** The server pulls after the error event. Bytes in its buffer would be lost when weir closes the connection. */
+  const flush = () => {
+    if (probe === "sent") isFlushed = true;
+    else probe = "wanted";
+  };
+
+  const sendProbe = () => {
+    probe = "sent";
+    sentAt = performance.now();
+    controller.enqueue(COMMENT);
   };
 
   const fail = (thrown: unknown) => {
@@ -138,24 +136,30 @@ export function answerStream(
   };
   call.cutOff ??= cutOff;
 
-  const onPiece = (piece: Uint8Array | undefined) => {
-    waiting = false;
-    if (isSettled) return;
-    receivedAt = sentAt = performance.now();
-    if (piece) return controller.enqueue(piece);
-    const { error } = source;
-    if (error) {
-      end(() => ending.failed(error));
-      return flush();
-    }
-    clock.remove(watcher);
-    end(() => ending.complete());
-    controller.close();
-  };
-
-  const onError = (thrown: unknown) => {
-    waiting = false;
-    if (!isSettled) fail(thrown);
+  const receiver: Receiver = {
+    piece(bytes) {
+      waiting = false;
+      if (isSettled) return;
+      receivedAt = sentAt = performance.now();
+      controller.enqueue(bytes);
+    },
+    end() {
+      waiting = false;
+      if (isSettled) return;
+      receivedAt = sentAt = performance.now();
+      const { error } = source;
+      if (error) {
+        end(() => ending.failed(error));
+        return flush();
+      }
+      clock.remove(watcher);
+      end(() => ending.complete());
+      controller.close();
+    },
+    fail(thrown) {
+      waiting = false;
+      if (!isSettled) fail(thrown);
+    },
   };
 
   return new ReadableStream<Uint8Array>(
@@ -167,8 +171,10 @@ export function answerStream(
       pull() {
         // The stream stays open, so that closing the connection is not a regular end of the body.
         if (isSettled) return flush();
+        // The server pulls again after a heartbeat.
+        if (waiting) return;
         waiting = true;
-        return source.next().then(onPiece, onError);
+        source.take(receiver);
       },
       cancel(reason) {
         waiting = false;

@@ -5,16 +5,28 @@ import type { Meter } from "./meter.ts";
 
 export type TakeEvent = (event: ChatEvent) => void;
 
+/** Receives the result of a read. `event` may throw, the other methods must not. */
+export interface EventReceiver {
+  event(event: ChatEvent): void;
+  /** All events of the read have been passed on. @param more whether more may follow */
+  read(more: boolean): void;
+  /** The source has failed, or `event` has thrown. Events before the failure have been passed on. */
+  fail(thrown: unknown): void;
+}
+
 export interface EventSource {
   /**
-   * Waits for the next events and passes them on in order: one call for all that a network read brought in, so that weir
-   * translates it without a promise for each event.
-   * @returns whether more may follow
-   * @throws what `take` throws, and a GatewayError if the source fails; events before the failure have been passed on
+   * Passes the next events on in order as soon as they come: all that a network read brought in, followed by one call of `read`
+   * or `fail`. weir translates without a promise for each event or read.
    */
-  read(take: TakeEvent): Promise<boolean>;
+  read(receiver: EventReceiver): void;
   /** Ends the source; may be called more than once. */
   stop(reason?: unknown): void;
+}
+
+/** Reads with a promise. @returns whether more may follow @throws what `take` throws, and what fails in the source */
+function readEvents(source: EventSource, take: TakeEvent): Promise<boolean> {
+  return new Promise((resolve, reject) => source.read({ event: take, read: resolve, fail: reject }));
 }
 
 /** The events of a JSON answer. */
@@ -25,9 +37,13 @@ export class ListedEvents implements EventSource {
     this.#events = events;
   }
 
-  async read(take: TakeEvent): Promise<boolean> {
-    this.#events.forEach(take);
-    return false;
+  read(receiver: EventReceiver): void {
+    try {
+      for (const event of this.#events) receiver.event(event);
+    } catch (thrown) {
+      return receiver.fail(thrown);
+    }
+    receiver.read(false);
   }
 
   stop(): void {}
@@ -41,11 +57,17 @@ export class PluginEvents implements EventSource {
     this.#iterator = events[Symbol.asyncIterator]();
   }
 
-  async read(take: TakeEvent): Promise<boolean> {
+  read(receiver: EventReceiver): void {
+    this.#next(receiver).then(
+      (more) => receiver.read(more),
+      (thrown: unknown) => receiver.fail(thrown),
+    );
+  }
+
+  async #next(receiver: EventReceiver): Promise<boolean> {
     const { done, value } = await this.#iterator.next();
-    if (done) return false;
-    take(value);
-    return true;
+    if (!done) receiver.event(value);
+    return !done;
   }
 
   stop(): void {
@@ -55,12 +77,20 @@ export class PluginEvents implements EventSource {
 
 /** The events of a source; `tap` gets each event first. */
 export function tapped(source: EventSource, tap: TakeEvent): EventSource {
+  let receiver: EventReceiver;
+  const between: EventReceiver = {
+    event: (event) => {
+      tap(event);
+      receiver.event(event);
+    },
+    read: (more) => receiver.read(more),
+    fail: (thrown) => receiver.fail(thrown),
+  };
   return {
-    read: (take) =>
-      source.read((event) => {
-        tap(event);
-        take(event);
-      }),
+    read: (given) => {
+      receiver = given;
+      source.read(between);
+    },
     stop: (reason) => source.stop(reason),
   };
 }
@@ -73,7 +103,7 @@ export async function* iterate(source: EventSource): AsyncGenerator<ChatEvent> {
     for (let more = true; more;) {
       let failure: { thrown: unknown } | undefined;
       try {
-        more = await source.read(take);
+        more = await readEvents(source, take);
       } catch (thrown) {
         failure = { thrown };
       }
@@ -103,7 +133,7 @@ export async function collect(source: EventSource, meter: Meter): Promise<ChatEv
       });
   };
   try {
-    while (await source.read(take));
+    while (await readEvents(source, take));
     meter.end();
     return list;
   } finally {

@@ -9,9 +9,9 @@ import { PacedReader } from "../delivery/backlog.ts";
 import { CredentialMask } from "../delivery/redact.ts";
 import { TerminatorTimeout } from "../delivery/terminator-timeout.ts";
 import type { Gateway } from "../types.ts";
-import type { EventSource, TakeEvent } from "./event-source.ts";
+import type { EventReceiver, EventSource } from "./event-source.ts";
 import { drainInBackground } from "./read-answer.ts";
-import type { ByteReader } from "./transport.ts";
+import type { ByteReader, Receiver } from "./transport.ts";
 
 /**
  * The most that one pass translates. The client's events may be several times longer than the provider's, and all that a pass
@@ -19,7 +19,7 @@ import type { ByteReader } from "./transport.ts";
  */
 const PASS_BYTES = 16 * 1024;
 
-export class ProviderEvents implements EventSource {
+export class ProviderEvents implements EventSource, Receiver {
   readonly #attempt: Attempt;
   readonly #bytes: PacedReader;
   readonly #mask: CredentialMask;
@@ -27,7 +27,7 @@ export class ProviderEvents implements EventSource {
   readonly #progress: StreamProgress;
   readonly #answer: AnswerReader;
   readonly #terminatorTimeout: TerminatorTimeout;
-  #take: TakeEvent = () => {};
+  #receiver!: EventReceiver;
   #stopped = false;
 
   constructor(bytes: ByteReader, codec: UpstreamCodec, attempt: Attempt, { backlog, clock }: Gateway) {
@@ -39,9 +39,9 @@ export class ProviderEvents implements EventSource {
     this.#terminatorTimeout = new TerminatorTimeout(clock, () => void this.#bytes.cancel().catch(() => {}));
   }
 
-  read(take: TakeEvent): Promise<boolean> {
-    this.#take = take;
-    return this.#bytes.read().then(this.#onRead, this.#onBreak);
+  read(receiver: EventReceiver): void {
+    this.#receiver = receiver;
+    this.#bytes.take(this);
   }
 
   /** Closes the connection, unless the terminator has come: then it is kept for the next call. */
@@ -53,20 +53,50 @@ export class ProviderEvents implements EventSource {
     else this.#bytes.cancel(reason).catch(() => {});
   }
 
-  readonly #onRead = ({ done, value }: { done: boolean; value?: Uint8Array }): boolean => {
-    if (done || !value) return this.#end();
-    for (const frame of this.#frames.push(this.#mask.push(value))) if (this.#passFrame(frame)) return false;
+  /** The provider sends bytes. */
+  piece(bytes: Uint8Array): void {
+    this.#pass(() => this.#passBytes(bytes));
+  }
+
+  /** The provider's body ends. */
+  end(): void {
+    this.#pass(() => this.#passEnd());
+  }
+
+  /** The connection to the provider breaks. */
+  fail(cause: unknown): void {
+    const { reason } = this.#attempt.stop;
+    if (reason) this.#receiver.fail(reason);
+    else if (cause instanceof GatewayError) this.#receiver.fail(cause);
+    // The answer is complete at its finish reason: a connection that breaks after it is no failure.
+    else if (this.#progress.lacksTerminator) this.end();
+    else this.#receiver.fail(brokenConnection(cause));
+  }
+
+  /** @param pass passes events on, and returns whether more may follow */
+  #pass(pass: () => boolean): void {
+    let more: boolean;
+    try {
+      more = pass();
+    } catch (thrown) {
+      return this.#receiver.fail(thrown);
+    }
+    this.#receiver.read(more);
+  }
+
+  #passBytes(bytes: Uint8Array): boolean {
+    for (const frame of this.#frames.push(this.#mask.push(bytes))) if (this.#passFrame(frame)) return false;
     if (!this.#progress.lacksTerminator) this.#terminatorTimeout.stop();
     else if (this.#frames.isMidLine) this.#terminatorTimeout.postpone();
     else this.#terminatorTimeout.start();
     return true;
-  };
+  }
 
   /** @returns whether the answer has ended */
   #passFrame(frame: Frame): boolean {
     this.#progress.observe(frame);
     for (const event of this.#answer.push(frame)) {
-      this.#take(event);
+      this.#receiver.event(event);
       if (event.type !== "message-end") continue;
       this.stop();
       return true;
@@ -74,19 +104,11 @@ export class ProviderEvents implements EventSource {
     return false;
   }
 
-  #end(): boolean {
+  #passEnd(): boolean {
     this.stop();
-    for (const event of this.#answer.end()) this.#take(event);
+    for (const event of this.#answer.end()) this.#receiver.event(event);
     return false;
   }
-
-  readonly #onBreak = (cause: unknown): boolean => {
-    if (this.#attempt.stop.reason) throw this.#attempt.stop.reason;
-    if (cause instanceof GatewayError) throw cause;
-    // The answer is complete at its finish reason: a connection that breaks after it is no failure.
-    if (this.#progress.lacksTerminator) return this.#end();
-    throw brokenConnection(cause);
-  };
 }
 
 /** Observes whether the finish reason and the terminator of a stream have come. */

@@ -10,19 +10,21 @@ import type { ByteSource } from "../delivery/stream.ts";
 import { TerminatorTimeout } from "../delivery/terminator-timeout.ts";
 import type { Gateway, Incoming } from "../types.ts";
 import { drainInBackground } from "./read-answer.ts";
-import type { ByteReader } from "./transport.ts";
+import type { ByteReader, Receiver } from "./transport.ts";
+import { nextPiece } from "./transport.ts";
 
 /** Limit of the bytes that wait for the first event of a stream. */
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
 
-export class RelaySource implements ByteSource {
-  readonly #reader: ByteReader;
+export class RelaySource implements ByteSource, Receiver {
+  readonly #reader: PacedReader;
   readonly #tap: Tap;
   readonly #attempt: Attempt;
   readonly #mask: CredentialMask;
   readonly #terminatorTimeout: TerminatorTimeout;
   /** One finish reason completes the stream. */
   readonly #hasOneChoice: boolean;
+  #receiver!: Receiver;
   #held: Uint8Array[] = [];
   #ended = false;
   /** The finish reason came, and then no terminator within the timeout. */
@@ -46,14 +48,16 @@ export class RelaySource implements ByteSource {
    * @throws GatewayError if the first event is an error, or no event comes
    */
   async begin(): Promise<void> {
-    let held = 0;
+    const held: Uint8Array[] = [];
+    let size = 0;
     while (!this.#tap.started) {
-      const piece = await this.#pull();
-      if (!piece) break;
-      this.#held.push(piece);
-      held += piece.length;
-      if (held > MAX_HELD_BYTES) throw this.#tooLong();
+      const { value } = await nextPiece(this);
+      if (!value) break;
+      held.push(value);
+      size += value.length;
+      if (size > MAX_HELD_BYTES) throw this.#tooLong();
     }
+    this.#held = held;
     const { seen } = this.#tap;
     if (this.#tap.failedFirst && seen.error) {
       this.stop(seen.error);
@@ -74,9 +78,11 @@ export class RelaySource implements ByteSource {
     return error;
   }
 
-  next(): Promise<Uint8Array | undefined> {
+  take(receiver: Receiver): void {
+    this.#receiver = receiver;
     const held = this.#held.shift();
-    return held ? Promise.resolve(held) : this.#pull();
+    if (held) receiver.piece(held);
+    else this.#pull();
   }
 
   /** The provider's error event, which weir has passed on; the call counts as failed. */
@@ -94,31 +100,56 @@ export class RelaySource implements ByteSource {
     this.#reader.cancel(reason).catch(() => {});
   }
 
-  /** Not an async function: it would cost additional promises for each chunk of a stream. */
-  #pull(): Promise<Uint8Array | undefined> {
-    if (this.#ended) return Promise.resolve(undefined);
+  #pull(): void {
     const { seen } = this.#tap;
-    if (seen.terminated || seen.error) return Promise.resolve(this.#endAtTerminator());
-    return this.#reader.read().then(this.#onRead, this.#onBreak);
+    if (!this.#ended && (seen.terminated || seen.error)) this.#endAtTerminator();
+    if (this.#ended) this.#receiver.end();
+    else this.#reader.take(this);
   }
 
-  readonly #onRead = ({ done, value }: { done: boolean; value?: Uint8Array }) => {
-    if (done || !value) return this.#finish();
-    const clean = this.#mask.push(value);
-    const piece = clean.length === 0 ? undefined : this.#tap.push(clean);
+  /** The provider sends bytes. */
+  piece(bytes: Uint8Array): void {
+    let passed: Uint8Array | undefined;
+    try {
+      passed = this.#pass(bytes);
+    } catch (thrown) {
+      return this.#receiver.fail(thrown);
+    }
+    if (passed) this.#receiver.piece(passed);
+    else this.#pull();
+  }
+
+  /** @returns complete events, for the client */
+  #pass(bytes: Uint8Array): Uint8Array | undefined {
+    const clean = this.#mask.push(bytes);
+    const passed = clean.length === 0 ? undefined : this.#tap.push(clean);
     const { seen } = this.#tap;
     if (!seen.finished || seen.terminated || !this.#hasOneChoice) this.#terminatorTimeout.stop();
-    else if (piece) this.#terminatorTimeout.start();
+    else if (passed) this.#terminatorTimeout.start();
     else this.#terminatorTimeout.postpone();
-    return piece ? this.#masked(piece) : this.#pull();
-  };
+    return passed && this.#masked(passed);
+  }
 
-  readonly #onBreak = (cause: unknown) => {
-    if (this.#attempt.stop.reason) throw this.#attempt.stop.reason;
+  /** The provider's body ends. */
+  end(): void {
+    let rest: Uint8Array | undefined;
+    try {
+      rest = this.#finish();
+    } catch (thrown) {
+      return this.#receiver.fail(thrown);
+    }
+    if (rest) this.#receiver.piece(rest);
+    else this.#receiver.end();
+  }
+
+  /** The connection to the provider breaks. */
+  fail(cause: unknown): void {
+    const { reason } = this.#attempt.stop;
+    if (reason) this.#receiver.fail(reason);
     // The answer is complete at its terminator: a connection that breaks after it is no failure.
-    if (this.#isComplete()) return this.#finish();
-    throw incompleteStream(cause);
-  };
+    else if (this.#isComplete()) this.end();
+    else this.#receiver.fail(incompleteStream(cause));
+  }
 
   /** Masks credentials in the provider's error event. */
   #masked(piece: Uint8Array): Uint8Array {
@@ -127,14 +158,14 @@ export class RelaySource implements ByteSource {
   }
 
   /** Ends the client's answer, and reads the rest of the body so that the connection can be reused. */
-  #endAtTerminator(): undefined {
+  #endAtTerminator(): void {
     this.#ended = true;
     this.#terminatorTimeout.stop();
     recordUsage(this.#tap.seen, this.#attempt);
     void drainInBackground(this.#reader);
   }
 
-  /** Handles the end of the provider's body. @throws GatewayError if the answer is incomplete */
+  /** Handles the end of the provider's body. @returns the last bytes for the client @throws GatewayError if the answer is incomplete */
   #finish(): Uint8Array | undefined {
     if (this.#ended) return undefined;
     this.#ended = true;

@@ -5,16 +5,19 @@ import type { AnswerWriter } from "../../core/format.ts";
 import type { Frame } from "../../core/frame.ts";
 import { writeFrame } from "../../stream/sse.ts";
 import type { ByteSource } from "../delivery/stream.ts";
-import type { EventSource } from "./event-source.ts";
+import type { EventReceiver, EventSource } from "./event-source.ts";
 import type { Meter } from "./meter.ts";
+import type { Receiver } from "./transport.ts";
+import { nextPiece } from "./transport.ts";
 
 const encoder = new TextEncoder();
 
 /** Gives one piece for each read of the events: everything that one network read brought in. */
-export class TranslatedSource implements ByteSource {
+export class TranslatedSource implements ByteSource, EventReceiver {
   readonly #events: EventSource;
   readonly #meter: Meter;
   readonly #writer: AnswerWriter;
+  #receiver!: Receiver;
   /** What the current read has given so far, as SSE. */
   #text = "";
   #held: Uint8Array | undefined;
@@ -29,14 +32,17 @@ export class TranslatedSource implements ByteSource {
   }
 
   async begin(): Promise<void> {
-    this.#held = await this.#pull();
+    this.#held = (await nextPiece(this)).value;
   }
 
-  next(): Promise<Uint8Array | undefined> {
+  take(receiver: Receiver): void {
+    this.#receiver = receiver;
     const held = this.#held;
-    if (!held) return this.#pull();
     this.#held = undefined;
-    return Promise.resolve(held);
+    if (held) receiver.piece(held);
+    else if (this.#failure) receiver.fail(this.#failure.thrown);
+    else if (this.#ended) receiver.end();
+    else this.#events.read(this);
   }
 
   writeError(error: GatewayError): readonly Frame[] | undefined {
@@ -47,53 +53,34 @@ export class TranslatedSource implements ByteSource {
     this.#events.stop(reason);
   }
 
-  /** Not an async function: it would cost additional promises for each piece of a stream. */
-  #pull(): Promise<Uint8Array | undefined> {
-    if (this.#failure) return Promise.reject(this.#failure.thrown);
-    if (this.#ended) return Promise.resolve(undefined);
-    return this.#events.read(this.#write).then(this.#onRead, this.#onError);
+  event(event: ChatEvent): void {
+    for (const frame of this.#writer.push(this.#meter.pass(event))) this.#text += writeFrame(frame);
   }
 
-  readonly #write = (event: ChatEvent): void => {
-    for (const frame of this.#writer.push(this.#meter.pass(event))) this.#text += writeFrame(frame);
-  };
-
-  readonly #onRead = (more: boolean): Uint8Array | undefined | Promise<Uint8Array | undefined> => {
-    if (more) return this.#text === "" ? this.#readOn() : this.#take();
+  read(more: boolean): void {
+    if (more) return this.#text === "" ? this.#events.read(this) : this.#give();
     this.#ended = true;
     try {
       this.#meter.end();
       for (const frame of this.#writer.end()) this.#text += writeFrame(frame);
     } catch (thrown) {
-      return this.#onError(thrown);
+      return this.fail(thrown);
     }
-    return this.#take();
-  };
-
-  /** What came before the failure reaches the client first. */
-  readonly #onError = (thrown: unknown): Uint8Array => {
-    this.#events.stop(thrown);
-    if (this.#text === "") throw thrown;
-    this.#failure = { thrown };
-    return this.#take()!;
-  };
-
-  /** Reads until something comes for the client. A loop: promises that wait for each other would pile up. */
-  async #readOn(): Promise<Uint8Array | undefined> {
-    try {
-      for (;;) {
-        const more = await this.#events.read(this.#write);
-        if (!more || this.#text !== "") return await this.#onRead(more);
-      }
-    } catch (thrown) {
-      return this.#onError(thrown);
-    }
+    if (this.#text === "") this.#receiver.end();
+    else this.#give();
   }
 
-  #take(): Uint8Array | undefined {
-    if (this.#text === "") return undefined;
+  /** What came before the failure reaches the client first. */
+  fail(thrown: unknown): void {
+    this.#events.stop(thrown);
+    if (this.#text === "") return this.#receiver.fail(thrown);
+    this.#failure = { thrown };
+    this.#give();
+  }
+
+  #give(): void {
     const piece = encoder.encode(this.#text);
     this.#text = "";
-    return piece;
+    this.#receiver.piece(piece);
   }
 }

@@ -1,12 +1,14 @@
 /** The connection pool of this process for all providers. */
 import { createTransport } from "../../http/index.ts";
 
-export { describeReason, HttpError, reasonOf } from "../../http/index.ts";
+export { describeReason, HttpError, nextPiece, reasonOf, takeFrom } from "../../http/index.ts";
 export type {
   ByteReader,
   ByteStream,
   Phase,
+  Piece,
   Reason,
+  Receiver,
   Transport,
   UpstreamRequest,
   UpstreamResponse,

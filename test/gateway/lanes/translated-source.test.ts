@@ -14,6 +14,7 @@ import { iterate, PluginEvents } from "../../../src/gateway/lanes/event-source.t
 import { Meter } from "../../../src/gateway/lanes/meter.ts";
 import { ProviderEvents } from "../../../src/gateway/lanes/provider-events.ts";
 import { TranslatedSource } from "../../../src/gateway/lanes/translated-source.ts";
+import { nextPiece } from "../../../src/gateway/lanes/transport.ts";
 import type { Gateway, Timeouts } from "../../../src/gateway/types.ts";
 
 const NO_TIMEOUTS = { heartbeatMs: 60_000, holdMs: 60_000, readMs: 60_000, gapMs: 60_000 } as Timeouts;
@@ -81,9 +82,9 @@ async function drain(source: TranslatedSource): Promise<{ pieces: string[]; erro
   try {
     await source.begin();
     for (;;) {
-      const piece = await source.next();
-      if (!piece) return { pieces };
-      pieces.push(Buffer.from(piece).toString());
+      const { value } = await nextPiece(source);
+      if (!value) return { pieces };
+      pieces.push(Buffer.from(value).toString());
     }
   } catch (error) {
     return { pieces, error };

@@ -35,7 +35,7 @@ export interface UpstreamResponse {
   readonly body: ByteStream | null;
   /** Reads the whole body. */
   bytes(): Promise<Uint8Array>;
-  /** Takes the whole body if it has arrived without an encoding, so that nobody waits for it. */
+  /** Takes the whole body if it has arrived without an encoding: no promise is needed then. */
   arrived?(): Uint8Array | undefined;
 }
 

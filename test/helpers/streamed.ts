@@ -5,11 +5,12 @@ const ERROR_EVENT = /^(?:event: error\n)?data: \{(?:"type":"error",)?"error":\{.
 
 /**
  * The text of an answer that may break off. Behind an error event weir closes the connection without ending the body, which
- * takes it up to four seconds; that is not waited for.
+ * takes it up to four seconds; that is not waited for. The comment with which weir learns that the client's socket has
+ * accepted the event may come in the same read; it is left out.
  */
 export async function streamedText(response: Response): Promise<string> {
   const { text } = await readStreamed(response, true);
-  return text;
+  return text.replace(/(?<=\n\n)(?::\n\n)+$/, "");
 }
 
 export interface Streamed {

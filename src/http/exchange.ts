@@ -189,7 +189,7 @@ export class Exchange implements UpstreamResponse, ByteReader {
     this.#end();
   }
 
-  /** Not at once: whoever stops the exchange must first be able to finish what it does. */
+  /** Deferred to a microtask: the caller that stops the exchange must first finish what it does. */
   #end(): void {
     const receiver = this.#receiver;
     if (!receiver) return;

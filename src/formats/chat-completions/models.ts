@@ -8,6 +8,8 @@
  * CherryHQ/cherry-studio#11920 (pro), vercel/ai#10932 (sampling with effort none), platform model pages (output limits).
  */
 
+import { memoized } from "../shared/memoized.ts";
+
 export interface ModelFacts {
   /** Values of `reasoning_effort`, lowest first; empty if the model refuses the field. */
   efforts: readonly string[];
@@ -98,11 +100,11 @@ const TABLE: readonly [RegExp, ModelFacts][] = [
   ],
 ];
 
-/** Returns the facts about a model. @param model the provider's name of it */
-export function modelFacts(model: string): ModelFacts | undefined {
+/** Returns the facts about a model. Its parameter is the provider's name of the model. */
+export const modelFacts = memoized((model): ModelFacts | undefined => {
   const name = model.toLowerCase();
   return TABLE.find(([pattern]) => pattern.test(name))?.[1];
-}
+});
 
 /** Whether a model takes sampling fields together with this effort. */
 export function takesSampling(facts: ModelFacts | undefined, effort: string | undefined): boolean {

@@ -3,6 +3,8 @@
  * the catalogue of the Vercel AI SDK; where they disagree, the stricter rule is used.
  */
 
+import { memoized } from "../shared/memoized.ts";
+
 /** Values of `thinking.type`. */
 export type ThinkingType = "adaptive" | "enabled" | "disabled" | "between_tools";
 
@@ -134,12 +136,12 @@ const FOREIGN: ModelFacts = {
 const DEFAULT_MAX_TOKENS = 8192;
 
 /** Returns the facts about a model; an unknown `claude-*` name counts as `CURRENT`. */
-export function modelFacts(model: string): ModelFacts {
+export const modelFacts = memoized((model): ModelFacts => {
   const name = model.toLowerCase().replaceAll(".", "-");
   if (!name.includes("claude")) return FOREIGN;
   const key = modelKey(name);
   return (key !== undefined && MODELS.get(key)) || CURRENT;
-}
+});
 
 /** Returns the output limit for a request without one, in tokens. */
 export function defaultMaxTokens(facts: ModelFacts): number {

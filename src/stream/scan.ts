@@ -144,16 +144,18 @@ export function editMembers(
   edits: MemberEdits,
   spanOf: (name: string) => Span | undefined,
 ): Uint8Array[] {
-  const replaced: Cut[] = [];
+  const cuts: Cut[] = [];
   const removed: Span[] = [];
   const added: string[] = [];
   for (const [name, text] of edits) {
     const span = spanOf(name);
-    if (span && text !== undefined) replaced.push({ ...span, text });
+    if (span && text !== undefined) cuts.push({ start: span.start, end: span.end, text });
     else if (span) removed.push({ start: keyStart(bytes, span.start), end: span.end });
     else if (text !== undefined) added.push(`${JSON.stringify(name)}:${text}`);
   }
-  const cuts = [...replaced, ...withCommas(bytes, removed).map((span) => ({ ...span, text: "" }))];
+  if (removed.length > 0)
+    for (const { start, end } of withCommas(bytes, removed)) cuts.push({ start, end, text: "" });
+  if (cuts.length > 1) cuts.sort((a, b) => a.start - b.start);
   const pieces = cut(bytes, cuts);
   return added.length === 0 ? pieces : behindBrace(pieces, added.join(","));
 }
@@ -165,10 +167,11 @@ interface Cut extends Span {
 
 const encoder = new TextEncoder();
 
+/** @param cuts in the order of the bytes */
 function cut(bytes: Uint8Array, cuts: readonly Cut[]): Uint8Array[] {
   const pieces: Uint8Array[] = [];
   let from = 0;
-  for (const { start, end, text } of cuts.toSorted((a, b) => a.start - b.start)) {
+  for (const { start, end, text } of cuts) {
     if (start > from) pieces.push(bytes.subarray(from, start));
     if (text !== "") pieces.push(encoder.encode(text));
     from = end;

@@ -51,18 +51,20 @@ export function encodeUsage(usage: Usage): JsonObject {
  * @param isEnd the finish reason has arrived: counts are final, not running totals
  */
 export function readUsage(body: JsonObject, isEnd: boolean): Partial<Usage> | undefined {
-  const choice = Array.isArray(body.choices) ? body.choices[0] : undefined;
-  const places = [body.usage, isObject(body.x_groq) && body.x_groq.usage, isObject(choice) && choice.usage];
-  const usage = places.find(isObject);
+  const usage = usageIn(body);
   const counts = usage && decodeUsage(usage);
   if (!counts) return undefined;
   const isFinal = isEnd && counts.input !== undefined && counts.output !== undefined;
-  const tier = body.service_tier;
-  return {
-    ...counts,
-    ...(typeof tier === "string" && { tier }),
-    known: isFinal ? "final" : "partial",
-  };
+  counts.known = isFinal ? "final" : "partial";
+  if (typeof body.service_tier === "string") counts.tier = body.service_tier;
+  return counts;
+}
+
+function usageIn({ usage, x_groq: groq, choices }: JsonObject): JsonObject | undefined {
+  if (isObject(usage)) return usage;
+  if (isObject(groq) && isObject(groq.usage)) return groq.usage;
+  const choice = Array.isArray(choices) ? choices[0] : undefined;
+  return isObject(choice) && isObject(choice.usage) ? choice.usage : undefined;
 }
 
 /** Marks running totals that include output as final when the answer has ended. */
@@ -81,9 +83,7 @@ function decodeUsage(usage: JsonObject): Partial<Usage> | undefined {
     count(input.cached_tokens) ?? count(usage.prompt_cache_hit_tokens) ?? count(usage.cached_tokens) ?? 0;
   const cacheWrite = count(input.cache_write_tokens) ?? count(input.cache_creation_tokens) ?? 0;
   const reasoning = count(output.reasoning_tokens) ?? count(usage.reasoning_tokens) ?? 0;
-  return {
-    ...(prompt !== undefined && { input: freshInput(prompt, cacheRead, cacheWrite), cacheRead, cacheWrite }),
-    ...(completion !== undefined && { output: outputOf(completion, prompt, reasoning, usage), reasoning }),
+  const counts: Partial<Usage> = {
     audioIn: some(input.audio_tokens),
     imageIn: some(input.image_tokens),
     audioOut: some(output.audio_tokens),
@@ -91,6 +91,16 @@ function decodeUsage(usage: JsonObject): Partial<Usage> | undefined {
     searches: searchesOf(usage),
     reported: reportedCost(usage),
   };
+  if (prompt !== undefined) {
+    counts.input = freshInput(prompt, cacheRead, cacheWrite);
+    counts.cacheRead = cacheRead;
+    counts.cacheWrite = cacheWrite;
+  }
+  if (completion !== undefined) {
+    counts.output = outputOf(completion, prompt, reasoning, usage);
+    counts.reasoning = reasoning;
+  }
+  return counts;
 }
 
 /** Number of web searches, in the fields of OpenRouter, Perplexity and xAI. */

@@ -1,7 +1,7 @@
 /**
  * Limits the memory for bytes that providers have sent and clients have not read. One read from a fast provider gives up to
- * half a megabyte, which stays in memory if the client stops reading. weir passes answers on in small pieces, and limits the
- * sum of the bytes behind them over all clients.
+ * half a megabyte. weir copies it into small pieces, so that only the pieces that the client has not read stay in memory, and
+ * limits their sum over all clients.
  */
 import { GatewayError } from "../../core/error.ts";
 import type { Call } from "../../core/call.ts";
@@ -57,9 +57,9 @@ export class PacedReader implements ByteReader, Receiver {
   readonly #backlog: Backlog;
   readonly #pieceBytes: number;
   #receiver: Receiver | undefined;
-  #rest: Uint8Array | undefined;
-  /** Size of the chunk that `#rest` is a view of: the whole chunk stays in memory. */
-  #kept = 0;
+  /** Pieces of the last chunk that were not read yet, the next one last. */
+  #rest: Uint8Array[] = [];
+  #restBytes = 0;
 
   /** @param pieceBytes the most that one read gives */
   constructor(source: ByteReader, call: Call, backlog: Backlog, pieceBytes = PIECE_BYTES) {
@@ -74,16 +74,16 @@ export class PacedReader implements ByteReader, Receiver {
   }
 
   take(receiver: Receiver): void {
-    if (this.#rest) return receiver.piece(this.#split(this.#rest));
+    if (this.#rest.length > 0) return receiver.piece(this.#next());
     this.#receiver = receiver;
     takeFrom(this.#source, this);
   }
 
   /** The source gives a piece. */
   piece(bytes: Uint8Array): void {
-    const isShort = bytes.length <= this.#pieceBytes;
-    if (!isShort) this.#kept = bytes.length;
-    this.#receiver!.piece(isShort ? bytes : this.#split(bytes));
+    if (bytes.length <= this.#pieceBytes) return this.#receiver!.piece(bytes);
+    this.#split(bytes);
+    this.#receiver!.piece(this.#next());
   }
 
   end(): void {
@@ -110,15 +110,25 @@ export class PacedReader implements ByteReader, Receiver {
     );
   }
 
-  #split(bytes: Uint8Array): Uint8Array {
-    this.#rest = bytes.length > this.#pieceBytes ? bytes.subarray(this.#pieceBytes) : undefined;
-    this.#backlog.note(this, this.#rest ? this.#kept : 0);
-    return bytes.subarray(0, this.#pieceBytes);
+  /** Copies the pieces: a view of one would keep the whole chunk in memory. */
+  #split(bytes: Uint8Array): void {
+    const size = this.#pieceBytes;
+    const last = Math.floor((bytes.length - 1) / size) * size;
+    for (let at = last; at >= 0; at -= size) this.#rest.push(new Uint8Array(bytes.subarray(at, at + size)));
+    this.#restBytes = bytes.length;
+  }
+
+  #next(): Uint8Array {
+    const piece = this.#rest.pop()!;
+    this.#restBytes -= piece.length;
+    this.#backlog.note(this, this.#restBytes);
+    return piece;
   }
 
   #drop(): void {
-    if (!this.#rest) return;
-    this.#rest = undefined;
+    if (this.#rest.length === 0) return;
+    this.#rest = [];
+    this.#restBytes = 0;
     this.#backlog.note(this, 0);
   }
 }

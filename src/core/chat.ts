@@ -26,6 +26,8 @@ export interface ChatRequest {
   stream: boolean;
   reasoning?: ReasoningOptions;
   answerFormat?: AnswerFormat;
+  /** How long the answer's text should be, in the word of the client: `low`, `medium`, `high`. */
+  verbosity?: string;
   /** Asks the provider to cache as much of the prompt as it can. */
   cache?: CacheMark;
   /** The end user's id as the client sent it; hashed before weir sends it to a provider. */
@@ -74,6 +76,7 @@ export type RequestField =
   | "reasoning"
   | "effort"
   | "answerFormat"
+  | "verbosity"
   | "serviceTier";
 
 /** A part of the request that the client codec found at a path. A part that a plugin adds has none, nor has reasoning that several members hold. */
@@ -127,6 +130,8 @@ export type Block =
 export interface TextBlock extends Marked {
   type: "text";
   text: string;
+  /** Of a turn of the assistant: whether the text commented on the work or was the answer, in the provider's own word. */
+  phase?: string;
   /** The only format whose providers read the text; others do not get it, and weir reports no loss. */
   onlyFor?: string;
 }
@@ -166,6 +171,8 @@ export interface AudioBlock extends Placed {
 export interface ReasoningBlock extends Placed {
   type: "reasoning";
   text: string;
+  /** The parts of a summary; `text` is these, joined by blank lines. */
+  parts?: readonly string[];
   signature?: string;
   /** Encrypted reasoning that has no text (messages `redacted_thinking.data`). */
   redacted?: string;

@@ -14,6 +14,8 @@ export interface CodecContext {
   /** The client speaks the provider's format. */
   readonly sameFormat: boolean;
   readonly target: CodecTarget;
+  /** weir stores the answer for its client. */
+  readonly storesAnswer?: boolean;
   /** The decoded canonical request; absent in the native lane. */
   readonly request?: ChatRequest;
   /** Tool names as sent to the provider → as the client knows them. See src/formats/README.md#ids-and-names. */

@@ -12,8 +12,11 @@ import type { Json } from "./json.ts";
 export type ChatEvent =
   | { type: "message-start"; id: string; model: string; usage?: Usage }
   | { type: "block-start"; index: number; block: BlockStart }
-  /** A piece of the block: text, reasoning text, or part of a tool call's arguments. */
-  | { type: "block-delta"; index: number; delta: string }
+  /**
+   * A piece of the block: text, reasoning text, or part of a tool call's arguments. `part` counts the parts of a reasoning
+   * summary from 0; absent means 0. The first delta of a later part begins with a blank line, for writers that know no parts.
+   */
+  | { type: "block-delta"; index: number; delta: string; part?: number }
   /** A source for the text block with this index. */
   | { type: "citation"; index: number; citation: Citation }
   /** `signature`: the complete opaque signature of a reasoning block. */
@@ -24,7 +27,8 @@ export type ChatEvent =
 
 /** The kind of a block, before its content arrives. */
 export type BlockStart =
-  | { type: "text" }
+  /** `phase`: whether the text comments on the work or is the answer, in the provider's own word. */
+  | { type: "text"; phase?: string }
   | { type: "reasoning"; redacted?: string; origin?: string }
   | { type: "tool-call"; id: string; name: string; kind: "function" | "custom" }
   | { type: "refusal" }

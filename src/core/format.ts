@@ -10,6 +10,7 @@ import type { ChatEvent, FinishReason, Usage } from "./events.ts";
 import type { Frame } from "./frame.ts";
 import type { HeaderReader } from "./headers.ts";
 import type { Json, JsonObject } from "./json.ts";
+import type { StoredAnswer, StoredItem } from "./stored-answer.ts";
 
 export type { Frame } from "./frame.ts";
 
@@ -39,6 +40,8 @@ export interface ClientCodec {
    * the cache. weir calls it only if there are several deployments.
    */
   sessionOf?(source: SessionSource): string | undefined;
+  /** How clients continue stored answers; absent if the format knows no stored answers. */
+  stored?: StoredCodec;
   /** JSON schema (TypeBox) of the request, open to unknown members at every level. */
   schema: JsonObject;
   /** JSON schemas of the other bodies, for the OpenAPI document; without them it describes these as any object. */
@@ -71,6 +74,49 @@ export interface ClientCodec {
   encodeStreamError(error: GatewayError, requestId: string): Frame[];
   /** Bytes without meaning that keep an idle stream alive, for example an SSE comment. */
   heartbeat: string;
+}
+
+/** What a request asks of stored answers. */
+export interface StoredAsk {
+  /** Id of the answer that the request continues. */
+  previous?: string;
+  /** Ids of the stored items that the request refers to. */
+  references: readonly string[];
+  /** `false`: weir must not store the answer. `true`: the client asks for it. Absent: the client says nothing. */
+  store?: boolean;
+}
+
+/** The items that a request refers to. */
+export interface FoundItems {
+  /** The items of the answers that the request continues, the oldest first. */
+  before: readonly JsonObject[];
+  /** Items by id. */
+  items: ReadonlyMap<string, JsonObject>;
+}
+
+/** How clients of a format continue stored answers. */
+export interface StoredCodec {
+  /** Reads what a request asks. @throws GatewayError `invalid-request` */
+  ask(body: JsonObject): StoredAsk;
+  /**
+   * The request with the stored items in place of the ids.
+   * @throws GatewayError `invalid-request` for a reference to an unknown item that cannot be left out
+   */
+  expand(body: JsonObject, found: FoundItems, context: CodecContext): JsonObject;
+  /** The items of a request as weir stores them, with an id each. @param answerId ids of items derive from it and their position */
+  inputItems(body: JsonObject, answerId: string): readonly StoredItem[];
+  /** Splits an answer into what weir stores of it. */
+  split(answer: JsonObject): Pick<StoredAnswer, "id" | "status" | "body" | "output">;
+  /** The answer as the client got it, from what weir stored. */
+  join(stored: StoredAnswer): JsonObject;
+  /** The answer, saying whether weir stored it. */
+  withStored(answer: JsonObject, isStored: boolean): JsonObject;
+}
+
+/** What a writer learns at the end of an answer. */
+export interface AnswerOutcome {
+  /** weir stored the answer; `false` if it could not. Absent if nobody asked for it. */
+  isStored?: boolean;
 }
 
 export interface CountOperation {
@@ -111,7 +157,11 @@ export interface AnswerWriter {
    * Returns the last frames: the terminator, if the format has one.
    * @throws GatewayError `upstream`, code `stream_incomplete`, if `message-end` has not come: a writer never adds an ending
    */
-  end(): Frame[];
+  end(outcome?: AnswerOutcome): Frame[];
+  /**
+   * The whole answer as JSON, after `message-end` and before `end`; for formats with {@link ClientCodec.stored}.
+   */
+  answer?(): JsonObject;
   /**
    * The error event, for formats where it depends on the frames before it, for example on their number. Absent:
    * `encodeStreamError` of the codec writes it.
@@ -256,4 +306,8 @@ export interface StreamSummary {
   complete: boolean;
   /** The error that the provider reported inside the stream. */
   error?: GatewayError;
+  /** Id of the answer, for formats whose clients can continue it by that id. */
+  answerId?: string;
+  /** The provider stores the answer under that id. */
+  isStored?: boolean;
 }

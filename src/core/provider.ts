@@ -141,6 +141,15 @@ export interface Traits {
    * drops reasoning that belongs to another transcript instead of refusing the request.
    */
   blockBinding?: boolean;
+  /**
+   * Stores its answers (responses), so that clients can continue them by id. Default: true at the vendor's own base URL of a
+   * provider that says so, otherwise false: then weir stores them.
+   */
+  storesAnswers?: boolean;
+  /** Sends another id with each event (responses): weir decodes its streams and writes them with stable ids. Default false. */
+  rotatingIds?: boolean;
+  /** Accepts tools with free-form input (responses). Default true. */
+  customTools?: boolean;
   /** Serves `/v1/messages/count_tokens` beside its messages path. Default false. */
   countTokens?: boolean;
 }

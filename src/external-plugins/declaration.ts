@@ -10,6 +10,7 @@ import type {
   ClientCodec,
   ClientSchemas,
   CountOperation,
+  StoredCodec,
   DefaultEndpoint,
   Format,
   StreamObserver,
@@ -171,6 +172,9 @@ const TRAITS: Table<Traits> = {
   strictTools: flag,
   topLevelCacheControl: flag,
   blockBinding: flag,
+  storesAnswers: flag,
+  rotatingIds: flag,
+  customTools: flag,
   countTokens: flag,
 };
 
@@ -247,8 +251,18 @@ const COUNT: Table<CountOperation> = {
   schemas: group("the count operation's", { request: required(schema), answer: required(schema) }),
 };
 
+const STORED: Table<StoredCodec> = {
+  ask: required(callable),
+  expand: required(callable),
+  inputItems: required(callable),
+  split: required(callable),
+  join: required(callable),
+  withStored: required(callable),
+};
+
 const CLIENT: Table<ClientCodec> = {
   path: required(text),
+  stored: group("the stored answers'", STORED),
   count: group("the count operation's", COUNT),
   clientHeaders: texts,
   clientMembers: texts,

@@ -22,6 +22,7 @@ const PARTS = [
   "call-view",
   "provider",
   "context",
+  "stored-answer",
   "format",
   "plugin",
 ].map((part) => `src/core/${part}.ts`);

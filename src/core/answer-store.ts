@@ -1,0 +1,46 @@
+/** Where weir keeps answers: the port that the keeper implements and the gateway uses. */
+import type { JsonObject } from "./json.ts";
+import type { StoredAnswer, StoredItem } from "./stored-answer.ts";
+
+/** One answer of a chain, the oldest first. */
+export type ChainLink = Pick<StoredAnswer, "id" | "deployment" | "input" | "output">;
+
+export interface ItemPage {
+  items: readonly StoredItem[];
+  hasMore: boolean;
+}
+
+export interface PageRequest {
+  /** Maximum number of items. */
+  limit: number;
+  order: "asc" | "desc";
+  /** Id of the item before the page. */
+  after?: string;
+}
+
+/** Most answers in a chain. */
+export const MAX_CHAIN = 1000;
+
+/**
+ * Where answers are kept. Every method finds only answers of the given owner that have not expired: an answer of another
+ * owner and an unknown one cannot be told apart. A store that is closed or broken rejects.
+ */
+export interface AnswerStore {
+  /**
+   * Stores an answer; it is durable, and visible to every worker, when the promise resolves.
+   * @returns `stored`; `too-large` above the limits of size; `late` if `withinMs` passed first: then the answer is not stored
+   */
+  put(answer: StoredAnswer, withinMs: number): Promise<"stored" | "too-large" | "late">;
+  get(id: string, owner: string): Promise<StoredAnswer | undefined>;
+  /**
+   * The answer and all that it continues, the oldest first.
+   * @returns `undefined` if one of them is missing; `too-long` for more than {@link MAX_CHAIN}
+   */
+  chain(id: string, owner: string): Promise<readonly ChainLink[] | "too-long" | undefined>;
+  /** Items by their ids; ids that are unknown are missing in the map. */
+  items(ids: readonly string[], owner: string): Promise<ReadonlyMap<string, JsonObject>>;
+  /** A page of the input items of one answer; `undefined` if there is no such answer, or no item `after`. */
+  inputItems(id: string, owner: string, page: PageRequest): Promise<ItemPage | undefined>;
+  /** @returns whether there was such an answer */
+  delete(id: string, owner: string): Promise<boolean>;
+}

@@ -31,6 +31,12 @@ export const BODY: Errors = [
     code: "request_too_large",
     when: "The body is larger than `limits.bodyBytes`, or the provider refused it as too large.",
   },
+  {
+    kind: "invalid-request",
+    status: 426,
+    code: "websocket_not_supported",
+    when: "The client asks for a WebSocket.",
+  },
   { kind: "unsupported-media-type", when: "The content type is not JSON, or the encoding is unknown." },
   {
     kind: "invalid-request",

@@ -61,6 +61,8 @@ export function misrouted(request: Request, path: string, methods: AllowedMethod
   const method = limitText(request.method, MAX_QUOTED_BYTES);
   const shown = limitText(path, MAX_QUOTED_BYTES);
   const allow = methods.of(path);
+  if (allow !== undefined && request.headers.get("upgrade")?.toLowerCase() === "websocket")
+    return noWebSocket(shown, allow);
   if (allow !== undefined)
     return new GatewayError("method-not-allowed", `${method} is not allowed on ${shown}; use ${allow}.`, {
       headers: { allow },
@@ -68,6 +70,15 @@ export function misrouted(request: Request, path: string, methods: AllowedMethod
   return new GatewayError("not-found", `There is no route ${method} ${shown}${hint(path, methods)}.`, {
     code: "unknown_url",
   });
+}
+
+/** Codex then sends its request by HTTP at once. After a 404 or 405 it repeats the upgrade for several seconds. */
+function noWebSocket(path: string, allow: string): GatewayError {
+  return new GatewayError(
+    "invalid-request",
+    `weir does not serve WebSockets on ${path}; use HTTP: send the request with ${allow}.`,
+    { status: 426, code: "websocket_not_supported", headers: { connection: "close" } },
+  );
 }
 
 function hint(path: string, methods: AllowedMethods): string {

@@ -55,17 +55,18 @@ export function keyHeadersOf({ access, keyHeaders = KEY_HEADERS }: Operation): r
   return access === "key" ? keyHeaders : [];
 }
 
-/** The path for Elysia: a parameter at the end takes the rest of the path. */
+/** The path for Elysia. */
 export function routePath({ path }: Pick<Operation, "path">): string {
-  return path.replace(/\{\w+\}$/, "*");
+  return path.replace(/\{\+\w+\}$/, "*").replace(/\{(\w+)\}/g, ":$1");
 }
 
-/** The reverse of {@link routePath}: the parameter has the name of the operation's path parameter. */
+/** The reverse of {@link routePath}: the rest of a path has the name of the operation's path parameter. */
 function documentedPath(path: string, { parameters }: JsonObject): string {
   const inPath = (Array.isArray(parameters) ? parameters : []).find(
     (parameter) => isObject(parameter) && parameter.in === "path",
   );
-  return isObject(inPath) ? path.replace(/\*$/, `{${String(inPath.name)}}`) : path;
+  const named = path.replace(/:(\w+)/g, "{$1}");
+  return isObject(inPath) ? named.replace(/\*$/, `{${String(inPath.name)}}`) : named;
 }
 
 /** The schemas that operations name, by name. */

@@ -15,8 +15,8 @@ export interface NamedSchema {
 }
 
 export interface Operation {
-  method: "GET" | "HEAD" | "POST";
-  /** As OpenAPI writes it. A parameter at its end takes the rest of the path, slashes included. */
+  method: "GET" | "HEAD" | "POST" | "DELETE";
+  /** `{id}` stands for one segment, `{+id}` at the end for the rest of the path, slashes included (RFC 6570). */
   path: string;
   /** `operationId` of the OpenAPI document. */
   id: string;
@@ -65,17 +65,15 @@ export function pascalCase(id: string): string {
 /** The methods that each path accepts, as `allow` lists them. */
 export class AllowedMethods {
   readonly #exact = new Map<string, string>();
-  /** Paths that end with a parameter, up to that parameter. */
-  readonly #prefixes = new Map<string, string>();
+  /** Paths with a parameter. */
+  readonly #patterns = new Map<string, { pattern: RegExp; methods: string }>();
 
   constructor(operations: readonly Pick<Operation, "method" | "path">[]) {
     for (const { method, path } of operations) {
-      const [prefix, isPrefix] = path.endsWith("}")
-        ? [path.slice(0, path.indexOf("{")), true]
-        : [path, false];
-      const methods = isPrefix ? this.#prefixes : this.#exact;
-      const known = methods.get(prefix);
-      methods.set(prefix, known === undefined ? method : `${known}, ${method}`);
+      const known = this.#exact.get(path) ?? this.#patterns.get(path)?.methods;
+      const methods = known === undefined ? method : `${known}, ${method}`;
+      if (path.includes("{")) this.#patterns.set(path, { pattern: patternOf(path), methods });
+      else this.#exact.set(path, methods);
     }
   }
 
@@ -88,7 +86,14 @@ export class AllowedMethods {
   of(path: string): string | undefined {
     const exact = this.#exact.get(path);
     if (exact !== undefined) return exact;
-    for (const [prefix, methods] of this.#prefixes) if (path.startsWith(prefix)) return methods;
+    for (const { pattern, methods } of this.#patterns.values()) if (pattern.test(path)) return methods;
     return undefined;
   }
+}
+
+function patternOf(path: string): RegExp {
+  const parts = path
+    .split(/(\{\+?\w+\})/)
+    .map((part) => (part.startsWith("{+") ? ".*" : part.startsWith("{") ? "[^/]+" : RegExp.escape(part)));
+  return new RegExp(`^${parts.join("")}$`);
 }

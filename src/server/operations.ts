@@ -69,7 +69,7 @@ export function listOperations(formats: readonly ClientFormat[], context: Operat
     plain(
       {
         method: "GET",
-        path: "/v1/models/{id}",
+        path: "/v1/models/{+id}",
         id: "retrieveModel",
         summary: "Retrieve a model",
         description: "Any model that weir would serve, listed or not.",

@@ -123,3 +123,37 @@ test("what an error repeats of a path is bounded", async () => {
     expect(Buffer.byteLength(text)).toBeLessThan(700);
   }
 });
+
+test("a WebSocket upgrade on the path of a call is 426 without a key, and the connection closes", async () => {
+  const before = performance.now();
+  const answer = await speak(
+    gateway.port,
+    "GET /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nconnection: Upgrade\r\nupgrade: websocket\r\n" +
+      "sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+  );
+  expect(performance.now() - before).toBeLessThan(2_000);
+  expect(answer).toStartWith("HTTP/1.1 426 ");
+  expect(answer.toLowerCase()).toContain("connection: close");
+  expect(answer).toContain('"code":"websocket_not_supported"');
+});
+
+/** Sends bytes and reads until the gateway closes the connection. */
+async function speak(port: number, text: string): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  let read = "";
+  const socket = await Bun.connect({
+    hostname: "127.0.0.1",
+    port,
+    socket: {
+      data: (_, bytes) => void (read += bytes.toString()),
+      close: () => resolve(read),
+      error: (_, cause) => reject(cause),
+    },
+  });
+  const timer = setTimeout(() => reject(new Error(`The connection stays open after: ${read}`)), 4_000);
+  socket.write(text);
+  return promise.finally(() => {
+    clearTimeout(timer);
+    socket.end();
+  });
+}

@@ -1,4 +1,5 @@
 /** Starts a gateway: assembles the parts and listens on a socket. */
+import { join } from "node:path";
 import { assemble } from "./assemble.ts";
 import type { Assembled } from "./assemble.ts";
 import type { Path } from "./config/error.ts";
@@ -10,7 +11,8 @@ import { Backlog } from "./gateway/delivery/backlog.ts";
 import { Clock } from "./gateway/delivery/clock.ts";
 import { askModel } from "./gateway/plugins/ask.ts";
 import { sandboxHooks } from "./gateway/plugins/sandbox.ts";
-import type { Gateway } from "./gateway/types.ts";
+import type { AnswerOptions, Gateway } from "./gateway/types.ts";
+import { type AnswerClient, IN_MEMORY, openStore } from "./keeper/index.ts";
 import { Health } from "./gateway/retry/health.ts";
 import { createKeyring } from "./gateway/keys.ts";
 import { secretFilter } from "./gateway/delivery/redact.ts";
@@ -24,6 +26,7 @@ import { Listener } from "./server/listen.ts";
 import { writeTo, type WriteLog } from "./server/log-buffer.ts";
 import { createLogger } from "./server/log.ts";
 import { createRequestId, respondError } from "./server/respond.ts";
+import { type AnswerHome, answerHome } from "./state.ts";
 import { makeRoom } from "./unix-socket.ts";
 import { VERSION } from "./version.ts";
 
@@ -78,8 +81,11 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   let hide = (text: string) => text;
   const logger = createLogger({ format, level: config.log.level, worker, hide: (text) => hide(text), write });
   const clock = new Clock();
+  const home = answerHome(config, options.env);
+  const answers = openAnswers(home, config);
   /** State that survives a reload. */
   const lasting = {
+    ...(answers && { answers }),
     health: new Health({
       onAlert: (sentence) => logger.fault(sentence),
       onChange: (sentence) => logger.info(sentence, {}),
@@ -112,6 +118,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       retries: config.retries,
       timeouts: config.timeouts,
       strict: config.strict,
+      answerOptions: answerOptions(config),
     };
     const app = createApp({
       gateway,
@@ -187,10 +194,30 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
         lasting.clock.endAll(shuttingDown());
         if (!(await endsWithin(finished, FAREWELL_MS))) await endsWithin(listener.stop(true), CLOSE_MS);
       }
+      await answers?.close();
       stopAlerts();
       await logger.flush();
     },
   };
+}
+
+/** In memory there is less room than on a disk. Bytes. */
+const MEMORY_BYTES = 256 * 1024 ** 2;
+const DAY_MS = 86_400_000;
+
+/** @returns undefined if weir stores no answers */
+function openAnswers(home: AnswerHome, { responses }: Config): AnswerClient | undefined {
+  if (home.kind === "off") return undefined;
+  const { answerBytes, answerItems: items, fileBytes } = responses;
+  if (home.kind === "memory")
+    return openStore(IN_MEMORY, { answerBytes, items, fileBytes: Math.min(fileBytes, MEMORY_BYTES) });
+  return openStore(join(home.folder, "responses.db"), { answerBytes, items, fileBytes });
+}
+
+function answerOptions({ responses, keys }: Config): AnswerOptions {
+  const { commitMs, keepDays, foreignIds } = responses;
+  const byKeys = keys.length > 0 ? "refuse" : "pass";
+  return { commitMs, keepMs: keepDays * DAY_MS, foreignIds: foreignIds === "auto" ? byKeys : foreignIds };
 }
 
 function certificateOf({ tls: { cert, key } }: Config): Certificate | undefined {

@@ -57,6 +57,11 @@ const RULES: readonly Rule[] = [
     because: "the walk meets formats and providers only as values, and knows no HTTP framework",
   },
   {
+    from: "src/keeper/",
+    may: ["src/core/", "bun", "bun:sqlite", "node:fs"],
+    because: "the keeper stores what it is given, and knows no format and no gateway",
+  },
+  {
     from: "src/server/",
     may: [
       "src/gateway/",

@@ -28,6 +28,12 @@ export const serve: Command = {
       help: "number of processes that share the port (default: one per core on Linux, otherwise 1)",
     },
     {
+      name: "--state",
+      value: "DIR",
+      help: "folder of the databases; answers are stored there (none: in memory)",
+      completes: "folder",
+    },
+    {
       name: "--log-format",
       value: "FORMAT",
       help: "auto, json or pretty",

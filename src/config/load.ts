@@ -180,11 +180,14 @@ function settle(
     keys: KeyEntry[];
     host: string;
     plugins: { dir?: string };
+    state?: string;
   };
   const keys = readKeys(written.keys, locate);
   const layer = sources["plugins.dir"]?.layer;
-  const base = layer === "flag" || layer === "environment" ? cwd : (document?.folder ?? cwd);
-  const dir = resolve(base, written.plugins.dir ?? "plugins");
+  /** The folder that a relative path of an option begins at. */
+  const baseOf = (option: string) =>
+    ["flag", "environment"].includes(sources[option]?.layer ?? "") ? cwd : (document?.folder ?? cwd);
+  const dir = resolve(baseOf("plugins.dir"), written.plugins.dir ?? "plugins");
   const clause = pluginFolderFault(dir, written.plugins.dir !== undefined);
   if (clause !== undefined)
     throw new ConfigError(
@@ -205,6 +208,9 @@ function settle(
     providers: settleProviders(sealed.providers, document?.folder ?? cwd, locate),
     aliases: Object.fromEntries(ends) as Record<string, string>,
     plugins: { ...sealed.plugins, dir },
+    ...(written.state !== undefined && {
+      state: written.state === "none" ? "none" : resolve(baseOf("state"), written.state),
+    }),
   });
 }
 

@@ -1,4 +1,4 @@
-/** Sections of the configuration: plugins, limits, listening, TLS, CORS, timeouts, messages. */
+/** Sections of the configuration: plugins, limits, listening, TLS, CORS, timeouts, messages, responses. */
 import { Type } from "@sinclair/typebox";
 import { CLOSED, milliseconds, oneOf } from "./schema-kinds.ts";
 
@@ -186,6 +186,51 @@ export const messagesSection = Type.Object(
     }),
   },
   { ...CLOSED, description: "The messages format." },
+);
+
+export const responsesSection = Type.Object(
+  {
+    store: oneOf(["auto", "on", "off"], {
+      default: "auto",
+      description:
+        "Whether weir stores answers with their prompts, so that a client can continue one by `previous_response_id`. `auto`: when a state folder is named (`state`). `on`: also in the default folder `~/.local/state/weir`. `off`: nothing is written, and answers say `store: false`.",
+    }),
+    commitMs: milliseconds(
+      1_000,
+      "How long the end of an answer waits until the answer is stored, in milliseconds. Then the answer is not stored and says `store: false`.",
+    ),
+    keepDays: Type.Integer({
+      minimum: 1,
+      maximum: 3650,
+      default: 30,
+      description: "How long weir keeps an answer, in days.",
+    }),
+    answerBytes: Type.Integer({
+      minimum: 1024,
+      maximum: 268_435_456,
+      default: 33_554_432,
+      description: "Maximum size of the items of one answer, in bytes. A larger answer is not stored.",
+    }),
+    answerItems: Type.Integer({
+      minimum: 1,
+      maximum: 100_000,
+      default: 1000,
+      description: "Maximum number of input items of one request. The answer to a longer one is not stored.",
+    }),
+    fileBytes: Type.Integer({
+      minimum: 1_048_576,
+      maximum: 1_099_511_627_776,
+      default: 2_147_483_648,
+      description:
+        "Maximum size of all stored answers, in bytes. Beyond it weir deletes the answers that expire first. In memory (`state: none`) at most 256 MB.",
+    }),
+    foreignIds: oneOf(["auto", "refuse", "pass"], {
+      default: "auto",
+      description:
+        "What weir does with an id of the provider that it has not seen: `refuse` answers as for an unknown id, `pass` sends it to the provider, where all gateway keys share an account. `auto`: `refuse` with gateway keys, `pass` without.",
+    }),
+  },
+  { ...CLOSED, description: "The responses format, and the answers that weir stores for it." },
 );
 
 /** The path of a format. */

@@ -14,6 +14,7 @@ import {
   listenSection,
   messagesSection,
   pluginsSection,
+  responsesSection,
   timeoutsSection,
   tlsSection,
 } from "./schema-sections.ts";
@@ -191,6 +192,16 @@ export const configSchema = Type.Object(
     limits: limitsSection,
     timeouts: timeoutsSection,
     messages: messagesSection,
+    responses: responsesSection,
+    state: Type.Optional(
+      Type.String({
+        description:
+          "Folder of weir's databases. A relative path is relative to the config file, or to the working directory with the flag or the variable. `none`: in memory, lost when weir ends. Without it: `STATE_DIRECTORY`, which systemd sets.",
+        examples: ["/var/lib/weir"],
+        "x-flag": "--state",
+        "x-env": "WEIR_STATE",
+      }),
+    ),
     workers: Type.Integer({
       minimum: 0,
       maximum: 256,

@@ -1,4 +1,5 @@
 /** The types that the folders of the gateway share, in a file of their own to avoid import circles. */
+import type { AnswerStore } from "../core/answer-store.ts";
 import type { Asker, Call } from "../core/call.ts";
 import type { ClientCodec } from "../core/format.ts";
 import type { JsonObject } from "../core/json.ts";
@@ -27,6 +28,19 @@ export interface Gateway {
   /** Circuit breakers and concurrency of the deployments; outlives the registry, which a reload replaces. */
   health: Health;
   retries: Retries;
+  /** Where weir keeps answers; absent while it stores none. */
+  answers?: AnswerStore;
+  answerOptions: AnswerOptions;
+}
+
+/** How weir keeps answers. */
+export interface AnswerOptions {
+  /** How long the end of an answer waits until the answer is stored. Milliseconds. */
+  commitMs: number;
+  /** How long an answer is kept. Milliseconds. */
+  keepMs: number;
+  /** Whether a client may continue an answer of the provider that weir does not know. */
+  foreignIds: "refuse" | "pass";
 }
 
 /** The hooks of a plugin, with its name. */

@@ -1,0 +1,283 @@
+/** The stored answers as tables of one SQLite database. All methods are synchronous. */
+import type { Database } from "bun:sqlite";
+import { MAX_CHAIN, type PageRequest } from "../core/answer-store.ts";
+import { openDatabase } from "./database.ts";
+import { readNumber, RESPONSES_MIGRATIONS } from "./migrations.ts";
+import type { Address, Asks, PackedAnswer, PackedItem, PackedLink, Results } from "./protocol.ts";
+
+export interface Limits {
+  /** Maximum size of the items and the body of one answer before compression. Bytes. */
+  answerBytes: number;
+  /** Maximum number of input items of one answer. */
+  items: number;
+  /** Maximum size of all answers in the file. weir deletes the answers that expire first beyond it. Bytes. */
+  fileBytes: number;
+}
+
+/** The answers of a chain are in memory together, so a chain also has a maximum size. Bytes before compression. */
+const CHAIN_BYTES = 128 * 1024 * 1024;
+/** Answers that one transaction deletes. */
+const BATCH = 500;
+/** Answers that one transaction deletes beyond the size of the file; each may be large. */
+const EVICTED = 16;
+/** Free pages that one call gives back to the disk. */
+const VACUUMED = 2_000;
+
+const INPUT = 0;
+const OUTPUT = 1;
+
+interface AnswerRow {
+  id: string;
+  owner: string;
+  deployment: string | null;
+  parent: string | null;
+  model: string;
+  status: string;
+  created: number;
+  expires: number;
+  bytes: number;
+  body: Uint8Array | null;
+}
+
+interface ItemRow {
+  side: number;
+  id: string;
+  value: Uint8Array;
+}
+
+type Value = string | number | null | Uint8Array;
+
+export class AnswerFile {
+  readonly #db: Database;
+  readonly #limits: Limits;
+  readonly #now: () => number;
+  readonly #sql: ReturnType<typeof prepare>;
+  /** Deleted content is still in the write-ahead log. */
+  #mustCheckpoint = false;
+
+  /**
+   * @param path a file, or {@link IN_MEMORY} @param now milliseconds since 1970
+   * @throws Error with one sentence
+   */
+  constructor(path: string, limits: Limits, now: () => number = Date.now) {
+    this.#db = openDatabase(path, RESPONSES_MIGRATIONS);
+    this.#limits = limits;
+    this.#now = now;
+    this.#sql = prepare(this.#db);
+  }
+
+  /**
+   * Stores answers in one transaction, which is durable when this returns. An answer whose time has passed by then is deleted
+   * again. An answer replaces one of the same id and owner.
+   * @returns the outcome of each answer; an Error if the id belongs to another owner
+   * @throws SQLiteError if none of them could be stored
+   */
+  put(batch: readonly Asks["put"][]): (Results["put"] | Error)[] {
+    const packed = batch.map(({ answer }) => this.#compress(answer));
+    const outcomes = this.#db
+      .transaction(() =>
+        batch.map(({ answer, until }, index): Results["put"] | Error => {
+          const compressed = packed[index];
+          if (compressed === undefined) return "too-large";
+          if (this.#now() > until) return "late";
+          return this.#insert(answer, compressed);
+        }),
+      )
+      .immediate();
+    const late = batch.filter(({ until }, index) => outcomes[index] === "stored" && this.#now() > until);
+    if (late.length === 0) return outcomes;
+    this.#db.transaction(() => late.forEach(({ answer }) => this.delete(answer))).immediate();
+    return outcomes.map((outcome, index) => (late.includes(batch[index]!) ? "late" : outcome));
+  }
+
+  /** @returns undefined for an answer above the limits */
+  #compress(answer: PackedAnswer): Compressed | undefined {
+    const { body, input, output } = answer;
+    const bytes = [body, ...input.map(valueOf), ...output.map(valueOf)].reduce(
+      (sum, value) => sum + (value?.byteLength ?? 0),
+      0,
+    );
+    const { answerBytes, items, fileBytes } = this.#limits;
+    if (bytes > Math.min(answerBytes, fileBytes) || input.length > items) return undefined;
+    const rows = (side: number, all: readonly PackedItem[]) =>
+      all.map(({ id, value }, seq): [number, number, string, Uint8Array] => [side, seq, id, zip(value)]);
+    return { bytes, body: body ? zip(body) : null, rows: [...rows(INPUT, input), ...rows(OUTPUT, output)] };
+  }
+
+  #insert(answer: PackedAnswer, { bytes, body, rows }: Compressed): "stored" | Error {
+    const { id, owner, deployment, parent, model, status, created, expires } = answer;
+    const holder = this.#sql.owner.get(id);
+    if (holder && holder.owner !== owner) return new Error("this id belongs to another owner");
+    if (holder) this.delete(answer);
+    this.#sql.insert.run(
+      ...[id, owner, deployment ?? null, parent ?? null],
+      ...[model, status, created, expires, bytes, body],
+    );
+    for (const row of rows) this.#sql.insertItem.run(id, ...row);
+    return "stored";
+  }
+
+  get({ id, owner }: Address): PackedAnswer | undefined {
+    const row = this.#sql.get.get(id, owner, this.#now());
+    return row ? { ...toAnswer(row), ...this.#itemsOf(id) } : undefined;
+  }
+
+  #itemsOf(id: string): Pick<PackedAnswer, "input" | "output"> {
+    const rows = this.#sql.itemsOf.all(id);
+    const of = (side: number) => rows.filter((row) => row.side === side).map(toItem);
+    return { input: of(INPUT), output: of(OUTPUT) };
+  }
+
+  /** As `AnswerStore.chain`; a chain above the maximum size is `too-long` as well. */
+  chain({ id, owner }: Address): Results["chain"] {
+    const rows: AnswerRow[] = [];
+    let bytes = 0;
+    for (let next: string | null = id; next !== null;) {
+      const row: AnswerRow | null = this.#sql.get.get(next, owner, this.#now());
+      if (!row) return undefined;
+      bytes += row.bytes;
+      if (rows.length === MAX_CHAIN || bytes > CHAIN_BYTES) return "too-long";
+      rows.push(row);
+      next = row.parent;
+    }
+    return rows.reverse().map((row): PackedLink => {
+      const { id, deployment } = toAnswer(row);
+      return { id, ...(deployment !== undefined && { deployment }), ...this.#itemsOf(id) };
+    });
+  }
+
+  /** The newest item of each id. */
+  items({ ids, owner }: Asks["items"]): PackedItem[] {
+    return ids.flatMap((id) => {
+      const row = this.#sql.item.get(id, owner, this.#now());
+      return row ? [toItem(row)] : [];
+    });
+  }
+
+  inputItems({ id, owner, page }: Address & { page: PageRequest }): Results["inputItems"] {
+    if (!this.#sql.get.get(id, owner, this.#now())) return undefined;
+    const isDescending = page.order === "desc";
+    let start = isDescending ? Number.MAX_SAFE_INTEGER : -1;
+    if (page.after !== undefined) {
+      const found = this.#sql.position.get(id, page.after);
+      if (!found) return undefined;
+      start = found.seq;
+    }
+    const rows = (isDescending ? this.#sql.pageDown : this.#sql.pageUp).all(id, start, page.limit + 1);
+    return { items: rows.slice(0, page.limit).map(toItem), hasMore: rows.length > page.limit };
+  }
+
+  delete({ id, owner }: Address): boolean {
+    const wasThere = this.#sql.get.get(id, owner, this.#now()) !== null;
+    if (this.#sql.delete.run(id, owner).changes > 0) this.#mustCheckpoint = true;
+    return wasThere;
+  }
+
+  /**
+   * Deletes some of the expired answers, some of those beyond the size of the file, and gives free pages back to the disk.
+   * @returns whether there may be more to delete
+   */
+  sweep(): boolean {
+    const expired = this.#sql.sweep.run(this.#now(), BATCH).changes;
+    const evicted = this.#usedBytes() > this.#limits.fileBytes ? this.#sql.evict.run(EVICTED).changes : 0;
+    if (expired + evicted > 0) this.#mustCheckpoint = true;
+    // `changes` counts the items that a deletion cascades to as well, so only zero is certain.
+    if (expired + evicted > 0) return true;
+    if (readNumber(this.#db, "freelist_count") > 0) this.#db.run(`PRAGMA incremental_vacuum(${VACUUMED})`);
+    this.#checkpoint();
+    return false;
+  }
+
+  /** Whether the answers use more than the limit of the file. */
+  get isOverfull(): boolean {
+    return this.#usedBytes() > this.#limits.fileBytes;
+  }
+
+  #usedBytes(): number {
+    const pages = readNumber(this.#db, "page_count") - readNumber(this.#db, "freelist_count");
+    return pages * readNumber(this.#db, "page_size");
+  }
+
+  /** Removes deleted content from the write-ahead log too. */
+  #checkpoint(): void {
+    if (!this.#mustCheckpoint) return;
+    this.#db.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    this.#mustCheckpoint = false;
+  }
+
+  close(): void {
+    for (const statement of Object.values(this.#sql)) statement.finalize();
+    this.#db.close();
+  }
+}
+
+interface Compressed {
+  bytes: number;
+  body: Uint8Array | null;
+  rows: [side: number, seq: number, id: string, value: Uint8Array][];
+}
+
+function prepare(db: Database) {
+  return {
+    owner: db.prepare<{ owner: string }, [string]>("SELECT owner FROM response WHERE id = ?"),
+    insert: db.prepare<never, Value[]>("INSERT INTO response VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+    insertItem: db.prepare<never, Value[]>("INSERT INTO item VALUES (?, ?, ?, ?, ?)"),
+    get: db.prepare<AnswerRow, [string, string, number]>(
+      "SELECT * FROM response WHERE id = ? AND owner = ? AND expires > ?",
+    ),
+    itemsOf: db.prepare<ItemRow, [string]>(
+      "SELECT side, id, value FROM item WHERE response = ? ORDER BY side, seq",
+    ),
+    item: db.prepare<ItemRow, [string, string, number]>(
+      `SELECT item.side, item.id, item.value FROM item JOIN response ON response.id = item.response
+       WHERE item.id = ? AND response.owner = ? AND response.expires > ? ORDER BY response.created DESC LIMIT 1`,
+    ),
+    position: db.prepare<{ seq: number }, [string, string]>(
+      `SELECT seq FROM item WHERE response = ? AND side = ${INPUT} AND id = ?`,
+    ),
+    pageUp: db.prepare<ItemRow, [string, number, number]>(
+      `SELECT side, id, value FROM item WHERE response = ? AND side = ${INPUT} AND seq > ? ORDER BY seq LIMIT ?`,
+    ),
+    pageDown: db.prepare<ItemRow, [string, number, number]>(
+      `SELECT side, id, value FROM item WHERE response = ? AND side = ${INPUT} AND seq < ? ORDER BY seq DESC LIMIT ?`,
+    ),
+    delete: db.prepare<never, [string, string]>("DELETE FROM response WHERE id = ? AND owner = ?"),
+    sweep: db.prepare<never, [number, number]>(
+      "DELETE FROM response WHERE id IN (SELECT id FROM response WHERE expires <= ? ORDER BY expires LIMIT ?)",
+    ),
+    evict: db.prepare<never, [number]>(
+      "DELETE FROM response WHERE id IN (SELECT id FROM response ORDER BY expires LIMIT ?)",
+    ),
+  };
+}
+
+function toAnswer({
+  deployment,
+  parent,
+  body,
+  bytes: _,
+  ...row
+}: AnswerRow): Omit<PackedAnswer, "input" | "output"> {
+  return {
+    ...row,
+    ...(deployment !== null && { deployment }),
+    ...(parent !== null && { parent }),
+    ...(body !== null && { body: unzip(body) }),
+  };
+}
+
+function toItem({ id, value }: ItemRow): PackedItem {
+  return { id, value: unzip(value) };
+}
+
+function valueOf({ value }: PackedItem): Uint8Array {
+  return value;
+}
+
+function zip(value: Uint8Array): Uint8Array {
+  return Bun.zstdCompressSync(value);
+}
+
+function unzip(value: Uint8Array): Uint8Array {
+  return Bun.zstdDecompressSync(value);
+}

@@ -1,0 +1,65 @@
+/** The messages between the gateway's processes and the keeper. The keeper never parses an item: items travel as JSON bytes. */
+import type { PageRequest } from "../core/answer-store.ts";
+import type { StoredAnswer } from "../core/stored-answer.ts";
+
+/** An item with its value as JSON in UTF-8. */
+export interface PackedItem {
+  id: string;
+  value: Uint8Array;
+}
+
+/** A stored answer with all values as JSON in UTF-8. */
+export interface PackedAnswer extends Omit<StoredAnswer, "body" | "input" | "output"> {
+  body?: Uint8Array;
+  input: readonly PackedItem[];
+  output: readonly PackedItem[];
+}
+
+export type PackedLink = Pick<PackedAnswer, "id" | "deployment" | "input" | "output">;
+
+/** An answer of one owner. */
+export interface Address {
+  id: string;
+  owner: string;
+}
+
+/** What the gateway asks for, by the name of the operation. */
+export interface Asks {
+  /** `until`: the answer must not be stored after this time. Milliseconds since 1970. */
+  put: { answer: PackedAnswer; until: number };
+  get: Address;
+  chain: Address;
+  items: { ids: readonly string[]; owner: string };
+  inputItems: Address & { page: PageRequest };
+  delete: Address;
+  /** Undoes a `put` whose outcome its sender no longer waits for. */
+  retract: Address;
+}
+
+export interface Results {
+  put: "stored" | "too-large" | "late";
+  get: PackedAnswer | undefined;
+  chain: readonly PackedLink[] | "too-long" | undefined;
+  items: readonly PackedItem[];
+  inputItems: { items: readonly PackedItem[]; hasMore: boolean } | undefined;
+  delete: boolean;
+  retract: boolean;
+}
+
+export type Op = keyof Asks;
+
+/** An operation and what it is asked for. */
+export type Ask = { [Name in Op]: { op: Name } & Asks[Name] }[Op];
+
+export interface ToKeeper {
+  /** Number of the request; its result has the same number. */
+  number: number;
+  ask: Ask;
+}
+
+/** The result of a request, or one sentence that says why it failed. */
+export interface FromKeeper {
+  number: number;
+  value?: Results[Op];
+  error?: string;
+}

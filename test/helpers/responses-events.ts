@@ -12,7 +12,7 @@ export type ScriptedItem =
   | { type: "whole"; item: JsonObject };
 
 export interface ScriptedAnswer {
-  /** Default `resp_up`. */
+  /** Default `up`: the response is `resp_up`, its first message `msg_up_0`. */
   id?: string;
   model?: string;
   items: readonly ScriptedItem[];
@@ -61,11 +61,7 @@ export function responsesStream(answer: ScriptedAnswer): string[] {
 /** The JSON answer. */
 export function responsesBody(answer: ScriptedAnswer): JsonObject {
   const status = answer.status ?? "completed";
-  return responseObject(
-    answer,
-    status,
-    answer.items.map((item, index) => doneItem(item, index, status)),
-  );
+  return responseObject(answer, status, doneItems(answer, status));
 }
 
 /** The record of an event. @param isBare without its name */
@@ -82,8 +78,8 @@ export function responsesError(shape: "flat" | "nested", code: string, message: 
 function eventsOf(answer: ScriptedAnswer): JsonObject[] {
   const status = answer.status ?? "completed";
   const begun = responseObject(answer, "in_progress", []);
-  const items = answer.items.map((item, index) => itemEvents(item, index, status));
-  const output = answer.items.map((item, index) => doneItem(item, index, status));
+  const output = doneItems(answer, status);
+  const items = answer.items.map((item, index) => itemEvents(item, index, output[index]!));
   const ended = responseObject(answer, status, answer.emptyOutput ? [] : output);
   return [
     { type: "response.created", response: begun },
@@ -104,7 +100,7 @@ function inTurns(lists: readonly JsonObject[][]): JsonObject[] {
 function responseObject(answer: ScriptedAnswer, status: string, output: JsonObject[]): JsonObject {
   const isEnded = status !== "in_progress";
   return {
-    id: answer.id ?? "resp_up",
+    id: `resp_${answer.id ?? "up"}`,
     object: "response",
     created_at: CREATED_AT,
     status,
@@ -145,15 +141,13 @@ const PREFIXES: Readonly<Record<string, string>> = {
   custom_tool_call: "ctc",
 };
 
-function idOf(item: ScriptedItem, index: number): string {
-  if (item.type === "whole") return String(item.item["id"] ?? `item_up_${index}`);
-  return `${PREFIXES[item.type]}_up_${index}`;
+function doneItems({ id: name = "up", items }: ScriptedAnswer, ended: string): JsonObject[] {
+  return items.map((item, index) => doneItem(item, `${name}_${index}`, ended));
 }
 
-const callIdOf = (callId: string | undefined, index: number) => callId ?? `call_up_${index}`;
-
-function doneItem(item: ScriptedItem, index: number, ended: string): JsonObject {
-  const id = idOf(item, index);
+/** @param name ends the ids of the item and of its call */
+function doneItem(item: ScriptedItem, name: string, ended: string): JsonObject {
+  const id = `${PREFIXES[item.type] ?? "item"}_${name}`;
   const status = ended === "incomplete" ? "incomplete" : "completed";
   switch (item.type) {
     case "message":
@@ -169,13 +163,13 @@ function doneItem(item: ScriptedItem, index: number, ended: string): JsonObject 
       };
     case "function_call":
       return {
-        ...{ id, type: "function_call", status, call_id: callIdOf(item.callId, index), name: item.name },
+        ...{ id, type: "function_call", status, call_id: item.callId ?? `call_${name}`, name: item.name },
         ...(item.namespace === undefined ? {} : { namespace: item.namespace }),
         arguments: item.arguments,
       };
     case "custom_tool_call": {
       const { name, input } = item;
-      return { id, type: "custom_tool_call", status, call_id: callIdOf(item.callId, index), name, input };
+      return { id, type: "custom_tool_call", status, call_id: item.callId ?? `call_${name}`, name, input };
     }
     case "whole":
       return { id, ...item.item };
@@ -193,8 +187,7 @@ function messageParts(item: ScriptedItem & { type: "message" }): JsonObject[] {
 const summaryPart = (text: string) => ({ type: "summary_text", text });
 
 /** All events of one item. */
-function itemEvents(item: ScriptedItem, index: number, ended: string): JsonObject[] {
-  const done = doneItem(item, index, ended);
+function itemEvents(item: ScriptedItem, index: number, done: JsonObject): JsonObject[] {
   const at = { output_index: index, item_id: done["id"] };
   const end = { type: "response.output_item.done", output_index: index, item: done };
   const start = (empty: JsonObject) => {

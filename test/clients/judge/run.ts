@@ -2,16 +2,16 @@
  * Shows real clients how weir fails a streamed answer, and a prompt that is too long, and prints what they do. The README
  * beside the folder says how to run it.
  */
-import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { markdownTable } from "../../helpers/documents.ts";
 import { chatChunk, messagesEvent, messagesText } from "../../helpers/event-streams.ts";
 import { startGateway, upstreamConfig } from "../../helpers/gateway.ts";
 import { type Answer, json, sse, startUpstream } from "../../helpers/upstream.ts";
-import { CLIENTS, type Environment, type JudgedClient } from "./clients.ts";
+import { install, runProgram, versionOf, writeFiles } from "../programs.ts";
+import { CLIENTS, type JudgedClient } from "./clients.ts";
 
 /** What a client may take for one case, its retries included. Milliseconds. */
 const PATIENCE_MS = 180_000;
@@ -125,7 +125,7 @@ try {
   const rows: string[][] = [];
   for (const client of asked) {
     const place = join(folder, client.environment);
-    const version = await install(client, place);
+    const version = await installClient(client, place);
     for (const provider of UPSTREAMS)
       for (const asCase of CASES) {
         if (options.case && options.case !== asCase.name) continue;
@@ -159,95 +159,31 @@ async function judge(
   upstream.answer(() => asCase.answer(provider));
   const before = upstream.requests.length;
   const home = await mkdtemp(join(tmpdir(), "weir-judge-home-"));
-  const { command, env, files = {} } = client.run({ folder: place, url: gateway.url, model: provider.model });
-  for (const [path, text] of Object.entries(files)) await write(join(home, path), text);
-  const started = performance.now();
-  const ran = Bun.spawn([...command], {
-    // The SDKs look for their packages from here.
-    cwd: client.environment === "npm" && command[0] === "node" ? place : home,
-    env: { ...environment(home), ...env },
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-    timeout: PATIENCE_MS,
-    killSignal: "SIGKILL",
-  });
-  const [code, output, errors] = await Promise.all([
-    ran.exited,
-    new Response(ran.stdout).text(),
-    new Response(ran.stderr).text(),
-  ]);
-  const seconds = (performance.now() - started) / 1000;
+  const { files = {}, ...program } = client.run({ folder: place, url: gateway.url, model: provider.model });
+  await writeFiles(home, files);
+  // The SDKs look for their packages from here.
+  const cwd = client.environment === "npm" && program.command[0] === "node" ? place : home;
+  const ran = await runProgram(program, { home, cwd, patience: PATIENCE_MS });
   await rm(home, { recursive: true, force: true });
   // Some break their lines.
-  const said = (output + errors).replace(/\s+/g, " ");
+  const said = ran.said.replace(/\s+/g, " ");
   if (options.verbose)
     console.error(`--- ${client.name}, ${provider.model}, ${asCase.name}\n${said.trim()}\n---`);
-  const isRight = (code !== 0) === asCase.fails;
+  const isRight = (ran.code !== 0) === asCase.fails;
   return [
-    `${ran.signalCode ?? code}${isRight ? "" : " (!)"}`,
+    `${ran.code}${isRight ? "" : " (!)"}`,
     asCase.shows.test(said) ? "yes" : "no",
     String(upstream.requests.length - before),
-    seconds.toFixed(1),
+    ran.seconds.toFixed(1),
   ];
-}
-
-/** A client that looks for updates, or reports what it did, reaches nobody. */
-function environment(home: string): Record<string, string> {
-  const nowhere = "http://127.0.0.1:9";
-  return {
-    PATH: process.env["PATH"] ?? "",
-    HOME: home,
-    TERM: "dumb",
-    HTTP_PROXY: nowhere,
-    HTTPS_PROXY: nowhere,
-    NO_PROXY: "127.0.0.1,localhost",
-    LITELLM_LOCAL_MODEL_COST_MAP: "True",
-    PYTHONUNBUFFERED: "1",
-  };
 }
 
 /** Installs the environment of a client unless it is there. @returns the version of the client */
-async function install({ environment: name, package: spec }: JudgedClient, place: string): Promise<string> {
-  const packages = [
-    ...new Set(CLIENTS.filter((client) => client.environment === name).map((client) => client.package)),
-  ];
-  if (!existsSync(place)) await INSTALLERS[name](place, packages);
-  return name === "npm" ? npmVersion(place, spec) : pythonVersion(place, spec);
-}
-
-const python = async (place: string, packages: readonly string[]) => {
-  await command(["python3", "-m", "venv", place]);
-  await command([join(place, "bin/pip"), "install", "--quiet", ...packages]);
-};
-
-const INSTALLERS: Record<Environment, (place: string, packages: readonly string[]) => Promise<unknown>> = {
-  npm: (place, packages) =>
-    command(["npm", "install", "--prefix", place, "--no-audit", "--no-fund", ...packages]),
-  python,
-  litellm: python,
-  aider: python,
-};
-
-async function npmVersion(place: string, spec: string): Promise<string> {
-  const path = join(place, "node_modules", spec.slice(0, spec.lastIndexOf("@")), "package.json");
-  return ((await Bun.file(path).json()) as { version: string }).version;
-}
-
-async function pythonVersion(place: string, name: string): Promise<string> {
-  const program = "import sys, importlib.metadata as m; print(m.version(sys.argv[1]))";
-  return (await command([join(place, "bin/python"), "-c", program, name])).trim();
-}
-
-/** @returns what the command printed @throws when it fails */
-async function command(words: readonly string[]): Promise<string> {
-  const ran = Bun.spawn([...words], { stdin: "ignore", stdout: "pipe", stderr: "inherit" });
-  const text = await new Response(ran.stdout).text();
-  if ((await ran.exited) !== 0) throw new Error(`${words.join(" ")} failed.`);
-  return text;
-}
-
-async function write(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  await Bun.write(path, text);
+async function installClient({ environment, package: spec }: JudgedClient, place: string): Promise<string> {
+  const packages = CLIENTS.filter((client) => client.environment === environment).map(
+    (client) => client.package,
+  );
+  const installer = environment === "npm" ? "npm" : "python";
+  await install(installer, place, [...new Set(packages)]);
+  return versionOf(installer, place, spec);
 }

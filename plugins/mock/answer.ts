@@ -1,7 +1,7 @@
 /** Plans the mock's answers: composes the blocks, then applies stop sequences and the output limit. */
 import type { BlockStart, ChatRequest, FinishReason } from "weir";
 import { chooseCalls } from "./calls.ts";
-import { lastUserTexts, refusesReasoning, wantsReasoning } from "./request.ts";
+import { lastUserTexts, listHistory, refusesReasoning, wantsReasoning } from "./request.ts";
 import { makeSignature } from "./seed.ts";
 import { MAX_TOKENS, splitTokens } from "./tokens.ts";
 import { writeAnswer, writeLong, writeReasoning } from "./words.ts";
@@ -21,7 +21,7 @@ export interface Plan {
 }
 
 /** Kinds of answers. */
-export type Recipe = "chat" | "echo" | "reason" | "tools" | "long" | "empty" | "filtered";
+export type Recipe = "chat" | "echo" | "recall" | "reason" | "tools" | "long" | "empty" | "filtered";
 
 type Composer = (request: ChatRequest, seed: string, length: number) => PlannedBlock[];
 
@@ -36,6 +36,7 @@ const COMPOSERS: Record<Recipe, Composer> = {
   ],
   tools: (request, seed) => answerBlocks(request, seed, true),
   echo: (request) => textBlocks(splitTokens(lastUserTexts(request).join("\n"))),
+  recall: (request) => textBlocks(splitTokens(listHistory(request))),
   long: (_request, _seed, length) => textBlocks(writeLong(length)),
   empty: () => [],
   filtered: (request, seed) => {

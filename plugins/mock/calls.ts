@@ -75,7 +75,10 @@ function endOfName(name: string, folded: string): number {
 function planCall(tool: Tool, request: ChatRequest, seed: string, index: number): PlannedCall {
   const id = `call_${makeId(seed, `call/${index}`, 24)}`;
   const text = lastUserText(request);
-  if (tool.kind === "custom") return { id, name: tool.name, kind: "custom", input: clip(text, 200) };
+  if (tool.kind === "custom") {
+    const input = givenInput(tool.name, text) ?? clip(text, 200);
+    return { id, name: tool.name, kind: "custom", input };
+  }
   const input = givenArguments(tool.name, text) ?? JSON.stringify(makeArguments(tool, seed));
   return { id, name: tool.name, kind: "function", input };
 }
@@ -83,6 +86,12 @@ function planCall(tool: Tool, request: ChatRequest, seed: string, index: number)
 function makeArguments(tool: Tool, seed: string) {
   const made = makeInstance({ type: "object", ...tool.parameters }, `${seed}/${tool.name}`);
   return isObject(made) ? made : {};
+}
+
+/** Returns the input in the user's text: the first fenced block behind the name. */
+function givenInput(name: string, text: string): string | undefined {
+  const end = endOfName(name, fold(text));
+  return end < 0 ? undefined : /\n```[^\n]*\n(.*?)\n```/s.exec(text.slice(end, end + MAX_ARGUMENTS))?.[1];
 }
 
 /** Returns the arguments in the user's text: a JSON object after the name, as in `get_weather({"city": "Oslo"})`. */

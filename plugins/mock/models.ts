@@ -57,6 +57,12 @@ export const mockModels: readonly MockModel[] = [
     behave: () => ({ recipe: "echo" }),
   },
   {
+    name: "recall",
+    description:
+      "Answers with the whole conversation that it was sent, so that you see what earlier turns arrived.",
+    behave: () => ({ recipe: "recall" }),
+  },
+  {
     name: "reason",
     description: "Reasons before it answers, and signs its reasoning.",
     behave: () => ({ recipe: "reason" }),

@@ -22,11 +22,17 @@ export interface ToolOutcome {
   failed: boolean;
 }
 
-/** Returns the tool results after the last assistant turn. */
-export function freshOutcomes(request: ChatRequest): ToolOutcome[] {
+/** Returns the names of the called tools, by the id of the call. */
+function namesOfCalls(request: ChatRequest): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   for (const { blocks } of request.turns)
     for (const block of blocks) if (block.type === "tool-call") names.set(block.id, block.name);
+  return names;
+}
+
+/** Returns the tool results after the last assistant turn. */
+export function freshOutcomes(request: ChatRequest): ToolOutcome[] {
+  const names = namesOfCalls(request);
   return turnsSinceAnswer(request).flatMap(({ blocks }) =>
     blocks.flatMap((block) => {
       if (block.type !== "tool-result") return [];
@@ -34,6 +40,28 @@ export function freshOutcomes(request: ChatRequest): ToolOutcome[] {
       return [{ name, text: describeBlocks(block.blocks), failed: block.error === true }];
     }),
   );
+}
+
+/** Lists the conversation, one line for each block: `user: Hello`, `assistant called get_time: {}`. */
+export function listHistory(request: ChatRequest): string {
+  const names = namesOfCalls(request);
+  const lines = request.turns.flatMap(({ role, blocks }) =>
+    blocks.map((block) => `${role}${describeHistory(block, names)}`),
+  );
+  return lines.join("\n");
+}
+
+function describeHistory(block: Block, names: ReadonlyMap<string, string>): string {
+  switch (block.type) {
+    case "reasoning":
+      return ` reasoned${block.signature ? ", signed" : ""}: ${block.text}`;
+    case "tool-call":
+      return ` called ${block.name}: ${block.input}`;
+    case "tool-result":
+      return ` sent the result of ${block.name ?? names.get(block.id) ?? "a tool"}: ${describeBlocks(block.blocks)}`;
+    default:
+      return `: ${describeBlocks([block])}`;
+  }
 }
 
 function turnsSinceAnswer(request: ChatRequest): Turn[] {

@@ -173,3 +173,27 @@ describe("mock/long and mock/empty", () => {
     expect(events.map((event) => event.type)).toEqual(["message-start", "message-end"]);
   });
 });
+
+describe("mock/recall", () => {
+  test("answers with the conversation that it was sent, one line for each block", async () => {
+    const turns = [
+      { role: "system" as const, blocks: [{ type: "text" as const, text: "Be short." }] },
+      user("What time is it?"),
+      assistant(
+        { type: "reasoning", text: "I look.", signature: "c2ln" },
+        { type: "tool-call", id: "call_1", name: "get_time", input: "{}", kind: "function" },
+      ),
+      user({ type: "tool-result", id: "call_1", blocks: [{ type: "text", text: "noon" }] }, "And now?"),
+    ];
+    const events = await askAll(request("recall", turns));
+    checkEvents(events);
+    expect(textOf(events).split("\n")).toEqual([
+      "system: Be short.",
+      "user: What time is it?",
+      "assistant reasoned, signed: I look.",
+      "assistant called get_time: {}",
+      "user sent the result of get_time: noon",
+      "user: And now?",
+    ]);
+  });
+});

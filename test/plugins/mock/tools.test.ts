@@ -107,6 +107,13 @@ describe("arguments", () => {
     expect(events.filter((event) => event.type === "block-delta").length).toBeGreaterThan(3);
   });
 
+  test("of a custom tool are the fenced block behind its name, if there is one", async () => {
+    const custom: Tool = { kind: "custom", name: "apply_patch" };
+    const text = "Use apply_patch with\n```\n*** Begin Patch\n*** End Patch\n```\nand stop.";
+    const [call] = callsOf(await askAll(request("chat", text, { tools: [custom] })));
+    expect(call).toMatchObject({ kind: "custom", input: "*** Begin Patch\n*** End Patch" });
+  });
+
   test("of a custom tool are text", async () => {
     const custom: Tool = { kind: "custom", name: "shell" };
     const [call] = callsOf(await askAll(request("chat", "shell: ls -l", { tools: [custom] })));

@@ -2,7 +2,7 @@
 import type { OwnFields } from "../../core/chat.ts";
 import type { Json } from "../../core/json.ts";
 import { isObject } from "../../core/json.ts";
-import { always } from "../shared/own-fields.ts";
+import { always, blocksByModeration } from "../shared/own-fields.ts";
 
 /** The id of the format. The fields that only this format has are in `ChatRequest.extra` under it. */
 export const FORMAT = "chat-completions";
@@ -23,15 +23,14 @@ export const OWN_FIELDS = {
   modalities: { refuse: (value) => Array.isArray(value) && value.includes("audio"), reason: NO_AUDIO },
   audio: { refuse: isObject, reason: NO_AUDIO },
   web_search_options: { refuse: always, reason: "the built-in web search is not available" },
-  moderation: { refuse: blocks, reason: "moderation that blocks is not available", report: always },
+  moderation: {
+    refuse: blocksByModeration,
+    reason: "moderation that blocks is not available",
+    report: always,
+  },
   logit_bias: { report: (value) => isObject(value) && Object.keys(value).length > 0 },
   seed: { report: always },
   frequency_penalty: { report: isNotZero },
   presence_penalty: { report: isNotZero },
   verbosity: { report: always },
 } as const satisfies OwnFields;
-
-function blocks(moderation: Json): boolean {
-  if (!isObject(moderation) || !isObject(moderation.policy)) return false;
-  return Object.values(moderation.policy).some((side) => isObject(side) && side.mode === "block");
-}

@@ -1,5 +1,7 @@
 /** What the tables of own fields share. */
 import { type GatewayError, invalidRequest } from "../../core/error.ts";
+import type { Json } from "../../core/json.ts";
+import { isObject } from "../../core/json.ts";
 
 /** The error for a field that weir cannot translate. */
 export function untranslatable(name: string): GatewayError {
@@ -12,3 +14,9 @@ export function untranslatable(name: string): GatewayError {
 
 /** For fields that count with any value. */
 export const always = (): boolean => true;
+
+/** Whether `moderation` of OpenAI can block the answer. */
+export function blocksByModeration(moderation: Json): boolean {
+  if (!isObject(moderation) || !isObject(moderation.policy)) return false;
+  return Object.values(moderation.policy).some((side) => isObject(side) && side.mode === "block");
+}

@@ -1,16 +1,10 @@
 /** Decodes the content of a message into canonical blocks. */
-import type { Block, CacheMark, DocumentBlock, ForeignBlock, Source } from "../../../core/chat.ts";
+import type { Block, ForeignBlock, Source } from "../../../core/chat.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
-import {
-  decodeBase64Text,
-  identifyMedia,
-  isTextMediaType,
-  type Media,
-  normalizeMediaType,
-  parseDataUri,
-} from "../../../core/media.ts";
 import { getOwn } from "../../../core/own.ts";
+import { documentSource, imageSource, isUrl } from "../../shared/file-data.ts";
+import { decodeCache } from "../../shared/prompt-cache.ts";
 import { text } from "../../shared/read.ts";
 import { fault, missing } from "./fault.ts";
 import { FORMAT } from "../own-fields.ts";
@@ -45,19 +39,6 @@ function decodePart(value: Json, path: string): Block {
   return block;
 }
 
-/**
- * Decodes a cache mark: OpenAI's `prompt_cache_breakpoint` (30 minutes or 12 hours), or `cache_control`, which OpenRouter
- * and LiteLLM accept on parts.
- */
-export function decodeCache(part: JsonObject): { cache?: CacheMark } {
-  if (isObject(part.cache_control)) {
-    const { ttl } = part.cache_control;
-    return { cache: ttl === "5m" || ttl === "1h" ? { ttl } : {} };
-  }
-  if (!isObject(part.prompt_cache_breakpoint)) return {};
-  return { cache: typeof part.prompt_cache_breakpoint.ttl === "string" ? { ttl: "1h" } : {} };
-}
-
 function decodeText(part: JsonObject, path: string): Block {
   return { type: "text", text: requiredText(part, "text", path), ...decodeCache(part) };
 }
@@ -69,12 +50,7 @@ function decodeImage(part: JsonObject, path: string): Block {
     ? requiredText(image, "url", `${path}.image_url`)
     : requiredText(part, "image_url", path);
   const detail = isObject(image) && typeof image.detail === "string" ? { detail: image.detail } : {};
-  return { type: "image", source: sourceOf(url), ...detail, ...decodeCache(part) };
-}
-
-function sourceOf(url: string): Source {
-  const media = parseDataUri(url);
-  return media ? { type: "base64", ...media } : { type: "url", url };
+  return { type: "image", source: imageSource(url), ...detail, ...decodeCache(part) };
 }
 
 function decodeAudio(part: JsonObject, path: string): Block {
@@ -116,37 +92,6 @@ function decodeDocumentUrl(part: JsonObject, field: string, nameField: string): 
   const title = text(part[nameField]);
   const source = documentSource(url, title);
   return { ...block, instead: { type: "document", source, ...(title !== undefined && { title }) } };
-}
-
-function isUrl(text: string): boolean {
-  return /^https?:\/\//i.test(text);
-}
-
-/** File data is a data URI, bare base64, or a URL (OpenRouter). Text files become text. */
-function documentSource(data: string, filename: string | undefined): DocumentBlock["source"] {
-  if (isUrl(data)) return { type: "url", url: data };
-  const media = parseDataUri(data) ?? identifyMedia(typeOfName(filename), data);
-  const text = isTextMediaType(media.mediaType) ? decodeBase64Text(media.data) : undefined;
-  return text === undefined ? base64Source(media) : { type: "text", mediaType: media.mediaType, text };
-}
-
-function base64Source(media: Media): Source {
-  return { type: "base64", mediaType: media.mediaType || "application/octet-stream", data: media.data };
-}
-
-const TYPE_BY_EXTENSION: Record<string, string> = {
-  pdf: "application/pdf",
-  txt: "text/plain",
-  md: "text/markdown",
-  csv: "text/csv",
-  json: "application/json",
-  html: "text/html",
-  xml: "text/xml",
-};
-
-function typeOfName(filename: string | undefined): string {
-  const extension = /\.([a-z0-9]+)$/i.exec(filename ?? "")?.[1]?.toLowerCase() ?? "";
-  return normalizeMediaType(getOwn(TYPE_BY_EXTENSION, extension) ?? "");
 }
 
 function requiredText(value: JsonObject, field: string, path: string): string {

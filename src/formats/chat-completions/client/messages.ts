@@ -6,7 +6,8 @@ import { isObject } from "../../../core/json.ts";
 import { list } from "../../shared/read.ts";
 import { decodeReasoning, packMembers } from "../reasoning.ts";
 import { FORMAT } from "../own-fields.ts";
-import { decodeCache, decodeContent } from "./content.ts";
+import { decodeCache } from "../../shared/prompt-cache.ts";
+import { decodeContent } from "./content.ts";
 import { missing } from "./fault.ts";
 
 /** Decodes a conversation; consecutive tool results share one user turn. */

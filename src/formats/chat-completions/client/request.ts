@@ -15,6 +15,7 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { getOwn } from "../../../core/own.ts";
 import { FORMAT, OWN_FIELDS } from "../own-fields.ts";
+import { decodePromptCache } from "../../shared/prompt-cache.ts";
 import { decodeMessages } from "./messages.ts";
 import { decodeToolChoice, decodeTools } from "./tools.ts";
 
@@ -184,17 +185,6 @@ function decodeAnswerFormat(format: Json | undefined): AnswerFormat | undefined 
     schema: isObject(schema) ? schema : {},
     ...present("strict", strict, isBoolean),
   };
-}
-
-/**
- * OpenAI caches prompts without being asked, and its clients expect that: weir marks the whole prompt unless the client
- * sets marks itself or asks for explicit marks only.
- */
-function decodePromptCache(body: JsonObject, markable: readonly (Block | Tool)[]): CacheMark | undefined {
-  if (isObject(body.cache_control)) return body.cache_control.ttl === "1h" ? { ttl: "1h" } : {};
-  const options = isObject(body.prompt_cache_options) ? body.prompt_cache_options : {};
-  if (options.mode === "explicit" || markable.some((item) => "cache" in item)) return undefined;
-  return isText(options.ttl) || body.prompt_cache_retention === "24h" ? { ttl: "1h" } : {};
 }
 
 function decodeStyle(body: JsonObject): AnswerStyle {

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { getOwn } from "../../../core/own.ts";
 import { FORMAT } from "../own-fields.ts";
-import { decodeCache } from "./content.ts";
+import { decodeCache } from "../../shared/prompt-cache.ts";
 
 /** Decodes `tools`, then the legacy `functions`. */
 export function decodeTools(body: JsonObject): Tool[] {

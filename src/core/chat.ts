@@ -93,6 +93,8 @@ export interface AnswerStyle {
   legacyFunctions?: boolean;
   /** The client does not want to see reasoning. */
   hideReasoning?: boolean;
+  /** responses: members of the request that the answer repeats, as the client wrote them. */
+  echo?: JsonObject;
 }
 
 export type Role = "system" | "user" | "assistant";

@@ -126,6 +126,8 @@ export interface CountOperation {
   implied: JsonObject;
   /** Member of the answer with the count. */
   member: string;
+  /** The other members of the answer; absent if there are none. */
+  constant?: JsonObject;
   /** JSON schemas of body and answer, for the OpenAPI document. Default: that of a generating body, and any object. */
   schemas?: { request: JsonObject; answer: JsonObject };
 }
@@ -177,7 +179,7 @@ export interface ClientSchemas {
   event: JsonObject;
   /** Data of the event that ends a stream, if it is not JSON: `[DONE]`. */
   terminator?: string;
-  /** An error, before the first byte of a stream and within it. */
+  /** An error before the first byte of a stream, and within it unless it has the schema of an {@link event}. */
   error: JsonObject;
 }
 

@@ -248,6 +248,7 @@ const COUNT: Table<CountOperation> = {
   path: required(text),
   implied: required(must("an object", isObject)),
   member: required(text),
+  constant: must("an object", isObject),
   schemas: group("the count operation's", { request: required(schema), answer: required(schema) }),
 };
 

@@ -16,14 +16,17 @@ export async function countTokens(incoming: Incoming, gateway: Gateway): Promise
   const { call, format, body } = incoming;
   const target = gateway.registry.resolve(call.model, format.id);
   const attempt = new Attempt(call, target);
-  const { member } = format.client.count!;
+  const { member, constant } = format.client.count!;
   const canCount = target.lane === "native" && target.provider.traits?.countTokens;
   const counted = canCount ? await askProvider(incoming, attempt, gateway) : undefined;
   if (canCount && !counted)
     attempt.reportLoss("synthesized", member, "the provider did not count the tokens; weir estimated them");
   const text =
     counted ??
-    JSON.stringify({ [member]: estimateTokens(format.client.decodeRequest(body, attempt.context)) });
+    JSON.stringify({
+      ...constant,
+      [member]: estimateTokens(format.client.decodeRequest(body, attempt.context)),
+    });
   return { kind: "json", status: 200, headers: { "content-type": "application/json" }, body: text };
 }
 

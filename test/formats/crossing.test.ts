@@ -213,9 +213,10 @@ function pick(headers: Headers, names: readonly string[]): JsonObject {
   return Object.fromEntries(found.map((name) => [name, headers.get(name)]));
 }
 
-test("every built-in format is crossed", () => {
+test("every built-in format with both codecs is crossed", () => {
   expect(FORMATS.toSorted()).toEqual(
     builtInFormats({ systemTurns: "accept" })
+      .filter(({ client, upstream }) => client && upstream)
       .map(({ id }) => id)
       .sort(),
   );

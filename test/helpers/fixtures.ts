@@ -64,7 +64,8 @@ export function staleSnapshots(kind: FixtureKind, formats: readonly string[]): s
 }
 
 function filesOf(kind: FixtureKind, format: string): string[] {
-  return readdirSync(join(FOLDER, kind, format)).sort();
+  const folder = join(FOLDER, kind, format);
+  return existsSync(folder) ? readdirSync(folder).sort() : [];
 }
 
 /** A case has one dot in its name, a snapshot two. */

@@ -1,0 +1,27 @@
+/** Validates a parsed request. Only an invalid one is walked along the schema, to name the first fault. */
+import { invalidRequest } from "../../../core/error.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
+import { isObject } from "../../../core/json.ts";
+import { firstFault, misspelled } from "../../shared/schema-fault.ts";
+import { INSTEAD_OF_INPUT, ResponsesRequest } from "../schema.ts";
+import { missing } from "./fault.ts";
+import { requestValidatorCode } from "./validator-code.ts" with { type: "macro" };
+import { REQUEST } from "./vocabulary.ts";
+
+const isValid = new Function(requestValidatorCode())() as (body: Json) => boolean;
+
+/** @throws GatewayError `invalid-request` with the path of the first fault. */
+export function checkRequest(body: Json): asserts body is JsonObject {
+  if (!isObject(body)) throw invalidRequest("The request body must be a JSON object.");
+  const misspelling = REQUEST.findMisspelled(body);
+  if (misspelling) throw misspelled(misspelling);
+  if (!isValid(body))
+    throw (
+      firstFault(ResponsesRequest, body, "") ?? invalidRequest("The request body is not a Responses request.")
+    );
+  if (isEmpty(body.input) && INSTEAD_OF_INPUT.every((name) => body[name] == null)) throw missing("input");
+}
+
+function isEmpty(input: Json | undefined): boolean {
+  return input == null || (Array.isArray(input) && input.length === 0);
+}

@@ -1,0 +1,66 @@
+/** Encodes errors for responses clients. */
+import type { ErrorKind, GatewayError } from "../../../core/error.ts";
+import type { Frame } from "../../../core/format.ts";
+import type { JsonObject } from "../../../core/json.ts";
+import { messageOf } from "../../shared/error-envelope.ts";
+import { ResponseBuilder } from "./response.ts";
+
+export { encodeError } from "../../shared/error-envelope.ts";
+
+/** Codes that clients know: those of `ResponseError` in OpenAI's API, and those by which Codex decides what to do. */
+const CODES: ReadonlySet<string> = new Set([
+  "server_error",
+  "rate_limit_exceeded",
+  "invalid_prompt",
+  "invalid_image",
+  "invalid_image_format",
+  "invalid_base64_image",
+  "invalid_image_url",
+  "image_too_large",
+  "image_too_small",
+  "image_parse_error",
+  "image_content_policy_violation",
+  "invalid_image_mode",
+  "image_file_too_large",
+  "unsupported_image_media_type",
+  "empty_image_file",
+  "failed_to_download_image",
+  "image_file_not_found",
+  "vector_store_timeout",
+  "context_length_exceeded",
+  "insufficient_quota",
+  "usage_not_included",
+  "server_is_overloaded",
+  "slow_down",
+  "cyber_policy",
+]);
+
+const BY_KIND: Partial<Record<ErrorKind, string>> = {
+  "rate-limited": "rate_limit_exceeded",
+  quota: "insufficient_quota",
+  overloaded: "server_is_overloaded",
+  "invalid-request": "invalid_prompt",
+};
+
+/** Encodes the error of a failed answer. Codex reads the time to wait from the message. */
+export function encodeFailure(error: GatewayError): JsonObject {
+  const code =
+    error.code !== undefined && CODES.has(error.code) ? error.code : (BY_KIND[error.kind] ?? "server_error");
+  const wait =
+    error.kind === "rate-limited" && error.retryAfter !== undefined
+      ? ` Please try again in ${Math.max(0, Math.ceil(error.retryAfter))}s.`
+      : "";
+  return { code, message: messageOf(error) + wait };
+}
+
+/** Encodes the error of a stream whose frames weir has not written itself. */
+export function encodeStreamError(error: GatewayError, requestId: string): Frame[] {
+  const response = new ResponseBuilder({ id: requestId, model: "" }).build({
+    status: "failed",
+    error: encodeFailure(error),
+    output: [],
+    store: false,
+  });
+  const type = "response.failed";
+  return [{ event: type, data: JSON.stringify({ type, sequence_number: 0, response }) }];
+}

@@ -1,0 +1,59 @@
+/** The Responses format (`POST /v1/responses`), which OpenAI defined. */
+import type { ClientCodec, Format } from "../../core/format.ts";
+import { toJson } from "../shared/schema.ts";
+import { writeAnswer, writeStream } from "./client/answer.ts";
+import { checkRequest } from "./client/check.ts";
+import { encodeError, encodeStreamError } from "./client/errors.ts";
+import { decodeRequest } from "./client/request.ts";
+import { sessionOf } from "./client/session.ts";
+import { FORMAT } from "./own-fields.ts";
+import {
+  ResponsesAnswer,
+  ResponsesCount,
+  ResponsesCountRequest,
+  ResponsesError,
+  ResponsesEvent,
+  ResponsesRequest,
+} from "./schema.ts";
+
+const client: ClientCodec = {
+  path: "/v1/responses",
+  count: {
+    path: "/v1/responses/input_tokens",
+    implied: {},
+    member: "input_tokens",
+    constant: { object: "response.input_tokens" },
+    schemas: { request: toJson(ResponsesCountRequest), answer: toJson(ResponsesCount) },
+  },
+  clientMembers: ["input", "instructions", "max_output_tokens", "previous_response_id", "include"],
+  schema: toJson(ResponsesRequest),
+  schemas: {
+    answer: toJson(ResponsesAnswer),
+    event: toJson(ResponsesEvent),
+    error: toJson(ResponsesError),
+  },
+  errors: [
+    {
+      kind: "invalid-request",
+      code: "unsupported_tool",
+      when: "The request needs a tool that only the vendor itself runs, and the provider has none.",
+    },
+    {
+      kind: "invalid-request",
+      code: "item_not_found",
+      when: "The request refers to an item that weir does not have.",
+    },
+  ],
+  checkRequest,
+  judgedByOutline: true,
+  decodeRequest,
+  writeStream,
+  writeAnswer,
+  encodeError,
+  encodeStreamError,
+  sessionOf,
+  // An SSE comment: the OpenAI SDK fails on events of types that it does not know.
+  heartbeat: ": keepalive\n\n",
+};
+
+export const responsesFormat: Format & { client: ClientCodec } = { id: FORMAT, client };

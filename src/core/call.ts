@@ -142,6 +142,8 @@ export class Attempt {
 
   /** The decoded canonical request (absent in the native lane). */
   request?: ChatRequest;
+  /** weir stores the answer for its client. */
+  storesAnswer?: boolean;
   /** Token counts of the provider. */
   usage: Usage = NO_USAGE;
   /** Estimated token counts that the client got because the provider sent none. */
@@ -231,6 +233,10 @@ class AttemptContext implements CodecContext {
 
   get request(): ChatRequest | undefined {
     return this.#attempt.request;
+  }
+
+  get storesAnswer(): boolean | undefined {
+    return this.#attempt.storesAnswer;
   }
 
   get toolNames(): Map<string, string> {

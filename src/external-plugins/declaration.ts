@@ -253,12 +253,21 @@ const COUNT: Table<CountOperation> = {
 };
 
 const STORED: Table<StoredCodec> = {
+  members: required(must("an object", isObject)),
+  referenceMark: required(text),
+  paths: required(must("an object", isObject)),
   ask: required(callable),
   expand: required(callable),
+  detached: required(callable),
   inputItems: required(callable),
   split: required(callable),
   join: required(callable),
   withStored: required(callable),
+  follow: required(callable),
+  listItems: required(callable),
+  deleted: required(callable),
+  unknownAnswer: required(callable),
+  unknownPrevious: required(callable),
 };
 
 const CLIENT: Table<ClientCodec> = {

@@ -14,6 +14,7 @@ import { send } from "./lanes/send.ts";
 import { hasEarlyHooks, runEarlyHooks } from "./plugins/early-hooks.ts";
 import { attempt } from "./retry/attempts.ts";
 import { inNextFormat } from "./routing/spoken-formats.ts";
+import { CallStorage } from "./stored/call-storage.ts";
 import type { Gateway, Incoming } from "./types.ts";
 
 /**
@@ -22,10 +23,23 @@ import type { Gateway, Incoming } from "./types.ts";
  */
 export function exchange(incoming: Incoming, gateway: Gateway, deadline: Deadline): Promise<Opened> {
   incoming.call.asker = gateway.asker;
-  const opening = hasEarlyHooks(gateway.hooks)
+  const opening = incoming.format.client.stored
+    ? exchangeStored(incoming, gateway)
+    : beginExchange(incoming, gateway);
+  return incoming.call.stream ? holdHead(opening, incoming, deadline) : opening;
+}
+
+function beginExchange(incoming: Incoming, gateway: Gateway): Promise<Opened> {
+  return hasEarlyHooks(gateway.hooks)
     ? exchangeAfterHooks(incoming, gateway)
     : attempt(incoming, gateway, open);
-  return incoming.call.stream ? holdHead(opening, incoming, deadline) : opening;
+}
+
+/** For formats with stored answers: first finds what the request refers to. */
+async function exchangeStored(incoming: Incoming, gateway: Gateway): Promise<Opened> {
+  const finding = CallStorage.open(incoming, gateway);
+  incoming.stored = finding instanceof Promise ? await finding : finding;
+  return beginExchange(incoming, gateway);
 }
 
 async function exchangeAfterHooks(incoming: Incoming, gateway: Gateway): Promise<Opened> {
@@ -69,7 +83,8 @@ async function open(
     }
     const refusal = await lane.refusal(response);
     if (lane.leavesOut(refusal)) continue;
-    const next = isMissingPath(refusal, running) && inNextFormat(running.target, format.id);
+    const isPinned = incoming.stored?.pin !== undefined;
+    const next = !isPinned && isMissingPath(refusal, running) && inNextFormat(running.target, format.id);
     if (!next) throw refusal;
     missing.push(running.target.format);
     running.turnTo(next);

@@ -12,6 +12,7 @@ import type { ReasoningCache } from "./reasoning/cache.ts";
 import type { Health } from "./retry/health.ts";
 import type { Retries } from "./retry/retry-plan.ts";
 import type { Registry } from "./routing/registry.ts";
+import type { StoredCall } from "./stored/types.ts";
 
 /** The parts of the running gateway that a call uses. */
 export interface Gateway {
@@ -61,7 +62,7 @@ export interface Timeouts extends UpstreamTimeouts {
 /** The parts of a client codec that a call needs after its request was validated. */
 export type CallCodec = Pick<
   ClientCodec,
-  "decodeRequest" | "writeStream" | "writeAnswer" | "heartbeat" | "sessionOf" | "count"
+  "decodeRequest" | "writeStream" | "writeAnswer" | "heartbeat" | "sessionOf" | "count" | "stored"
 >;
 
 /** A request that weir has read and validated. */
@@ -73,6 +74,8 @@ export interface Incoming {
   body: JsonObject;
   /** Byte range of the value of a top-level member; does not parse the body. */
   spanOf(name: string): { start: number; end: number } | undefined;
+  /** What the call has to do with stored answers; absent for formats without them. */
+  stored?: StoredCall;
 }
 
 /** An answer before it is a Response. */

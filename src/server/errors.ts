@@ -56,6 +56,23 @@ export const BODY: Errors = [
   },
 ];
 
+/** Of operations that read stored answers. */
+const STORE_FAILS: DocumentedError = {
+  kind: "overloaded",
+  code: "store_unavailable",
+  when: "weir cannot read its stored answers.",
+};
+
+/** Of operations that may continue a stored answer. */
+export const CONTINUED: Errors = [
+  {
+    kind: "invalid-request",
+    code: "previous_response_not_found",
+    when: "The request continues an answer that weir does not have for its key.",
+  },
+  STORE_FAILS,
+];
+
 /** Of operations that name a model. */
 export const MODEL: Errors = [
   { kind: "not-found", code: "model_not_found", when: "No provider serves the model." },
@@ -64,6 +81,23 @@ export const MODEL: Errors = [
 /** Of operations with pages. */
 export const PAGE: Errors = [
   { kind: "invalid-request", code: "invalid_value", when: "`limit` is not a positive integer." },
+];
+
+/** Of operations on stored answers. */
+export const STORED: Errors = [
+  {
+    kind: "not-found",
+    code: "response_not_found",
+    when: "There is no such answer, or it belongs to another key, or it has expired.",
+  },
+  { kind: "invalid-request", code: "invalid_value", when: "`limit`, `order` or `after` is not valid." },
+  {
+    kind: "invalid-request",
+    code: "response_not_streamable",
+    when: "The client asks for the events of an answer that weir stores.",
+  },
+  { kind: "invalid-request", code: "not_cancellable", when: "The answer has ended." },
+  STORE_FAILS,
 ];
 
 /** Of operations that translate a request for a provider. */

@@ -9,8 +9,8 @@ const MAX_QUOTED_BYTES = 200;
 /** Endpoints that weir does not serve, and how to configure a client that uses them. */
 const UNSUPPORTED: readonly { path: RegExp; what: string }[] = [
   {
-    path: /\/responses(\/.*)?$/,
-    what: 'weir does not serve the Responses API. Set the client to chat completions: `wire_api = "chat"` (Codex up to 0.92), `set_default_openai_api("chat_completions")` (OpenAI Agents), `use_responses_api=False` (LangChain), `openai.chat(MODEL)` (AI SDK), `COPILOT_PROVIDER_WIRE_API=completions` (Copilot CLI)',
+    path: /\/conversations(\/.*)?$/,
+    what: "weir keeps no conversation objects. Let the client continue answers by `previous_response_id`, or send the history",
   },
   {
     path: /\/v1\/(completions|complete)$/,

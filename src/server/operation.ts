@@ -85,9 +85,9 @@ export class AllowedMethods {
   /** `undefined` for a path without operations. */
   of(path: string): string | undefined {
     const exact = this.#exact.get(path);
-    if (exact !== undefined) return exact;
-    for (const { pattern, methods } of this.#patterns.values()) if (pattern.test(path)) return methods;
-    return undefined;
+    const matching = [...this.#patterns.values()].filter(({ pattern }) => pattern.test(path));
+    const all = [...(exact === undefined ? [] : [exact]), ...matching.map(({ methods }) => methods)];
+    return all.length === 0 ? undefined : [...new Set(all.flatMap((list) => list.split(", ")))].join(", ");
   }
 }
 

@@ -4,17 +4,50 @@
  */
 import type { ClientCodec } from "../core/format.ts";
 import type { JsonObject } from "../core/json.ts";
-import { ADMISSION, EXPLAIN, MODEL, PAGE, PROVIDER, TIMEOUT, TRANSLATION } from "./errors.ts";
+import type { AnswerOperation } from "../gateway/stored/operations.ts";
+import { cancelAnswer, deleteAnswer, listInputItems, retrieveAnswer } from "../gateway/stored/operations.ts";
+import {
+  ADMISSION,
+  CONTINUED,
+  EXPLAIN,
+  MODEL,
+  PAGE,
+  PROVIDER,
+  STORED,
+  TIMEOUT,
+  TRANSLATION,
+} from "./errors.ts";
 import type { ClientFormat, Operation } from "./operation.ts";
 import { pascalCase } from "./operation.ts";
-import { AFTER_ID, clientHeader, formatName, LIMIT, MODEL_ID, STRICT } from "./parameters.ts";
+import {
+  AFTER_ID,
+  AFTER_ITEM,
+  ANSWER_ID,
+  clientHeader,
+  formatName,
+  ITEM_LIMIT,
+  ITEM_ORDER,
+  LIMIT,
+  MODEL_ID,
+  STRICT,
+} from "./parameters.ts";
 import { createRequestId, respond, respondJson } from "./respond.ts";
 import { explainRoute } from "./routes/explain.ts";
 import type { RouteContext } from "./routes/generate.ts";
 import { countRoute, generateRoute } from "./routes/generate.ts";
 import { listModels, modelIdOf, retrieveModel } from "./routes/models.ts";
 import { plainRoute } from "./routes/plain.ts";
-import { Explanation, Health, Hello, Model, ModelList, OpenApiDocument } from "./schemas.ts";
+import { storedRoute } from "./routes/stored.ts";
+import {
+  AnswerDeleted,
+  Explanation,
+  Health,
+  Hello,
+  ItemList,
+  Model,
+  ModelList,
+  OpenApiDocument,
+} from "./schemas.ts";
 
 export interface OperationsContext extends RouteContext {
   version: string;
@@ -39,6 +72,7 @@ export function listOperations(formats: readonly ClientFormat[], context: Operat
   return [
     ...formats.map((format) => generate(format, context)),
     ...formats.flatMap((format) => count(format, context)),
+    ...formats.flatMap((format) => stored(format, context)),
     {
       method: "POST",
       path: "/v1/explain",
@@ -134,7 +168,7 @@ export function listOperations(formats: readonly ClientFormat[], context: Operat
 }
 
 function generate(format: ClientFormat, context: RouteContext): Operation {
-  const { path, keyHeaders, schema, schemas, errors = [], clientHeaders = [] } = format.client;
+  const { path, keyHeaders, schema, schemas, errors = [], clientHeaders = [], stored } = format.client;
   const name = pascalCase(format.id);
   return {
     method: "POST",
@@ -152,7 +186,7 @@ function generate(format: ClientFormat, context: RouteContext): Operation {
     terminator: schemas?.terminator,
     isCall: true,
     formats: [format],
-    errors: [...MODEL, ...TRANSLATION, ...ADMISSION, ...PROVIDER, ...errors],
+    errors: [...MODEL, ...TRANSLATION, ...ADMISSION, ...PROVIDER, ...(stored ? CONTINUED : []), ...errors],
     handle: generateRoute(format, context),
   };
 }
@@ -180,6 +214,67 @@ function count(format: ClientFormat, context: RouteContext): Operation[] {
     handle: countRoute(format, context),
   };
   return [operation];
+}
+
+/** The operations on stored answers; none for a format without them. */
+function stored(format: ClientFormat, context: RouteContext): Operation[] {
+  const { path, keyHeaders, schemas, stored: codec } = format.client;
+  if (!codec) return [];
+  const name = pascalCase(format.id);
+  const operation = (
+    own: Pick<Operation, "method" | "id" | "summary" | "answer"> & Partial<Operation>,
+    below: string,
+    handle: AnswerOperation,
+  ): Operation => ({
+    path: `${path}/{id}${below}`,
+    access: "key",
+    keyHeaders,
+    isCall: true,
+    formats: [format],
+    errors: [...STORED, ...ADMISSION, ...PROVIDER],
+    handle: storedRoute(format, context, handle),
+    ...own,
+    parameters: [ANSWER_ID, ...(own.parameters ?? [])],
+  });
+  const answer = { name: `${name}Answer`, schema: schemas?.answer ?? {} };
+  return [
+    operation(
+      { method: "GET", id: `retrieve${name}Answer`, summary: `Retrieve an answer (${format.id})`, answer },
+      "",
+      retrieveAnswer,
+    ),
+    operation(
+      {
+        method: "DELETE",
+        id: `delete${name}Answer`,
+        summary: `Delete an answer (${format.id})`,
+        answer: { name: `${name}Deleted`, schema: AnswerDeleted },
+      },
+      "",
+      deleteAnswer,
+    ),
+    operation(
+      {
+        method: "POST",
+        id: `cancel${name}Answer`,
+        summary: `Cancel an answer that is generated in the background (${format.id})`,
+        answer,
+      },
+      `/${codec.paths.cancel}`,
+      cancelAnswer,
+    ),
+    operation(
+      {
+        method: "GET",
+        id: `list${name}InputItems`,
+        summary: `List the input items of an answer (${format.id})`,
+        answer: { name: `${name}ItemList`, schema: ItemList },
+        parameters: [ITEM_LIMIT, ITEM_ORDER, AFTER_ITEM],
+      },
+      `/${codec.paths.inputItems}`,
+      listInputItems,
+    ),
+  ];
 }
 
 /** The schema of a body of any format. */

@@ -24,6 +24,35 @@ export const AFTER_ID: Parameter = {
   schema: Type.String(),
 };
 
+export const ANSWER_ID: Parameter = {
+  name: "id",
+  in: "path",
+  required: true,
+  description: "Id of an answer.",
+  schema: Type.String({ pattern: "^[A-Za-z0-9_-]{1,200}$" }),
+};
+
+export const ITEM_LIMIT: Parameter = {
+  name: "limit",
+  in: "query",
+  description: "Maximum number of items in the page.",
+  schema: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
+};
+
+export const ITEM_ORDER: Parameter = {
+  name: "order",
+  in: "query",
+  description: "Order of the items.",
+  schema: Type.Union([Type.Literal("asc"), Type.Literal("desc")], { default: "desc" }),
+};
+
+export const AFTER_ITEM: Parameter = {
+  name: "after",
+  in: "query",
+  description: "Id of the item before the page.",
+  schema: Type.String(),
+};
+
 export const STRICT: Parameter = {
   name: "x-weir-strict",
   in: "header",

@@ -131,3 +131,21 @@ export const OpenApiDocument = open(
   { openapi: Type.String(), info: anyObject(), paths: anyObject() },
   { title: "OpenApiDocument" },
 );
+
+export const AnswerDeleted = open(
+  { id: Type.String(), object: Type.String(), deleted: Type.Literal(true) },
+  { title: "AnswerDeleted" },
+);
+
+export const ItemList = open(
+  {
+    object: Type.Literal("list"),
+    data: Type.Array(open({ id: Type.String() }), {
+      description: "The items in the form in which the client sent them.",
+    }),
+    first_id: nullable(Type.String()),
+    last_id: nullable(Type.String()),
+    has_more: Type.Boolean(),
+  },
+  { title: "ItemList" },
+);

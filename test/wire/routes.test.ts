@@ -79,8 +79,8 @@ describe("a 404 names the path that the client meant", () => {
 
 test("a 404 of an endpoint that weir lacks names the switch of the client", async () => {
   const SWITCHES: readonly [path: string, says: string][] = [
-    ["/v1/responses", 'wire_api = "chat"'],
-    ["/v1/responses/resp_1", "use_responses_api=False"],
+    ["/v1/conversations", "previous_response_id"],
+    ["/v1/conversations/conv_1/items", "previous_response_id"],
     ["/v1/completions", "chat endpoint"],
     ["/v1/embeddings", "embedding provider"],
     ["/v1/messages/batches", "batches"],

@@ -6,6 +6,7 @@ import { checkRequest } from "./client/check.ts";
 import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { decodeRequest } from "./client/request.ts";
 import { sessionOf } from "./client/session.ts";
+import { stored } from "./client/stored.ts";
 import { FORMAT } from "./own-fields.ts";
 import {
   ResponsesAnswer,
@@ -52,6 +53,7 @@ const client: ClientCodec = {
   encodeError,
   encodeStreamError,
   sessionOf,
+  stored,
   // An SSE comment: the OpenAI SDK fails on events of types that it does not know.
   heartbeat: ": keepalive\n\n",
 };

@@ -6,11 +6,13 @@ import type { GatewayError } from "../../core/error.ts";
 import type { Target } from "../../core/provider.ts";
 import type { ByteSource } from "../delivery/stream.ts";
 import type { Gateway } from "../types.ts";
-import type { UpstreamResponse } from "./transport.ts";
+import type { Method, UpstreamResponse } from "./transport.ts";
 
 /** A request as weir sends it. */
 export interface Prepared {
   readonly target: Target;
+  /** Default: `POST`. */
+  readonly method?: Method;
   /** Absolute URL. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -39,7 +39,7 @@ export function nativeBody(
   const edits = new Map<string, string | undefined>();
   if (target.model !== call.model) edits.set("model", JSON.stringify(target.model));
   const unsealed = holdsSealed(bytes) ? codec.withoutSealed?.(source.body, attempt.context) : undefined;
-  if (unsealed) noteReplaced(source.body, unsealed, edits);
+  if (unsealed) for (const [name, text] of changedMembers(source.body, unsealed)) edits.set(name, text);
   const { without = [], with: extra } = provider.envelope?.[target.format] ?? {};
   const added = extra?.(viewOf(attempt), call.stream) ?? {};
   for (const name of without) {
@@ -75,9 +75,12 @@ function holdsSealed(bytes: Uint8Array): boolean {
 
 const SEALED = Buffer.from('"weir1.');
 
-function noteReplaced(before: JsonObject, after: JsonObject, edits: Map<string, string | undefined>): void {
-  for (const name of Object.keys(before))
+/** The top-level members in which two bodies differ, with the text of the later value. Compares values by identity. */
+export function changedMembers(before: JsonObject, after: JsonObject): Map<string, string | undefined> {
+  const edits = new Map<string, string | undefined>();
+  for (const name of new Set([...Object.keys(before), ...Object.keys(after)]))
     if (after[name] !== before[name]) edits.set(name, JSON.stringify(after[name]));
+  return edits;
 }
 
 /** Renames a member, unless the client or the patch already sets the new name. */

@@ -7,10 +7,13 @@ import type { Attempt } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { UpstreamCodec } from "../../core/format.ts";
 import { isObject, parseJson } from "../../core/json.ts";
+import type { Target } from "../../core/provider.ts";
 import { Tap } from "../../stream/tap.ts";
 import { headersWithoutCredential } from "../delivery/redact.ts";
 import { STREAM_HEADERS } from "../delivery/response-headers.ts";
 import { urlOf } from "../routing/endpoint.ts";
+import { keepAnswer, streamKeeper } from "../stored/native-answer.ts";
+import { sourceOf } from "../stored/native-request.ts";
 import type { Gateway, Incoming } from "../types.ts";
 import type { Lane, Opened, PrepareContext, Prepared } from "./lane.ts";
 import { nativeBody } from "./native-body.ts";
@@ -41,7 +44,9 @@ export class NativeLane implements Lane {
 
   prepare(): Prepared {
     const { call, target } = this.#attempt;
-    const body = nativeBody(this.#incoming, this.#attempt, this.#codec, asksForUsage(target));
+    const detached = this.#incoming.stored?.detached(this.#attempt);
+    const source = detached && sourceOf(detached, this.#incoming);
+    const body = nativeBody(source ?? this.#incoming, this.#attempt, this.#codec, asksForUsage(target));
     refuseLosses(this.#attempt, this.#context);
     this.#asksForUsage = body.asksForUsage;
     return {
@@ -50,7 +55,7 @@ export class NativeLane implements Lane {
       headers: upstreamHeaders(target, headerFilters(this.#codec).request(call.headers), call.stream),
       body: body.pieces,
       expects: call.stream ? "stream" : "json",
-      changed: body.changed,
+      changed: source ? [...new Set([...source.changed, ...body.changed])] : body.changed,
     };
   }
 
@@ -65,7 +70,12 @@ export class NativeLane implements Lane {
     const body = parseJson(text);
     if (error.kind === "upstream-auth" || !isObject(body) || this.#codec.isErrorBody?.(body) === false)
       return error;
-    return new PassedRefusal(error, response.status, this.#passedHeaders(response), text);
+    return new PassedRefusal(
+      error,
+      response.status,
+      passedHeaders(this.#codec, response, this.#attempt.target),
+      text,
+    );
   }
 
   leavesOut(refusal: GatewayError): boolean {
@@ -82,11 +92,14 @@ export class NativeLane implements Lane {
     const { status, body } = response;
     if (!body) throw invalidAnswer(target);
     const tap = new Tap(this.#codec.watch, this.#asksForUsage ? this.#codec.usageRequest : undefined);
-    const source = new RelaySource(eventReader(body, target), tap, this.#incoming, this.#attempt, gateway);
+    const { stored } = this.#incoming;
+    const keeper = stored && streamKeeper(stored, this.#attempt);
+    const reader = eventReader(body, target);
+    const source = new RelaySource(reader, tap, this.#incoming, this.#attempt, gateway, keeper);
     return {
       kind: "stream",
       status,
-      headers: { ...this.#passedHeaders(response), ...STREAM_HEADERS },
+      headers: { ...passedHeaders(this.#codec, response, this.#attempt.target), ...STREAM_HEADERS },
       source,
     };
   }
@@ -97,24 +110,31 @@ export class NativeLane implements Lane {
     return this.#openBytes(bytes, response);
   }
 
-  #openBytes(bytes: Uint8Array, response: UpstreamResponse): Opened {
+  #openBytes(bytes: Uint8Array, response: UpstreamResponse): Opened | Promise<Opened> {
     const attempt = this.#attempt;
     attempt.firstByteAt = performance.now();
     const seen = observeAnswer(bytes, this.#codec.watch);
     if (!seen) throw invalidAnswer(attempt.target);
     if (seen.error) throw asFailure(seen.error);
     recordUsage(seen, attempt);
-    const headers = { ...this.#passedHeaders(response), "content-type": "application/json" };
-    return { kind: "json", status: response.status, headers, body: bytes };
+    const headers = {
+      ...passedHeaders(this.#codec, response, this.#attempt.target),
+      "content-type": "application/json",
+    };
+    const opened = { kind: "json" as const, status: response.status, headers, body: bytes };
+    const { stored } = this.#incoming;
+    if (!stored) return opened;
+    return keepAnswer(stored, bytes, seen, attempt).then((body) => ({ ...opened, body }));
   }
+}
 
-  /** The provider's headers for the client. */
-  #passedHeaders(response: UpstreamResponse): Record<string, string> {
-    return headersWithoutCredential(
-      headerFilters(this.#codec).answer(response.headers),
-      this.#attempt.target,
-    );
-  }
+/** The provider's headers for the client. */
+export function passedHeaders(
+  codec: UpstreamCodec,
+  { headers }: UpstreamResponse,
+  target: Target,
+): Record<string, string> {
+  return headersWithoutCredential(headerFilters(codec).answer(headers), target);
 }
 
 /**

@@ -9,6 +9,7 @@ import { bytesWithoutSecrets, CredentialMask } from "../delivery/redact.ts";
 import type { ByteSource } from "../delivery/stream.ts";
 import { TerminatorTimeout } from "../delivery/terminator-timeout.ts";
 import type { Gateway, Incoming } from "../types.ts";
+import type { StreamKeeper } from "../stored/native-answer.ts";
 import { drainInBackground } from "./read-answer.ts";
 import type { ByteReader, Receiver } from "./transport.ts";
 import { nextPiece } from "./transport.ts";
@@ -24,13 +25,23 @@ export class RelaySource implements ByteSource, Receiver {
   readonly #terminatorTimeout: TerminatorTimeout;
   /** One finish reason completes the stream. */
   readonly #hasOneChoice: boolean;
+  readonly #keeper: StreamKeeper | undefined;
   #receiver!: Receiver;
   #held: Uint8Array[] = [];
   #ended = false;
   /** The finish reason came, and then no terminator within the timeout. */
   #hasTimedOut = false;
 
-  constructor(reader: ByteReader, tap: Tap, incoming: Incoming, attempt: Attempt, gateway: Gateway) {
+  /** @param keeper stores the answer as it passes */
+  constructor(
+    reader: ByteReader,
+    tap: Tap,
+    incoming: Incoming,
+    attempt: Attempt,
+    gateway: Gateway,
+    keeper?: StreamKeeper,
+  ) {
+    this.#keeper = keeper;
     this.#reader = new PacedReader(reader, attempt.call, gateway.backlog);
     this.#tap = tap;
     this.#attempt = attempt;
@@ -115,8 +126,19 @@ export class RelaySource implements ByteSource, Receiver {
     } catch (thrown) {
       return this.#receiver.fail(thrown);
     }
-    if (passed) this.#receiver.piece(passed);
+    if (passed) this.#give(passed);
     else this.#pull();
+  }
+
+  #give(bytes: Uint8Array): void {
+    if (!this.#keeper) return this.#receiver.piece(bytes);
+    const kept = this.#keeper.pass(bytes, this.#tap);
+    if (kept instanceof Uint8Array) this.#receiver.piece(kept);
+    else
+      kept.then(
+        (piece) => this.#receiver.piece(piece),
+        (thrown: unknown) => this.#receiver.fail(thrown),
+      );
   }
 
   /** @returns complete events, for the client */
@@ -138,7 +160,7 @@ export class RelaySource implements ByteSource, Receiver {
     } catch (thrown) {
       return this.#receiver.fail(thrown);
     }
-    if (rest) this.#receiver.piece(rest);
+    if (rest) this.#give(rest);
     else this.#receiver.end();
   }
 

@@ -75,12 +75,13 @@ function makeHeaders(target: Target, forwarded: HeaderRecord, streams: boolean):
  * @throws GatewayError `upstream` if the request could not be sent, or the connection broke before the response headers
  */
 export async function send(prepared: Prepared, attempt: Attempt): Promise<UpstreamResponse> {
-  const { target, url, headers, body } = prepared;
+  const { target, method, url, headers, body } = prepared;
   const { call, stop } = attempt;
   const { authorizer, timeouts, tls } = target.deployment;
   let response: UpstreamResponse;
   try {
     const request: UpstreamRequest = {
+      method,
       url,
       headers,
       body,

@@ -1,8 +1,9 @@
 /** The source of a streamed answer that weir writes in the client's format. */
 import type { GatewayError } from "../../core/error.ts";
 import type { ChatEvent } from "../../core/events.ts";
-import type { AnswerWriter } from "../../core/format.ts";
+import type { AnswerOutcome, AnswerWriter } from "../../core/format.ts";
 import type { Frame } from "../../core/frame.ts";
+import type { JsonObject } from "../../core/json.ts";
 import { writeFrame } from "../../stream/sse.ts";
 import type { ByteSource } from "../delivery/stream.ts";
 import type { EventReceiver, EventSource } from "./event-source.ts";
@@ -12,11 +13,15 @@ import { nextPiece } from "./transport.ts";
 
 const encoder = new TextEncoder();
 
+/** Stores a whole answer. Never rejects. @returns whether it is stored */
+export type KeepAnswer = (answer: JsonObject) => Promise<boolean>;
+
 /** Gives one piece for each read of the events: everything that one network read brought in. */
 export class TranslatedSource implements ByteSource, EventReceiver {
   readonly #events: EventSource;
   readonly #meter: Meter;
   readonly #writer: AnswerWriter;
+  readonly #keep: KeepAnswer | undefined;
   #receiver!: Receiver;
   /** What the current read has given so far, as SSE. */
   #text = "";
@@ -25,7 +30,9 @@ export class TranslatedSource implements ByteSource, EventReceiver {
   /** What failed after the last piece. */
   #failure: { thrown: unknown } | undefined;
 
-  constructor(events: EventSource, meter: Meter, writer: AnswerWriter) {
+  /** @param keep called before the terminator, which says whether the answer is stored */
+  constructor(events: EventSource, meter: Meter, writer: AnswerWriter, keep?: KeepAnswer) {
+    this.#keep = keep;
     this.#events = events;
     this.#meter = meter;
     this.#writer = writer;
@@ -60,14 +67,29 @@ export class TranslatedSource implements ByteSource, EventReceiver {
   read(more: boolean): void {
     if (more) return this.#text === "" ? this.#events.read(this) : this.#give();
     this.#ended = true;
+    if (this.#keep) void this.#keepAndEnd(this.#keep);
+    else this.#end();
+  }
+
+  #end(outcome?: AnswerOutcome): void {
     try {
       this.#meter.end();
-      for (const frame of this.#writer.end()) this.#text += writeFrame(frame);
+      for (const frame of this.#writer.end(outcome)) this.#text += writeFrame(frame);
     } catch (thrown) {
       return this.fail(thrown);
     }
     if (this.#text === "") this.#receiver.end();
     else this.#give();
+  }
+
+  /** The answer must be stored before its client can know that it is complete, and continue it. */
+  async #keepAndEnd(keep: KeepAnswer): Promise<void> {
+    try {
+      this.#meter.end();
+      this.#end({ isStored: await keep(this.#writer.answer!()) });
+    } catch (thrown) {
+      this.fail(thrown);
+    }
   }
 
   /** What came before the failure reaches the client first. */

@@ -60,9 +60,10 @@ export class TranslatedLane implements Lane {
   }
 
   async #decode(): Promise<ChatRequest> {
-    const { call, format, body } = this.#incoming;
+    const { call, format, stored } = this.#incoming;
     const { hooks, reasoning } = this.#context;
     const attempt = this.#attempt;
+    const body = stored ? stored.expanded(attempt) : this.#incoming.body;
     const request = format.client.decodeRequest(body, attempt.context);
     attempt.request = request;
     restoreReasoning(request, call, reasoning);
@@ -130,8 +131,9 @@ export async function openConverted(
   codec: UpstreamCodec,
   gateway: Gateway,
 ): Promise<Opened> {
-  const { call, format, body } = incoming;
+  const { call, format, stored } = incoming;
   try {
+    const body = stored ? stored.converted(attempt) : incoming.body;
     attempt.request = format.client.decodeRequest(body, attempt.context);
   } catch (cause) {
     await response.body?.getReader().cancel();
@@ -172,19 +174,22 @@ async function eventsOf(
 /** The client's answer from the events of the provider's. */
 async function openEvents(
   source: EventSource,
-  { call, format }: Incoming,
+  { call, format, stored }: Incoming,
   attempt: Attempt,
   { hooks, reasoning }: Gateway,
 ): Promise<Opened> {
   const { context } = attempt;
+  const keep = attempt.storesAnswer ? (answer: JsonObject) => stored!.keep(answer, attempt) : undefined;
   // The reasoning cache stores what the provider sent, before plugins edit it.
   const events = answerHooks(tapped(source, rememberReasoning(call, reasoning)), attempt, hooks);
   const meter = new Meter(attempt, hooks);
   if (call.stream) {
-    const source = new TranslatedSource(events, meter, format.client.writeStream(context));
+    const source = new TranslatedSource(events, meter, format.client.writeStream(context), keep);
     return { kind: "stream", status: 200, headers: { ...STREAM_HEADERS }, source };
   }
-  const body = JSON.stringify(format.client.writeAnswer(await collect(events, meter), context));
+  let answer = format.client.writeAnswer(await collect(events, meter), context);
+  if (keep) answer = stored!.codec.withStored(answer, await keep(answer));
+  const body = JSON.stringify(answer);
   return { kind: "json", status: 200, headers: { "content-type": "application/json" }, body };
 }
 

@@ -5,6 +5,7 @@ export { describeReason, HttpError, nextPiece, reasonOf, takeFrom } from "../../
 export type {
   ByteReader,
   ByteStream,
+  Method,
   Phase,
   Piece,
   Reason,

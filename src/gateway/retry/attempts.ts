@@ -36,7 +36,9 @@ function affinityOf({ call, format, bytes, spanOf }: Incoming): string {
  */
 export async function attempt(incoming: Incoming, gateway: Gateway, open: Try): Promise<Opened> {
   const { call } = incoming;
-  const plan = gateway.registry.plan(call.routedModel ?? call.model, incoming.format.id);
+  const { stored } = incoming;
+  const whole = gateway.registry.plan(call.routedModel ?? call.model, incoming.format.id);
+  const plan = stored ? stored.narrow(whole) : whole;
   const only = onlyChoice(plan);
   if (!only) return attemptByPlan(incoming, gateway, open, plan);
   const running = begin(only.target, 0, call, gateway.health);

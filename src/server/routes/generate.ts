@@ -50,7 +50,24 @@ function createRoute(
   implied: JsonObject | undefined,
   handle: Handler,
 ) {
-  const { gateway, limits, authenticate, admission, allowSilence } = context;
+  const { gateway, limits } = context;
+  return callRoute(format, context, async (call, request, deadline) => {
+    const body = await readBody(request, limits, gateway.clock);
+    body.validate(format.client, implied);
+    call.model = body.scalar("model") as string;
+    call.stream = body.scalar("stream") === true;
+    const preparing = gateway.registry.prepare(call.model);
+    if (preparing) await preparing;
+    return handle(incomingOf(body, call, format), gateway, deadline);
+  });
+}
+
+/** Answers one call. */
+type Serve = (call: Call, request: Request, deadline: Deadline) => Promise<Opened>;
+
+/** A route whose requests are calls: they need a key, occupy a place among the calls in flight, and are logged. */
+export function callRoute(format: Format & { client: ClientCodec }, context: RouteContext, serve: Serve) {
+  const { gateway, authenticate, admission, allowSilence } = context;
   return async (request: Request): Promise<Response> => {
     const call = new Call(createRequestId(), format.id, request.headers);
     request.signal.addEventListener("abort", () => call.outcome ?? call.abort(clientLeft()));
@@ -67,13 +84,7 @@ function createRoute(
     try {
       call.key = authenticate(request.headers, format.client.keyHeaders);
       if (admission.isLimited) client = admission.enter(call.key ?? context.address(request));
-      const body = await readBody(request, limits, gateway.clock);
-      body.validate(format.client, implied);
-      call.model = body.scalar("model") as string;
-      call.stream = body.scalar("stream") === true;
-      const preparing = gateway.registry.prepare(call.model);
-      if (preparing) await preparing;
-      return answer(await handle(incomingOf(body, call, format), gateway, deadline));
+      return answer(await serve(call, request, deadline));
     } catch (thrown) {
       const error = toClientError(call.abortReason ?? thrown, call);
       return answer(openError(error, format.client, call.id));

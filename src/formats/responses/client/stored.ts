@@ -1,0 +1,160 @@
+/** How clients continue stored answers: by `previous_response_id`, and by references to single items. */
+import { GatewayError, invalidRequest } from "../../../core/error.ts";
+import type { AnswerFollower, FoundItems, StoredAsk, StoredCodec } from "../../../core/format.ts";
+import type { Frame } from "../../../core/frame.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
+import { isObject, parseJson } from "../../../core/json.ts";
+import type { StoredItem } from "../../../core/stored-answer.ts";
+import { list } from "../../shared/read.ts";
+import { itemId } from "../ids.ts";
+
+export const stored: StoredCodec = {
+  members: { previous: "previous_response_id", store: "store" },
+  referenceMark: "item_reference",
+  paths: { cancel: "cancel", inputItems: "input_items" },
+  ask,
+  expand,
+  detached,
+  inputItems,
+  split,
+  join: ({ body, output }) => ({ ...body, output: output.map(({ value }) => value) }),
+  withStored: (answer, isStored) => ({ ...answer, store: isStored }),
+  follow: () => new Follower(),
+  listItems,
+  deleted: (id) => ({ id, object: "response.deleted", deleted: true }),
+  unknownAnswer: (id) =>
+    new GatewayError("not-found", `Response with id '${id}' not found.`, { code: "response_not_found" }),
+  unknownPrevious: (id, hint) =>
+    invalidRequest(
+      `Previous response with id '${id}' not found.${hint === undefined ? "" : ` ${hint}`}`,
+      "previous_response_id",
+      "previous_response_not_found",
+    ),
+};
+
+function ask({ previous_response_id: previous, store, input }: JsonObject): StoredAsk {
+  return {
+    ...(typeof previous === "string" && { previous }),
+    references: list(input).flatMap((item) => referenceOf(item) ?? []),
+    ...(typeof store === "boolean" && { store }),
+  };
+}
+
+/** The id that an item refers to; `undefined` for an item that refers to none. */
+function referenceOf(item: Json): string | undefined {
+  if (!isObject(item) || typeof item.id !== "string") return undefined;
+  const isReference = item.type === "item_reference" || (item.type == null && item.role == null);
+  return isReference ? item.id : undefined;
+}
+
+/** References to unknown items stay: the decoder leaves them out or refuses them. */
+function expand(body: JsonObject, { before, items }: FoundItems): JsonObject {
+  const own = itemsOf(body.input).map((item) => items.get(referenceOf(item) ?? "") ?? item);
+  return { ...body, input: [...before, ...own] };
+}
+
+/** `input` as items. */
+function itemsOf(input: Json | undefined): readonly Json[] {
+  if (typeof input !== "string") return list(input);
+  return input === "" ? [] : [{ type: "message", role: "user", content: input }];
+}
+
+function detached({ previous_response_id: _, ...body }: JsonObject, storesThere: boolean): JsonObject {
+  return {
+    ...body,
+    input: Array.isArray(body.input) ? body.input.flatMap(withoutOwnId) : body.input!,
+    ...(!storesThere && { store: false }),
+  };
+}
+
+/** Ids of weir's own: prefix of the type, `_w1`, 24 characters. */
+const OWN_ID = /^[a-z]+_w1[a-z2-7]{24}$/;
+
+/** The vendor looks an item up by its id, and does not know weir's. Reasoning without content is nothing else than its id. */
+function withoutOwnId(item: Json): Json[] {
+  if (!isObject(item) || typeof item.id !== "string" || !OWN_ID.test(item.id)) return [item];
+  if (item.type === "reasoning" && typeof item.encrypted_content !== "string") return [];
+  const { id: _, ...rest } = item;
+  return [rest];
+}
+
+/** Control signals are no items: they are neither stored nor listed. */
+function inputItems(body: JsonObject, answerId: string): StoredItem[] {
+  return itemsOf(body.input)
+    .filter((item): item is JsonObject => isObject(item) && item.type !== "compaction_trigger")
+    .map((value, position) => ({
+      id: typeof value.id === "string" ? value.id : itemId(typeOf(value), answerId, "input", position),
+      value,
+    }));
+}
+
+function typeOf({ type }: JsonObject): string {
+  return typeof type === "string" ? type : "message";
+}
+
+function split({ output, ...body }: JsonObject): ReturnType<StoredCodec["split"]> {
+  const { id, status } = body;
+  if (typeof id !== "string" || (status !== "completed" && status !== "incomplete")) return undefined;
+  const items = list(output).filter(isObject);
+  return {
+    id,
+    status,
+    body,
+    output: items.map((value, position) => ({
+      id: typeof value.id === "string" ? value.id : itemId(typeOf(value), id, "output", position),
+      value,
+    })),
+  };
+}
+
+function listItems(items: readonly StoredItem[], hasMore: boolean): JsonObject {
+  return {
+    object: "list",
+    data: items.map(({ id, value }) => ({ ...value, id, type: typeOf(value) })),
+    first_id: items[0]?.id ?? null,
+    last_id: items.at(-1)?.id ?? null,
+    has_more: hasMore,
+  };
+}
+
+const LAST: ReadonlySet<Json | undefined> = new Set([
+  "response.completed",
+  "response.incomplete",
+  "response.failed",
+]);
+
+const ITEM_DONE = "response.output_item.done";
+
+class Follower implements AnswerFollower {
+  readonly marks = [
+    "response.created",
+    "response.queued",
+    "response.in_progress",
+    "response.completed",
+    "response.incomplete",
+    "response.failed",
+    ITEM_DONE,
+  ];
+  /** The items by their index: the last event of some hosts has none. */
+  readonly #items = new Map<number, JsonObject>();
+  #id: Json | undefined;
+
+  read({ data }: Frame): JsonObject | undefined {
+    const event = parseJson(data);
+    if (!isObject(event)) return undefined;
+    const { type, response, item, output_index: index } = event;
+    if (type === ITEM_DONE && isObject(item) && typeof index === "number") this.#items.set(index, item);
+    if (!isObject(response)) return undefined;
+    this.#id ??= response.id;
+    if (!LAST.has(type)) return undefined;
+    const isComplete = list(response.output).length > 0;
+    const collected = [...this.#items].sort(([a], [b]) => a - b).map(([, value]) => value);
+    return { ...response, id: this.#id!, output: isComplete ? response.output! : collected };
+  }
+
+  withStored(frame: Frame, isStored: boolean): Frame | undefined {
+    const event = parseJson(frame.data);
+    if (!isObject(event) || !isObject(event.response) || event.response.store === isStored) return undefined;
+    return { ...frame, data: JSON.stringify({ ...event, response: { ...event.response, store: isStored } }) };
+  }
+}

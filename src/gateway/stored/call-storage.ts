@@ -1,0 +1,219 @@
+/** Finds what a call needs of stored answers, and stores its answer. */
+import { MAX_CHAIN } from "../../core/answer-store.ts";
+import type { Attempt } from "../../core/call.ts";
+import type { GatewayError } from "../../core/error.ts";
+import { invalidRequest } from "../../core/error.ts";
+import type { FoundItems, StoredAsk, StoredCodec } from "../../core/format.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { StoredAnswer } from "../../core/stored-answer.ts";
+import type { Gateway, Incoming } from "../types.ts";
+import type { Plan } from "../routing/plan.ts";
+import { ownerOf } from "./owner.ts";
+import { readAsk } from "./read-ask.ts";
+import { reading } from "./reading.ts";
+import { type Keeper, RUNNING, type StoredCall } from "./types.ts";
+
+export type StoreContext = Pick<Gateway, "answers" | "answerOptions">;
+
+/** The answer that a request continues. */
+type Previous =
+  /** The items of its chain, the oldest first. */
+  | { at: "weir"; items: readonly JsonObject[] }
+  | { at: "provider"; deployment: string }
+  /** weir does not know the id, and leaves it to a provider of the client's format. */
+  | { at: "elsewhere" };
+
+const NO_ITEMS: ReadonlyMap<string, JsonObject> = new Map();
+
+export class CallStorage implements StoredCall {
+  readonly codec: StoredCodec;
+  readonly #incoming: Incoming;
+  readonly #context: StoreContext;
+  readonly #ask: StoredAsk;
+  readonly #owner: string;
+  readonly #previous: Previous | undefined;
+  readonly #items: ReadonlyMap<string, JsonObject>;
+
+  private constructor(
+    incoming: Incoming,
+    context: StoreContext,
+    ask: StoredAsk,
+    previous?: Previous,
+    items = NO_ITEMS,
+  ) {
+    this.codec = incoming.format.client.stored!;
+    this.#incoming = incoming;
+    this.#context = context;
+    this.#ask = ask;
+    this.#owner = ownerOf(incoming.call.key);
+    this.#previous = previous;
+    this.#items = items;
+  }
+
+  /**
+   * Reads what the request asks and finds it. At once if there is nothing to find.
+   * @throws GatewayError `invalid-request` if the answer that it continues is unknown or belongs to another key
+   */
+  static open(incoming: Incoming, context: StoreContext): CallStorage | Promise<CallStorage> {
+    const ask = readAsk(incoming, incoming.format.client.stored!);
+    if (ask.previous === undefined && ask.references.length === 0)
+      return new CallStorage(incoming, context, ask);
+    return CallStorage.#find(incoming, context, ask);
+  }
+
+  static async #find(incoming: Incoming, context: StoreContext, ask: StoredAsk): Promise<CallStorage> {
+    const owner = ownerOf(incoming.call.key);
+    const previous = ask.previous === undefined ? undefined : findPrevious(ask.previous, incoming, context);
+    const items =
+      ask.references.length === 0
+        ? undefined
+        : reading(context, (answers) => answers.items(ask.references, owner));
+    const found = await Promise.all([previous, items]);
+    return new CallStorage(incoming, context, ask, ...found);
+  }
+
+  get pin(): string | undefined {
+    return this.#previous?.at === "provider" ? this.#previous.deployment : undefined;
+  }
+
+  get canKeep(): boolean {
+    return this.#context.answers !== undefined;
+  }
+
+  get addedItems(): number {
+    const before = this.#previous?.at === "weir" ? this.#previous.items.length : 0;
+    return before + this.#items.size;
+  }
+
+  narrow(plan: Plan): Plan {
+    const { pin } = this;
+    if (pin === undefined) return plan;
+    const all = [plan.choices, ...plan.fallbacks, ...plan.larger].flat();
+    const choice = all.find(({ target }) => target.deployment.name === pin && target.lane === "native");
+    if (choice) return { choices: [choice], fallbacks: [], larger: [] };
+    throw this.#unknown(`It is stored at ${pin}, and the model of this request is not served there.`);
+  }
+
+  keeperOf({ target, context }: Attempt): Keeper {
+    const storesThere = context.target.traits.storesAnswers === true && context.target.isVendor;
+    if (target.lane === "native" && (storesThere || this.pin !== undefined)) return "provider";
+    return this.#ownKeeper;
+  }
+
+  get #ownKeeper(): "weir" | "nobody" {
+    if (this.#previous?.at === "elsewhere" || this.#ask.store === false) return "nobody";
+    return this.#context.answers ? "weir" : "nobody";
+  }
+
+  expanded(attempt: Attempt): JsonObject {
+    attempt.storesAnswer = this.#ownKeeper === "weir";
+    if (this.#ask.store === true && !this.#context.answers)
+      attempt.reportLoss("dropped", this.codec.members.store, "weir keeps no answers; see responses.store");
+    return this.#expand(attempt);
+  }
+
+  detached(attempt: Attempt): JsonObject | undefined {
+    const keeper = this.keeperOf(attempt);
+    attempt.storesAnswer = keeper === "weir";
+    const isExpanded = this.#previous?.at === "weir" || this.#items.size > 0;
+    if (!isExpanded && keeper !== "weir") return undefined;
+    return this.codec.detached(this.#expand(attempt), keeper === "provider");
+  }
+
+  converted(attempt: Attempt): JsonObject {
+    return this.#previous && this.#previous.at !== "weir" ? this.#incoming.body : this.#expand(attempt);
+  }
+
+  #expand(attempt: Attempt): JsonObject {
+    const { body } = this.#incoming;
+    if (this.#previous && this.#previous.at !== "weir")
+      throw this.#unknown(
+        `Only a provider of the client's format can have it, and ${attempt.target.provider.name} is spoken to in another one.`,
+      );
+    const before = this.#previous?.items ?? [];
+    if (before.length === 0 && this.#ask.references.length === 0) return body;
+    return this.codec.expand(body, { before, items: this.#items }, attempt.context);
+  }
+
+  async keep(answer: JsonObject, attempt: Attempt): Promise<boolean> {
+    const { codec } = this;
+    const parts = codec.split(answer);
+    if (!parts) return false;
+    const before: FoundItems = { before: [], items: this.#items };
+    const { body } = this.#incoming;
+    const own = this.#ask.references.length === 0 ? body : codec.expand(body, before, attempt.context);
+    return this.#put(
+      {
+        ...parts,
+        ...this.#facts(),
+        parent: this.#previous ? this.#ask.previous : undefined,
+        input: codec.inputItems(own, parts.id),
+      },
+      attempt,
+    );
+  }
+
+  keepOrigin(id: string, attempt: Attempt, isRunning = false): Promise<boolean> {
+    return this.#put(
+      {
+        id,
+        ...this.#facts(),
+        deployment: attempt.target.deployment.name,
+        status: isRunning ? RUNNING : "completed",
+        input: [],
+        output: [],
+      },
+      attempt,
+    );
+  }
+
+  #facts(): Pick<StoredAnswer, "owner" | "model" | "created" | "expires"> {
+    const created = Date.now();
+    const expires = created + this.#context.answerOptions.keepMs;
+    return { owner: this.#owner, model: this.#incoming.call.model, created, expires };
+  }
+
+  async #put(answer: StoredAnswer, attempt: Attempt): Promise<boolean> {
+    const { answers, answerOptions } = this.#context;
+    if (!answers) return false;
+    // The store itself logs why it rejects.
+    const result = await answers.put(answer, answerOptions.commitMs).catch(() => "failed" as const);
+    if (result === "stored") return true;
+    attempt.reportLoss("dropped", this.codec.members.store, NOT_STORED[result]);
+    return false;
+  }
+
+  #unknown(hint: string): GatewayError {
+    return this.codec.unknownPrevious(this.#ask.previous!, hint);
+  }
+}
+
+const NOT_STORED = {
+  "too-large": "the answer is larger than weir stores",
+  late: "the answer could not be stored in time",
+  failed: "the answer could not be stored",
+};
+
+async function findPrevious(
+  id: string,
+  { call, format }: Incoming,
+  context: StoreContext,
+): Promise<Previous> {
+  const codec = format.client.stored!;
+  const chain = await reading(context, (answers) => answers.chain(id, ownerOf(call.key)));
+  if (chain === "too-long")
+    throw invalidRequest(
+      `The conversation has more than ${MAX_CHAIN} answers; begin a new one.`,
+      codec.members.previous,
+      "invalid_value",
+    );
+  const deployment = chain?.at(-1)?.deployment;
+  if (deployment !== undefined) return { at: "provider", deployment };
+  if (chain)
+    return {
+      at: "weir",
+      items: chain.flatMap(({ input, output }) => [...input, ...output].map(({ value }) => value)),
+    };
+  if (context.answerOptions.foreignIds === "pass") return { at: "elsewhere" };
+  throw codec.unknownPrevious(id);
+}

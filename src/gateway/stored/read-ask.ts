@@ -1,0 +1,27 @@
+/** Reads what a request asks of stored answers, without parsing a body that asks nothing. */
+import type { StoredAsk, StoredCodec } from "../../core/format.ts";
+import type { Incoming } from "../types.ts";
+
+type Source = Pick<Incoming, "bytes" | "body" | "spanOf">;
+
+/** @throws GatewayError `invalid-request` */
+export function readAsk(source: Source, codec: StoredCodec): StoredAsk {
+  const { previous, store } = codec.members;
+  if (wordOf(source, previous) === undefined && !holds(source.bytes, codec.referenceMark)) {
+    const word = wordOf(source, store);
+    return { references: [], ...(word !== undefined && { store: word === "true" }) };
+  }
+  return codec.ask(source.body);
+}
+
+/** The text of a top-level member; `undefined` if it is absent or null. */
+function wordOf({ bytes, spanOf }: Source, name: string): string | undefined {
+  const span = spanOf(name);
+  const word =
+    span && Buffer.from(bytes.buffer, bytes.byteOffset + span.start, span.end - span.start).toString();
+  return word === "null" ? undefined : word;
+}
+
+function holds({ buffer, byteOffset, byteLength }: Uint8Array, text: string): boolean {
+  return Buffer.from(buffer, byteOffset, byteLength).includes(text);
+}

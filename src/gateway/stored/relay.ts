@@ -1,0 +1,89 @@
+/** Relays a request about an answer to the deployment that stores it. The answer passes unchanged. */
+import type { StoredAnswer } from "../../core/stored-answer.ts";
+import { GatewayError } from "../../core/error.ts";
+import { NativeLane, passedHeaders } from "../lanes/native.ts";
+import { observeAnswer } from "../lanes/observe-answer.ts";
+import { PassedRefusal } from "../lanes/passed-error.ts";
+import type { Opened } from "../lanes/lane.ts";
+import { isStream, readAnswer } from "../lanes/read-answer.ts";
+import { recordUsage } from "../lanes/relay-source.ts";
+import { headerFilters, send, upstreamHeaders } from "../lanes/send.ts";
+import type { Gateway, Incoming } from "../types.ts";
+import { keeperNamed } from "./keepers.ts";
+import { ownerOf } from "./owner.ts";
+import { type AnswerRequest, RUNNING } from "./types.ts";
+
+export interface RelayRequest extends AnswerRequest {
+  method: "GET" | "DELETE" | "POST";
+  /** Last segment of the path, behind the id. */
+  below?: string;
+  /** Name of the deployment that stores the answer. */
+  deployment: string;
+  /** What weir knows of the answer. */
+  row?: StoredAnswer;
+}
+
+const NO_BYTES = new Uint8Array(0);
+
+/** @throws GatewayError if the deployment is gone or cannot be reached */
+export async function relay(request: RelayRequest, gateway: Gateway): Promise<Opened> {
+  const { call, format, method, deployment, id } = request;
+  const target = keeperNamed(deployment, gateway.registry, format.id);
+  if (!target)
+    throw new GatewayError(
+      "not-found",
+      `The answer '${id}' is stored at ${deployment}, which is not configured any more.`,
+      { code: format.client.stored!.unknownAnswer(id).code },
+    );
+  call.stream = request.query.get("stream") === "true";
+  const running = call.begin(target, 0);
+  const codec = gateway.registry.formats.get(format.id)!.upstream!;
+  const headers = upstreamHeaders(target, headerFilters(codec).request(call.headers), call.stream);
+  const expects = call.stream ? "stream" : "json";
+  const response = await send(
+    { target, method, url: urlOf(target.url, request), headers, body: [NO_BYTES], expects },
+    running,
+  );
+  const incoming: Incoming = { call, format, bytes: NO_BYTES, body: {}, spanOf: () => undefined };
+  const lane = new NativeLane(incoming, running, gateway);
+  if (!response.ok) return refused(await lane.refusal(response));
+  if (isStream(response, target, call.stream)) {
+    const opened = await lane.open(response, gateway);
+    if (opened.kind === "stream") await opened.source.begin();
+    return opened;
+  }
+  const read = await readAnswer(response, running);
+  running.firstByteAt = performance.now();
+  const seen = observeAnswer(read, codec.watch);
+  if (seen?.terminated && request.row?.status === RUNNING) {
+    recordUsage(seen, running);
+    await noteEnded(request.row, request, gateway);
+  }
+  return {
+    kind: "json",
+    status: response.status,
+    headers: { ...passedHeaders(codec, response, target), "content-type": "application/json" },
+    body: read,
+  };
+}
+
+/** Later requests must not count the same tokens again. */
+async function noteEnded(row: StoredAnswer, { call }: AnswerRequest, gateway: Gateway): Promise<void> {
+  const { commitMs } = gateway.answerOptions;
+  const ended = { ...row, owner: ownerOf(call.key), status: "completed" };
+  await gateway.answers?.put(ended, commitMs).catch(() => {});
+}
+
+/** The URL of an answer: the id becomes a segment of the path, the client's parameters stay parameters. */
+function urlOf(url: string, { id, below, query }: RelayRequest): string {
+  const made = new URL(url);
+  made.pathname += `/${encodeURIComponent(id)}${below === undefined ? "" : `/${below}`}`;
+  for (const [name, value] of query) if (!made.searchParams.has(name)) made.searchParams.append(name, value);
+  return made.href;
+}
+
+function refused(error: GatewayError): Opened {
+  if (!(error instanceof PassedRefusal)) throw error;
+  const { passedStatus: status, passedHeaders: headers, body } = error;
+  return { kind: "json", status, headers: { ...headers, "content-type": "application/json" }, body, error };
+}

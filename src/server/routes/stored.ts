@@ -1,0 +1,23 @@
+/** The routes of stored answers: their target comes from the id in the path, not from a model. */
+import type { AnswerOperation } from "../../gateway/stored/operations.ts";
+import type { ClientFormat } from "../operation.ts";
+import type { RouteContext } from "./generate.ts";
+import { callRoute } from "./generate.ts";
+
+/** The route of one operation. The id is the segment behind the format's path. */
+export function storedRoute(format: ClientFormat, context: RouteContext, operation: AnswerOperation) {
+  const { gateway } = context;
+  const depth = format.client.path.split("/").length;
+  return callRoute(format, context, (call, request) => {
+    const { pathname, searchParams: query } = new URL(request.url);
+    return operation({ call, format, id: decoded(pathname.split("/")[depth] ?? ""), query }, gateway);
+  });
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}

@@ -1,18 +1,24 @@
 /**
  * The entry point, the only file with effects at import: cleans the environment, then imports and runs a command. A process
- * that is replaced imports nothing else.
+ * that is replaced imports nothing else. The only thread with this entry is the keeper.
  */
-import { PREFLIGHT_FLAG } from "./program.ts";
+import { KEEPER_FLAG, PREFLIGHT_FLAG } from "./program.ts";
 import { mustReplace, replaceProcess } from "./reexec.ts";
 
-if (mustReplace(process.env)) replaceProcess();
-void run(process.argv.slice(2));
+if (Bun.isMainThread) {
+  if (mustReplace(process.env)) replaceProcess();
+  void run(process.argv.slice(2));
+} else void import("./keeper/thread.ts").then(({ runThread }) => runThread());
 
 async function run(args: readonly string[]): Promise<void> {
   const [first, ...others] = args;
   if (first === PREFLIGHT_FLAG) {
     const { runPreflightWorker } = await import("./external-plugins/preflight-worker.ts");
     return runPreflightWorker(others);
+  }
+  if (first === KEEPER_FLAG) {
+    const { runKeeper } = await import("./cli/keeper.ts");
+    return runKeeper(others);
   }
   const cli = await import("./cli/index.ts");
   process.exitCode = await cli.run(args);

@@ -3,6 +3,9 @@
 /** First argument of a preflight process; a token and the files follow. */
 export const PREFLIGHT_FLAG = "--rehearse-plugins";
 
+/** First argument of a keeper process; the path of its socket and its settings as JSON follow. */
+export const KEEPER_FLAG = "--keep-answers";
+
 /**
  * On Linux this is the file that the process was started from, even if an upgrade removed or replaced it since: all processes
  * of a gateway run the same version.
@@ -22,5 +25,10 @@ export function programCommand(args: readonly string[]): ProgramCommand {
 
 /** The compiled binary contains its script. */
 export function scriptArgs(): string[] {
-  return Bun.isStandaloneExecutable ? [] : [Bun.fileURLToPath(new URL("./main.ts", import.meta.url))];
+  return Bun.isStandaloneExecutable ? [] : [mainModule()];
+}
+
+/** The path of the entry point, which is also that of a thread. */
+export function mainModule(): string {
+  return Bun.isStandaloneExecutable ? Bun.main : Bun.fileURLToPath(new URL("./main.ts", import.meta.url));
 }

@@ -1,5 +1,4 @@
 /** Starts a gateway: assembles the parts and listens on a socket. */
-import { join } from "node:path";
 import { assemble } from "./assemble.ts";
 import type { Assembled } from "./assemble.ts";
 import type { Path } from "./config/error.ts";
@@ -12,7 +11,8 @@ import { Clock } from "./gateway/delivery/clock.ts";
 import { askModel } from "./gateway/plugins/ask.ts";
 import { sandboxHooks } from "./gateway/plugins/sandbox.ts";
 import type { AnswerOptions, Gateway } from "./gateway/types.ts";
-import { type AnswerClient, IN_MEMORY, openStore } from "./keeper/index.ts";
+import type { AnswerClient } from "./keeper/client.ts";
+import type { KeeperSettings } from "./keeper/settings.ts";
 import { Health } from "./gateway/retry/health.ts";
 import { createKeyring } from "./gateway/keys.ts";
 import { secretFilter } from "./gateway/delivery/redact.ts";
@@ -26,7 +26,7 @@ import { Listener } from "./server/listen.ts";
 import { writeTo, type WriteLog } from "./server/log-buffer.ts";
 import { createLogger } from "./server/log.ts";
 import { createRequestId, respondError } from "./server/respond.ts";
-import { type AnswerHome, answerHome } from "./state.ts";
+import { answerHome, describeHome, keeperSettings } from "./state.ts";
 import { makeRoom } from "./unix-socket.ts";
 import { VERSION } from "./version.ts";
 
@@ -37,6 +37,8 @@ export interface StartOptions extends Settings {
   terminal?: boolean;
   /** The number of this process if several share the port. */
   worker?: number;
+  /** Path of the socket of the keeper's process; without it the keeper is a thread of this process. */
+  keeper?: string;
 }
 
 /** What a gateway is built from at its start and at each reload. */
@@ -53,6 +55,8 @@ export interface RunningWeir {
   port: number;
   /** The parts that serve at the moment. */
   readonly parts: Assembled;
+  /** Where answers are stored: `stored in /var/lib/weir for 30 days`. */
+  readonly answers: string;
   /**
    * Activates new settings for later calls; calls in flight keep their settings.
    * @throws Error with one sentence; then the previous settings are still active
@@ -82,7 +86,9 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   const logger = createLogger({ format, level: config.log.level, worker, hide: (text) => hide(text), write });
   const clock = new Clock();
   const home = answerHome(config, options.env);
-  const answers = openAnswers(home, config);
+  const answers = await connectKeeper(keeperSettings(home, config), options, (sentence) =>
+    logger.fault(sentence),
+  );
   /** State that survives a reload. */
   const lasting = {
     ...(answers && { answers }),
@@ -160,12 +166,19 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       return respondError(GatewayError.from(fault), current.app.neutral, createRequestId());
     },
   });
+  const keeperFault = await answers?.start();
+  if (keeperFault !== undefined && config.responses.store === "on") {
+    await Promise.all([listener.stop(true), answers?.close()]);
+    throw new Error(`answers cannot be stored, and responses.store is on: ${keeperFault}`);
+  }
+  if (keeperFault !== undefined) logger.fault(`answers are not stored: ${keeperFault}`);
   const { port } = listener;
   const host = config.host.includes(":") ? `[${config.host}]` : config.host;
   return {
     host: config.host,
     port,
     url: unix !== undefined ? `unix:${unix}` : `${certificate ? "https" : "http"}://${host}:${port}`,
+    answers: describeHome(home, config, keeperFault),
     get parts() {
       return current.parts;
     },
@@ -201,17 +214,19 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   };
 }
 
-/** In memory there is less room than on a disk. Bytes. */
-const MEMORY_BYTES = 256 * 1024 ** 2;
 const DAY_MS = 86_400_000;
 
 /** @returns undefined if weir stores no answers */
-function openAnswers(home: AnswerHome, { responses }: Config): AnswerClient | undefined {
-  if (home.kind === "off") return undefined;
-  const { answerBytes, answerItems: items, fileBytes } = responses;
-  if (home.kind === "memory")
-    return openStore(IN_MEMORY, { answerBytes, items, fileBytes: Math.min(fileBytes, MEMORY_BYTES) });
-  return openStore(join(home.folder, "responses.db"), { answerBytes, items, fileBytes });
+async function connectKeeper(
+  settings: KeeperSettings | undefined,
+  options: StartOptions,
+  onFault: (sentence: string) => void,
+): Promise<AnswerClient | undefined> {
+  if (settings === undefined) return undefined;
+  const { keepInProcess, keepInThread } = await import("./keeper/index.ts");
+  return options.keeper === undefined
+    ? keepInThread(settings, { onFault })
+    : keepInProcess(options.keeper, { onFault });
 }
 
 function answerOptions({ responses, keys }: Config): AnswerOptions {

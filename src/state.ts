@@ -3,12 +3,16 @@ import { accessSync, constants, mkdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Config } from "./config/schema.ts";
+import { IN_MEMORY, type KeeperSettings } from "./keeper/settings.ts";
 import { describeFileError } from "./core/system-error.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Value of `state` that keeps everything in memory. */
 const NONE = "none";
+
+/** In memory there is less room than on a disk. Bytes. */
+const MEMORY_BYTES = 256 * 1024 ** 2;
 
 /** Where weir stores answers. */
 export type AnswerHome =
@@ -38,6 +42,28 @@ export function answerHome({ state, responses: { store } }: Config, env: Environ
   return fault === undefined
     ? { kind: "folder", folder }
     : { kind: "memory", why: `${folder} cannot be used: ${fault}` };
+}
+
+/** What the keeper of a home needs to know; undefined if weir stores no answers. */
+export function keeperSettings(home: AnswerHome, { responses }: Config): KeeperSettings | undefined {
+  if (home.kind === "off") return undefined;
+  const { answerBytes, answerItems: items, fileBytes } = responses;
+  return home.kind === "memory"
+    ? { path: IN_MEMORY, limits: { answerBytes, items, fileBytes: Math.min(fileBytes, MEMORY_BYTES) } }
+    : { path: join(home.folder, "responses.db"), limits: { answerBytes, items, fileBytes } };
+}
+
+/**
+ * Where answers are stored, for the start table.
+ * @param fault why the keeper could not open its file
+ */
+export function describeHome(home: AnswerHome, { responses }: Config, fault: string | undefined): string {
+  if (fault !== undefined) return `not stored: ${fault}`;
+  if (home.kind === "off") return `not stored; ${home.why}`;
+  const days = `${responses.keepDays} ${responses.keepDays === 1 ? "day" : "days"}`;
+  if (home.kind === "folder") return `stored in ${home.folder} for ${days}`;
+  const why = home.why === undefined ? "" : ` (${home.why})`;
+  return `stored in memory until weir ends, at most ${days}${why}`;
 }
 
 /** Creates a folder if it is absent. @returns why weir cannot write to it */

@@ -63,7 +63,7 @@ const RULES: readonly Rule[] = [
   },
   {
     from: "src/keeper/",
-    may: ["src/core/", "bun", "bun:sqlite", "node:fs"],
+    may: ["src/core/", "src/program.ts", "bun:sqlite", "node:fs", "node:net", "node:worker_threads"],
     because: "the keeper stores what it is given, and knows no format and no gateway",
   },
   {

@@ -1,11 +1,12 @@
 /**
- * A lock for each address and port, held for the life of the process. Workers share a port with SO_REUSEPORT, so the system
+ * A lock for the state folder, and one for each address and port, held for the life of the process. Workers share a port with SO_REUSEPORT, so the system
  * would let a second gateway share it too, and each would get part of the other's calls.
  */
 import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { listenFault } from "../server/listen.ts";
+import type { AnswerHome } from "../state.ts";
 import { beginningOf, runFolder } from "./run-file.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -53,6 +54,16 @@ export async function lockPath(path: string, env: Environment): Promise<void> {
   if (holder)
     throw new Error(
       `the socket ${path} is in use by ${describe(holder)}; stop that process or choose another path`,
+    );
+}
+
+/** Locks the state folder, if there is one. @throws Error with one sentence that names the other process */
+export function lockState(home: AnswerHome): void {
+  if (home.kind !== "folder") return;
+  const holder = lockFile(join(home.folder, "weir.lock"));
+  if (holder)
+    throw new Error(
+      `the state folder ${home.folder} is in use by ${describe(holder)}; stop that process or name another folder with --state`,
     );
 }
 

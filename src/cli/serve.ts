@@ -5,14 +5,15 @@ import type { Config } from "../config/schema.ts";
 import { exitProcess, guardProcess } from "../exit.ts";
 import { isFetchLimited, replaceProcess } from "../reexec.ts";
 import type { RunningWeir } from "../start.ts";
+import { answerHome } from "../state.ts";
 import type { Command, Context } from "./command.ts";
 import { CONFIG_FLAGS, valueFlags } from "./command.ts";
-import { lockOnly, lockPath } from "./lock.ts";
+import { lockOnly, lockPath, lockState } from "./lock.ts";
 import { RunFile } from "./run-file.ts";
 import { watchRunner } from "./runner.ts";
 import { startTable } from "./start-table.ts";
 import { supervise } from "./supervise.ts";
-import { followSupervisor, sentence, wantedWorkers, WORKER, workerOf } from "./worker.ts";
+import { followSupervisor, KEEPER, sentence, wantedWorkers, WORKER, workerOf } from "./worker.ts";
 
 export const serve: Command = {
   name: "serve",
@@ -77,6 +78,7 @@ async function serveHere(settings: ReturnType<typeof readSettings>, context: Con
   const { config } = settings;
   if (config.listen.unix !== undefined) await lockPath(config.listen.unix, context.env);
   else if (!worker && config.port !== 0) await lockOnly(config.host, config.port, context.env);
+  if (!worker) lockState(answerHome(config, context.env));
   const { startWeir } = await import("../start.ts");
   let weir: RunningWeir | undefined;
   guardProcess((message, attempt) => weir?.fault(message, attempt));
@@ -85,6 +87,7 @@ async function serveHere(settings: ReturnType<typeof readSettings>, context: Con
     config: worker ? { ...config, port: worker.port } : config,
     terminal: process.stdout.isTTY,
     worker: worker?.number,
+    keeper: worker && context.env[KEEPER],
   });
   surviveFaults(weir);
   const table = startTable(weir, config);
@@ -108,6 +111,9 @@ const FIXED: Readonly<Record<string, (config: Config) => unknown>> = {
   workers: ({ workers }) => workers,
   listen: ({ listen }) => `${listen.unix} ${listen.mode}`,
   tls: ({ tls }) => tls.cert !== undefined,
+  state: ({ state }) => state,
+  responses: ({ responses: { store, answerBytes, answerItems, fileBytes } }) =>
+    [store, answerBytes, answerItems, fileBytes].join(),
 };
 
 class Reloader {

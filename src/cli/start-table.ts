@@ -6,7 +6,7 @@ import { routeRows } from "./routes.ts";
 import { table } from "./terminal.ts";
 
 /** The address, providers, routes and number of keys, and a command to try. */
-export function startTable({ url, parts }: RunningWeir, config: Config): string {
+export function startTable({ url, parts, answers }: RunningWeir, config: Config): string {
   const keys = config.keys.length;
   const routes = routeRows(parts.registry);
   const providers = parts.registry.providers.map((provider) => [
@@ -36,6 +36,7 @@ export function startTable({ url, parts }: RunningWeir, config: Config): string 
         ]
       : []),
     keys > 0 ? `  keys: ${keys}` : "  keys: none (loopback only); set WEIR_API_KEYS to accept other machines",
+    `  answers: ${answers}`,
     "  try",
     `    curl -N ${curlTarget(url, config)}/v1/chat/completions -H "content-type: application/json"${auth} \\`,
     `      -d '{"model":"${example}","stream":true,"messages":[{"role":"user","content":"Hello"}]}'`,

@@ -6,11 +6,13 @@ import type { LoadedConfig } from "../config/load.ts";
 import { exitProcess } from "../exit.ts";
 import { writeTo } from "../server/log-buffer.ts";
 import { createLogger } from "../server/log.ts";
-import { lockPort } from "./lock.ts";
+import { lockPort, lockState } from "./lock.ts";
+import { answerHome, keeperSettings } from "../state.ts";
+import { keeperSocket, SupervisedKeeper } from "./supervised-keeper.ts";
 import { RunFile } from "./run-file.ts";
 import { watchRunner } from "./runner.ts";
-import { sentence } from "./worker.ts";
-import { WorkerProcess } from "./worker-process.ts";
+import { KEEPER, sentence, WORKER } from "./worker.ts";
+import { type ProcessProgram, WorkerProcess } from "./worker-process.ts";
 
 export interface SuperviseOptions extends Pick<LoadedConfig, "config"> {
   env: Record<string, string | undefined>;
@@ -39,6 +41,7 @@ const GONE_MS = 50;
 export async function supervise(options: SuperviseOptions): Promise<number> {
   const { host, port } = options.config;
   const lock = await lockPort(host, port, options.env);
+  lockState(answerHome(options.config, options.env));
   const supervisor = new Supervisor(options, lock.port);
   return supervisor.run();
 }
@@ -62,6 +65,7 @@ class Supervisor {
   #graceMs: number;
   #code = 0;
   #file: RunFile | undefined;
+  readonly #keeper: SupervisedKeeper | undefined;
 
   constructor(options: SuperviseOptions, port: number) {
     const { config } = options;
@@ -74,6 +78,11 @@ class Supervisor {
       level: config.log.level,
       write: writeTo(process.stdout),
     });
+    const home = answerHome(config, options.env);
+    const settings = keeperSettings(home, config);
+    this.#keeper =
+      settings &&
+      new SupervisedKeeper(keeperSocket(home, options.env), settings, (text) => this.#log.fault(text));
   }
 
   async run(): Promise<number> {
@@ -84,10 +93,12 @@ class Supervisor {
     process.on("unhandledRejection", (fault) => this.#log.fault("the supervisor failed", fault));
     watchRunner(this.#options.env, () => this.#stop());
     this.#checkWorkers();
+    this.#keeper?.start();
     // The other workers start when the first one listens, so that an error in the config is printed once.
     this.#start(1);
     const code = await this.#ended.promise;
     this.#file?.remove();
+    await this.#keeper?.stop();
     await this.#log.flush();
     exitProcess(code);
   }
@@ -96,7 +107,7 @@ class Supervisor {
     const isFirstStart = !this.#announced;
     const reloaded = this.#reloaded;
     try {
-      const worker: WorkerProcess = new WorkerProcess(number, this.#port, {
+      const worker: WorkerProcess = new WorkerProcess(number, this.#program(number), {
         onReady: (table) => {
           this.#onReady(worker, table, isFirstStart);
           if (reloaded !== this.#reloaded) void this.#catchUp(worker);
@@ -109,6 +120,16 @@ class Supervisor {
       this.#log.fault(`worker ${number} could not be started; weir retries: ${sentence(cause)}`);
       this.#startLater(number, this.#failures);
     }
+  }
+
+  #program(number: number): ProcessProgram {
+    return {
+      args: process.argv.slice(2),
+      env: {
+        [WORKER]: `${number}:${this.#port}`,
+        ...(this.#keeper && { [KEEPER]: this.#keeper.socket }),
+      },
+    };
   }
 
   /** @param failures times of failures; each recent one doubles the delay */
@@ -161,6 +182,7 @@ class Supervisor {
         worker.resetHeartbeat();
         worker.kill();
       }
+      this.#keeper?.check(late > STOOD_STILL_MS);
     }, LOOK_MS);
   }
 

@@ -1,11 +1,18 @@
-/** A worker process from the supervisor's side: start, heartbeats, messages. Every wait has a timeout. */
+/** A worker or keeper process from the supervisor's side: start, heartbeats, messages. Every wait has a timeout. */
 import type { Subprocess } from "bun";
 import { programCommand } from "../program.ts";
 import type { FromWorker, ToWorker } from "./worker.ts";
-import { WORKER } from "./worker.ts";
 
 /** Result of a reload. `ended`: the worker ended; its restart reads the new config. */
 export type ReloadOutcome = { kind: "reloaded" } | { kind: "refused"; message: string } | { kind: "ended" };
+
+/** What a process runs. */
+export interface ProcessProgram {
+  /** Arguments without the program itself. */
+  args: readonly string[];
+  /** Environment variables besides those of this process. */
+  env?: Readonly<Record<string, string>>;
+}
 
 export interface WorkerEvents {
   /** The worker listens. */
@@ -32,11 +39,11 @@ export class WorkerProcess {
   #answer: ((outcome: ReloadOutcome) => void) | undefined;
 
   /** @throws Error when the system cannot start a process: process limit, memory, missing executable */
-  constructor(number: number, port: number, events: WorkerEvents) {
+  constructor(number: number, { args, env }: ProcessProgram, events: WorkerEvents) {
     this.number = number;
     this.#child = Bun.spawn({
-      ...programCommand(process.argv.slice(2)),
-      env: { ...process.env, [WORKER]: `${number}:${port}` },
+      ...programCommand(args),
+      env: { ...process.env, ...env },
       stdio: ["ignore", "inherit", "inherit"],
       serialization: "json",
       ipc: (message: FromWorker) => this.#take(message, events),

@@ -6,6 +6,9 @@ import { exitProcess } from "../exit.ts";
 /** The environment variable that makes a process a worker: its number and the port, `2:9347`. */
 export const WORKER = "WEIR_WORKER";
 
+/** The environment variable with the path of the keeper's socket. */
+export const KEEPER = "WEIR_KEEPER";
+
 export type FromWorker =
   | { kind: "ready"; table: string }
   /** Heartbeat: the worker's event loop is running. */

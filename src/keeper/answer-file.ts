@@ -4,15 +4,7 @@ import { MAX_CHAIN, type PageRequest } from "../core/answer-store.ts";
 import { openDatabase } from "./database.ts";
 import { readNumber, RESPONSES_MIGRATIONS } from "./migrations.ts";
 import type { Address, Asks, PackedAnswer, PackedItem, PackedLink, Results } from "./protocol.ts";
-
-export interface Limits {
-  /** Maximum size of the items and the body of one answer before compression. Bytes. */
-  answerBytes: number;
-  /** Maximum number of input items of one answer. */
-  items: number;
-  /** Maximum size of all answers in the file. weir deletes the answers that expire first beyond it. Bytes. */
-  fileBytes: number;
-}
+import type { IN_MEMORY, Limits } from "./settings.ts";
 
 /** The answers of a chain are in memory together, so a chain also has a maximum size. Bytes before compression. */
 const CHAIN_BYTES = 128 * 1024 * 1024;

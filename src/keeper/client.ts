@@ -22,8 +22,8 @@ export interface Link {
 }
 
 export interface LinkEvents {
-  /** Messages can be sent now. */
-  up(): void;
+  /** Messages can be sent now. @param fault one sentence if the keeper could not open its file */
+  up(fault?: string): void;
   /** The keeper is gone: requests that it has not answered will never be answered. */
   down(): void;
   receive(message: FromKeeper): void;
@@ -33,6 +33,10 @@ export type Connect = (events: LinkEvents) => Link;
 
 /** Maximum time for every request but `put`. Milliseconds. */
 const READ_MS = 5_000;
+/** Maximum time for the first connection. Milliseconds. */
+const START_MS = 10_000;
+/** Shortest time between two reports of answers that were not stored. Milliseconds. */
+const REPORT_MS = 60_000;
 /** Maximum number of answers of unknown outcome that are retracted after a failure of the keeper. */
 const MAX_UNCLEAR = 10_000;
 
@@ -45,9 +49,19 @@ interface Pending {
   reject(fault: Error): void;
 }
 
+export interface ClientOptions {
+  /** Milliseconds since 1970, by the clock of the keeper; default: `Date.now`. */
+  now?(): number;
+  /** Called with a sentence when answers are not stored, at most once a minute. */
+  onFault?(sentence: string): void;
+}
+
 export class AnswerClient implements AnswerStore {
-  readonly #link: Link;
-  readonly #now: () => number;
+  readonly #connect: Connect;
+  readonly #options: ClientOptions;
+  readonly #started = Promise.withResolvers<string | undefined>();
+  #link: Link | undefined;
+  #reportedAt = -Infinity;
   #isUp = false;
   #closed = false;
   #last = 0;
@@ -56,18 +70,34 @@ export class AnswerClient implements AnswerStore {
   /** Answers that may be stored although their `put` was not resolved as stored. */
   #unclear: Address[] = [];
 
-  /** @param now milliseconds since 1970, by the clock of the keeper */
-  constructor(connect: Connect, now: () => number = Date.now) {
-    this.#now = now;
-    this.#link = connect({
-      up: () => this.#up(),
+  constructor(connect: Connect, options: ClientOptions = {}) {
+    this.#connect = connect;
+    this.#options = options;
+  }
+
+  /**
+   * Connects to the keeper; requests before that wait.
+   * @returns when the keeper is ready, with one sentence if it cannot open its file; it tries again at later requests
+   */
+  start(): Promise<string | undefined> {
+    const timer = setTimeout(
+      () => this.#started.resolve(`the keeper did not start within ${START_MS / 1000} s`),
+      START_MS,
+    );
+    this.#link ??= this.#connect({
+      up: (fault) => this.#up(fault),
       down: () => this.#down(),
       receive: (message) => this.#receive(message),
     });
+    return this.#started.promise.finally(() => clearTimeout(timer));
   }
 
   put(answer: StoredAnswer, withinMs: number): Promise<Results["put"]> {
-    return this.#ask("put", { answer: pack(answer), until: this.#now() + withinMs }, withinMs);
+    return this.#ask(
+      "put",
+      { answer: pack(answer), until: (this.#options.now?.() ?? Date.now()) + withinMs },
+      withinMs,
+    );
   }
 
   async get(id: string, owner: string): Promise<StoredAnswer | undefined> {
@@ -103,7 +133,7 @@ export class AnswerClient implements AnswerStore {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    await this.#link.close();
+    await this.#link?.close();
     this.#isUp = false;
     for (const number of this.#pending.keys()) this.#take(number)?.reject(new Error("the store is closed"));
   }
@@ -128,7 +158,7 @@ export class AnswerClient implements AnswerStore {
     const pending = this.#pending.get(number);
     if (!pending) return;
     pending.isSent = true;
-    this.#link.send({ number, ask: pending.ask });
+    this.#link?.send({ number, ask: pending.ask });
   }
 
   /** Removes a request whose outcome is known now. */
@@ -146,15 +176,24 @@ export class AnswerClient implements AnswerStore {
       return pending.reject(new Error(`the keeper did not answer within ${READ_MS / 1000} s`));
     if (pending.isSent) this.#retract(pending.ask.answer);
     pending.resolve("late");
+    this.#report("the keeper did not store it in time");
+  }
+
+  #report(why: string): void {
+    if (performance.now() - this.#reportedAt < REPORT_MS) return;
+    this.#reportedAt = performance.now();
+    this.#options.onFault?.(`an answer was not stored: ${why}`);
   }
 
   #receive({ number, value, error }: FromKeeper): void {
     const pending = this.#take(number);
     if (error === undefined) pending?.resolve(value);
     else pending?.reject(new Error(error));
+    if (pending?.ask.op === "put" && error !== undefined) this.#report(error);
   }
 
-  #up(): void {
+  #up(fault: string | undefined): void {
+    this.#started.resolve(fault);
     this.#isUp = true;
     const unclear = this.#unclear;
     this.#unclear = [];
@@ -168,7 +207,9 @@ export class AnswerClient implements AnswerStore {
       if (!isSent) continue;
       if (ask.op === "put") this.#unclear.push({ id: ask.answer.id, owner: ask.answer.owner });
       else if (ask.op === "retract") this.#unclear.push({ id: ask.id, owner: ask.owner });
-      this.#take(number)?.reject(new Error("the keeper ended before it answered"));
+      const why = "the keeper ended before it answered";
+      this.#take(number)?.reject(new Error(why));
+      if (ask.op === "put") this.#report(why);
     }
     this.#unclear = this.#unclear.slice(-MAX_UNCLEAR);
   }

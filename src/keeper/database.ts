@@ -2,9 +2,7 @@
 import { chmodSync } from "node:fs";
 import { Database, SQLiteError } from "bun:sqlite";
 import { migrate } from "./migrations.ts";
-
-/** A database in memory, which ends with its process. */
-export const IN_MEMORY = ":memory:";
+import { IN_MEMORY } from "./settings.ts";
 
 /** How long an opening waits for another process to release the file. Milliseconds. */
 const BUSY_MS = 3_000;

@@ -1,11 +1,32 @@
-/** A keeper in the same thread. */
-import type { Connect } from "./client.ts";
-import { Keeper, type KeeperOptions } from "./keeper.ts";
+/** A keeper in the same thread, which blocks while it reads and writes. */
+import { AnswerClient, type Connect } from "./client.ts";
+import { Keeper } from "./keeper.ts";
+import type { KeeperSettings, Limits } from "./settings.ts";
 
-export function directLink(options: KeeperOptions): Connect {
+/** The limits that the configuration has by default. */
+export const DEFAULT_LIMITS: Limits = { answerBytes: 32 * 1024 ** 2, items: 1_000, fileBytes: 2 * 1024 ** 3 };
+
+/**
+ * A started store in this thread.
+ * @param path a file, or `:memory:`
+ * @param now milliseconds since 1970
+ */
+export function openStore(
+  path: string,
+  limits: Partial<Limits> = {},
+  now: () => number = Date.now,
+): AnswerClient {
+  const client = new AnswerClient(directLink({ path, limits: { ...DEFAULT_LIMITS, ...limits } }, now), {
+    now,
+  });
+  void client.start();
+  return client;
+}
+
+function directLink(settings: KeeperSettings, now: () => number): Connect {
   return ({ up, receive }) => {
-    const keeper = new Keeper(options);
-    queueMicrotask(up);
+    const keeper = new Keeper(settings, now);
+    queueMicrotask(() => up(keeper.open()));
     return {
       send: (message) => keeper.handle(message, receive),
       async close() {

@@ -1,25 +1,15 @@
-/** The keeper from outside: opens a store of answers. */
-import { AnswerFile, type Limits } from "./answer-file.ts";
-import { AnswerClient } from "./client.ts";
-import { directLink } from "./direct-link.ts";
+/** The gateway's way to the keeper. It does not load the code that opens a database. */
+import { AnswerClient, type ClientOptions } from "./client.ts";
+import type { KeeperSettings } from "./settings.ts";
+import { socketLink } from "./socket-link.ts";
+import { threadLink } from "./thread-link.ts";
 
-export { type Limits } from "./answer-file.ts";
-export { type AnswerClient } from "./client.ts";
-export { IN_MEMORY } from "./database.ts";
+/** A store whose keeper is a thread of this process, which `start` starts. */
+export function keepInThread(settings: KeeperSettings, options: ClientOptions = {}): AnswerClient {
+  return new AnswerClient(threadLink(settings), options);
+}
 
-/** The limits that the configuration has by default. */
-export const DEFAULT_LIMITS: Limits = { answerBytes: 32 * 1024 ** 2, items: 1_000, fileBytes: 2 * 1024 ** 3 };
-
-/**
- * A store in this thread, which blocks while it reads and writes. Its file is opened by the first request.
- * @param path a file, or {@link IN_MEMORY}
- * @param now milliseconds since 1970
- */
-export function openStore(
-  path: string,
-  limits: Partial<Limits> = {},
-  now: () => number = Date.now,
-): AnswerClient {
-  const open = () => new AnswerFile(path, { ...DEFAULT_LIMITS, ...limits }, now);
-  return new AnswerClient(directLink({ name: path, open }), now);
+/** A store whose keeper is another process. @param path path of its socket */
+export function keepInProcess(path: string, options: ClientOptions = {}): AnswerClient {
+  return new AnswerClient(socketLink(path), options);
 }

@@ -2,16 +2,10 @@
  * The keeper: the only part of weir that opens the database. It answers requests one by one, and commits all answers that
  * arrive together in one transaction, because each commit waits for the disk.
  */
-import type { AnswerFile } from "./answer-file.ts";
+import { AnswerFile } from "./answer-file.ts";
 import { describeFailure } from "./database.ts";
 import type { Address, Ask, Asks, FromKeeper, Op, Results, ToKeeper } from "./protocol.ts";
-
-export interface KeeperOptions {
-  /** Opens the file. @throws Error with one sentence */
-  open(): AnswerFile;
-  /** Name of the file in messages. */
-  name: string;
-}
+import type { KeeperSettings } from "./settings.ts";
 
 /** Maximum number of answers in one transaction. */
 const BATCH = 64;
@@ -28,7 +22,8 @@ interface WaitingPut {
 }
 
 export class Keeper {
-  readonly #options: KeeperOptions;
+  readonly #settings: KeeperSettings;
+  readonly #now: () => number;
   #file: AnswerFile | undefined;
   #fault: { sentence: string; at: number } | undefined;
   #puts: WaitingPut[] = [];
@@ -37,8 +32,10 @@ export class Keeper {
   readonly #sweep: ReturnType<typeof setInterval>;
   #closed = false;
 
-  constructor(options: KeeperOptions) {
-    this.#options = options;
+  /** @param now milliseconds since 1970 */
+  constructor(settings: KeeperSettings, now: () => number = Date.now) {
+    this.#settings = settings;
+    this.#now = now;
     this.#sweep = setInterval(() => this.sweep(), SWEEP_MS);
     this.#sweep.unref();
   }
@@ -144,7 +141,7 @@ export class Keeper {
     if (this.#closed) throw new Error("the keeper has ended");
     if (this.#fault && performance.now() - this.#fault.at < REOPEN_MS) throw new Error(this.#fault.sentence);
     try {
-      this.#file = this.#options.open();
+      this.#file = new AnswerFile(this.#settings.path, this.#settings.limits, this.#now);
       this.#fault = undefined;
     } catch (cause) {
       this.#fault = { sentence: sentenceOf(cause), at: performance.now() };
@@ -156,7 +153,7 @@ export class Keeper {
 
   #describe(cause: unknown): Error {
     return this.#file
-      ? new Error(`${this.#options.name} ${describeFailure(cause)}`)
+      ? new Error(`${this.#settings.path} ${describeFailure(cause)}`)
       : new Error(sentenceOf(cause));
   }
 }

@@ -3,7 +3,8 @@ import { afterAll, describe } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { IN_MEMORY, openStore } from "../../src/keeper/index.ts";
+import { openStore } from "../../src/keeper/direct-link.ts";
+import { IN_MEMORY } from "../../src/keeper/settings.ts";
 import { describeStore, type OpenStore } from "./suite.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "weir-store-"));

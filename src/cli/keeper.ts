@@ -1,0 +1,30 @@
+/** The process of the keeper, a child of the supervisor: its life from its own side. */
+import { exitProcess } from "../exit.ts";
+import { listenKeeper } from "../keeper/process.ts";
+import type { KeeperSettings } from "../keeper/settings.ts";
+import { type FromWorker, HEARTBEAT_MS, type ToWorker } from "./worker.ts";
+
+/** Interval at which a keeper without a supervisor looks whether a worker is still connected. Milliseconds. */
+const LOOK_MS = 100;
+
+/** @param args the path of the socket, and {@link KeeperSettings} as JSON */
+export async function runKeeper([socket = "", settings = ""]: readonly string[]): Promise<void> {
+  // Signals may reach the whole process group. Workers still store answers while they drain, so the supervisor ends the keeper.
+  for (const name of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(name, () => {});
+  const keeper = await listenKeeper(socket, JSON.parse(settings) as KeeperSettings);
+  const end = () => {
+    keeper.close();
+    exitProcess(0);
+  };
+  const endAfterWorkers = () => setInterval(() => keeper.connections === 0 && end(), LOOK_MS);
+  process.on("message", ({ kind }: ToWorker) => {
+    if (kind === "stop") end();
+  });
+  process.on("disconnect", endAfterWorkers);
+  if (!process.connected) endAfterWorkers();
+  const send = (message: FromWorker) => {
+    if (process.connected) process.send?.(message);
+  };
+  send({ kind: "ready", table: "" });
+  setInterval(() => send({ kind: "alive" }), HEARTBEAT_MS);
+}

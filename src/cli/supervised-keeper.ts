@@ -1,0 +1,117 @@
+/** The keeper's process from the supervisor's side: starts it, restarts it when it ends or hangs, ends it after the workers. */
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { KeeperSettings } from "../keeper/settings.ts";
+import { KEEPER_FLAG } from "../program.ts";
+import type { AnswerHome } from "../state.ts";
+import { beginningOf, runFolder } from "./run-file.ts";
+import { sentence } from "./worker.ts";
+import { WorkerProcess } from "./worker-process.ts";
+
+/** Delay before a restart, doubled up to the longest while the keeper does not come up. Milliseconds. */
+const PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 5_000;
+/** Maximum time for the keeper to commit and close its file. Milliseconds. */
+const STOP_MS = 3_000;
+/** Most bytes of a socket's path that every system accepts. */
+const MAX_PATH = 100;
+
+/** Path of the socket of this process's keeper. @throws Error with one sentence when there is no folder for it */
+export function keeperSocket(home: AnswerHome, env: Readonly<Record<string, string | undefined>>): string {
+  const name = `keeper-${process.pid}.sock`;
+  const folders = [runFolder(env), home.kind === "folder" ? home.folder : undefined];
+  for (const folder of folders) {
+    if (folder === undefined) continue;
+    removeStale(folder);
+    if (Buffer.byteLength(join(folder, name)) <= MAX_PATH) return join(folder, name);
+  }
+  try {
+    return join(mkdtempSync(join(tmpdir(), "weir-")), name);
+  } catch (cause) {
+    throw new Error("no folder for the socket of the keeper is writable; set TMPDIR or --workers 1", {
+      cause,
+    });
+  }
+}
+
+/** Removes the sockets of gateways that were killed. */
+function removeStale(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const pid = /^keeper-(\d+)\.sock$/.exec(name)?.[1];
+    if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(folder, name), { force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    beginningOf(pid);
+    return true;
+  } catch (cause) {
+    return (cause as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+export class SupervisedKeeper {
+  /** Path of its socket. */
+  readonly socket: string;
+  readonly #settings: KeeperSettings;
+  readonly #report: (text: string) => void;
+  readonly #stopped = Promise.withResolvers<void>();
+  #process: WorkerProcess | undefined;
+  #pause = PAUSE_MS;
+  #isStopping = false;
+
+  /** @param report logs a fault */
+  constructor(socket: string, settings: KeeperSettings, report: (text: string) => void) {
+    this.socket = socket;
+    this.#settings = settings;
+    this.#report = report;
+  }
+
+  start(): void {
+    try {
+      const args = [KEEPER_FLAG, this.socket, JSON.stringify(this.#settings)];
+      this.#process = new WorkerProcess(
+        0,
+        { args },
+        {
+          onReady: () => (this.#pause = PAUSE_MS),
+          onEnd: (how) => this.#onEnd(how),
+        },
+      );
+    } catch (cause) {
+      this.#onEnd(`could not be started (${sentence(cause)})`);
+    }
+  }
+
+  /** Kills a keeper that hangs. @param wasPaused the supervisor itself was paused, so that heartbeats may be late */
+  check(wasPaused: boolean): void {
+    if (wasPaused) this.#process?.resetHeartbeat();
+    const hang = this.#process?.hang;
+    if (hang === undefined) return;
+    this.#report(`the keeper hangs: it ${hang}; weir kills it`);
+    this.#process?.resetHeartbeat();
+    this.#process?.kill();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    if (this.#process && !this.#process.ended) {
+      const timer = setTimeout(() => this.#process?.kill(), STOP_MS);
+      this.#process.stop();
+      await this.#stopped.promise;
+      clearTimeout(timer);
+    }
+    rmSync(this.socket, { force: true });
+  }
+
+  #onEnd(how: string): void {
+    if (this.#isStopping) return this.#stopped.resolve();
+    this.#report(`the keeper ${how}; weir restarts it`);
+    setTimeout(() => {
+      if (!this.#isStopping) this.start();
+    }, this.#pause);
+    this.#pause = Math.min(LONGEST_PAUSE_MS, this.#pause * 2);
+  }
+}

@@ -1,0 +1,73 @@
+/** The keeper in a process of its own, which the workers reach by a unix socket. */
+import { chmodSync, rmSync } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
+import { encodeFrame, FrameReader } from "./frames.ts";
+import { Keeper } from "./keeper.ts";
+import type { FromKeeper, ToKeeper } from "./protocol.ts";
+import type { Hello, KeeperSettings } from "./settings.ts";
+
+/** A peer that does not read this much is disconnected. Bytes. */
+const MAX_UNREAD = 512 * 1024 * 1024;
+
+/** A keeper behind a socket. */
+export interface ListeningKeeper {
+  /** Number of open connections. */
+  readonly connections: number;
+  /** Commits what has arrived, closes the file and ends all connections. */
+  close(): void;
+}
+
+/** @param path path of the socket; a socket file that an ended keeper left there is replaced @param now milliseconds since 1970 */
+export async function listenKeeper(
+  path: string,
+  settings: KeeperSettings,
+  now?: () => number,
+): Promise<ListeningKeeper> {
+  const keeper = new Keeper(settings, now);
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+    attend(socket, keeper);
+  });
+  rmSync(path, { force: true });
+  await listening(server, path);
+  chmodSync(path, 0o600);
+  return {
+    get connections() {
+      return sockets.size;
+    },
+    close() {
+      keeper.close();
+      server.close();
+      for (const socket of sockets) socket.destroySoon();
+      rmSync(path, { force: true });
+    },
+  };
+}
+
+function listening(server: Server, path: string): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once("error", reject);
+  server.listen(path, resolve);
+  return promise;
+}
+
+function attend(socket: Socket, keeper: Keeper): void {
+  const send = (message: FromKeeper | Hello) => {
+    if (socket.destroyed) return;
+    socket.write(encodeFrame(message));
+    if (socket.writableLength > MAX_UNREAD) socket.destroy();
+  };
+  const frames = new FrameReader<ToKeeper>((message) => keeper.handle(message, send));
+  socket.on("error", () => {});
+  socket.on("data", (chunk) => {
+    try {
+      frames.push(chunk as Buffer);
+    } catch {
+      socket.destroy();
+    }
+  });
+  const fault = keeper.open();
+  send({ hello: true, ...(fault !== undefined && { fault }) });
+}

@@ -1,0 +1,184 @@
+/** The state folder and the keeper of a running gateway: where answers are stored, who may store there, and its restart. */
+import { afterEach, describe, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { keepInProcess } from "../../src/keeper/index.ts";
+import { serve, type Serving, type ServingOptions, until } from "../helpers/serving.ts";
+import { answerOf, PATIENT_MS } from "../keeper/suite.ts";
+
+const LONG_MS = 600_000;
+let running: Serving[] = [];
+let folders: string[] = [];
+
+afterEach(async () => {
+  for (const weir of running) await weir.end();
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  running = [];
+  folders = [];
+});
+
+function stateFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "weir-state-"));
+  folders.push(folder);
+  return folder;
+}
+
+async function start(options: Partial<ServingOptions> & { workers: number }): Promise<Serving> {
+  const weir = await serve({ config: "graceMs: 1000\n", binary: false, ...options });
+  running.push(weir);
+  return weir;
+}
+
+const answersLine = async (weir: Serving) => {
+  await until(() => weir.log.some((line) => line.includes("answers: ")), LONG_MS);
+  return weir.log.find((line) => line.includes("answers: "))?.trim();
+};
+
+/** Process ids of the gateway's children whose command line has a word. */
+const childrenWith = (weir: Serving, word: string) =>
+  weir.workers().filter((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(word));
+const keeperOf = (weir: Serving) => childrenWith(weir, "--keep-answers")[0];
+const socketOf = (weir: Serving) =>
+  join(
+    weir.folder,
+    "run/weir",
+    readdirSync(join(weir.folder, "run/weir")).find((name) => name.endsWith(".sock"))!,
+  );
+
+describe.each([1, 2])("%d worker(s)", (workers) => {
+  test(
+    "without a state folder nothing is stored, and there is no keeper",
+    async () => {
+      const weir = await start({ workers });
+      expect(await answersLine(weir)).toBe(
+        "answers: not stored; name a state folder with --state to store them",
+      );
+      expect(existsSync(join(weir.folder, ".local"))).toBe(false);
+      if (workers > 1) expect(keeperOf(weir)).toBeUndefined();
+    },
+    LONG_MS,
+  );
+
+  test.each(["WEIR_STATE", "STATE_DIRECTORY"])(
+    "%s names the state folder",
+    async (variable) => {
+      const folder = join(stateFolder(), "new");
+      const weir = await start({ workers, env: { [variable]: folder } });
+      expect(await answersLine(weir)).toBe(`answers: stored in ${folder} for 30 days`);
+      expect(await until(() => existsSync(join(folder, "responses.db")), LONG_MS)).toBe(true);
+    },
+    LONG_MS,
+  );
+
+  test(
+    "responses.store: on stores in the default folder, and off wins over a named one",
+    async () => {
+      const on = await start({ workers, config: "responses: {store: on}\n" });
+      const folder = join(on.folder, ".local/state/weir");
+      expect(await answersLine(on)).toBe(`answers: stored in ${folder} for 30 days`);
+      const state = stateFolder();
+      const off = await start({ workers, config: "responses: {store: off}\n", env: { WEIR_STATE: state } });
+      expect(await answersLine(off)).toBe("answers: not stored; responses.store is off");
+      expect(readdirSync(state)).toEqual([]);
+    },
+    LONG_MS,
+  );
+
+  test(
+    "state: none stores in memory",
+    async () => {
+      const weir = await start({ workers, env: { WEIR_STATE: "none" } });
+      expect(await answersLine(weir)).toBe("answers: stored in memory until weir ends, at most 30 days");
+    },
+    LONG_MS,
+  );
+
+  test(
+    "a second gateway on the same state folder is refused with the process that has it, and a killed one leaves no lock",
+    async () => {
+      const folder = stateFolder();
+      const weir = await start({ workers, env: { WEIR_STATE: folder } });
+      const second = weir.run("serve", "--port", "0", "--workers", String(workers), "--state", folder);
+      expect(second.code).toBe(1);
+      expect(second.output).toContain(
+        `the state folder ${folder} is in use by another weir process (pid ${weir.pid}); stop that process or name another folder with --state`,
+      );
+      weir.signal("SIGKILL");
+      await weir.exited;
+      const third = await start({ workers, env: { WEIR_STATE: folder } });
+      expect(await answersLine(third)).toBe(`answers: stored in ${folder} for 30 days`);
+    },
+    LONG_MS,
+  );
+
+  test(
+    "a damaged file is left as it is: weir serves without storing, or ends if the config demands storing",
+    async () => {
+      const folder = stateFolder();
+      const damaged = "not a database at all, although it is long enough for one\n".repeat(50);
+      await Bun.write(join(folder, "responses.db"), damaged);
+      const weir = await start({ workers, env: { WEIR_STATE: folder } });
+      expect(await answersLine(weir)).toContain(`answers: not stored: ${folder}/responses.db is damaged`);
+      await weir.end();
+      const refused = start({ workers, env: { WEIR_STATE: folder }, config: "responses: {store: on}\n" });
+      expect(await refused.catch((fault: Error) => fault.message)).toContain(
+        "answers cannot be stored, and responses.store is on",
+      );
+      expect(readFileSync(join(folder, "responses.db"), "utf8")).toBe(damaged);
+    },
+    LONG_MS,
+  );
+});
+
+test(
+  "a named folder that is a file stops the start",
+  async () => {
+    const folder = join(stateFolder(), "file");
+    await Bun.write(folder, "");
+    const refused = start({ workers: 1, env: { WEIR_STATE: folder } });
+    expect(await refused.catch((fault: Error) => fault.message)).toContain(
+      `the state folder ${folder} cannot be used: `,
+    );
+  },
+  LONG_MS,
+);
+
+test(
+  "the supervisor restarts a keeper that is killed, the workers connect to it, and all end together",
+  async () => {
+    const weir = await start({ workers: 2, env: { WEIR_STATE: stateFolder() } });
+    const store = keepInProcess(socketOf(weir));
+    await store.start();
+    expect(await store.put(answerOf("a"), PATIENT_MS)).toBe("stored");
+    const first = keeperOf(weir)!;
+    process.kill(first, "SIGKILL");
+    expect(
+      await until(
+        () => weir.log.some((line) => line.includes("the keeper ended by signal SIGKILL; weir restarts it")),
+        LONG_MS,
+      ),
+    ).toBe(true);
+    expect(await until(() => ![undefined, first].includes(keeperOf(weir)), LONG_MS)).toBe(true);
+    expect((await store.get("a", "config:alice"))?.id).toBe("a");
+    await store.close();
+    const keeper = keeperOf(weir)!;
+    const socket = socketOf(weir);
+    weir.signalGroup("SIGTERM");
+    expect(await weir.exited).toBe(0);
+    expect(existsSync(`/proc/${keeper}`)).toBe(false);
+    expect(existsSync(socket)).toBe(false);
+  },
+  LONG_MS,
+);
+
+test(
+  "the keeper ends when the supervisor is killed and the workers have ended",
+  async () => {
+    const weir = await start({ workers: 2, env: { WEIR_STATE: stateFolder() } });
+    const keeper = keeperOf(weir)!;
+    weir.signal("SIGKILL");
+    expect(await until(() => !existsSync(`/proc/${keeper}`), LONG_MS)).toBe(true);
+  },
+  LONG_MS,
+);

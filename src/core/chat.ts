@@ -95,6 +95,8 @@ export interface AnswerStyle {
   hideReasoning?: boolean;
   /** responses: members of the request that the answer repeats, as the client wrote them. */
   echo?: JsonObject;
+  /** responses: messages that the answer to a compaction repeats. */
+  kept?: readonly JsonObject[];
 }
 
 export type Role = "system" | "user" | "assistant";

@@ -10,7 +10,7 @@ import type { ChatEvent, FinishReason, Usage } from "./events.ts";
 import type { Frame } from "./frame.ts";
 import type { HeaderReader } from "./headers.ts";
 import type { Json, JsonObject } from "./json.ts";
-import type { StoredAnswer, StoredItem } from "./stored-answer.ts";
+import type { StoredCodec } from "./stored-codec.ts";
 
 export type { Frame } from "./frame.ts";
 
@@ -42,6 +42,8 @@ export interface ClientCodec {
   sessionOf?(source: SessionSource): string | undefined;
   /** How clients continue stored answers; absent if the format knows no stored answers. */
   stored?: StoredCodec;
+  /** How clients have a conversation replaced by a summary; absent if the format has no such request. */
+  compaction?: CompactionCodec;
   /** JSON schema (TypeBox) of the request, open to unknown members at every level. */
   schema: JsonObject;
   /** JSON schemas of the other bodies, for the OpenAPI document; without them it describes these as any object. */
@@ -76,73 +78,29 @@ export interface ClientCodec {
   heartbeat: string;
 }
 
-/** What a request asks of stored answers. */
-export interface StoredAsk {
-  /** Id of the answer that the request continues. */
-  previous?: string;
-  /** Ids of the stored items that the request refers to. */
-  references: readonly string[];
-  /** `false`: weir must not store the answer. `true`: the client asks for it. Absent: the client says nothing. */
-  store?: boolean;
+/**
+ * Requests that replace a conversation by an item that stands for it. A provider of the format gets them unchanged; for any
+ * other one they become the request for a summary.
+ */
+export interface CompactionCodec {
+  /** Path of the route for such requests alone. */
+  path: string;
+  /** Appended to the address of a provider of the format for requests of that route. */
+  below: string;
+  /** Text that occurs in every other request that asks for a compaction: others need not be parsed. */
+  mark: string;
+  /** Whether a request of the usual route asks for a compaction. */
+  asks(body: JsonObject): boolean;
+  /** The codec for such requests of the usual route. */
+  trigger: SummaryCodec;
+  /** The codec for requests of the route of their own. */
+  route: SummaryCodec;
+  /** JSON schemas of body and answer of the route, for the OpenAPI document. */
+  schemas: { request: JsonObject; answer: JsonObject };
 }
 
-/** The items that a request refers to. */
-export interface FoundItems {
-  /** The items of the answers that the request continues, the oldest first. */
-  before: readonly JsonObject[];
-  /** Items by id. */
-  items: ReadonlyMap<string, JsonObject>;
-}
-
-/** How clients of a format continue stored answers. Bodies given to its methods have passed `checkRequest`. */
-export interface StoredCodec {
-  /** Top-level members of a request: the id of the answer that it continues, and whether to store its answer. */
-  members: { previous: string; store: string };
-  /** Text that occurs in every request that refers to stored items: others need not be parsed. */
-  referenceMark: string;
-  /** Last segments of the paths below the one of an answer. */
-  paths: { cancel: string; inputItems: string };
-  /** Reads what a request asks. @throws GatewayError `invalid-request` */
-  ask(body: JsonObject): StoredAsk;
-  /**
-   * The request with the stored items in place of references, and behind those of the answers that it continues.
-   * @throws GatewayError `invalid-request` for a reference to an unknown item that cannot be left out
-   */
-  expand(body: JsonObject, found: FoundItems, context: CodecContext): JsonObject;
-  /**
-   * An expanded request for a provider that does not know weir's ids: without them.
-   * @param storesThere whether the provider may store the answer if the client wants that
-   */
-  detached(body: JsonObject, storesThere: boolean): JsonObject;
-  /** The items of a request as weir stores them, with an id each. @param answerId ids of items derive from it and their position */
-  inputItems(body: JsonObject, answerId: string): readonly StoredItem[];
-  /** Splits an answer into what weir stores of it; `undefined` for an answer that failed or has not ended. */
-  split(answer: JsonObject): Pick<StoredAnswer, "id" | "status" | "body" | "output"> | undefined;
-  /** The answer as the client got it, from what weir stored. */
-  join(stored: StoredAnswer): JsonObject;
-  /** The answer, saying whether weir stored it. */
-  withStored(answer: JsonObject, isStored: boolean): JsonObject;
-  /** Follows a streamed answer that weir passes on as the provider wrote it. */
-  follow(): AnswerFollower;
-  /** A page of input items as clients get it. */
-  listItems(items: readonly StoredItem[], hasMore: boolean): JsonObject;
-  /** The answer to a deletion. */
-  deleted(id: string): JsonObject;
-  /** The error for an answer that the client asks for and weir does not have. */
-  unknownAnswer(id: string): GatewayError;
-  /** The error for a request that continues an answer that weir does not have. @param hint a sentence for the client */
-  unknownPrevious(id: string, hint?: string): GatewayError;
-}
-
-/** Collects a streamed answer from its events, and corrects what they say of its storage. */
-export interface AnswerFollower {
-  /** ASCII texts; every event that the follower needs contains at least one. */
-  marks: readonly string[];
-  /** Reads one event with a mark. @returns the whole answer if the event is the last one */
-  read(frame: Frame): JsonObject | undefined;
-  /** The event, saying whether weir stores the answer; `undefined` if it says so already, or says nothing of it. */
-  withStored(frame: Frame, isStored: boolean): Frame | undefined;
-}
+/** What differs from the codec of the format for the request for a summary. */
+export type SummaryCodec = Pick<ClientCodec, "decodeRequest" | "writeStream" | "writeAnswer">;
 
 /** What a writer learns at the end of an answer. */
 export interface AnswerOutcome {

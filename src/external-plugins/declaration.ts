@@ -9,14 +9,16 @@ import type { DocumentedError } from "../core/error.ts";
 import type {
   ClientCodec,
   ClientSchemas,
+  CompactionCodec,
   CountOperation,
-  StoredCodec,
+  SummaryCodec,
   DefaultEndpoint,
   Format,
   StreamObserver,
   UpstreamCodec,
   UsageRequest,
 } from "../core/format.ts";
+import type { StoredCodec } from "../core/stored-codec.ts";
 import type { Framing } from "../core/frame.ts";
 import { isObject } from "../core/json.ts";
 import type { Hooks, Plugin } from "../core/plugin.ts";
@@ -270,9 +272,26 @@ const STORED: Table<StoredCodec> = {
   unknownPrevious: required(callable),
 };
 
+const SUMMARY: Table<SummaryCodec> = {
+  decodeRequest: required(callable),
+  writeStream: required(callable),
+  writeAnswer: required(callable),
+};
+
+const COMPACTION: Table<CompactionCodec> = {
+  path: required(text),
+  below: required(text),
+  mark: required(text),
+  asks: required(callable),
+  trigger: group("the codec's", SUMMARY),
+  route: group("the codec's", SUMMARY),
+  schemas: group("the compaction's", { request: required(schema), answer: required(schema) }),
+};
+
 const CLIENT: Table<ClientCodec> = {
   path: required(text),
   stored: group("the stored answers'", STORED),
+  compaction: group("the compaction's", COMPACTION),
   count: group("the count operation's", COUNT),
   clientHeaders: texts,
   clientMembers: texts,

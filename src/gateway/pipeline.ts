@@ -14,6 +14,7 @@ import { send } from "./lanes/send.ts";
 import { hasEarlyHooks, runEarlyHooks } from "./plugins/early-hooks.ts";
 import { attempt } from "./retry/attempts.ts";
 import { inNextFormat } from "./routing/spoken-formats.ts";
+import { compactionOf } from "./compaction.ts";
 import { CallStorage } from "./stored/call-storage.ts";
 import type { Gateway, Incoming } from "./types.ts";
 
@@ -37,6 +38,9 @@ function beginExchange(incoming: Incoming, gateway: Gateway): Promise<Opened> {
 
 /** For formats with stored answers: first finds what the request refers to. */
 async function exchangeStored(incoming: Incoming, gateway: Gateway): Promise<Opened> {
+  const compaction = compactionOf(incoming);
+  if (compaction)
+    incoming.format = { ...incoming.format, client: { ...incoming.format.client, ...compaction } };
   const finding = CallStorage.open(incoming, gateway);
   incoming.stored = finding instanceof Promise ? await finding : finding;
   return beginExchange(incoming, gateway);
@@ -83,8 +87,9 @@ async function open(
     }
     const refusal = await lane.refusal(response);
     if (lane.leavesOut(refusal)) continue;
-    const isPinned = incoming.stored?.pin !== undefined;
-    const next = !isPinned && isMissingPath(refusal, running) && inNextFormat(running.target, format.id);
+    // The path below the usual one may be missing alone, and only one deployment has a stored answer.
+    const hasOnlyThis = incoming.below !== undefined || incoming.stored?.pin !== undefined;
+    const next = !hasOnlyThis && isMissingPath(refusal, running) && inNextFormat(running.target, format.id);
     if (!next) throw refusal;
     missing.push(running.target.format);
     running.turnTo(next);

@@ -62,7 +62,14 @@ export interface Timeouts extends UpstreamTimeouts {
 /** The parts of a client codec that a call needs after its request was validated. */
 export type CallCodec = Pick<
   ClientCodec,
-  "decodeRequest" | "writeStream" | "writeAnswer" | "heartbeat" | "sessionOf" | "count" | "stored"
+  | "decodeRequest"
+  | "writeStream"
+  | "writeAnswer"
+  | "heartbeat"
+  | "sessionOf"
+  | "count"
+  | "stored"
+  | "compaction"
 >;
 
 /** A request that weir has read and validated. */
@@ -74,6 +81,8 @@ export interface Incoming {
   body: JsonObject;
   /** Byte range of the value of a top-level member; does not parse the body. */
   spanOf(name: string): { start: number; end: number } | undefined;
+  /** Appended to the address of a provider of the client's format: the request is one of a route below the usual one. */
+  below?: string;
   /** What the call has to do with stored answers; absent for formats without them. */
   stored?: StoredCall;
 }

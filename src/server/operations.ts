@@ -34,7 +34,7 @@ import {
 import { createRequestId, respond, respondJson } from "./respond.ts";
 import { explainRoute } from "./routes/explain.ts";
 import type { RouteContext } from "./routes/generate.ts";
-import { countRoute, generateRoute } from "./routes/generate.ts";
+import { compactRoute, countRoute, generateRoute } from "./routes/generate.ts";
 import { listModels, modelIdOf, retrieveModel } from "./routes/models.ts";
 import { plainRoute } from "./routes/plain.ts";
 import { storedRoute } from "./routes/stored.ts";
@@ -72,6 +72,7 @@ export function listOperations(formats: readonly ClientFormat[], context: Operat
   return [
     ...formats.map((format) => generate(format, context)),
     ...formats.flatMap((format) => count(format, context)),
+    ...formats.flatMap((format) => compact(format, context)),
     ...formats.flatMap((format) => stored(format, context)),
     {
       method: "POST",
@@ -212,6 +213,32 @@ function count(format: ClientFormat, context: RouteContext): Operation[] {
     formats: [format],
     errors: [...MODEL, ...ADMISSION, ...TIMEOUT, ...errors],
     handle: countRoute(format, context),
+  };
+  return [operation];
+}
+
+/** No operation for a format without compaction. */
+function compact(format: ClientFormat, context: RouteContext): Operation[] {
+  const { compaction, keyHeaders, errors = [], stored } = format.client;
+  if (!compaction) return [];
+  const { path, schemas } = compaction;
+  const name = pascalCase(format.id);
+  const operation: Operation = {
+    method: "POST",
+    path,
+    id: `compact${name}`,
+    summary: `Compact a conversation (${format.id})`,
+    description:
+      "Replaces a conversation by an item that stands for it. A provider that cannot do this writes a summary.",
+    access: "key",
+    keyHeaders,
+    parameters: [STRICT],
+    request: { name: `${name}CompactRequest`, schema: schemas.request },
+    answer: { name: `${name}Compaction`, schema: schemas.answer },
+    isCall: true,
+    formats: [format],
+    errors: [...MODEL, ...TRANSLATION, ...ADMISSION, ...PROVIDER, ...(stored ? CONTINUED : []), ...errors],
+    handle: compactRoute(format, context),
   };
   return [operation];
 }

@@ -23,6 +23,7 @@ const PARTS = [
   "provider",
   "context",
   "stored-answer",
+  "stored-codec",
   "format",
   "plugin",
 ].map((part) => `src/core/${part}.ts`);

@@ -3,6 +3,7 @@ import type { ClientCodec, Format } from "../../core/format.ts";
 import { toJson } from "../shared/schema.ts";
 import { writeAnswer, writeStream } from "./client/answer.ts";
 import { checkRequest } from "./client/check.ts";
+import { compaction } from "./client/compact.ts";
 import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { decodeRequest } from "./client/request.ts";
 import { sessionOf } from "./client/session.ts";
@@ -54,6 +55,7 @@ const client: ClientCodec = {
   encodeStreamError,
   sessionOf,
   stored,
+  compaction,
   // An SSE comment: the OpenAI SDK fails on events of types that it does not know.
   heartbeat: ": keepalive\n\n",
 };

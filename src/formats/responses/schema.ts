@@ -119,6 +119,19 @@ export const ResponsesCount = open(
   { title: "ResponsesCount" },
 );
 
+export const ResponsesCompaction = open(
+  {
+    id: Type.String(),
+    object: Type.Literal("response.compaction"),
+    created_at: count(),
+    output: Type.Array(open({ type: Type.String() }), {
+      description: "The user's messages, and an opaque item that stands for the conversation.",
+    }),
+    usage: open({}),
+  },
+  { title: "ResponsesCompaction" },
+);
+
 const Usage = open({
   input_tokens: count({ description: "Including tokens read from and written to the cache." }),
   input_tokens_details: Type.Optional(nullable(open({ cached_tokens: Type.Optional(count()) }))),

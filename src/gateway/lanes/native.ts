@@ -51,7 +51,7 @@ export class NativeLane implements Lane {
     this.#asksForUsage = body.asksForUsage;
     return {
       target,
-      url: urlOf(target, call.stream),
+      url: urlOf(target, call.stream) + (this.#incoming.below ?? ""),
       headers: upstreamHeaders(target, headerFilters(this.#codec).request(call.headers), call.stream),
       body: body.pieces,
       expects: call.stream ? "stream" : "json",

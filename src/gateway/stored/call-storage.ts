@@ -3,7 +3,7 @@ import { MAX_CHAIN } from "../../core/answer-store.ts";
 import type { Attempt } from "../../core/call.ts";
 import type { GatewayError } from "../../core/error.ts";
 import { invalidRequest } from "../../core/error.ts";
-import type { FoundItems, StoredAsk, StoredCodec } from "../../core/format.ts";
+import type { FoundItems, StoredAsk, StoredCodec } from "../../core/stored-codec.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { StoredAnswer } from "../../core/stored-answer.ts";
 import type { Gateway, Incoming } from "../types.ts";
@@ -101,7 +101,8 @@ export class CallStorage implements StoredCall {
   }
 
   get #ownKeeper(): "weir" | "nobody" {
-    if (this.#previous?.at === "elsewhere" || this.#ask.store === false) return "nobody";
+    const isAnswer = this.#incoming.below === undefined;
+    if (!isAnswer || this.#previous?.at === "elsewhere" || this.#ask.store === false) return "nobody";
     return this.#context.answers ? "weir" : "nobody";
   }
 

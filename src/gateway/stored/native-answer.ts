@@ -3,7 +3,8 @@
  * stay the provider's, except for the member that says whether the answer is stored.
  */
 import type { Attempt } from "../../core/call.ts";
-import type { AnswerFollower, StreamSummary } from "../../core/format.ts";
+import type { StreamSummary } from "../../core/format.ts";
+import type { AnswerFollower } from "../../core/stored-codec.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { isObject, parseJson } from "../../core/json.ts";
 import { editMembers, scanBody } from "../../stream/scan.ts";

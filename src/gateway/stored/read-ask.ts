@@ -1,5 +1,5 @@
 /** Reads what a request asks of stored answers, without parsing a body that asks nothing. */
-import type { StoredAsk, StoredCodec } from "../../core/format.ts";
+import type { StoredAsk, StoredCodec } from "../../core/stored-codec.ts";
 import type { Incoming } from "../types.ts";
 
 type Source = Pick<Incoming, "bytes" | "body" | "spanOf">;
@@ -22,6 +22,7 @@ function wordOf({ bytes, spanOf }: Source, name: string): string | undefined {
   return word === "null" ? undefined : word;
 }
 
-function holds({ buffer, byteOffset, byteLength }: Uint8Array, text: string): boolean {
+/** Whether the bytes contain a text. */
+export function holds({ buffer, byteOffset, byteLength }: Uint8Array, text: string): boolean {
   return Buffer.from(buffer, byteOffset, byteLength).includes(text);
 }

@@ -1,6 +1,7 @@
 /** The types of stored answers that the gateway shares, in a file of their own to avoid import circles. */
 import type { Attempt, Call } from "../../core/call.ts";
-import type { ClientCodec, StoredCodec } from "../../core/format.ts";
+import type { ClientCodec } from "../../core/format.ts";
+import type { StoredCodec } from "../../core/stored-codec.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Plan } from "../routing/plan.ts";
 

@@ -43,6 +43,15 @@ export function generateRoute(format: Format & { client: ClientCodec }, context:
   return createRoute(format, context, undefined, exchange);
 }
 
+/** Replaces a conversation by a summary, on the route for that alone. */
+export function compactRoute(format: Format & { client: ClientCodec }, context: RouteContext) {
+  return createRoute(format, context, {}, (incoming, gateway, deadline) => {
+    incoming.call.stream = false;
+    incoming.below = format.client.compaction!.below;
+    return exchange(incoming, gateway, deadline);
+  });
+}
+
 /** The route of one client format. It checks the key and the limits before it reads a byte of the body. */
 function createRoute(
   format: Format & { client: ClientCodec },

@@ -1,8 +1,13 @@
 /** The items of a compaction that weir made itself: an opaque summary of the conversation. */
-import type { JsonObject } from "../../../core/json.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
 import { unwrap, wrap } from "../../../core/provenance.ts";
 import { text } from "../../shared/read.ts";
+
+/** Whether an input item asks for a compaction. It is a control signal: not part of the conversation. */
+export function isTrigger(item: Json): boolean {
+  return isObject(item) && item.type === "compaction_trigger";
+}
 
 /** Stands in the place of a provider's name. */
 const ORIGIN = "compaction";

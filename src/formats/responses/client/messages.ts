@@ -10,7 +10,7 @@ import { list, text } from "../../shared/read.ts";
 import { FORMAT } from "../own-fields.ts";
 import { decodeEncrypted } from "../reasoning.ts";
 import { TOOL_KINDS, toolOfCall } from "../tool-kinds.ts";
-import { openSummary } from "./compaction.ts";
+import { isTrigger, openSummary } from "./compaction.ts";
 import { decodeContent } from "./content.ts";
 import { fault, missing } from "./fault.ts";
 import { decodeResult, isResult } from "./results.ts";
@@ -42,7 +42,7 @@ export function decodeTurns({ instructions, input }: JsonObject, context: CodecC
 
 /** A request to compact the conversation is the last item, and there is only one. */
 function checkTrigger(items: readonly Json[]): void {
-  const index = items.findIndex((item) => isObject(item) && item.type === "compaction_trigger");
+  const index = items.findIndex(isTrigger);
   if (index >= 0 && index < items.length - 1)
     throw invalidRequest(
       `input[${index}]: a compaction_trigger must be the last item, and there can be only one.`,

@@ -1,12 +1,13 @@
 /** How clients continue stored answers: by `previous_response_id`, and by references to single items. */
 import { GatewayError, invalidRequest } from "../../../core/error.ts";
-import type { AnswerFollower, FoundItems, StoredAsk, StoredCodec } from "../../../core/format.ts";
+import type { AnswerFollower, FoundItems, StoredAsk, StoredCodec } from "../../../core/stored-codec.ts";
 import type { Frame } from "../../../core/frame.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
 import type { StoredItem } from "../../../core/stored-answer.ts";
 import { list } from "../../shared/read.ts";
 import { itemId } from "../ids.ts";
+import { isTrigger, openSummary } from "./compaction.ts";
 
 export const stored: StoredCodec = {
   members: { previous: "previous_response_id", store: "store" },
@@ -50,7 +51,13 @@ function referenceOf(item: Json): string | undefined {
 /** References to unknown items stay: the decoder leaves them out or refuses them. */
 function expand(body: JsonObject, { before, items }: FoundItems): JsonObject {
   const own = itemsOf(body.input).map((item) => items.get(referenceOf(item) ?? "") ?? item);
-  return { ...body, input: [...before, ...own] };
+  return { ...body, input: [...sinceSummary(before), ...own] };
+}
+
+/** A summary of weir replaces what was said before it. */
+function sinceSummary(items: readonly JsonObject[]): readonly JsonObject[] {
+  const last = items.findLastIndex((item) => item.type === "compaction" && openSummary(item) !== undefined);
+  return last < 0 ? items : items.slice(last);
 }
 
 /** `input` as items. */
@@ -81,7 +88,7 @@ function withoutOwnId(item: Json): Json[] {
 /** Control signals are no items: they are neither stored nor listed. */
 function inputItems(body: JsonObject, answerId: string): StoredItem[] {
   return itemsOf(body.input)
-    .filter((item): item is JsonObject => isObject(item) && item.type !== "compaction_trigger")
+    .filter((item): item is JsonObject => isObject(item) && !isTrigger(item))
     .map((value, position) => ({
       id: typeof value.id === "string" ? value.id : itemId(typeOf(value), answerId, "input", position),
       value,

@@ -1,0 +1,74 @@
+/** How clients of a format continue stored answers: the part of a client codec that only some formats have. */
+import type { CodecContext } from "./context.ts";
+import type { GatewayError } from "./error.ts";
+import type { Frame } from "./frame.ts";
+import type { JsonObject } from "./json.ts";
+import type { StoredAnswer, StoredItem } from "./stored-answer.ts";
+
+/** What a request asks of stored answers. */
+export interface StoredAsk {
+  /** Id of the answer that the request continues. */
+  previous?: string;
+  /** Ids of the stored items that the request refers to. */
+  references: readonly string[];
+  /** `false`: weir must not store the answer. `true`: the client asks for it. Absent: the client says nothing. */
+  store?: boolean;
+}
+
+/** The items that a request refers to. */
+export interface FoundItems {
+  /** The items of the answers that the request continues, the oldest first. */
+  before: readonly JsonObject[];
+  /** Items by id. */
+  items: ReadonlyMap<string, JsonObject>;
+}
+
+/** How clients of a format continue stored answers. Bodies given to its methods have passed `checkRequest`. */
+export interface StoredCodec {
+  /** Top-level members of a request: the id of the answer that it continues, and whether to store its answer. */
+  members: { previous: string; store: string };
+  /** Text that occurs in every request that refers to stored items: others need not be parsed. */
+  referenceMark: string;
+  /** Last segments of the paths below the one of an answer. */
+  paths: { cancel: string; inputItems: string };
+  /** Reads what a request asks. @throws GatewayError `invalid-request` */
+  ask(body: JsonObject): StoredAsk;
+  /**
+   * The request with the stored items in place of references, and behind those of the answers that it continues.
+   * @throws GatewayError `invalid-request` for a reference to an unknown item that cannot be left out
+   */
+  expand(body: JsonObject, found: FoundItems, context: CodecContext): JsonObject;
+  /**
+   * An expanded request for a provider that does not know weir's ids: without them.
+   * @param storesThere whether the provider may store the answer if the client wants that
+   */
+  detached(body: JsonObject, storesThere: boolean): JsonObject;
+  /** The items of a request as weir stores them, with an id each. @param answerId ids of items derive from it and their position */
+  inputItems(body: JsonObject, answerId: string): readonly StoredItem[];
+  /** Splits an answer into what weir stores of it; `undefined` for an answer that failed or has not ended. */
+  split(answer: JsonObject): Pick<StoredAnswer, "id" | "status" | "body" | "output"> | undefined;
+  /** The answer as the client got it, from what weir stored. */
+  join(stored: StoredAnswer): JsonObject;
+  /** The answer, saying whether weir stored it. */
+  withStored(answer: JsonObject, isStored: boolean): JsonObject;
+  /** Follows a streamed answer that weir passes on as the provider wrote it. */
+  follow(): AnswerFollower;
+  /** A page of input items as clients get it. */
+  listItems(items: readonly StoredItem[], hasMore: boolean): JsonObject;
+  /** The answer to a deletion. */
+  deleted(id: string): JsonObject;
+  /** The error for an answer that the client asks for and weir does not have. */
+  unknownAnswer(id: string): GatewayError;
+  /** The error for a request that continues an answer that weir does not have. @param hint a sentence for the client */
+  unknownPrevious(id: string, hint?: string): GatewayError;
+}
+
+/** Collects a streamed answer from its events, and corrects what they say of its storage. */
+export interface AnswerFollower {
+  /** ASCII texts; every event that the follower needs contains at least one. */
+  marks: readonly string[];
+  /** Reads one event with a mark. @returns the whole answer if the event is the last one */
+  read(frame: Frame): JsonObject | undefined;
+  /** The event, saying whether weir stores the answer; `undefined` if it says so already, or says nothing of it. */
+  withStored(frame: Frame, isStored: boolean): Frame | undefined;
+}

@@ -1,0 +1,13 @@
+/** Recognises requests that replace a conversation by a summary. */
+import type { SummaryCodec } from "../core/format.ts";
+import { holds } from "./stored/read-ask.ts";
+import type { Incoming } from "./types.ts";
+
+/** The codec for such a request; `undefined` for any other. */
+export function compactionOf(incoming: Incoming): SummaryCodec | undefined {
+  const { below, bytes, format } = incoming;
+  const { compaction } = format.client;
+  if (!compaction) return undefined;
+  if (below !== undefined) return compaction.route;
+  return holds(bytes, compaction.mark) && compaction.asks(incoming.body) ? compaction.trigger : undefined;
+}

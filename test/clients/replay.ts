@@ -38,6 +38,8 @@ function heal(value: Json): Json {
   if (typeof value !== "object" || value === null) return value;
   const healed = Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, heal(inner!)]));
   const { media_type: type, data } = healed;
+  const { type: kind, image_url: url } = healed;
+  if (kind === "input_image" && String(url).includes("…")) healed.image_url = `data:image/png;base64,${PNG}`;
   if (typeof data === "string" && data.includes("…")) healed.data = type === "application/pdf" ? PDF : PNG;
   return healed;
 }

@@ -1,5 +1,5 @@
 /**
- * What a request says, whichever of the two formats it is written in: the same lists for both, so that a request and its
+ * What a request says, whichever format it is written in: the same lists for all, so that a request and its
  * translation can be laid side by side.
  */
 import type { Json, JsonObject } from "../../src/core/json.ts";
@@ -103,6 +103,56 @@ function takeParts(part: JsonObject, said: Said): void {
   const data = (url: Json | undefined) => String(url).replace(/^data:[^,]*,/, "");
   if (part.type === "image_url") said.images.push(data(object(part.image_url).url));
   if (part.type === "file") said.documents.push(data(object(part.file).file_data));
+}
+
+/** A body of the responses format; namespaced tools by the joined name, input of custom tools as the member `input`. */
+export function saidInResponses(body: JsonObject): Said {
+  const said = nothing();
+  if (typeof body.instructions === "string" && body.instructions !== "") said.system.push(body.instructions);
+  for (const item of list(typeof body.input === "string" ? [{ content: body.input }] : body.input))
+    takeItem(item, said);
+  const declared = list(body.tools).flatMap((tool) =>
+    tool.type === "namespace"
+      ? list(tool.tools).map((inner) => ({ ...inner, name: `${String(tool.name)}__${String(inner.name)}` }))
+      : [tool],
+  );
+  said.tools = declared
+    .filter(({ type }) => type === "function")
+    .map(({ name, description, parameters }) => ({
+      name: String(name),
+      description: String(description ?? undefined),
+      schema: parameters ?? { type: "object", properties: {} },
+    }));
+  return said;
+}
+
+function takeItem(item: JsonObject, said: Said): void {
+  const { type, call_id: id, name, namespace } = item;
+  const called = namespace === undefined ? String(name) : `${String(namespace)}__${String(name)}`;
+  if (type === "function_call")
+    said.calls.push({ id: String(id), name: called, input: JSON.parse(String(item.arguments)) as Json });
+  if (type === "custom_tool_call")
+    said.calls.push({ id: String(id), name: called, input: { input: item.input! } });
+  if (String(type).endsWith("_call_output")) {
+    const parts = itemParts(item.output);
+    said.results.push({ id: String(id), text: textsOf(parts) });
+    takeInputImages(parts, said);
+  }
+  if (type !== undefined && type !== "message") return;
+  const parts = itemParts(item.content);
+  said[roleOf({ role: item.role ?? "user" }) as "system" | "user" | "assistant"].push(...textsOf(parts));
+  takeInputImages(parts, said);
+}
+
+const itemParts = (value: Json | undefined): JsonObject[] =>
+  typeof value === "string" ? [{ text: value }] : list(value);
+
+const textsOf = (parts: readonly JsonObject[]): string[] =>
+  parts.flatMap(({ text }) => (typeof text === "string" && text !== "" ? [text] : []));
+
+function takeInputImages(parts: readonly JsonObject[], said: Said): void {
+  for (const { type, image_url: url } of parts)
+    if (type === "input_image") said.images.push(String(url).replace(/^data:[^,]*,/, ""));
 }
 
 /** What is missing of `wanted`, or out of order, in these texts; empty when all is there. */

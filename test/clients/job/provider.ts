@@ -85,9 +85,14 @@ export interface JobProvider {
   report: JobReport;
 }
 
+/** What the provider says in a format. @param format its id */
+export function jobLanguage(format: string): Language {
+  return LANGUAGES[format]!;
+}
+
 /** @param format id of the format that the provider speaks @param folder with the files of the job */
 export function jobProvider(format: string, folder: string): JobProvider {
-  const language = LANGUAGES[format]!;
+  const language = jobLanguage(format);
   const report: JobReport = { turns: 0, faults: [], reasoning: 0 };
   return {
     report,

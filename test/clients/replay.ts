@@ -1,6 +1,6 @@
 /**
  * Captured requests sent as their client sent them, with the vendor's own SDK reading the answer. Long strings of the
- * captures are cut; where the cut left something no vendor would take (base64), a whole one of our own stands in.
+ * captures are cut; where the cut left something no vendor would take (base64, JSON), a whole one of our own stands in.
  */
 import type Anthropic from "@anthropic-ai/sdk";
 import type OpenAI from "openai";
@@ -40,6 +40,7 @@ function heal(value: Json): Json {
   const { media_type: type, data } = healed;
   const { type: kind, image_url: url } = healed;
   if (kind === "input_image" && String(url).includes("…")) healed.image_url = `data:image/png;base64,${PNG}`;
+  if (String(healed.arguments).includes("…")) healed.arguments = '{"cut":true}';
   if (typeof data === "string" && data.includes("…")) healed.data = type === "application/pdf" ? PDF : PNG;
   return healed;
 }

@@ -1,4 +1,7 @@
-/** Decodes items into canonical turns, one turn for each item; upstream codecs join those of one role. */
+/**
+ * Decodes items into canonical turns. Items of the assistant that stand together are one turn, as reasoning belongs to the
+ * text and calls behind it; upstream codecs join the other turns of one role.
+ */
 import type { Block, ReasoningBlock, Role, ToolCallBlock, Turn } from "../../../core/chat.ts";
 import type { CodecContext } from "../../../core/context.ts";
 import { invalidRequest } from "../../../core/error.ts";
@@ -130,7 +133,10 @@ class History {
   }
 
   #addAssistant(blocks: Block[], path: string): void {
-    if (blocks.length > 0) this.#push(this.#turns, "assistant", blocks, path);
+    if (blocks.length === 0) return;
+    const last = this.#turns.at(-1);
+    if (last?.role === "assistant") last.blocks.push(...blocks);
+    else this.#push(this.#turns, "assistant", blocks, path);
   }
 
   #addCall(call: ToolCallBlock, path: string): void {

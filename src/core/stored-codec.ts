@@ -35,7 +35,7 @@ export interface StoredCodec {
   ask(body: JsonObject): StoredAsk;
   /**
    * The request with the stored items in place of references, and behind those of the answers that it continues.
-   * @throws GatewayError `invalid-request` for a reference to an unknown item that cannot be left out
+   * References to unknown items stay; `decodeRequest` leaves them out and reports them.
    */
   expand(body: JsonObject, found: FoundItems, context: CodecContext): JsonObject;
   /**

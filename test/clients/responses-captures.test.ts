@@ -14,11 +14,12 @@ import { missing, type Said, saidInChat, saidInMessages, saidInResponses } from 
 
 if (!haveCaptures) console.log(NO_CAPTURES);
 
-const REPLAYS = replays("/v1/responses", /./).filter(({ body }) => body.previous_response_id === undefined);
+const REPLAYS = replays("/v1/responses", /./);
 
 /** What weir refuses: the member that its error names. */
 function refusedFor({ body }: Replay): string | undefined {
   const tools = (body.tools ?? []) as JsonObject[];
+  if (body.previous_response_id !== undefined) return "previous_response_id";
   if (body.background === true) return "background";
   return tools.length > 0 && tools.every(({ type }) => type === "web_search") ? "tools" : undefined;
 }

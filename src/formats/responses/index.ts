@@ -40,11 +40,6 @@ const client: ClientCodec = {
       code: "unsupported_tool",
       when: "The request needs a tool that only the vendor itself runs, and the provider has none.",
     },
-    {
-      kind: "invalid-request",
-      code: "item_not_found",
-      when: "The request refers to an item that weir does not have.",
-    },
   ],
   checkRequest,
   judgedByOutline: true,

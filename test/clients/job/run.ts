@@ -21,6 +21,9 @@ const PATIENCE_MS = 120_000;
 /** The name that the clients ask for; some choose their tools by it. */
 const MODEL = "gpt-5.5";
 
+/** opencode asks it for a title of the conversation. */
+const SMALL_MODEL = "gpt-5.4-nano";
+
 interface Target {
   /** Format of the provider. */
   format: string;
@@ -110,7 +113,11 @@ async function run(client: JobClient, target: Target): Promise<string[]> {
   });
   const gateway = await startGateway({
     target: "source",
-    config: { providers: target.provider, aliases: { [MODEL]: target.alias }, retries: { attempts: 1 } },
+    config: {
+      providers: target.provider,
+      aliases: { [MODEL]: target.alias, [SMALL_MODEL]: target.alias },
+      retries: { attempts: 1 },
+    },
   });
   const judge = startJudge(options.direct ? upstream.url : gateway.url);
   const { files = {}, ...program } = client.run({

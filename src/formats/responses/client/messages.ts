@@ -177,12 +177,13 @@ class History {
     this.#push(this.#open > 0 ? this.#messages : this.#turns, "user", blocks, path);
   }
 
-  /** A reference that the store did not resolve. A client loses only reasoning with it, or the conversation makes no sense. */
+  /**
+   * A reference that the store did not resolve. The AI SDK refers to all earlier texts and reasoning unless it is told
+   * otherwise; an error would end each of its conversations at the second turn where weir stores nothing.
+   */
   #addReference({ id }: JsonObject, path: string): void {
     if (typeof id !== "string") throw missing(`${path}.id`);
-    if (!id.startsWith("rs_"))
-      throw invalidRequest(`Item with id '${id.slice(0, 200)}' not found.`, path, "item_not_found");
-    this.#context.reportLoss("dropped", path, "weir does not have this reasoning item");
+    this.#context.reportLoss("dropped", path, `weir does not have the item ${id.slice(0, 200)}`);
   }
 
   #push(turns: Turn[], role: Role, blocks: Block[], path: string): void {

@@ -48,7 +48,7 @@ function referenceOf(item: Json): string | undefined {
   return isReference ? item.id : undefined;
 }
 
-/** References to unknown items stay: the decoder leaves them out or refuses them. */
+/** References to unknown items stay: the decoder leaves them out and reports them. */
 function expand(body: JsonObject, { before, items }: FoundItems): JsonObject {
   const own = itemsOf(body.input).map((item) => items.get(referenceOf(item) ?? "") ?? item);
   return { ...body, input: [...sinceSummary(before), ...own] };

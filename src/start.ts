@@ -26,7 +26,7 @@ import { Listener } from "./server/listen.ts";
 import { writeTo, type WriteLog } from "./server/log-buffer.ts";
 import { createLogger } from "./server/log.ts";
 import { createRequestId, respondError } from "./server/respond.ts";
-import { answerHome, describeHome, keeperSettings } from "./state.ts";
+import { answerHome, answerOptions, describeHome, keeperSettings } from "./state.ts";
 import { makeRoom } from "./unix-socket.ts";
 import { VERSION } from "./version.ts";
 
@@ -214,8 +214,6 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   };
 }
 
-const DAY_MS = 86_400_000;
-
 /** @returns undefined if weir stores no answers */
 async function connectKeeper(
   settings: KeeperSettings | undefined,
@@ -227,12 +225,6 @@ async function connectKeeper(
   return options.keeper === undefined
     ? keepInThread(settings, { onFault })
     : keepInProcess(options.keeper, { onFault });
-}
-
-function answerOptions({ responses, keys }: Config): AnswerOptions {
-  const { commitMs, keepDays, foreignIds } = responses;
-  const byKeys = keys.length > 0 ? "refuse" : "pass";
-  return { commitMs, keepMs: keepDays * DAY_MS, foreignIds: foreignIds === "auto" ? byKeys : foreignIds };
 }
 
 function certificateOf({ tls: { cert, key } }: Config): Certificate | undefined {

@@ -4,6 +4,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Config } from "./config/schema.ts";
 import { IN_MEMORY, type KeeperSettings } from "./keeper/settings.ts";
+import type { AnswerOptions } from "./gateway/types.ts";
 import { describeFileError } from "./core/system-error.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -75,4 +76,13 @@ function folderFault(folder: string): string | undefined {
   } catch (error) {
     return describeFileError(error);
   }
+}
+
+const DAY_MS = 86_400_000;
+
+/** The section `responses` of the config, as calls need it. */
+export function answerOptions({ responses, keys }: Config): AnswerOptions {
+  const { commitMs, keepDays, foreignIds } = responses;
+  const byKeys = keys.length > 0 ? "refuse" : "pass";
+  return { commitMs, keepMs: keepDays * DAY_MS, foreignIds: foreignIds === "auto" ? byKeys : foreignIds };
 }

@@ -4,6 +4,7 @@ import { GatewayError } from "../core/error.ts";
 import type { ClientCodec, Format } from "../core/format.ts";
 import type { Command } from "./command.ts";
 import { CONFIG_FLAGS, JSON_FLAG, valueFlags } from "./command.ts";
+import { answerOptions } from "../state.ts";
 
 export const explainCommand: Command = {
   name: "explain",
@@ -43,7 +44,7 @@ export const explainCommand: Command = {
       const strict = config.strict || flags["--strict"] === true;
       const explained = await explain(
         { format, body, bytes, spanOf: (name) => read.spanOf(name), headers },
-        { registry, hooks, strict, reasoning: new ReasoningCache() },
+        { registry, hooks, strict, reasoning: new ReasoningCache(), answerOptions: answerOptions(config) },
       );
       print(JSON.stringify(explained, null, 2));
       return 0;

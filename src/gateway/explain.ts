@@ -10,8 +10,10 @@ import type { Target } from "../core/provider.ts";
 import { chooseLane } from "./lanes/choose-lane.ts";
 import type { PrepareContext, Prepared } from "./lanes/lane.ts";
 import { keyName } from "./routing/credentials.ts";
-import { describePlan } from "./routing/plan.ts";
+import { describePlan, rank } from "./routing/plan.ts";
 import type { Registry } from "./routing/registry.ts";
+import { findStored } from "./stored/find-stored.ts";
+import type { StoredCall } from "./stored/types.ts";
 import type { Incoming } from "./types.ts";
 
 export interface ExplainOptions extends Omit<Incoming, "call" | "format"> {
@@ -32,9 +34,14 @@ export async function explain(options: ExplainOptions, context: PrepareContext):
   call.model = body["model"] as string;
   call.stream = body["stream"] === true;
   await registry.prepare(call.model);
-  const target = registry.resolve(call.model, format.id);
+  const incoming: Incoming = { ...options, call };
+  if (client.stored) await findStored(incoming, context);
+  const { stored } = incoming;
+  const whole = registry.plan(call.model, format.id);
+  const plan = stored ? stored.narrow(whole) : whole;
+  const { target } = rank(plan.choices, () => "")[0]!;
   const attempt = new Attempt(call, target);
-  const prepared = await chooseLane({ ...options, call }, attempt, context).prepare();
+  const prepared = await chooseLane(incoming, attempt, context).prepare();
   return {
     format: format.id,
     model: call.model,
@@ -46,10 +53,20 @@ export async function explain(options: ExplainOptions, context: PrepareContext):
       format: target.format || null,
       reason: target.reason,
     },
-    plan: describePlan(registry.plan(call.model, format.id)) as unknown as Json,
+    plan: describePlan(plan) as unknown as Json,
     candidates: registry.explain(call.model) as unknown as Json,
     request: describe(prepared, registry),
+    ...(stored && { stored: describeStored(stored, attempt) }),
     losses: attempt.losses as unknown as Json,
+  };
+}
+
+/** What stored answers add to the request, and who would store its answer. */
+function describeStored(stored: StoredCall, attempt: Attempt): JsonObject {
+  return {
+    added_items: stored.addedItems,
+    only_at: stored.pin ?? null,
+    stored_by: attempt.storesAnswer ? "weir" : stored.keeperOf(attempt) === "provider" ? "provider" : null,
   };
 }
 

@@ -14,8 +14,7 @@ import { send } from "./lanes/send.ts";
 import { hasEarlyHooks, runEarlyHooks } from "./plugins/early-hooks.ts";
 import { attempt } from "./retry/attempts.ts";
 import { inNextFormat } from "./routing/spoken-formats.ts";
-import { compactionOf } from "./compaction.ts";
-import { CallStorage } from "./stored/call-storage.ts";
+import { findStored } from "./stored/find-stored.ts";
 import type { Gateway, Incoming } from "./types.ts";
 
 /**
@@ -36,13 +35,8 @@ function beginExchange(incoming: Incoming, gateway: Gateway): Promise<Opened> {
     : attempt(incoming, gateway, open);
 }
 
-/** For formats with stored answers: first finds what the request refers to. */
 async function exchangeStored(incoming: Incoming, gateway: Gateway): Promise<Opened> {
-  const compaction = compactionOf(incoming);
-  if (compaction)
-    incoming.format = { ...incoming.format, client: { ...incoming.format.client, ...compaction } };
-  const finding = CallStorage.open(incoming, gateway);
-  incoming.stored = finding instanceof Promise ? await finding : finding;
+  await findStored(incoming, gateway);
   return beginExchange(incoming, gateway);
 }
 

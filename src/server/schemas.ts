@@ -107,6 +107,18 @@ export const Explanation = open(
       }),
       { description: "What weir would send to the provider; null for a program." },
     ),
+    stored: Type.Optional(
+      open(
+        {
+          added_items: Type.Integer({ description: "Stored items that weir adds to the request." }),
+          only_at: nullable(Type.String(), {
+            description: "The only deployment that can continue the answer.",
+          }),
+          stored_by: nullable(words("weir", "provider"), { description: "Who would store the answer." }),
+        },
+        { description: "What stored answers mean for the request; absent for formats without them." },
+      ),
+    ),
     losses: Type.Array(
       open({
         code: words(

@@ -237,6 +237,7 @@ async function cell(format: ClientFormat, model: string, members: JsonObject): P
       hooks: [],
       strict: false,
       reasoning: new ReasoningCache(),
+      answerOptions: { commitMs: 0, keepMs: 0, foreignIds: "pass" },
     });
     const listed = (losses as unknown as { code: string; path: string }[]).map(
       ({ code, path }) => `${code} \`${path}\``,

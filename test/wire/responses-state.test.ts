@@ -244,3 +244,18 @@ test("without a store, an answer says that it is not stored, with a warning only
     await plain.stop();
   }
 });
+
+test("explain shows how many stored items a request continues with, and who stores its answer", async () => {
+  const first = await openai.responses.create({ model: MODEL, input: "one" });
+  const response = await fetch(`${gateway.url}/v1/explain?format=responses`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ model: MODEL, input: "two", previous_response_id: first.id }),
+  });
+  const { stored, request } = (await response.json()) as {
+    stored: object;
+    request: { body: { messages: object[] } };
+  };
+  expect(stored).toEqual({ added_items: 2, only_at: null, stored_by: "weir" });
+  expect(request.body.messages.length).toBe(3);
+});

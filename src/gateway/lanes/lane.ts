@@ -46,7 +46,10 @@ export interface OpenedStream {
 }
 
 /** The parts of the gateway that `prepare` uses: `explain` has no others. */
-export type PrepareContext = Pick<Gateway, "registry" | "hooks" | "strict" | "reasoning">;
+export type PrepareContext = Pick<
+  Gateway,
+  "registry" | "hooks" | "strict" | "reasoning" | "answers" | "answerOptions"
+>;
 
 export interface Lane {
   /**

@@ -17,7 +17,7 @@ import type { StoredCall } from "./types.ts";
 export async function keepAnswer(
   stored: StoredCall,
   bytes: Uint8Array,
-  { answerId, isStored, terminated }: StreamSummary,
+  { answerId, isStored, usage }: StreamSummary,
   attempt: Attempt,
 ): Promise<Uint8Array> {
   switch (stored.keeperOf(attempt)) {
@@ -25,7 +25,7 @@ export async function keepAnswer(
       return bytes;
     case "provider":
       if (answerId === undefined || !isStored || !stored.canKeep) return bytes;
-      if (await stored.keepOrigin(answerId, attempt, !terminated)) return bytes;
+      if (await stored.keepOrigin(answerId, attempt, usage === undefined)) return bytes;
       return withStored(stored, bytes, () => false);
     case "weir":
       return withStored(stored, bytes, (answer) => stored.keep(answer, attempt));

@@ -55,7 +55,7 @@ export async function relay(request: RelayRequest, gateway: Gateway): Promise<Op
   const read = await readAnswer(response, running);
   running.firstByteAt = performance.now();
   const seen = observeAnswer(read, codec.watch);
-  if (seen?.terminated && request.row?.status === RUNNING) {
+  if (seen?.usage && request.row?.status === RUNNING) {
     recordUsage(seen, running);
     await noteEnded(request.row, request, gateway);
   }

@@ -63,8 +63,22 @@ test("the curl streams from the mock", async () => {
 });
 
 test("both SDK snippets print the mock's answer", async () => {
-  const snippets = ["openai", "@anthropic-ai/sdk"].map((sdk) => blockOf("README.md", "ts", `from "${sdk}"`));
+  const snippets = ["chat.completions", "messages.create"].map((call) => blockOf("README.md", "ts", call));
   for (const snippet of snippets) expect(await runSnippet(snippet)).toContain("Hello");
+});
+
+test("the snippet continues an answer by its id, and Codex is pointed at the right address", async () => {
+  const storing = await startGateway({ env: { WEIR_STATE: "none" } });
+  try {
+    const snippet = blockOf("README.md", "ts", "previous_response_id");
+    expect(await runSnippet(snippet.replaceAll("http://127.0.0.1:9347", storing.url))).toContain("Ada");
+  } finally {
+    await storing.stop();
+  }
+  const { model_provider: provider, model_providers: providers } = Bun.TOML.parse(
+    blockOf("README.md", "toml"),
+  ) as { model_provider: string; model_providers: Record<string, { base_url: string; wire_api: string }> };
+  expect(providers[provider]).toMatchObject({ base_url: "http://127.0.0.1:9347/v1", wire_api: "responses" });
 });
 
 test("the rehearsal gets all its answers from a provider that fails every third time", async () => {

@@ -7,6 +7,7 @@ import type { JsonObject } from "../../src/core/json.ts";
 import { isObject } from "../../src/core/json.ts";
 import { chatCompletionsFormat } from "../../src/formats/chat-completions/index.ts";
 import { createMessagesFormat } from "../../src/formats/messages/index.ts";
+import { responsesFormat } from "../../src/formats/responses/index.ts";
 import { RequestBody } from "../../src/server/request-body.ts";
 import { LONGEST_KEPT } from "../../src/stream/outline/outline.ts";
 import { scanBody } from "../../src/stream/scan.ts";
@@ -17,6 +18,7 @@ import { withinBudget } from "../helpers/within-budget.ts";
 const CLIENTS: Record<string, ClientCodec> = {
   chat: chatCompletionsFormat.client!,
   messages: createMessagesFormat({ systemTurns: "accept" }).client!,
+  responses: responsesFormat.client,
 };
 const DEPTH = 128;
 
@@ -70,9 +72,11 @@ describe("what the rules compare with is kept whole", () => {
         // A list says nothing of how often something may stand in it.
         expect(schema["maxItems"]).toBeUndefined();
         if (typeof schema["minItems"] === "number") expect(schema["minItems"]).toBe(1);
-        // Only "any word but this one": true of a tilde as of any long text.
+        // Only "any word but these": true of a tilde as of any long text.
         if (typeof schema["pattern"] === "string")
-          expect(schema["pattern"]).toMatch(/^\^\(\?![a-z_]{1,31}\$\)$/);
+          expect(schema["pattern"]).toMatch(
+            /^\^\(\?!(?:[a-z_]{1,31}|\([a-z_]{1,31}(?:\|[a-z_]{1,31})*\))\$\)$/,
+          );
         if (typeof schema["minLength"] === "number") expect(schema["minLength"]).toBeLessThanOrEqual(1);
         for (const keyword of [
           "maxLength",
@@ -103,10 +107,11 @@ describe("recorded requests", () => {
 });
 
 test.if(haveCaptures)(`captured requests${haveCaptures ? "" : `: ${NO_CAPTURES}`}`, () => {
-  for (const path of ["/v1/messages", "/chat/completions"])
+  const paths = { "/v1/messages": "messages", "/chat/completions": "chat", "/v1/responses": "responses" };
+  for (const [path, name] of Object.entries(paths))
     for (const { body } of captures(path, /./)) {
       const bytes = Buffer.from(JSON.stringify(body));
-      expect(compare(bytes, path.endsWith("messages") ? CLIENTS["messages"]! : CLIENTS["chat"]!)).toBe(true);
+      expect(compare(bytes, CLIENTS[name]!)).toBe(true);
       const read = new RequestBody(bytes, DEPTH);
       expect(read.scalar("model")).toBe(body["model"] as string);
       for (const name of Object.keys(body)) {

@@ -58,7 +58,7 @@ const NEEDS_INPUT = {
   anyOf: [
     {
       required: ["input"],
-      properties: { input: { not: { anyOf: [{ type: "null" }, { type: "array", maxItems: 0 }] } } },
+      properties: { input: { anyOf: [{ type: "string" }, { type: "array", minItems: 1 }] } },
     },
     ...INSTEAD_OF_INPUT.map((name) => ({
       required: [name],

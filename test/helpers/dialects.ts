@@ -5,12 +5,14 @@ import type { ClientCodec } from "../../src/core/format.ts";
 import { isObject, type Json, type JsonObject } from "../../src/core/json.ts";
 import { chatCompletionsFormat } from "../../src/formats/chat-completions/index.ts";
 import { messagesFormat } from "../../src/formats/messages/index.ts";
+import { responsesFormat } from "../../src/formats/responses/index.ts";
 import { makeContext } from "./codec-context.ts";
 import { markdownTable } from "./documents.ts";
 
 const CLIENTS: readonly { id: string; client: ClientCodec }[] = [
   { id: chatCompletionsFormat.id, client: chatCompletionsFormat.client },
   { id: messagesFormat.id, client: messagesFormat.client! },
+  { id: responsesFormat.id, client: responsesFormat.client },
 ];
 
 const FINISHES: Record<FinishKind, string> = {
@@ -52,7 +54,9 @@ function finishWord(client: ClientCodec, kind: FinishKind): string {
     makeContext(),
   );
   const choice = Array.isArray(answer["choices"]) ? answer["choices"][0] : answer;
-  return isObject(choice) ? String(choice["finish_reason"] ?? choice["stop_reason"]) : "";
+  if (!isObject(choice)) return "";
+  const why = memberOf(choice["incomplete_details"], "reason");
+  return String(choice["finish_reason"] ?? choice["stop_reason"] ?? why ?? choice["status"]);
 }
 
 /** Kinds of errors in rows, formats in columns: status, type and code. */

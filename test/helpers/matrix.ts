@@ -8,18 +8,20 @@ import type { Json, JsonObject } from "../../src/core/json.ts";
 import { Secret } from "../../src/core/secret.ts";
 import { chatCompletionsFormat } from "../../src/formats/chat-completions/index.ts";
 import { messagesFormat } from "../../src/formats/messages/index.ts";
+import { responsesFormat } from "../../src/formats/responses/index.ts";
 import { explain } from "../../src/gateway/explain.ts";
 import { ReasoningCache } from "../../src/gateway/reasoning/cache.ts";
 import { Registry } from "../../src/gateway/routing/registry.ts";
 import { scanBody } from "../../src/stream/scan.ts";
 import anthropic from "../../plugins/anthropic.ts";
+import mistral from "../../plugins/mistral.ts";
 import openai from "../../plugins/openai.ts";
 
 type ClientFormat = Format & { client: ClientCodec };
 
 const registry = new Registry({
-  plugins: [openai, anthropic].map((plugin) => ({ plugin, source: "built-in" })),
-  formats: [chatCompletionsFormat, messagesFormat],
+  plugins: [openai, anthropic, mistral].map((plugin) => ({ plugin, source: "built-in" })),
+  formats: [chatCompletionsFormat, messagesFormat, responsesFormat],
   settings: () => ({ apiKey: new Secret("none") }),
 });
 
@@ -220,7 +222,9 @@ const MESSAGES: readonly Probe[] = [
 ];
 
 async function cell(format: ClientFormat, model: string, members: JsonObject): Promise<string> {
-  const plain = { model, max_tokens: 100, messages: [user("u")], ...members };
+  const asked: JsonObject =
+    format === responsesFormat ? { input: "u" } : { max_tokens: 100, messages: [user("u")] };
+  const plain = { model, ...asked, ...members };
   if ("max_completion_tokens" in members) delete (plain as JsonObject)["max_tokens"];
   const bytes = Buffer.from(JSON.stringify(plain));
   const spans = scanBody(bytes, 99).members;
@@ -270,7 +274,96 @@ async function section(
   ].join("\n");
 }
 
-/** The two tables of `src/formats/README.md`. */
+const responsesTool: JsonObject = { type: "function", name: "f", parameters: schema };
+const responsesCall: JsonObject = { type: "function_call", call_id: "call_1", name: "f", arguments: "{}" };
+const output = (value: Json): JsonObject => ({
+  type: "function_call_output",
+  call_id: "call_1",
+  output: value,
+});
+const patch: JsonObject = {
+  type: "custom",
+  name: "c",
+  format: { type: "grammar", syntax: "lark", definition: "start: /.+/" },
+};
+
+const RESPONSES: readonly Probe[] = [
+  ["`input`, text", { input: "u" }],
+  [
+    "`instructions`, messages of any role",
+    { instructions: "s", input: [{ role: "developer", content: "d" }, user("u")] },
+  ],
+  ["`max_output_tokens`", { max_output_tokens: 100 }],
+  ["`temperature`", { temperature: 0.5 }],
+  ["`top_logprobs`", { top_logprobs: 2 }],
+  [
+    "`input_image`",
+    { input: [user([{ type: "input_image", image_url: `data:image/png;base64,${PIXEL}` }])] },
+  ],
+  [
+    "`input_file`",
+    {
+      input: [
+        user([{ type: "input_file", filename: "a.pdf", file_data: `data:application/pdf;base64,${PDF}` }]),
+      ],
+    },
+  ],
+  ["`file_id`", { input: [user([{ type: "input_file", file_id: "file-1" }])] }],
+  ["`tools`", { tools: [responsesTool] }],
+  ["custom tool", { tools: [{ type: "custom", name: "c" }] }],
+  ["custom tool with a grammar", { tools: [patch] }],
+  ["namespace", { tools: [{ type: "namespace", name: "n", tools: [responsesTool] }] }],
+  [
+    "`local_shell`, `shell`, `apply_patch`",
+    { tools: [{ type: "local_shell" }, { type: "shell" }, { type: "apply_patch" }] },
+  ],
+  ["`web_search` beside others", { tools: [responsesTool, { type: "web_search" }] }],
+  ["`web_search` alone", { tools: [{ type: "web_search" }] }],
+  ["`computer`", { tools: [responsesTool, { type: "computer" }] }],
+  ["calls and outputs", { tools: [responsesTool], input: [user("u"), responsesCall, output("r")] }],
+  [
+    "image in an output",
+    {
+      tools: [responsesTool],
+      input: [
+        user("u"),
+        responsesCall,
+        output([{ type: "input_image", image_url: `data:image/png;base64,${PIXEL}` }]),
+      ],
+    },
+  ],
+  [
+    "`web_search_call` in the history",
+    { input: [user("u"), { type: "web_search_call", action: { type: "search", query: "q" } }, user("u")] },
+  ],
+  [
+    "unknown items in the history",
+    { input: [user("u"), { type: "mcp_call", name: "x", arguments: "{}" }, user("u")] },
+  ],
+  [
+    "reasoning of OpenAI's",
+    {
+      input: [
+        user("u"),
+        { type: "reasoning", summary: [], encrypted_content: "gAAA" },
+        { role: "assistant", content: "a" },
+        user("u"),
+      ],
+    },
+  ],
+  ["`tool_choice`: required", { tools: [responsesTool], tool_choice: "required" }],
+  ["`parallel_tool_calls`: false", { tools: [responsesTool], parallel_tool_calls: false }],
+  ["`text.format`: json_schema", { text: { format: { type: "json_schema", name: "r", schema } } }],
+  ["`text.verbosity`", { text: { verbosity: "low" } }],
+  ["`reasoning.effort`", { reasoning: { effort: "high", summary: "auto" } }],
+  ["`service_tier`: flex", { service_tier: "flex" }],
+  ["`truncation`: auto", { truncation: "auto" }],
+  ["`context_management`", { context_management: [{ type: "compaction" }] }],
+  ["`background`, `conversation`, `prompt`", { background: true }],
+  ["`metadata`, `include`, `max_tool_calls`", { metadata: { a: "b" }, include: [], max_tool_calls: 3 }],
+];
+
+/** The tables of `src/formats/README.md`. */
 export async function makeMatrix(): Promise<string> {
   const chat = await section(
     "A chat-completions client:",
@@ -284,5 +377,11 @@ export async function makeMatrix(): Promise<string> {
     ["gpt-4.1", "gpt-5.4"],
     MESSAGES,
   );
-  return `${chat}\n\n${messages}`;
+  const responses = await section(
+    "A responses client:",
+    responsesFormat,
+    ["mistral/mistral-large-latest", "claude-opus-4-6"],
+    RESPONSES,
+  );
+  return `${chat}\n\n${messages}\n\n${responses}`;
 }

@@ -32,5 +32,4 @@ export const OWN_FIELDS = {
   seed: { report: always },
   frequency_penalty: { report: isNotZero },
   presence_penalty: { report: isNotZero },
-  verbosity: { report: always },
 } as const satisfies OwnFields;

@@ -57,6 +57,17 @@ describe("the body", () => {
     expect(encode({ topK: 5 }, { traits: { topK: true } }).body.top_k).toBe(5);
   });
 
+  test("verbosity reaches the models that know it, and any model of a client that writes it itself", () => {
+    expect(encode({ verbosity: "low" }, { model: "gpt-5.4" })).toMatchObject({
+      body: { verbosity: "low" },
+      losses: [],
+    });
+    expect(encode({ verbosity: "low" }, { format: "chat-completions" }).body.verbosity).toBe("low");
+    const paths = { verbosity: "text.verbosity" };
+    expect(encode({ verbosity: "low", paths })).toMatchObject({ losses: ["dropped:text.verbosity"] });
+    expect(encode({ verbosity: "low", paths }).body).not.toHaveProperty("verbosity");
+  });
+
   test("stop is a list; what the upstream does not take is left to the gateway and no loss", () => {
     expect(encode({ stop: ["END"] }).body.stop).toEqual(["END"]);
     expect(encode({ stop: ["1", "2", "3", "4", "5"] })).toMatchObject({

@@ -100,6 +100,11 @@ describe("identity and tier", () => {
     ["fast", {}, ["dropped:service_tier"]],
     ["golden", {}, ["dropped:service_tier"]],
   ];
+  test("verbosity is dropped and told", () =>
+    expect(fields({ verbosity: "low", paths: { verbosity: "text.verbosity" } }).losses).toEqual([
+      "dropped:text.verbosity",
+    ]));
+
   for (const [serviceTier, rest, losses] of TIERS)
     test(`service tier ${serviceTier}`, () => expect(fields({ serviceTier })).toEqual({ rest, losses }));
 });
@@ -132,7 +137,6 @@ describe("fields of chat-completions only", () => {
     ["seed", 1],
     ["frequency_penalty", 0.5],
     ["presence_penalty", -1],
-    ["verbosity", "low"],
     ["moderation", { model: "m" }],
   ];
   for (const [field, value] of TOLD)

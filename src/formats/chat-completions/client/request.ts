@@ -42,6 +42,7 @@ const CANONICAL: ReadonlySet<string> = new Set([
   "safety_identifier",
   "prompt_cache_key",
   "service_tier",
+  "verbosity",
   "cache_control",
 ]);
 
@@ -57,6 +58,7 @@ const PATHS: FieldPaths = {
   reasoning: "reasoning_effort",
   effort: "reasoning_effort",
   answerFormat: "response_format",
+  verbosity: "verbosity",
   serviceTier: "service_tier",
 };
 
@@ -102,6 +104,7 @@ export function decodeRequest(body: JsonObject, _context: CodecContext): ChatReq
     stream: body.stream === true,
     ...(reasoning && { reasoning }),
     ...(answerFormat && { answerFormat }),
+    ...present("verbosity", body.verbosity, isText),
     ...(cache && { cache }),
     ...present("user", body.safety_identifier ?? body.user, isText),
     ...present("session", body.prompt_cache_key, isText),

@@ -1,8 +1,9 @@
-/** Encodes fields without a canonical equivalent. */
+/** Encodes fields without a canonical equivalent, and those that few providers know. */
 import type { ChatRequest } from "../../../core/chat.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { getOwn } from "../../../core/own.ts";
 import { checkForeignFields } from "../../shared/foreign-fields.ts";
+import { fieldPath } from "../../shared/paths.ts";
 import { untranslatable } from "../../shared/own-fields.ts";
 import { takesSampling } from "../models.ts";
 import { FORMAT, OWN_FIELDS } from "../own-fields.ts";
@@ -35,5 +36,14 @@ export function encodeExtra(
     if (value !== 0) context.reportLoss("dropped", name, "the model does not take this field");
     return false;
   });
-  return Object.fromEntries(kept);
+  return { ...Object.fromEntries(kept), ...encodeVerbosity(request, context) };
+}
+
+/** Other vendors refuse the field; those of OpenAI's models that know custom tools know it, too. */
+function encodeVerbosity(request: ChatRequest, { sameFormat, facts, reportLoss }: EncodeContext): JsonObject {
+  const { verbosity } = request;
+  if (verbosity === undefined) return {};
+  if (sameFormat || facts?.customTools) return { verbosity };
+  reportLoss("dropped", fieldPath(request, "verbosity"), "the provider does not support this field");
+  return {};
 }

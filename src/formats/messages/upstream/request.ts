@@ -27,6 +27,8 @@ import { encodeTurns, endWithUser, finishDraft } from "./messages.ts";
 export function encodeRequest(request: ChatRequest, codecContext: CodecContext): JsonObject {
   const context = encodeContext(request, codecContext);
   checkForeignFields(request, FORMAT, context);
+  if (request.verbosity !== undefined)
+    context.reportLoss("dropped", fieldPath(request, "verbosity"), "the provider has no equivalent field");
   const { facts } = context;
   const maxTokens = encodeMaxTokens(request, context);
   const names = new ToolNames(namesIn(request), codecContext.toolNames);

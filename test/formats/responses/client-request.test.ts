@@ -195,6 +195,23 @@ describe("the assistant", () => {
     ]);
   });
 
+  test("may have two messages in a row, which stay apart; what belongs together is one turn", () => {
+    const summary = [{ type: "summary_text", text: "r" }];
+    const items = [
+      { type: "reasoning", summary },
+      { role: "assistant", content: "one" },
+      { role: "assistant", content: "two" },
+      call("a"),
+      result("a"),
+    ];
+    const { turns } = decode(items).request;
+    expect(turns.map(({ blocks }) => blocks.map(({ type }) => type))).toEqual([
+      ["reasoning", "text"],
+      ["text", "tool-call"],
+      ["tool-result"],
+    ]);
+  });
+
   test("says in which phase it wrote a text", () => {
     const { turns } = decode([{ role: "assistant", phase: "commentary", content: "x" }]).request;
     expect(turns[0]!.blocks[0]).toMatchObject({ text: "x", phase: "commentary" });

@@ -135,7 +135,9 @@ class History {
   #addAssistant(blocks: Block[], path: string): void {
     if (blocks.length === 0) return;
     const last = this.#turns.at(-1);
-    if (last?.role === "assistant") last.blocks.push(...blocks);
+    // Two texts in one turn would be one text.
+    const isApart = blocks[0]?.type === "text" && last?.blocks.at(-1)?.type === "text";
+    if (last?.role === "assistant" && !isApart) last.blocks.push(...blocks);
     else this.#push(this.#turns, "assistant", blocks, path);
   }
 

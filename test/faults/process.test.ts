@@ -245,11 +245,17 @@ goal(
       for (let n = 0; n < 2_000; n++) await ask(weir.url, "fast");
       const grown = (costOf(weir.pid).rss - before) / 1e6;
       let text = "";
+      // weir may count in several lines: one each time the pipe has accepted what weir had kept.
+      const countDropped = () =>
+        [...text.matchAll(/(\d+) log lines were dropped/g)].reduce(
+          (sum, [, count]) => sum + Number(count),
+          0,
+        );
       await until(() => {
         text += reader.read();
-        return text.includes("log lines were dropped");
-      }, 600_000);
-      const dropped = Number(/(\d+) log lines were dropped/.exec(text)?.[1]);
+        return countDropped() > 3_000;
+      }, 60_000);
+      const dropped = countDropped();
       return {
         measured: `${grown.toFixed(0)} MB more, ${dropped} lines dropped and counted`,
         holds: dropped > 3_000 && grown <= 60,

@@ -1,16 +1,15 @@
 /** The stored answers as tables of one SQLite database. All methods are synchronous. */
 import type { Database } from "bun:sqlite";
 import { MAX_CHAIN, type PageRequest } from "../core/answer-store.ts";
-import { openDatabase } from "./database.ts";
-import { readNumber, RESPONSES_MIGRATIONS } from "./migrations.ts";
+import { readNumber } from "./migrations.ts";
 import type { Address, Asks, PackedAnswer, PackedItem, PackedLink, Results } from "./protocol.ts";
-import type { IN_MEMORY, Limits } from "./settings.ts";
+import type { Limits } from "./settings.ts";
 
 /** The answers of a chain are in memory together, so a chain also has a maximum size. Bytes before compression. */
 const CHAIN_BYTES = 128 * 1024 * 1024;
 /** Answers that one transaction deletes. */
 const BATCH = 500;
-/** Answers that one transaction deletes beyond the size of the file; each may be large. */
+/** Maximum number of answers that one transaction deletes to make room; each may be large. */
 const EVICTED = 16;
 /** Free pages that one call gives back to the disk. */
 const VACUUMED = 2_000;
@@ -47,12 +46,9 @@ export class AnswerFile {
   /** Deleted content is still in the write-ahead log. */
   #mustCheckpoint = false;
 
-  /**
-   * @param path a file, or {@link IN_MEMORY} @param now milliseconds since 1970
-   * @throws Error with one sentence
-   */
-  constructor(path: string, limits: Limits, now: () => number = Date.now) {
-    this.#db = openDatabase(path, RESPONSES_MIGRATIONS);
+  /** @param db with the tables of `RESPONSES_MIGRATIONS` @param now milliseconds since 1970 */
+  constructor(db: Database, limits: Limits, now: () => number = Date.now) {
+    this.#db = db;
     this.#limits = limits;
     this.#now = now;
     this.#sql = prepare(this.#db);
@@ -171,13 +167,20 @@ export class AnswerFile {
    */
   sweep(): boolean {
     const expired = this.#sql.sweep.run(this.#now(), BATCH).changes;
-    const evicted = this.#usedBytes() > this.#limits.fileBytes ? this.#sql.evict.run(EVICTED).changes : 0;
+    const evicted = this.isOverfull ? this.#db.transaction(() => this.#evict()).immediate() : 0;
     if (expired + evicted > 0) this.#mustCheckpoint = true;
     // `changes` counts the items that a deletion cascades to as well, so only zero is certain.
     if (expired + evicted > 0) return true;
     if (readNumber(this.#db, "freelist_count") > 0) this.#db.run(`PRAGMA incremental_vacuum(${VACUUMED})`);
     this.#checkpoint();
     return false;
+  }
+
+  /** @returns number of deleted answers */
+  #evict(): number {
+    let evicted = 0;
+    while (evicted < EVICTED && this.isOverfull && this.#sql.evict.run().changes > 0) evicted++;
+    return evicted;
   }
 
   /** Whether the answers use more than the limit of the file. */
@@ -237,8 +240,8 @@ function prepare(db: Database) {
     sweep: db.prepare<never, [number, number]>(
       "DELETE FROM response WHERE id IN (SELECT id FROM response WHERE expires <= ? ORDER BY expires LIMIT ?)",
     ),
-    evict: db.prepare<never, [number]>(
-      "DELETE FROM response WHERE id IN (SELECT id FROM response ORDER BY expires LIMIT ?)",
+    evict: db.prepare<never, []>(
+      "DELETE FROM response WHERE id IN (SELECT id FROM response ORDER BY expires LIMIT 1)",
     ),
   };
 }

@@ -3,7 +3,8 @@
  * arrive together in one transaction, because each commit waits for the disk.
  */
 import { AnswerFile } from "./answer-file.ts";
-import { describeFailure } from "./database.ts";
+import { describeFailure, openDatabase } from "./database.ts";
+import { RESPONSES_MIGRATIONS } from "./migrations.ts";
 import type { Address, Ask, Asks, FromKeeper, Op, Results, ToKeeper } from "./protocol.ts";
 import type { KeeperSettings } from "./settings.ts";
 
@@ -141,7 +142,8 @@ export class Keeper {
     if (this.#closed) throw new Error("the keeper has ended");
     if (this.#fault && performance.now() - this.#fault.at < REOPEN_MS) throw new Error(this.#fault.sentence);
     try {
-      this.#file = new AnswerFile(this.#settings.path, this.#settings.limits, this.#now);
+      const { path, limits } = this.#settings;
+      this.#file = new AnswerFile(openDatabase(path, RESPONSES_MIGRATIONS), limits, this.#now);
       this.#fault = undefined;
     } catch (cause) {
       this.#fault = { sentence: sentenceOf(cause), at: performance.now() };

@@ -1,5 +1,6 @@
 /** Stored answers over real sockets: continued, retrieved, listed and deleted, for each key apart. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { randomBytes } from "node:crypto";
 import OpenAI, { APIError } from "openai";
 import { type RunningGateway, startGateway, UPSTREAM_KEYS, upstreamConfig } from "../helpers/gateway.ts";
 import { openaiClient } from "../helpers/sdk.ts";
@@ -169,6 +170,58 @@ describe("an answer that weir stores", () => {
     expect(lastMessages()).toEqual([`assistant: ${first.output_text}`, "user: two"]);
     expect(response.headers.get("x-weir-warnings")).toBe("dropped:input[1], dropped:input[2]");
   });
+});
+
+test("a warning names an item as the client wrote it, and not by its place behind stored items", async () => {
+  const first = await openai.responses.create({ model: MODEL, input: "one" });
+  const search = {
+    type: "web_search_call",
+    id: "ws_1",
+    status: "completed",
+    action: { type: "search", query: "q" },
+  };
+  const { response } = await openai.responses
+    .create({
+      model: MODEL,
+      previous_response_id: first.id,
+      input: [{ role: "user", content: "two" }, search as never],
+    })
+    .withResponse();
+  const paths = response.headers
+    .get("x-weir-warnings")!
+    .split(", ")
+    .map((loss) => loss.split(":")[1]);
+  expect([...new Set(paths)]).toEqual(["input[1]"]);
+});
+
+test("a request that only prepares a later one over a WebSocket is refused", async () => {
+  const refused = await openai.responses
+    .create({ model: MODEL, input: "hi", generate: false } as never)
+    .catch((error: unknown) => error);
+  const { status, code, param } = refused as APIError;
+  expect([status, code, param]).toEqual([400, "unsupported_parameter", "generate"]);
+});
+
+test("an answer that is too large to store is answered, and says that it is not stored", async () => {
+  const small = await startGateway({
+    config: { ...upstreamConfig({ openai: upstream.url }), responses: { answerBytes: 1024 } },
+    env: { ...UPSTREAM_KEYS, WEIR_STATE: "none" },
+  });
+  try {
+    const client = openaiClient(small.url);
+    const input = randomBytes(6_000).toString("base64");
+    const { data, response } = await client.responses.create({ model: MODEL, input }).withResponse();
+    expect((data as { store?: unknown }).store).toBe(false);
+    expect(response.headers.get("x-weir-warnings")).toBe("dropped:store");
+    const stores: unknown[] = [];
+    for await (const event of await client.responses.create({ model: "mock/chat", input, stream: true }))
+      if ("response" in event) stores.push((event.response as { store?: unknown }).store);
+    expect(stores).toEqual([true, true, false]);
+    const { id } = data;
+    expect((await get(small.url, id)).status).toBe(404);
+  } finally {
+    await small.stop();
+  }
 });
 
 describe("with two keys", () => {

@@ -139,7 +139,7 @@ export class CallStorage implements StoredCall {
   async keep(answer: JsonObject, attempt: Attempt): Promise<boolean> {
     const { codec } = this;
     const parts = codec.split(answer);
-    if (!parts) return false;
+    if (!parts || (await this.#isTaken(parts.id, attempt))) return false;
     const before: FoundItems = { before: [], items: this.#items };
     const { body } = this.#incoming;
     const own = this.#ask.references.length === 0 ? body : codec.expand(body, before, attempt.context);
@@ -166,6 +166,14 @@ export class CallStorage implements StoredCall {
       },
       attempt,
     );
+  }
+
+  /** Some servers give several answers the same id: a later one must not change what the earlier one says. */
+  async #isTaken(id: string, attempt: Attempt): Promise<boolean> {
+    if (attempt.target.lane !== "native") return false;
+    const earlier = await this.#context.answers?.get(id, this.#owner).catch(() => undefined);
+    if (earlier) attempt.reportLoss("dropped", this.codec.members.store, "the provider used the id before");
+    return earlier !== undefined;
   }
 
   #facts(): Pick<StoredAnswer, "owner" | "model" | "created" | "expires"> {

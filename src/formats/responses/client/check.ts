@@ -19,7 +19,17 @@ export function checkRequest(body: Json): asserts body is JsonObject {
     throw (
       firstFault(ResponsesRequest, body, "") ?? invalidRequest("The request body is not a Responses request.")
     );
+  if (body.generate === false) throw noPrewarm();
   if (isEmpty(body.input) && INSTEAD_OF_INPUT.every((name) => body[name] == null)) throw missing("input");
+}
+
+/** Over a WebSocket such a request only prepares a later one. */
+function noPrewarm() {
+  return invalidRequest(
+    "generate: weir answers every request; leave the member out.",
+    "generate",
+    "unsupported_parameter",
+  );
 }
 
 function isEmpty(input: Json | undefined): boolean {

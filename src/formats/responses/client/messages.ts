@@ -16,6 +16,7 @@ import { TOOL_KINDS, toolOfCall } from "../tool-kinds.ts";
 import { isTrigger, openSummary } from "./compaction.ts";
 import { decodeContent } from "./content.ts";
 import { fault, missing } from "./fault.ts";
+import { itemPath } from "./item-path.ts";
 import { decodeResult, isResult } from "./results.ts";
 import { joinName } from "./tools.ts";
 
@@ -39,19 +40,20 @@ export function decodeTurns({ instructions, input }: JsonObject, context: CodecC
   const items = list(input);
   checkTrigger(items);
   const history = new History(items, context);
-  for (const [index, item] of items.entries()) history.add(item, `input[${index}]`, index);
+  for (const [index, item] of items.entries()) history.add(item, itemPath(items, index), index);
   return [...system, ...history.end()];
 }
 
 /** A request to compact the conversation is the last item, and there is only one. */
 function checkTrigger(items: readonly Json[]): void {
   const index = items.findIndex(isTrigger);
-  if (index >= 0 && index < items.length - 1)
-    throw invalidRequest(
-      `input[${index}]: a compaction_trigger must be the last item, and there can be only one.`,
-      `input[${index}]`,
-      "invalid_value",
-    );
+  if (index < 0 || index === items.length - 1) return;
+  const path = itemPath(items, index);
+  throw invalidRequest(
+    `${path}: a compaction_trigger must be the last item, and there can be only one.`,
+    path,
+    "invalid_value",
+  );
 }
 
 /**

@@ -8,6 +8,7 @@ import type { StoredItem } from "../../../core/stored-answer.ts";
 import { list } from "../../shared/read.ts";
 import { itemId } from "../ids.ts";
 import { isTrigger, openSummary } from "./compaction.ts";
+import { behindStored } from "./item-path.ts";
 
 export const stored: StoredCodec = {
   members: { previous: "previous_response_id", store: "store" },
@@ -51,7 +52,7 @@ function referenceOf(item: Json): string | undefined {
 /** References to unknown items stay: the decoder leaves them out and reports them. */
 function expand(body: JsonObject, { before, items }: FoundItems): JsonObject {
   const own = itemsOf(body.input).map((item) => items.get(referenceOf(item) ?? "") ?? item);
-  return { ...body, input: [...sinceSummary(before), ...own] };
+  return { ...body, input: behindStored(sinceSummary(before), own) };
 }
 
 /** A summary of weir replaces what was said before it. */

@@ -10,6 +10,7 @@ import { list, text } from "../../shared/read.ts";
 import { FORMAT } from "../own-fields.ts";
 import { TOOL_KINDS } from "../tool-kinds.ts";
 import { missing } from "./fault.ts";
+import { itemPath } from "./item-path.ts";
 
 /**
  * Decodes the tools of the request, then those that its items add. `Tool.value` is the declaration as the client wrote it; of
@@ -19,9 +20,9 @@ import { missing } from "./fault.ts";
 export function decodeTools(body: JsonObject, context: CodecContext): Tool[] {
   const tools = [
     ...decodeList(body.tools, "tools"),
-    ...list(body.input).flatMap((item, index) =>
+    ...list(body.input).flatMap((item, index, items) =>
       isObject(item) && (item.type === "additional_tools" || item.type === "tool_search_output")
-        ? decodeList(item.tools, `input[${index}].tools`)
+        ? decodeList(item.tools, `${itemPath(items, index)}.tools`)
         : [],
     ),
   ];

@@ -245,8 +245,12 @@ describe("custom tools", () => {
         type: "function",
         function: {
           name: "patch",
-          description: expect.stringContaining("lark"),
-          parameters: { type: "object", properties: { input: { type: "string" } }, required: ["input"] },
+          description: "Edits.\n\nThe input must follow this lark grammar:\nx",
+          parameters: {
+            type: "object",
+            properties: { input: { type: "string", description: expect.any(String) } },
+            required: ["input"],
+          },
         },
       },
     ] as unknown as JsonObject[]);
@@ -271,6 +275,26 @@ describe("custom tools", () => {
       tool_calls: [{ index: 0, custom: { input: "new" } }],
     });
     expect(choiceOf(writeAnswer(events, call)).finish_reason).toBe("tool_calls");
+  });
+
+  test("of a client of another format have their grammar in the shape of this one", () => {
+    const tool: Tool = {
+      kind: "custom",
+      name: "patch",
+      grammar: { syntax: "lark", definition: "start: x" },
+      format: "responses",
+      value: { type: "custom", name: "patch" },
+    };
+    expect(encode({ tools: [tool] }, { model: "gpt-5.4" }).body.tools).toEqual([
+      {
+        type: "custom",
+        custom: {
+          name: "patch",
+          format: { type: "grammar", grammar: { syntax: "lark", definition: "start: x" } },
+        },
+      },
+    ]);
+    expect(JSON.stringify(encode({ tools: [tool] }).body.tools)).toContain("start: x");
   });
 
   test("custom calls of an upstream are read as such", () => {

@@ -5,8 +5,8 @@ import { GatewayError } from "../../../src/core/error.ts";
 import type { ChatEvent, FinishKind } from "../../../src/core/events.ts";
 import type { Frame } from "../../../src/core/frame.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
-import { judgeResponses } from "../../helpers/judge-responses.ts";
-import { withinBudget } from "../../helpers/within-budget.ts";
+import { judgeResponses, WRITTEN_TYPES } from "../../helpers/judge-responses.ts";
+import { IS_LONG, withinBudget } from "../../helpers/within-budget.ts";
 import { answerContext, client, dataOf, requestWith, USAGE } from "./make.ts";
 
 type Start = (ChatEvent & { type: "block-start" })["block"];
@@ -109,6 +109,19 @@ test("a stream of any answer follows the life cycle of responses, items and part
       expect(judgeResponses(framesOf(eventsOf(blocks, kind)))).toEqual([]);
     }),
   );
+});
+
+test.if(IS_LONG)("ten thousand streams have only events that openai's .stream() knows", () => {
+  const types = new Set<string>();
+  fc.assert(
+    fc.property(answers, ([blocks, kind]) => {
+      for (const { data } of framesOf(eventsOf(blocks, kind)))
+        types.add((JSON.parse(data) as { type: string }).type);
+    }),
+    { numRuns: 10_000, seed: 1 },
+  );
+  expect([...types].filter((type) => !WRITTEN_TYPES.has(type))).toEqual([]);
+  expect(types.size).toBeGreaterThan(20);
 });
 
 test("a stream that fails anywhere follows it too, and ends with response.failed", () => {

@@ -2,6 +2,7 @@
 import type { ChatRequest, Tool, ToolChoice } from "../../../core/chat.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import type { JsonObject } from "../../../core/json.ts";
+import { asFunction } from "../../shared/custom-tool.ts";
 import { fieldPath, toolPath } from "../../shared/paths.ts";
 import { FORMAT } from "../own-fields.ts";
 import type { EncodeContext } from "./content.ts";
@@ -88,12 +89,10 @@ function customTool(tool: Tool, { names, facts, reportLoss }: EncodeContext): Js
   const name = names.send(tool.name);
   const described = tool.description !== undefined ? { description: tool.description } : {};
   const own = tool.format === FORMAT ? tool.value : undefined;
-  if (facts?.customTools) return { type: "custom", custom: { name, ...described, ...own } };
+  const format = tool.grammar ? { format: { type: "grammar", grammar: tool.grammar } } : {};
+  if (facts?.customTools) return { type: "custom", custom: { name, ...described, ...format, ...own } };
   reportLoss("converted", toolPath(tool), "sent as a function with one text argument");
-  const description = [tool.description, own?.format && `Format of the input: ${JSON.stringify(own.format)}`];
-  const text = description.filter((part) => typeof part === "string").join("\n\n");
-  const parameters = { type: "object", properties: { input: { type: "string" } }, required: ["input"] };
-  return { type: "function", function: { name, ...(text !== "" && { description: text }), parameters } };
+  return { type: "function", function: { name, ...asFunction(tool) } };
 }
 
 /** Selects the allowed tools. If the provider cannot be forced to call a tool, only the forced tool is offered. */

@@ -4,6 +4,7 @@ import { invalidRequest } from "../../../core/error.ts";
 import type { ToolNames } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
+import { asFunction } from "../../shared/custom-tool.ts";
 import { fieldPath, toolPath } from "../../shared/paths.ts";
 import type { ModelFacts } from "../models.ts";
 import { FORMAT } from "../own-fields.ts";
@@ -49,7 +50,7 @@ function encodeTool(
   }
   // A typed tool of this format is sent unchanged; its canonical form is for other formats.
   if (own && own.type !== undefined) return withCache({ ...own }, tool);
-  const declared = tool.kind === "custom" ? asFunction(tool, context) : tool;
+  const declared = tool.kind === "custom" ? asFunctionTool(tool, context) : tool;
   const flat = flattenRoot(declared.parameters ?? { type: "object", properties: {} });
   if (flat.changed)
     context.reportLoss(
@@ -78,21 +79,10 @@ function withCache(wire: JsonObject, tool: Tool): JsonObject {
 }
 
 /** Declares a custom tool as a function with one text argument; a grammar can only be described. */
-function asFunction(tool: Tool, { reportLoss }: EncodeContext): Tool {
-  const { grammar } = tool;
-  if (grammar) reportLoss("downgraded", toolPath(tool, "format"), "the grammar is described, not enforced");
-  const note = grammar
-    ? `\n\nThe input must follow this ${grammar.syntax} grammar:\n${grammar.definition}`
-    : "";
-  return {
-    ...tool,
-    description: tool.description ? tool.description + note : note.trimStart(),
-    parameters: {
-      type: "object",
-      properties: { input: { type: "string", description: "The whole input of the tool, as plain text." } },
-      required: ["input"],
-    },
-  };
+function asFunctionTool(tool: Tool, { reportLoss }: EncodeContext): Tool {
+  if (tool.grammar)
+    reportLoss("downgraded", toolPath(tool, "format"), "the grammar is described, not enforced");
+  return { ...tool, ...asFunction(tool) };
 }
 
 /** Limits the number and size of strict schemas. */

@@ -68,6 +68,13 @@ export function upstreamConfig(urls: { openai?: string; anthropic?: string }): R
   return { providers };
 }
 
+/** A config with one host that speaks chat-completions only; its models are `host/NAME`. */
+export function chatHost(url: string): { providers: Record<string, unknown> } {
+  return {
+    providers: { host: { baseUrl: `${url}/v1`, speaks: "chat-completions", models: ["some-model"] } },
+  };
+}
+
 /** Credentials of the fake upstreams: if one is ever seen by a client or in a log, a test fails. */
 export const UPSTREAM_KEYS = {
   openai: "sk-canary-7f3a91c0d2openai",

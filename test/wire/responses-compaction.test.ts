@@ -1,7 +1,7 @@
 /** Conversations that are replaced by a summary, for providers that have no such request themselves. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import OpenAI, { APIError } from "openai";
-import { type RunningGateway, startGateway, UPSTREAM_KEYS, upstreamConfig } from "../helpers/gateway.ts";
+import { chatHost, type RunningGateway, startGateway } from "../helpers/gateway.ts";
 import { judgeWritten } from "../helpers/judge-responses.ts";
 import { openaiClient } from "../helpers/sdk.ts";
 import { json, sse, startUpstream, type Upstream } from "../helpers/upstream.ts";
@@ -38,8 +38,8 @@ beforeAll(async () => {
     return sse([chunk({ content: SUMMARY }, null), chunk({}, "stop"), "data: [DONE]\n\n"]);
   });
   gateway = await startGateway({
-    config: upstreamConfig({ openai: upstream.url }),
-    env: { ...UPSTREAM_KEYS, WEIR_STATE: "none" },
+    config: chatHost(upstream.url),
+    env: { WEIR_STATE: "none" },
   });
   openai = openaiClient(gateway.url);
 });
@@ -49,7 +49,7 @@ afterAll(async () => {
   upstream.stop();
 });
 
-const MODEL = "openai/some-model";
+const MODEL = "host/some-model";
 const TRIGGER = { type: "compaction_trigger" } as unknown as OpenAI.Responses.ResponseInputItem;
 const user = (content: string) => ({ type: "message" as const, role: "user" as const, content });
 const HISTORY = [user("one"), { role: "assistant" as const, content: "two" }];

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import OpenAI, { APIError } from "openai";
-import { type RunningGateway, startGateway, UPSTREAM_KEYS, upstreamConfig } from "../helpers/gateway.ts";
+import { chatHost, type RunningGateway, startGateway } from "../helpers/gateway.ts";
 import { openaiClient } from "../helpers/sdk.ts";
 import { json, startUpstream, type Upstream } from "../helpers/upstream.ts";
 
@@ -33,8 +33,8 @@ beforeAll(async () => {
       usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
     }),
   );
-  const config = { ...upstreamConfig({ openai: upstream.url }), retries: { attempts: 1 } };
-  const env = { ...UPSTREAM_KEYS, WEIR_STATE: "none" };
+  const config = { ...chatHost(upstream.url), retries: { attempts: 1 } };
+  const env = { WEIR_STATE: "none" };
   gateway = await startGateway({ config, env });
   keyed = await startGateway({
     config: { ...config, keys: Object.entries(KEYS).map(([name, key]) => ({ name, key })) },
@@ -49,7 +49,7 @@ afterAll(async () => {
   upstream.stop();
 });
 
-const MODEL = "openai/some-model";
+const MODEL = "host/some-model";
 
 const get = (url: string, path: string, init: RequestInit = {}) =>
   fetch(`${url}/v1/responses/${path}`, { ...init, headers: { authorization: "Bearer x", ...init.headers } });
@@ -204,8 +204,8 @@ test("a request that only prepares a later one over a WebSocket is refused", asy
 
 test("an answer that is too large to store is answered, and says that it is not stored", async () => {
   const small = await startGateway({
-    config: { ...upstreamConfig({ openai: upstream.url }), responses: { answerBytes: 1024 } },
-    env: { ...UPSTREAM_KEYS, WEIR_STATE: "none" },
+    config: { ...chatHost(upstream.url), responses: { answerBytes: 1024 } },
+    env: { WEIR_STATE: "none" },
   });
   try {
     const client = openaiClient(small.url);
@@ -282,7 +282,7 @@ describe("paths below /v1/responses", () => {
 });
 
 test("without a store, an answer says that it is not stored, with a warning only if the client asked for it", async () => {
-  const plain = await startGateway({ config: upstreamConfig({ openai: upstream.url }), env: UPSTREAM_KEYS });
+  const plain = await startGateway({ config: chatHost(upstream.url) });
   try {
     const client = openaiClient(plain.url);
     for (const store of [undefined, true]) {

@@ -16,6 +16,16 @@ interface Fault {
 /** Faults of the request that reached the upstream, unless a loss tells of them. */
 export function lostPieces(api: Api, sent: Value, reached: Value, losses: readonly string[]): string[] {
   const [own, other] = [piecesOf[api](sent), piecesOf[api === "chat" ? "messages" : "chat"](reached)];
+  return lostBetween(own, other, sent, losses);
+}
+
+/** Faults of the pieces that reached the upstream, unless a loss tells of them. @param sent the request of the client */
+export function lostBetween(
+  own: readonly Piece[],
+  other: readonly Piece[],
+  sent: Value,
+  losses: readonly string[],
+): string[] {
   const faults = [
     ...textFaults(own, other),
     ...callFaults(own, other),
@@ -30,7 +40,7 @@ export function lostPieces(api: Api, sent: Value, reached: Value, losses: readon
 
 /** A loss at a path excuses what lies under it, and what it lies in; one of a whole message would excuse too much. */
 function covers(loss: string, path: string): boolean {
-  if (/^messages\[\d+\]$/.test(loss)) return false;
+  if (/^(messages|input)\[\d+\]$/.test(loss)) return false;
   const under = (inner: string, outer: string) => inner === outer || /^[.[]/.test(inner.slice(outer.length));
   return (path.startsWith(loss) && under(path, loss)) || (loss.startsWith(path) && under(loss, path));
 }

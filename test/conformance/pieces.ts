@@ -124,7 +124,7 @@ function mediaOf(source: Value): string {
 }
 
 /** An address, or the bytes of a data URI. */
-function place(url: string): string {
+export function place(url: string): string {
   const data = /^data:[^,]*,([^]*)$/.exec(url);
   return data ? digest(data[1]!) : url;
 }
@@ -135,7 +135,7 @@ function digest(base64: string): string {
   return `${bytes.length} bytes ${Bun.hash(bytes).toString(36)}`;
 }
 
-function madeCall(name: unknown, input: unknown, id: unknown, path: string): Piece {
+export function madeCall(name: unknown, input: unknown, id: unknown, path: string): Piece {
   return made("call", path, "assistant", `${String(name)} ${canonical(input ?? {})}`, { id: textOf(id) });
 }
 
@@ -152,7 +152,7 @@ function declared(tool: Value, path: string, holder: string, schemaName: string)
   ];
 }
 
-function made(
+export function made(
   kind: Piece["kind"],
   path: string,
   by: Speaker,

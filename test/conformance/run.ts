@@ -8,6 +8,7 @@ import { haveRecordings, NO_RECORDINGS, recordings } from "../helpers/recordings
 import { mutate, survivors, verdictLine, writeVerdicts } from "./mutate.ts";
 import { MUTATIONS } from "./mutations.ts";
 import { replayNative } from "./native.ts";
+import { describeResponsesRequests, replayResponsesRequests } from "./responses-requests.ts";
 import { replaySessions } from "./sessions.ts";
 import { faultLines, writeTable } from "./table.ts";
 import { replayTranslated } from "./translated.ts";
@@ -37,13 +38,21 @@ const native = await replayNative(list);
 const nativeSeconds = secondsSince(startedAt);
 const translation = await replayTranslated(list);
 const sessions = await replaySessions(list);
+const responses = recordings({ api: "responses", vendors });
+const asked = {
+  chat: await replayResponsesRequests(responses, "chat"),
+  messages: await replayResponsesRequests(responses, "messages"),
+};
 const seconds = secondsSince(startedAt);
 
 console.log(`Native lane, ${list.length} recordings, ${nativeSeconds} s\n\n${writeTable(native)}\n`);
 console.log(`${writeTranslationTables(translation)}\n\n${writeSessions(sessions)}\n\n${seconds} s in all`);
+for (const api of ["chat", "messages"] as const)
+  console.log(`\n${describeResponsesRequests(api, asked[api]).join("\n")}`);
+const lost = [...asked.chat, ...asked.messages].flatMap((replay) => replay.faults);
 const faults = [...faultLines(native), ...translationFaults(translation), ...sessionFaults(sessions)];
 if (faults.length > 0) console.log(`\n${faults.join("\n")}`);
-process.exit(faults.length > 0 ? 1 : 0);
+process.exit(faults.length + lost.length > 0 ? 1 : 0);
 
 function secondsSince(start: number): string {
   return ((performance.now() - start) / 1000).toFixed(1);

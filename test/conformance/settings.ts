@@ -144,13 +144,23 @@ const SILENT: Record<Api, string> = {
 /** Wishes that reach the upstream otherwise than they were said, and of which no loss tells. */
 export function changedSettings(api: Api, sent: Value, reached: Value, losses: readonly string[]): string[] {
   const other = api === "chat" ? "messages" : "chat";
-  const faults = SETTINGS.flatMap(({ name, read, fields, same }) => {
+  return [...changedBetween(api, other, sent, reached, losses), ...untold(api, sent, reached, losses)];
+}
+
+/** Wishes of a request of one format that reach the upstream of the other otherwise, and of which no loss tells. */
+export function changedBetween(
+  api: Api,
+  other: Api,
+  sent: Value,
+  reached: Value,
+  losses: readonly string[],
+): string[] {
+  return SETTINGS.flatMap(({ name, read, fields, same }) => {
     const [wish, got] = [read[api](sent) ?? undefined, read[other](reached) ?? undefined];
     const isSame = wish === undefined || (same ?? isEqual)(wish, got, { sent, reached });
     if (isSame || losses.some((path) => fields.test(path))) return [];
     return [`${name}: ${show(wish)} became ${show(got)} without a word`];
   });
-  return [...faults, ...untold(api, sent, reached, losses)];
 }
 
 /** Members that are gone and that nobody tells of. One that reaches the upstream under its own name is carried. */

@@ -63,35 +63,50 @@ const python = (name: string, spec: string, driver: string): JobClient => ({
   }),
 });
 
+/** @param provider the name of the provider in its config */
+const codex = (name: string, provider: string): JobClient => ({
+  name,
+  installer: "npm",
+  package: "@openai/codex@0.169.0",
+  run: (place) => codexProgram(place, provider, ["exec", ...CODEX_OPTIONS, TASK]),
+});
+
+export const CODEX_OPTIONS = ["--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"];
+
+/** Codex, with some words behind it. @param more lines of its config */
+export function codexProgram(
+  { installed, url, model }: Place,
+  provider: string,
+  words: readonly string[],
+  more: readonly string[] = [],
+): ReturnType<JobClient["run"]> {
+  return {
+    command: [bin(installed, "codex"), ...words],
+    env: { CODEX_KEY: KEY },
+    files: {
+      ".codex/config.toml": [
+        `model = "${model}"`,
+        'model_provider = "weir"',
+        'model_reasoning_effort = "medium"',
+        'model_reasoning_summary = "auto"',
+        "check_for_update_on_startup = false",
+        ...more,
+        "[model_providers.weir]",
+        `name = "${provider}"`,
+        `base_url = "${url}/v1"`,
+        'wire_api = "responses"',
+        'env_key = "CODEX_KEY"',
+        "[analytics]",
+        "enabled = false",
+      ].join("\n"),
+    },
+  };
+}
+
 export const CLIENTS: readonly JobClient[] = [
-  {
-    name: "Codex",
-    installer: "npm",
-    package: "@openai/codex@0.169.0",
-    run: ({ installed, url, model }) => ({
-      command: [
-        bin(installed, "codex"),
-        ...["exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", TASK],
-      ],
-      env: { CODEX_KEY: KEY },
-      files: {
-        ".codex/config.toml": [
-          `model = "${model}"`,
-          'model_provider = "weir"',
-          'model_reasoning_effort = "medium"',
-          'model_reasoning_summary = "auto"',
-          "check_for_update_on_startup = false",
-          "[model_providers.weir]",
-          'name = "weir"',
-          `base_url = "${url}/v1"`,
-          'wire_api = "responses"',
-          'env_key = "CODEX_KEY"',
-          "[analytics]",
-          "enabled = false",
-        ].join("\n"),
-      },
-    }),
-  },
+  codex("Codex", "weir"),
+  // It compacts a conversation in another way, and sends more members with its items.
+  codex("Codex, provider named OpenAI", "OpenAI"),
   {
     name: "opencode",
     installer: "npm",

@@ -9,10 +9,10 @@ import { parseArgs } from "node:util";
 import { isObject, parseJson } from "../../../src/core/json.ts";
 import { markdownTable } from "../../helpers/documents.ts";
 import { startGateway, UPSTREAM_KEYS } from "../../helpers/gateway.ts";
-import { judgeResponseObject, judgeWritten } from "../../helpers/judge-responses.ts";
 import { json, startUpstream } from "../../helpers/upstream.ts";
 import { install, type Installer, runProgram, versionOf, writeFiles } from "../programs.ts";
 import { ALSO, CLIENTS, type JobClient } from "./clients.ts";
+import { startJudge } from "./judge.ts";
 import { DONE, FILES, jobProvider } from "./provider.ts";
 
 /** What a client may take for the job. Milliseconds. */
@@ -139,55 +139,4 @@ async function run(client: JobClient, target: Target): Promise<string[]> {
     ran.seconds.toFixed(1),
     [...new Set(faults)].join("; ") || "none",
   ];
-}
-
-interface Judge {
-  url: string;
-  /** Stops listening. @returns the faults of all answers */
-  stop(): Promise<string[]>;
-}
-
-/** Stands between a client and a gateway, and judges each answer of `/v1/responses`. */
-function startJudge(url: string): Judge {
-  const judged: Promise<string[]>[] = [];
-  const server = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    idleTimeout: 0,
-    async fetch(request) {
-      const { pathname, search } = new URL(request.url);
-      const headers = new Headers(request.headers);
-      headers.set("accept-encoding", "identity");
-      headers.delete("host");
-      const body = request.method === "POST" ? await request.arrayBuffer() : undefined;
-      const answer = await fetch(url + pathname + search, { method: request.method, headers, body });
-      if (!answer.ok || !answer.body) {
-        const text = await answer.text();
-        judged.push(
-          Promise.resolve([
-            `${request.method} ${pathname} is answered ${answer.status} ${text.slice(0, 300)}`,
-          ]),
-        );
-        return new Response(text, { status: answer.status, headers: answer.headers });
-      }
-      const [shown, kept] = answer.body.tee();
-      const isStream = answer.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
-      if (pathname === "/v1/responses") judged.push(judgeAnswer(new Response(kept), isStream));
-      return new Response(shown, { status: answer.status, headers: answer.headers });
-    },
-  });
-  return {
-    url: `http://127.0.0.1:${server.port}`,
-    async stop() {
-      await server.stop(true);
-      return (await Promise.all(judged)).flat();
-    },
-  };
-}
-
-async function judgeAnswer(answer: Response, isStream: boolean): Promise<string[]> {
-  const bytes = await answer.bytes();
-  if (isStream) return judgeWritten(bytes);
-  const body = parseJson(Buffer.from(bytes).toString("utf8"));
-  return isObject(body) ? judgeResponseObject(body) : ["an answer is no JSON object"];
 }

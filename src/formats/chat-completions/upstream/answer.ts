@@ -7,11 +7,12 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
 import { readFinishReason } from "../finish.ts";
 import { incompleteStream } from "../../../core/incomplete.ts";
+import type { StopWatcher } from "../../shared/stop-watcher.ts";
 import { readToolInput } from "../../shared/tool-input.ts";
 import { decodeErrorBody } from "../../shared/upstream-error.ts";
 import { ChunkReader } from "./answer-reader.ts";
 import { errorIn } from "./errors.ts";
-import { createStopWatcher, type StopWatcher } from "./stop-sequences.ts";
+import { createStopWatcher } from "./stop-sequences.ts";
 
 /** Begins a streamed answer. */
 export function readStream(context: CodecContext): AnswerReader {

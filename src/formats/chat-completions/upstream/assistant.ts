@@ -1,18 +1,13 @@
 /** Encodes assistant turns as one assistant message. */
-import type { Block, ReasoningBlock, ToolCallBlock, Turn } from "../../../core/chat.ts";
+import type { Block, ReasoningBlock, ToolCallBlock } from "../../../core/chat.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { blockPath } from "../../shared/paths.ts";
 import { toolInputText } from "../../shared/tool-input.ts";
 import { unpackMembers } from "../reasoning.ts";
 import { FORMAT } from "../own-fields.ts";
+import type { PlacedTurn } from "../../shared/turn-groups.ts";
 import { type EncodeContext, isBlank } from "./content.ts";
-
-/** A turn and its path in the client's request. */
-export interface PlacedTurn {
-  turn: Turn;
-  path: string;
-}
 
 /**
  * Encodes consecutive turns as one message, because results must follow the message with their calls. Returns nothing for

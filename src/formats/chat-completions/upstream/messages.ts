@@ -2,12 +2,19 @@
  * Encodes turns as messages. Results directly follow their calls, in the order of the calls; all else keeps its position.
  * weir adds no message between a tool and the user (src/formats/README.md#tool-results).
  */
-import type { Block, ChatRequest, ToolCallBlock, ToolResultBlock, Turn } from "../../../core/chat.ts";
+import type { Block, ChatRequest, ToolResultBlock } from "../../../core/chat.ts";
 import { type IdRule, ToolIds } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { Traits } from "../../../core/provider.ts";
-import { blockPath, fieldPath, turnPath } from "../../shared/paths.ts";
-import { encodeAssistant, type PlacedTurn } from "./assistant.ts";
+import { blockPath } from "../../shared/paths.ts";
+import {
+  type AnsweredCall,
+  type Group,
+  groupTurns,
+  pairResults,
+  type PlacedTurn,
+} from "../../shared/turn-groups.ts";
+import { encodeAssistant } from "./assistant.ts";
 import { contentOf, type EncodeContext, encodePart, isBlank, textPart } from "./content.ts";
 import { encodeResult } from "./tool-results.ts";
 
@@ -22,96 +29,41 @@ export function encodeMessages(
   instruction: string | undefined,
   context: EncodeContext,
 ): JsonObject[] {
-  const writer = new MessageWriter(fieldPath(request, "turns"), context);
-  const turns = request.turns.map((turn) => ({ turn, path: turnPath(turn, request) }));
-  for (const group of groupTurns(turns)) writer.write(group);
+  const writer = new MessageWriter(request, context);
+  for (const group of groupTurns(request)) writer.write(group);
   return limitMarks(placeSystem(withInstruction(writer.messages, instruction), context.traits));
-}
-
-/** Consecutive assistant turns and the turns up to the next assistant turn. */
-interface Group {
-  assistant: PlacedTurn[];
-  others: PlacedTurn[];
-}
-
-function groupTurns(turns: readonly PlacedTurn[]): Group[] {
-  const groups: Group[] = [{ assistant: [], others: [] }];
-  for (const placed of turns) {
-    const last = groups.at(-1)!;
-    if (placed.turn.role !== "assistant") last.others.push(placed);
-    else if (last.others.length === 0) last.assistant.push(placed);
-    else groups.push({ assistant: [placed], others: [] });
-  }
-  return groups;
 }
 
 class MessageWriter {
   readonly messages: JsonObject[] = [];
-  /** Path of the conversation. */
-  readonly #path: string;
+  readonly #request: ChatRequest;
   readonly #context: EncodeContext;
   readonly #ids: ToolIds;
 
-  constructor(path: string, context: EncodeContext) {
-    this.#path = path;
+  constructor(request: ChatRequest, context: EncodeContext) {
+    this.#request = request;
     this.#context = context;
     this.#ids = new ToolIds(context.traits.toolIds === "mistral" ? MISTRAL_IDS : TOOL_IDS);
   }
 
-  write({ assistant, others }: Group): void {
-    this.#ids.beginTurn();
-    const calls = this.#writeAssistant(assistant);
-    const orphans = this.#writeResults(calls, others);
-    for (const placed of others) this.#writeOther(placed, orphans);
-  }
-
-  #writeAssistant(turns: readonly PlacedTurn[]): SentCall[] {
-    const calls = turns.flatMap(({ turn }) => turn.blocks.filter((block) => block.type === "tool-call"));
-    const sent = calls.map((call) => ({ id: this.#ids.call(call.id), call }));
-    const message = encodeAssistant(turns, new Map(sent.map(({ id, call }) => [call, id])), this.#context);
+  write(group: Group): void {
+    const { calls, orphans } = pairResults(group, this.#ids, this.#request, this.#context);
+    const ids = new Map(calls.map(({ id, call }) => [call, id]));
+    const message = encodeAssistant(group.assistant, ids, this.#context);
     if (message) this.messages.push(message);
-    return sent;
+    this.#writeResults(calls);
+    for (const placed of group.others) this.#writeOther(placed, orphans);
   }
 
-  /** Writes one tool message for each call, then attachments. Returns the results without a call. */
-  #writeResults(calls: readonly SentCall[], others: readonly PlacedTurn[]): Set<Block> {
-    const answers = new Map<string, { result: ToolResultBlock; path: string }>();
-    const orphans = new Set<Block>();
-    for (const { turn, path: turnPlace } of others)
-      for (const block of turn.blocks) {
-        if (block.type !== "tool-result") continue;
-        const id = this.#ids.result(block.id);
-        const path = blockPath(block, turnPlace);
-        if (id === undefined) orphans.add(block);
-        else {
-          if (answers.has(id))
-            this.#context.reportLoss(
-              "repaired",
-              path,
-              "two results for one tool call; weir keeps the last one",
-            );
-          answers.set(id, { result: block, path });
-        }
-      }
+  /** Writes one tool message for each call, then attachments. */
+  #writeResults(calls: readonly AnsweredCall[]): void {
     const attachments: JsonObject[] = [];
-    for (const { id, call } of calls) {
-      const answer = answers.get(id) ?? { result: this.#missingResult(call), path: this.#path };
-      const { message, attached } = encodeResult(answer.result, id, answer.path, this.#context);
+    for (const { id, result, path } of calls) {
+      const { message, attached } = encodeResult(result, id, path, this.#context);
       this.messages.push(message);
       attachments.push(...attached);
     }
     if (attachments.length > 0) this.messages.push({ role: "user", content: attachments });
-    return orphans;
-  }
-
-  #missingResult(call: ToolCallBlock): ToolResultBlock {
-    this.#context.reportLoss("synthesized", this.#path, "the tool call has no result");
-    return {
-      type: "tool-result",
-      id: call.id,
-      blocks: [{ type: "text", text: "no result was provided" }],
-      error: true,
-    };
   }
 
   #writeOther({ turn, path }: PlacedTurn, orphans: ReadonlySet<Block>): void {
@@ -129,12 +81,6 @@ class MessageWriter {
     const parts = result.blocks.flatMap((block) => encodePart(block, blockPath(block, path), this.#context));
     return [textPart(`[result of tool ${result.name ?? result.id}]`), ...parts];
   }
-}
-
-interface SentCall {
-  /** The id for the provider. */
-  id: string;
-  call: ToolCallBlock;
 }
 
 function withInstruction(messages: JsonObject[], instruction: string | undefined): JsonObject[] {

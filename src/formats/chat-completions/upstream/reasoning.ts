@@ -1,66 +1,12 @@
 /** Encodes the reasoning effort. */
 import type { ChatRequest } from "../../../core/chat.ts";
+import { encodeEffort as supportedEffort } from "../../shared/effort.ts";
 import { fieldPath } from "../../shared/paths.ts";
-import { COMMON_EFFORTS, nearestEffort } from "../models.ts";
-import { FORMAT } from "../own-fields.ts";
 import type { EncodeContext } from "./content.ts";
-
-/** Effort for a token budget below the given number. */
-const EFFORT_BY_BUDGET: readonly [number, string][] = [
-  [2048, "minimal"],
-  [8192, "low"],
-  [16_384, "medium"],
-  [32_768, "high"],
-  [Number.POSITIVE_INFINITY, "xhigh"],
-];
 
 /** Returns `reasoning_effort`; `undefined` if the client did not ask for one or the model does not support it. */
 export function encodeEffort(request: ChatRequest, context: EncodeContext): string | undefined {
-  const requested = requestedEffort(request);
-  const effort = requested === undefined ? undefined : supportedEffort(requested, request, context);
-  return withoutEffortForTools(effort, request, context);
-}
-
-/** The last effort of a turn overrides the effort of the request. */
-function requestedEffort({ reasoning, turns, extra }: ChatRequest): string | undefined {
-  const turnEffort = turns.findLast((turn) => turn.effort !== undefined)?.effort;
-  if (reasoning?.mode === "off") return "none";
-  const effort = turnEffort ?? reasoning?.effort;
-  if (effort !== undefined) return effort;
-  // The vendor fields of a client of this format are passed on and must not be overridden.
-  const own = extra[FORMAT];
-  if (!reasoning || own?.thinking !== undefined || own?.reasoning !== undefined) return undefined;
-  if (reasoning.mode === "between-tools") return "low";
-  if (reasoning.mode !== "budget") return undefined;
-  return EFFORT_BY_BUDGET.find(([below]) => (reasoning.budget ?? 0) < below)?.[1];
-}
-
-function supportedEffort(
-  requested: string,
-  request: ChatRequest,
-  { traits, facts, reportLoss }: EncodeContext,
-): string | undefined {
-  const { reasoning } = request;
-  const path = fieldPath(
-    request,
-    reasoning?.mode === "off" || reasoning?.mode === "budget" ? "reasoning" : "effort",
-  );
-  const levels = facts?.efforts ?? COMMON_EFFORTS;
-  const unsupported = traits.reasoningEffort === false || levels.length === 0;
-  if (requested === "none" && (unsupported || !facts)) {
-    // No loss for a model that does not reason.
-    if (facts?.efforts.length !== 0)
-      reportLoss("dropped", path, "reasoning cannot be switched off at this provider");
-    return undefined;
-  }
-  if (unsupported) {
-    reportLoss("dropped", path, "the model does not support a reasoning effort");
-    return undefined;
-  }
-  const effort = nearestEffort(requested, levels);
-  if (effort !== requested && reasoning?.mode !== "budget")
-    reportLoss("clamped", path, "the nearest effort that the model supports");
-  return effort;
+  return withoutEffortForTools(supportedEffort(request, context), request, context);
 }
 
 /** From gpt-5.4 on, models refuse function tools together with reasoning on this endpoint. */

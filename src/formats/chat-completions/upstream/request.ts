@@ -5,14 +5,16 @@ import { maskUser, ToolNames } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import { encodeContextOf } from "../../shared/encode-context.ts";
+import { toolNames } from "../../shared/openai-tools.ts";
 import { fieldPath, turnPath } from "../../shared/paths.ts";
 import { modelFacts, takesSampling } from "../models.ts";
+import { FORMAT } from "../own-fields.ts";
 import type { EncodeContext } from "./content.ts";
 import { encodeExtra } from "./extra.ts";
 import { limitField } from "./limit-field.ts";
 import { encodeMessages } from "./messages.ts";
 import { splitStop } from "./stop-sequences.ts";
-import { encodeTools, toolNames } from "./tools.ts";
+import { encodeTools } from "./tools.ts";
 import { encodeAnswerFormat } from "./answer-format.ts";
 import { encodeEffort } from "./reasoning.ts";
 
@@ -50,6 +52,7 @@ function noContent(path: string) {
 function encodeContext(request: ChatRequest, context: CodecContext): EncodeContext {
   return {
     ...encodeContextOf(context),
+    format: FORMAT,
     facts: modelFacts(context.target.model),
     names: new ToolNames(toolNames(request), context.toolNames),
   };

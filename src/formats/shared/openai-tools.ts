@@ -1,0 +1,111 @@
+/** Encodes tools and tool choice for the formats of OpenAI, which differ in the shapes of a tool and of a chosen tool. */
+import type { ChatRequest, Tool, ToolChoice } from "../../core/chat.ts";
+import { invalidRequest } from "../../core/error.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { PartContext } from "./openai-parts.ts";
+import { fieldPath, toolPath } from "./paths.ts";
+
+/** What differs between the formats. */
+export interface ToolShapes {
+  /** The declaration; `undefined` for a tool that the provider cannot get, which is reported. */
+  tool(tool: Tool, context: PartContext): JsonObject | undefined;
+  /** `tool_choice` for one tool. @param name the provider's name @param tool its declaration */
+  choice(name: string, tool: JsonObject | undefined): JsonObject;
+}
+
+/** Returns all tool names of a request: declared, chosen, and called in its history. */
+export function toolNames({ tools, toolChoice, turns }: ChatRequest): string[] {
+  const chosen = toolChoice?.type === "tool" ? [toolChoice.name] : [];
+  const called = turns.flatMap((turn) =>
+    turn.blocks.flatMap((block) => (block.type === "tool-call" ? [block.name] : [])),
+  );
+  return [...tools.filter((tool) => tool.kind !== "foreign").map((tool) => tool.name), ...chosen, ...called];
+}
+
+/**
+ * Encodes `tools`, `tool_choice` and `parallel_tool_calls`; none of them without tools, because many servers refuse an
+ * empty list.
+ * @throws GatewayError if the chosen tool is not declared, or if a web search is the only tool
+ */
+export function encodeTools(request: ChatRequest, context: PartContext, shapes: ToolShapes): JsonObject {
+  const { toolChoice } = request;
+  const offered = narrow(declared(request.tools, context, shapes), toolChoice, context);
+  const tools = offered.map(({ tool }) => tool);
+  if (toolChoice?.type === "tool" && !offered.some(({ name }) => name === toolChoice.name))
+    throw unknownTool(toolChoice.name, fieldPath(request, "toolChoice"));
+  if (tools.length === 0) return {};
+  return { tools, ...encodeChoice(request, offered, context, shapes), ...encodeParallel(request, context) };
+}
+
+interface Offered {
+  /** The client's name of the tool. */
+  name: string;
+  tool: JsonObject;
+}
+
+function declared(tools: readonly Tool[], context: PartContext, shapes: ToolShapes): Offered[] {
+  const byName = new Map<string, Offered>();
+  let search: Tool | undefined;
+  for (const [index, tool] of tools.entries()) {
+    const encoded = shapes.tool(tool, context);
+    if (encoded === undefined && tool.searchesWeb) search = tool;
+    if (encoded === undefined) continue;
+    const key = tool.kind === "foreign" ? `${index}` : tool.name;
+    if (byName.has(key))
+      context.reportLoss("dropped", toolPath(tool), "two tools have this name; weir keeps the last one");
+    byName.set(key, { name: tool.name, tool: encoded });
+  }
+  if (byName.size === 0 && search !== undefined)
+    throw invalidRequest(
+      `${toolPath(search)}: the provider has no web search, and the request declares no other tool.`,
+      toolPath(search),
+      "unsupported_value",
+    );
+  return [...byName.values()];
+}
+
+/** Selects the allowed tools. If the provider cannot be forced to call a tool, only the forced tool is offered. */
+function narrow(offered: Offered[], choice: ToolChoice | undefined, { traits }: PartContext): Offered[] {
+  if (choice?.type === "allowed") return offered.filter(({ name }) => choice.names.includes(name));
+  if (choice?.type !== "tool" || traits.forcedToolChoice !== false) return offered;
+  return offered.filter(({ name }) => name === choice.name);
+}
+
+function encodeChoice(
+  request: ChatRequest,
+  offered: readonly Offered[],
+  context: PartContext,
+  shapes: ToolShapes,
+): JsonObject {
+  const { toolChoice: choice } = request;
+  if (!choice) return {};
+  const forced =
+    choice.type === "required" || choice.type === "tool" || (choice.type === "allowed" && choice.required);
+  if (forced && context.traits.forcedToolChoice === false) {
+    context.reportLoss(
+      "downgraded",
+      fieldPath(request, "toolChoice"),
+      "the provider cannot be forced to call a tool",
+    );
+    return { tool_choice: "auto" };
+  }
+  if (choice.type === "tool") {
+    const declaration = offered.find((one) => one.name === choice.name)?.tool;
+    return { tool_choice: shapes.choice(context.names.send(choice.name), declaration) };
+  }
+  if (choice.type === "allowed") return { tool_choice: choice.required ? "required" : "auto" };
+  return { tool_choice: choice.type };
+}
+
+function unknownTool(name: string, path: string) {
+  return invalidRequest(`${path}: the request declares no tool named '${name}'.`, path, "invalid_value");
+}
+
+/** Only `false` is sent; `true` is the default of every server. */
+function encodeParallel(request: ChatRequest, { traits, facts, reportLoss }: PartContext): JsonObject {
+  if (request.parallelToolCalls !== false) return {};
+  if (traits.parallelToolCalls !== false && facts?.parallelToolCalls !== false)
+    return { parallel_tool_calls: false };
+  reportLoss("dropped", fieldPath(request, "parallelToolCalls"), "the provider does not support this field");
+  return {};
+}

@@ -1,0 +1,75 @@
+/** Ends an answer at a stop sequence that the provider does not know. */
+import type { ChatEvent, FinishReason, Usage } from "../../core/events.ts";
+import { mergeUsage, NO_USAGE } from "../../core/events.ts";
+
+/**
+ * Passes events on until the text contains a stop sequence, also across deltas. Text that may be the beginning of one is
+ * buffered.
+ */
+export class StopWatcher {
+  readonly #sequences: readonly string[];
+  readonly #longest: number;
+  #buffered = "";
+  #open: number | undefined;
+  #ended = false;
+  #usage: Usage = NO_USAGE;
+
+  constructor(sequences: readonly string[]) {
+    this.#sequences = sequences;
+    this.#longest = Math.max(...sequences.map((sequence) => sequence.length));
+  }
+
+  /** Returns the events up to the first sequence, then `message-end`, and from then on nothing. */
+  watch(events: readonly ChatEvent[]): ChatEvent[] {
+    return events.flatMap((event) => (this.#ended ? [] : this.#watch(event)));
+  }
+
+  #watch(event: ChatEvent): ChatEvent[] {
+    if (event.type === "usage") this.#usage = mergeUsage(this.#usage, event.usage);
+    if (event.type === "block-start" && event.block.type === "text") this.#open = event.index;
+    if (event.type === "block-delta" && event.index === this.#open)
+      return this.#read(event.index, event.delta);
+    if (event.type !== "block-end" || event.index !== this.#open) return [event];
+    this.#open = undefined;
+    return [...this.#release(event.index, this.#buffered.length), event];
+  }
+
+  #read(index: number, delta: string): ChatEvent[] {
+    this.#buffered += delta;
+    const found = this.#find();
+    if (!found) return this.#release(index, this.#buffered.length - this.#partialLength());
+    const released = this.#release(index, found.at);
+    this.#ended = true;
+    return [...released, { type: "block-end", index }, this.#stopped(found.sequence)];
+  }
+
+  #find(): { at: number; sequence: string } | undefined {
+    let first: { at: number; sequence: string } | undefined;
+    for (const sequence of this.#sequences) {
+      const at = this.#buffered.indexOf(sequence);
+      if (at >= 0 && (!first || at < first.at)) first = { at, sequence };
+    }
+    return first;
+  }
+
+  /** Number of last characters that may be the beginning of a sequence. */
+  #partialLength(): number {
+    for (let length = Math.min(this.#longest - 1, this.#buffered.length); length > 0; length--) {
+      const tail = this.#buffered.slice(-length);
+      if (this.#sequences.some((sequence) => sequence.startsWith(tail))) return length;
+    }
+    return 0;
+  }
+
+  #release(index: number, length: number): ChatEvent[] {
+    const delta = this.#buffered.slice(0, length);
+    this.#buffered = this.#buffered.slice(length);
+    return delta === "" ? [] : [{ type: "block-delta", index, delta }];
+  }
+
+  /** weir leaves the provider before its last token counts arrive; the counts so far are used. */
+  #stopped(sequence: string): ChatEvent {
+    const reason: FinishReason = { kind: "stop-sequence", raw: "stop", stopSequence: sequence };
+    return { type: "message-end", reason, usage: this.#usage };
+  }
+}

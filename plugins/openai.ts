@@ -8,7 +8,11 @@ export default definePlugin({
       models: ["openai/*", "gpt-*", "chatgpt-*", "codex-*", "o1*", "o3*", "o4*", "ft:gpt-*"],
       baseUrl: "https://api.openai.com/v1",
       apiKey: "OPENAI_API_KEY",
+      // Since gpt-5.4 the models take tools together with reasoning only there.
+      speaks: { responses: "/responses" },
+      prefers: "responses",
       traits: {
+        storesAnswers: true,
         maxTokensField: "max_completion_tokens",
         userField: "safety_identifier",
         files: true,

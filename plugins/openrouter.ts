@@ -8,7 +8,7 @@ export default definePlugin({
       models: ["openrouter/*"],
       baseUrl: "https://openrouter.ai/api/v1",
       apiKey: "OPENROUTER_API_KEY",
-      speaks: { messages: "/messages" },
+      speaks: { messages: "/messages", responses: "/responses" },
       traits: {
         reasoningReplay: "optional",
         files: true,

@@ -22,8 +22,14 @@ export default definePlugin({
       models: ["xai/*", "grok-*"],
       baseUrl: "https://api.x.ai/v1",
       apiKey: "XAI_API_KEY",
+      speaks: { responses: "/responses" },
       // Models that reason refuse `stop`: weir watches for the sequences itself.
-      traits: { maxTokensField: "max_completion_tokens", maxStop: 0 },
+      traits: {
+        maxTokensField: "max_completion_tokens",
+        maxStop: 0,
+        storesAnswers: true,
+        customTools: false,
+      },
       patch: dropEffort,
       catalog: ["grok-4.5", "grok-4.3", "grok-4", "grok-3-mini"],
     }),

@@ -50,6 +50,7 @@ export function providerSettings(
     models: options.models,
     headers: headers.length > 0 ? (Object.fromEntries(headers) as Record<string, string>) : undefined,
     speaks: options.speaks === undefined ? undefined : pathsOf(options.speaks, endpoints),
+    prefer: readPreferred(provider, options, endpoints),
     variables: readVariables(provider, options, env, endpoints),
     secrets: readSecrets(provider, options, env),
     liveModels: options.liveModels,
@@ -64,6 +65,19 @@ export function providerSettings(
     })),
     source: { apiKey: key?.source, baseUrl: url?.source },
   };
+}
+
+/** @throws ConfigError for a format that the provider does not speak */
+function readPreferred(
+  { name, speaks = {} }: Provider,
+  options: ProviderOptions,
+  endpoints: DefaultEndpoints,
+): string | undefined {
+  const { prefer } = options;
+  const spoken = Object.keys(options.speaks === undefined ? speaks : pathsOf(options.speaks, endpoints));
+  if (prefer === undefined || spoken.includes(prefer)) return prefer;
+  const hint = didYouMean(prefer, spoken) || (spoken.length > 0 ? `; it speaks ${spoken.join(", ")}` : "");
+  throw new ConfigError(`providers.${name}.prefer`, `the provider does not speak this format${hint}`);
 }
 
 /**

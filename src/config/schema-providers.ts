@@ -125,6 +125,13 @@ export const providerOptions = Type.Object(
       }),
     ),
     speaks: speaksOption,
+    prefer: Type.Optional(
+      Type.String({
+        description:
+          "Format of translated calls, one of those that the provider speaks; the client's own format comes first always. Default: `responses` for `openai` at the vendor's own base URL, otherwise the first format of `speaks`. If a host answers 404 or 405 for the path, weir uses the next format.",
+        examples: ["responses"],
+      }),
+    ),
     liveModels: liveModelsOption,
     headers: Type.Optional(
       Type.Record(Type.String(), Type.Unsafe<Secret>(Type.String({ writeOnly: true })), {

@@ -249,7 +249,7 @@ const spokenPath = Type.Union(
 export const speaksOption = Type.Optional(
   Type.Union(
     [
-      Type.String({ description: "A format: `chat-completions` or `messages`." }),
+      Type.String({ description: "A format: `chat-completions`, `messages` or `responses`." }),
       Type.Array(Type.String(), { minItems: 1, description: "Formats, the preferred one first." }),
       Type.Record(Type.String(), spokenPath, {
         description: "Formats with their paths relative to `baseUrl`, the preferred one first.",

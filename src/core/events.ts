@@ -27,8 +27,11 @@ export type ChatEvent =
 
 /** The kind of a block, before its content arrives. */
 export type BlockStart =
-  /** `phase`: whether the text comments on the work or is the answer, in the provider's own word. */
-  | { type: "text"; phase?: string }
+  /**
+   * `phase`: whether the text comments on the work or is the answer, in the provider's own word. `apart`: the text is a message
+   * of its own; a writer that joins the texts of an answer puts a blank line before it.
+   */
+  | { type: "text"; phase?: string; apart?: boolean }
   | { type: "reasoning"; redacted?: string; origin?: string }
   | { type: "tool-call"; id: string; name: string; kind: "function" | "custom" }
   | { type: "refusal" }

@@ -20,6 +20,11 @@ export interface Provider {
    * with `generate`.
    */
   speaks?: Readonly<Record<string, SpokenPath>>;
+  /**
+   * Format of translated calls at the vendor's own base URL, if it is not the first of `speaks`. weir falls back to the others
+   * if a host lacks its path.
+   */
+  prefers?: string;
   /** Values that the operator sets, such as a region, by name. */
   variables?: Readonly<Record<string, Variable>>;
   /**
@@ -148,7 +153,10 @@ export interface Traits {
   storesAnswers?: boolean;
   /** Sends another id with each event (responses): weir decodes its streams and writes them with stable ids. Default false. */
   rotatingIds?: boolean;
-  /** Accepts tools with free-form input (responses). Default true. */
+  /**
+   * Accepts tools with free-form input and namespaces of tools (responses). Default true. False: weir translates a request
+   * with such tools, also for a client of the format.
+   */
   customTools?: boolean;
   /** Serves `/v1/messages/count_tokens` beside its messages path. Default false. */
   countTokens?: boolean;
@@ -211,6 +219,8 @@ export interface Deployment {
   timeouts?: Readonly<UpstreamTimeouts>;
   /** The base URL is not the vendor's own, so facts about the vendor's API may not apply. */
   elsewhere?: boolean;
+  /** Format of translated calls, if it is not the first that the provider speaks. */
+  prefers?: string;
   /** Name of the output limit, if the config sets it. */
   maxTokensField?: MaxTokensField;
   /** Certificates for its TLS connections. */

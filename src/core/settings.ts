@@ -13,6 +13,8 @@ export interface ProviderSettings {
   headers?: Readonly<Record<string, string>>;
   /** Formats the provider speaks, each with its path; replaces the plugin's. */
   speaks?: Readonly<Record<string, SpokenPath>>;
+  /** Format of translated calls at all base URLs. */
+  prefer?: string;
   /** Values of the provider's variables, without their defaults. */
   variables?: Readonly<Record<string, string>>;
   /** Credentials by the names of their environment variables. */

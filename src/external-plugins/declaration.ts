@@ -204,6 +204,7 @@ const PROVIDER: Table<Provider> = {
   name: required(text),
   models: patterns,
   speaks: paths,
+  prefers: text,
   variables: mapOf("variables", VARIABLE),
   baseUrl,
   host: group("its host's", { variable: required(variable), port: required(number), path: required(text) }),

@@ -6,6 +6,7 @@ import type { Usage } from "../../core/events.ts";
 import type { Frame, UsageRequest } from "../../core/format.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { isObject, parseJson } from "../../core/json.ts";
+import { count, freshInput, positive, reportedCost } from "../shared/token-counts.ts";
 
 /**
  * A stream contains token counts only if the request asks for them with `stream_options.include_usage`. They come in one
@@ -84,10 +85,10 @@ function decodeUsage(usage: JsonObject): Partial<Usage> | undefined {
   const cacheWrite = count(input.cache_write_tokens) ?? count(input.cache_creation_tokens) ?? 0;
   const reasoning = count(output.reasoning_tokens) ?? count(usage.reasoning_tokens) ?? 0;
   const counts: Partial<Usage> = {
-    audioIn: some(input.audio_tokens),
-    imageIn: some(input.image_tokens),
-    audioOut: some(output.audio_tokens),
-    imageOut: some(output.image_tokens),
+    audioIn: positive(input.audio_tokens),
+    imageIn: positive(input.image_tokens),
+    audioOut: positive(output.audio_tokens),
+    imageOut: positive(output.image_tokens),
     searches: searchesOf(usage),
     reported: reportedCost(usage),
   };
@@ -106,19 +107,7 @@ function decodeUsage(usage: JsonObject): Partial<Usage> | undefined {
 /** Number of web searches, in the fields of OpenRouter, Perplexity and xAI. */
 function searchesOf(usage: JsonObject): number | undefined {
   const ran = isObject(usage.server_tool_use) ? usage.server_tool_use.web_search_requests : undefined;
-  return some(ran) ?? some(usage.num_search_queries) ?? some(usage.num_sources_used);
-}
-
-/** The cost that the provider reports: dollars at OpenRouter and Perplexity, ticks of 10^-10 dollars at xAI. */
-function reportedCost({ cost, cost_in_usd_ticks: ticks }: JsonObject): number | undefined {
-  if (typeof ticks === "number" && ticks >= 0) return Math.round(ticks / 10);
-  const dollars = isObject(cost) ? cost.total_cost : cost;
-  return typeof dollars === "number" && dollars >= 0 ? Math.round(dollars * 1e9) : undefined;
-}
-
-/** Uncached input, never negative. If more tokens are cached than sent, the vendor does not include them in the prompt. */
-function freshInput(prompt: number, cacheRead: number, cacheWrite: number): number {
-  return cacheRead > prompt ? prompt : Math.max(0, prompt - cacheRead - cacheWrite);
+  return positive(ran) ?? positive(usage.num_search_queries) ?? positive(usage.num_sources_used);
 }
 
 /**
@@ -135,12 +124,4 @@ function outputOf(
   if (reasoning > 0 && prompt !== undefined && total === prompt + completion + reasoning)
     return completion + reasoning;
   return Math.max(completion, reasoning);
-}
-
-function count(value: Json | undefined): number | undefined {
-  return typeof value === "number" && value >= 0 ? Math.trunc(value) : undefined;
-}
-
-function some(value: Json | undefined): number | undefined {
-  return count(value) || undefined;
 }

@@ -1,5 +1,7 @@
 /** How an answer ended, in the words of this format. */
-import type { FinishReason } from "../../core/events.ts";
+import type { FinishKind, FinishReason } from "../../core/events.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { isObject } from "../../core/json.ts";
 
 export interface Ending {
   status: "completed" | "incomplete";
@@ -21,4 +23,22 @@ const NEUTRAL_REFUSAL = "The model declined to answer.";
 export function refusalOf(reason: FinishReason): string | undefined {
   if (reason.kind !== "content-filter") return undefined;
   return reason.explanation || (reason.raw === "refusal" ? NEUTRAL_REFUSAL : undefined);
+}
+
+/** Facts about an answer that decide its finish reason. */
+export interface AnswerFacts {
+  toolCalls: number;
+  /** The answer contains a refusal. */
+  hasRefused: boolean;
+}
+
+/** Decodes the status of a response. One that ended too early for a reason that weir does not know counts as cut off. */
+export function decodeStatus(response: JsonObject, { toolCalls, hasRefused }: AnswerFacts): FinishReason {
+  const { status, incomplete_details: details } = response;
+  if (status !== "incomplete") {
+    const kind: FinishKind = toolCalls > 0 ? "tool-calls" : hasRefused ? "content-filter" : "stop";
+    return { kind, ...(typeof status === "string" && { raw: status }) };
+  }
+  const raw = isObject(details) && typeof details.reason === "string" ? details.reason : status;
+  return { kind: raw === "content_filter" ? "content-filter" : "length", raw };
 }

@@ -1,6 +1,7 @@
 /** The Responses format (`POST /v1/responses`), which OpenAI defined. */
-import type { ClientCodec, Format } from "../../core/format.ts";
+import type { ClientCodec, Format, UpstreamCodec } from "../../core/format.ts";
 import { toJson } from "../shared/schema.ts";
+import { decodeError } from "../shared/upstream-error.ts";
 import { writeAnswer, writeStream } from "./client/answer.ts";
 import { checkRequest } from "./client/check.ts";
 import { compaction } from "./client/compact.ts";
@@ -17,6 +18,11 @@ import {
   ResponsesEvent,
   ResponsesRequest,
 } from "./schema.ts";
+import { readAnswer, readStream } from "./upstream/answer.ts";
+import { isErrorBody } from "./upstream/errors.ts";
+import { encodeRequest } from "./upstream/request.ts";
+import { withoutSealed } from "./upstream/sealed.ts";
+import { watch } from "./upstream/watch.ts";
 
 const client: ClientCodec = {
   path: "/v1/responses",
@@ -55,4 +61,30 @@ const client: ClientCodec = {
   heartbeat: ": keepalive\n\n",
 };
 
-export const responsesFormat: Format & { client: ClientCodec } = { id: FORMAT, client };
+const upstream: UpstreamCodec = {
+  encodeRequest,
+  readStream,
+  readAnswer,
+  withoutSealed,
+  decodeError,
+  isErrorBody,
+  watch,
+  endpoint: { path: "/responses" },
+  // Credentials, organisation and project ids are not forwarded.
+  requestHeaders: ["openai-beta", "x-client-request-id"],
+  answerHeaders: [
+    "x-ratelimit-*",
+    "openai-processing-ms",
+    "openai-version",
+    "openai-model",
+    "retry-after",
+    "retry-after-ms",
+    "x-should-retry",
+  ],
+};
+
+export const responsesFormat: Format & { client: ClientCodec; upstream: UpstreamCodec } = {
+  id: FORMAT,
+  client,
+  upstream,
+};

@@ -1,6 +1,8 @@
 /** Token counts of this format. `input_tokens` includes the tokens read from and written to the cache. */
 import type { Usage } from "../../core/events.ts";
-import type { JsonObject } from "../../core/json.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import { isObject } from "../../core/json.ts";
+import { count, freshInput, positive, reportedCost } from "../shared/token-counts.ts";
 
 /** Encodes the `usage` member of an answer. Clients require both objects with details. */
 export function encodeUsage(usage: Usage): JsonObject {
@@ -15,4 +17,28 @@ export function encodeUsage(usage: Usage): JsonObject {
     output_tokens_details: { reasoning_tokens: usage.reasoning },
     total_tokens: input + usage.output,
   };
+}
+
+/** Reads the counts of a response. Returns nothing if there are none, or only zeros. */
+export function decodeUsage({ usage, service_tier: tier }: JsonObject): Partial<Usage> | undefined {
+  if (!isObject(usage)) return undefined;
+  const input = count(usage.input_tokens);
+  const output = count(usage.output_tokens);
+  if (!input && !output) return undefined;
+  const { cached_tokens: cached, cache_write_tokens: written } = details(usage.input_tokens_details);
+  const reasoning = count(details(usage.output_tokens_details).reasoning_tokens) ?? 0;
+  const cacheRead = count(cached) ?? 0;
+  const cacheWrite = count(written) ?? 0;
+  return {
+    ...(input !== undefined && { input: freshInput(input, cacheRead, cacheWrite), cacheRead, cacheWrite }),
+    ...(output !== undefined && { output: Math.max(output, reasoning), reasoning }),
+    searches: positive(usage.num_sources_used),
+    reported: reportedCost(usage),
+    ...(typeof tier === "string" && { tier }),
+    known: input !== undefined && output !== undefined ? "final" : "partial",
+  };
+}
+
+function details(value: Json | undefined): JsonObject {
+  return isObject(value) ? value : {};
 }

@@ -74,7 +74,8 @@ export function checkProvider(
   }
   // The config may replace what the plugin says about formats.
   const framing = settings?.speaks ? undefined : provider.framing;
-  const fault = templateFault(provider, settings) ?? contradictionIn({ ...provider, framing });
+  const prefers = settings?.speaks ? settings.prefer : provider.prefers;
+  const fault = templateFault(provider, settings) ?? contradictionIn({ ...provider, framing, prefers });
   if (fault !== undefined) fail(fault);
 }
 
@@ -85,11 +86,14 @@ function contradictionIn({
   authorize,
   framing = {},
   variables,
+  prefers,
 }: Provider): string | undefined {
   if (!speaks) {
     const without = Object.entries({ credentials, authorize, variables }).find(([, value]) => value);
     return without && `it has ${without[0]}, which only providers that speak a format can have.`;
   }
+  if (prefers !== undefined && !Object.hasOwn(speaks, prefers))
+    return `it prefers "${prefers}", which it does not speak.`;
   const unspoken = Object.keys(framing).find((format) => !Object.hasOwn(speaks, format));
   if (unspoken !== undefined) return `it has a framing for "${unspoken}", which it does not speak.`;
   if (credentials?.some((names) => names.length !== 1) && !authorize)
@@ -152,6 +156,7 @@ function activateDeployment(
   if (provider.speaks && baseUrl === "") return missingBaseUrl(provider);
   if (lacksCredentials) return chosen.missing;
   if (provider.speaks) checkBaseUrl(provider.name, baseUrl);
+  const elsewhere = isOtherHost(own, baseUrl);
   const name = given.name === "" ? provider.name : `${provider.name}/${given.name}`;
   const { names, values } = "missing" in chosen ? NO_CREDENTIALS : chosen;
   return {
@@ -169,7 +174,8 @@ function activateDeployment(
     concurrency: given.concurrency ?? settings.concurrency,
     timeouts: given.timeouts ?? settings.timeouts,
     tls: settings.tls,
-    elsewhere: isOtherHost(own, baseUrl),
+    elsewhere,
+    prefers: settings.prefer ?? (elsewhere ? undefined : provider.prefers),
     maxTokensField: settings.maxTokensField,
   };
 }

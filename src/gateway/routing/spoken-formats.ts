@@ -20,7 +20,7 @@ export class SpokenFormats {
     const reason = `${prefix}${describeRule(rule)}${rule.live ? "" : ` of ${provider.name}`}`;
     const program: Target = { provider, deployment, model, lane: "generated", format: "", url: "", reason };
     if (!provider.speaks) return program;
-    const spoken = formatsFor(provider, clientFormat);
+    const spoken = formatsFor(provider, deployment, clientFormat);
     const missing = this.#missing.get(deployment);
     const format = spoken.find((id) => !missing?.has(id)) ?? spoken[0]!;
     const target = inFormat(program, format, clientFormat);
@@ -32,17 +32,16 @@ export class SpokenFormats {
 
 /** The same deployment in the provider's next format; `undefined` if there is none. */
 export function inNextFormat(target: Target, clientFormat: string): Target | undefined {
-  const spoken = formatsFor(target.provider, clientFormat);
+  const spoken = formatsFor(target.provider, target.deployment, clientFormat);
   const next = spoken[spoken.indexOf(target.format) + 1];
   return next === undefined ? undefined : inFormat(target, next, clientFormat);
 }
 
-/** The formats of a provider in the order of preference: the client's first, then as declared. */
-function formatsFor({ speaks = {} }: Provider, clientFormat: string): string[] {
+/** The formats of a deployment in the order of preference: the client's first, then the preferred one, then as declared. */
+function formatsFor({ speaks = {} }: Provider, { prefers }: Deployment, clientFormat: string): string[] {
   const spoken = Object.keys(speaks);
-  return spoken.includes(clientFormat)
-    ? [clientFormat, ...spoken.filter((format) => format !== clientFormat)]
-    : spoken;
+  const wanted = [clientFormat, ...(prefers === undefined ? [] : [prefers]), ...spoken];
+  return [...new Set(wanted)].filter((format) => spoken.includes(format));
 }
 
 function inFormat(target: Target, format: string, clientFormat: string): Target {

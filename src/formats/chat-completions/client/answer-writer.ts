@@ -94,7 +94,7 @@ export class DeltaWriter {
   #start(index: number, block: BlockStart): JsonObject[] {
     switch (block.type) {
       case "text":
-        this.#open.set(index, this.#text());
+        this.#open.set(index, this.#text(block.apart === true));
         return [];
       case "refusal":
         this.#refused = true;
@@ -110,13 +110,17 @@ export class DeltaWriter {
     }
   }
 
-  #text(): OpenBlock {
-    const start = this.#written;
+  /** @param isApart a blank line separates it from earlier text */
+  #text(isApart: boolean): OpenBlock {
+    let separator = isApart && this.#written > 0 ? "\n\n" : "";
+    const start = this.#written + separator.length;
     const citations: Citation[] = [];
     return {
       delta: (text) => {
-        this.#written += text.length;
-        return [{ content: text }];
+        const content = separator + text;
+        separator = "";
+        this.#written += content.length;
+        return [{ content }];
       },
       cite: (citation) => void citations.push(citation),
       end: () =>

@@ -5,9 +5,10 @@ import { maskUser, ToolNames } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import { encodeContextOf } from "../../shared/encode-context.ts";
+import { encodeSampling, encodeTier, reportPrefill } from "../../shared/openai-fields.ts";
 import { toolNames } from "../../shared/openai-tools.ts";
-import { fieldPath, turnPath } from "../../shared/paths.ts";
-import { modelFacts, takesSampling } from "../models.ts";
+import { fieldPath } from "../../shared/paths.ts";
+import { modelFacts } from "../models.ts";
 import { FORMAT } from "../own-fields.ts";
 import type { EncodeContext } from "./content.ts";
 import { encodeExtra } from "./extra.ts";
@@ -75,52 +76,19 @@ function encodeLimit(
   return { [limitField(target)]: Math.min(maxTokens, most) };
 }
 
-function encodeSampling(
-  request: ChatRequest,
-  effort: string | undefined,
-  { traits, facts, reportLoss }: EncodeContext,
-): JsonObject {
-  const { temperature, topP, topK } = request;
-  const sent: JsonObject = {};
-  if (takesSampling(facts, effort)) {
-    if (temperature !== undefined) sent.temperature = temperature;
-    if (topP !== undefined) sent.top_p = topP;
-  } else {
-    // Omitting the default value is no loss.
-    if (temperature !== undefined && temperature !== 1)
-      reportLoss("dropped", fieldPath(request, "temperature"), "the model does not take this field");
-    if (topP !== undefined && topP !== 1)
-      reportLoss("dropped", fieldPath(request, "topP"), "the model does not take this field");
-  }
-  if (topK !== undefined && traits.topK) sent.top_k = topK;
-  else if (topK !== undefined)
-    reportLoss("dropped", fieldPath(request, "topK"), "the provider does not accept this field");
-  return sent;
-}
-
 /** Always a list: some servers refuse a string. */
 function encodeStop(request: ChatRequest, context: EncodeContext): JsonObject {
   const { sent } = splitStop(request.stop, context);
   return sent.length > 0 ? { stop: sent } : {};
 }
 
-function encodeIdentity(
-  { user, session, serviceTier }: ChatRequest,
-  { sameFormat, traits }: EncodeContext,
-): JsonObject {
-  // Tiers of other vendors have other prices and queues.
-  const tier = serviceTier === "standard" ? "default" : sameFormat ? serviceTier : undefined;
+function encodeIdentity(request: ChatRequest, context: EncodeContext): JsonObject {
+  const { user, session } = request;
+  const { traits } = context;
+  const tier = encodeTier(request, context);
   return {
     ...(user !== undefined && { [traits.userField ?? "user"]: maskUser(user) }),
     ...(session !== undefined && traits.promptCacheKey && { prompt_cache_key: maskUser(session) }),
     ...(tier !== undefined && { service_tier: tier }),
   };
-}
-
-/** Reports a loss for a last message of the assistant (prefill): not every model continues it. */
-function reportPrefill(request: ChatRequest, { sameFormat, reportLoss }: EncodeContext): void {
-  const last = request.turns.at(-1);
-  if (sameFormat || last?.role !== "assistant") return;
-  if (last.blocks.some((block) => block.type === "tool-call")) return;
-  reportLoss("downgraded", turnPath(last, request), "the model may not continue the last assistant message");
 }

@@ -1,0 +1,13 @@
+/** Encodes fields without a canonical equivalent. */
+import type { ChatRequest } from "../../../core/chat.ts";
+import type { JsonObject } from "../../../core/json.ts";
+import { checkForeignFields } from "../../shared/foreign-fields.ts";
+import { FORMAT } from "../own-fields.ts";
+import type { EncodeContext } from "./content.ts";
+
+/** The fields of a client of this format. @throws GatewayError for fields of other formats that weir must not drop */
+export function encodeExtra(request: ChatRequest, context: EncodeContext): JsonObject {
+  checkForeignFields(request, FORMAT, context);
+  const kept = Object.entries(request.extra[FORMAT] ?? {}).filter(([, value]) => value != null);
+  return Object.fromEntries(kept);
+}

@@ -1,0 +1,31 @@
+/**
+ * Opens wrapped reasoning in the native lane. weir wrapped the encrypted reasoning of a provider when it wrote the answer in
+ * this format; only that provider accepts it, and only as it was.
+ */
+import type { CodecContext } from "../../../core/context.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
+import { isObject } from "../../../core/json.ts";
+import { isWrapped } from "../../../core/provenance.ts";
+import { decodeEncrypted } from "../reasoning.ts";
+
+/** Returns the body with this provider's reasoning as it was, and without that of others; reports losses. */
+export function withoutSealed(body: JsonObject, context: CodecContext): JsonObject {
+  if (!Array.isArray(body.input)) return body;
+  const input = body.input.flatMap((item, index) => {
+    const sealed = sealedIn(item);
+    if (!sealed) return [item];
+    const { origin, signature } = sealed;
+    if (origin === context.target.provider && signature !== undefined)
+      return [{ ...sealed.item, encrypted_content: signature }];
+    context.reportLoss("dropped", `input[${index}]`, "another provider made this reasoning");
+    return [];
+  });
+  return { ...body, input };
+}
+
+function sealedIn(item: Json) {
+  if (!isObject(item) || item.type !== "reasoning" || typeof item.encrypted_content !== "string")
+    return undefined;
+  const { encrypted_content: value } = item;
+  return isWrapped(value) ? { item, ...decodeEncrypted(value) } : undefined;
+}

@@ -1,0 +1,43 @@
+/** Encodes fields that the formats of OpenAI have in common. */
+import type { ChatRequest } from "../../core/chat.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { takesSampling } from "./openai-models.ts";
+import type { PartContext } from "./openai-parts.ts";
+import { fieldPath, turnPath } from "./paths.ts";
+
+/** Sampling fields that the model takes together with this effort. */
+export function encodeSampling(
+  request: ChatRequest,
+  effort: string | undefined,
+  { traits, facts, reportLoss }: PartContext,
+): JsonObject {
+  const { temperature, topP, topK } = request;
+  const sent: JsonObject = {};
+  if (takesSampling(facts, effort)) {
+    if (temperature !== undefined) sent.temperature = temperature;
+    if (topP !== undefined) sent.top_p = topP;
+  } else {
+    // Omitting the default value is no loss.
+    if (temperature !== undefined && temperature !== 1)
+      reportLoss("dropped", fieldPath(request, "temperature"), "the model does not take this field");
+    if (topP !== undefined && topP !== 1)
+      reportLoss("dropped", fieldPath(request, "topP"), "the model does not take this field");
+  }
+  if (topK !== undefined && traits.topK) sent.top_k = topK;
+  else if (topK !== undefined)
+    reportLoss("dropped", fieldPath(request, "topK"), "the provider does not accept this field");
+  return sent;
+}
+
+/** Returns `service_tier`. Tiers of other vendors have other prices and queues. */
+export function encodeTier({ serviceTier }: ChatRequest, { sameFormat }: PartContext): string | undefined {
+  return serviceTier === "standard" ? "default" : sameFormat ? serviceTier : undefined;
+}
+
+/** Reports a loss for a last message of the assistant (prefill): not every model continues it. */
+export function reportPrefill(request: ChatRequest, { sameFormat, reportLoss }: PartContext): void {
+  const last = request.turns.at(-1);
+  if (sameFormat || last?.role !== "assistant") return;
+  if (last.blocks.some((block) => block.type === "tool-call")) return;
+  reportLoss("downgraded", turnPath(last, request), "the model may not continue the last assistant message");
+}

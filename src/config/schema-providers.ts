@@ -129,7 +129,6 @@ export const providerOptions = Type.Object(
       Type.String({
         description:
           "Format of translated calls, one of those that the provider speaks; the client's own format comes first always. Default: `responses` for `openai` at the vendor's own base URL, otherwise the first format of `speaks`. If a host answers 404 or 405 for the path, weir uses the next format.",
-        examples: ["responses"],
       }),
     ),
     liveModels: liveModelsOption,

@@ -76,7 +76,8 @@ describe("a request", () => {
 
   beforeAll(async () => {
     const apiKey = "sk-none-0123456789";
-    const config = { providers: { openai: { apiKey }, anthropic: { apiKey } } };
+    const openai = { apiKey, prefer: "chat-completions" };
+    const config = { providers: { openai, anthropic: { apiKey } } };
     native = await startGateway({ config, target: "source" });
     translated = await startGateway({ config, target: "source", plugins: { "observer.ts": HOOK } });
   });

@@ -53,6 +53,7 @@ for (const { providers = [] } of builtIn) for (const provider of providers) desc
 describe("endpoints", () => {
   const endpoints: [string, string, string][] = [
     ["openai", "chat-completions", "https://api.openai.com/v1/chat/completions"],
+    ["openai", "responses", "https://api.openai.com/v1/responses"],
     ["anthropic", "messages", "https://api.anthropic.com/v1/messages"],
     ["groq", "chat-completions", "https://api.groq.com/openai/v1/chat/completions"],
     ["deepseek", "chat-completions", "https://api.deepseek.com/chat/completions"],
@@ -60,10 +61,12 @@ describe("endpoints", () => {
     ["mistral", "chat-completions", "https://api.mistral.ai/v1/chat/completions"],
     ["openrouter", "chat-completions", "https://openrouter.ai/api/v1/chat/completions"],
     ["openrouter", "messages", "https://openrouter.ai/api/v1/messages"],
+    ["openrouter", "responses", "https://openrouter.ai/api/v1/responses"],
     ["together", "chat-completions", "https://api.together.xyz/v1/chat/completions"],
     ["fireworks", "chat-completions", "https://api.fireworks.ai/inference/v1/chat/completions"],
     ["fireworks", "messages", "https://api.fireworks.ai/inference/v1/messages"],
     ["xai", "chat-completions", "https://api.x.ai/v1/chat/completions"],
+    ["xai", "responses", "https://api.x.ai/v1/responses"],
     ["cerebras", "chat-completions", "https://api.cerebras.ai/v1/chat/completions"],
   ];
   for (const [name, format, url] of endpoints)

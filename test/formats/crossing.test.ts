@@ -14,7 +14,7 @@ import {
 } from "../helpers/fixtures.ts";
 import { isNamed } from "../helpers/json-path.ts";
 import { explain } from "../helpers/explained.ts";
-import { type RunningGateway, startGateway, upstreamConfig } from "../helpers/gateway.ts";
+import { type RunningGateway, startGateway, UPSTREAM_KEYS, upstreamConfig } from "../helpers/gateway.ts";
 import { type Answer, sse, startUpstream, type Upstream } from "../helpers/upstream.ts";
 import { streamedText } from "../helpers/streamed.ts";
 import { writeJson } from "../helpers/write-json.ts";
@@ -56,6 +56,16 @@ const SIDES: Record<string, Side> = {
     },
     streaming: { stream: true },
   },
+  responses: {
+    path: "/v1/responses",
+    model: "reasoner/gpt-5.4",
+    request: {
+      max_output_tokens: 100,
+      tools: ["weather", "clock"].map((name) => ({ type: "function", name, parameters: PARAMETERS })),
+      input: MESSAGES,
+    },
+    streaming: { stream: true },
+  },
 };
 const FORMATS = Object.keys(SIDES);
 
@@ -77,7 +87,8 @@ describe("a request", () => {
   beforeAll(async () => {
     const apiKey = "sk-none-0123456789";
     const openai = { apiKey, prefer: "chat-completions" };
-    const config = { providers: { openai, anthropic: { apiKey } } };
+    const reasoner = { apiKey, speaks: "responses", baseUrl: "https://reasoner.example/v1" };
+    const config = { providers: { openai, reasoner, anthropic: { apiKey } } };
     native = await startGateway({ config, target: "source" });
     translated = await startGateway({ config, target: "source", plugins: { "observer.ts": HOOK } });
   });
@@ -129,8 +140,10 @@ describe("an answer", () => {
 
   beforeAll(async () => {
     upstream = startUpstream(() => ({}));
-    const config = upstreamConfig({ openai: upstream.url, anthropic: upstream.url });
-    gateway = await startGateway({ config: { ...config, retries: { attempts: 1 } }, target: "source" });
+    const { providers } = upstreamConfig({ openai: upstream.url, anthropic: upstream.url });
+    const reasoner = { apiKey: UPSTREAM_KEYS.openai, speaks: "responses", baseUrl: `${upstream.url}/v1` };
+    const config = { providers: { ...providers, reasoner }, retries: { attempts: 1 } };
+    gateway = await startGateway({ config, target: "source" });
   });
 
   afterAll(async () => {
@@ -206,7 +219,10 @@ function withoutChance(text: string): string {
     if (!ids.includes(id)) ids.push(id);
     return `${kind}_${ids.indexOf(id) + 1}_of_weir`;
   });
-  return numbered.replace(/"created":\d+/g, '"created":1700000000').replace(/(?<=\n\n)(?::\n\n)+$/, "");
+  return numbered
+    .replace(/\b([a-z]+)_w1[a-z2-7]+/g, "$1_of_weir")
+    .replace(/"(created|created_at|completed_at)":\d+/g, '"$1":1700000000')
+    .replace(/(?<=\n\n)(?::\n\n)+$/, "");
 }
 
 function pick(headers: Headers, names: readonly string[]): JsonObject {

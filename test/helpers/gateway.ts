@@ -61,7 +61,9 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
 }
 
 /** A config that sends the built-in providers to fake upstreams. */
-export function upstreamConfig(urls: { openai?: string; anthropic?: string }): Record<string, unknown> {
+export function upstreamConfig(urls: { openai?: string; anthropic?: string }): {
+  providers: Record<string, unknown>;
+} {
   const providers: Record<string, unknown> = {};
   if (urls.openai) providers["openai"] = { baseUrl: `${urls.openai}/v1`, apiKey: UPSTREAM_KEYS.openai };
   if (urls.anthropic) providers["anthropic"] = { baseUrl: urls.anthropic, apiKey: UPSTREAM_KEYS.anthropic };

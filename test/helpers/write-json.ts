@@ -4,19 +4,22 @@ import { isObject } from "../../src/core/json.ts";
 
 const WIDTH = 110;
 
-/** @param indent of the line @param column where the value begins */
-export function writeJson(value: Json, indent = "", column = indent.length): string {
+/** @param indent of the line @param column where the value begins @param isLast no comma follows */
+export function writeJson(value: Json, indent = "", column = indent.length, isLast = true): string {
   const line = onOneLine(value);
-  const isShort = column + line.length <= WIDTH && !holdsRecords(value);
+  const isShort = column + line.length + (isLast ? 0 : 1) <= WIDTH && !holdsRecords(value);
   if (isShort || !(isObject(value) || Array.isArray(value))) return line;
   const inner = `${indent}  `;
   if (Array.isArray(value)) {
-    const items = value.map((item) => inner + writeJson(item, inner));
+    const items = value.map(
+      (item, index) => inner + writeJson(item, inner, inner.length, index === value.length - 1),
+    );
     return `[\n${items.join(",\n")}\n${indent}]`;
   }
-  const members = membersOf(value).map(([name, member]) => {
+  const all = membersOf(value);
+  const members = all.map(([name, member], index) => {
     const start = `${inner}${JSON.stringify(name)}: `;
-    return start + writeJson(member, inner, start.length);
+    return start + writeJson(member, inner, start.length, index === all.length - 1);
   });
   return `{\n${members.join(",\n")}\n${indent}}`;
 }

@@ -86,7 +86,7 @@ describe("a request", () => {
 
   beforeAll(async () => {
     const apiKey = "sk-none-0123456789";
-    const openai = { apiKey, prefer: "chat-completions" };
+    const openai = { apiKey, speaks: "chat-completions" };
     const reasoner = { apiKey, speaks: "responses", baseUrl: "https://reasoner.example/v1" };
     const config = { providers: { openai, reasoner, anthropic: { apiKey } } };
     native = await startGateway({ config, target: "source" });
@@ -142,7 +142,8 @@ describe("an answer", () => {
     upstream = startUpstream(() => ({}));
     const { providers } = upstreamConfig({ openai: upstream.url, anthropic: upstream.url });
     const reasoner = { apiKey: UPSTREAM_KEYS.openai, speaks: "responses", baseUrl: `${upstream.url}/v1` };
-    const config = { providers: { ...providers, reasoner }, retries: { attempts: 1 } };
+    const openai = { ...(providers["openai"] as object), speaks: "chat-completions" };
+    const config = { providers: { ...providers, openai, reasoner }, retries: { attempts: 1 } };
     gateway = await startGateway({ config, target: "source" });
   });
 

@@ -1,6 +1,7 @@
 /** Encodes tools and tool choice (src/formats/README.md#tools). */
 import type { ChatRequest, Tool } from "../../../core/chat.ts";
 import type { JsonObject } from "../../../core/json.ts";
+import { asFunction } from "../../shared/custom-tool.ts";
 import { encodeTools as encodeOffered, type ToolShapes } from "../../shared/openai-tools.ts";
 import { toolPath } from "../../shared/paths.ts";
 import { FORMAT } from "../own-fields.ts";
@@ -58,16 +59,6 @@ function customTool(tool: Tool, { names }: EncodeContext): JsonObject {
 /** A custom tool as a function with one text argument. */
 function wrappedTool(tool: Tool, { names, traits, reportLoss }: EncodeContext): JsonObject {
   reportLoss("converted", toolPath(tool), "sent as a function with one text argument");
-  const { grammar } = tool;
-  const described = [
-    tool.description,
-    grammar && `Format of the input: ${JSON.stringify({ type: "grammar", ...grammar })}`,
-  ].filter((text) => text !== undefined);
-  return {
-    type: "function",
-    name: names.send(tool.name),
-    ...(described.length > 0 && { description: described.join("\n\n") }),
-    parameters: { type: "object", properties: { input: { type: "string" } }, required: ["input"] },
-    ...(traits.strictTools !== false && { strict: false }),
-  };
+  const strict = traits.strictTools === false ? {} : { strict: false };
+  return { type: "function", name: names.send(tool.name), ...asFunction(tool), ...strict };
 }

@@ -173,6 +173,39 @@ test(
 );
 
 test(
+  "an answer that a paused keeper could not store in time is not there when the keeper runs again",
+  async () => {
+    const weir = await start({ workers: 2, env: { WEIR_STATE: stateFolder() } });
+    const store = keepInProcess(socketOf(weir));
+    await store.start();
+    const keeper = keeperOf(weir)!;
+    process.kill(keeper, "SIGSTOP");
+    expect(await store.put(answerOf("late"), 50)).toBe("late");
+    process.kill(keeper, "SIGCONT");
+    expect(await store.put(answerOf("in-time"), PATIENT_MS)).toBe("stored");
+    expect(await store.get("late", "config:alice")).toBeUndefined();
+    await store.close();
+  },
+  LONG_MS,
+);
+
+test(
+  "a reload that moves the store says that it needs a restart",
+  async () => {
+    const weir = await start({ workers: 1, env: { WEIR_STATE: "none" } });
+    weir.configure("responses: {fileBytes: 5000000, commitMs: 500}\n");
+    expect(weir.run("reload").code).toBe(0);
+    expect(
+      await until(
+        () => weir.log.some((line) => line.includes("responses: changes take effect after a restart")),
+        LONG_MS,
+      ),
+    ).toBe(true);
+  },
+  LONG_MS,
+);
+
+test(
   "the keeper ends when the supervisor is killed and the workers have ended",
   async () => {
     const weir = await start({ workers: 2, env: { WEIR_STATE: stateFolder() } });

@@ -127,11 +127,13 @@ export class CallStorage implements StoredCall {
 
   #expand(attempt: Attempt): JsonObject {
     const { body } = this.#incoming;
-    if (this.#previous && this.#previous.at !== "weir")
+    const previous = this.#previous;
+    if (previous?.at === "provider")
       throw this.#unknown(
-        `Only a provider of the client's format can have it, and ${attempt.target.provider.name} is spoken to in another one.`,
+        `It is stored at ${previous.deployment}, which continues it only for requests that are not translated.`,
       );
-    const before = this.#previous?.items ?? [];
+    if (previous?.at === "elsewhere") throw this.#unknown(hintFor(this.#context));
+    const before = previous?.items ?? [];
     if (before.length === 0 && this.#ask.references.length === 0) return body;
     return this.codec.expand(body, { before, items: this.#items }, attempt.context);
   }
@@ -192,7 +194,7 @@ export class CallStorage implements StoredCall {
     return false;
   }
 
-  #unknown(hint: string): GatewayError {
+  #unknown(hint?: string): GatewayError {
     return this.codec.unknownPrevious(this.#ask.previous!, hint);
   }
 }
@@ -202,6 +204,11 @@ const NOT_STORED = {
   late: "the answer could not be stored in time",
   failed: "the answer could not be stored",
 };
+
+/** The same for an unknown answer and for one of another key. */
+function hintFor({ answers }: StoreContext): string | undefined {
+  return answers ? undefined : "weir stores no answers: name a state folder with `--state`.";
+}
 
 async function findPrevious(
   id: string,
@@ -224,5 +231,5 @@ async function findPrevious(
       items: chain.flatMap(({ input, output }) => [...input, ...output].map(({ value }) => value)),
     };
   if (context.answerOptions.foreignIds === "pass") return { at: "elsewhere" };
-  throw codec.unknownPrevious(id);
+  throw codec.unknownPrevious(id, hintFor(context));
 }

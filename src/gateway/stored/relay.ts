@@ -1,4 +1,5 @@
 /** Relays a request about an answer to the deployment that stores it. The answer passes unchanged. */
+import { Attempt } from "../../core/call.ts";
 import type { StoredAnswer } from "../../core/stored-answer.ts";
 import { GatewayError } from "../../core/error.ts";
 import { NativeLane, passedHeaders } from "../lanes/native.ts";
@@ -36,7 +37,8 @@ export async function relay(request: RelayRequest, gateway: Gateway): Promise<Op
       { code: format.client.stored!.unknownAnswer(id).code },
     );
   call.stream = request.query.get("stream") === "true";
-  const running = call.begin(target, 0);
+  // No attempt of the plan: how it ends says nothing about models of the deployment.
+  const running = new Attempt(call, target);
   const codec = gateway.registry.formats.get(format.id)!.upstream!;
   const headers = upstreamHeaders(target, headerFilters(codec).request(call.headers), call.stream);
   const expects = call.stream ? "stream" : "json";

@@ -39,6 +39,8 @@ export interface StartOptions extends Settings {
   worker?: number;
   /** Path of the socket of the keeper's process; without it the keeper is a thread of this process. */
   keeper?: string;
+  /** The gateway already runs in other processes: it must not end because answers cannot be stored. */
+  isRestart?: boolean;
 }
 
 /** What a gateway is built from at its start and at each reload. */
@@ -167,7 +169,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     },
   });
   const keeperFault = await answers?.start();
-  if (keeperFault !== undefined && config.responses.store === "on") {
+  if (keeperFault !== undefined && config.responses.store === "on" && !options.isRestart) {
     await Promise.all([listener.stop(true), answers?.close()]);
     throw new Error(`answers cannot be stored, and responses.store is on: ${keeperFault}`);
   }

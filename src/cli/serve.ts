@@ -88,6 +88,7 @@ async function serveHere(settings: ReturnType<typeof readSettings>, context: Con
     terminal: process.stdout.isTTY,
     worker: worker?.number,
     keeper: worker && context.env[KEEPER],
+    isRestart: worker?.isRestart,
   });
   surviveFaults(weir);
   const table = startTable(weir, config);

@@ -7,11 +7,11 @@ import { exitProcess } from "../exit.ts";
 import { writeTo } from "../server/log-buffer.ts";
 import { createLogger } from "../server/log.ts";
 import { lockPort, lockState } from "./lock.ts";
-import { answerHome, keeperSettings } from "../state.ts";
+import { type AnswerHome, answerHome, keeperSettings } from "../state.ts";
 import { keeperSocket, SupervisedKeeper } from "./supervised-keeper.ts";
 import { RunFile } from "./run-file.ts";
 import { watchRunner } from "./runner.ts";
-import { KEEPER, sentence, WORKER } from "./worker.ts";
+import { KEEPER, RESTART, sentence, WORKER } from "./worker.ts";
 import { type ProcessProgram, WorkerProcess } from "./worker-process.ts";
 
 export interface SuperviseOptions extends Pick<LoadedConfig, "config"> {
@@ -41,8 +41,9 @@ const GONE_MS = 50;
 export async function supervise(options: SuperviseOptions): Promise<number> {
   const { host, port } = options.config;
   const lock = await lockPort(host, port, options.env);
-  lockState(answerHome(options.config, options.env));
-  const supervisor = new Supervisor(options, lock.port);
+  const home = answerHome(options.config, options.env);
+  lockState(home);
+  const supervisor = new Supervisor(options, lock.port, home);
   return supervisor.run();
 }
 
@@ -67,7 +68,7 @@ class Supervisor {
   #file: RunFile | undefined;
   readonly #keeper: SupervisedKeeper | undefined;
 
-  constructor(options: SuperviseOptions, port: number) {
+  constructor(options: SuperviseOptions, port: number, home: AnswerHome) {
     const { config } = options;
     const pretty = config.log.format === "pretty" || (config.log.format === "auto" && process.stdout.isTTY);
     this.#options = options;
@@ -78,7 +79,6 @@ class Supervisor {
       level: config.log.level,
       write: writeTo(process.stdout),
     });
-    const home = answerHome(config, options.env);
     const settings = keeperSettings(home, config);
     this.#keeper =
       settings &&
@@ -126,7 +126,7 @@ class Supervisor {
     return {
       args: process.argv.slice(2),
       env: {
-        [WORKER]: `${number}:${this.#port}`,
+        [WORKER]: `${number}:${this.#port}${this.#announced ? `:${RESTART}` : ""}`,
         ...(this.#keeper && { [KEEPER]: this.#keeper.socket }),
       },
     };

@@ -3,8 +3,10 @@ import { availableParallelism } from "node:os";
 import type { Config } from "../config/schema.ts";
 import { exitProcess } from "../exit.ts";
 
-/** The environment variable that makes a process a worker: its number and the port, `2:9347`. */
+/** The environment variable that makes a process a worker: its number and the port, `2:9347` or `2:9347:restart`. */
 export const WORKER = "WEIR_WORKER";
+/** Ends the variable of a worker that starts while its gateway already runs. */
+export const RESTART = "restart";
 
 /** The environment variable with the path of the keeper's socket. */
 export const KEEPER = "WEIR_KEEPER";
@@ -26,9 +28,10 @@ export const HEARTBEAT_MS = 1_000;
 /** @returns undefined in a process that is not a worker */
 export function workerOf(
   env: Readonly<Record<string, string | undefined>>,
-): { number: number; port: number } | undefined {
-  const [number, port] = (env[WORKER] ?? "").split(":").map(Number);
-  return number && port ? { number, port } : undefined;
+): { number: number; port: number; isRestart: boolean } | undefined {
+  const [first, second, third] = (env[WORKER] ?? "").split(":");
+  const [number, port] = [Number(first), Number(second)];
+  return number && port ? { number, port, isRestart: third === RESTART } : undefined;
 }
 
 /** 0 means one worker per core, but only on Linux: other systems do not balance connections between processes. */

@@ -206,6 +206,25 @@ test(
 );
 
 test(
+  "a worker of a running gateway is restarted also while the file cannot be opened",
+  async () => {
+    const folder = stateFolder();
+    const config = "responses: {store: on}\n";
+    const weir = await start({ workers: 2, env: { WEIR_STATE: folder }, config });
+    const keeper = keeperOf(weir)!;
+    for (const name of readdirSync(folder)) if (name.startsWith("responses.db")) rmSync(join(folder, name));
+    await Bun.write(join(folder, "responses.db"), "no database, but long enough to be one\n".repeat(99));
+    process.kill(keeper, "SIGKILL");
+    expect(await until(() => ![undefined, keeper].includes(keeperOf(weir)), LONG_MS)).toBe(true);
+    const worker = weir.workers().find((pid) => pid !== keeperOf(weir))!;
+    process.kill(worker, "SIGKILL");
+    expect(await until(() => weir.log.some((line) => /worker \d is serving/.test(line)), LONG_MS)).toBe(true);
+    expect((await fetch(`${weir.url}/health`)).status).toBe(200);
+  },
+  LONG_MS,
+);
+
+test(
   "the keeper ends when the supervisor is killed and the workers have ended",
   async () => {
     const weir = await start({ workers: 2, env: { WEIR_STATE: stateFolder() } });

@@ -11,6 +11,7 @@ import { listenKeeper } from "../../src/keeper/process.ts";
 import type { ToKeeper } from "../../src/keeper/protocol.ts";
 import { IN_MEMORY } from "../../src/keeper/settings.ts";
 import { socketLink } from "../../src/keeper/socket-link.ts";
+import { threadLink } from "../../src/keeper/thread-link.ts";
 import { until } from "../helpers/serving.ts";
 import { answerOf, describeStore, itemOf, type OpenStore, PATIENT_MS, refusal } from "./suite.ts";
 
@@ -199,6 +200,24 @@ describe("in a thread", () => {
     void store.start();
     expect(await stored).toBe("stored");
     await store.close();
+  });
+
+  test("a thread that ends is started again, and opens the same file", async () => {
+    const path = fresh("db");
+    const events: string[] = [];
+    const link = threadLink({ path, limits: LIMITS })({
+      up: () => events.push("up"),
+      down: () => events.push("down"),
+      receive: ({ number }) => events.push(`answer ${number}`),
+    });
+    expect(await until(() => events.length === 1, PATIENT_MS)).toBe(true);
+    // A message that nobody sends: the thread ends with the error.
+    link.send({ number: 1 } as ToKeeper);
+    expect(await until(() => events.length === 3, PATIENT_MS)).toBe(true);
+    link.send({ number: 2, ask: { op: "get", id: "a", owner: "" } });
+    expect(await until(() => events.length === 4, PATIENT_MS)).toBe(true);
+    expect(events).toEqual(["up", "down", "up", "answer 2"]);
+    await link.close();
   });
 
   test("a file that cannot be opened is a sentence at the start, and rejects every request", async () => {

@@ -72,8 +72,11 @@ export interface ClientCodec {
   writeAnswer(events: readonly ChatEvent[], context: CodecContext): JsonObject;
   /** An error answer before the first byte of the stream. */
   encodeError(error: GatewayError, requestId: string): ErrorAnswer;
-  /** The last frames of a stream that fails after its first byte; no terminator follows. */
-  encodeStreamError(error: GatewayError, requestId: string): Frame[];
+  /**
+   * The last frames of a stream that fails after its first byte; no terminator follows.
+   * @param isFirst no event of the answer came before: weir sent only the headers and heartbeats
+   */
+  encodeStreamError(error: GatewayError, requestId: string, isFirst?: boolean): Frame[];
   /** Bytes without meaning that keep an idle stream alive, for example an SSE comment. */
   heartbeat: string;
 }

@@ -1,7 +1,7 @@
 /** The openai SDK, unchanged, in responses mode against the gateway: JSON, streams, tools, parsed answers, errors. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
-import { type RunningGateway, startGateway, UPSTREAM_KEYS, upstreamConfig } from "../helpers/gateway.ts";
+import { chatHost, type RunningGateway, startGateway } from "../helpers/gateway.ts";
 import { openaiClient } from "../helpers/sdk.ts";
 import { json, sse, startUpstream, type Upstream } from "../helpers/upstream.ts";
 
@@ -11,10 +11,7 @@ let openai: OpenAI;
 
 beforeAll(async () => {
   upstream = startUpstream(json({}));
-  gateway = await startGateway({
-    config: upstreamConfig({ openai: upstream.url, anthropic: upstream.url }),
-    env: UPSTREAM_KEYS,
-  });
+  gateway = await startGateway({ config: chatHost(upstream.url) });
   openai = openaiClient(gateway.url);
 });
 
@@ -75,7 +72,7 @@ describe("openai in responses mode", () => {
     );
     const schema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
     const response = await openai.responses.parse({
-      model: "openai/some-model",
+      model: "host/some-model",
       input: "Where?",
       text: { format: { type: "json_schema", name: "place", schema, strict: false } },
     });
@@ -102,7 +99,7 @@ describe("openai in responses mode", () => {
     const tools = [
       { type: "function" as const, name: "weather", parameters: { type: "object" }, strict: false },
     ];
-    const model = "openai/some-model";
+    const model = "host/some-model";
     const first = await openai.responses.stream({ model, input: "Weather?", tools }).finalResponse();
     const calls = first.output.filter((item) => item.type === "function_call");
     expect(calls.map(({ call_id, arguments: text }) => [call_id, text])).toEqual([
@@ -143,6 +140,27 @@ describe("openai in responses mode", () => {
     expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, index) => index));
   });
 
+  test("a failure while weir holds the stream is a response that failed, also for .stream()", async () => {
+    const holding = await startGateway({
+      config: { ...chatHost(upstream.url), timeouts: { holdMs: 100, heartbeatMs: 100 } },
+    });
+    const sdk = openaiClient(holding.url);
+    upstream.answer(async () => {
+      await Bun.sleep(500);
+      return json({ error: { message: "Busy today.", type: "server_error", param: null, code: null } }, 400);
+    });
+    const stream = sdk.responses.stream({ model: "host/some-model", input: "hello" });
+    let failed: OpenAI.Responses.ResponseFailedEvent | undefined;
+    try {
+      for await (const event of stream) if (event.type === "response.failed") failed = event;
+    } catch {
+      // The body breaks behind the last event.
+    }
+    await holding.stop();
+    expect(failed?.response.error).toMatchObject({ message: "Busy today." });
+    expect(failed?.sequence_number).toBe(2);
+  });
+
   test("a wrong member is named in the envelope of OpenAI's errors", async () => {
     const failure = await openai.responses
       .create({ model: "mock/echo", input: [{ role: "user", content: 7 as unknown as string }] })
@@ -163,7 +181,7 @@ async function readBroken(): Promise<string> {
   const answer = await fetch(`${gateway.url}/v1/responses`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ model: "openai/some-model", input: "hello", stream: true }),
+    body: JSON.stringify({ model: "host/some-model", input: "hello", stream: true }),
   });
   let text = "";
   try {

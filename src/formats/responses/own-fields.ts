@@ -26,5 +26,11 @@ export const OWN_FIELDS = {
   },
   truncation: { report: (value) => value === "auto" },
   context_management: { report: (value) => !Array.isArray(value) || value.length > 0 },
+  // Both are here only in forms that weir does not know; it has read all others.
+  tool_choice: { refuse: always, reason: "the provider has no such tool" },
+  text: {
+    refuse: (value) => isObject(value) && value.format != null,
+    reason: "the format of the text is unknown",
+  },
   reasoning: { report: (value) => isObject(value) && value.mode === "pro" },
 } as const satisfies OwnFields;

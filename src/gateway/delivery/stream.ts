@@ -119,7 +119,7 @@ export function answerStream(
   const fail = (thrown: unknown) => {
     const error = toClientError(thrown, call);
     end(() => ending.failed(source.error ?? error));
-    const frames = source.writeError?.(error) ?? codec.encodeStreamError(error, call.id);
+    const frames = source.writeError?.(error) ?? codec.encodeStreamError(error, call.id, source.isWaiting);
     sentAt = performance.now();
     waiting = false;
     controller.enqueue(encoder.encode((source.beforeError?.() ?? "") + frames.map(writeFrame).join("")));

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { GatewayError } from "../../../src/core/error.ts";
 import type { ChatEvent } from "../../../src/core/events.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
-import { judgeResponses, judgeWritten } from "../../helpers/judge-responses.ts";
+import { judgeResponses, judgeWritten, readBySdk } from "../../helpers/judge-responses.ts";
 import { writeFrame } from "../../../src/stream/sse.ts";
 import { answerContext, answerOf, client, dataOf, outputOf, requestWith, stream } from "./make.ts";
 
@@ -303,6 +303,21 @@ describe("an ending", () => {
       output: [{ status: "incomplete", content: [{ text: "Half" }] }],
     });
   });
+});
+
+test("a failure before the first event is a whole stream, with and without a writer", async () => {
+  const error = new GatewayError("overloaded", "Busy.");
+  for (const frames of [
+    client.encodeStreamError(error, "req_1", true),
+    client.writeStream(answerContext()).fail!(error),
+  ]) {
+    expect(judgeResponses(frames)).toEqual([]);
+    const { status, error: said } = await readBySdk(frames);
+    expect([status as string, said]).toEqual([
+      "failed",
+      { code: "server_is_overloaded", message: "Busy." } as never,
+    ]);
+  }
 });
 
 test("a response repeats the request in the client's words", () => {

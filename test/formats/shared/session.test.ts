@@ -4,6 +4,7 @@ import type { ClientCodec } from "../../../src/core/format.ts";
 import { scanBody } from "../../../src/stream/scan.ts";
 import { client as chat } from "../chat-completions/make.ts";
 import { client as messages } from "../messages/make.ts";
+import { client as responses } from "../responses/make.ts";
 
 function sessionOf(client: ClientCodec, body: object, headers: Record<string, string> = {}) {
   const bytes = Buffer.from(JSON.stringify(body));
@@ -22,6 +23,17 @@ test("the session a client names comes first, then the key of its cache, then it
     expect(sessionOf(client, { ...body, prompt_cache_key: undefined })).toBe("someone");
   }
   expect(sessionOf(chat, body)).toBe("cache");
+});
+
+test("a responses client is known by its headers, its cache key, or the first thing the user said", () => {
+  const affinity = (input: unknown, more: object = {}, headers: Record<string, string> = {}) =>
+    sessionOf(responses, { model: "m", input, ...more }, headers);
+  expect(affinity("hi", { prompt_cache_key: "cache" }, { "session-id": "codex" })).toBe("codex");
+  expect(affinity("hi", { prompt_cache_key: "cache" })).toBe("cache");
+  const first = affinity([{ role: "developer", content: "d" }, user("one")]);
+  expect(affinity([user("one"), said("x"), user("two")])).toBe(first);
+  expect(affinity([user("two")])).not.toBe(first);
+  expect(affinity("one")).toBe("one");
 });
 
 describe.each([

@@ -10,7 +10,7 @@ import type { JsonObject } from "../../../core/json.ts";
 import { encodeFinish, refusalOf, type Ending } from "../finish.ts";
 import { itemId } from "../ids.ts";
 import { createItemWriter, MessageWriter } from "./item-writers.ts";
-import { ResponseBuilder } from "./response.ts";
+import { BEGINNING, ResponseBuilder } from "./response.ts";
 import type { ItemWriter, Output } from "./writer.ts";
 
 /** Takes one event of the stream, without its sequence number. */
@@ -59,7 +59,7 @@ export class EventWriter {
   write(event: Exclude<ChatEvent, { type: "message-end" }>): void {
     switch (event.type) {
       case "message-start":
-        return this.#start();
+        return this.begin();
       case "block-start":
         return this.#startBlock(event.index, event.block);
       case "block-delta":
@@ -99,6 +99,12 @@ export class EventWriter {
     this.#ending = ending;
   }
 
+  /** Emits the beginning of the answer. */
+  begin(): void {
+    const response = this.#builder.begun(this.#stores());
+    for (const type of BEGINNING) this.#emit(type, { response });
+  }
+
   /** The response object at the end. @param isStored `false`: weir could not store the answer */
   response(isStored = true): JsonObject {
     const { status, incomplete } = this.#ending!;
@@ -108,18 +114,11 @@ export class EventWriter {
 
   /** The response object of an answer that failed, with what has come of it. */
   failed(error: JsonObject): JsonObject {
-    const store = false;
-    return this.#builder.build({ status: "failed", error, output: this.#items(), store, usage: this.#usage });
+    return this.#builder.failed(error, this.#items(), this.#usage);
   }
 
   #stores(): boolean {
     return this.#context.storesAnswer === true;
-  }
-
-  #start(): void {
-    const response = this.#builder.build({ status: "in_progress", output: [], store: this.#stores() });
-    this.#emit("response.created", { response });
-    this.#emit("response.in_progress", { response });
   }
 
   #startBlock(index: number, block: BlockStart): void {

@@ -8,6 +8,7 @@ import { incompleteStream } from "../../../core/incomplete.ts";
 import { checkCalls } from "../../shared/tool-input.ts";
 import { EventWriter } from "./answer-writer.ts";
 import { encodeFailure } from "./errors.ts";
+import { FrameWriter } from "./frames.ts";
 
 /** Begins a streamed answer. */
 export function writeStream(context: CodecContext): AnswerWriter {
@@ -30,11 +31,10 @@ export function writeAnswer(events: readonly ChatEvent[], context: CodecContext)
 
 class StreamWriter implements AnswerWriter {
   readonly #events: EventWriter;
-  #frames: Frame[] = [];
-  #sequence = 0;
+  readonly #frames = new FrameWriter();
 
   constructor(context: CodecContext) {
-    this.#events = new EventWriter(context, (type, members) => this.#emit(type, members));
+    this.#events = new EventWriter(context, (type, members) => this.#frames.add(type, members));
   }
 
   push(event: ChatEvent): Frame[] {
@@ -43,13 +43,13 @@ class StreamWriter implements AnswerWriter {
       checkCalls(this.#events.brokenCalls, event.reason);
       this.#events.finish(event);
     }
-    return this.#take();
+    return this.#frames.take();
   }
 
   end(outcome?: AnswerOutcome): Frame[] {
     const response = this.#response(outcome?.isStored);
-    this.#emit(`response.${String(response.status)}`, { response });
-    return this.#take();
+    this.#frames.add(`response.${String(response.status)}`, { response });
+    return this.#frames.take();
   }
 
   answer(): JsonObject {
@@ -57,26 +57,13 @@ class StreamWriter implements AnswerWriter {
   }
 
   fail(error: GatewayError): Frame[] {
-    this.#frames = [];
-    this.#emit("response.failed", { response: this.#events.failed(encodeFailure(error)) });
-    return this.#take();
+    if (!this.#frames.hasBegun) this.#events.begin();
+    this.#frames.add("response.failed", { response: this.#events.failed(encodeFailure(error)) });
+    return this.#frames.take();
   }
 
   #response(isStored?: boolean): JsonObject {
     if (!this.#events.ended) throw incompleteStream();
     return this.#events.response(isStored);
-  }
-
-  #emit(type: string, members: JsonObject): void {
-    this.#frames.push({
-      event: type,
-      data: JSON.stringify({ type, sequence_number: this.#sequence++, ...members }),
-    });
-  }
-
-  #take(): Frame[] {
-    const frames = this.#frames;
-    this.#frames = [];
-    return frames;
   }
 }

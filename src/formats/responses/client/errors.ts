@@ -3,7 +3,8 @@ import type { ErrorKind, GatewayError } from "../../../core/error.ts";
 import type { Frame } from "../../../core/format.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { messageOf } from "../../shared/error-envelope.ts";
-import { ResponseBuilder } from "./response.ts";
+import { FrameWriter } from "./frames.ts";
+import { BEGINNING, ResponseBuilder } from "./response.ts";
 
 export { encodeError } from "../../shared/error-envelope.ts";
 
@@ -53,14 +54,11 @@ export function encodeFailure(error: GatewayError): JsonObject {
   return { code, message: messageOf(error) + wait };
 }
 
-/** Encodes the error of a stream whose frames weir has not written itself. */
-export function encodeStreamError(error: GatewayError, requestId: string): Frame[] {
-  const response = new ResponseBuilder({ id: requestId, model: "" }).build({
-    status: "failed",
-    error: encodeFailure(error),
-    output: [],
-    store: false,
-  });
-  const type = "response.failed";
-  return [{ event: type, data: JSON.stringify({ type, sequence_number: 0, response }) }];
+/** Encodes the error of a stream whose frames weir has not written itself. Clients expect `response.created` first. */
+export function encodeStreamError(error: GatewayError, requestId: string, isFirst?: boolean): Frame[] {
+  const builder = new ResponseBuilder({ id: requestId, model: "" });
+  const frames = new FrameWriter();
+  if (isFirst) for (const type of BEGINNING) frames.add(type, { response: builder.begun(false) });
+  frames.add("response.failed", { response: builder.failed(encodeFailure(error), []) });
+  return frames.take();
 }

@@ -42,6 +42,7 @@ export class MessageWriter extends Writer implements ItemWriter {
     return this.#kind === "output_text" && this.phase === undefined;
   }
 
+  /** Continues the message with the text of a further block. */
   resume(): void {
     this.#start = this.#text.length;
   }

@@ -29,6 +29,9 @@ const DEFAULTS: JsonObject = {
 
 export const ECHOED: readonly string[] = Object.keys(DEFAULTS);
 
+/** The events with which every stream begins; both have the same response object. */
+export const BEGINNING: readonly string[] = ["response.created", "response.in_progress"];
+
 /** What differs between the response objects of one answer. */
 export interface ResponseState {
   status: "in_progress" | "completed" | "incomplete" | "failed";
@@ -52,6 +55,16 @@ export class ResponseBuilder {
     this.id = answerId(id);
     this.#model = model;
     this.#echo = echo(request?.style.echo ?? {});
+  }
+
+  /** The object of an answer that begins. @param store weir stores the answer */
+  begun(store: boolean): JsonObject {
+    return this.build({ status: "in_progress", output: [], store });
+  }
+
+  /** The object of an answer that failed. @param output what has come of it */
+  failed(error: JsonObject, output: readonly JsonObject[], usage?: Usage): JsonObject {
+    return this.build({ status: "failed", error, output, store: false, usage });
   }
 
   /** Clients with strict types fail if one of these members is missing. */

@@ -142,12 +142,11 @@ export function decodeToolChoice(choice: Json | undefined): ToolChoice | undefin
   if (!isObject(choice)) return undefined;
   if (choice.type === "allowed_tools") {
     const { mode, tools } = isObject(choice.allowed_tools) ? choice.allowed_tools : choice;
-    const names = list(tools).map(nameOf);
-    return {
-      type: "allowed",
-      names: names.filter((name) => name !== undefined),
-      required: mode === "required",
-    };
+    const names = list(tools)
+      .map(nameOf)
+      .filter((name) => name !== undefined);
+    // Without a tool that weir knows, the choice is one between hosted tools.
+    return names.length === 0 ? undefined : { type: "allowed", names, required: mode === "required" };
   }
   const name = nameOf(choice);
   return name === undefined ? undefined : { type: "tool", name };

@@ -32,8 +32,6 @@ export interface ItemWriter {
   readonly index: number | undefined;
   write(fragment: string, part: number): void;
   cite?(citation: Citation): void;
-  /** Continues an item that has ended, for the text of a further block. */
-  resume?(): void;
   end(signature: string | undefined): void;
   close(status: Status): void;
   /** The item as far as it has been written. */

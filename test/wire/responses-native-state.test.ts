@@ -24,7 +24,7 @@ const plugin = (url: string) => `
 import { definePlugin } from "weir";
 const provider = (name, speaks, traits) => ({ name, models: [name + "/*"], baseUrl: "${url}/" + name, apiKey: "KEY", speaks, traits });
 export default definePlugin({ name: "hosts", providers: [
-  provider("vendor", { responses: "/responses" }, { storesAnswers: true }),
+  provider("vendor", { responses: "/responses", "chat-completions": "/chat/completions" }, { storesAnswers: true }),
   provider("local", { responses: "/responses" }, {}),
   provider("talk", { "chat-completions": "/chat/completions" }, {}),
 ] });`;
@@ -132,6 +132,24 @@ function eventsOf(body: Body, number: number): string[] {
   );
 }
 
+interface LogLine {
+  id?: string;
+  tokens: { input: number };
+}
+
+/** The log lines of these calls. weir writes its log some time after the answer. */
+async function linesOf(ids: readonly string[]): Promise<LogLine[]> {
+  const deadline = Date.now() + 10_000;
+  for (;;) {
+    const lines = gateway.log
+      .filter((line) => line.startsWith("{"))
+      .map((line) => JSON.parse(line) as LogLine)
+      .filter(({ id }) => ids.includes(id ?? ""));
+    if (lines.length === ids.length || Date.now() > deadline) return lines;
+    await Bun.sleep(20);
+  }
+}
+
 const post = (url: string, body: object, key = "x") =>
   fetch(`${url}/v1/responses`, {
     method: "POST",
@@ -231,15 +249,35 @@ describe("a provider that stores its answers", () => {
     expect((await fetch(`${keyed.url}/v1/responses/${id}`, { headers: { authorization } })).status).toBe(404);
   });
 
+  test("is not asked in another format where the path of an answer or of a compaction is missing", async () => {
+    const { id } = (await (await post(gateway.url, { model: "vendor/m", input: "hi" })).json()) as {
+      id: string;
+    };
+    upstream.answer(() => json({ detail: "Not Found" }, 404));
+    const before = upstream.requests.length;
+    const continued = await post(gateway.url, { model: "vendor/m", input: "x", previous_response_id: id });
+    expect(continued.status).toBe(404);
+    const compacted = await openai.responses
+      .compact({ model: "vendor/m", input: "x" })
+      .catch((error: unknown) => error);
+    expect((compacted as APIError).status).toBe(404);
+    expect(upstream.requests.slice(before).map(({ path }) => path)).toEqual([
+      "/vendor/responses",
+      "/vendor/responses/compact",
+    ]);
+  });
+
   test("has the tokens of an answer in the background counted once, when a retrieval first shows them", async () => {
     const made = await post(gateway.url, { model: "vendor/m", input: "hi", background: true });
     const { id } = (await made.json()) as { id: string };
     upstream.answer(() => json(responseOf({} as Body, 1)));
-    for (let poll = 0; poll < 3; poll++) await (await fetch(`${gateway.url}/v1/responses/${id}`)).text();
-    const counted = gateway.log
-      .map((line) => JSON.parse(line) as { path?: string; tokens?: { known?: string; input?: number } })
-      .slice(-4)
-      .filter(({ tokens }) => tokens?.input === 3);
+    const polls: string[] = [];
+    for (let poll = 0; poll < 3; poll++) {
+      const answer = await fetch(`${gateway.url}/v1/responses/${id}`);
+      polls.push(answer.headers.get("x-request-id")!);
+      await answer.text();
+    }
+    const counted = (await linesOf(polls)).filter(({ tokens }) => tokens.input === 3);
     expect(counted.length).toBe(1);
   });
 });

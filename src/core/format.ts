@@ -194,6 +194,16 @@ export interface UpstreamCodec {
    * provider-bound value; absent if the format has no field for one. See src/formats/README.md#reasoning-and-signatures.
    */
   withoutSealed?(body: JsonObject, context: CodecContext): JsonObject;
+  /**
+   * For the native lane: the body without the reasoning of earlier turns, after the provider refused it; `undefined` if it has
+   * none. Absent for formats whose clients repeat such a request themselves.
+   */
+  withoutReasoning?(body: JsonObject): JsonObject | undefined;
+  /**
+   * Whether weir must translate a request of the format's own client, because the host lacks a part of the format.
+   * @param body parses the body; called only for hosts that lack something
+   */
+  mustTranslate?(target: CodecTarget, body: () => JsonObject): boolean;
   /** The error for a failed status and its body (at most 64 KB of text). */
   decodeError(status: number, headers: HeaderReader, body: string): GatewayError;
   /**

@@ -327,6 +327,8 @@ const UPSTREAM: Table<UpstreamCodec> = {
   readStream: required(callable),
   readAnswer: required(callable),
   withoutSealed: callable,
+  withoutReasoning: callable,
+  mustTranslate: callable,
   decodeError: required(callable),
   isErrorBody: callable,
   watch: required(group("the watch's", WATCH)),

@@ -21,7 +21,8 @@ import {
 import { readAnswer, readStream } from "./upstream/answer.ts";
 import { isErrorBody } from "./upstream/errors.ts";
 import { encodeRequest } from "./upstream/request.ts";
-import { withoutSealed } from "./upstream/sealed.ts";
+import { mustTranslate } from "./upstream/native.ts";
+import { withoutReasoning, withoutSealed } from "./upstream/sealed.ts";
 import { watch } from "./upstream/watch.ts";
 
 const client: ClientCodec = {
@@ -66,6 +67,8 @@ const upstream: UpstreamCodec = {
   readStream,
   readAnswer,
   withoutSealed,
+  withoutReasoning,
+  mustTranslate,
   decodeError,
   isErrorBody,
   watch,

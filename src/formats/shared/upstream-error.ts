@@ -96,10 +96,15 @@ const REASONING_REFUSED: readonly RegExp[] = [
   /expected .?thinking/i,
   /thinking`? blocks? [^]*cannot be modified/i,
   /thinking[^]*(preceding|transcript|prefix)[^]*(changed|mismatch|match)/i,
+  /encrypted content[^]*could not be (?:verified|decrypted|parsed)/i,
 ];
+/** Codes of such a refusal. */
+const REASONING_REFUSED_WORD = "invalid_encrypted_content";
 
-function refusesReasoning(sentence: string): boolean {
-  return REASONING_REFUSED.some((pattern) => pattern.test(sentence));
+function refusesReasoning({ sentence, words }: ErrorDescription): boolean {
+  return (
+    words.includes(REASONING_REFUSED_WORD) || REASONING_REFUSED.some((pattern) => pattern.test(sentence))
+  );
 }
 
 /** Kinds that a page without a readable error may have by its status alone. */
@@ -139,7 +144,7 @@ function decode(body: Json | undefined, status: number, headers: HeaderReader): 
   const facts: ErrorFacts = { code: codeOf(kind, description), param: description.param };
   if (kind === "invalid-request") {
     facts.status = clientStatus(description.status);
-    if (facts.status === 400 && refusesReasoning(description.sentence)) facts.refused = "reasoning";
+    if (facts.status === 400 && refusesReasoning(description)) facts.refused = "reasoning";
   }
   if (TEMPORARY.has(kind)) facts.retryAfter = description.retryAfter;
   facts.shouldRetry = kind === "quota" ? false : readShouldRetry(headers);

@@ -5,12 +5,22 @@ import type { Lane, PrepareContext } from "./lane.ts";
 import { NativeLane } from "./native.ts";
 import { TranslatedLane } from "./translated.ts";
 
-/** The native lane for a provider of the client's format, unless a hook edits requests or answers. */
+/** The native lane for a provider of the client's format, unless a hook edits requests or answers or the host lacks a part of the format. */
 export function chooseLane(incoming: Incoming, attempt: Attempt, context: PrepareContext): Lane {
   const { target } = attempt;
   if (target.substitute) attempt.reportLoss("substituted", "model", target.reason);
   const isEdited = context.hooks.some((hook) => hook.request || hook.answer);
-  return target.lane === "native" && !isEdited
+  const isNative = target.lane === "native" && !isEdited && !mustTranslate(incoming, attempt, context);
+  return isNative
     ? new NativeLane(incoming, attempt, context)
     : new TranslatedLane(incoming, attempt, context);
+}
+
+function mustTranslate(
+  incoming: Incoming,
+  { target, context }: Attempt,
+  { registry }: PrepareContext,
+): boolean {
+  const codec = registry.formats.get(target.format)?.upstream;
+  return codec?.mustTranslate?.(context.target, () => incoming.body) === true;
 }

@@ -6,6 +6,7 @@
 import type { Attempt } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { UpstreamCodec } from "../../core/format.ts";
+import type { JsonObject } from "../../core/json.ts";
 import { isObject, parseJson } from "../../core/json.ts";
 import type { Target } from "../../core/provider.ts";
 import { Tap } from "../../stream/tap.ts";
@@ -34,6 +35,8 @@ export class NativeLane implements Lane {
   readonly #codec: UpstreamCodec;
   /** weir asks for token counts, which the client did not ask for. */
   #asksForUsage = false;
+  /** The provider refused the reasoning of earlier turns. */
+  #leavesOutReasoning = false;
 
   constructor(incoming: Incoming, attempt: Attempt, context: PrepareContext) {
     this.#incoming = incoming;
@@ -44,8 +47,8 @@ export class NativeLane implements Lane {
 
   prepare(): Prepared {
     const { call, target } = this.#attempt;
-    const detached = this.#incoming.stored?.detached(this.#attempt);
-    const source = detached && sourceOf(detached, this.#incoming);
+    const edited = this.#editedBody();
+    const source = edited && sourceOf(edited, this.#incoming);
     const body = nativeBody(source ?? this.#incoming, this.#attempt, this.#codec, asksForUsage(target));
     refuseLosses(this.#attempt, this.#context);
     this.#asksForUsage = body.asksForUsage;
@@ -78,15 +81,28 @@ export class NativeLane implements Lane {
     );
   }
 
+  /** The client's body with the edits that need it parsed; `undefined` if there are none. */
+  #editedBody(): JsonObject | undefined {
+    const detached = this.#incoming.stored?.detached(this.#attempt);
+    if (!this.#leavesOutReasoning) return detached;
+    return this.#codec.withoutReasoning?.(detached ?? this.#incoming.body) ?? detached;
+  }
+
   leavesOut(refusal: GatewayError): boolean {
-    return this.#asksForUsage && noteUsageRefusal(refusal, this.#codec, this.#attempt.target);
+    if (this.#asksForUsage && noteUsageRefusal(refusal, this.#codec, this.#attempt.target)) return true;
+    if (refusal.refused !== "reasoning" || this.#leavesOutReasoning) return false;
+    if (!this.#codec.withoutReasoning?.(this.#incoming.body)) return false;
+    this.#leavesOutReasoning = true;
+    this.#attempt.reportLoss("dropped", "reasoning", "the provider refused the reasoning of earlier turns");
+    return true;
   }
 
   open(response: UpstreamResponse, gateway: Gateway): Opened | Promise<Opened> {
     const { call, target } = this.#attempt;
     const streams = isStream(response, target, call.stream);
-    // A stream instead of JSON, or the reverse, is converted: SDKs would read an empty answer and raise no error.
-    if (streams !== call.stream)
+    // A stream instead of JSON, or the reverse, is converted: SDKs would read an empty answer and raise no error. They also
+    // fail on a stream whose ids change with each event.
+    if (streams !== call.stream || (streams && target.provider.traits?.rotatingIds))
       return openConverted(response, this.#incoming, this.#attempt, this.#codec, gateway);
     if (!streams) return this.#openJson(response);
     const { status, body } = response;

@@ -1,6 +1,6 @@
 /**
  * If a provider refuses the reasoning of earlier turns (a signature of another model, an edited transcript), the translated
- * lane repeats the request once without it. In the native lane, clients do that themselves.
+ * lane repeats the request once without it. The native lane does so for formats whose clients do not do that themselves.
  */
 import type { Attempt } from "../../core/call.ts";
 import type { ChatRequest } from "../../core/chat.ts";

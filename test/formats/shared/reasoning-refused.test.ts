@@ -9,6 +9,7 @@ const REFUSED = [
   "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `text`.",
   "`thinking` blocks in the latest assistant message cannot be modified.",
   "thinking: the preceding transcript does not match",
+  "The encrypted content for item rs_1 could not be verified.",
 ];
 const OTHERS = [
   "thinking: Input should be a valid object",

@@ -29,3 +29,10 @@ function sealedIn(item: Json) {
   const { encrypted_content: value } = item;
   return isWrapped(value) ? { item, ...decodeEncrypted(value) } : undefined;
 }
+
+/** The body without the reasoning of earlier turns; `undefined` if it has none. */
+export function withoutReasoning(body: JsonObject): JsonObject | undefined {
+  if (!Array.isArray(body.input)) return undefined;
+  const input = body.input.filter((item) => !isObject(item) || item.type !== "reasoning");
+  return input.length === body.input.length ? undefined : { ...body, input };
+}

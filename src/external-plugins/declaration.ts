@@ -101,10 +101,8 @@ const baseUrl = must(
   (value) => isText(value) || typeof value === "function",
 );
 
-const auth = must(
-  '"bearer", "x-api-key" or a function of the key',
-  (value) => value === "bearer" || value === "x-api-key" || typeof value === "function",
-);
+const isAuth = (value: unknown) => value === "bearer" || value === "x-api-key" || typeof value === "function";
+const auth = must('"bearer", "x-api-key" or a function of the key', isAuth);
 
 /** An object with known members. @param label name of a member in messages: `its hook` */
 const group =

@@ -161,7 +161,7 @@ describe("the time of a put", () => {
     ask(1, { op: "put", answer: packed("a"), until: Infinity });
     ask(2, { op: "retract", id: "a", owner: OWNER });
     ask(3, { op: "put", answer: packed("b"), until: Infinity });
-    expect(await until(() => replies.length === 3, 600_000)).toBe(true);
+    expect(await until(() => replies.length === 3, 60_000)).toBe(true);
     ask(4, { op: "retract", id: "b", owner: "config:bob" });
     ask(5, { op: "retract", id: "b", owner: OWNER });
     ask(6, { op: "get", id: "b", owner: OWNER });
@@ -214,10 +214,10 @@ describe("deletion", () => {
       expect(await put(n)).toBe("stored");
       await Bun.sleep(1);
     }
-    expect(await until(async () => (await store.get("n0", OWNER)) === undefined, 600_000)).toBe(true);
+    expect(await until(async () => (await store.get("n0", OWNER)) === undefined, 60_000)).toBe(true);
     expect(await store.get("n149", OWNER)).toBeDefined();
     // Free pages go back to the disk.
-    expect(await until(() => statSync(path).size < 3_000_000, 600_000)).toBe(true);
+    expect(await until(() => statSync(path).size < 3_000_000, 60_000)).toBe(true);
     await store.close();
   }, 600_000);
 
@@ -238,7 +238,7 @@ describe("deletion", () => {
     const holds = () => readdirSync(own).some((name) => readFileSync(join(own, name)).includes(marker));
     expect(holds()).toBe(true);
     expect(await store.delete("secret", OWNER)).toBe(true);
-    expect(await until(() => !holds(), 600_000)).toBe(true);
+    expect(await until(() => !holds(), 60_000)).toBe(true);
     expect(await store.get("other3", OWNER)).toBeDefined();
     await store.close();
   }, 600_000);

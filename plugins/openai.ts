@@ -18,6 +18,8 @@ export default definePlugin({
         files: true,
         promptCacheKey: true,
       },
+      // Members of the same request over a WebSocket; the endpoint refuses them with 400.
+      envelope: { responses: { without: ["generate", "stream_id", "type"] } },
       catalog: [
         "gpt-5.6",
         "gpt-5.5",

@@ -1,7 +1,7 @@
 /** Stored answers of providers that speak the client's format: those that store them, and those that do not. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import OpenAI, { APIError } from "openai";
-import { type RunningGateway, startGateway } from "../helpers/gateway.ts";
+import { type RunningGateway, startGateway, UPSTREAM_KEYS, upstreamConfig } from "../helpers/gateway.ts";
 import { openaiClient } from "../helpers/sdk.ts";
 import {
   json,
@@ -384,4 +384,16 @@ test("an unknown id passes to the provider while the gateway has no keys, and is
     400,
     "previous_response_not_found",
   ]);
+});
+
+test("members that belong to a WebSocket do not reach OpenAI, and the answer says so", async () => {
+  const vendor = await startGateway({ config: upstreamConfig({ openai: upstream.url }), env: UPSTREAM_KEYS });
+  try {
+    const body = { model: "openai/m", input: "hi", generate: true, type: "response.create", stream_id: "s" };
+    const answer = await post(vendor.url, body);
+    expect(bodyOf(last())).toEqual({ model: "m", input: "hi" } as Body);
+    expect(answer.headers.get("x-weir-warnings")).toBe("dropped:generate, dropped:stream_id, dropped:type");
+  } finally {
+    await vendor.stop();
+  }
 });

@@ -48,6 +48,8 @@ export interface ResponseState {
 export class ResponseBuilder {
   readonly id: string;
   readonly #created = seconds();
+  /** The stored answer and the last event of the stream have the same time. */
+  #completed: number | undefined;
   readonly #model: string;
   readonly #echo: JsonObject;
 
@@ -75,7 +77,7 @@ export class ResponseBuilder {
       created_at: this.#created,
       status,
       background: false,
-      completed_at: status === "completed" ? seconds() : null,
+      completed_at: status === "completed" ? (this.#completed ??= seconds()) : null,
       error: error ?? null,
       incomplete_details: incomplete === undefined ? null : { reason: incomplete },
       model: this.#model,

@@ -30,6 +30,7 @@ export function encodeRequest(request: ChatRequest, codecContext: CodecContext):
     names: new ToolNames(toolNames(request), codecContext.toolNames),
   };
   const effort = encodeEffort(request, context);
+  const reasoning = encodeReasoning(request, effort, context);
   const { text, instruction } = encodeText(request, context);
   const { instructions, input } = encodeTurns(request, context);
   if (instruction !== undefined) instructions.push(instruction);
@@ -46,11 +47,11 @@ export function encodeRequest(request: ChatRequest, codecContext: CodecContext):
     store: false,
     ...encodeLimit(request, context),
     ...encodeSampling(request, effort, context),
-    ...encodeReasoning(request, effort, context),
+    ...reasoning,
     ...text,
     ...encodeIdentity(request, context),
     ...encodeTools(request, context),
-    ...encodeExtra(request, context),
+    ...encodeExtra(request, { ...reasoning, ...text }, context),
     ...(!isInput && system !== "" && { instructions: system }),
     input,
   };

@@ -75,8 +75,14 @@ export interface ClientCodec {
   /**
    * The last frames of a stream that fails after its first byte; no terminator follows.
    * @param isFirst no event of the answer came before: weir sent only the headers and heartbeats
+   * @param broken what the client got before, of a stream that weir passed on
    */
-  encodeStreamError(error: GatewayError, requestId: string, isFirst?: boolean): Frame[];
+  encodeStreamError(
+    error: GatewayError,
+    requestId: string,
+    isFirst?: boolean,
+    broken?: BrokenStream,
+  ): Frame[];
   /** Bytes without meaning that keep an idle stream alive, for example an SSE comment. */
   heartbeat: string;
 }
@@ -104,6 +110,14 @@ export interface CompactionCodec {
 
 /** What differs from the codec of the format for the request for a summary. */
 export type SummaryCodec = Pick<ClientCodec, "decodeRequest" | "writeStream" | "writeAnswer">;
+
+/** What the client got of a stream that weir passed on and that broke off. */
+export interface BrokenStream {
+  /** Id of the answer, for formats whose observer reads it. */
+  answerId?: string;
+  /** The last complete event. */
+  last?: Frame;
+}
 
 /** What a writer learns at the end of an answer. */
 export interface AnswerOutcome {

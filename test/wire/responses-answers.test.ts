@@ -11,6 +11,12 @@ import { chatChunk, messagesEvent, messagesText } from "../helpers/event-streams
 import { type RunningGateway, startGateway, upstreamConfig } from "../helpers/gateway.ts";
 import { judgeResponseObject, judgeResponses, judgeWritten } from "../helpers/judge-responses.ts";
 import { CHUNKINGS, cutInto } from "../helpers/recordings.ts";
+import {
+  type ScriptedAnswer,
+  responsesBody,
+  responsesError,
+  responsesStream,
+} from "../helpers/responses-events.ts";
 import { openaiClient, seeError } from "../helpers/sdk.ts";
 import {
   type Answer,
@@ -28,6 +34,7 @@ let gateway: RunningGateway;
 /** Models by the format that their provider speaks. */
 const CHAT = "host/m";
 const MESSAGES = "anthropic/claude-opus-4-6";
+const RESPONSES = "native/m";
 
 beforeAll(async () => {
   upstream = startUpstream(json({}));
@@ -37,6 +44,7 @@ beforeAll(async () => {
       providers: {
         ...(upstreamConfig({ anthropic: upstream.url }).providers as object),
         host: { baseUrl, speaks: "chat-completions", models: ["m"] },
+        native: { baseUrl, speaks: "responses", models: ["m"] },
       },
       retries: { attempts: 1 },
     },
@@ -92,9 +100,29 @@ const SCENARIOS: readonly Scenario[] = [
   },
 ];
 
+/** The scenario as a stream of responses. */
+function responsesAnswer({ reasoning, text, calls }: Scenario): Answer {
+  return sse(
+    responsesStream({
+      interleaved: true,
+      items: [
+        ...(reasoning === undefined
+          ? []
+          : [{ type: "reasoning", summary: [reasoning], encrypted: "c2Vh" } as const]),
+        ...(text === undefined ? [] : [{ type: "message", text } as const]),
+        ...calls.map(
+          (call) =>
+            ({ type: "function_call", name: call.name, arguments: JSON.stringify(call.input) }) as const,
+        ),
+      ],
+    }),
+  );
+}
+
 const FAMILIES: readonly { name: string; model: string; answer(scenario: Scenario): Answer }[] = [
   { name: "chat-completions", model: CHAT, answer: chatAnswer },
   { name: "messages", model: MESSAGES, answer: messagesAnswer },
+  { name: "responses", model: RESPONSES, answer: responsesAnswer },
 ];
 
 for (const { name, model, answer } of FAMILIES)
@@ -192,6 +220,19 @@ const BODIES: Readonly<Record<string, (scenario: Scenario) => JsonObject>> = {
       ...{ cache_read_input_tokens: USAGE.cached, cache_creation_input_tokens: 0 },
     },
   }),
+  [RESPONSES]: ({ reasoning, text, calls }) =>
+    responsesBody({
+      items: [
+        ...(reasoning === undefined
+          ? []
+          : [{ type: "reasoning", summary: [reasoning], encrypted: "c2Vh" } as const]),
+        ...(text === undefined ? [] : [{ type: "message", text } as const]),
+        ...calls.map(
+          (call) =>
+            ({ type: "function_call", name: call.name, arguments: JSON.stringify(call.input) }) as const,
+        ),
+      ],
+    }),
 };
 
 function expectScenario(response: ResponseObject, { text, reasoning, calls }: Scenario): void {
@@ -353,6 +394,16 @@ describe("how a stream ends", () => {
     ["reset", CHAT, () => cut(begun, "rst")],
     ["cut", MESSAGES, () => sse(halves.slice(0, 4))],
     ["reset", MESSAGES, () => cut(halves.slice(0, 4), "rst")],
+    [
+      "cut",
+      RESPONSES,
+      () => sse(responsesStream({ items: [{ type: "message", text: "Hello" }] }).slice(0, 6)),
+    ],
+    [
+      "reset",
+      RESPONSES,
+      () => cut(responsesStream({ items: [{ type: "message", text: "Hello" }] }).slice(0, 6), "rst"),
+    ],
   ];
   for (const [how, model, answer] of broken)
     test(`${how} by ${model} in mid text: one response.failed with the next number, and nothing behind it`, async () => {
@@ -368,6 +419,7 @@ describe("how a stream ends", () => {
     for (const [model, answer] of [
       [CHAT, () => cut([...begun, ...rest], "rst")],
       [MESSAGES, () => cut(halves, "rst")],
+      [RESPONSES, () => cut(responsesStream({ items: [{ type: "message", text: "Hello" }] }), "rst")],
     ] as [string, () => Answer][]) {
       upstream.answer(answer);
       const { bytes } = await stream(model);
@@ -380,6 +432,7 @@ describe("how a stream ends", () => {
     for (const [model, events] of [
       [CHAT, [...begun, chatChunk({}, "length"), "data: [DONE]\n\n"]],
       [MESSAGES, halves.map((event) => event.replace("end_turn", "max_tokens"))],
+      [RESPONSES, responsesStream({ items: [{ type: "message", text: "Hello" }], status: "incomplete" })],
     ] as const) {
       upstream.answer(() => sse(events));
       const { bytes } = await stream(model);
@@ -455,6 +508,79 @@ async function readBroken(body: JsonObject): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
+describe("a provider of responses, for clients of the other formats", () => {
+  const chat = () =>
+    openaiClient(gateway.url).chat.completions.create({
+      model: RESPONSES,
+      messages: [{ role: "user", content: "Hello" }],
+    });
+
+  const scripted = (answer: ScriptedAnswer) =>
+    upstream.answer(({ body }) => {
+      const { stream: isStreamed } = JSON.parse(body.toString("utf8")) as JsonObject;
+      return isStreamed === true ? sse(responsesStream(answer)) : json(responsesBody(answer));
+    });
+
+  test("response.failed is an error with its code", async () => {
+    scripted({ items: [], status: "failed", error: { code: "rate_limit_exceeded", message: "Too many." } });
+    expect(await seeError(() => chat())).toMatchObject({ code: "rate_limit_exceeded" });
+  });
+
+  test("a flat and a nested error event are the same error", async () => {
+    const seen = await Promise.all(
+      (["flat", "nested"] as const).map(async (shape) => {
+        const [created] = responsesStream({ items: [] });
+        upstream.answer(() => sse([created!, responsesError(shape, "server_error", "The model fell over.")]));
+        return seeError(async () => {
+          const chunks = await openaiClient(gateway.url).chat.completions.create({
+            ...{ model: RESPONSES, messages: [{ role: "user", content: "Hello" }], stream: true },
+          });
+          for await (const chunk of chunks) void chunk;
+        });
+      }),
+    );
+    const told = seen.map(({ message, code, type }) => ({ message, code, type }));
+    expect(told[0]!.message).toContain("The model fell over.");
+    expect(told[1]).toEqual(told[0]!);
+  });
+
+  const odd: [string, Partial<ScriptedAnswer>][] = [
+    ["a terminal event without output", { emptyOutput: true }],
+    ["records without event names, and a [DONE]", { bare: true }],
+    ["ids that change with every event", { rotatingIds: true }],
+    ["a fraction in created_at", { more: { created_at: 1_700_000_000.25 } }],
+  ];
+  for (const [name, oddity] of odd)
+    test(`${name}: text and calls arrive`, async () => {
+      scripted({
+        ...oddity,
+        items: [
+          { type: "message", text: "One moment." },
+          { type: "function_call", name: "read", arguments: '{"path":"a"}' },
+        ],
+      });
+      const text = await fetch(`${gateway.url}/v1/chat/completions`, {
+        ...{ method: "POST", headers: JSON_HEADERS },
+        body: JSON.stringify({
+          ...{ model: RESPONSES, messages: [{ role: "user", content: "Hello" }], stream: true },
+          tools: [{ type: "function", function: { name: "read", parameters: TOOLS[0]!.parameters } }],
+        }),
+      }).then((response) => response.text());
+      const chunks = parseFrames(Buffer.from(text)).flatMap(({ data }) =>
+        data === "[DONE]" ? [] : [JSON.parse(data)],
+      );
+      const deltas = (
+        chunks as { choices: { delta: { content?: string; tool_calls?: JsonObject[] } }[] }[]
+      ).flatMap(({ choices }) => choices.map(({ delta }) => delta));
+      expect(deltas.map(({ content }) => content ?? "").join("")).toBe("One moment.");
+      const calls = deltas.flatMap(({ tool_calls: called = [] }) => called.map((call) => call["function"]));
+      expect(calls.map((call) => (isObject(call) ? (call["arguments"] ?? "") : "")).join("")).toBe(
+        '{"path":"a"}',
+      );
+      expect(text).toContain('"finish_reason":"tool_calls"');
+    });
+});
+
 describe("errors before the first byte", () => {
   test("have the envelope of the vendor, with code and param", async () => {
     const seen = await seeError(() =>
@@ -465,6 +591,21 @@ describe("errors before the first byte", () => {
       openaiClient(gateway.url).responses.create({ model: CHAT, input: 5 as unknown as string }),
     );
     expect(wrong).toMatchObject({ status: 400, param: "input", type: "invalid_request_error" });
+  });
+
+  test("keep status and sentence of the provider", async () => {
+    const error = {
+      message: "You sent too much.",
+      type: "requests",
+      code: "rate_limit_exceeded",
+      param: null,
+    };
+    for (const model of [CHAT, RESPONSES]) {
+      upstream.answer(() => json({ error }, 429));
+      const seen = await seeError(() => openaiClient(gateway.url).responses.create({ model, input: "x" }));
+      expect(seen.status).toBe(429);
+      expect(seen.message).toContain("You sent too much.");
+    }
   });
 });
 

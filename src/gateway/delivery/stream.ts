@@ -4,7 +4,7 @@
  */
 import type { Call } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
-import type { ClientCodec } from "../../core/format.ts";
+import type { BrokenStream, ClientCodec } from "../../core/format.ts";
 import type { Frame } from "../../core/frame.ts";
 import { writeFrame } from "../../stream/sse.ts";
 import type { Receiver } from "../lanes/transport.ts";
@@ -31,6 +31,8 @@ export interface ByteSource {
   readonly error?: GatewayError | undefined;
   /** The error event of the client's format, if it depends on the events before it. */
   writeError?(error: GatewayError): readonly Frame[] | undefined;
+  /** What the client got, if weir passed it on as it came. */
+  broken?(): BrokenStream;
   /** Text that must precede an error event, if the last piece ended inside an event; weir sends no heartbeat there. */
   beforeError?(): string;
   /** Cancels the source. */
@@ -119,7 +121,9 @@ export function answerStream(
   const fail = (thrown: unknown) => {
     const error = toClientError(thrown, call);
     end(() => ending.failed(source.error ?? error));
-    const frames = source.writeError?.(error) ?? codec.encodeStreamError(error, call.id, source.isWaiting);
+    const frames =
+      source.writeError?.(error) ??
+      codec.encodeStreamError(error, call.id, source.isWaiting, source.broken?.());
     sentAt = performance.now();
     waiting = false;
     controller.enqueue(encoder.encode((source.beforeError?.() ?? "") + frames.map(writeFrame).join("")));

@@ -2,7 +2,8 @@
 import type { Attempt } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
 import { incompleteStream } from "../../core/incomplete.ts";
-import type { StreamObserver, StreamSummary } from "../../core/format.ts";
+import type { BrokenStream, StreamObserver, StreamSummary } from "../../core/format.ts";
+import { parseFrames } from "../../stream/sse.ts";
 import type { Tap } from "../../stream/tap.ts";
 import { PacedReader } from "../delivery/backlog.ts";
 import { bytesWithoutSecrets, CredentialMask } from "../delivery/redact.ts";
@@ -13,6 +14,9 @@ import type { StreamKeeper } from "../stored/native-answer.ts";
 import { drainInBackground } from "./read-answer.ts";
 import type { ByteReader, Receiver } from "./transport.ts";
 import { nextPiece } from "./transport.ts";
+
+/** Begins a comment, which some providers send while they are silent. */
+const COLON = 0x3a;
 
 /** Limit of the bytes that wait for the first event of a stream. */
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
@@ -28,6 +32,8 @@ export class RelaySource implements ByteSource, Receiver {
   readonly #keeper: StreamKeeper | undefined;
   #receiver!: Receiver;
   #held: Uint8Array[] = [];
+  /** The events that the client got last. */
+  #last: Uint8Array | undefined;
   #ended = false;
   /** The finish reason came, and then no terminator within the timeout. */
   #hasTimedOut = false;
@@ -105,6 +111,11 @@ export class RelaySource implements ByteSource, Receiver {
     return this.#tap.midEvent ? "\n\n" : "";
   }
 
+  broken(): BrokenStream {
+    const last = this.#last && parseFrames(this.#last).at(-1);
+    return { answerId: this.#tap.seen.answerId, ...(last && { last }) };
+  }
+
   stop(reason: unknown): void {
     this.#terminatorTimeout.stop();
     recordUsage(this.#tap.seen, this.#attempt);
@@ -131,6 +142,7 @@ export class RelaySource implements ByteSource, Receiver {
   }
 
   #give(bytes: Uint8Array): void {
+    if (bytes[0] !== COLON) this.#last = bytes;
     if (!this.#keeper) return this.#receiver.piece(bytes);
     const kept = this.#keeper.pass(bytes, this.#tap);
     if (kept instanceof Uint8Array) this.#receiver.piece(kept);

@@ -1,7 +1,7 @@
 /** Encodes errors for responses clients. */
 import type { ErrorKind, GatewayError } from "../../../core/error.ts";
-import type { Frame } from "../../../core/format.ts";
-import type { JsonObject } from "../../../core/json.ts";
+import type { BrokenStream, Frame } from "../../../core/format.ts";
+import { isObject, type JsonObject, parseJson } from "../../../core/json.ts";
 import { messageOf } from "../../shared/error-envelope.ts";
 import { FrameWriter } from "./frames.ts";
 import { BEGINNING, ResponseBuilder } from "./response.ts";
@@ -54,11 +54,27 @@ export function encodeFailure(error: GatewayError): JsonObject {
   return { code, message: messageOf(error) + wait };
 }
 
-/** Encodes the error of a stream whose frames weir has not written itself. Clients expect `response.created` first. */
-export function encodeStreamError(error: GatewayError, requestId: string, isFirst?: boolean): Frame[] {
+/**
+ * Encodes the error of a stream whose frames weir has not written itself. Clients expect `response.created` first, the next
+ * number, and the id of the response that began.
+ */
+export function encodeStreamError(
+  error: GatewayError,
+  requestId: string,
+  isFirst?: boolean,
+  broken?: BrokenStream,
+): Frame[] {
   const builder = new ResponseBuilder({ id: requestId, model: "" });
-  const frames = new FrameWriter();
+  const frames = new FrameWriter(numberBehind(broken?.last));
   if (isFirst) for (const type of BEGINNING) frames.add(type, { response: builder.begun(false) });
-  frames.add("response.failed", { response: builder.failed(encodeFailure(error), []) });
+  const response = builder.failed(encodeFailure(error), []);
+  frames.add("response.failed", { response: { ...response, id: broken?.answerId ?? response.id! } });
   return frames.take();
+}
+
+/** The sequence number of the event behind this one. */
+function numberBehind(last: Frame | undefined): number {
+  const event = last && parseJson(last.data);
+  const number = isObject(event) ? event.sequence_number : undefined;
+  return typeof number === "number" ? number + 1 : 0;
 }

@@ -2,10 +2,15 @@
 import type { Frame } from "../../../core/frame.ts";
 import type { JsonObject } from "../../../core/json.ts";
 
-/** Numbers the events 0, 1, 2 … */
+/** Numbers the events, usually 0, 1, 2 … */
 export class FrameWriter {
   #frames: Frame[] = [];
-  #sequence = 0;
+  #sequence: number;
+
+  /** @param first number of the first event */
+  constructor(first = 0) {
+    this.#sequence = first;
+  }
 
   /** Whether an event has been written. */
   get hasBegun(): boolean {

@@ -330,6 +330,27 @@ describe("a provider of the client's format that stores no answers", () => {
     expect(bodyOf(last()).messages!.map(({ content }) => content)).toEqual(["one", first.output_text, "two"]);
   });
 
+  test("and refuses reasoning that weir stored, is asked once more without it", async () => {
+    const reasoning = { id: "rs_1", type: "reasoning", summary: [], encrypted_content: "sealed" };
+    upstream.answer((request) => {
+      const whole = responseOf(bodyOf(request), ++count);
+      return json({ ...whole, output: [reasoning, ...whole.output] });
+    });
+    const first = await post(gateway.url, { model: "local/m", input: "one" });
+    const { id } = (await first.json()) as { id: string };
+    const error = {
+      message: "cannot be decrypted",
+      code: "invalid_encrypted_content",
+      type: "invalid_request_error",
+    };
+    upstream.answer((request) =>
+      request.body.includes("sealed") ? json({ error: { ...error, param: null } }, 400) : answerOf(request),
+    );
+    const second = await post(gateway.url, { model: "local/m", input: "two", previous_response_id: id });
+    expect([second.status, second.headers.get("x-weir-warnings")]).toEqual([200, "dropped:reasoning"]);
+    expect((bodyOf(last()).input as object[]).length).toBe(3);
+  });
+
   test("and gives two answers the same id, keeps the first under it", async () => {
     const same = (text: string) => {
       const whole = responseOf({ store: false } as Body, 1);

@@ -84,14 +84,18 @@ export class NativeLane implements Lane {
   /** The client's body with the edits that need it parsed; `undefined` if there are none. */
   #editedBody(): JsonObject | undefined {
     const detached = this.#incoming.stored?.detached(this.#attempt);
-    if (!this.#leavesOutReasoning) return detached;
-    return this.#codec.withoutReasoning?.(detached ?? this.#incoming.body) ?? detached;
+    return (this.#leavesOutReasoning && this.#withoutReasoning(detached)) || detached;
+  }
+
+  /** `undefined` if there is no reasoning, neither the client's nor stored. */
+  #withoutReasoning(detached: JsonObject | undefined): JsonObject | undefined {
+    return this.#codec.withoutReasoning?.(detached ?? this.#incoming.body);
   }
 
   leavesOut(refusal: GatewayError): boolean {
     if (this.#asksForUsage && noteUsageRefusal(refusal, this.#codec, this.#attempt.target)) return true;
     if (refusal.refused !== "reasoning" || this.#leavesOutReasoning) return false;
-    if (!this.#codec.withoutReasoning?.(this.#incoming.body)) return false;
+    if (!this.#withoutReasoning(this.#incoming.stored?.detached(this.#attempt))) return false;
     this.#leavesOutReasoning = true;
     this.#attempt.reportLoss("dropped", "reasoning", "the provider refused the reasoning of earlier turns");
     return true;

@@ -8,6 +8,7 @@ import { haveRecordings, NO_RECORDINGS, recordings } from "../helpers/recordings
 import { mutate, survivors, verdictLine, writeVerdicts } from "./mutate.ts";
 import { MUTATIONS } from "./mutations.ts";
 import { replayNative } from "./native.ts";
+import { describeResponsesAnswers, replayResponsesAnswers } from "./responses-answers.ts";
 import { describeResponsesRequests, replayResponsesRequests } from "./responses-requests.ts";
 import { replaySessions } from "./sessions.ts";
 import { faultLines, writeTable } from "./table.ts";
@@ -43,13 +44,21 @@ const asked = {
   chat: await replayResponsesRequests(responses, "chat"),
   messages: await replayResponsesRequests(responses, "messages"),
 };
+const answered = {
+  responses: await replayResponsesAnswers(responses, "responses"),
+  chat: await replayResponsesAnswers(responses, "chat"),
+  messages: await replayResponsesAnswers(responses, "messages"),
+};
 const seconds = secondsSince(startedAt);
 
 console.log(`Native lane, ${list.length} recordings, ${nativeSeconds} s\n\n${writeTable(native)}\n`);
 console.log(`${writeTranslationTables(translation)}\n\n${writeSessions(sessions)}\n\n${seconds} s in all`);
 for (const api of ["chat", "messages"] as const)
   console.log(`\n${describeResponsesRequests(api, asked[api]).join("\n")}`);
-const lost = [...asked.chat, ...asked.messages].flatMap((replay) => replay.faults);
+for (const client of ["responses", "chat", "messages"] as const)
+  console.log(`\n${describeResponsesAnswers(client, answered[client]).join("\n")}`);
+const replays = [...Object.values(asked), ...Object.values(answered)].flat();
+const lost = replays.flatMap((replay) => replay.faults);
 const faults = [...faultLines(native), ...translationFaults(translation), ...sessionFaults(sessions)];
 if (faults.length > 0) console.log(`\n${faults.join("\n")}`);
 process.exit(faults.length + lost.length > 0 ? 1 : 0);

@@ -83,6 +83,11 @@ export interface ClientCodec {
     isFirst?: boolean,
     broken?: BrokenStream,
   ): Frame[];
+  /**
+   * The error event is itself the end of a stream, and no client takes the answer for complete behind it: weir ends the body
+   * after it. Default false: weir breaks the connection, because some clients ignore the event.
+   */
+  errorEndsStream?: boolean;
   /** Bytes without meaning that keep an idle stream alive, for example an SSE comment. */
   heartbeat: string;
 }

@@ -306,6 +306,7 @@ const CLIENT: Table<ClientCodec> = {
   writeAnswer: required(callable),
   encodeError: required(callable),
   encodeStreamError: required(callable),
+  errorEndsStream: flag,
   heartbeat: required(text),
 };
 

@@ -55,6 +55,7 @@ const client: ClientCodec = {
   writeAnswer,
   encodeError,
   encodeStreamError,
+  errorEndsStream: true,
   sessionOf,
   stored,
   compaction,

@@ -106,6 +106,12 @@ export function answerStream(
     else controller.error(new Error("The answer is incomplete."));
   };
 
+  /** Ends the body regularly. */
+  const finish = () => {
+    clock.remove(watcher);
+    controller.close();
+  };
+
   /** The server pulls after the error event. Bytes in its buffer would be lost when weir closes the connection. */
   const flush = () => {
     if (probe === "sent") isFlushed = true;
@@ -129,6 +135,7 @@ export function answerStream(
     controller.enqueue(encoder.encode((source.beforeError?.() ?? "") + frames.map(writeFrame).join("")));
     source.stop(error);
     call.abort(error);
+    if (codec.errorEndsStream) finish();
   };
 
   /** Sends no error event: the client would not read it. */
@@ -154,11 +161,10 @@ export function answerStream(
       const { error } = source;
       if (error) {
         end(() => ending.failed(error));
-        return flush();
+        return codec.errorEndsStream ? finish() : flush();
       }
-      clock.remove(watcher);
       end(() => ending.complete());
-      controller.close();
+      finish();
     },
     fail(thrown) {
       waiting = false;

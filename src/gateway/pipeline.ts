@@ -3,6 +3,7 @@
  * was opened (`delivery/deliver.ts`).
  */
 import { Attempt } from "../core/call.ts";
+import type { GatewayError } from "../core/error.ts";
 import type { Target } from "../core/provider.ts";
 import { holdHead } from "./delivery/held-stream.ts";
 import type { Deadline } from "./delivery/deadline.ts";
@@ -67,6 +68,7 @@ async function open(
 ): Promise<Opened> {
   const { call, format } = incoming;
   const missing: string[] = [];
+  let firstRefusal: GatewayError | undefined;
   for (;;) {
     const preparing = lane.prepare();
     const prepared = preparing instanceof Promise ? await preparing : preparing;
@@ -81,10 +83,13 @@ async function open(
     }
     const refusal = await lane.refusal(response);
     if (lane.leavesOut(refusal)) continue;
+    if (!isMissingPath(refusal, running)) throw refusal;
+    firstRefusal ??= refusal;
     // The path below the usual one may be missing alone, and only one deployment has a stored answer.
     const hasOnlyThis = incoming.below !== undefined || incoming.stored?.pin !== undefined;
-    const next = !hasOnlyThis && isMissingPath(refusal, running) && inNextFormat(running.target, format.id);
-    if (!next) throw refusal;
+    const next = hasOnlyThis ? undefined : inNextFormat(running.target, format.id);
+    // If the host serves none of its formats, the client gets what the host said in the first one.
+    if (!next) throw firstRefusal;
     missing.push(running.target.format);
     running.turnTo(next);
     lane = chooseLane(incoming, running, gateway);

@@ -2,7 +2,7 @@
  * Replays recorded exchanges through the native lane: SDK → gateway → a fake upstream that gives the recorded answer,
  * and the same call without the gateway beside it.
  */
-import { upstreamConfig, UPSTREAM_KEYS, type RunningGateway } from "../helpers/gateway.ts";
+import { UPSTREAM_KEYS, type RunningGateway } from "../helpers/gateway.ts";
 import { noModels } from "./plain-answer.ts";
 import { startReplayed } from "./plant.ts";
 import {
@@ -35,7 +35,7 @@ import {
   type Expectation,
   withKnownLimit,
 } from "./policy.ts";
-import { CHAT_VENDORS, chatVendorsPlugin, traitsOf } from "./vendors.ts";
+import { CHAT_VENDORS, chatVendorsPlugin, traitsOf, recordedProviders } from "./vendors.ts";
 
 export interface Replay {
   recording: Recording;
@@ -77,7 +77,7 @@ export async function replayNative(
   });
   const gateway = await startReplayed({
     config: {
-      ...upstreamConfig({ openai: upstream.url, anthropic: upstream.url }),
+      providers: recordedProviders(upstream.url),
       log: { level: "warn", format: "json" },
       // Each recording is given once.
       retries: { attempts: 1 },

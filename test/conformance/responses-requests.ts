@@ -3,7 +3,7 @@
  * wishes beside the content are compared as chat-completions would write them.
  */
 import { isObject, type Json, type JsonObject } from "../../src/core/json.ts";
-import { startGateway, upstreamConfig, UPSTREAM_KEYS } from "../helpers/gateway.ts";
+import { startGateway } from "../helpers/gateway.ts";
 import type { Recording } from "../helpers/recordings.ts";
 import { json, startUpstream } from "../helpers/upstream.ts";
 import { lostBetween } from "./lost.ts";
@@ -14,6 +14,7 @@ import type { Api } from "./policy.ts";
 import { requestFaults } from "./request-rules.ts";
 import { changedBetween } from "./settings.ts";
 import { readLosses, type RequestReplay } from "./translated.ts";
+import { recordedProviders } from "./vendors.ts";
 
 /** The models of each other format that a request goes to. */
 const MODELS: Readonly<Record<Api, readonly string[]>> = {
@@ -39,10 +40,7 @@ export async function replayResponsesRequests(
   const gateway = await startGateway({
     target: "source",
     config: {
-      providers: {
-        ...(upstreamConfig({ anthropic: upstream.url })["providers"] as object),
-        openai: { baseUrl: `${upstream.url}/v1`, speaks: "chat-completions", apiKey: UPSTREAM_KEYS.openai },
-      },
+      providers: recordedProviders(upstream.url),
       log: { level: "error", format: "json" },
       retries: { attempts: 1 },
     },

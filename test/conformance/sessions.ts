@@ -3,7 +3,6 @@
  * back into its history as its SDK gave it, and the upstream must find in each request what it had answered before: texts,
  * calls with their arguments, and its signed reasoning byte for byte.
  */
-import { upstreamConfig } from "../helpers/gateway.ts";
 import { noModels } from "./plain-answer.ts";
 import { startReplayed } from "./plant.ts";
 import { answerBytes, answerHeaders, type Recording } from "../helpers/recordings.ts";
@@ -17,7 +16,7 @@ import type { Api } from "./policy.ts";
 import type { Reading } from "./reading.ts";
 import { requestFaults } from "./request-rules.ts";
 import { readLosses } from "./translated.ts";
-import { answeringModel, chatVendorsPlugin } from "./vendors.ts";
+import { answeringModel, chatVendorsPlugin, recordedProviders } from "./vendors.ts";
 
 export interface SessionReplay {
   /** The first recording of the session. */
@@ -44,7 +43,7 @@ export async function replaySessions(list: readonly Recording[]): Promise<Sessio
   });
   const gateway = await startReplayed({
     config: {
-      ...upstreamConfig({ openai: upstream.url, anthropic: upstream.url }),
+      providers: recordedProviders(upstream.url),
       log: { level: "error", format: "json" },
     },
     plugins: { "shipped.ts": chatVendorsPlugin(upstream.url) },

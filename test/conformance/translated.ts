@@ -3,7 +3,7 @@
  * the other format, which judges what reaches it; the recorded answer is what an upstream of its own format gives to a
  * client of the other one, which judges what the SDK makes of it.
  */
-import { upstreamConfig, UPSTREAM_KEYS, type RunningGateway } from "../helpers/gateway.ts";
+import { UPSTREAM_KEYS, type RunningGateway } from "../helpers/gateway.ts";
 import { startReplayed } from "./plant.ts";
 import { answerHeaders, type Chunking, type Recording } from "../helpers/recordings.ts";
 import { json, startUpstream, type Answer } from "../helpers/upstream.ts";
@@ -19,7 +19,13 @@ import { requestFaults } from "./request-rules.ts";
 import { changedSettings } from "./settings.ts";
 import { streamedText } from "../helpers/streamed.ts";
 import { headerFaults, sentHeaders } from "./headers.ts";
-import { answeringModel, chatModels, chatVendorsPlugin, CLAUDE_MODELS } from "./vendors.ts";
+import {
+  answeringModel,
+  chatModels,
+  chatVendorsPlugin,
+  CLAUDE_MODELS,
+  recordedProviders,
+} from "./vendors.ts";
 
 export interface RequestReplay {
   recording: Recording;
@@ -73,7 +79,7 @@ export async function replayHalves(halves: Halves): Promise<Translation> {
   });
   const gateway = await startReplayed({
     config: {
-      ...upstreamConfig({ openai: upstream.url, anthropic: upstream.url }),
+      providers: recordedProviders(upstream.url),
       log: { level: "error", format: "json" },
       // Each recording is given once.
       retries: { attempts: 1 },

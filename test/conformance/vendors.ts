@@ -4,6 +4,7 @@
  */
 import { resolve } from "node:path";
 import { builtIn } from "../../plugins/index.ts";
+import { upstreamConfig } from "../helpers/gateway.ts";
 
 const NAMED = builtIn.flatMap((plugin) => plugin.providers ?? []);
 
@@ -61,4 +62,10 @@ export function writesThinkTags(vendor: string): boolean {
 /** The traits of the provider in front of a model name. */
 export function traitsOf(model: string) {
   return NAMED.find(({ name }) => model.startsWith(`${name}/`))?.traits ?? {};
+}
+
+/** The built-in providers at a replay of recordings, which serves chat-completions and messages and no other format. */
+export function recordedProviders(url: string): Record<string, unknown> {
+  const { providers } = upstreamConfig({ openai: url, anthropic: url });
+  return { ...providers, openai: { ...(providers["openai"] as object), speaks: "chat-completions" } };
 }

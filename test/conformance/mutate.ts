@@ -3,10 +3,13 @@
  * to report a fault each time, and none before anything is planted.
  */
 import type { Chunking, Recording } from "../helpers/recordings.ts";
-import { FIXTURES } from "./fixtures.ts";
+import { FIXTURES as OTHER_FIXTURES } from "./fixtures.ts";
 import type { Mutation } from "./mutations.ts";
 import { replayNative } from "./native.ts";
 import { withPlanted } from "./plant.ts";
+import { replayResponsesAnswers } from "./responses-answers.ts";
+import { RESPONSES_FIXTURES } from "./responses-fixtures.ts";
+import { replayResponsesRequests } from "./responses-requests.ts";
 import { replaySessions } from "./sessions.ts";
 import { align, faultLines } from "./table.ts";
 import { sessionFaults, translationFaults } from "./translated-table.ts";
@@ -25,6 +28,8 @@ export interface Verdict {
   by: string;
   seconds: number;
 }
+
+const FIXTURES = [...OTHER_FIXTURES, ...RESPONSES_FIXTURES];
 
 /** Recordings a mutation is looked for in, at most; spread over all that can show it. */
 const SAMPLE = 8;
@@ -54,9 +59,9 @@ async function judge(
 ): Promise<Verdict> {
   const startedAt = performance.now();
   const key = [mutation.lane, ...sample.map(({ id }) => id)].join(" ");
-  if (!before.has(key)) before.set(key, await REPLAYS[mutation.lane](sample));
+  if (!before.has(key)) before.set(key, await replay(mutation, sample));
   const known = new Set(before.get(key));
-  const { result: faults, planted } = await withPlanted(mutation.plant, () => REPLAYS[mutation.lane](sample));
+  const { result: faults, planted } = await withPlanted(mutation.plant, () => replay(mutation, sample));
   const news = faults.filter((fault) => !known.has(fault));
   const seen = news[0] ?? "";
   const idle =
@@ -111,7 +116,24 @@ function sessionsOf(fits: readonly Recording[], list: readonly Recording[]): Rec
   return list.filter((recording) => recording.api === fits[0]?.api && keys.has(keyOf(recording)));
 }
 
-/** The faults a replay of a lane reports. */
+/** The faults that the replay of a mutation's lane reports. */
+function replay({ lane, api }: Mutation, list: readonly Recording[]): Promise<string[]> {
+  return api === "responses" ? replayResponses(lane, list) : REPLAYS[lane](list);
+}
+
+/** Requests of responses clients and answers of responses providers, against both other formats. */
+async function replayResponses(lane: Mutation["lane"], list: readonly Recording[]): Promise<string[]> {
+  const faults: string[] = [];
+  for (const api of ["chat", "messages"] as const) {
+    const replays =
+      lane === "request"
+        ? await replayResponsesRequests(list, api)
+        : await replayResponsesAnswers(list, api, CHUNKINGS);
+    faults.push(...replays.flatMap((each) => each.faults));
+  }
+  return faults;
+}
+
 const REPLAYS: Record<Mutation["lane"], (list: readonly Recording[]) => Promise<string[]>> = {
   native: async (list) => faultLines(await replayNative(list, ["whole"])),
   request: async (list) => translationFaults(await replayHalves({ requests: list, answers: [] })),

@@ -4,10 +4,13 @@ import { FIXTURES } from "./fixtures.ts";
 import { mutate, survivors, verdictLine } from "./mutate.ts";
 import { MUTATIONS } from "./mutations.ts";
 import { replayNative } from "./native.ts";
+import { RESPONSES_MUTATIONS } from "./responses-mutations.ts";
 import { replaySessions } from "./sessions.ts";
 import { faultLines } from "./table.ts";
 import { sessionFaults, translationFaults } from "./translated-table.ts";
 import { replayTranslated } from "./translated.ts";
+
+const ALL = [...MUTATIONS, ...RESPONSES_MUTATIONS];
 
 /** Milliseconds; a free machine needs 15 seconds. */
 const LIMIT = 300_000;
@@ -27,7 +30,7 @@ test(
 test(
   "every planted fault is reported",
   async () => {
-    const verdicts = await mutate(MUTATIONS, []);
+    const verdicts = await mutate(ALL, []);
     expect(survivors(verdicts).map(verdictLine)).toEqual([]);
     expect(verdicts.filter(({ clean }) => !clean).map(verdictLine)).toEqual([]);
     expect(verdicts.length).toBeGreaterThanOrEqual(30);
@@ -36,6 +39,6 @@ test(
 );
 
 test("no two planted faults have one name in one lane", () => {
-  const names = MUTATIONS.map(({ lane, api, name }) => `${lane} ${api} ${name}`);
+  const names = ALL.map(({ lane, api, name }) => `${lane} ${api} ${name}`);
   expect(new Set(names).size).toBe(names.length);
 });

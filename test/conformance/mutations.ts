@@ -2,7 +2,6 @@
  * Faults to plant in the codecs, one at a time, as data: a name, the replay that has to see it, and an edit of what a method
  * of a codec takes or gives. The edits work on values and not on source text, so that they outlive a refactoring.
  */
-import type { Api } from "./policy.ts";
 import {
   answerHeadersOf,
   callsOf,
@@ -19,6 +18,7 @@ import {
   turnsOf,
   written,
   type Plant,
+  type PlantedApi,
 } from "./plant.ts";
 
 export interface Mutation {
@@ -26,7 +26,7 @@ export interface Mutation {
   /** `request`: a recorded request goes across; `answer`: a recorded answer comes across; and the two others. */
   lane: "native" | "request" | "answer" | "session";
   /** Of the recordings it is looked for in. */
-  api: Api;
+  api: PlantedApi;
   /** What a recorded request (or answer, in the lane `answer`) has to hold for the fault to show. */
   about: RegExp;
   /** Of the recordings, when only one vendor's show it. */
@@ -36,7 +36,7 @@ export interface Mutation {
 
 type Row = Omit<Mutation, "lane" | "api">;
 
-const rows = (lane: Mutation["lane"], api: Api, list: readonly Row[]): Mutation[] =>
+export const rows = (lane: Mutation["lane"], api: PlantedApi, list: readonly Row[]): Mutation[] =>
   list.map((row) => ({ lane, api, ...row }));
 
 const TINY = "iVBORw0KGgo=";

@@ -27,7 +27,14 @@ export interface Plant {
 
 type Value = Record<string, unknown>;
 
-const FORMAT: Record<Api, string> = { chat: "chat-completions", messages: "messages" };
+/** The formats that faults are planted in. */
+export type PlantedApi = Api | "responses";
+
+const FORMAT: Record<PlantedApi, string> = {
+  chat: "chat-completions",
+  messages: "messages",
+  responses: "responses",
+};
 
 /** The fault that the next gateways of the replay start with. */
 let current: { plant: Plant; planted: Planted } | undefined;
@@ -62,7 +69,7 @@ export async function startReplayed(options: GatewayOptions): Promise<RunningGat
 }
 
 /** Edits the body that the upstream codec of the API has written. */
-export function written(api: Api, edit: (body: Value) => void): Plant {
+export function written(api: PlantedApi, edit: (body: Value) => void): Plant {
   return onUpstream(api, (codec, touch) => ({
     encodeRequest: (request, call) => {
       const body = codec.encodeRequest(request, call);
@@ -72,14 +79,14 @@ export function written(api: Api, edit: (body: Value) => void): Plant {
 }
 
 /** Edits the request that the client codec of the API has read. */
-export function decoded(api: Api, edit: (request: ChatRequest) => void): Plant {
+export function decoded(api: PlantedApi, edit: (request: ChatRequest) => void): Plant {
   return onClient(api, (codec, touch) => ({
     decodeRequest: (body, call) => touch(codec.decodeRequest(body, call), edit),
   }));
 }
 
 /** Edits the events that the upstream codec of the API has read; `undefined` drops one. */
-export function events(api: Api, edit: (event: ChatEvent) => ChatEvent | undefined): Plant {
+export function events(api: PlantedApi, edit: (event: ChatEvent) => ChatEvent | undefined): Plant {
   return onUpstream(api, (codec, _, change) => ({
     readAnswer: (body, context) => codec.readAnswer(body, context).flatMap((event) => change(event, edit)),
     readStream(context) {
@@ -96,7 +103,7 @@ export function events(api: Api, edit: (event: ChatEvent) => ChatEvent | undefin
  * Edits what the client codec of the API has written: the JSON of each frame of a stream, and a JSON answer; `undefined`
  * drops a frame. A frame that is not JSON, like `[DONE]`, is `{done: true}`.
  */
-export function frames(api: Api, edit: (value: Value) => Value | undefined): Plant {
+export function frames(api: PlantedApi, edit: (value: Value) => Value | undefined): Plant {
   return onClient(api, (codec, _, change) => ({
     writeAnswer: (list, context) => {
       const answer = codec.writeAnswer(list, context);
@@ -118,23 +125,23 @@ export function frames(api: Api, edit: (value: Value) => Value | undefined): Pla
 }
 
 /** Edits errors that come before the first byte, as the client codec of the API has written them. */
-export function failures(api: Api, edit: (answer: ErrorAnswer) => void): Plant {
+export function failures(api: PlantedApi, edit: (answer: ErrorAnswer) => void): Plant {
   return onClient(api, (codec, touch) => ({
     encodeError: (error, id) => touch(structuredClone(codec.encodeError(error, id)), edit),
   }));
 }
 
 /** Takes a name from the list of the client's headers that pass. */
-export function requestHeadersOf(api: Api, name: string): Plant {
+export function requestHeadersOf(api: PlantedApi, name: string): Plant {
   return withoutHeader(api, "requestHeaders", name);
 }
 
 /** Takes a name from the list of the upstream's headers that pass. */
-export function answerHeadersOf(api: Api, name: string): Plant {
+export function answerHeadersOf(api: PlantedApi, name: string): Plant {
   return withoutHeader(api, "answerHeaders", name);
 }
 
-function withoutHeader(api: Api, list: "requestHeaders" | "answerHeaders", name: string): Plant {
+function withoutHeader(api: PlantedApi, list: "requestHeaders" | "answerHeaders", name: string): Plant {
   return onUpstream(api, (codec, _, __, planted) => {
     const kept = codec[list].filter((each) => each !== name);
     planted.touched = codec[list].length - kept.length;
@@ -163,16 +170,16 @@ type Change = <Kind>(value: Kind, edit: (value: Kind) => Kind | undefined) => Ki
 
 type Make<Codec> = (codec: Codec, touch: Touch, change: Change, planted: Planted) => Partial<Codec>;
 
-function onUpstream(api: Api, make: Make<UpstreamCodec>): Plant {
+function onUpstream(api: PlantedApi, make: Make<UpstreamCodec>): Plant {
   return onFace(api, "upstream", make);
 }
 
-function onClient(api: Api, make: Make<ClientCodec>): Plant {
+function onClient(api: PlantedApi, make: Make<ClientCodec>): Plant {
   return onFace(api, "client", make);
 }
 
 function onFace<Face extends "client" | "upstream">(
-  api: Api,
+  api: PlantedApi,
   face: Face,
   make: Make<NonNullable<Format[Face]>>,
 ): Plant {

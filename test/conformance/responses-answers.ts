@@ -4,7 +4,6 @@
  */
 import { isObject, type JsonObject, parseJson } from "../../src/core/json.ts";
 import { parseFrames } from "../../src/stream/sse.ts";
-import { startGateway } from "../helpers/gateway.ts";
 import {
   answerBytes,
   answerHeaders,
@@ -18,6 +17,7 @@ import { streamedText } from "../helpers/streamed.ts";
 import { json, startUpstream } from "../helpers/upstream.ts";
 import { eachOf } from "./native.ts";
 import { noModels } from "./plain-answer.ts";
+import { startReplayed } from "./plant.ts";
 import type { Api } from "./policy.ts";
 
 export interface AnswerReplay {
@@ -47,7 +47,7 @@ export async function replayResponsesAnswers(
     const pieces = cutInto(answerBytes(recording), chunking, seedOf(recording.id));
     return { status: recording.response.status, headers: answerHeaders(recording), body: pieces };
   });
-  const gateway = await startGateway({
+  const gateway = await startReplayed({
     target: "source",
     config: {
       providers: { host: { baseUrl: `${upstream.url}/v1`, speaks: "responses" } },

@@ -3,13 +3,13 @@
  * wishes beside the content are compared as chat-completions would write them.
  */
 import { isObject, type Json, type JsonObject } from "../../src/core/json.ts";
-import { startGateway } from "../helpers/gateway.ts";
 import type { Recording } from "../helpers/recordings.ts";
 import { json, startUpstream } from "../helpers/upstream.ts";
 import { lostBetween } from "./lost.ts";
 import { eachOf } from "./native.ts";
 import { made, madeCall, piecesOf, place, type Piece, type Speaker } from "./pieces.ts";
 import { noModels, plainAnswer } from "./plain-answer.ts";
+import { startReplayed } from "./plant.ts";
 import type { Api } from "./policy.ts";
 import { requestFaults } from "./request-rules.ts";
 import { changedBetween } from "./settings.ts";
@@ -37,7 +37,7 @@ export async function replayResponsesRequests(
     reached.set(/x\d+$/.exec(String(body["model"]))?.[0] ?? "", body);
     return plainAnswer(upstreamApi, body["stream"] === true);
   });
-  const gateway = await startGateway({
+  const gateway = await startReplayed({
     target: "source",
     config: {
       providers: recordedProviders(upstream.url),

@@ -9,6 +9,7 @@ import { mutate, survivors, verdictLine, writeVerdicts } from "./mutate.ts";
 import { MUTATIONS } from "./mutations.ts";
 import { replayNative } from "./native.ts";
 import { describeResponsesAnswers, replayResponsesAnswers } from "./responses-answers.ts";
+import { RESPONSES_MUTATIONS } from "./responses-mutations.ts";
 import { describeResponsesRequests, replayResponsesRequests } from "./responses-requests.ts";
 import { replaySessions } from "./sessions.ts";
 import { faultLines, writeTable } from "./table.ts";
@@ -26,8 +27,10 @@ if (!haveRecordings || !haveDocument) {
 }
 const words = process.argv.slice(2);
 if (words[0] === "--mutate") {
-  const all = ["chat", "messages"].flatMap((api) => recordings({ api }));
-  const chosen = MUTATIONS.filter(({ name, lane }) => `${lane} ${name}`.includes(words[1] ?? ""));
+  const all = ["chat", "messages", "responses"].flatMap((api) => recordings({ api }));
+  const chosen = [...MUTATIONS, ...RESPONSES_MUTATIONS].filter(({ name, lane }) =>
+    `${lane} ${name}`.includes(words[1] ?? ""),
+  );
   const verdicts = await mutate(chosen, all, (verdict) => console.log(verdictLine(verdict)));
   console.log(`\n${writeVerdicts(verdicts)}`);
   process.exit(survivors(verdicts).length > 0 ? 1 : 0);

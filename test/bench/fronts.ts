@@ -125,6 +125,7 @@ export async function startWeir(
   upstream: number,
   { name, binary }: Weir,
   workers = 1,
+  settings: Readonly<Record<string, string>> = {},
 ): Promise<WeirFront> {
   const port = await freePort();
   const env = {
@@ -135,6 +136,7 @@ export async function startWeir(
     ANTHROPIC_API_KEY: "upstream-key",
     ANTHROPIC_BASE_URL: `http://127.0.0.1:${upstream}`,
     WEIR_WORKERS: String(workers),
+    ...settings,
   };
   const program = rig.start(workers > 1 ? "any" : 0, [binary, "serve", "--port", String(port)], env);
   const startMs = await ready(port, 1);

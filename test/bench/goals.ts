@@ -1,6 +1,7 @@
 /** What the figures are held to, and how they are judged. */
 import type { Weir } from "./fronts.ts";
 import type { ByWeir, Soak } from "./fresh.ts";
+import type { ResponsesCost } from "./responses.ts";
 import type { CallsCase, Streams, TransportRun } from "./measures.ts";
 
 /** Everything one run of the bench saw. Groups that were not asked for are absent. */
@@ -23,6 +24,8 @@ export interface Results {
   soak?: ByWeir<Soak>;
   workers?: ByWeir<number>;
   transports?: TransportRun[];
+  /** Of the newest binary. */
+  responses?: ResponsesCost;
 }
 
 export interface Goal {
@@ -149,6 +152,22 @@ export const GOALS: readonly Goal[] = [
     from: reach,
     figure: ({ memory }, weir) => memory?.[weir]?.[streams],
   })),
+  {
+    what: "CPU of a native responses call, against a native chat call",
+    unit: "×",
+    sense: "most",
+    reach: 1.05,
+    beyond: 1,
+    figure: ({ responses }, weir) => (weir === "weir" ? responses?.againstChat : undefined),
+  },
+  {
+    what: "p50 of a stored response, more than of one that is not stored",
+    unit: " ms",
+    sense: "most",
+    reach: 1,
+    beyond: 0.3,
+    figure: ({ responses }, weir) => (weir === "weir" ? responses?.storedMs : undefined),
+  },
   {
     what: "exec to first answer, files warm",
     unit: " ms",

@@ -1,5 +1,6 @@
 /*
- * The rig's upstream: answers chat-completions and messages, whole and streamed, faster than any gateway asks.
+ * The rig's upstream: answers chat-completions and messages, whole and streamed, and whole responses, faster than any
+ * gateway asks.
  *
  *   upstream PORT
  *
@@ -72,7 +73,7 @@ static void heap_remove(struct connection *c) {
 }
 
 /* Answers that are always the same. */
-static char chat_answer[2048], messages_answer[2048];
+static char chat_answer[2048], messages_answer[2048], responses_answer[2048];
 static const char STREAM_HEAD[] =
     "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncache-control: no-cache\r\n"
     "x-request-id: req_bench\r\ntransfer-encoding: chunked\r\n\r\n";
@@ -97,6 +98,14 @@ static void make_answers(void) {
                     "\"usage\":{\"input_tokens\":120,\"output_tokens\":140}}",
                     text);
   snprintf(messages_answer, sizeof messages_answer, head, length, body);
+  length = snprintf(body, sizeof body,
+                    "{\"id\":\"resp_bench\",\"object\":\"response\",\"created_at\":1700000000,\"status\":\"completed\","
+                    "\"model\":\"bench\",\"output\":[{\"id\":\"msg_bench\",\"type\":\"message\",\"role\":\"assistant\","
+                    "\"status\":\"completed\",\"content\":[{\"type\":\"output_text\",\"text\":\"%s\",\"annotations\":[]}]}],"
+                    "\"store\":false,\"usage\":{\"input_tokens\":120,\"input_tokens_details\":{\"cached_tokens\":0},"
+                    "\"output_tokens\":140,\"output_tokens_details\":{\"reasoning_tokens\":0},\"total_tokens\":260}}",
+                    text);
+  snprintf(responses_answer, sizeof responses_answer, head, length, body);
 }
 
 static void put_chunk(struct buffer *out, const char *bytes, int length) {
@@ -210,7 +219,8 @@ static void answer(struct connection *c) {
   if (!memcmp(head, "GET ", 4)) return answer_stats(c);
   c->messages = memmem(head, c->head < 60 ? c->head : 60, "/messages", 9) != NULL;
   if (!find(body, c->body, "\"stream\":true")) {
-    const char *text = c->messages ? messages_answer : chat_answer;
+    bool responses = memmem(head, c->head < 60 ? c->head : 60, "/responses", 10) != NULL;
+    const char *text = c->messages ? messages_answer : responses ? responses_answer : chat_answer;
     buffer_append(&c->out, text, strlen(text));
     calls++;
     return;

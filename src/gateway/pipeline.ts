@@ -37,7 +37,8 @@ function beginExchange(incoming: Incoming, gateway: Gateway): Promise<Opened> {
 }
 
 async function exchangeStored(incoming: Incoming, gateway: Gateway): Promise<Opened> {
-  await findStored(incoming, gateway);
+  const finding = findStored(incoming, gateway);
+  if (finding) await finding;
   return beginExchange(incoming, gateway);
 }
 

@@ -4,13 +4,15 @@ import { compactionOf } from "../compaction.ts";
 import { CallStorage, type StoreContext } from "./call-storage.ts";
 
 /**
- * Sets `incoming.stored`, and the codec of a request for a summary.
+ * Sets `incoming.stored`, and the codec of a request for a summary; at once if the request refers to nothing.
  * @throws GatewayError `invalid-request` if the answer that it continues is unknown or belongs to another key
  */
-export async function findStored(incoming: Incoming, context: StoreContext): Promise<void> {
+export function findStored(incoming: Incoming, context: StoreContext): Promise<void> | undefined {
   const { format } = incoming;
   const compaction = compactionOf(incoming);
   if (compaction) incoming.format = { ...format, client: { ...format.client, ...compaction } };
   const finding = CallStorage.open(incoming, context);
-  incoming.stored = finding instanceof Promise ? await finding : finding;
+  if (finding instanceof Promise) return finding.then((stored) => void (incoming.stored = stored));
+  incoming.stored = finding;
+  return undefined;
 }

@@ -126,7 +126,7 @@ export interface BrokenStream {
 
 /** What a writer learns at the end of an answer. */
 export interface AnswerOutcome {
-  /** weir stored the answer; `false` if it could not. Absent if nobody asked for it. */
+  /** weir stored the answer; `false` if it could not. Absent if the answer is not to be stored. */
   isStored?: boolean;
 }
 

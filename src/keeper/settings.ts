@@ -1,4 +1,4 @@
-/** What a keeper in a thread or process of its own is told when it starts, and what it says first. */
+/** The first message to a keeper in a thread or process of its own, and its first answer. */
 
 /** Path of a database in memory, which ends with its thread. */
 export const IN_MEMORY = ":memory:";

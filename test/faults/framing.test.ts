@@ -11,7 +11,7 @@ import { goal, LISTING } from "./goals.ts";
 /** Says in the log for whom it was called, and by whom. */
 const WITNESS = `import { definePlugin, NO_USAGE } from "weir";
   export default definePlugin({ name: "witness", providers: [{ name: "witness", async *generate(request, call) {
-    console.log("witness", call.target.model, call.headers.get("x-via") ?? "nobody", "seen");
+    console.log("witness", call.target.model, call.headers.get("x-via") ?? "none", "seen");
     yield { type: "message-start", id: "w", model: request.model };
     yield { type: "block-start", index: 0, block: { type: "text" } };
     yield { type: "block-delta", index: 0, delta: "for " + call.target.model };

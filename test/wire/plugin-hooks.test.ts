@@ -155,9 +155,9 @@ describe("intercept", () => {
   });
 
   test("a model that nobody serves is an error that says so", async () => {
-    const running = await gateway({}, { plugins: hooked('intercept: () => ({ model: "nobody" })') });
+    const running = await gateway({}, { plugins: hooked('intercept: () => ({ model: "none" })') });
     const { status, text } = await ask(running, { body: { model: "mock/chat" } });
-    expect([status, text]).toEqual([404, expect.stringContaining("nobody")]);
+    expect([status, text]).toEqual([404, expect.stringContaining("none")]);
   });
 
   for (const [what, result] of [

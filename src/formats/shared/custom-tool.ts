@@ -8,7 +8,7 @@ const PARAMETERS: JsonObject = {
   required: ["input"],
 };
 
-/** Returns the members of a function with one text argument. Its description has the grammar, which nobody enforces. */
+/** Returns the members of a function with one text argument. Its description has the grammar, which the provider does not enforce. */
 export function asFunction({ description, grammar }: Tool): { description?: string; parameters: JsonObject } {
   const note = grammar && `The input must follow this ${grammar.syntax} grammar:\n${grammar.definition}`;
   const text = [description, note].filter(Boolean).join("\n\n");

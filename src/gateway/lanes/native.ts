@@ -143,7 +143,7 @@ export class NativeLane implements Lane {
     };
     const opened = { kind: "json" as const, status: response.status, headers, body: bytes };
     const { stored } = this.#incoming;
-    if (!stored || stored.keeperOf(attempt) === "nobody") return opened;
+    if (!stored || stored.keeperOf(attempt) === "none") return opened;
     return keepAnswer(stored, bytes, seen, attempt).then((body) => ({ ...opened, body }));
   }
 }

@@ -100,10 +100,10 @@ export class CallStorage implements StoredCall {
     return this.#ownKeeper;
   }
 
-  get #ownKeeper(): "weir" | "nobody" {
+  get #ownKeeper(): "weir" | "none" {
     const isAnswer = this.#incoming.below === undefined;
-    if (!isAnswer || this.#previous?.at === "elsewhere" || this.#ask.store === false) return "nobody";
-    return this.#context.answers ? "weir" : "nobody";
+    if (!isAnswer || this.#previous?.at === "elsewhere" || this.#ask.store === false) return "none";
+    return this.#context.answers ? "weir" : "none";
   }
 
   expanded(attempt: Attempt): JsonObject {

@@ -21,7 +21,7 @@ export async function keepAnswer(
   attempt: Attempt,
 ): Promise<Uint8Array> {
   switch (stored.keeperOf(attempt)) {
-    case "nobody":
+    case "none":
       return bytes;
     case "provider":
       if (answerId === undefined || !isStored || !stored.canKeep) return bytes;
@@ -51,10 +51,10 @@ export interface StreamKeeper {
   pass(bytes: Uint8Array, tap: Tap): Uint8Array | Promise<Uint8Array>;
 }
 
-/** `undefined`: nobody stores the answer. */
+/** `undefined` if the answer is not stored. */
 export function streamKeeper(stored: StoredCall, attempt: Attempt): StreamKeeper | undefined {
   switch (stored.keeperOf(attempt)) {
-    case "nobody":
+    case "none":
       return undefined;
     case "provider":
       return stored.canKeep ? new OriginKeeper(stored, attempt) : undefined;

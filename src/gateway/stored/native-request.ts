@@ -1,4 +1,4 @@
-/** The body of a native request that differs from the client's in what it says of stored answers. */
+/** Changes the members of a native request that concern stored answers. */
 import type { JsonObject } from "../../core/json.ts";
 import { editMembers, scanBody } from "../../stream/scan.ts";
 import type { NativeSource } from "../lanes/native-body.ts";

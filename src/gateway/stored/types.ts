@@ -6,7 +6,7 @@ import type { JsonObject } from "../../core/json.ts";
 import type { Plan } from "../routing/plan.ts";
 
 /** Who stores the answer of an attempt. */
-export type Keeper = "provider" | "weir" | "nobody";
+export type Keeper = "provider" | "weir" | "none";
 
 /** Status of an answer that its provider generates in the background: its tokens have not been counted. */
 export const RUNNING = "in_progress";

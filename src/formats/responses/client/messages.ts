@@ -182,7 +182,7 @@ class History {
   }
 
   /**
-   * A reference that the store did not resolve. The AI SDK refers to all earlier texts and reasoning unless it is told
+   * A reference that the store did not resolve. The AI SDK refers to all earlier texts and reasoning unless it is set
    * otherwise; an error would end each of its conversations at the second turn where weir stores nothing.
    */
   #addReference({ id }: JsonObject, path: string): void {

@@ -50,7 +50,7 @@ export type {
 } from "./core/format.ts";
 export type { CodecContext, CodecTarget } from "./core/context.ts";
 export type { HeaderReader } from "./core/headers.ts";
-export type { SpokenPath, Variable } from "./core/endpoint.ts";
+export type { SpokenPath, SpokenPaths, Variable } from "./core/endpoint.ts";
 export type { FrameReader, Framing } from "./core/frame.ts";
 export type { Json, JsonObject } from "./core/json.ts";
 export type { Hooks, Interception, Plugin } from "./core/plugin.ts";

@@ -240,9 +240,22 @@ const spokenPath = Type.Union(
       description:
         "Path, which may end in a query. `{model}` stands for the model name, `{name}` for the variable of that name.",
     }),
-    Type.Object({ json: Type.String(), stream: Type.String() }, { ...CLOSED, description: "Two paths." }),
+    Type.Object(
+      {
+        json: Type.String({ description: "Path of requests." }),
+        stream: Type.Optional(Type.String({ description: "Path of requests for streams. Default: `json`." })),
+        models: Type.Optional(
+          Type.Array(Type.String(), {
+            minItems: 1,
+            description:
+              "Globs over the provider's names of the models that it serves in this format. Default: all.",
+          }),
+        ),
+      },
+      { ...CLOSED, description: "Paths, and the models for which they hold." },
+    ),
   ],
-  { "x-expects": "a path, or a group of the paths `json` and `stream`" },
+  { "x-expects": "a path, or a group of `json`, `stream` and `models`" },
 );
 
 /** The formats and paths of a provider that only the config describes, or a replacement for those of its plugin. */

@@ -1,10 +1,19 @@
 /** Where the endpoints of a provider are: paths, and the values that fill them. */
 
 /**
- * A path behind `baseUrl`, or two if the host has a path of its own for streams. It may end in a query. `{model}` stands for the
- * model name and `{region}` for the variable `region`; weir percent-encodes both.
+ * A path behind `baseUrl`. It may end in a query. `{model}` stands for the model name and `{region}` for the variable `region`;
+ * weir percent-encodes both.
  */
-export type SpokenPath = string | { readonly json: string; readonly stream: string };
+export type SpokenPath = string | SpokenPaths;
+
+/** A format that has several paths, or that a host speaks for some of its models only. */
+export interface SpokenPaths {
+  readonly json: string;
+  /** Path of requests for streams. Default: `json`. */
+  readonly stream?: string;
+  /** Globs over the provider's names of the models that the host serves in this format. Default: all. */
+  readonly models?: readonly string[];
+}
 
 /** A value that the operator sets, for addresses, paths and `authorize`. Required, unless it has a default. */
 export interface Variable {

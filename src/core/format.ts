@@ -202,6 +202,8 @@ export interface ErrorAnswer {
 }
 
 export interface UpstreamCodec {
+  /** The URL names the model and selects a stream; the body has no members for them. Default false. */
+  requestInUrl?: boolean;
   /** Writes the body for the provider, and reports what is not translated unchanged. */
   encodeRequest(request: ChatRequest, context: CodecContext): JsonObject;
   /** Begins a streamed answer. */

@@ -25,7 +25,8 @@ export function encodeComponent(text: string): string {
 
 /** The path for JSON answers and the one for streams. */
 export function pathsOf(spoken: SpokenPath): { json: string; stream: string } {
-  return typeof spoken === "string" ? { json: spoken, stream: spoken } : spoken;
+  if (typeof spoken === "string") return { json: spoken, stream: spoken };
+  return { json: spoken.json, stream: spoken.stream ?? spoken.json };
 }
 
 /** Whether the text stands for another directory when it is a segment of a path. URL parsers resolve it, also when it is encoded. */

@@ -216,6 +216,7 @@ const ENDPOINT: Table<DefaultEndpoint> = {
 };
 
 const UPSTREAM: Table<UpstreamCodec> = {
+  requestInUrl: flag,
   encodeRequest: required(callable),
   readStream: required(callable),
   readAnswer: required(callable),

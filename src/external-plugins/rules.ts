@@ -65,15 +65,16 @@ export const credentialSets: Rule = (value, name) => {
 };
 
 export const paths = must(
-  'an object of formats, each with a path or with two: { json: "/…", stream: "/…" }',
+  'an object of formats, each with a path or with { json: "/…", stream: "/…", models: ["…"] }',
   (value) => isObject(value) && Object.values(value).every(isPath),
 );
 
 function isPath(value: unknown): boolean {
   if (isText(value)) return true;
-  return (
-    isObject(value) && isText(value["json"]) && isText(value["stream"]) && Object.keys(value).length === 2
-  );
+  if (!isObject(value) || !isText(value["json"])) return false;
+  const { json, stream = "", models = [], ...unknown } = value;
+  const areTexts = typeof stream === "string" && Array.isArray(models) && models.every(isText);
+  return areTexts && Object.keys(unknown).length === 0;
 }
 
 export const baseUrl = must(

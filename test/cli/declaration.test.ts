@@ -74,7 +74,7 @@ const WRONG: Record<string, [text: string, says: string]> = {
   ],
   "paths-value": [
     plugin(`providers: [${provider(`speaks: { messages: { json: "/a", steam: "/b" } }`)}]`),
-    'its speaks must be an object of formats, each with a path or with two: { json: "/…", stream: "/…" }',
+    'its speaks must be an object of formats, each with a path or with { json: "/…", stream: "/…", models: ["…"] }',
   ],
   "variable-member": [
     plugin(`providers: [${provider(`variables: { region: { evn: ["A"], describe: "x" } }`)}]`),

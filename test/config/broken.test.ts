@@ -194,7 +194,7 @@ const BROKEN: readonly [yaml: string, message: string][] = [
   ],
   [
     "providers:\n  acme:\n    baseUrl: http://a.example\n    speaks:\n      messages: {json: /a, steam: /b}",
-    "weir.yaml:5: stream is missing (at providers.acme.speaks.messages.stream).",
+    "weir.yaml:5: unknown option steam, did you mean stream? (at providers.acme.speaks.messages.steam).",
   ],
   [
     "providers:\n  openai:\n    headers:\n      x: 1",

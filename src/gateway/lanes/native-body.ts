@@ -37,7 +37,7 @@ export function nativeBody(
   const { call, target } = attempt;
   const { provider } = target;
   const edits = new Map<string, string | undefined>();
-  if (target.model !== call.model) edits.set("model", JSON.stringify(target.model));
+  if (target.model !== call.model && !codec.requestInUrl) edits.set("model", JSON.stringify(target.model));
   const unsealed = holdsSealed(bytes) ? codec.withoutSealed?.(source.body, attempt.context) : undefined;
   if (unsealed) for (const [name, text] of changedMembers(source.body, unsealed)) edits.set(name, text);
   const { without = [], with: extra } = provider.envelope?.[target.format] ?? {};

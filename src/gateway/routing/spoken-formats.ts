@@ -1,6 +1,7 @@
 /** Chooses the format for a host: the client's if the provider declares it, else the provider's first. */
 import type { Deployment, Provider, Target } from "../../core/provider.ts";
 import { urlsOf } from "./endpoint.ts";
+import { compilePattern } from "./pattern.ts";
 import type { Rule } from "./precedence.ts";
 import { describeRule } from "./precedence.ts";
 
@@ -20,7 +21,7 @@ export class SpokenFormats {
     const reason = `${prefix}${describeRule(rule)}${rule.live ? "" : ` of ${provider.name}`}`;
     const program: Target = { provider, deployment, model, lane: "generated", format: "", url: "", reason };
     if (!provider.speaks) return program;
-    const spoken = formatsFor(provider, deployment, clientFormat);
+    const spoken = formatsFor(program, clientFormat);
     const missing = this.#missing.get(deployment);
     const format = spoken.find((id) => !missing?.has(id)) ?? spoken[0]!;
     const target = inFormat(program, format, clientFormat);
@@ -32,16 +33,28 @@ export class SpokenFormats {
 
 /** The same deployment in the provider's next format; `undefined` if there is none. */
 export function inNextFormat(target: Target, clientFormat: string): Target | undefined {
-  const spoken = formatsFor(target.provider, target.deployment, clientFormat);
+  const spoken = formatsFor(target, clientFormat);
   const next = spoken[spoken.indexOf(target.format) + 1];
   return next === undefined ? undefined : inFormat(target, next, clientFormat);
 }
 
-/** The formats of a deployment in the order of preference: the client's first, then the preferred one, then as declared. */
-function formatsFor({ speaks = {} }: Provider, { prefers }: Deployment, clientFormat: string): string[] {
-  const spoken = Object.keys(speaks);
+/** The formats of a target in the order of preference: the client's first, then the preferred one, then as declared. */
+function formatsFor({ provider, deployment, model }: Target, clientFormat: string): string[] {
+  const spoken = formatsOf(provider, model);
+  const { prefers } = deployment;
   const wanted = [clientFormat, ...(prefers === undefined ? [] : [prefers]), ...spoken];
   return [...new Set(wanted)].filter((format) => spoken.includes(format));
+}
+
+/** The formats in which a provider serves a model; all of them if it names none for the model. */
+function formatsOf({ speaks = {} }: Provider, model: string): string[] {
+  const all = Object.keys(speaks);
+  const serving = all.filter((format) => {
+    const spoken = speaks[format]!;
+    const models = typeof spoken === "string" ? undefined : spoken.models;
+    return !models || models.some((text) => compilePattern(text).test(model));
+  });
+  return serving.length > 0 ? serving : all;
 }
 
 function inFormat(target: Target, format: string, clientFormat: string): Target {

@@ -6,9 +6,10 @@ import { Secret } from "../../../src/core/secret.ts";
 import type { DeploymentSettings, ProviderSettings } from "../../../src/core/settings.ts";
 import { jsonLines } from "../../../src/stream/framing.ts";
 import { chatCompletionsFormat } from "../../../src/formats/chat-completions/index.ts";
+import { messagesFormat } from "../../../src/formats/messages/index.ts";
 import { Registry } from "../../../src/gateway/routing/registry.ts";
 
-const formats: Format[] = [chatCompletionsFormat];
+const formats: Format[] = [chatCompletionsFormat, messagesFormat];
 
 function registryOf(provider: Provider, settings: ProviderSettings = {}): Registry {
   const plugins = [{ plugin: { name: provider.name, providers: [provider] }, source: "acme.ts" }];
@@ -53,6 +54,19 @@ describe("URLs", () => {
       ["https://eu-1.acme.example/v1/chat?v=2026-01", undefined],
       ["https://us-1.acme.example/v1/chat?v=x%20y", undefined],
     ]);
+  });
+
+  test("depend on the model, where a host speaks a format for some models only", () => {
+    const provider: Provider = {
+      name: "acme",
+      baseUrl: "https://acme.example",
+      speaks: { messages: { json: "/claude/{model}", models: ["claude-*"] }, [CHAT]: "/chat" },
+    };
+    const found = (model: string, format: string) => registryOf(provider).resolve(model, format);
+    expect(found("acme/claude-1", CHAT)).toMatchObject({ format: CHAT, lane: "native" });
+    expect(found("acme/claude-1", "messages")).toMatchObject({ lane: "native", format: "messages" });
+    expect(found("acme/other", "messages")).toMatchObject({ lane: "translated", format: CHAT });
+    expect(found("acme/claude-1", "gemini").url).toBe("https://acme.example/claude/claude-1");
   });
 
   test("may come from a function of the variables", () => {

@@ -48,9 +48,10 @@ export type {
   UsageRequest,
   StreamObserver as Watch,
 } from "./core/format.ts";
+export type { CredentialSet, CredentialSource } from "./core/credential.ts";
 export type { CodecContext, CodecTarget } from "./core/context.ts";
 export type { HeaderReader } from "./core/headers.ts";
-export type { SpokenPath, SpokenPaths, Variable } from "./core/endpoint.ts";
+export type { SpokenPath, SpokenPaths, Surroundings, Variable } from "./core/endpoint.ts";
 export type { FrameReader, Framing } from "./core/frame.ts";
 export type { Json, JsonObject } from "./core/json.ts";
 export type { Hooks, Interception, Plugin } from "./core/plugin.ts";

@@ -172,11 +172,12 @@ function judge(answer: Answer, provider: ActiveProvider, place: Deployment): Jud
       fault: `has no such path (status ${status}): its base URL is probably wrong`,
     };
   if (status === 401 || status === 403 || (status === 400 && ABOUT_KEY.test(said))) {
-    const { authorizer, credentials, secretNames = [] } = place;
+    const { authorizer, credentials, secretNames = [], credentialSource } = place;
     const hasKey = authorizer || Object.keys(credentials).length > 0;
-    const what = secretNames.length > 1 ? `credentials ${secretNames.join(" and ")}` : "API key";
+    const listed = secretNames.length > 1 ? `its credentials ${secretNames.join(" and ")}` : "its API key";
+    const what = credentialSource === undefined ? listed : `the credentials of ${credentialSource}`;
     const variable = provider.apiKey ?? variableName(provider.name, "API_KEY");
-    const fault = hasKey ? `refuses its ${what} (status ${status})` : `requires an API key; set ${variable}`;
+    const fault = hasKey ? `refuses ${what} (status ${status})` : `requires an API key; set ${variable}`;
     return { verdict: "unauthorised", isApi: true, fault };
   }
   return { verdict: "reachable", isApi: true };

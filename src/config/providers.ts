@@ -2,7 +2,7 @@
 import type { Provider, UpstreamTimeouts } from "../core/provider.ts";
 import { Secret } from "../core/secret.ts";
 import type { ProviderSettings } from "../core/settings.ts";
-import { variableName } from "../core/settings.ts";
+import { isVariableList, variableName } from "../core/settings.ts";
 import { pathsOf as templatesOf, placeholdersOf } from "../core/template.ts";
 import { baseUrlFault, baseUrlOfHost, normalizeBaseUrl } from "./address.ts";
 import { secretFault } from "./checks.ts";
@@ -53,6 +53,7 @@ export function providerSettings(
     prefer: readPreferred(provider, options, endpoints),
     variables: readVariables(provider, options, env, endpoints),
     secrets: readSecrets(provider, options, env),
+    env,
     liveModels: options.liveModels,
     maxTokensField: options.maxTokensField,
     concurrency: options.concurrency,
@@ -107,7 +108,7 @@ function readVariables(
 
 /** @throws ConfigError for a name that is in none of the plugin's sets of credentials */
 function readSecrets(provider: Provider, options: ProviderOptions, env: Environment): Record<string, Secret> {
-  const names = [...new Set(provider.credentials?.flat() ?? [])];
+  const names = [...new Set(provider.credentials?.filter(isVariableList).flat() ?? [])];
   assertKnown(provider, "secrets", options, names);
   const fromEnv = names.flatMap((name) => {
     const text = env[name]?.trim();

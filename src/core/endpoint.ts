@@ -15,10 +15,23 @@ export interface SpokenPaths {
   readonly models?: readonly string[];
 }
 
+/** What is known of a deployment before its first request. */
+export interface Surroundings {
+  /** Values of the provider's variables. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** The environment of the process. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
 /** A value that the operator sets, for addresses, paths and `authorize`. Required, unless it has a default. */
 export interface Variable {
   /** Environment variables, the first that is set counts. `variables` of the provider in the config overrides them. */
   env?: readonly string[];
+  /**
+   * Finds the value elsewhere, for example in a file of the vendor's tools, if neither the config nor a variable of `env` has it.
+   * It reads files and sends nothing. @param known without the variables that have to be found
+   */
+  find?(known: Surroundings): string | undefined;
   default?: string;
   /** What the value is, as the end of the sentence "set ACME_REGION to …": `the region, such as eu-west-1`. */
   describe: string;

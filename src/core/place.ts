@@ -1,4 +1,5 @@
 /** What `authorize` of a provider gets: the request as it goes out, and the deployment that it goes to. */
+import type { Surroundings } from "./endpoint.ts";
 import type { HeaderReader } from "./headers.ts";
 import type { Stoppable } from "./stop.ts";
 
@@ -13,11 +14,9 @@ export interface OutgoingRequest {
 }
 
 /** A deployment of a provider, as its `authorize` sees it. The same object for all requests until a reload. */
-export interface Place {
+export interface Place extends Surroundings {
   /** Name of the deployment. */
   readonly name: string;
-  /** Values of the provider's `variables`. */
-  readonly variables: Readonly<Record<string, string>>;
   /** A credential of the set in use, by the name of its environment variable. */
   secret(name: string): string | undefined;
   /** Masks a value, such as a token, in answers, errors and the log. weir masks the values of `secret` by itself. */
@@ -40,6 +39,10 @@ export interface PlaceRequest {
   method?: "GET" | "POST" | "PUT" | "DELETE";
   headers?: Readonly<Record<string, string>>;
   body?: string;
+  /** Default and maximum: 10,000. */
+  timeoutMs?: number;
+  /** Sends the request past the proxy that the environment names, for addresses of the own machine or network. */
+  direct?: boolean;
 }
 
 export interface PlaceAnswer {

@@ -1,6 +1,7 @@
 /** A provider: a host or program that speaks formats. It is data; a plugin file exports it. */
 import type { CallView } from "./call-view.ts";
 import type { ChatRequest } from "./chat.ts";
+import type { CredentialSet } from "./credential.ts";
 import type { SpokenPath, Variable } from "./endpoint.ts";
 import type { ChatEvent } from "./events.ts";
 import type { Framing } from "./frame.ts";
@@ -40,11 +41,11 @@ export interface Provider {
   /** Environment variable of the credential. Absent: no credential is required (local servers), `<NAME>_API_KEY` is optional. */
   apiKey?: string;
   /**
-   * Alternative sets of credentials, each a list of environment variables; the first complete set is used. `secrets` of the
-   * provider in the config overrides the variables. Absent: `apiKey` alone. Without `authorize` a set has one name, whose value
-   * is sent as the API key.
+   * Alternative sets of credentials, each a list of environment variables or a source such as a file; the first complete set is
+   * used. `secrets` of the provider in the config overrides the variables. Absent: `apiKey` alone. Without `authorize` a set has
+   * one name, whose value is sent as the API key.
    */
-  credentials?: readonly (readonly string[])[];
+  credentials?: readonly CredentialSet[];
   /** How the credential is sent. Default `bearer`; Anthropic uses `x-api-key`; a function returns the headers for a key. */
   auth?: "bearer" | "x-api-key" | ((apiKey: string) => Record<string, string>);
   /**
@@ -207,6 +208,8 @@ export interface Deployment {
   credentials: Readonly<Record<string, string>>;
   /** Names of the environment variables of the credentials in use. */
   secretNames?: readonly string[];
+  /** Where credentials outside the environment were found, for people. */
+  credentialSource?: string;
   /** Present if the provider has `authorize`, unless the config sets the header with the credential. */
   authorizer?: Authorizer;
   /** Share of the calls among deployments of the same priority. */

@@ -1,4 +1,5 @@
 /** A provider's settings from config and environment: `config` reads them, `gateway` uses them. */
+import type { CredentialSet } from "./credential.ts";
 import type { SpokenPath } from "./endpoint.ts";
 import type { MaxTokensField, TlsSettings, UpstreamTimeouts } from "./provider.ts";
 import type { Secret } from "./secret.ts";
@@ -19,6 +20,8 @@ export interface ProviderSettings {
   variables?: Readonly<Record<string, string>>;
   /** Credentials by the names of their environment variables. */
   secrets?: Readonly<Record<string, Secret>>;
+  /** The environment of the process, for values that the plugin finds by itself. */
+  env?: Readonly<Record<string, string | undefined>>;
   liveModels?: boolean;
   /** Name of the output limit for all models and hosts of the provider. */
   maxTokensField?: MaxTokensField;
@@ -63,4 +66,9 @@ export interface DeploymentSettings {
 /** The name of a provider's environment variable: `my-host` → `MY_HOST_BASE_URL`. */
 export function variableName(provider: string, suffix: "API_KEY" | "BASE_URL"): string {
   return `${provider.toUpperCase().replaceAll("-", "_")}_${suffix}`;
+}
+
+/** Whether a set is a list of environment variables. */
+export function isVariableList(set: CredentialSet): set is readonly string[] {
+  return Array.isArray(set);
 }

@@ -4,6 +4,7 @@
  *
  * The tables are keyed by the types: when a type gains a member, the table does not compile until it has an entry for it.
  */
+import type { CredentialSource } from "../core/credential.ts";
 import type { Variable } from "../core/endpoint.ts";
 import type { DocumentedError } from "../core/error.ts";
 import type {
@@ -88,7 +89,14 @@ const TRAITS: Table<Traits> = {
 
 const ENVELOPE: Table<Envelope> = { without: texts, with: callable };
 
-const VARIABLE: Table<Variable> = { env: variables, default: text, describe: required(text) };
+const VARIABLE: Table<Variable> = {
+  env: variables,
+  find: callable,
+  default: text,
+  describe: required(text),
+};
+
+const CREDENTIAL_SOURCE: Table<CredentialSource> = { find: required(callable), hint: text };
 
 const FRAMING: Table<Framing> = { contentType: required(text), reader: required(callable) };
 
@@ -101,7 +109,7 @@ const PROVIDER: Table<Provider> = {
   baseUrl,
   host: group("its host's", { variable: required(variable), port: required(number), path: required(text) }),
   apiKey: variable,
-  credentials: credentialSets,
+  credentials: credentialSets(group("its source's", CREDENTIAL_SOURCE)),
   auth,
   authorize: callable,
   framing: mapOf("formats", FRAMING),

@@ -52,17 +52,22 @@ export const variables: Rule = (value, name) => {
   return value.map((entry) => required(variable)(entry, `each of ${name}`)).find(Boolean);
 };
 
-/** Names of credentials: one list for each set. A text instead of a list would be read character by character. */
-export const credentialSets: Rule = (value, name) => {
-  if (value === undefined) return undefined;
-  if (!Array.isArray(value) || !value.every((names) => Array.isArray(names) && names.length > 0))
-    return `${name} must be a list of sets, each a list of environment variables, such as [["ACME_KEY"], ["ACME_ID", "ACME_SECRET"]]`;
-  for (const entry of value.flat()) {
-    const fault = required(variable)(entry, `each of ${name}`);
-    if (fault !== undefined) return fault;
-  }
-  return undefined;
-};
+/** Sets of credentials. A text instead of a list of names would be read character by character. @param source checks a set that is no list */
+export const credentialSets =
+  (source: Rule): Rule =>
+  (value, name) => {
+    if (value === undefined) return undefined;
+    if (
+      !Array.isArray(value) ||
+      !value.every((set) => isObject(set) || (Array.isArray(set) && set.length > 0))
+    )
+      return `${name} must be a list of sets, each a list of environment variables, such as [["ACME_KEY"], ["ACME_ID", "ACME_SECRET"]]`;
+    for (const entry of value.flat()) {
+      const fault = (isObject(entry) ? source : required(variable))(entry, `each of ${name}`);
+      if (fault !== undefined) return fault;
+    }
+    return undefined;
+  };
 
 export const paths = must(
   'an object of formats, each with a path or with { json: "/…", stream: "/…", models: ["…"] }',

@@ -86,8 +86,12 @@ function describe(prepared: Prepared | undefined, { formats }: Registry): JsonOb
 }
 
 /** The credentials from which the provider's plugin makes further headers for each request, by the names of their variables. */
-function authorization({ deployment: { authorizer, secretNames = [] } }: Target): JsonObject {
-  return authorizer ? { authorized_with: secretNames.map((name) => `$${name}`) } : {};
+function authorization({
+  deployment: { authorizer, secretNames = [], credentialSource },
+}: Target): JsonObject {
+  if (!authorizer) return {};
+  const names = secretNames.map((name) => `$${name}`);
+  return { authorized_with: credentialSource === undefined ? names : [...names, credentialSource] };
 }
 
 /**

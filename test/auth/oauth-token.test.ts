@@ -16,6 +16,7 @@ function fakePlace(): Fake {
     place: {
       name: "p",
       variables: {},
+      env: {},
       secret: () => undefined,
       conceal: (value) => void fake.concealed.push(value),
       kept: new Map(),

@@ -1,4 +1,5 @@
 /** What every provider promises, as one suite: the built-in ones run through it, and one of a plugin can. */
+import { isVariableList } from "../../src/core/settings.ts";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Json, JsonObject } from "../../src/core/json.ts";
 import type { Provider } from "../../src/core/provider.ts";
@@ -142,7 +143,7 @@ function neededBy({
   variables = {},
 }: Provider): string[] {
   const address = speaks && baseUrl === undefined ? [variableName(name, "BASE_URL"), host?.variable] : [];
-  const all = [apiKey, ...credentials.flat(), ...Object.keys(variables), ...address];
+  const all = [apiKey, ...credentials.filter(isVariableList).flat(), ...Object.keys(variables), ...address];
   return all.filter((variable) => variable !== undefined);
 }
 

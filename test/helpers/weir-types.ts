@@ -16,6 +16,7 @@ const PARTS = [
   "stop",
   "loss",
   "endpoint",
+  "credential",
   "frame",
   "place",
   "ask",

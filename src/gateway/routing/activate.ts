@@ -1,4 +1,5 @@
 /** Combines what plugins declare with the settings: which providers are on, and the deployments of each. */
+import { isVariableList } from "../../core/settings.ts";
 import type { Format } from "../../core/format.ts";
 import type { Plugin } from "../../core/plugin.ts";
 import type { ActiveProvider, Deployment, Provider } from "../../core/provider.ts";
@@ -96,8 +97,8 @@ function contradictionIn({
     return `it prefers "${prefers}", which it does not speak.`;
   const unspoken = Object.keys(framing).find((format) => !Object.hasOwn(speaks, format));
   if (unspoken !== undefined) return `it has a framing for "${unspoken}", which it does not speak.`;
-  if (credentials?.some((names) => names.length !== 1) && !authorize)
-    return "each set of its credentials must have one name, because it has no authorize.";
+  if (credentials?.some((set) => !isVariableList(set) || set.length !== 1) && !authorize)
+    return "each set of its credentials must be a list with one name, because it has no authorize.";
   return undefined;
 }
 
@@ -147,7 +148,7 @@ function activateDeployment(
   const endpoint = { provider, settings, deployment: given };
   const variables = variablesOf(endpoint);
   const credentialHeaders = credentialIn(settings.headers ?? {});
-  const chosen = chooseCredentials(provider, settings, given);
+  const chosen = chooseCredentials(provider, settings, given, variables);
   const lacksCredentials = "missing" in chosen && !credentialHeaders;
   const missing = missingVariables(endpoint, variables);
   if (missing.length > 0) return [...missing, ...(lacksCredentials ? [chosen.missing] : [])].join("; ");
@@ -158,16 +159,22 @@ function activateDeployment(
   if (provider.speaks) checkBaseUrl(provider.name, baseUrl);
   const elsewhere = isOtherHost(own, baseUrl);
   const name = given.name === "" ? provider.name : `${provider.name}/${given.name}`;
-  const { names, values } = "missing" in chosen ? NO_CREDENTIALS : chosen;
+  const { names, values, source } = "missing" in chosen ? NO_CREDENTIALS : chosen;
   return {
     name,
     baseUrl: provider.speaks ? baseUrl : "",
     variables: Object.freeze(variables),
     credentials: Object.freeze(credentialsOf(provider, values.get(names[0]!), credentialHeaders)),
     secretNames: names,
+    credentialSource: source,
     ...(provider.authorize &&
       !credentialHeaders && {
-        authorizer: new ProviderAuthorizer(provider, { name, variables, secrets: values }),
+        authorizer: new ProviderAuthorizer(provider, {
+          name,
+          variables,
+          env: settings.env ?? {},
+          secrets: values,
+        }),
       }),
     weight: given.weight ?? 1,
     priority: given.priority ?? 0,

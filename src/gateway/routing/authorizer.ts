@@ -10,7 +10,8 @@ import { HttpError } from "../lanes/transport.ts";
 
 /** Tokens are rarely fetched: a connection that is kept would only keep commands such as `weir check` from ending. */
 const transport = createTransport(process.env, { idleMs: 1 });
-/** Timeout of a request of a plugin, for example to a token endpoint. Milliseconds. */
+const directTransport = createTransport({}, { idleMs: 1 });
+/** Maximum time for a request of a plugin, for example to a token endpoint. Milliseconds. */
 const FETCH_MS = 10_000;
 /** Maximum length of its answer. Bytes. */
 const MAX_ANSWER = 1024 * 1024;
@@ -27,6 +28,7 @@ export interface AuthorizerOptions {
   /** Name of the deployment. */
   name: string;
   variables: Readonly<Record<string, string>>;
+  env: Readonly<Record<string, string | undefined>>;
   secrets: ReadonlyMap<string, Secret>;
 }
 
@@ -42,13 +44,14 @@ export class ProviderAuthorizer implements Authorizer {
   /** Concealed values that are not credentials, the oldest first. */
   #tokens: readonly string[] = [];
 
-  constructor(provider: Provider, { name, variables, secrets }: AuthorizerOptions) {
+  constructor(provider: Provider, { name, variables, env, secrets }: AuthorizerOptions) {
     this.#provider = provider;
     const credentials = [...secrets.values()].map((secret) => secret.reveal());
     this.concealed = credentials;
     this.#place = Object.freeze({
       name,
       variables,
+      env,
       secret: (wanted: string) => secrets.get(wanted)?.reveal(),
       conceal: (value: string) => {
         if (credentials.includes(value) || this.#tokens.includes(value)) return;
@@ -142,14 +145,16 @@ function unlessStopped<Value>(pending: Promise<Value>, stop: Stoppable): Promise
   });
 }
 
-async function fetchForPlugin({ url, method, headers = {}, body }: PlaceRequest): Promise<PlaceAnswer> {
-  const response = await transport({
+async function fetchForPlugin(request: PlaceRequest): Promise<PlaceAnswer> {
+  const { url, method, headers = {}, body, timeoutMs = FETCH_MS, direct = false } = request;
+  const limitMs = Math.min(timeoutMs, FETCH_MS);
+  const response = await (direct ? directTransport : transport)({
     method: method ?? (body === undefined ? "GET" : "POST"),
     url,
     headers: { "user-agent": "weir", accept: "application/json", ...headers },
     body: body === undefined ? [] : [Buffer.from(body)],
-    stop: AbortSignal.timeout(FETCH_MS),
-    connectMs: FETCH_MS,
+    stop: AbortSignal.timeout(limitMs),
+    connectMs: limitMs,
     pool: "authorize",
   });
   const chunks: Uint8Array[] = [];

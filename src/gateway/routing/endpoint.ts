@@ -18,16 +18,19 @@ export interface Given {
   deployment: Pick<DeploymentSettings, "baseUrl" | "variables">;
 }
 
-/** The values of a deployment's variables, with the defaults of the plugin. */
+/** The values of a deployment's variables, with those that the plugin finds and its defaults. */
 export function variablesOf({ provider, settings, deployment }: Given): Values {
   const defaults = Object.entries(provider.variables ?? {}).flatMap(([name, variable]) =>
     variable.default === undefined ? [] : [[name, variable.default]],
   );
-  return {
-    ...(Object.fromEntries(defaults) as Values),
-    ...settings.variables,
-    ...deployment.variables,
-  };
+  const set: Values = { ...settings.variables, ...deployment.variables };
+  const known = { ...(Object.fromEntries(defaults) as Values), ...set };
+  const { env = {} } = settings;
+  const found = Object.entries(provider.variables ?? {}).flatMap(([name, variable]) => {
+    const value = set[name] === undefined ? variable.find?.({ variables: known, env }) : undefined;
+    return value === undefined ? [] : [[name, value]];
+  });
+  return { ...known, ...(Object.fromEntries(found) as Values) };
 }
 
 /** What the operator must set for the variables without a value: `set ACME_REGION to the region`. */

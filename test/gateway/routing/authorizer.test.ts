@@ -23,7 +23,7 @@ const KEY = "key-0123456789";
 function made(authorize: (request: OutgoingRequest, place: Place) => unknown) {
   const provider: Provider = { name: "p", authorize: authorize as Provider["authorize"] };
   const secrets = new Map([["P_KEY", new Secret(KEY)]]);
-  return new ProviderAuthorizer(provider, { name: "p", variables: { region: "eu" }, secrets });
+  return new ProviderAuthorizer(provider, { name: "p", variables: { region: "eu" }, env: {}, secrets });
 }
 
 test("the plugin gets the final request and the place, and its headers have lower-case names", async () => {

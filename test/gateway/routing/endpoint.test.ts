@@ -1,5 +1,6 @@
 /** Paths, variables and credentials of providers: the URLs they make, and what weir says when one is missing. */
 import { describe, expect, test } from "bun:test";
+import type { CredentialSource } from "../../../src/core/credential.ts";
 import type { Format } from "../../../src/core/format.ts";
 import type { Provider } from "../../../src/core/provider.ts";
 import { Secret } from "../../../src/core/secret.ts";
@@ -135,6 +136,58 @@ describe("a provider is off with what must be set", () => {
     ]);
   });
 
+  describe("credentials outside the environment", () => {
+    const source: CredentialSource = {
+      find: ({ variables, env }) =>
+        env["ACME_FILE"] === undefined ? undefined : `${variables["profile"]} of ${env["ACME_FILE"]}`,
+      hint: "run `acme login`",
+    };
+    const filed: Provider = {
+      ...signing,
+      variables: { profile: { default: "default", describe: "the profile" } },
+      credentials: [["ACME_KEY"], source, ["ACME_ID", "ACME_SECRET"]],
+    };
+    const deploymentOf = (settings: ProviderSettings) =>
+      registryOf(filed, settings).providers[0]?.deployments[0];
+
+    test("switch the provider on, and have a name for people", () => {
+      const env = { ACME_FILE: "~/.acme" };
+      expect(deploymentOf({ env })).toMatchObject({
+        secretNames: [],
+        credentialSource: "default of ~/.acme",
+      });
+      expect(deploymentOf({ env, variables: { profile: "work" } })?.credentialSource).toBe("work of ~/.acme");
+    });
+
+    test("count in their place among the sets", () => {
+      const env = { ACME_FILE: "~/.acme" };
+      const pair = { ACME_ID: secret(), ACME_SECRET: secret() };
+      expect(deploymentOf({ env, secrets: pair })?.credentialSource).toBe("default of ~/.acme");
+      const all = { ...pair, ACME_KEY: secret() };
+      expect(deploymentOf({ env, secrets: all })?.secretNames).toEqual(["ACME_KEY"]);
+    });
+
+    test("are offered beside the shortest set if there are none", () => {
+      expect(reasonOf(filed, { env: {} })).toBe("set ACME_KEY, or run `acme login`");
+      expect(reasonOf({ ...filed, credentials: [source] })).toBe("run `acme login`");
+    });
+  });
+
+  test("a variable that the plugin finds by itself, unless the operator sets it", () => {
+    const found: Provider = {
+      ...acme,
+      variables: {
+        ...acme.variables,
+        region: { describe: "the region", find: ({ variables, env }) => env[variables["version"]!] },
+      },
+    };
+    expect(reasonOf(found, { env: {} })).toContain("to the region");
+    const env = { "2026-01": "eu-7", other: "eu-8" };
+    expect(urlsOf(found, { env })[0]).toContain("https://eu-7.acme");
+    expect(urlsOf(found, { env, variables: { version: "other" } })[0]).toContain("https://eu-8.acme");
+    expect(urlsOf(found, { env, variables: { region: "eu-1" } })[0]).toContain("https://eu-1.acme");
+  });
+
   test("unless the config sets the header with the credential", () => {
     const [provider] = registryOf(signing, { headers: { authorization: "Bearer x" } }).providers;
     expect(provider!.deployments[0]).toMatchObject({ credentials: { authorization: "Bearer x" } });
@@ -173,7 +226,7 @@ describe("a mistake in the declaration is a sentence at the start", () => {
     [{ baseUrl: "https://{model}.acme.example" }, "its baseUrl holds the unknown placeholder {model}"],
     [{ variables: { model: { describe: "x" } } }, "it has a variable named model"],
     [{ framing: { messages: jsonLines } }, 'it has a framing for "messages", which it does not speak.'],
-    [{ credentials: [["A", "B"]] }, "each set of its credentials must have one name"],
+    [{ credentials: [["A", "B"]] }, "each set of its credentials must be a list with one name"],
     [
       { speaks: undefined, async *generate() {} },
       "it has variables, which only providers that speak a format can have.",

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Json, JsonObject } from "../../../src/core/json.ts";
 import { isObject, parseJson } from "../../../src/core/json.ts";
-import { sanitiseSchema } from "../../../src/formats/messages/upstream/sanitise.ts";
+import { sanitiseSchema } from "../../../src/formats/shared/claude-schema.ts";
 import { parseFrames } from "../../../src/stream/sse.ts";
 import { answerBytes, haveRecordings, NO_RECORDINGS, recordings } from "../../helpers/recordings.ts";
 import { checkEvents } from "../../helpers/describe-events.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Json, JsonObject } from "../../../src/core/json.ts";
-import { flattenRoot, sanitiseSchema } from "../../../src/formats/messages/upstream/sanitise.ts";
+import { flattenRoot, sanitiseSchema } from "../../../src/formats/shared/claude-schema.ts";
 import { brokenRules, lostConstraints } from "./schema-rules.ts";
 import { withinBudget } from "../../helpers/within-budget.ts";
 

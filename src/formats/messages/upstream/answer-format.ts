@@ -1,14 +1,22 @@
 /** Encodes the format of the answer: natively, through a tool, or in the prompt (src/formats/README.md#structured-answers). */
-import type { AnswerFormat, ChatRequest } from "../../../core/chat.ts";
+import type { ChatRequest } from "../../../core/chat.ts";
 import type { CodecContext } from "../../../core/context.ts";
 import type { JsonObject } from "../../../core/json.ts";
-import type { Traits } from "../../../core/provider.ts";
 import type { ModelFacts } from "../models.ts";
 import { modelFacts } from "../models.ts";
 import { fieldPath } from "../../shared/paths.ts";
+import {
+  ANY_OBJECT,
+  chooseMode,
+  followSchema,
+  type JsonSchema,
+  RESPOND,
+  RESPOND_DESCRIPTION,
+  RESPOND_ONLY,
+} from "../../shared/answer-tool.ts";
 import type { EncodeContext } from "./content.ts";
-import type { Sanitised } from "./sanitise.ts";
-import { flattenRoot, sanitiseSchema } from "./sanitise.ts";
+import type { Sanitised } from "../../shared/claude-schema.ts";
+import { flattenRoot, sanitiseSchema } from "../../shared/claude-schema.ts";
 
 export interface EncodedFormat {
   /** `output_config.format`. */
@@ -18,11 +26,6 @@ export interface EncodedFormat {
   choice?: JsonObject;
   instruction?: string;
 }
-
-/** Name of the tool through which models without native support give a structured answer. */
-const RESPOND = "respond";
-
-type JsonSchema = AnswerFormat & { type: "json-schema" };
 
 /** Encodes the requested format and reports the losses. */
 export function encodeAnswerFormat(
@@ -35,11 +38,11 @@ export function encodeAnswerFormat(
   const path = fieldPath(request, "answerFormat");
   if (answerFormat?.type === "json") {
     reportLoss("downgraded", path, "requested in the system prompt, not enforced");
-    return { tools: [], instruction: "Respond with one JSON object only." };
+    return { tools: [], instruction: ANY_OBJECT };
   }
   if (answerFormat?.type !== "json-schema") return { tools: [] };
   const clean = sanitiseSchema(answerFormat.schema);
-  switch (chooseMode(request, answerFormat, facts, traits, clean)) {
+  switch (chooseMode(request, answerFormat, isNative(facts, clean), traits)) {
     case "native":
       if (clean.changed) reportLoss("converted", path, "constraints are described, not enforced");
       return { tools: [], format: { type: "json_schema", schema: clean.schema } };
@@ -50,23 +53,14 @@ export function encodeAnswerFormat(
       reportLoss("downgraded", path, "requested in the system prompt, not enforced");
       return {
         tools: [],
-        instruction: `Respond with one JSON object only, which follows this JSON schema:\n${JSON.stringify(answerFormat.schema)}`,
+        instruction: followSchema(answerFormat),
       };
   }
 }
 
-/** Chooses the native form if model, provider and schema allow it, and never a tool whose name the client uses. */
-function chooseMode(
-  request: ChatRequest,
-  format: JsonSchema,
-  facts: ModelFacts,
-  traits: Traits,
-  clean: Sanitised,
-): "native" | "tool" | "prompt" {
-  const trait = traits.jsonSchema ?? "native";
-  if (trait === "native" && facts.schemas && !clean.recursive) return "native";
-  const taken = request.tools.some(({ name }) => name === RESPOND);
-  return trait !== "native" || taken || format.schema.type === "array" ? "prompt" : "tool";
+/** Whether the provider enforces the schema. */
+function isNative(facts: ModelFacts, { recursive }: Sanitised): boolean {
+  return facts.schemas && !recursive;
 }
 
 function respondTool(
@@ -77,16 +71,14 @@ function respondTool(
 ): EncodedFormat {
   const tool: JsonObject = {
     name: RESPOND,
-    description: format.description ?? "Gives the final answer. Its input is the answer.",
+    description: format.description ?? RESPOND_DESCRIPTION,
     input_schema: flattenRoot(format.schema).schema,
   };
   const forcible = !hasTools && facts.forcedTools && !request.reasoning && traits.forcedToolChoice !== false;
   return {
     tools: [tool],
     choice: forcible ? { type: "tool", name: RESPOND } : undefined,
-    instruction: forcible
-      ? undefined
-      : `Give your final answer by calling the tool ${RESPOND}, and write no other text.`,
+    instruction: forcible ? undefined : RESPOND_ONLY,
   };
 }
 
@@ -95,5 +87,5 @@ export function isAnswerTool(name: string, { request, target }: CodecContext): b
   const format = request?.answerFormat;
   if (name !== RESPOND || !request || format?.type !== "json-schema") return false;
   const clean = sanitiseSchema(format.schema);
-  return chooseMode(request, format, modelFacts(target.model), target.traits, clean) === "tool";
+  return chooseMode(request, format, isNative(modelFacts(target.model), clean), target.traits) === "tool";
 }

@@ -1,11 +1,13 @@
 /** Encodes a canonical request. Equal requests give equal bytes (src/formats/README.md#determinism). */
-import type { ChatRequest, RequestField } from "../../../core/chat.ts";
+import type { ChatRequest } from "../../../core/chat.ts";
 import type { CodecContext } from "../../../core/context.ts";
 import { maskUser, ToolNames } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { checkForeignFields } from "../../shared/foreign-fields.ts";
 import { encodeContextOf } from "../../shared/encode-context.ts";
+import { encodeSampling, type Sampling } from "../../shared/claude-sampling.ts";
+import { isForced } from "../../shared/forced-tool.ts";
 import { fieldPath } from "../../shared/paths.ts";
 import type { ModelFacts } from "../models.ts";
 import { defaultMaxTokens, modelFacts } from "../models.ts";
@@ -16,7 +18,7 @@ import type { EncodedReasoning } from "./reasoning.ts";
 import { encodeReasoning } from "./reasoning.ts";
 import { encodeAnswerFormat } from "./answer-format.ts";
 import { encodeExtra } from "./extra.ts";
-import { encodeTools, isForced } from "./tools.ts";
+import { encodeTools } from "./tools.ts";
 import type { Draft } from "./tool-results.ts";
 import { encodeTurns, endWithUser, finishDraft } from "./messages.ts";
 
@@ -52,7 +54,7 @@ export function encodeRequest(request: ChatRequest, codecContext: CodecContext):
     model: codecContext.target.model,
     max_tokens: maxTokens,
     ...(request.stream && { stream: true }),
-    ...encodeSampling(request, thinks, context),
+    ...samplingMembers(encodeSampling(request, thinks, context)),
     ...encodeStop(request, context),
     ...encodeThinking(reasoning, extra.thinking, context),
     ...encodeOutput(reasoning.effort, answer.format, extra.output_config),
@@ -132,32 +134,11 @@ function isMidToolUseUnsigned(messages: readonly Draft[]): boolean {
   return first !== "thinking" && first !== "redacted_thinking";
 }
 
-function encodeSampling(
-  request: ChatRequest,
-  thinks: boolean,
-  { facts, reportLoss }: EncodeContext,
-): JsonObject {
-  const { temperature, topP, topK } = request;
-  const drop = (field: RequestField) =>
-    reportLoss(
-      "dropped",
-      fieldPath(request, field),
-      thinks ? "the model does not take this field while it reasons" : "the model does not take this field",
-    );
-  if (!facts.sampling || (thinks && facts.claude)) {
-    const keepsTopP = facts.sampling && topP !== undefined && topP >= 0.95 && topP <= 1;
-    if (temperature !== undefined) drop("temperature");
-    if (topP !== undefined && !keepsTopP) drop("topP");
-    if (topK !== undefined) drop("topK");
-    return keepsTopP ? { top_p: topP } : {};
-  }
-  if (temperature !== undefined && temperature > 1) reportLoss("clamped", fieldPath(request, "temperature"));
-  const both = facts.claude && temperature !== undefined && topP !== undefined;
-  if (both)
-    reportLoss("dropped", fieldPath(request, "topP"), "the model takes only one of temperature and top_p");
+/** The members for sampling. */
+function samplingMembers({ temperature, topP, topK }: Sampling): JsonObject {
   return {
-    ...(temperature !== undefined && { temperature: Math.min(1, temperature) }),
-    ...(topP !== undefined && !both && { top_p: topP }),
+    ...(temperature !== undefined && { temperature }),
+    ...(topP !== undefined && { top_p: topP }),
     ...(topK !== undefined && { top_k: topK }),
   };
 }

@@ -4,12 +4,13 @@ import { invalidRequest } from "../../../core/error.ts";
 import type { ToolNames } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
+import { StrictBudget } from "../../shared/claude-strict.ts";
 import { asFunction } from "../../shared/custom-tool.ts";
+import { isForced, MUST_CALL } from "../../shared/forced-tool.ts";
 import { fieldPath, toolPath } from "../../shared/paths.ts";
-import type { ModelFacts } from "../models.ts";
 import { FORMAT } from "../own-fields.ts";
 import type { EncodeContext } from "./content.ts";
-import { flattenRoot, sanitiseSchema } from "./sanitise.ts";
+import { flattenRoot } from "../../shared/claude-schema.ts";
 
 export interface EncodedTools {
   tools: JsonObject[];
@@ -18,13 +19,10 @@ export interface EncodedTools {
   instruction?: string;
 }
 
-/** Anthropic's limits over all strict schemas of a request. */
-const STRICT_LIMITS = { tools: 20, optional: 24, unions: 16 };
-
 /** @throws GatewayError `invalid-request` if a forced tool is not declared */
 export function encodeTools(request: ChatRequest, names: ToolNames, context: EncodeContext): EncodedTools {
   const allowed = request.toolChoice?.type === "allowed" ? new Set(request.toolChoice.names) : undefined;
-  const strict = new StrictBudget(context.facts);
+  const strict = new StrictBudget(context);
   const tools = new Map<string, { name: string; wire: JsonObject }>();
   for (const tool of request.tools) {
     if (allowed && !allowed.has(tool.name)) continue;
@@ -58,7 +56,7 @@ function encodeTool(
       toolPath(tool, "parameters"),
       "weir merged the alternatives at the root of the schema",
     );
-  const schema = tool.strict ? strict.admit(flat.schema, tool, context) : undefined;
+  const schema = tool.strict ? strict.admit(flat.schema, tool) : undefined;
   return withCache(
     {
       name: names.send(tool.name),
@@ -84,41 +82,6 @@ function asFunctionTool(tool: Tool, { reportLoss }: EncodeContext): Tool {
     reportLoss("downgraded", toolPath(tool, "format"), "the grammar is described, not enforced");
   return { ...tool, ...asFunction(tool) };
 }
-
-/** Limits the number and size of strict schemas. */
-class StrictBudget {
-  readonly #facts: ModelFacts;
-  #tools = 0;
-  #optional = 0;
-  #unions = 0;
-
-  constructor(facts: ModelFacts) {
-    this.#facts = facts;
-  }
-
-  /** Returns the schema in the form that Anthropic enforces; `undefined` if it exceeds the limits. */
-  admit(schema: JsonObject, tool: Tool, { reportLoss }: EncodeContext): JsonObject | undefined {
-    const clean = sanitiseSchema(schema);
-    const fits =
-      this.#facts.schemas &&
-      !clean.recursive &&
-      this.#tools + 1 <= STRICT_LIMITS.tools &&
-      this.#optional + clean.optional <= STRICT_LIMITS.optional &&
-      this.#unions + clean.unions <= STRICT_LIMITS.unions;
-    if (!fits) {
-      reportLoss("dropped", toolPath(tool, "strict"), "the schema is not enforced");
-      return undefined;
-    }
-    this.#tools++;
-    this.#optional += clean.optional;
-    this.#unions += clean.unions;
-    if (clean.changed)
-      reportLoss("converted", toolPath(tool, "parameters"), "constraints are described, not enforced");
-    return clean.schema;
-  }
-}
-
-const MUST_CALL = "You must call one of the tools.";
 
 function choose(
   request: ChatRequest,
@@ -159,17 +122,4 @@ function choose(
   }
   reportLoss("downgraded", path, "requested in the system prompt; the model cannot be forced to call a tool");
   return { tools: named ? [named.wire] : wires, choice: { type: "auto", ...single }, instruction: MUST_CALL };
-}
-
-/** Whether the client forces a tool call. */
-export function isForced({ toolChoice }: ChatRequest): boolean {
-  switch (toolChoice?.type) {
-    case "required":
-    case "tool":
-      return true;
-    case "allowed":
-      return toolChoice.required;
-    default:
-      return false;
-  }
 }

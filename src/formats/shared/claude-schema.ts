@@ -2,8 +2,8 @@
  * Converts JSON schemas to the subset that Anthropic enforces. Other keywords move into the description, where the model
  * still reads them (src/formats/README.md#structured-answers).
  */
-import type { Json, JsonObject } from "../../../core/json.ts";
-import { isObject } from "../../../core/json.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import { isObject } from "../../core/json.ts";
 
 export interface Sanitised {
   schema: JsonObject;

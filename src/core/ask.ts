@@ -28,6 +28,8 @@ export interface AskAnswer {
   reasoning: string;
   /** The tool calls in order; `input` is the JSON text of the arguments. */
   toolCalls: { id: string; name: string; input: string }[];
+  /** The images in order; `data` is base64. */
+  images: { mediaType: string; data: string }[];
   finish: FinishReason;
   /** Token counts; weir's estimate if the provider sent none. */
   usage: Usage;

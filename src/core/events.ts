@@ -35,6 +35,8 @@ export type BlockStart =
   | { type: "reasoning"; redacted?: string; origin?: string }
   | { type: "tool-call"; id: string; name: string; kind: "function" | "custom" }
   | { type: "refusal" }
+  /** A whole image, which has no deltas. `data` is base64 without a `data:` prefix. */
+  | { type: "image"; mediaType: string; data: string }
   | { type: "foreign"; format: string; value: Json };
 
 export interface Citation {

@@ -97,8 +97,9 @@ class EventChecker {
   }
 
   #delta(event: ChatEvent & { type: "block-delta" }): void {
-    if (this.#typeOf(event) === "foreign")
-      this.#fail("adds to a foreign block, which is whole from its start", event);
+    const type = this.#typeOf(event);
+    if (type === "foreign" || type === "image")
+      this.#fail("adds to a block that is whole from its start", event);
   }
 
   #endBlock(event: ChatEvent & { type: "block-end" }): void {

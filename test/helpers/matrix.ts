@@ -79,6 +79,21 @@ const CHAT: readonly Probe[] = [
     "image, https",
     { messages: [user([{ type: "image_url", image_url: { url: "https://example.com/a.png" } }])] },
   ],
+  ["`modalities` with `image`", { modalities: ["image", "text"] }],
+  [
+    "`images` of an assistant message",
+    {
+      messages: [
+        user("u"),
+        {
+          role: "assistant",
+          content: "a",
+          images: [{ type: "image_url", image_url: { url: `data:image/png;base64,${PIXEL}` } }],
+        },
+        user("u"),
+      ],
+    },
+  ],
   [
     "PDF",
     {
@@ -331,6 +346,10 @@ const RESPONSES: readonly Probe[] = [
         output([{ type: "input_image", image_url: `data:image/png;base64,${PIXEL}` }]),
       ],
     },
+  ],
+  [
+    "`image_generation_call` in the history",
+    { input: [user("u"), { type: "image_generation_call", id: "ig_1", result: PIXEL }, user("u")] },
   ],
   [
     "`web_search_call` in the history",

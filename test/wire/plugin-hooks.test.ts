@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { RunningGateway } from "../helpers/gateway.ts";
 import { answering, ask, failing, inOrder, makeStage, places, post, STREAM } from "../helpers/places.ts";
-import { silence, sse, until } from "../helpers/upstream.ts";
+import { json, silence, sse, until } from "../helpers/upstream.ts";
 
 const { upstream, gateway } = makeStage();
 
@@ -282,6 +282,15 @@ describe("call.ask", () => {
     expect(JSON.parse(one.text)).toMatchObject({ choices: [{ message: { content: "invalid-request" } }] });
     const two = await ask(await gateway(provider, { plugins: hooked(asks(request)) }));
     expect(two.status).toBe(400);
+  });
+
+  test("returns the images of an answer", async () => {
+    const message = { content: "a", images: [{ image_url: { url: "data:image/png;base64,AAAA" } }] };
+    const provider = upstream(json({ id: "c", choices: [{ message, finish_reason: "stop" }] }));
+    const plugins = hooked(asks('{ model: "openai/m", prompt: "draw" }'));
+    const running = await gateway({ providers: places([provider.url]) }, { plugins });
+    const { text } = await ask(running);
+    expect(answerOf(text)).toMatchObject({ text: "a", images: [{ mediaType: "image/png", data: "AAAA" }] });
   });
 
   for (const [what, request] of [

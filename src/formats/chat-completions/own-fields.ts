@@ -12,6 +12,7 @@ const NO_LOGPROBS = "log probabilities are not available";
 
 const isNotZero = (value: Json) => value !== 0;
 const isPositive = (value: Json) => typeof value === "number" && value > 0;
+const asksFor = (kind: string) => (value: Json) => Array.isArray(value) && value.includes(kind);
 
 export const OWN_FIELDS = {
   n: {
@@ -20,7 +21,7 @@ export const OWN_FIELDS = {
   },
   logprobs: { refuse: (value) => value === true, reason: NO_LOGPROBS },
   top_logprobs: { refuse: isPositive, reason: NO_LOGPROBS },
-  modalities: { refuse: (value) => Array.isArray(value) && value.includes("audio"), reason: NO_AUDIO },
+  modalities: { refuse: asksFor("audio"), reason: NO_AUDIO, report: asksFor("image") },
   audio: { refuse: isObject, reason: NO_AUDIO },
   web_search_options: { refuse: always, reason: "the built-in web search is not available" },
   moderation: {

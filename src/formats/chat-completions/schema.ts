@@ -25,7 +25,7 @@ const instruction = (role: string) =>
   open({ role: Type.Literal(role), content: Content, name: optional(Type.String()) });
 
 /** An assistant message with one of these members needs no content. */
-export const INSTEAD_OF_CONTENT = ["tool_calls", "function_call", "refusal", "audio"];
+export const INSTEAD_OF_CONTENT = ["tool_calls", "function_call", "refusal", "audio", "images"];
 
 const Message = oneOf("role", [
   instruction("developer"),
@@ -39,9 +39,11 @@ const Message = oneOf("role", [
       refusal: optional(Type.String()),
       tool_calls: optional(Type.Array(ToolCall)),
       function_call: optional(open({ name: Type.String() })),
+      images: optional(Type.Array(anything(), { description: "Images of an earlier answer." })),
     },
     {
-      description: "Needs `content` unless it has `tool_calls`, `function_call`, `refusal` or `audio`.",
+      description:
+        "Needs `content` unless it has `tool_calls`, `function_call`, `refusal`, `audio` or `images`.",
       anyOf: ["content", ...INSTEAD_OF_CONTENT].map((name) => ({
         required: [name],
         properties: { [name]: { not: { type: "null" } } },
@@ -149,6 +151,8 @@ const ReasoningDetail = open({
   index: Type.Optional(nullable(count({ description: "The reasoning block that the entry belongs to." }))),
 });
 
+const Image = open({ image_url: open({ url: Type.String({ description: "A data URI." }) }) });
+
 /** The members of a message and of a delta that have the same shape in both. */
 const said = {
   content: Type.Optional(
@@ -162,6 +166,11 @@ const said = {
     nullable(Type.Array(ReasoningDetail, { description: "Signed and encrypted reasoning." })),
   ),
   annotations: Type.Optional(nullable(Type.Array(Annotation))),
+  images: Type.Optional(
+    nullable(
+      Type.Array(Image, { description: "Images that the model generated, as OpenRouter writes them." }),
+    ),
+  ),
 };
 
 const Usage = open({

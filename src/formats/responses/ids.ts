@@ -12,6 +12,7 @@ const PREFIXES: Readonly<Record<string, string>> = {
   reasoning: "rs",
   function_call: "fc",
   function_call_output: "fco",
+  image_generation_call: "ig",
   custom_tool_call: "ctc",
   custom_tool_call_output: "ctco",
   local_shell_call: "lsh",

@@ -117,6 +117,7 @@ function collect(events: readonly ChatEvent[]): Omit<AskAnswer, "id" | "provider
     text: "",
     reasoning: "",
     toolCalls: [] as AskAnswer["toolCalls"],
+    images: [] as AskAnswer["images"],
     finish: { kind: "stop" } as AskAnswer["finish"],
     usage: NO_USAGE,
   };
@@ -128,7 +129,8 @@ function collect(events: readonly ChatEvent[]): Omit<AskAnswer, "id" | "provider
         const toolCall = { id: block.id, name: block.name, input: "" };
         answer.toolCalls.push(toolCall);
         writers.set(event.index, (delta) => void (toolCall.input += delta));
-      } else if (block.type === "reasoning")
+      } else if (block.type === "image") answer.images.push({ mediaType: block.mediaType, data: block.data });
+      else if (block.type === "reasoning")
         writers.set(event.index, (delta) => void (answer.reasoning += delta));
       else writers.set(event.index, (delta) => void (answer.text += delta));
     } else if (event.type === "block-delta") writers.get(event.index)?.(event.delta);

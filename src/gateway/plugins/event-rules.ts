@@ -2,7 +2,7 @@
 import type { ChatEvent } from "../../core/events.ts";
 import { isObject } from "../../core/json.ts";
 
-const BLOCKS = new Set(["text", "reasoning", "tool-call", "refusal", "foreign"]);
+const BLOCKS = new Set(["text", "reasoning", "tool-call", "refusal", "image", "foreign"]);
 const REASONS = new Set(["stop", "stop-sequence", "length", "tool-calls", "content-filter", "pause"]);
 const COUNTS = ["input", "cacheRead", "cacheWrite", "output", "reasoning"] as const;
 const MORE_COUNTS = [
@@ -63,6 +63,8 @@ export class EventRules {
     if (event.index !== this.#next) fail(event, `has the index ${event.index} instead of ${this.#next}`);
     if (block.type === "tool-call" && (typeof block.id !== "string" || typeof block.name !== "string"))
       fail(event, "is a tool call without id or name");
+    if (block.type === "image" && (typeof block.mediaType !== "string" || typeof block.data !== "string"))
+      fail(event, "is an image without mediaType or data");
     const overlaps = [...this.#open.values()].some(
       (type) => type !== "tool-call" || block.type !== "tool-call",
     );
@@ -74,6 +76,8 @@ export class EventRules {
   #delta(event: Extract<ChatEvent, { type: "block-delta" }>): void {
     if (!this.#open.has(event.index)) fail(event, `is for block ${event.index}, which is not open`);
     if (typeof event.delta !== "string") fail(event, "has a delta that is not a string");
+    if (this.#open.get(event.index) === "image")
+      fail(event, "is for an image, which is whole from its start");
   }
 
   #end(event: Extract<ChatEvent, { type: "message-end" }>): void {

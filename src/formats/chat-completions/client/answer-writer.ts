@@ -6,6 +6,7 @@ import type { CodecContext } from "../../../core/context.ts";
 import type { BlockStart, ChatEvent, Citation, FinishReason } from "../../../core/events.ts";
 import { AnswerIds } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
+import { type Media, writeDataUri } from "../../../core/media.ts";
 import { ToolInputStream } from "../../shared/tool-input.ts";
 import { WrappedInput } from "../../shared/wrapped-input.ts";
 import { encodeFinishReason, refusalOf } from "../finish.ts";
@@ -36,6 +37,7 @@ export class DeltaWriter {
   readonly #hidden: boolean;
   #toolCalls = 0;
   #reasonings = 0;
+  #images = 0;
   #refused = false;
   /** Names of calls whose arguments are not JSON. */
   readonly brokenCalls: string[] = [];
@@ -104,6 +106,8 @@ export class DeltaWriter {
         return this.#reasoning(index, block);
       case "tool-call":
         return this.#legacy ? this.#functionCall(index, block.name) : this.#toolCall(index, block);
+      case "image":
+        return [{ images: [encodeImage(block, this.#images++)] }];
       case "foreign":
         this.#open.set(index, IGNORED);
         return [];
@@ -201,6 +205,11 @@ export class DeltaWriter {
       },
     };
   }
+}
+
+/** The format has no images in answers; this is OpenRouter's member, which LiteLLM and the AI SDK read too. */
+function encodeImage(image: Media, index: number): JsonObject {
+  return { type: "image_url", index, image_url: { url: writeDataUri(image) } };
 }
 
 function unwrapInput(write: (text: string) => JsonObject[]): OpenBlock {

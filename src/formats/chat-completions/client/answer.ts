@@ -112,6 +112,7 @@ class Message {
   readonly #calls: JsonObject[] = [];
   readonly #details: JsonObject[] = [];
   readonly #annotations: Json[] = [];
+  readonly #images: Json[] = [];
   #functionCall: JsonObject | undefined;
 
   add(delta: JsonObject): void {
@@ -123,6 +124,7 @@ class Message {
       this.#calls[call.index as number] = mergeDelta(this.#calls[call.index as number], call);
     for (const detail of objects(delta.reasoning_details)) this.#addDetail(detail);
     this.#annotations.push(...objects(delta.annotations));
+    this.#images.push(...objects(delta.images));
     if (isObject(delta.function_call))
       this.#functionCall = mergeDelta(this.#functionCall, delta.function_call);
   }
@@ -158,6 +160,7 @@ class Message {
       ...(calls.length > 0 && { tool_calls: calls }),
       ...(this.#functionCall && { function_call: this.#functionCall }),
       ...(this.#annotations.length > 0 && { annotations: this.#annotations }),
+      ...(this.#images.length > 0 && { images: this.#images }),
     };
   }
 

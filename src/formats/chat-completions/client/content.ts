@@ -1,5 +1,5 @@
 /** Decodes the content of a message into canonical blocks. */
-import type { Block, ForeignBlock, Source } from "../../../core/chat.ts";
+import type { Block, ForeignBlock, ImageBlock, Source } from "../../../core/chat.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { getOwn } from "../../../core/own.ts";
@@ -43,7 +43,8 @@ function decodeText(part: JsonObject, path: string): Block {
   return { type: "text", text: requiredText(part, "text", path), ...decodeCache(part) };
 }
 
-function decodeImage(part: JsonObject, path: string): Block {
+/** Decodes a part with `image_url`, also one of the list `images` of an assistant message. */
+export function decodeImage(part: JsonObject, path: string): ImageBlock {
   const image = part.image_url;
   // Mistral allows the URL itself in `image_url`.
   const url = isObject(image)

@@ -7,7 +7,7 @@ import { list } from "../../shared/read.ts";
 import { decodeReasoning, packMembers } from "../reasoning.ts";
 import { FORMAT } from "../own-fields.ts";
 import { decodeCache } from "../../shared/prompt-cache.ts";
-import { decodeContent } from "./content.ts";
+import { decodeContent, decodeImage } from "./content.ts";
 import { missing } from "./fault.ts";
 
 /** Decodes a conversation; consecutive tool results share one user turn. */
@@ -108,13 +108,17 @@ function enqueue(lists: Map<string, ToolCallBlock[]>, key: string, call: ToolCal
   else lists.set(key, [call]);
 }
 
-/** Decodes members in a fixed order: reasoning, text, refusal, calls. */
+/** Decodes members in a fixed order: reasoning, text, refusal, images, calls. */
 function decodeAssistant(message: JsonObject, index: number): Block[] {
   const path = `messages[${index}]`;
   const blocks: Block[] = [...decodeReasoning(message), ...decodeContent(message.content, `${path}.content`)];
   const said = blocks.some((block) => block.type === "refusal");
   if (typeof message.refusal === "string" && message.refusal !== "" && !said)
     blocks.push({ type: "refusal", text: message.refusal, path: `${path}.refusal` });
+  for (const [at, image] of list(message.images).entries()) {
+    const place = `${path}.images[${at}]`;
+    if (isObject(image)) blocks.push({ ...decodeImage(image, place), path: place });
+  }
   if (isObject(message.audio))
     blocks.push({
       type: "foreign",

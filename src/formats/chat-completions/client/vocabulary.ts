@@ -3,8 +3,10 @@ import { Vocabulary } from "../../shared/vocabulary.ts";
 
 const CacheControl = new Vocabulary("type ttl");
 
+const ImageUrl = new Vocabulary("url detail");
+
 const Part = new Vocabulary("type text refusal annotations thinking signature", {
-  image_url: new Vocabulary("url detail"),
+  image_url: ImageUrl,
   video_url: new Vocabulary("url"),
   document_url: new Vocabulary("url"),
   file_url: new Vocabulary("url"),
@@ -24,6 +26,7 @@ const Message = new Vocabulary(
       custom: new Vocabulary("name input"),
     }),
     function_call: NamedCall,
+    images: new Vocabulary("type index", { image_url: ImageUrl }),
     audio: new Vocabulary("id"),
     cache_control: CacheControl,
   },

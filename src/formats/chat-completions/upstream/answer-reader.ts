@@ -3,7 +3,7 @@
  * not depend on whether the provider streams.
  *
  * Blocks of text, reasoning and refusal never overlap: a change of kind closes the open block. Tool calls may overlap.
- * Within one delta the order is fixed: reasoning, content, refusal, calls.
+ * Within one delta the order is fixed: reasoning, content, images, refusal, calls.
  */
 import type { CodecContext } from "../../../core/context.ts";
 import { GatewayError } from "../../../core/error.ts";
@@ -15,7 +15,14 @@ import { isObject } from "../../../core/json.ts";
 import { decodeFinishReason, isFailure, readFinishReason } from "../finish.ts";
 import { packMembers } from "../reasoning.ts";
 import { readUsage, settleUsage } from "../usage.ts";
-import { readCitations, readContent, readReasoning, type ReasoningSeal } from "./delta.ts";
+import {
+  type ContentPiece,
+  readCitations,
+  readContent,
+  readImages,
+  readReasoning,
+  type ReasoningSeal,
+} from "./delta.ts";
 import { decodeErrorBody } from "../../shared/upstream-error.ts";
 import { ThinkTags } from "./think-tags.ts";
 import { isUsable, isComplete, type ReadCall, ToolCalls } from "./tool-calls.ts";
@@ -33,6 +40,7 @@ export class ChunkReader {
   #open: { kind: TextKind; index: number; signature?: string } | undefined;
   /** Buffered text: it arrived while a call was incomplete, or is only white space so far. */
   #buffered: { kind: TextKind; text: string }[] = [];
+  readonly #images: BlockStart[] = [];
   #raw: string | undefined;
   #stopReason: Json | undefined;
   #refused = false;
@@ -51,7 +59,7 @@ export class ChunkReader {
 
   /** Whether the answer has no content so far. */
   get isEmpty(): boolean {
-    return this.#blocks === 0 && this.#buffered.length === 0;
+    return this.#blocks === 0 && this.#buffered.length === 0 && this.#images.length === 0;
   }
 
   /** Reads a chunk. @throws GatewayError if a choice reports a failure */
@@ -84,6 +92,7 @@ export class ChunkReader {
       );
     this.#closeCalls();
     this.#flushBuffered();
+    this.#writeImages();
     this.#closeOpen();
     this.#events.push({ type: "message-end", reason, usage: settleUsage(this.#usage) });
     return this.#flush();
@@ -136,11 +145,8 @@ export class ChunkReader {
     const { text, seals } = readReasoning(delta);
     if (text !== "") this.#addText("reasoning", text);
     for (const seal of seals) this.#seal(seal);
-    for (const { kind, text } of readContent(delta.content)) {
-      if (kind === "text" && this.#think)
-        for (const piece of this.#think.push(text)) this.#addText(piece.kind, piece.text);
-      else this.#addText(kind, text);
-    }
+    for (const piece of readContent(delta.content)) this.#addPiece(piece);
+    if (delta.images !== undefined) for (const piece of readImages(delta.images)) this.#addPiece(piece);
     for (const citation of readCitations(delta.annotations))
       if (this.#open?.kind === "text")
         this.#events.push({ type: "citation", index: this.#open.index, citation });
@@ -150,6 +156,30 @@ export class ChunkReader {
     // llama-cpp-python writes a call in both forms.
     if (items.length === 0 && isObject(delta.function_call))
       this.#readCall({ index: -1, function: delta.function_call }, choice);
+  }
+
+  #addPiece(piece: ContentPiece): void {
+    if (piece.kind === "image") this.#addImage({ type: "image", ...piece.image });
+    else if (piece.kind === "text" && this.#think)
+      for (const part of this.#think.push(piece.text)) this.#addText(part.kind, part.text);
+    else this.#addText(piece.kind, piece.text);
+  }
+
+  /** Keeps an image back while a call is incomplete, because only calls may overlap. */
+  #addImage(image: BlockStart): void {
+    this.#images.push(image);
+    if (this.#hasIncompleteCall()) return;
+    this.#closeCalls();
+    this.#flushBuffered();
+    this.#writeImages();
+  }
+
+  #writeImages(): void {
+    for (const block of this.#images.splice(0)) {
+      this.#closeOpen();
+      const index = this.#blocks++;
+      this.#events.push({ type: "block-start", index, block }, { type: "block-end", index });
+    }
   }
 
   /** Buffers white space until other text follows: some servers send `\n` between calls. */

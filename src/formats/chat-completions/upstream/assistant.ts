@@ -7,7 +7,7 @@ import { toolInputText } from "../../shared/tool-input.ts";
 import { unpackMembers } from "../reasoning.ts";
 import { FORMAT } from "../own-fields.ts";
 import type { PlacedTurn } from "../../shared/turn-groups.ts";
-import { type EncodeContext, isBlank } from "./content.ts";
+import { type EncodeContext, encodePart, isBlank } from "./content.ts";
 
 /**
  * Encodes consecutive turns as one message, because results must follow the message with their calls. Returns nothing for
@@ -24,14 +24,16 @@ export function encodeAssistant(
   const texts = turns.map(({ turn, path }) => textOf(turn.blocks, path, context));
   const content = texts.filter((text) => text !== "").join("\n\n");
   const audio = audioOf(blocks);
+  const images = turns.flatMap((placed) => encodeImages(placed, context));
   const reasoning = encodeReasoning(turns, context);
-  if (content === "" && calls.length === 0 && !audio) return undefined;
+  if (content === "" && calls.length === 0 && images.length === 0 && !audio) return undefined;
   const name = turns.find(({ turn }) => turn.name !== undefined)?.turn.name;
   return {
     role: "assistant",
     content: content === "" ? null : content,
     ...reasoning,
     ...(calls.length > 0 && { tool_calls: calls }),
+    ...(images.length > 0 && { images }),
     ...audio,
     ...(name !== undefined && { name }),
   };
@@ -59,6 +61,7 @@ function textIn(block: Block, path: string, { reportLoss }: EncodeContext): stri
       return block.text;
     case "reasoning":
     case "tool-call":
+    case "image":
       return undefined;
     case "foreign":
       if (block.format === FORMAT) return undefined;
@@ -84,6 +87,15 @@ function audioOf(blocks: readonly Block[]): JsonObject | undefined {
     )
       return { audio: block.value.audio };
   return undefined;
+}
+
+/** Images of a client of this format, which alone knows that the provider accepts them. */
+function encodeImages({ turn, path }: PlacedTurn, context: EncodeContext): JsonObject[] {
+  return turn.blocks.flatMap((block) =>
+    block.type === "image" && context.traits.images !== false
+      ? encodePart(block, blockPath(block, path), context)
+      : [],
+  );
 }
 
 function encodeCalls(

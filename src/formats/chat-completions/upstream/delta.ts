@@ -2,6 +2,7 @@
 import type { Citation } from "../../../core/events.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
+import { type Media, parseDataUri } from "../../../core/media.ts";
 
 /** A signature or encrypted reasoning: the members of its entry, which must return to the provider unchanged. */
 export interface ReasoningSeal {
@@ -41,10 +42,7 @@ function nonEmpty(value: Json | undefined): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-export interface ContentPiece {
-  kind: "text" | "reasoning";
-  text: string;
-}
+export type ContentPiece = { kind: "text" | "reasoning"; text: string } | { kind: "image"; image: Media };
 
 /** Reads text, or Mistral's list of parts, where reasoning is `{type: "thinking", thinking: [texts]}`. */
 export function readContent(content: Json | undefined): ContentPiece[] {
@@ -53,8 +51,25 @@ export function readContent(content: Json | undefined): ContentPiece[] {
 }
 
 function readPiece(part: Json): ContentPiece {
-  if (isObject(part) && part.type === "thinking") return { kind: "reasoning", text: textIn(part.thinking) };
-  return { kind: "text", text: textIn(part) };
+  if (!isObject(part)) return { kind: "text", text: textIn(part) };
+  if (part.type === "thinking") return { kind: "reasoning", text: textIn(part.thinking) };
+  return readImage(part) ?? { kind: "text", text: textIn(part) };
+}
+
+/** Reads the images of an answer in the member that OpenRouter and LiteLLM have for them. */
+export function readImages(images: Json | undefined): ContentPiece[] {
+  if (!Array.isArray(images)) return [];
+  return images
+    .map((image) => (isObject(image) ? readImage(image) : undefined))
+    .filter((piece) => piece !== undefined);
+}
+
+/** An image that is not in the answer itself becomes a line of text, because canonical images are bytes. */
+function readImage({ image_url: image }: JsonObject): ContentPiece | undefined {
+  const url = isObject(image) ? image.url : image;
+  if (typeof url !== "string" || url === "") return undefined;
+  const media = parseDataUri(url);
+  return media ? { kind: "image", image: media } : { kind: "text", text: `[image: ${url}]` };
 }
 
 function textIn(value: Json | undefined): string {

@@ -4,6 +4,7 @@ import type { CodecContext, CodecTarget } from "../../../core/context.ts";
 import { maskUser, ToolNames } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { invalidRequest } from "../../../core/error.ts";
+import { moveImages } from "../../shared/assistant-images.ts";
 import { encodeContextOf } from "../../shared/encode-context.ts";
 import { encodeSampling, encodeTier, reportPrefill } from "../../shared/openai-fields.ts";
 import { toolNames } from "../../shared/openai-tools.ts";
@@ -28,7 +29,7 @@ export function encodeRequest(request: ChatRequest, codecContext: CodecContext):
   const context = encodeContext(request, codecContext);
   const { field: responseFormat, instruction } = encodeAnswerFormat(request, context);
   const effort = encodeEffort(request, context);
-  const messages = encodeMessages(request, instruction, context);
+  const messages = encodeMessages(moveImages(request, FORMAT, context), instruction, context);
   if (messages.length === 0) throw noContent(fieldPath(request, "turns"));
   reportPrefill(request, context);
   return {

@@ -52,6 +52,8 @@ export function createBlockWriter(
       return new ReasoningWriter(start, context, out);
     case "tool-call":
       return start.name.trim() === "" ? undefined : new ToolCallWriter(start, context, state, out);
+    case "image":
+      return new ImageWriter(start, context, state, out);
     case "foreign":
       return start.format === FORMAT && isObject(start.value)
         ? new ForeignWriter(start.value, state, out)
@@ -117,6 +119,40 @@ class TextWriter extends Writer implements BlockWriter {
 
   close(): void {
     this.stop();
+  }
+}
+
+/** Names an image in a text: no answer of this format contains one. */
+class ImageWriter implements BlockWriter {
+  readonly #text: TextWriter;
+  readonly #line: string;
+  readonly #context: CodecContext;
+
+  constructor(
+    { mediaType, data }: BlockStart & { type: "image" },
+    context: CodecContext,
+    state: AnswerState,
+    out: Out,
+  ) {
+    this.#text = new TextWriter(state, out);
+    this.#line = `[image: ${mediaType}, ${Buffer.byteLength(data, "base64")} bytes]`;
+    this.#context = context;
+  }
+
+  open(): void {
+    this.#text.write(this.#line);
+    const path = `content[${this.#text.index}]`;
+    this.#context.reportLoss("converted", path, "an answer of this format cannot contain an image");
+  }
+
+  write(): void {}
+
+  close(): void {
+    this.#text.close();
+  }
+
+  isComplete(): boolean {
+    return true;
   }
 }
 

@@ -5,6 +5,7 @@ import { maskUser, ToolNames } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { checkForeignFields } from "../../shared/foreign-fields.ts";
+import { moveImages } from "../../shared/assistant-images.ts";
 import { encodeContextOf } from "../../shared/encode-context.ts";
 import { encodeSampling, type Sampling } from "../../shared/claude-sampling.ts";
 import { isForced } from "../../shared/forced-tool.ts";
@@ -34,7 +35,7 @@ export function encodeRequest(request: ChatRequest, codecContext: CodecContext):
   const { facts } = context;
   const maxTokens = encodeMaxTokens(request, context);
   const names = new ToolNames(namesIn(request), codecContext.toolNames);
-  const turns = encodeTurns(request, names, context);
+  const turns = encodeTurns(moveImages(request, FORMAT, context), names, context);
   const { tools, choice, instruction } = encodeTools(request, names, context);
   const answer = encodeAnswerFormat(request, tools.length > 0, context);
   const requested = encodeReasoning(request, turns.effort, maxTokens, context);

@@ -16,6 +16,8 @@ export function createItemWriter(block: BlockStart, output: Output): ItemWriter 
       return new ReasoningWriter(block, output);
     case "tool-call":
       return block.name.trim() === "" ? undefined : createCallWriter(block, output);
+    case "image":
+      return new ImageWriter(block, output);
     case "foreign":
       return undefined;
   }
@@ -192,5 +194,39 @@ class ReasoningWriter extends Writer implements ItemWriter {
 
   #summary(index: number): JsonObject {
     return { type: "summary_text", text: this.#parts[index]! };
+  }
+}
+
+/**
+ * Writes a whole image as the call of the tool that generates images, without the events about its progress: `stream()` of
+ * OpenAI's SDK throws at those.
+ */
+class ImageWriter extends Writer implements ItemWriter {
+  readonly #image: BlockStart & { type: "image" };
+
+  constructor(image: BlockStart & { type: "image" }, output: Output) {
+    super(output);
+    this.#image = image;
+    this.open("image_generation_call");
+  }
+
+  write(): void {}
+
+  end(): void {}
+
+  close(): void {
+    this.done("completed");
+  }
+
+  value(status: Status): JsonObject {
+    const { mediaType, data } = this.#image;
+    const isOpen = status === "in_progress";
+    return {
+      id: this.id,
+      type: "image_generation_call",
+      status: isOpen ? status : "completed",
+      output_format: mediaType.replace(/^image\//, ""),
+      result: isOpen ? null : data,
+    };
   }
 }

@@ -2,7 +2,7 @@
  * Decodes items into canonical turns. Items of the assistant that stand together are one turn, as reasoning belongs to the
  * text and calls behind it; upstream codecs join the other turns of one role.
  */
-import type { Block, ReasoningBlock, Role, ToolCallBlock, Turn } from "../../../core/chat.ts";
+import type { Block, ImageBlock, ReasoningBlock, Role, ToolCallBlock, Turn } from "../../../core/chat.ts";
 import type { CodecContext } from "../../../core/context.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import { legacyCallId } from "../../../core/ids.ts";
@@ -10,6 +10,7 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { getOwn } from "../../../core/own.ts";
 import { list, text } from "../../shared/read.ts";
+import { readImageCall } from "../image-call.ts";
 import { FORMAT } from "../own-fields.ts";
 import { decodeEncrypted } from "../reasoning.ts";
 import { TOOL_KINDS, toolOfCall } from "../tool-kinds.ts";
@@ -280,11 +281,19 @@ function inputText(value: Json | undefined): string {
 function foreignBlock(item: JsonObject, path: string): Block {
   const query =
     item.type === "web_search_call" && isObject(item.action) ? text(item.action.query) : undefined;
+  const image = item.type === "image_generation_call" ? decodeImage(item, path) : undefined;
   return {
     type: "foreign",
     format: FORMAT,
     value: item,
     ...(query !== undefined && { text: `[web search: ${query}]` }),
+    ...(image && { instead: image }),
     path,
   };
+}
+
+/** The image of a call, for providers of other formats; `undefined` for a call without a result. */
+function decodeImage(item: JsonObject, path: string): ImageBlock | undefined {
+  const image = readImageCall(item);
+  return image && { type: "image", source: { type: "base64", ...image }, path };
 }

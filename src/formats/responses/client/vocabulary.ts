@@ -16,7 +16,7 @@ const Tool = new Vocabulary(
 
 /** `arguments`, `input` and `action` have no vocabulary: they hold words of the client's tools. */
 const Item = new Vocabulary(
-  `type role id status phase call_id name namespace arguments input encrypted_content execution action operation
+  `type role id status phase call_id name namespace arguments input encrypted_content execution action operation result
   internal_chat_message_metadata_passthrough`,
   { content: Part, summary: Part, output: Part, tools: Tool },
 );

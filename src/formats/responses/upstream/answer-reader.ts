@@ -12,7 +12,8 @@ import { decodeStatus } from "../finish.ts";
 import { decodeUsage } from "../usage.ts";
 import { BlockOrder } from "./block-order.ts";
 import { failureOf } from "./errors.ts";
-import { type AnswerState, createItemReader, type ItemReader } from "./item-readers.ts";
+import { createItemReader } from "./item-readers.ts";
+import type { AnswerState, ItemReader } from "./reader.ts";
 
 interface OpenItem {
   type: Json | undefined;

@@ -2,37 +2,15 @@
  * Readers for the kinds of output items. A part of an item is found by its position, never by an id: some vendors send other
  * ids with each event, and some count positions from 1.
  */
-import type { CodecContext } from "../../../core/context.ts";
 import type { BlockStart, Citation } from "../../../core/events.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
 import { list, number, text } from "../../shared/read.ts";
 import { WrappedInput } from "../../shared/wrapped-input.ts";
 import { FORMAT } from "../own-fields.ts";
-import type { BlockOrder, OrderedBlock } from "./block-order.ts";
-
-/** Reads one item. */
-export interface ItemReader {
-  /** Takes an event of the item besides its start and end. */
-  take(event: JsonObject): void;
-  /** Takes the complete item: passes on what no event brought, and ends. */
-  settle(item: JsonObject): void;
-  /** Ends an item whose end the provider did not send. */
-  end(): void;
-}
-
-/** What the items of an answer share. */
-export interface AnswerState {
-  context: CodecContext;
-  blocks: BlockOrder;
-  /** Returns a unique id for a call. */
-  callId(id: string | undefined): string;
-  toolCalls: number;
-  hasText: boolean;
-  hasRefused: boolean;
-  /** The name of a call whose arguments are not JSON. */
-  brokenCall?: string;
-}
+import type { OrderedBlock } from "./block-order.ts";
+import { ImageReader } from "./image-reader.ts";
+import type { AnswerState, ItemReader } from "./reader.ts";
 
 export function createItemReader(item: JsonObject, state: AnswerState): ItemReader {
   switch (item.type) {
@@ -43,6 +21,8 @@ export function createItemReader(item: JsonObject, state: AnswerState): ItemRead
     case "function_call":
     case "custom_tool_call":
       return new CallReader(item, state);
+    case "image_generation_call":
+      return new ImageReader(state);
     default:
       return new ForeignReader(state);
   }

@@ -5,6 +5,7 @@ import { invalidRequest } from "../../../core/error.ts";
 import { maskUser, ToolNames } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { encodeEffort } from "../../shared/effort.ts";
+import { moveImages } from "../../shared/assistant-images.ts";
 import { encodeContextOf } from "../../shared/encode-context.ts";
 import { encodeSampling, encodeTier, reportPrefill } from "../../shared/openai-fields.ts";
 import { toolNames } from "../../shared/openai-tools.ts";
@@ -32,7 +33,7 @@ export function encodeRequest(request: ChatRequest, codecContext: CodecContext):
   const effort = encodeEffort(request, context);
   const reasoning = encodeReasoning(request, effort, context);
   const { text, instruction } = encodeText(request, context);
-  const { instructions, input } = encodeTurns(request, context);
+  const { instructions, input } = encodeTurns(moveImages(request, FORMAT, context), context);
   if (instruction !== undefined) instructions.push(instruction);
   const system = instructions.join("\n\n");
   if (input.length === 0 && system === "") throw noContent(fieldPath(request, "turns"));

@@ -21,6 +21,8 @@ import type { CallView } from "./core/call-view.ts";
 import type { Plugin } from "./core/plugin.ts";
 import type { Provider } from "./core/provider.ts";
 
+export { entraToken } from "./auth/entra.ts";
+export { googleIdentity, googleToken } from "./auth/google.ts";
 export { oauthToken } from "./auth/oauth-token.ts";
 export { signV4 } from "./auth/sign-v4.ts";
 export type { AttemptRecord, CallRecord, CallView, TargetView } from "./core/call-view.ts";
@@ -31,6 +33,8 @@ export { isObject, parseJson } from "./core/json.ts";
 export { checkForeignFields } from "./formats/shared/foreign-fields.ts";
 export { decodeError, decodeErrorBody } from "./formats/shared/upstream-error.ts";
 export { eventStream, jsonArray, jsonLines, sse } from "./stream/framing.ts";
+export type { EntraOptions } from "./auth/entra.ts";
+export type { GoogleIdentity, GoogleTokenOptions } from "./auth/google.ts";
 export type { FetchedToken } from "./auth/oauth-token.ts";
 export type { AwsKeys, SignV4Options } from "./auth/sign-v4.ts";
 export type * from "./core/chat.ts";
@@ -56,7 +60,7 @@ export type { FrameReader, Framing } from "./core/frame.ts";
 export type { Json, JsonObject } from "./core/json.ts";
 export type { Hooks, Interception, Plugin } from "./core/plugin.ts";
 export type { OutgoingRequest, Place, PlaceAnswer, PlaceRequest } from "./core/place.ts";
-export type { Envelope, Provider, Target, Traits } from "./core/provider.ts";
+export type { Envelope, ErrorHint, Provider, Target, Traits } from "./core/provider.ts";
 
 /** The former name of {@link CallView}. */
 export type Call = CallView;

@@ -113,7 +113,7 @@ const RULES: readonly Rule[] = [
   },
   {
     from: "src/auth/",
-    may: ["src/core/", "node:crypto"],
+    may: ["src/core/", "node:crypto", "node:fs", "node:path"],
     because: "how a request is authorized does not depend on the gateway that sends it",
   },
   {

@@ -33,6 +33,8 @@ const PARTS = [
 const HELPERS = [
   "src/auth/sign-v4.ts",
   "src/auth/oauth-token.ts",
+  "src/auth/entra.ts",
+  "src/auth/google.ts",
   "src/stream/framing.ts",
   "src/formats/shared/foreign-fields.ts",
   "src/formats/shared/upstream-error.ts",

@@ -94,7 +94,8 @@ export function normalizeBaseUrl(text: string): string {
  */
 export function baseUrlOfHost(text: string, port: number, path: string): string | undefined {
   const hasScheme = /^https?:\/\//i.test(text);
-  const written = hasScheme ? text : `http://${text.startsWith(":") ? "127.0.0.1" : ""}${text}`;
+  const scheme = port === 443 ? "https" : "http";
+  const written = hasScheme ? text : `${scheme}://${text.startsWith(":") ? "127.0.0.1" : ""}${text}`;
   if (!URL.canParse(written)) return undefined;
   const url = new URL(written);
   // `http://host` means port 80, a bare host means the tool's default port. URL drops `:80`, so the text decides.

@@ -35,9 +35,7 @@ export function providerSettings(
   const options = config.providers[provider.name] ?? {};
   const key = readApiKey(provider, env) ?? inConfig(options.apiKey);
   const url =
-    readBaseUrl(provider, env) ??
-    inConfig(options.baseUrl && normalizeBaseUrl(options.baseUrl)) ??
-    ownUrl(provider);
+    readBaseUrl(provider, env) ?? inConfig(configuredUrl(provider, options, "baseUrl")) ?? ownUrl(provider);
   const headers = Object.entries(options.headers ?? {}).map(([name, value]) => [
     name.toLowerCase(),
     value.reveal(),
@@ -59,9 +57,9 @@ export function providerSettings(
     concurrency: options.concurrency,
     timeouts,
     tls: options.tls && readUpstreamTls(options.tls),
-    deployments: options.deployments?.map((deployment) => ({
+    deployments: options.deployments?.map((deployment, index) => ({
       ...deployment,
-      baseUrl: deployment.baseUrl && normalizeBaseUrl(deployment.baseUrl),
+      baseUrl: configuredUrl(provider, deployment, `deployments[${index}].baseUrl`),
       timeouts: { ...timeouts, ...deployment.timeouts },
     })),
     source: { apiKey: key?.source, baseUrl: url?.source },
@@ -173,14 +171,34 @@ function readBaseUrl(provider: Provider, env: Environment): Found<string> | unde
   const source = variableName(provider.name, "BASE_URL");
   const text = env[source]?.trim();
   if (text === undefined || text === "") return readHost(provider, env);
+  assertNotMistaken(provider, text, source, false);
   const fault = baseUrlFault(text);
   if (fault !== undefined) throw new ConfigError(source, `the address of ${provider.name} ${fault}`);
   return { value: normalizeBaseUrl(text), source };
 }
 
-function readHost({ name, host }: Provider, env: Environment): Found<string> | undefined {
+/** @throws ConfigError for an address that the plugin knows as a mistake */
+function assertNotMistaken(provider: Provider, text: string, source: string, isHost: boolean): void {
+  const fault = URL.canParse(text) ? provider.addressFault?.(new URL(text), isHost) : undefined;
+  if (fault !== undefined) throw new ConfigError(source, `the address of ${provider.name} ${fault}`);
+}
+
+/** @param option where the config has it, for the message */
+function configuredUrl(
+  provider: Provider,
+  { baseUrl }: { baseUrl?: string },
+  option: string,
+): string | undefined {
+  if (baseUrl === undefined) return undefined;
+  assertNotMistaken(provider, baseUrl, `providers.${provider.name}.${option}`, false);
+  return normalizeBaseUrl(baseUrl);
+}
+
+function readHost(provider: Provider, env: Environment): Found<string> | undefined {
+  const { name, host } = provider;
   const text = host && env[host.variable]?.trim();
   if (!text) return undefined;
+  assertNotMistaken(provider, text, host.variable, true);
   const value = baseUrlOfHost(text, host.port, host.path);
   if (value === undefined || baseUrlFault(value) !== undefined)
     throw new ConfigError(host.variable, `the address of ${name} must be a URL or host:port`);

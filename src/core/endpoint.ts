@@ -23,7 +23,7 @@ export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** A value that the operator sets, for addresses, paths and `authorize`. Required, unless it has a default. */
+/** A value that the operator sets, for addresses, paths and `authorize`. Required, unless it has a default or is optional. */
 export interface Variable {
   /** Environment variables, the first that is set counts. `variables` of the provider in the config overrides them. */
   env?: readonly string[];
@@ -33,6 +33,8 @@ export interface Variable {
    */
   find?(known: Surroundings): string | undefined;
   default?: string;
+  /** The provider works without a value, unless a path or the base URL in use contains the variable. */
+  optional?: boolean;
   /** What the value is, as the end of the sentence "set ACME_REGION to …": `the region, such as eu-west-1`. */
   describe: string;
 }

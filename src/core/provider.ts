@@ -38,6 +38,14 @@ export interface Provider {
    * `port` and `path` are the defaults those tools add. `<NAME>_BASE_URL` overrides it.
    */
   host?: Readonly<{ variable: string; port: number; path: string }>;
+  /**
+   * Recognizes an address that operators paste by mistake, before weir uses it.
+   * @param url as the operator wrote it, with its query
+   * @param isHost it is the value of `host.variable`, to which weir adds `host.path`
+   * @returns what is wrong and what to write instead, as the end of the sentence "the address of NAME …"; undefined if it is fine.
+   * It must not repeat the query, which may contain a credential.
+   */
+  addressFault?(url: URL, isHost: boolean): string | undefined;
   /** Environment variable of the credential. Absent: no credential is required (local servers), `<NAME>_API_KEY` is optional. */
   apiKey?: string;
   /**
@@ -58,6 +66,8 @@ export interface Provider {
   ): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
   /** How streamed answers are cut into frames, by format id. Default: server-sent events. */
   framing?: Readonly<Record<string, Framing>>;
+  /** Sentences that weir adds to errors of the host that its own words do not explain. The first that matches counts. */
+  hints?: readonly ErrorHint[];
   /** Default headers of every request; a forwarded client header of the same name overrides them. */
   headers?: Readonly<Record<string, string>>;
   /** Deviations of its dialect, which upstream codecs read. */
@@ -79,6 +89,19 @@ export interface Provider {
   liveModels?: boolean;
   /** Model names for `GET /v1/models`, without the provider's prefix. */
   catalog?: readonly string[];
+}
+
+/** What an error of a host means that its own words do not say. */
+export interface ErrorHint {
+  /** Matches the text of the error's body. */
+  when: RegExp;
+  /** A sentence: what the reader of the error can do. weir appends it to the message; errors in the client's own format pass unchanged. */
+  say: string;
+  /**
+   * Only the operator of weir can correct it, such as a wrong address: the client gets a 502 with this sentence alone, and the
+   * log has the host's own.
+   */
+  forOperator?: boolean;
 }
 
 /** Top-level members of a body that depend on the host, not on the request. */

@@ -23,7 +23,7 @@ import type { StoredCodec } from "../core/stored-codec.ts";
 import type { Framing } from "../core/frame.ts";
 import { isObject } from "../core/json.ts";
 import type { Hooks, Plugin } from "../core/plugin.ts";
-import type { Envelope, Provider, Traits } from "../core/provider.ts";
+import type { Envelope, ErrorHint, Provider, Traits } from "../core/provider.ts";
 import type { Table } from "./rules.ts";
 import {
   must,
@@ -93,12 +93,19 @@ const VARIABLE: Table<Variable> = {
   env: variables,
   find: callable,
   default: text,
+  optional: flag,
   describe: required(text),
 };
 
 const CREDENTIAL_SOURCE: Table<CredentialSource> = { find: required(callable), hint: text };
 
 const FRAMING: Table<Framing> = { contentType: required(text), reader: required(callable) };
+
+const HINT: Table<ErrorHint> = {
+  when: required(must("a regular expression", (value) => value instanceof RegExp)),
+  say: required(text),
+  forOperator: flag,
+};
 
 const PROVIDER: Table<Provider> = {
   name: required(text),
@@ -108,11 +115,13 @@ const PROVIDER: Table<Provider> = {
   variables: mapOf("variables", VARIABLE),
   baseUrl,
   host: group("its host's", { variable: required(variable), port: required(number), path: required(text) }),
+  addressFault: callable,
   apiKey: variable,
   credentials: credentialSets(group("its source's", CREDENTIAL_SOURCE)),
   auth,
   authorize: callable,
   framing: mapOf("formats", FRAMING),
+  hints: listOf("hint", "say", HINT),
   headers: textMap,
   traits: group("its trait", TRAITS),
   envelope: mapOf("formats", ENVELOPE),

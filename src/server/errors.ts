@@ -165,6 +165,11 @@ export const PROVIDER: Errors = [
     when: "weir could not authorize its request to the provider.",
   },
   { kind: "upstream", code: "upstream_unreachable", when: "The provider cannot be reached." },
+  {
+    kind: "upstream",
+    code: "upstream_configuration",
+    when: "The provider refused a request because of weir's own settings, such as a wrong base URL.",
+  },
   { kind: "upstream", code: "upstream_redirect", when: "The provider answered with a redirect." },
   { kind: "upstream", code: "upstream_invalid_answer", when: "The provider's answer cannot be read." },
   { kind: "upstream", code: "upstream_too_large", when: "The provider's answer is too large." },

@@ -10,6 +10,7 @@ import type { JsonObject } from "../../core/json.ts";
 import { isObject, parseJson } from "../../core/json.ts";
 import type { Target } from "../../core/provider.ts";
 import { Tap } from "../../stream/tap.ts";
+import { OPERATOR_FAULT, withHint } from "./hints.ts";
 import { headersWithoutCredential } from "../delivery/redact.ts";
 import { STREAM_HEADERS } from "../delivery/response-headers.ts";
 import { urlOf } from "../routing/endpoint.ts";
@@ -69,9 +70,15 @@ export class NativeLane implements Lane {
    */
   async refusal(response: UpstreamResponse): Promise<GatewayError> {
     const text = await readErrorText(response, this.#attempt.target);
-    const error = this.#codec.decodeError(response.status, response.headers, text);
+    const { target } = this.#attempt;
+    const error = withHint(this.#codec.decodeError(response.status, response.headers, text), text, target);
     const body = parseJson(text);
-    if (error.kind === "upstream-auth" || !isObject(body) || this.#codec.isErrorBody?.(body) === false)
+    if (
+      error.kind === "upstream-auth" ||
+      error.code === OPERATOR_FAULT ||
+      !isObject(body) ||
+      this.#codec.isErrorBody?.(body) === false
+    )
       return error;
     return new PassedRefusal(
       error,

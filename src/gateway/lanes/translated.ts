@@ -20,6 +20,7 @@ import { urlOf } from "../routing/endpoint.ts";
 import type { Gateway, Incoming } from "../types.ts";
 import type { EventSource } from "./event-source.ts";
 import { collect, iterate, ListedEvents, PluginEvents, tapped } from "./event-source.ts";
+import { withHint } from "./hints.ts";
 import type { Lane, Opened, PrepareContext, Prepared } from "./lane.ts";
 import { Meter } from "./meter.ts";
 import { ProviderEvents } from "./provider-events.ts";
@@ -100,7 +101,11 @@ export class TranslatedLane implements Lane {
 
   async refusal(response: UpstreamResponse): Promise<GatewayError> {
     const text = await readErrorText(response, this.#attempt.target);
-    return this.#codec!.decodeError(response.status, response.headers, text);
+    return withHint(
+      this.#codec!.decodeError(response.status, response.headers, text),
+      text,
+      this.#attempt.target,
+    );
   }
 
   leavesOut(refusal: GatewayError): boolean {

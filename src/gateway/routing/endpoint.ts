@@ -49,8 +49,10 @@ function neededVariables({ provider, settings, deployment }: Given): string[] {
   const { authorize, baseUrl, variables = {} } = provider;
   const isReplaced = (deployment.baseUrl ?? settings.baseUrl) !== undefined;
   const onlyInPaths = isReplaced && !authorize && typeof baseUrl === "string";
-  const inPaths = templatesOf(provider).flatMap(([, path]) => placeholdersOf(path));
-  const needed = new Set(onlyInPaths ? inPaths : [...Object.keys(variables), ...inPaths]);
+  const required = Object.keys(variables).filter((name) => !onlyInPaths && !variables[name]!.optional);
+  const templates = templatesOf(provider).map(([, path]) => path);
+  if (!isReplaced && typeof baseUrl === "string") templates.push(baseUrl);
+  const needed = new Set([...required, ...templates.flatMap(placeholdersOf)]);
   needed.delete(MODEL);
   return [...needed];
 }

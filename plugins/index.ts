@@ -6,9 +6,11 @@
  */
 import type { Plugin } from "weir";
 import anthropic from "./anthropic.ts";
+import azure from "./azure.ts";
 import cerebras from "./cerebras.ts";
 import deepseek from "./deepseek.ts";
 import fireworks from "./fireworks.ts";
+import foundry from "./foundry.ts";
 import groq from "./groq.ts";
 import llamacpp from "./llamacpp.ts";
 import lmstudio from "./lmstudio.ts";
@@ -31,6 +33,8 @@ export const builtIn: readonly Plugin[] = [
   cerebras,
   fireworks,
   openrouter,
+  azure,
+  foundry,
   together,
   ollama,
   vllm,

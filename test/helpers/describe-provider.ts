@@ -47,7 +47,8 @@ export function describeProvider(provider: Provider, options: ProviderOptions = 
     }
 
     test("has environment variables that begin with its name", () => {
-      const prefix = variableName(name, "API_KEY").slice(0, -"API_KEY".length);
+      // Two versions of one API share a key: `azure` and `azure-dated`.
+      const prefix = variableName(name.split("-")[0]!, "API_KEY").slice(0, -"API_KEY".length);
       if (provider.apiKey !== undefined) expect(provider.apiKey).toStartWith(prefix);
     });
 
@@ -127,9 +128,18 @@ export function describeProvider(provider: Provider, options: ProviderOptions = 
 /** Members that a host may take in its URL instead of the body. */
 const IN_URL: ReadonlySet<string> = new Set(["model", "stream"]);
 
-function defaultsOf({ baseUrl, speaks }: Provider): JsonObject {
+function defaultsOf({ baseUrl, speaks, credentials = [], variables = {} }: Provider): JsonObject {
   if (!speaks) return {};
-  return { apiKey: KEY, ...(baseUrl === undefined && { baseUrl: NOWHERE }) };
+  const [names] = credentials.filter(isVariableList);
+  const secrets = names && Object.fromEntries(names.map((name) => [name, KEY]));
+  const values = Object.entries(variables).flatMap(([name, variable]) =>
+    variable.default === undefined ? [[name, "some-value"]] : [],
+  );
+  return {
+    ...(secrets ? { secrets } : { apiKey: KEY }),
+    ...(baseUrl === undefined && { baseUrl: NOWHERE }),
+    ...(values.length > 0 && { variables: Object.fromEntries(values) as JsonObject }),
+  };
 }
 
 /** The environment variables without which the provider is off. */

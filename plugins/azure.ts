@@ -1,0 +1,68 @@
+/**
+ * OpenAI and other models in Azure. A model name is the name of a deployment there, which the owner of the resource has
+ * chosen.
+ */
+import { chatCompletions, definePlugin, type OutgoingRequest, type Place } from "weir";
+import { azureAddressFault } from "./shared/azure-address.ts";
+import { authorizeWith, ENTRA_CREDENTIALS, ENTRA_VARIABLES } from "./shared/entra.ts";
+
+const KEY = "AZURE_OPENAI_API_KEY";
+const BASE = { current: "/openai/v1", dated: "/openai" };
+
+/** What both versions of the API have in common. */
+const shared = {
+  apiKey: KEY,
+  credentials: [[KEY], ...ENTRA_CREDENTIALS],
+  authorize: (_request: OutgoingRequest, place: Place) =>
+    authorizeWith(place, {
+      keys: [KEY],
+      header: "api-key",
+      scope: "https://cognitiveservices.azure.com/.default",
+    }),
+  hints: [
+    {
+      when: /"Resource not found"/,
+      say: "The provider has no such path: its base URL is probably wrong, and the operator of weir has to correct it.",
+      forOperator: true,
+    },
+    {
+      when: /DeploymentNotFound/,
+      say: "Azure expects the name of a deployment of this resource, which can differ from the name of its model.",
+    },
+  ],
+};
+
+export default definePlugin({
+  name: "azure",
+  providers: [
+    chatCompletions({
+      name: "azure",
+      models: ["azure/*"],
+      host: { variable: "AZURE_OPENAI_ENDPOINT", port: 443, path: BASE.current },
+      addressFault: (url, isHost) => azureAddressFault(url, BASE.current, isHost),
+      variables: ENTRA_VARIABLES,
+      speaks: { responses: "/responses" },
+      // As at OpenAI: newer models take tools together with reasoning only there.
+      prefers: "responses",
+      // Reasoning models refuse `max_tokens`, and the name of a deployment does not tell its model.
+      traits: { storesAnswers: true, maxTokensField: "max_completion_tokens", promptCacheKey: true },
+      ...shared,
+    }),
+    {
+      name: "azure-dated",
+      models: ["azure-dated/*"],
+      host: { variable: "AZURE_OPENAI_ENDPOINT", port: 443, path: BASE.dated },
+      addressFault: (url, isHost) => azureAddressFault(url, BASE.dated, isHost),
+      variables: {
+        apiVersion: { env: ["OPENAI_API_VERSION"], describe: "the version of the API, such as 2024-10-21" },
+        ...ENTRA_VARIABLES,
+      },
+      speaks: {
+        "chat-completions": "/deployments/{model}/chat/completions?api-version={apiVersion}",
+        responses: "/responses?api-version={apiVersion}",
+      },
+      traits: { storesAnswers: true },
+      ...shared,
+    },
+  ],
+});

@@ -15,6 +15,7 @@ import type { BrokenPlugin, Discovered } from "./external-plugins/discover.ts";
 import { inSlices, nextTurn } from "./core/slices.ts";
 import { loadPlugins } from "./external-plugins/discover.ts";
 import { chatCompletionsFormat } from "./formats/chat-completions/index.ts";
+import { converseFormat } from "./formats/converse/index.ts";
 import { createMessagesFormat } from "./formats/messages/index.ts";
 import { responsesFormat } from "./formats/responses/index.ts";
 import type { LoadedPlugin, RegistryOptions } from "./gateway/routing/registry.ts";
@@ -86,7 +87,7 @@ function pluginsOfConfig(
 
 /** The built-in formats. */
 export function builtInFormats({ systemTurns }: Config["messages"]): Format[] {
-  return [chatCompletionsFormat, createMessagesFormat({ systemTurns }), responsesFormat];
+  return [chatCompletionsFormat, createMessagesFormat({ systemTurns }), responsesFormat, converseFormat];
 }
 
 /**

@@ -20,6 +20,7 @@
 import type { CallView } from "./core/call-view.ts";
 import type { Plugin } from "./core/plugin.ts";
 import type { Provider } from "./core/provider.ts";
+import { eventStream } from "./stream/framing.ts";
 
 export { entraToken } from "./auth/entra.ts";
 export { googleIdentity, googleToken } from "./auth/google.ts";
@@ -78,4 +79,16 @@ export function chatCompletions(provider: Omit<Provider, "generate">): Provider 
 /** A provider that speaks messages at `baseUrl` + `/v1/messages`, with the credential in `x-api-key`. */
 export function messages(provider: Omit<Provider, "generate">): Provider {
   return { auth: "x-api-key", ...provider, speaks: { messages: "/v1/messages", ...provider.speaks } };
+}
+
+/** A provider that speaks Converse of Amazon Bedrock at `baseUrl` + `/model/{model}/converse`, and streams as AWS event streams. */
+export function converse(provider: Omit<Provider, "generate">): Provider {
+  return {
+    ...provider,
+    speaks: {
+      converse: { json: "/model/{model}/converse", stream: "/model/{model}/converse-stream" },
+      ...provider.speaks,
+    },
+    framing: { converse: eventStream(), ...provider.framing },
+  };
 }

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { builtInFormats } from "../../src/assemble.ts";
 import type { Json, JsonObject } from "../../src/core/json.ts";
+import { parseFrames } from "../../src/stream/sse.ts";
 import {
   type Fixture,
   type FixtureKind,
@@ -15,10 +16,12 @@ import {
 import { isNamed } from "../helpers/json-path.ts";
 import { explain } from "../helpers/explained.ts";
 import { type RunningGateway, startGateway, UPSTREAM_KEYS, upstreamConfig } from "../helpers/gateway.ts";
+import { awsStream } from "../helpers/aws-event-stream.ts";
 import { type Answer, sse, startUpstream, type Upstream } from "../helpers/upstream.ts";
 import { streamedText } from "../helpers/streamed.ts";
 import { writeJson } from "../helpers/write-json.ts";
 
+/** A format with a client codec. */
 interface Side {
   path: string;
   /** A model of the format's own vendor. */
@@ -67,10 +70,23 @@ const SIDES: Record<string, Side> = {
     streaming: { stream: true },
   },
 };
-const FORMATS = Object.keys(SIDES);
+const CLIENTS = Object.keys(SIDES);
+
+/** A model of each format that a provider can speak. */
+const MODELS: Record<string, string> = {
+  ...Object.fromEntries(Object.entries(SIDES).map(([format, { model }]) => [format, model])),
+  converse: "converser/us.anthropic.claude-haiku-4-5-20251001-v1:0",
+};
+const FORMATS = Object.keys(MODELS);
+
+/** Providers of the formats that no built-in provider speaks at a base URL of the config alone. */
+const PROVIDERS = `import { converse, definePlugin } from "weir";
+  export default definePlugin({ name: "providers", providers: [
+    converse({ name: "converser", apiKey: "CONVERSER_API_KEY", baseUrl: "https://converser.example" }),
+  ] });`;
 
 /** The provider's own name of its model. */
-const bare = (format: string) => SIDES[format]!.model.split("/")[1]!;
+const bare = (format: string) => MODELS[format]!.split("/")[1]!;
 
 /** Rows for `test.each`. */
 function casesOf(kind: FixtureKind, format: string): [string, Fixture][] {
@@ -88,9 +104,14 @@ describe("a request", () => {
     const apiKey = "sk-none-0123456789";
     const openai = { apiKey, speaks: "chat-completions" };
     const reasoner = { apiKey, speaks: "responses", baseUrl: "https://reasoner.example/v1" };
-    const config = { providers: { openai, reasoner, anthropic: { apiKey } } };
-    native = await startGateway({ config, target: "source" });
-    translated = await startGateway({ config, target: "source", plugins: { "observer.ts": HOOK } });
+    const config = { providers: { openai, reasoner, anthropic: { apiKey }, converser: { apiKey } } };
+    const plugins = { "providers.ts": PROVIDERS };
+    native = await startGateway({ config, target: "source", plugins });
+    translated = await startGateway({
+      config,
+      target: "source",
+      plugins: { ...plugins, "observer.ts": HOOK },
+    });
   });
 
   afterAll(async () => {
@@ -102,11 +123,11 @@ describe("a request", () => {
   const send = ({ url }: RunningGateway, fixture: Fixture, model: string) =>
     explain(url, fixture.format, { ...(JSON.parse(fixture.text) as JsonObject), model });
 
-  for (const format of FORMATS)
+  for (const format of CLIENTS)
     for (const other of FORMATS)
       describe(`of a ${format} client to a ${other} provider is the snapshot, losses included`, () => {
         test.each(casesOf("requests", format))("%s", async (_name, fixture) => {
-          const seen = await send(translated, fixture, SIDES[other]!.model);
+          const seen = await send(translated, fixture, MODELS[other]!);
           if ("refused" in seen) return expectSnapshot(fixture, other, `${writeJson(seen)}\n`);
           const { body } = seen.sent.request!;
           const members = Object.keys(native.formats.get(format)!.client!.schema.properties as JsonObject);
@@ -120,10 +141,10 @@ describe("a request", () => {
         });
       });
 
-  for (const format of FORMATS)
+  for (const format of CLIENTS)
     describe(`of a ${format} client passes to a provider of that format unchanged`, () => {
       test.each(casesOf("requests", format))("%s", async (_name, fixture) => {
-        const seen = await send(native, fixture, SIDES[format]!.model);
+        const seen = await send(native, fixture, MODELS[format]!);
         if ("refused" in seen) throw new Error(JSON.stringify(seen.refused));
         const { changed = [], body } = seen.sent.request!;
         const given = JSON.parse(fixture.text) as JsonObject;
@@ -143,8 +164,9 @@ describe("an answer", () => {
     const { providers } = upstreamConfig({ openai: upstream.url, anthropic: upstream.url });
     const reasoner = { apiKey: UPSTREAM_KEYS.openai, speaks: "responses", baseUrl: `${upstream.url}/v1` };
     const openai = { ...(providers["openai"] as object), speaks: "chat-completions" };
-    const config = { providers: { ...providers, openai, reasoner }, retries: { attempts: 1 } };
-    gateway = await startGateway({ config, target: "source" });
+    const converser = { apiKey: UPSTREAM_KEYS.openai, baseUrl: upstream.url };
+    const config = { providers: { ...providers, openai, reasoner, converser }, retries: { attempts: 1 } };
+    gateway = await startGateway({ config, target: "source", plugins: { "providers.ts": PROVIDERS } });
   });
 
   afterAll(async () => {
@@ -157,9 +179,9 @@ describe("an answer", () => {
     upstream.answer(() => answer);
     const { path, request, streaming } = SIDES[format]!;
     const stream = fixture.kind === "streams";
-    const { model } = SIDES[fixture.format]!;
+    const model = MODELS[fixture.format];
     const response = await post(gateway.url + path, { model, ...request, ...(stream && streaming) });
-    const text = withoutChance(await streamedText(response));
+    const text = withoutChance(await streamedText(response), fixture.format !== "converse");
     if (response.ok && stream) return text;
     const body = JSON.parse(text) as Json;
     if (response.ok) return `${writeJson(body)}\n`;
@@ -169,7 +191,7 @@ describe("an answer", () => {
   }
 
   for (const format of FORMATS)
-    for (const other of FORMATS) {
+    for (const other of CLIENTS) {
       describe(`of a ${format} provider to a ${other} client is the snapshot`, () => {
         test.each(casesOf("answers", format))("%s", async (_name, fixture) => {
           const answer = { headers: { "content-type": "application/json" }, body: fixture.text };
@@ -178,7 +200,7 @@ describe("an answer", () => {
       });
       describe(`in a stream of a ${format} provider to a ${other} client is the snapshot`, () => {
         test.each(casesOf("streams", format))("%s", async (_name, fixture) => {
-          expectSnapshot(fixture, other, await ask(fixture, sse([fixture.text]), other));
+          expectSnapshot(fixture, other, await ask(fixture, streamOf(fixture), other));
         });
       });
       describe(`with an error of a ${format} provider to a ${other} client is the snapshot`, () => {
@@ -195,6 +217,17 @@ describe("an answer", () => {
       });
     }
 });
+
+/** The answer of a host that streams the fixture. */
+function streamOf({ format, text }: Fixture): Answer {
+  if (format !== "converse") return sse([text]);
+  const body = awsStream(parseFrames(Buffer.from(text)));
+  return {
+    headers: { "content-type": "application/vnd.amazon.eventstream" },
+    body: [body],
+    framing: "chunked",
+  };
+}
 
 interface ErrorCase {
   status: number;
@@ -213,8 +246,9 @@ function post(url: string, body: JsonObject): Promise<Response> {
 /**
  * The text without times, with numbers for the ids that weir makes, and without the comments that it sends after an error
  * event until it closes the connection.
+ * @param hasIds answers of the provider have an id, from which weir derives those of its own
  */
-function withoutChance(text: string): string {
+function withoutChance(text: string, hasIds: boolean): string {
   const ids: string[] = [];
   const numbered = text.replace(/\b(call|toolu|req)_[\w-]{24}/g, (id, kind: string) => {
     if (!ids.includes(id)) ids.push(id);
@@ -222,6 +256,7 @@ function withoutChance(text: string): string {
   });
   return numbered
     .replace(/\b([a-z]+)_w1[a-z2-7]+/g, "$1_of_weir")
+    .replace(hasIds ? /$^/ : /\b(msg_|chatcmpl-)(?:[0-9a-f]{24}|(?<=-)[\w-]{24})/g, "$1of_weir")
     .replace(/"(created|created_at|completed_at)":\d+/g, '"$1":1700000000')
     .replace(/(?<=\n\n)(?::\n\n)+$/, "");
 }
@@ -231,16 +266,16 @@ function pick(headers: Headers, names: readonly string[]): JsonObject {
   return Object.fromEntries(found.map((name) => [name, headers.get(name)]));
 }
 
-test("every built-in format with both codecs is crossed", () => {
-  expect(FORMATS.toSorted()).toEqual(
-    builtInFormats({ systemTurns: "accept" })
-      .filter(({ client, upstream }) => client && upstream)
-      .map(({ id }) => id)
-      .sort(),
-  );
+test("every built-in format is crossed", () => {
+  const formats = builtInFormats({ systemTurns: "accept" });
+  const withClient = formats.filter(({ client }) => client).map(({ id }) => id);
+  const withUpstream = formats.filter(({ upstream }) => upstream).map(({ id }) => id);
+  expect(CLIENTS.toSorted()).toEqual(withClient.toSorted());
+  expect(FORMATS.toSorted()).toEqual(withUpstream.toSorted());
 });
 
 test("every snapshot belongs to a case and a format", () => {
-  for (const kind of ["requests", "answers", "streams", "errors"] as const)
-    expect(staleSnapshots(kind, FORMATS)).toEqual([]);
+  for (const kind of ["answers", "streams", "errors"] as const)
+    expect(staleSnapshots(kind, CLIENTS)).toEqual([]);
+  expect(staleSnapshots("requests", FORMATS)).toEqual([]);
 });

@@ -6,6 +6,7 @@ import { describeFormat, samplesOf } from "../helpers/describe-format.ts";
 /** A provider of each format: its own vendor. */
 const VENDORS: Record<string, ContextOptions> = {
   "chat-completions": { provider: "openai", model: "gpt-5.4", traits: { files: true } },
+  converse: { provider: "bedrock", model: "us.anthropic.claude-haiku-4-5-20251001-v1:0" },
   messages: { provider: "anthropic", model: "claude-opus-4-6", traits: { files: true, topK: true } },
 };
 

@@ -49,7 +49,8 @@ export function expectSnapshot(fixture: Fixture, format: string, text: string): 
 
 /** Snapshots without a case, and snapshots for other formats; `UPDATE=1` removes them. */
 export function staleSnapshots(kind: FixtureKind, formats: readonly string[]): string[] {
-  const stale = formats.flatMap((format) => {
+  const folder = join(FOLDER, kind);
+  const stale = (existsSync(folder) ? readdirSync(folder) : []).flatMap((format) => {
     const names = new Set(fixturesOf(kind, format).map(({ name }) => name));
     const isStale = (file: string) => {
       const [name, other] = file.split(".");

@@ -4,6 +4,12 @@ import { COMMON_EFFORTS, nearestEffort } from "./openai-models.ts";
 import type { PartContext } from "./openai-parts.ts";
 import { fieldPath } from "./paths.ts";
 
+/** What the effort depends on besides the request. */
+export interface EffortContext extends Pick<PartContext, "format" | "traits" | "reportLoss"> {
+  /** `efforts`: the values that the model takes, lowest first. Absent: the model is not known. */
+  facts?: { efforts: readonly string[] };
+}
+
 /** Effort for a token budget below the given number. */
 const EFFORT_BY_BUDGET: readonly [number, string][] = [
   [2048, "minimal"],
@@ -14,7 +20,7 @@ const EFFORT_BY_BUDGET: readonly [number, string][] = [
 ];
 
 /** Returns the effort; `undefined` if the client did not ask for one or the model does not support it. */
-export function encodeEffort(request: ChatRequest, context: PartContext): string | undefined {
+export function encodeEffort(request: ChatRequest, context: EffortContext): string | undefined {
   const requested = requestedEffort(request, context.format);
   return requested === undefined ? undefined : supportedEffort(requested, request, context);
 }
@@ -36,7 +42,7 @@ function requestedEffort({ reasoning, turns, extra }: ChatRequest, format: strin
 function supportedEffort(
   requested: string,
   request: ChatRequest,
-  { traits, facts, reportLoss }: PartContext,
+  { traits, facts, reportLoss }: EffortContext,
 ): string | undefined {
   const { reasoning } = request;
   const path = fieldPath(

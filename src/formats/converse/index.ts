@@ -1,0 +1,20 @@
+/** The Converse format of Amazon Bedrock (`POST /model/{model}/converse`). Providers speak it; weir has no clients of it. */
+import type { Format, UpstreamCodec } from "../../core/format.ts";
+import { FORMAT } from "./own-fields.ts";
+import { readAnswer, readStream } from "./upstream/answer.ts";
+import { decodeError } from "./upstream/errors.ts";
+import { encodeRequest } from "./upstream/request.ts";
+import { watch } from "./upstream/watch.ts";
+
+const upstream: UpstreamCodec = {
+  requestInUrl: true,
+  encodeRequest,
+  readStream,
+  readAnswer,
+  decodeError,
+  watch,
+  requestHeaders: [],
+  answerHeaders: [],
+};
+
+export const converseFormat: Format & { upstream: UpstreamCodec } = { id: FORMAT, upstream };

@@ -8,10 +8,13 @@ import { isObject, parseJson } from "../../core/json.ts";
 import { unwrap } from "../../core/provenance.ts";
 import { getOwn } from "../../core/own.ts";
 
+/** Who signs the thoughts of Gemini models, at whichever host. */
+export const GOOGLE = "google";
+
 /** `format` values of OpenRouter, by vendor. */
 const FORMATS: Record<string, string> = {
   anthropic: "anthropic-claude-v1",
-  gemini: "google-gemini-v1",
+  [GOOGLE]: "google-gemini-v1",
   openai: "openai-responses-v1",
 };
 const ORIGINS = Object.fromEntries(Object.entries(FORMATS).map(([origin, format]) => [format, origin]));
@@ -137,8 +140,7 @@ function unwrapped(member: "signature" | "redacted", value: string): Partial<Rea
 }
 
 /**
- * Packs members that the provider needs back in the next turn into one opaque value: members of a `reasoning_details`
- * entry, or `extra_content` of a tool call, where Gemini keeps its thought signatures.
+ * Packs members of a `reasoning_details` entry, which the provider needs back in the next turn, into one opaque value.
  */
 export function packMembers(members: JsonObject): string {
   return JSON.stringify(members);
@@ -148,4 +150,16 @@ export function packMembers(members: JsonObject): string {
 export function unpackMembers(value: string): JsonObject | undefined {
   const members = value.startsWith("{") ? parseJson(value) : undefined;
   return isObject(members) ? members : undefined;
+}
+
+/** Google's thought signature of a tool call, which its compatible endpoints write into `extra_content`. */
+export function thoughtSignature({ extra_content: extra }: JsonObject): string | undefined {
+  const google = isObject(extra) ? extra.google : undefined;
+  const signature = isObject(google) ? google.thought_signature : undefined;
+  return typeof signature === "string" && signature !== "" ? signature : undefined;
+}
+
+/** The member of a tool call with Google's thought signature. */
+export function signatureMember(signature: string): JsonObject {
+  return { extra_content: { google: { thought_signature: signature } } };
 }

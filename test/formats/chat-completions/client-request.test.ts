@@ -265,12 +265,12 @@ describe("reasoning a client sends back", () => {
     expect(
       reasoningOf({
         thinking_blocks: [
-          { type: "thinking", thinking: "t", signature: wrap("gemini", "sig") },
+          { type: "thinking", thinking: "t", signature: wrap("google", "sig") },
           { type: "redacted_thinking", data: "r" },
         ],
       }),
     ).toEqual([
-      { type: "reasoning", text: "t", signature: "sig", origin: "gemini" },
+      { type: "reasoning", text: "t", signature: "sig", origin: "google" },
       { type: "reasoning", text: "", redacted: "r", origin: "anthropic" },
     ]);
   });
@@ -281,7 +281,7 @@ describe("reasoning a client sends back", () => {
         reasoningOf({ reasoning_details: [{ type: "reasoning.encrypted", data: "e", format }] })[0]!,
     );
     expect(origins.map((block) => block.type === "reasoning" && block.origin)).toEqual([
-      "gemini",
+      "google",
       "openai",
       "deepseek",
       "someone-v1",
@@ -294,8 +294,8 @@ describe("reasoning a client sends back", () => {
     expect(turn!.blocks[0]).toEqual({
       type: "reasoning",
       text: "",
-      redacted: JSON.stringify({ extra_content }),
-      origin: "gemini",
+      signature: "sig",
+      origin: "google",
     });
   });
 });

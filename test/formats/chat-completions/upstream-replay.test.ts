@@ -65,17 +65,14 @@ describe("reasoning of earlier turns", () => {
     const extra_content = { google: { thought_signature: "sig" } };
     const turns = [
       user("q"),
-      assistant(
-        { type: "reasoning", text: "", redacted: packMembers({ extra_content }), origin: "gemini" },
-        call("a"),
-        call("b"),
-      ),
+      assistant({ type: "reasoning", text: "", signature: "sig", origin: "google" }, call("a"), call("b")),
       user(result("a", "1"), result("b", "2")),
     ];
-    const [first, second] = encode({ turns }, { provider: "gemini" }).messages[1]!.tool_calls as JsonObject[];
+    const [first, second] = encode({ turns }, { model: "google/gemini-3-pro" }).messages[1]!
+      .tool_calls as JsonObject[];
     expect(first!.extra_content).toEqual(extra_content);
     expect(second).not.toHaveProperty("extra_content");
-    expect(JSON.stringify(encode({ turns }, { provider: "other" }).body)).not.toContain("sig");
+    expect(JSON.stringify(encode({ turns }, { model: "gpt-5.4" }).body)).not.toContain("sig");
   });
 });
 

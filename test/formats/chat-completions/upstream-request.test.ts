@@ -258,8 +258,8 @@ describe("a request of this format goes out as it came in", () => {
     ],
   ];
   test.each(bodies)("%s", (_what, body) => {
-    const whole = { model: "m", ...body };
-    const sent = encode(decode(whole), { format: "chat-completions", model: "m", provider: "gemini" });
+    const whole = { model: "gemini-3-pro", ...body };
+    const sent = encode(decode(whole), { format: "chat-completions", model: "gemini-3-pro" });
     expect(sent.body).toEqual(whole);
     expect(sent.losses).toEqual([]);
   });

@@ -179,9 +179,8 @@ describe("calls in every shape", () => {
     const extra_content = { google: { thought_signature: "sig" } };
     const events = read([calls({ ...begin(0, "a", "f", "{}"), extra_content }), finish("tool_calls")]);
     checkEvents(events);
-    expect(events[1]).toMatchObject({
-      block: { type: "reasoning", redacted: JSON.stringify({ extra_content }) },
-    });
+    expect(events[1]).toMatchObject({ block: { type: "reasoning", origin: "google" } });
+    expect(events[2]).toMatchObject({ type: "block-end", signature: "sig" });
     expect(events[3]).toMatchObject({ block: { type: "tool-call", name: "f" } });
   });
 

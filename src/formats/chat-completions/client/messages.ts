@@ -4,7 +4,7 @@ import { legacyCallId } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { list } from "../../shared/read.ts";
-import { decodeReasoning, packMembers } from "../reasoning.ts";
+import { decodeReasoning, GOOGLE, thoughtSignature } from "../reasoning.ts";
 import { FORMAT } from "../own-fields.ts";
 import { decodeCache } from "../../shared/prompt-cache.ts";
 import { decodeContent, decodeImage } from "./content.ts";
@@ -155,12 +155,10 @@ function decodeCall(call: Json, path: string, at: { turn: number; place: number 
     inputPath: custom ? `${path}.custom.input` : `${path}.function.arguments`,
     ...decodeCache(call),
   };
-  return isObject(call.extra_content) ? [signatureOf(call.extra_content), block] : [block];
-}
-
-/** `extra_content` is Gemini's member of a tool call and holds its thought signature. */
-function signatureOf(extra: JsonObject): Block {
-  return { type: "reasoning", text: "", redacted: packMembers({ extra_content: extra }), origin: "gemini" };
+  const signature = thoughtSignature(call);
+  return signature === undefined
+    ? [block]
+    : [{ type: "reasoning", text: "", signature, origin: GOOGLE }, block];
 }
 
 function decodeLegacyCall(call: JsonObject, path: string, turn: number): ToolCallBlock {

@@ -13,7 +13,7 @@ import { AnswerIds } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { decodeFinishReason, isFailure, readFinishReason } from "../finish.ts";
-import { packMembers } from "../reasoning.ts";
+import { GOOGLE, packMembers } from "../reasoning.ts";
 import { readUsage, settleUsage } from "../usage.ts";
 import {
   type ContentPiece,
@@ -264,6 +264,15 @@ export class ChunkReader {
     this.#events.push({ type: "block-start", index, block }, { type: "block-end", index });
   }
 
+  /** Google's signature of the next call. */
+  #pushSignature(signature: string): void {
+    const index = this.#blocks++;
+    this.#events.push(
+      { type: "block-start", index, block: { type: "reasoning", origin: GOOGLE } },
+      { type: "block-end", index, signature },
+    );
+  }
+
   #readCall(item: JsonObject, choice: number): void {
     const call = this.#calls.take(item, choice);
     if (call.closed || call.name === "") return;
@@ -278,7 +287,7 @@ export class ChunkReader {
     this.#writeBuffered();
     this.#closeOpen();
     for (const other of this.#calls.all) if (isComplete(other.input)) this.#closeCall(other);
-    if (call.members) this.#pushRedacted(call.members);
+    if (call.signature !== undefined) this.#pushSignature(call.signature);
     call.block = this.#blocks++;
     const name = this.#context.toolNames.get(call.name) ?? call.name;
     const block: BlockStart = { type: "tool-call", id: this.#ids.take(call.id), name, kind: call.kind };

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { blockPath } from "../../shared/paths.ts";
 import { toolInputText } from "../../shared/tool-input.ts";
-import { unpackMembers } from "../reasoning.ts";
+import { GOOGLE, signatureMember, unpackMembers } from "../reasoning.ts";
 import { FORMAT } from "../own-fields.ts";
 import type { PlacedTurn } from "../../shared/turn-groups.ts";
 import { type EncodeContext, encodePart, isBlank } from "./content.ts";
@@ -130,11 +130,10 @@ function encodeCall(
   return { type: "function", function: { name, arguments: text } };
 }
 
-/** Returns the members that a signature of this provider adds to the next call (`extra_content` of Gemini). */
-function callMembers(block: ReasoningBlock, { provider }: EncodeContext): JsonObject | undefined {
-  if (block.origin !== provider || block.redacted === undefined) return undefined;
-  const members = unpackMembers(block.redacted);
-  return members && "extra_content" in members ? members : undefined;
+/** Returns the member that Google's signature adds to the next call of a Gemini model. */
+function callMembers(block: ReasoningBlock, { isGemini }: EncodeContext): JsonObject | undefined {
+  if (!isGemini || block.origin !== GOOGLE || block.signature === undefined) return undefined;
+  return signatureMember(block.signature);
 }
 
 /**
@@ -146,6 +145,7 @@ function encodeReasoning(turns: readonly PlacedTurn[], context: EncodeContext): 
   const details: JsonObject[] = [];
   const replay = context.traits.reasoningReplay ?? "forbidden";
   for (const { block, path } of turns.flatMap(reasoningIn)) {
+    if (callMembers(block, context)) continue;
     if (block.origin !== undefined && block.origin !== context.provider) {
       context.reportLoss("dropped", path, "another provider made this reasoning");
       continue;
@@ -164,12 +164,10 @@ function reasoningIn({ turn, path }: PlacedTurn): { block: ReasoningBlock; path:
   return turn.blocks.filter((block) => block.type === "reasoning").map((block) => ({ block, path }));
 }
 
-/** Restores the provider's entry; `undefined` for unsigned reasoning and for signatures of a call. */
+/** Restores the provider's entry; `undefined` for unsigned reasoning. */
 function encodeDetail(block: ReasoningBlock): JsonObject | undefined {
   if (block.redacted !== undefined) {
-    const members = unpackMembers(block.redacted);
-    if (members && "extra_content" in members) return undefined;
-    return { type: "reasoning.encrypted", ...(members ?? { data: block.redacted }) };
+    return { type: "reasoning.encrypted", ...(unpackMembers(block.redacted) ?? { data: block.redacted }) };
   }
   if (block.signature === undefined) return undefined;
   const members = unpackMembers(block.signature) ?? { signature: block.signature };

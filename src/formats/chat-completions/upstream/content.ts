@@ -1,12 +1,15 @@
 /** Content of a message: parts, or one string. */
 import type { Json, JsonObject } from "../../../core/json.ts";
 
-export {
-  encodePart,
-  isBlank,
-  type PartContext as EncodeContext,
-  textPart,
-} from "../../shared/openai-parts.ts";
+import type { PartContext } from "../../shared/openai-parts.ts";
+
+export { encodePart, isBlank, textPart } from "../../shared/openai-parts.ts";
+
+/** What encoding a request depends on besides the request. */
+export interface EncodeContext extends PartContext {
+  /** A model of Google's, whose hosts take back thought signatures. */
+  isGemini: boolean;
+}
 
 /** Returns a string if all parts are text without marks, else a list; `undefined` if there are none. */
 export function contentOf(parts: readonly JsonObject[], separator = "\n\n"): Json | undefined {

@@ -56,6 +56,7 @@ function encodeContext(request: ChatRequest, context: CodecContext): EncodeConte
     ...encodeContextOf(context),
     format: FORMAT,
     facts: modelFacts(context.target.model),
+    isGemini: /(?:^|\/)gemini-/.test(context.target.model),
     names: new ToolNames(toolNames(request), context.toolNames),
   };
 }

@@ -4,6 +4,7 @@
  */
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
+import { thoughtSignature } from "../reasoning.ts";
 
 /** A call as far as it has arrived. */
 export interface ReadCall {
@@ -19,8 +20,8 @@ export interface ReadCall {
   /** The index of its block once it is open. */
   block: number | undefined;
   closed: boolean;
-  /** Members that must return with the call (`extra_content` of Gemini). */
-  members?: JsonObject;
+  /** Google's thought signature, which must return with the call. */
+  signature?: string;
 }
 
 interface Fragment {
@@ -29,7 +30,7 @@ interface Fragment {
   name: string;
   kind: "function" | "custom";
   input: string;
-  members?: JsonObject;
+  signature?: string;
 }
 
 export class ToolCalls {
@@ -41,7 +42,7 @@ export class ToolCalls {
     const fragment = readFragment(item, choice);
     const call = this.#find(fragment) ?? this.#add(fragment);
     call.id ??= fragment.id;
-    call.members ??= fragment.members;
+    call.signature ??= fragment.signature;
     if (call.name === "") call.name = fragment.name;
     // Fragments after complete arguments are ignored.
     if (!call.closed) call.input += fragment.input;
@@ -89,7 +90,7 @@ function readFragment(item: JsonObject, choice: number): Fragment {
     name,
     kind: custom ? "custom" : "function",
     input: inputText(custom ? given.input : given.arguments),
-    ...(isObject(item.extra_content) && { members: { extra_content: item.extra_content } }),
+    signature: thoughtSignature(item),
   };
 }
 

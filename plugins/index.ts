@@ -11,6 +11,7 @@ import cerebras from "./cerebras.ts";
 import deepseek from "./deepseek.ts";
 import fireworks from "./fireworks.ts";
 import foundry from "./foundry.ts";
+import gemini from "./gemini.ts";
 import groq from "./groq.ts";
 import llamacpp from "./llamacpp.ts";
 import lmstudio from "./lmstudio.ts";
@@ -26,6 +27,7 @@ import xai from "./xai.ts";
 export const builtIn: readonly Plugin[] = [
   openai,
   anthropic,
+  gemini,
   deepseek,
   mistral,
   xai,

@@ -16,6 +16,7 @@ import { inSlices, nextTurn } from "./core/slices.ts";
 import { loadPlugins } from "./external-plugins/discover.ts";
 import { chatCompletionsFormat } from "./formats/chat-completions/index.ts";
 import { converseFormat } from "./formats/converse/index.ts";
+import { geminiFormat } from "./formats/gemini/index.ts";
 import { createMessagesFormat } from "./formats/messages/index.ts";
 import { responsesFormat } from "./formats/responses/index.ts";
 import type { LoadedPlugin, RegistryOptions } from "./gateway/routing/registry.ts";
@@ -87,7 +88,8 @@ function pluginsOfConfig(
 
 /** The built-in formats. */
 export function builtInFormats({ systemTurns }: Config["messages"]): Format[] {
-  return [chatCompletionsFormat, createMessagesFormat({ systemTurns }), responsesFormat, converseFormat];
+  const messages = createMessagesFormat({ systemTurns });
+  return [chatCompletionsFormat, messages, responsesFormat, converseFormat, geminiFormat];
 }
 
 /**

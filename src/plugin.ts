@@ -92,3 +92,16 @@ export function converse(provider: Omit<Provider, "generate">): Provider {
     framing: { converse: eventStream(), ...provider.framing },
   };
 }
+
+/** A provider that speaks gemini at `baseUrl` + `/v1beta/models/{model}:generateContent`, with the credential in `x-goog-api-key`. */
+export function gemini(provider: Omit<Provider, "generate">): Provider {
+  const paths = {
+    json: "/v1beta/models/{model}:generateContent",
+    stream: "/v1beta/models/{model}:streamGenerateContent?alt=sse",
+  };
+  return {
+    auth: (apiKey) => ({ "x-goog-api-key": apiKey }),
+    ...provider,
+    speaks: { gemini: paths, ...provider.speaks },
+  };
+}

@@ -239,7 +239,7 @@ const OTHER_MEANING: Readonly<Record<string, string>> = {
 };
 
 test("no file outside of the formats names a format", async () => {
-  expect(FORMAT_IDS).toEqual(["chat-completions", "converse", "messages", "responses"]);
+  expect(FORMAT_IDS).toEqual(["chat-completions", "converse", "gemini", "messages", "responses"]);
   const naming: string[] = [];
   for (const file of files.filter((one) => one.startsWith("src/") && !MAY_NAME_FORMATS.test(one)))
     for (const id of stringsEqualTo(FORMAT_IDS, await sourceOf(file))) naming.push(`${file} names ${id}`);

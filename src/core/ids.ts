@@ -67,13 +67,14 @@ export class ToolNames {
   /**
    * @param names all names of the request; legal names are kept, whatever their position
    * @param originals receives the way back: provider's name → client's name, for each renamed tool
+   * @param legal pattern of the names that the provider accepts
    */
-  constructor(names: Iterable<string>, originals: Map<string, string>) {
+  constructor(names: Iterable<string>, originals: Map<string, string>, legal = NAME_RULE.legal) {
     const all = [...new Set(names)];
-    const taken = new Set(all.filter((name) => NAME_RULE.legal.test(name)));
+    const taken = new Set(all.filter((name) => legal.test(name)));
     for (const name of all) {
-      if (NAME_RULE.legal.test(name)) continue;
-      const sent = fitName(name, taken);
+      if (legal.test(name)) continue;
+      const sent = fitName(name, taken, legal);
       taken.add(sent);
       this.#sent.set(name, sent);
       originals.set(sent, name);
@@ -129,9 +130,11 @@ function hashed(id: string, length: number, block: number): string {
 }
 
 /** Replaces illegal characters by `_`. A name that is too long or taken becomes 47 characters, `_` and a hash. */
-function fitName(name: string, taken: ReadonlySet<string>): string {
-  const plain = name.replace(/[^a-zA-Z0-9_-]/g, "_");
-  if (NAME_RULE.legal.test(plain) && !taken.has(plain)) return plain;
+function fitName(name: string, taken: ReadonlySet<string>, legal: RegExp): string {
+  const bare = name.replace(/[^a-zA-Z0-9_-]/g, "_");
+  // Some providers want a letter or `_` first.
+  const plain = legal.test(bare.slice(0, 1)) ? bare : `_${bare}`;
+  if (legal.test(plain) && !taken.has(plain)) return plain;
   for (let block = 0; ; block++) {
     const fitted = `${plain.slice(0, NAME_RULE.length - HASH_LENGTH - 1)}_${hashBlock(name, block)}`;
     if (!taken.has(fitted)) return fitted;

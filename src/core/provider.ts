@@ -123,8 +123,11 @@ export interface Traits {
   systemPlacement?: "anywhere" | "first-only";
   /** Accepts `tool_choice: "required"` and named tools. Default true. */
   forcedToolChoice?: boolean;
-  /** How the host can be made to follow a JSON schema. Default `native`. */
-  jsonSchema?: "native" | "json-object" | "prompt";
+  /**
+   * How the host can be made to follow a JSON schema. Default `native`. `openapi` (gemini): it takes schemas of tools and answers
+   * only in the older members `parameters` and `responseSchema`.
+   */
+  jsonSchema?: "native" | "openapi" | "json-object" | "prompt";
   /** Whether requests must, may or must not contain the reasoning of earlier turns. Default `forbidden`. */
   reasoningReplay?: "required" | "optional" | "forbidden";
   /** Accepts `reasoning_effort`. Default true. */
@@ -184,6 +187,14 @@ export interface Traits {
   customTools?: boolean;
   /** Serves `/v1/messages/count_tokens` beside its messages path. Default false. */
   countTokens?: boolean;
+  /** Which ids of calls the host takes back (gemini). Default `always`; `echo`: only those that it gave itself. */
+  callIds?: "always" | "echo";
+  /** Fetches media from public URLs and from Cloud Storage (gemini). Default false. */
+  fileUrls?: boolean;
+  /** Accepts `serviceTier` (gemini). Default true. */
+  serviceTiers?: boolean;
+  /** `off`: weir asks for no safety filters unless the client sets them (gemini). Default: the provider's own filters. */
+  safety?: "default" | "off";
 }
 
 /** The two names of the output limit in chat-completions. */

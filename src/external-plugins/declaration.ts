@@ -62,7 +62,7 @@ const TRAITS: Table<Traits> = {
   maxTokensField: oneOf("max_tokens", "max_completion_tokens"),
   systemPlacement: oneOf("anywhere", "first-only"),
   forcedToolChoice: flag,
-  jsonSchema: oneOf("native", "json-object", "prompt"),
+  jsonSchema: oneOf("native", "openapi", "json-object", "prompt"),
   reasoningReplay: oneOf("required", "optional", "forbidden"),
   reasoningEffort: flag,
   streamOptions: flag,
@@ -85,6 +85,10 @@ const TRAITS: Table<Traits> = {
   rotatingIds: flag,
   customTools: flag,
   countTokens: flag,
+  callIds: oneOf("always", "echo"),
+  fileUrls: flag,
+  serviceTiers: flag,
+  safety: oneOf("default", "off"),
 };
 
 const ENVELOPE: Table<Envelope> = { without: texts, with: callable };

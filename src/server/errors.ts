@@ -182,6 +182,12 @@ export const PROVIDER: Errors = [
   },
   {
     kind: "upstream",
+    code: "malformed_tool_call",
+    when: "The model wrote a tool call that the provider could not use.",
+  },
+  { kind: "upstream", code: "empty_answer", when: "The provider ended its answer without content." },
+  {
+    kind: "upstream",
     code: "stream_incomplete",
     when: "The provider's answer ended before it was complete.",
   },

@@ -45,7 +45,10 @@ describe("every declarative plugin", () => {
       }
       expect(provider.baseUrl).toStartWith("https://");
       expect(provider.baseUrl).not.toEndWith("/");
-      expect(provider.apiKey).toBe(`${name.toUpperCase()}_API_KEY`);
+      const [set] = provider.credentials ?? [];
+      expect(provider.apiKey ?? (Array.isArray(set) ? set[0] : undefined)).toBe(
+        `${name.toUpperCase()}_API_KEY`,
+      );
     });
   }
 });
@@ -57,6 +60,7 @@ describe("endpoints", () => {
     ["openai", "chat-completions", "https://api.openai.com/v1/chat/completions"],
     ["openai", "responses", "https://api.openai.com/v1/responses"],
     ["anthropic", "messages", "https://api.anthropic.com/v1/messages"],
+    ["gemini", "gemini", "https://generativelanguage.googleapis.com/v1beta/models/{model}:generateContent"],
     ["groq", "chat-completions", "https://api.groq.com/openai/v1/chat/completions"],
     ["deepseek", "chat-completions", "https://api.deepseek.com/chat/completions"],
     ["deepseek", "messages", "https://api.deepseek.com/anthropic/v1/messages"],
@@ -74,7 +78,8 @@ describe("endpoints", () => {
   for (const [name, format, url] of endpoints)
     test(`${name} answers ${format} at ${url}`, () => {
       const { baseUrl, speaks } = providerOf(name);
-      expect(`${baseUrl}${speaks![format]}`).toBe(url);
+      const path = speaks![format]!;
+      expect(`${baseUrl}${typeof path === "string" ? path : path.json}`).toBe(url);
     });
 
   test("are listed here for every host that has an address", () => {
@@ -104,6 +109,8 @@ describe("bare model names", () => {
     ["codestral-latest", "mistral"],
     ["magistral-medium-latest", "mistral"],
     ["open-mixtral-8x22b", "mistral"],
+    ["gemini-3.5-flash", "gemini"],
+    ["gemma-3-27b-it", "gemini"],
     ["grok-4", "xai"],
     ["llama-3.3-70b-versatile", undefined],
     ["qwen3", undefined],
@@ -125,9 +132,15 @@ describe("bare model names", () => {
 
 test("only Anthropic is sent a version, and only as a default", () => {
   expect(providerOf("anthropic").headers).toEqual({ "anthropic-version": "2023-06-01" });
-  expect(providerOf("anthropic").auth).toBe("x-api-key");
-  for (const plugin of declarative.filter((one) => one.name !== "anthropic")) {
+  for (const plugin of declarative.filter((one) => one.name !== "anthropic"))
     expect(plugin.providers![0]!.headers).toBeUndefined();
+});
+
+test("Anthropic and Google get the credential in headers of their own, all others as a bearer token", () => {
+  const own = ["anthropic", "gemini"];
+  expect(providerOf("anthropic").auth).toBe("x-api-key");
+  const { auth } = providerOf("gemini");
+  expect(typeof auth === "function" && auth("k")).toEqual({ "x-goog-api-key": "k" });
+  for (const plugin of declarative.filter(({ name }) => !own.includes(name)))
     expect(plugin.providers![0]!.auth).toBeUndefined();
-  }
 });

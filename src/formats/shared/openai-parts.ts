@@ -4,6 +4,7 @@ import { invalidRequest } from "../../core/error.ts";
 import type { ToolNames } from "../../core/ids.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { decodeBase64Text, isTextMediaType, writeDataUri } from "../../core/media.ts";
+import { headingOf, withTitle } from "./document-text.ts";
 import { blockPath } from "./paths.ts";
 import { unsupportedContent } from "./unsupported-content.ts";
 import type { EncodeContext } from "./encode-context.ts";
@@ -85,7 +86,7 @@ function encodeDocument(block: DocumentBlock, path: string, context: PartContext
       return isBlank(source.text) ? [] : [textPart(withTitle(block, source.text))];
     case "blocks":
       return [
-        ...headingOf(block),
+        ...headings(block),
         ...source.blocks.flatMap((inner) => encodePart(inner, blockPath(inner, path), context)),
       ];
     case "file":
@@ -99,9 +100,8 @@ function encodeDocument(block: DocumentBlock, path: string, context: PartContext
   }
 }
 
-/** Title and context of a document as a text of their own. */
-function headingOf({ title, context }: DocumentBlock): JsonObject[] {
-  const heading = [title, context].filter((part) => part !== undefined && part !== "").join("\n");
+function headings(block: DocumentBlock): JsonObject[] {
+  const heading = headingOf(block);
   return heading === "" ? [] : [textPart(heading)];
 }
 
@@ -133,11 +133,6 @@ function encodeDocumentUrl(
         "unsupported_value",
       );
   }
-}
-
-/** Puts the title and the context of a document before its text. */
-function withTitle({ title, context }: DocumentBlock, text: string): string {
-  return [title, context, text].filter((part) => part !== undefined && part !== "").join("\n");
 }
 
 function encodeFile(

@@ -15,7 +15,7 @@ import type { EncodeContext } from "./content.ts";
 import { encodeExtra } from "./extra.ts";
 import { limitField } from "./limit-field.ts";
 import { encodeMessages } from "./messages.ts";
-import { splitStop } from "./stop-sequences.ts";
+import { planStop } from "./stop-sequences.ts";
 import { encodeTools } from "./tools.ts";
 import { encodeAnswerFormat } from "./answer-format.ts";
 import { encodeEffort } from "./reasoning.ts";
@@ -80,7 +80,7 @@ function encodeLimit(
 
 /** Always a list: some servers refuse a string. */
 function encodeStop(request: ChatRequest, context: EncodeContext): JsonObject {
-  const { sent } = splitStop(request.stop, context);
+  const { sent } = planStop(request.stop, context);
   return sent.length > 0 ? { stop: sent } : {};
 }
 

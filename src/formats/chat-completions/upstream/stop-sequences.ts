@@ -4,32 +4,25 @@
  */
 import type { CodecContext } from "../../../core/context.ts";
 import type { Traits } from "../../../core/provider.ts";
+import { splitStop, type StopPlan } from "../../shared/stop-plan.ts";
 import { StopWatcher } from "../../shared/stop-watcher.ts";
 import { type ModelFacts, modelFacts } from "../models.ts";
 
 /** OpenAI's limit. */
 const MAX_STOP = 4;
 
-export interface StopPlan {
-  sent: string[];
-  /** weir searches the answer for these. */
-  watched: string[];
-}
-
 /** Splits the sequences into those that the provider gets and those that weir watches for. */
-export function splitStop(
+export function planStop(
   stop: readonly string[],
   { traits, facts }: { traits: Traits; facts: ModelFacts | undefined },
 ): StopPlan {
-  const sequences = stop.filter((sequence) => sequence !== "");
-  const most = facts?.stop === false ? 0 : (traits.maxStop ?? MAX_STOP);
-  return { sent: sequences.slice(0, most), watched: sequences.slice(most) };
+  return splitStop(stop, facts?.stop === false ? 0 : (traits.maxStop ?? MAX_STOP));
 }
 
 /** Returns a watcher for the sequences that the provider did not get; `undefined` if there are none. */
 export function createStopWatcher({ request, target }: CodecContext): StopWatcher | undefined {
   if (!request || request.stop.length === 0) return undefined;
   const { traits, model } = target;
-  const { watched } = splitStop(request.stop, { traits, facts: modelFacts(model) });
+  const { watched } = planStop(request.stop, { traits, facts: modelFacts(model) });
   return watched.length === 0 ? undefined : new StopWatcher(watched);
 }

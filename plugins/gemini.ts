@@ -1,0 +1,26 @@
+import { definePlugin, gemini } from "weir";
+
+export default definePlugin({
+  name: "gemini",
+  providers: [
+    gemini({
+      name: "gemini",
+      models: ["gemini/*", "gemini-*", "gemma-*"],
+      baseUrl: "https://generativelanguage.googleapis.com",
+      credentials: [["GEMINI_API_KEY"], ["GOOGLE_API_KEY"]],
+      traits: { files: true, topK: true },
+      catalog: [
+        "gemini-3.6-flash",
+        "gemini-3.5-flash",
+        "gemini-3.5-flash-lite",
+        "gemini-3.1-pro-preview",
+        "gemini-3-pro-preview",
+        "gemini-3-flash-preview",
+        "gemini-2.5-pro",
+        "gemini-2.5-flash",
+        "gemini-2.5-flash-lite",
+        "gemma-3-27b-it",
+      ],
+    }),
+  ],
+});

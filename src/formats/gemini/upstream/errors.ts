@@ -1,0 +1,45 @@
+/** Errors in the answers of Google's hosts: `{"error": {code, message, status, details}}`, sometimes within a list. */
+import { GatewayError } from "../../../core/error.ts";
+import type { HeaderReader } from "../../../core/headers.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
+import { isObject, parseJson } from "../../../core/json.ts";
+import { list } from "../../shared/read.ts";
+import { decodeError as decodeAny } from "../../shared/upstream-error.ts";
+
+/** @param what the unreadable part, for the log only */
+export function malformed(what: string): GatewayError {
+  return new GatewayError("upstream", "The provider sent an answer that weir cannot read.", {
+    code: "upstream_invalid_answer",
+    cause: what,
+  });
+}
+
+/** Whether Google's SDKs find a message in an error body. */
+export function isErrorBody({ error }: JsonObject): boolean {
+  return isObject(error) && typeof error.message === "string" && typeof error.code === "number";
+}
+
+const WRONG_PLACE = /user location is not supported/i;
+
+/** Decodes a failed answer. A retry does not help against a quota of the day. */
+export function decodeError(status: number, headers: HeaderReader, body: string): GatewayError {
+  const error = decodeAny(status, headers, body);
+  if (error.kind === "rate-limited" && isDailyQuota(parseJson(body)))
+    return new GatewayError("quota", error.message, { shouldRetry: false });
+  if (error.kind === "invalid-request" && WRONG_PLACE.test(error.message))
+    return new GatewayError("permission", error.message);
+  return error;
+}
+
+/** Whether a violated quota is counted by the day: `GenerateRequestsPerDayPerProjectPerModel-FreeTier`. */
+function isDailyQuota(body: Json | undefined): boolean {
+  const outer = Array.isArray(body) ? body[0] : body;
+  const error = isObject(outer) && isObject(outer.error) ? outer.error : {};
+  return list(error.details).some(
+    (detail) =>
+      isObject(detail) &&
+      list(detail.violations).some(
+        (violation) => isObject(violation) && /PerDay/.test(String(violation.quotaId)),
+      ),
+  );
+}

@@ -1,0 +1,59 @@
+/**
+ * Token counts of this format. `promptTokenCount` includes the tokens read from a cache; the tokens of tools that Google ran
+ * and of reasoning are counted apart. The canonical counts are disjoint.
+ */
+import type { Usage } from "../../core/events.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import { isObject } from "../../core/json.ts";
+import { count, positive } from "../shared/token-counts.ts";
+
+/**
+ * Adds up `usageMetadata` over the records of an answer. Each count is a running total; a record without it changes
+ * nothing, because the first records of a stream have few counts or none.
+ */
+export class UsageReader {
+  #prompt: number | undefined;
+  #cached = 0;
+  #tools = 0;
+  #candidates: number | undefined;
+  #thoughts: number | undefined;
+
+  /** The counts so far; `undefined` for a record without counts. @param isEnd the answer has ended with this record */
+  read(meta: Json | undefined, isEnd: boolean): Partial<Usage> | undefined {
+    if (!isObject(meta)) return undefined;
+    this.#prompt = count(meta.promptTokenCount) ?? this.#prompt;
+    this.#cached = count(meta.cachedContentTokenCount) ?? this.#cached;
+    this.#tools = count(meta.toolUsePromptTokenCount) ?? this.#tools;
+    this.#candidates = count(meta.candidatesTokenCount) ?? this.#candidates;
+    this.#thoughts = count(meta.thoughtsTokenCount) ?? this.#thoughts;
+    if (this.#prompt === undefined) return undefined;
+    const usage: Partial<Usage> = {
+      input: Math.max(0, this.#prompt + this.#tools - this.#cached),
+      cacheRead: this.#cached,
+      known: isEnd ? "final" : "partial",
+    };
+    if (this.#candidates !== undefined || this.#thoughts !== undefined) {
+      usage.output = (this.#candidates ?? 0) + (this.#thoughts ?? 0);
+      usage.reasoning = this.#thoughts ?? 0;
+    }
+    if (isEnd) addDetails(meta, usage);
+    return usage;
+  }
+}
+
+function addDetails(meta: JsonObject, usage: Partial<Usage>): void {
+  usage.audioIn = ofModality(meta.promptTokensDetails, "AUDIO");
+  usage.imageIn = ofModality(meta.promptTokensDetails, "IMAGE");
+  usage.audioOut = ofModality(meta.candidatesTokensDetails, "AUDIO");
+  usage.imageOut = ofModality(meta.candidatesTokensDetails, "IMAGE");
+  const { serviceTier, trafficType } = meta;
+  if (typeof serviceTier === "string") usage.tier = serviceTier;
+  else if (typeof trafficType === "string") usage.tier = trafficType;
+}
+
+function ofModality(details: Json | undefined, modality: string): number | undefined {
+  if (!Array.isArray(details)) return undefined;
+  for (const detail of details)
+    if (isObject(detail) && detail.modality === modality) return positive(detail.tokenCount);
+  return undefined;
+}

@@ -1,0 +1,110 @@
+/** A provider that speaks gemini, for clients of other formats, over real sockets with the SDKs of OpenAI and Anthropic. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { JsonObject } from "../../src/core/json.ts";
+import { type RunningGateway, startGateway } from "../helpers/gateway.ts";
+import { anthropicClient, openaiClient } from "../helpers/sdk.ts";
+import { type Answer, sse, startUpstream, type Upstream } from "../helpers/upstream.ts";
+
+const KEY = "AIza-canary-4471gemini";
+const MODEL = "gemini/gemini-2.5-flash";
+
+let gateway: RunningGateway;
+let upstream: Upstream;
+
+beforeAll(async () => {
+  upstream = startUpstream(() => ({}));
+  gateway = await startGateway({
+    config: { providers: { gemini: { baseUrl: upstream.url } }, retries: { attempts: 2 } },
+    env: { GOOGLE_API_KEY: KEY },
+  });
+});
+
+afterAll(async () => {
+  await gateway.stop();
+  upstream.stop();
+});
+
+const USAGE = {
+  promptTokenCount: 9,
+  candidatesTokenCount: 4,
+  thoughtsTokenCount: 3,
+  totalTokenCount: 16,
+};
+
+/** A record of an answer. */
+const record = (parts: JsonObject[], more: JsonObject = {}, members: JsonObject = {}): JsonObject => ({
+  candidates: [{ content: { role: "model", parts }, index: 0, ...more }],
+  modelVersion: "gemini-2.5-flash",
+  responseId: "r-1",
+  ...members,
+});
+
+const STOP = { finishReason: "STOP" };
+const WHOLE = record([{ text: "Hello there." }], STOP, { usageMetadata: USAGE });
+const STREAM = [
+  record([{ text: "Hello" }], {}, { usageMetadata: { promptTokenCount: 9, totalTokenCount: 9 } }),
+  record([{ text: " there." }], STOP, { usageMetadata: USAGE }),
+];
+
+const json = (body: JsonObject, status = 200): Answer => ({
+  status,
+  headers: { "content-type": "application/json" },
+  body: JSON.stringify(body),
+});
+const stream = (records: readonly JsonObject[]): Answer =>
+  sse(records.map((body) => `data: ${JSON.stringify(body)}\r\n\r\n`));
+
+const lastRequest = () => {
+  const request = upstream.requests.at(-1)!;
+  return { ...request, json: JSON.parse(Buffer.from(request.body).toString()) as JsonObject };
+};
+
+const chat = { model: MODEL, messages: [{ role: "user" as const, content: "Hi" }] };
+const message = { ...chat, max_tokens: 100 };
+
+test("an OpenAI SDK gets a JSON answer; the key is in x-goog-api-key, and the model only in the URL", async () => {
+  upstream.answer(() => json(WHOLE));
+  const answer = await openaiClient(gateway.url).chat.completions.create(chat);
+  expect(answer.choices[0]).toMatchObject({ message: { content: "Hello there." }, finish_reason: "stop" });
+  expect(answer.usage).toMatchObject({ prompt_tokens: 9, completion_tokens: 7, total_tokens: 16 });
+  const { path, headers, json: body } = lastRequest();
+  expect(path).toBe("/v1beta/models/gemini-2.5-flash:generateContent");
+  expect(headers.get("x-goog-api-key")).toBe(KEY);
+  expect(headers.get("authorization")).toBeNull();
+  expect(body).toEqual({ contents: [{ role: "user", parts: [{ text: "Hi" }] }] });
+});
+
+test("an OpenAI SDK gets a stream, for which weir asks with alt=sse", async () => {
+  upstream.answer(() => stream(STREAM));
+  const chunks = await Array.fromAsync(
+    await openaiClient(gateway.url).chat.completions.create({ ...chat, stream: true }),
+  );
+  expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join("")).toBe("Hello there.");
+  expect(chunks.map(({ choices }) => choices[0]?.finish_reason).filter(Boolean)).toEqual(["stop"]);
+  const { path, headers } = lastRequest();
+  expect(path).toBe("/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse");
+  expect(headers.get("accept-encoding")).toBe("identity");
+});
+
+test("an Anthropic SDK gets a JSON answer and a stream", async () => {
+  upstream.answer(() => json(WHOLE));
+  const answer = await anthropicClient(gateway.url).messages.create(message);
+  expect(answer).toMatchObject({
+    content: [{ type: "text", text: "Hello there." }],
+    stop_reason: "end_turn",
+    usage: { input_tokens: 9, output_tokens: 7 },
+  });
+  upstream.answer(() => stream(STREAM));
+  const streamed = await anthropicClient(gateway.url).messages.stream(message).finalMessage();
+  expect(streamed).toMatchObject({
+    content: [{ type: "text", text: "Hello there." }],
+    stop_reason: "end_turn",
+    usage: { input_tokens: 9, output_tokens: 7 },
+  });
+});
+
+test("a model name with a slash, a percent sign, dots, a space and a colon stays one segment of the path", async () => {
+  upstream.answer(() => json(WHOLE));
+  await openaiClient(gateway.url).chat.completions.create({ ...chat, model: "gemini/../a%2Fb c:d" });
+  expect(lastRequest().path).toBe("/v1beta/models/..%2Fa%252Fb%20c%3Ad:generateContent");
+});

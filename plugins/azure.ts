@@ -42,6 +42,7 @@ export default definePlugin({
       addressFault: (url, isHost) => azureAddressFault(url, BASE.current, isHost),
       variables: ENTRA_VARIABLES,
       speaks: { responses: "/responses" },
+      embeds: { embeddings: { path: "/embeddings", base64: true, members: { inputType: false } } },
       // As at OpenAI: newer models take tools together with reasoning only there.
       prefers: "responses",
       // Reasoning models refuse `max_tokens`, and the name of a deployment does not tell its model.
@@ -60,6 +61,13 @@ export default definePlugin({
       speaks: {
         "chat-completions": "/deployments/{model}/chat/completions?api-version={apiVersion}",
         responses: "/responses?api-version={apiVersion}",
+      },
+      embeds: {
+        embeddings: {
+          path: "/deployments/{model}/embeddings?api-version={apiVersion}",
+          base64: true,
+          members: { inputType: false },
+        },
       },
       traits: { storesAnswers: true },
       ...shared,

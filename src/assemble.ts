@@ -13,6 +13,7 @@ import type { Plugin } from "./core/plugin.ts";
 import type { Provider } from "./core/provider.ts";
 import type { BrokenPlugin, Discovered } from "./external-plugins/discover.ts";
 import { inSlices, nextTurn } from "./core/slices.ts";
+import { dialects } from "./embeddings/index.ts";
 import { loadPlugins } from "./external-plugins/discover.ts";
 import { chatCompletionsFormat } from "./formats/chat-completions/index.ts";
 import { converseFormat } from "./formats/converse/index.ts";
@@ -43,6 +44,7 @@ export async function assemble(
   const endpoints = Object.fromEntries(formats.map(({ id, upstream }) => [id, upstream?.endpoint]));
   const parts = {
     formats,
+    dialects,
     settings: (provider: Provider) => providerSettings(config, env, provider, endpoints),
   };
   const dropped = await loadPlugins({ ...config.plugins, except: shippedFiles(dir) });
@@ -98,7 +100,7 @@ export function builtInFormats({ systemTurns }: Config["messages"]): Format[] {
  */
 function sortOut(
   dropped: Discovered,
-  parts: Pick<RegistryOptions, "formats" | "settings">,
+  parts: Pick<RegistryOptions, "formats" | "dialects" | "settings">,
 ): Pick<Assembled, "plugins" | "broken"> {
   let plugins: LoadedPlugin[] = builtIn.map((plugin: Plugin) => ({ plugin, source: "built-in" }));
   const broken = [...dropped.broken];

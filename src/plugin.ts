@@ -54,6 +54,15 @@ export type {
   StreamObserver as Watch,
 } from "./core/format.ts";
 export type { CredentialSet, CredentialSource } from "./core/credential.ts";
+export type {
+  EmbedAnswer,
+  EmbedEndpoint,
+  EmbedInput,
+  EmbedPurpose,
+  EmbedRequest,
+  EmbedUsage,
+} from "./core/embed.ts";
+export type { EmbedClient } from "./core/embed-dialect.ts";
 export type { CodecContext, CodecTarget } from "./core/context.ts";
 export type { HeaderReader } from "./core/headers.ts";
 export type { SpokenPath, SpokenPaths, Surroundings, Variable } from "./core/endpoint.ts";

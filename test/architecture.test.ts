@@ -62,6 +62,11 @@ const RULES: readonly Rule[] = [
     because: "a language knows no other language, no company and no gateway",
   },
   {
+    from: "src/embeddings/",
+    may: ["src/core/", "src/stream/", "src/formats/shared/"],
+    because: "a dialect of embeddings knows no format and no gateway",
+  },
+  {
     from: "src/http/",
     may: ["src/core/", "bun", "node:net", "node:stream", "node:tls", "node:zlib"],
     because: "a client of HTTP/1.1 knows nothing of what its answers mean",
@@ -320,9 +325,9 @@ const OPTION_VALUES: Readonly<Record<string, readonly string[]>> = {
   "src/config/schema-providers.ts": ["max_completion_tokens"],
 };
 
-test("no file outside of the formats and the command line knows a member or header of a single vendor", async () => {
+test("no file outside of the formats, the dialects of embeddings and the command line knows a member or header of a single vendor", async () => {
   const knowing: string[] = [];
-  for (const file of files.filter((one) => /^src\/(?!formats\/|cli\/)/.test(one)))
+  for (const file of files.filter((one) => /^src\/(?!formats\/|embeddings\/|cli\/)/.test(one)))
     for (const word of wordsIn(VENDOR_WORDS, await sourceOf(file)))
       if (!OPTION_VALUES[file]?.includes(word)) knowing.push(`${file} knows ${word}`);
   expect(knowing).toEqual([]);

@@ -31,3 +31,13 @@ export function authOf(formats: readonly string[], endpoints: DefaultEndpoints):
   const [auth, ...others] = formats.map((format) => endpoints[format]?.alone?.auth);
   return auth !== undefined && others.every((other) => other === auth) ? { auth } : {};
 }
+
+/** Where a host embeds that speaks these formats at their usual paths; absent if no format says. */
+export function embedsOf(
+  paths: Readonly<Record<string, SpokenPath>>,
+  endpoints: DefaultEndpoints,
+): Provider["embeds"] {
+  const usual = Object.entries(paths).filter(([format, path]) => path === endpoints[format]?.path);
+  const embeds = usual.map(([format]) => endpoints[format]?.embeds).filter((found) => found !== undefined);
+  return embeds.length === 0 ? undefined : Object.assign({}, ...embeds);
+}

@@ -6,7 +6,7 @@ import { isVariableList, variableName } from "../core/settings.ts";
 import { pathsOf as templatesOf, placeholdersOf } from "../core/template.ts";
 import { baseUrlFault, baseUrlOfHost, normalizeBaseUrl } from "./address.ts";
 import { secretFault } from "./checks.ts";
-import { authOf, type DefaultEndpoints, pathsOf } from "./default-endpoints.ts";
+import { authOf, type DefaultEndpoints, embedsOf, pathsOf } from "./default-endpoints.ts";
 import { ConfigError } from "./error.ts";
 import type { Config, ProviderOptions } from "./schema.ts";
 import type { Environment } from "./substitute.ts";
@@ -48,6 +48,7 @@ export function providerSettings(
     models: options.models,
     headers: headers.length > 0 ? (Object.fromEntries(headers) as Record<string, string>) : undefined,
     speaks: options.speaks === undefined ? undefined : pathsOf(options.speaks, endpoints),
+    embeds: options.embeds,
     prefer: readPreferred(provider, options, endpoints),
     variables: readVariables(provider, options, env, endpoints),
     secrets: readSecrets(provider, options, env),
@@ -206,7 +207,7 @@ function readHost(provider: Provider, env: Environment): Found<string> | undefin
 }
 
 /**
- * Providers that only the config describes: `speaks` is set and no plugin defines the name.
+ * Providers that only the config describes: `speaks` or `embeds` is set and no plugin defines the name.
  * @param known names of the providers that plugins define
  */
 export function providersOfConfig(
@@ -214,12 +215,13 @@ export function providersOfConfig(
   known: ReadonlySet<string>,
   endpoints: DefaultEndpoints,
 ): Provider[] {
-  return Object.entries(config.providers).flatMap(([name, { speaks, models = [] }]) => {
-    if (speaks === undefined || known.has(name)) return [];
-    const paths = pathsOf(speaks, endpoints);
+  return Object.entries(config.providers).flatMap(([name, { speaks, embeds, models = [] }]) => {
+    if ((speaks === undefined && embeds === undefined) || known.has(name)) return [];
+    const paths = speaks === undefined ? undefined : pathsOf(speaks, endpoints);
     const catalog = models.filter((model) => !model.includes("*"));
-    const auth = authOf(Object.keys(paths), endpoints);
-    return [{ name, speaks: paths, catalog, liveModels: catalog.length === 0, ...auth }];
+    const auth = authOf(Object.keys(paths ?? {}), endpoints);
+    const embedding = embeds ?? embedsOf(paths ?? {}, endpoints);
+    return [{ name, speaks: paths, embeds: embedding, catalog, liveModels: catalog.length === 0, ...auth }];
   });
 }
 

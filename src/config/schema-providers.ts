@@ -2,7 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import type { Secret } from "../core/secret.ts";
 import { CLOSED, oneOf, secret } from "./schema-kinds.ts";
-import { liveModelsOption, speaksOption } from "./schema-sections.ts";
+import { embedsOption, liveModelsOption, speaksOption } from "./schema-sections.ts";
 
 /** Names of a provider's deployments. */
 export const DEPLOYMENT_NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
@@ -125,6 +125,7 @@ export const providerOptions = Type.Object(
       }),
     ),
     speaks: speaksOption,
+    embeds: embedsOption,
     prefer: Type.Optional(
       Type.String({
         description:

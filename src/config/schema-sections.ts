@@ -276,6 +276,52 @@ export const speaksOption = Type.Optional(
   ),
 );
 
+const embedEndpoint = Type.Union(
+  [
+    Type.String({ description: "Path, which may contain `{model}` and variables." }),
+    Type.Object(
+      {
+        path: Type.String({ description: "Path, which may contain `{model}` and variables." }),
+        models: Type.Optional(
+          Type.Array(Type.String(), {
+            minItems: 1,
+            description: "Globs over the provider's names of the models that it serves here. Default: all.",
+          }),
+        ),
+        maxInputs: Type.Optional(
+          Type.Integer({
+            minimum: 1,
+            maximum: 1_000_000,
+            description:
+              "Most inputs of one request; weir splits longer lists. Default: that of the dialect.",
+          }),
+        ),
+        tokenIds: Type.Optional(
+          Type.Boolean({
+            description: "Whether the host takes token ids in place of texts. Default: as the dialect.",
+          }),
+        ),
+        base64: Type.Optional(
+          Type.Boolean({
+            default: false,
+            description:
+              "Whether the host can answer with base64. `false`: weir asks for numbers and converts them for the client.",
+          }),
+        ),
+      },
+      { ...CLOSED, description: "A path, and what differs from the dialect." },
+    ),
+  ],
+  { "x-expects": "a path, or a group with a `path`" },
+);
+
+export const embedsOption = Type.Optional(
+  Type.Record(Type.String(), embedEndpoint, {
+    description:
+      "Where the provider embeds: dialects with their paths relative to `baseUrl`. Default: those of the plugin; `{embeddings: /embeddings}` for a provider that only the config describes and that speaks `chat-completions`.",
+  }),
+);
+
 export const liveModelsOption = Type.Optional(
   Type.Boolean({
     description:

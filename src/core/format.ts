@@ -5,11 +5,13 @@
  */
 import type { ChatRequest } from "./chat.ts";
 import type { CodecContext, CodecTarget } from "./context.ts";
+import type { EmbedClient } from "./embed-dialect.ts";
 import type { DocumentedError, GatewayError } from "./error.ts";
 import type { ChatEvent, FinishReason, Usage } from "./events.ts";
 import type { Frame } from "./frame.ts";
 import type { HeaderReader } from "./headers.ts";
 import type { Json, JsonObject } from "./json.ts";
+import type { Provider } from "./provider.ts";
 import type { StoredCodec } from "./stored-codec.ts";
 
 export type { Frame } from "./frame.ts";
@@ -26,6 +28,8 @@ export interface ClientCodec {
   path: string;
   /** The operation that counts a request's tokens; absent if the format has none. */
   count?: CountOperation;
+  /** How clients of the format ask for embeddings; absent if they cannot. */
+  embed?: EmbedClient;
   /** Lower-case names of request headers that only clients of this format send. */
   clientHeaders?: readonly string[];
   /** Top-level members that only requests of this format have. `POST /v1/explain` recognises the format by them. */
@@ -280,6 +284,8 @@ export interface DefaultEndpoint {
   path: string;
   /** For a host that speaks only this format, if it differs: the path, the path of its list of models, the credential. */
   alone?: { path: string; models: string; auth: "bearer" | "x-api-key" };
+  /** Where hosts of this format usually embed, by dialect. */
+  embeds?: Provider["embeds"];
 }
 
 /** How weir requests token counts for a stream on behalf of a client that did not request them. */

@@ -2,6 +2,7 @@
 import type { CallView } from "./call-view.ts";
 import type { ChatRequest } from "./chat.ts";
 import type { CredentialSet } from "./credential.ts";
+import type { EmbedAnswer, EmbedEndpoint, EmbedRequest } from "./embed.ts";
 import type { SpokenPath, Variable } from "./endpoint.ts";
 import type { ChatEvent } from "./events.ts";
 import type { Framing } from "./frame.ts";
@@ -18,9 +19,11 @@ export interface Provider {
   models?: readonly string[];
   /**
    * Formats the provider speaks, in order of preference, each with its path relative to `baseUrl`. Absent for providers
-   * with `generate`.
+   * that only embed, and for programs.
    */
   speaks?: Readonly<Record<string, SpokenPath>>;
+  /** Where the provider embeds, by dialect: `{ embeddings: "/embeddings" }`. Absent: not at all. */
+  embeds?: Readonly<Record<string, string | EmbedEndpoint>>;
   /**
    * Format of translated calls at the vendor's own base URL, if it is not the first of `speaks`. weir falls back to the others
    * if a host lacks its path.
@@ -82,6 +85,8 @@ export interface Provider {
   patch?(body: JsonObject, call: CallView): void;
   /** A program that generates the answer itself, without a host. `call.signal` aborts when the client disconnects. */
   generate?(request: ChatRequest, call: CallView): AsyncIterable<ChatEvent>;
+  /** A program that embeds by itself, beside `generate` or without it: one vector for each of `request.inputs`, in order. */
+  embed?(request: EmbedRequest, call: CallView): EmbedAnswer | Promise<EmbedAnswer>;
   /**
    * Whether weir asks the provider's hosts for their models (`GET …/models` relative to `baseUrl`). weir lists these models
    * and serves them by bare name; every pattern takes precedence over them. Default false.
@@ -209,7 +214,7 @@ export interface Target {
   model: string;
   /** `native`: client and provider speak the same format; `translated`: different formats; `generated`: a program answers. */
   lane: "native" | "translated" | "generated";
-  /** Id of the format that the provider gets; empty in the generated lane. */
+  /** Id of the format, or of the dialect of embeddings, that the provider gets; empty in the generated lane. */
   format: string;
   /** Absolute URL of the provider's endpoint; empty in the generated lane. */
   url: string;

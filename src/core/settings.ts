@@ -1,7 +1,7 @@
 /** A provider's settings from config and environment: `config` reads them, `gateway` uses them. */
 import type { CredentialSet } from "./credential.ts";
 import type { SpokenPath } from "./endpoint.ts";
-import type { MaxTokensField, TlsSettings, UpstreamTimeouts } from "./provider.ts";
+import type { MaxTokensField, Provider, TlsSettings, UpstreamTimeouts } from "./provider.ts";
 import type { Secret } from "./secret.ts";
 
 export interface ProviderSettings {
@@ -14,6 +14,8 @@ export interface ProviderSettings {
   headers?: Readonly<Record<string, string>>;
   /** Formats the provider speaks, each with its path; replaces the plugin's. */
   speaks?: Readonly<Record<string, SpokenPath>>;
+  /** Where the provider embeds, by dialect; replaces the plugin's. */
+  embeds?: Provider["embeds"];
   /** Format of translated calls at all base URLs. */
   prefer?: string;
   /** Values of the provider's variables, without their defaults. */

@@ -5,6 +5,8 @@
  * The tables are keyed by the types: when a type gains a member, the table does not compile until it has an entry for it.
  */
 import type { CredentialSource } from "../core/credential.ts";
+import type { EmbedClient } from "../core/embed-dialect.ts";
+import type { EmbedEndpoint } from "../core/embed.ts";
 import type { Variable } from "../core/endpoint.ts";
 import type { DocumentedError } from "../core/error.ts";
 import type {
@@ -24,7 +26,7 @@ import type { Framing } from "../core/frame.ts";
 import { isObject } from "../core/json.ts";
 import type { Hooks, Plugin } from "../core/plugin.ts";
 import type { Envelope, ErrorHint, Provider, Traits } from "../core/provider.ts";
-import type { Table } from "./rules.ts";
+import type { Rule, Table } from "./rules.ts";
 import {
   must,
   required,
@@ -111,10 +113,29 @@ const HINT: Table<ErrorHint> = {
   forOperator: flag,
 };
 
+const EMBEDS: Table<EmbedEndpoint> = {
+  path: required(text),
+  models: patterns,
+  maxInputs: number,
+  tokenIds: flag,
+  base64: must('true, false or "int8"', (value) => value === "int8" || typeof value === "boolean"),
+  members: must("an object", isObject),
+  inputTypes: textMap,
+};
+
+/** A path alone stands for an endpoint. */
+const embeds: Rule = (value, name) => {
+  const whole = isObject(value)
+    ? Object.entries(value).map(([id, endpoint]) => [id, isText(endpoint) ? { path: endpoint } : endpoint])
+    : undefined;
+  return mapOf("dialects", EMBEDS)(whole ? Object.fromEntries(whole) : value, name);
+};
+
 const PROVIDER: Table<Provider> = {
   name: required(text),
   models: patterns,
   speaks: paths,
+  embeds,
   prefers: text,
   variables: mapOf("variables", VARIABLE),
   baseUrl,
@@ -131,6 +152,7 @@ const PROVIDER: Table<Provider> = {
   envelope: mapOf("formats", ENVELOPE),
   patch: callable,
   generate: callable,
+  embed: callable,
   liveModels: flag,
   catalog: patterns,
 };
@@ -202,11 +224,21 @@ const COMPACTION: Table<CompactionCodec> = {
   schemas: group("the compaction's", { request: required(schema), answer: required(schema) }),
 };
 
+const EMBED: Table<EmbedClient> = {
+  dialect: required(text),
+  path: required(text),
+  schemas: required(group("the embeddings'", { request: required(schema), answer: required(schema) })),
+  checkRequest: required(callable),
+  decodeRequest: required(callable),
+  writeAnswer: required(callable),
+};
+
 const CLIENT: Table<ClientCodec> = {
   path: required(text),
   stored: group("the stored answers'", STORED),
   compaction: group("the compaction's", COMPACTION),
   count: group("the count operation's", COUNT),
+  embed: group("the embeddings'", EMBED),
   clientHeaders: texts,
   clientMembers: texts,
   keyHeaders: texts,
@@ -233,6 +265,7 @@ const USAGE_REQUEST: Table<UsageRequest> = {
 
 const ENDPOINT: Table<DefaultEndpoint> = {
   path: required(text),
+  embeds,
   alone: group("the endpoint's", { path: required(text), models: required(text), auth: required(text) }),
 };
 

@@ -3,6 +3,7 @@
  * was opened (`delivery/deliver.ts`).
  */
 import { Attempt } from "../core/call.ts";
+import { withoutCredentials } from "../core/client-headers.ts";
 import type { GatewayError } from "../core/error.ts";
 import type { Target } from "../core/provider.ts";
 import { holdHead } from "./delivery/held-stream.ts";
@@ -31,9 +32,27 @@ export function exchange(incoming: Incoming, gateway: Gateway, deadline: Deadlin
 }
 
 function beginExchange(incoming: Incoming, gateway: Gateway): Promise<Opened> {
-  return hasEarlyHooks(gateway.hooks)
-    ? exchangeAfterHooks(incoming, gateway)
-    : attempt(incoming, gateway, open);
+  return hasEarlyHooks(gateway.hooks) ? exchangeAfterHooks(incoming, gateway) : attemptAll(incoming, gateway);
+}
+
+/** Tries the targets of the call's model. */
+function attemptAll(incoming: Incoming, gateway: Gateway): Promise<Opened> {
+  const { call, format, stored } = incoming;
+  const whole = gateway.registry.plan(call.routedModel ?? call.model, format.id);
+  return attempt(
+    {
+      call,
+      plan: stored ? stored.narrow(whole) : whole,
+      affinity: () => affinityOf(incoming),
+      open: (running) => open(incoming, running, gateway),
+    },
+    gateway,
+  );
+}
+
+/** Identifies the conversation; empty if nothing does. */
+function affinityOf({ call, format, bytes, spanOf }: Incoming): string {
+  return format.client.sessionOf?.({ headers: withoutCredentials(call.headers), bytes, spanOf }) ?? "";
 }
 
 async function exchangeStored(incoming: Incoming, gateway: Gateway): Promise<Opened> {
@@ -48,7 +67,7 @@ async function exchangeAfterHooks(incoming: Incoming, gateway: Gateway): Promise
   if (call.abortReason) throw call.abortReason;
   if (plugin) return openPlugin(incoming, plugin, gateway);
   if (call.routedModel !== undefined) await gateway.registry.prepare(call.routedModel);
-  return attempt(incoming, gateway, open);
+  return attemptAll(incoming, gateway);
 }
 
 /** The answer of a plugin in place of a provider. There is no second attempt, and `request` hooks do not run. */

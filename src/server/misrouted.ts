@@ -21,10 +21,6 @@ const UNSUPPORTED: readonly { path: RegExp; what: string }[] = [
     what: "weir does not serve batches. Send the requests one by one, or set the client's batch mode off",
   },
   {
-    path: /\/embeddings$/,
-    what: "weir does not serve embeddings. Set the client's embedding provider or base URL apart from its chat provider",
-  },
-  {
     path: /\/(images|audio|moderations|files|uploads|assistants|threads|vector_stores|fine_tuning|realtime)(\/.*)?$/,
     what: "weir serves the generation of text only. Set the client's provider for this endpoint apart from its chat provider",
   },

@@ -34,7 +34,7 @@ import {
 import { createRequestId, respond, respondJson } from "./respond.ts";
 import { explainRoute } from "./routes/explain.ts";
 import type { RouteContext } from "./routes/generate.ts";
-import { compactRoute, countRoute, generateRoute } from "./routes/generate.ts";
+import { compactRoute, countRoute, embedRoute, generateRoute } from "./routes/generate.ts";
 import { listModels, modelIdOf, retrieveModel } from "./routes/models.ts";
 import { plainRoute } from "./routes/plain.ts";
 import { storedRoute } from "./routes/stored.ts";
@@ -73,6 +73,7 @@ export function listOperations(formats: readonly ClientFormat[], context: Operat
     ...formats.map((format) => generate(format, context)),
     ...formats.flatMap((format) => count(format, context)),
     ...formats.flatMap((format) => compact(format, context)),
+    ...formats.flatMap((format) => embed(format, context)),
     ...formats.flatMap((format) => stored(format, context)),
     {
       method: "POST",
@@ -239,6 +240,31 @@ function compact(format: ClientFormat, context: RouteContext): Operation[] {
     formats: [format],
     errors: [...MODEL, ...TRANSLATION, ...ADMISSION, ...PROVIDER, ...(stored ? CONTINUED : []), ...errors],
     handle: compactRoute(format, context),
+  };
+  return [operation];
+}
+
+/** No operation for a format whose clients do not embed. */
+function embed(format: ClientFormat, context: RouteContext): Operation[] {
+  const { embed: codec, keyHeaders } = format.client;
+  if (!codec) return [];
+  const name = pascalCase(codec.dialect);
+  const operation: Operation = {
+    method: "POST",
+    path: codec.path,
+    id: `create${name}`,
+    summary: `Embed texts (${codec.dialect})`,
+    description:
+      "One vector for each input. weir splits lists that are longer than the provider accepts. Fallbacks do not apply: the vectors of two models cannot be compared.",
+    access: "key",
+    keyHeaders,
+    parameters: [STRICT],
+    request: { name: `${name}Request`, schema: codec.schemas.request },
+    answer: { name: `${name}Answer`, schema: codec.schemas.answer },
+    isCall: true,
+    formats: [format],
+    errors: [...MODEL, ...TRANSLATION, ...ADMISSION, ...PROVIDER],
+    handle: embedRoute(format, context),
   };
   return [operation];
 }

@@ -9,6 +9,9 @@ import { CUT_SHORT, outline } from "../stream/outline/outline.ts";
 import { scanBody } from "../stream/scan.ts";
 import type { Span } from "../stream/span.ts";
 
+/** The rules of a format. */
+type Checks = Pick<ClientCodec, "checkRequest" | "judgedByOutline">;
+
 export class RequestBody {
   readonly bytes: Uint8Array;
   readonly #maxDepth: number;
@@ -48,7 +51,7 @@ export class RequestBody {
    * otherwise the whole body is validated, also for the exact error.
    * @param implied members that count as present @throws GatewayError `invalid-request`
    */
-  validate(client: ClientCodec, implied?: JsonObject): void {
+  validate(client: Checks, implied?: JsonObject): void {
     const complete = (body: JsonObject) => (implied ? { ...implied, ...body } : body);
     if (this.short && client.judgedByOutline && isValid(client, complete(this.short))) return;
     client.checkRequest(complete(this.json));
@@ -129,7 +132,7 @@ function tooManyMembers() {
   return invalidRequest(`The request body has more than ${MAX_MEMBERS} members.`, undefined, "invalid_value");
 }
 
-function isValid(client: ClientCodec, body: JsonObject): boolean {
+function isValid(client: Checks, body: JsonObject): boolean {
   try {
     client.checkRequest(body);
     return true;

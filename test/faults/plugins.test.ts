@@ -50,7 +50,7 @@ const AT_LOAD: Record<string, { text: string; says: RegExp }> = {
   },
   "speechless.ts": {
     text: `export default { name: "a", providers: [{ name: "speechless" }] };`,
-    says: /speechless\.ts: provider "speechless": it must either speak a format or generate/,
+    says: /speechless\.ts: provider "speechless": it must speak a format, generate or embed/,
   },
   "twin.ts": {
     text: PROVIDER("good"),

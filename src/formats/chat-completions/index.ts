@@ -4,6 +4,7 @@ import { toJson } from "../shared/schema.ts";
 import { decodeError } from "../shared/upstream-error.ts";
 import { writeAnswer, writeStream } from "./client/answer.ts";
 import { checkRequest } from "./client/check.ts";
+import { embed } from "./client/embed.ts";
 import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { decodeRequest } from "./client/request.ts";
 import { sessionOf } from "./client/session.ts";
@@ -38,6 +39,7 @@ const client: ClientCodec = {
   encodeError,
   encodeStreamError,
   sessionOf,
+  embed,
   // An SSE comment: the OpenAI SDK parses the data of every named event as JSON.
   heartbeat: ": keepalive\n\n",
 };
@@ -50,7 +52,7 @@ const upstream: UpstreamCodec = {
   isErrorBody,
   watch,
   renamedMembers,
-  endpoint: { path: "/chat/completions" },
+  endpoint: { path: "/chat/completions", embeds: { embeddings: "/embeddings" } },
   usageRequest,
   // Credentials, organisation and project ids are not forwarded.
   requestHeaders: ["openai-beta", "x-client-request-id"],

@@ -7,11 +7,7 @@ import type { Attempt } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { UpstreamCodec } from "../../core/format.ts";
 import type { JsonObject } from "../../core/json.ts";
-import { isObject, parseJson } from "../../core/json.ts";
-import type { Target } from "../../core/provider.ts";
 import { Tap } from "../../stream/tap.ts";
-import { OPERATOR_FAULT, withHint } from "./hints.ts";
-import { headersWithoutCredential } from "../delivery/redact.ts";
 import { STREAM_HEADERS } from "../delivery/response-headers.ts";
 import { urlOf } from "../routing/endpoint.ts";
 import { keepAnswer, streamKeeper } from "../stored/native-answer.ts";
@@ -20,9 +16,9 @@ import type { Gateway, Incoming } from "../types.ts";
 import type { Lane, Opened, PrepareContext, Prepared } from "./lane.ts";
 import { nativeBody } from "./native-body.ts";
 import { observeAnswer } from "./observe-answer.ts";
-import { PassedRefusal } from "./passed-error.ts";
+import { passedHeaders, passedRefusal } from "./passed-error.ts";
 import { recordUsage, RelaySource } from "./relay-source.ts";
-import { eventReader, invalidAnswer, isStream, readAnswer, readErrorText } from "./read-answer.ts";
+import { eventReader, invalidAnswer, isStream, readAnswer } from "./read-answer.ts";
 import { headerFilters, upstreamHeaders } from "./send.ts";
 import { refuseLosses } from "./strict.ts";
 import { openConverted } from "./translated.ts";
@@ -63,29 +59,8 @@ export class NativeLane implements Lane {
     };
   }
 
-  /**
-   * weir passes a body of the format's own shape on unchanged, because clients match on its wording. It replaces other bodies,
-   * because the client's SDK finds no message in them. If the provider refuses weir's credential, the client gets a 502,
-   * because it cannot correct that.
-   */
-  async refusal(response: UpstreamResponse): Promise<GatewayError> {
-    const text = await readErrorText(response, this.#attempt.target);
-    const { target } = this.#attempt;
-    const error = withHint(this.#codec.decodeError(response.status, response.headers, text), text, target);
-    const body = parseJson(text);
-    if (
-      error.kind === "upstream-auth" ||
-      error.code === OPERATOR_FAULT ||
-      !isObject(body) ||
-      this.#codec.isErrorBody?.(body) === false
-    )
-      return error;
-    return new PassedRefusal(
-      error,
-      response.status,
-      passedHeaders(this.#codec, response, this.#attempt.target),
-      text,
-    );
+  refusal(response: UpstreamResponse): Promise<GatewayError> {
+    return passedRefusal(response, this.#codec, this.#attempt.target);
   }
 
   /** The client's body with the edits that need it parsed; `undefined` if there are none. */
@@ -153,15 +128,6 @@ export class NativeLane implements Lane {
     if (!stored || stored.keeperOf(attempt) === "none") return opened;
     return keepAnswer(stored, bytes, seen, attempt).then((body) => ({ ...opened, body }));
   }
-}
-
-/** The provider's headers for the client. */
-export function passedHeaders(
-  codec: UpstreamCodec,
-  { headers }: UpstreamResponse,
-  target: Target,
-): Record<string, string> {
-  return headersWithoutCredential(headerFilters(codec).answer(headers), target);
 }
 
 /**

@@ -1,5 +1,13 @@
 /** A provider's error that weir passes to the client unchanged, because clients match on its wording. */
 import { GatewayError } from "../../core/error.ts";
+import type { UpstreamCodec } from "../../core/format.ts";
+import { isObject, parseJson } from "../../core/json.ts";
+import type { Target } from "../../core/provider.ts";
+import { headersWithoutCredential } from "../delivery/redact.ts";
+import { OPERATOR_FAULT, withHint } from "./hints.ts";
+import { readErrorText } from "./read-answer.ts";
+import { headerFilters } from "./send.ts";
+import type { UpstreamResponse } from "./transport.ts";
 
 export class PassedRefusal extends GatewayError {
   /** The provider's status. */
@@ -15,4 +23,38 @@ export class PassedRefusal extends GatewayError {
     this.passedHeaders = headers;
     this.body = body;
   }
+}
+
+type ErrorCodec = Pick<UpstreamCodec, "decodeError" | "isErrorBody" | "requestHeaders" | "answerHeaders">;
+
+/**
+ * The error for a failed status, for a client of the provider's own format. weir passes a body of the format's own shape on
+ * unchanged. It replaces other bodies, because the client's SDK finds no message in them. If the provider refuses weir's
+ * credential, the client gets a 502, because it cannot correct that.
+ */
+export async function passedRefusal(
+  response: UpstreamResponse,
+  codec: ErrorCodec,
+  target: Target,
+): Promise<GatewayError> {
+  const text = await readErrorText(response, target);
+  const error = withHint(codec.decodeError(response.status, response.headers, text), text, target);
+  const body = parseJson(text);
+  if (
+    error.kind === "upstream-auth" ||
+    error.code === OPERATOR_FAULT ||
+    !isObject(body) ||
+    codec.isErrorBody?.(body) === false
+  )
+    return error;
+  return new PassedRefusal(error, response.status, passedHeaders(codec, response, target), text);
+}
+
+/** The provider's headers for the client. */
+export function passedHeaders(
+  codec: ErrorCodec,
+  { headers }: UpstreamResponse,
+  target: Target,
+): Record<string, string> {
+  return headersWithoutCredential(headerFilters(codec).answer(headers), target);
 }

@@ -11,7 +11,7 @@ import type { ByteReader, ByteStream, UpstreamResponse } from "./transport.ts";
 
 /** Limit of an error body; weir does not read the rest. */
 const MAX_ERROR_BYTES = 64 * 1024;
-/** Limit of a JSON answer. */
+/** Limit of a JSON answer, unless the caller sets another. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 /** Whether the provider sends a stream. @param requested whether weir requested one */
@@ -54,22 +54,30 @@ export async function readErrorText(response: UpstreamResponse, target: Target):
 
 /**
  * The bytes of a JSON answer, with the credential masked; at once if they have arrived with the head.
- * @throws GatewayError `upstream` if it is longer than 32 MB or the connection breaks
+ * @param limit its greatest length in bytes
+ * @throws GatewayError `upstream` if it is longer or the connection breaks
  */
-export function readAnswer(response: UpstreamResponse, attempt: Attempt): Uint8Array | Promise<Uint8Array> {
+export function readAnswer(
+  response: UpstreamResponse,
+  attempt: Attempt,
+  limit = MAX_ANSWER_BYTES,
+): Uint8Array | Promise<Uint8Array> {
   const declared = Number(response.headers.get("content-length") ?? Number.NaN);
-  const isShort = declared <= MAX_ANSWER_BYTES && !response.headers.has("content-encoding");
+  const isShort = declared <= limit && !response.headers.has("content-encoding");
   const arrived = isShort ? response.arrived?.() : undefined;
-  return arrived ? bytesWithoutCredential(arrived, attempt.target) : awaitAnswer(response, isShort, attempt);
+  return arrived
+    ? bytesWithoutCredential(arrived, attempt.target)
+    : awaitAnswer(response, isShort, attempt, limit);
 }
 
 async function awaitAnswer(
   response: UpstreamResponse,
   isShort: boolean,
   attempt: Attempt,
+  limit: number,
 ): Promise<Uint8Array> {
   try {
-    const bytes = isShort ? await response.bytes() : await readUpTo(response, MAX_ANSWER_BYTES, false);
+    const bytes = isShort ? await response.bytes() : await readUpTo(response, limit, false);
     return bytesWithoutCredential(bytes, attempt.target);
   } catch (cause) {
     if (cause instanceof GatewayError) throw cause;

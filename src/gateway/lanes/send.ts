@@ -14,10 +14,13 @@ import { discard } from "./read-answer.ts";
 import type { UpstreamRequest, UpstreamResponse } from "./transport.ts";
 import { describeReason, reasonOf, transport } from "./transport.ts";
 
-const filters = new WeakMap<UpstreamCodec, { request: HeaderFilter; answer: HeaderFilter }>();
+/** The header allow-lists of a format or a dialect. */
+type HeaderLists = Pick<UpstreamCodec, "requestHeaders" | "answerHeaders">;
 
-/** The compiled header allow-lists of a format. */
-export function headerFilters(codec: UpstreamCodec): { request: HeaderFilter; answer: HeaderFilter } {
+const filters = new WeakMap<HeaderLists, { request: HeaderFilter; answer: HeaderFilter }>();
+
+/** The compiled header allow-lists of a format or a dialect. */
+export function headerFilters(codec: HeaderLists): { request: HeaderFilter; answer: HeaderFilter } {
   let found = filters.get(codec);
   if (!found) {
     found = { request: headerFilter(codec.requestHeaders), answer: headerFilter(codec.answerHeaders) };

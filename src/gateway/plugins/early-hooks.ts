@@ -27,10 +27,7 @@ export async function runEarlyHooks(
   const { call } = incoming;
   let decoded: { request?: ChatRequest } | undefined;
   const view = earlyViewOf(call, () => (decoded ??= { request: preview(incoming) }).request);
-  for (const hook of hooks) {
-    const pending = hook.admit?.(view);
-    if (pending) await pending;
-  }
+  await runAdmitHooks(view, hooks);
   // A plugin that asks has chosen the model itself, and its own hook would ask without end.
   if (call.parent) return undefined;
   for (const { plugin, intercept } of hooks) {
@@ -40,6 +37,14 @@ export async function runEarlyHooks(
     if (decided?.answer !== undefined) return targetOf(plugin, decided.answer, view);
   }
   return undefined;
+}
+
+/** Runs every `admit` hook. weir waits only for promises. @throws GatewayError if a plugin refuses the call or fails */
+export async function runAdmitHooks(view: CallView, hooks: readonly LoadedHooks[]): Promise<void> {
+  for (const hook of hooks) {
+    const pending = hook.admit?.(view);
+    if (pending) await pending;
+  }
 }
 
 /** The canonical request for a target that is not known yet; `undefined` if only the native lane can carry the request. */

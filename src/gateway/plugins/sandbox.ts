@@ -5,6 +5,7 @@
 import type { Attempt } from "../../core/call.ts";
 import type { CallView } from "../../core/call-view.ts";
 import type { ChatRequest } from "../../core/chat.ts";
+import type { EmbedAnswer, EmbedRequest } from "../../core/embed.ts";
 import { GatewayError } from "../../core/error.ts";
 import { describeThrown } from "../../core/error-text.ts";
 import type { ChatEvent } from "../../core/events.ts";
@@ -133,6 +134,33 @@ export function generated(
   const { provider } = attempt.target;
   const view = viewOf(attempt);
   return wrapEvents(() => generate.call(provider, request, view), view, `provider ${provider.name}`);
+}
+
+/** The vectors of a provider that is a program. @throws GatewayError for a failure of the plugin, or an invalid answer */
+export function embeddedBy(
+  provider: Provider,
+  request: EmbedRequest,
+  attempt: Attempt,
+): EmbedAnswer | Promise<EmbedAnswer> {
+  const view = viewOf(attempt);
+  const failure = (cause: unknown) => pluginFailure(`provider ${provider.name} failed`, cause);
+  return wrapHook(() => provider.embed!(request, view), view, failure, checkEmbedAnswer);
+}
+
+/** @throws Error that names what is wrong with the result of `embed` */
+function checkEmbedAnswer(answer: EmbedAnswer): void {
+  const given: unknown = answer;
+  if (!isObject(given) || !Array.isArray(given["vectors"]))
+    throw new Error("embed must return { vectors: […] }");
+  for (const [index, vector] of answer.vectors.entries())
+    if (!isVector(vector)) throw new Error(`vectors[${index}] must be a list of finite numbers`);
+  const { usage } = answer;
+  if (usage !== undefined && !Number.isFinite(usage?.input)) throw new Error("usage.input must be a number");
+}
+
+function isVector(value: unknown): boolean {
+  if (!Array.isArray(value) && !ArrayBuffer.isView(value)) return false;
+  return Array.from(value as unknown as ArrayLike<unknown>).every(Number.isFinite);
 }
 
 /** After this many events weir yields to the event loop, so that a fast plugin does not block other calls. */

@@ -5,11 +5,10 @@
 import type { Attempt, Call } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { Target } from "../../core/provider.ts";
-import { withoutCredentials } from "../../core/client-headers.ts";
 import { pause } from "./backoff.ts";
 import { remainingMs } from "../delivery/deadline.ts";
 import type { Opened, OpenedJson } from "../lanes/lane.ts";
-import type { Gateway, Incoming } from "../types.ts";
+import type { Gateway } from "../types.ts";
 import type { Failure } from "./failure.ts";
 import { readFailure } from "./failure.ts";
 import type { RetrySlot } from "./retry-budget.ts";
@@ -22,48 +21,41 @@ import { RetryPlan } from "./retry-plan.ts";
 /** The vendors' SDKs count their own retries in this header, starting at 0. */
 const SDK_RETRIES = "x-stainless-retry-count";
 
-/** One attempt. @returns the answer, which has begun @throws the failure of the attempt */
-export type Try = (incoming: Incoming, attempt: Attempt, gateway: Gateway) => Promise<Opened>;
-
-/** Identifies the conversation; empty if nothing does. */
-function affinityOf({ call, format, bytes, spanOf }: Incoming): string {
-  return format.client.sessionOf?.({ headers: withoutCredentials(call.headers), bytes, spanOf }) ?? "";
+/** What is attempted. */
+export interface Attempted {
+  readonly call: Call;
+  readonly plan: Plan;
+  /** Identifies the conversation; empty if nothing does. */
+  affinity(): string;
+  /** One attempt. @returns the answer, which has begun @throws the failure of the attempt */
+  open(attempt: Attempt): Promise<Opened>;
 }
 
 /**
  * A model with one deployment and no fallback needs no plan until its first attempt has failed.
  * @throws GatewayError when the last permitted attempt has failed
  */
-export async function attempt(incoming: Incoming, gateway: Gateway, open: Try): Promise<Opened> {
-  const { call } = incoming;
-  const { stored } = incoming;
-  const whole = gateway.registry.plan(call.routedModel ?? call.model, incoming.format.id);
-  const plan = stored ? stored.narrow(whole) : whole;
+export async function attempt(attempted: Attempted, gateway: Gateway): Promise<Opened> {
+  const { call, plan } = attempted;
   const only = onlyChoice(plan);
-  if (!only) return attemptByPlan(incoming, gateway, open, plan);
+  if (!only) return attemptByPlan(attempted, gateway);
   const running = begin(only.target, 0, call, gateway.health);
   try {
-    const opened = await open(incoming, running, gateway);
+    const opened = await attempted.open(running);
     gateway.health.answered(running);
     return opened;
   } catch (thrown) {
-    return attemptByPlan(incoming, gateway, open, plan, fail(thrown, running, gateway.health));
+    return attemptByPlan(attempted, gateway, fail(thrown, running, gateway.health));
   }
 }
 
 /** @param failure of the plan's first attempt, if that was made */
-async function attemptByPlan(
-  incoming: Incoming,
-  gateway: Gateway,
-  open: Try,
-  plan: Plan,
-  failure?: Failure,
-): Promise<Opened> {
-  const { call } = incoming;
+async function attemptByPlan(attempted: Attempted, gateway: Gateway, failure?: Failure): Promise<Opened> {
+  const { call, plan } = attempted;
   const { health } = gateway;
   const retryPlan = new RetryPlan({
     plan,
-    affinity: () => affinityOf(incoming),
+    affinity: () => attempted.affinity(),
     outlook: (target, now) => health.outlook(target, now),
     retries: gateway.retries,
     clientRetries: call.headers.has(SDK_RETRIES),
@@ -86,7 +78,7 @@ async function attemptByPlan(
       }
       const running = begin(step.target, step.wait, call, health);
       try {
-        const opened = await open(incoming, running, gateway);
+        const opened = await attempted.open(running);
         health.answered(running);
         return opened;
       } catch (thrown) {

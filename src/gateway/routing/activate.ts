@@ -1,5 +1,6 @@
 /** Combines what plugins declare with the settings: which providers are on, and the deployments of each. */
 import { isVariableList } from "../../core/settings.ts";
+import type { EmbedDialect } from "../../core/embed-dialect.ts";
 import type { Format } from "../../core/format.ts";
 import type { Plugin } from "../../core/plugin.ts";
 import type { ActiveProvider, Deployment, Provider } from "../../core/provider.ts";
@@ -58,6 +59,7 @@ export function checkProvider(
   provider: Provider,
   source: string,
   formats: ReadonlyMap<string, Format>,
+  dialects: ReadonlyMap<string, EmbedDialect> | undefined,
   settings?: ProviderSettings,
 ): void {
   const fail = (sentence: string) => {
@@ -65,8 +67,17 @@ export function checkProvider(
   };
   if (!/^[a-z][a-z0-9-]*$/.test(name)) fail("its name must be lower-case letters, digits and dashes.");
   const formatsSpoken = Object.keys(provider.speaks ?? {});
-  if (formatsSpoken.length === 0 && !provider.generate) fail("it must either speak a format or generate.");
-  if (formatsSpoken.length > 0 && provider.generate) fail("it can speak formats or generate, not both.");
+  const dialectsSpoken = Object.keys(provider.embeds ?? {});
+  const isHost = formatsSpoken.length + dialectsSpoken.length > 0;
+  const isProgram = provider.generate !== undefined || provider.embed !== undefined;
+  if (!isHost && !isProgram) fail("it must speak a format, generate or embed.");
+  if (isHost && isProgram)
+    fail("it can be a host, with speaks or embeds, or a program, with generate or embed, not both.");
+  const unknown = dialectsSpoken.find((id) => dialects && !dialects.has(id));
+  if (unknown !== undefined)
+    fail(
+      `it embeds in the unknown dialect "${unknown}"; known dialects: ${[...dialects!.keys()].join(", ")}.`,
+    );
   for (const id of formatsSpoken) {
     if (!formats.get(id)?.upstream)
       fail(
@@ -83,19 +94,21 @@ export function checkProvider(
 /** The first contradiction between members of a provider; undefined if there is none. */
 function contradictionIn({
   speaks,
+  embeds,
   credentials,
   authorize,
   framing = {},
   variables,
   prefers,
 }: Provider): string | undefined {
-  if (!speaks) {
+  if (!speaks && !embeds) {
     const without = Object.entries({ credentials, authorize, variables }).find(([, value]) => value);
-    return without && `it has ${without[0]}, which only providers that speak a format can have.`;
+    return without && `it has ${without[0]}, which only hosts can have.`;
   }
-  if (prefers !== undefined && !Object.hasOwn(speaks, prefers))
+  const spoken = speaks ?? {};
+  if (prefers !== undefined && !Object.hasOwn(spoken, prefers))
     return `it prefers "${prefers}", which it does not speak.`;
-  const unspoken = Object.keys(framing).find((format) => !Object.hasOwn(speaks, format));
+  const unspoken = Object.keys(framing).find((format) => !Object.hasOwn(spoken, format));
   if (unspoken !== undefined) return `it has a framing for "${unspoken}", which it does not speak.`;
   if (credentials?.some((set) => !isVariableList(set) || set.length !== 1) && !authorize)
     return "each set of its credentials must be a list with one name, because it has no authorize.";
@@ -114,6 +127,7 @@ export function activate(
   const provider: Provider = {
     ...declared,
     speaks: settings.speaks ?? declared.speaks,
+    embeds: settings.embeds ?? declared.embeds,
     liveModels: settings.liveModels ?? declared.liveModels,
   };
   const headers = withLowerCaseNames({ ...withLowerCaseNames(declared.headers), ...settings.headers });
@@ -152,17 +166,18 @@ function activateDeployment(
   const lacksCredentials = "missing" in chosen && !credentialHeaders;
   const missing = missingVariables(endpoint, variables);
   if (missing.length > 0) return [...missing, ...(lacksCredentials ? [chosen.missing] : [])].join("; ");
+  const isHost = provider.speaks !== undefined || provider.embeds !== undefined;
   const own = ownBaseUrl(provider, variables);
   const baseUrl = (given.baseUrl ?? settings.baseUrl ?? own ?? "").replace(/\/+$/, "");
-  if (provider.speaks && baseUrl === "") return missingBaseUrl(provider);
+  if (isHost && baseUrl === "") return missingBaseUrl(provider);
   if (lacksCredentials) return chosen.missing;
-  if (provider.speaks) checkBaseUrl(provider.name, baseUrl);
+  if (isHost) checkBaseUrl(provider.name, baseUrl);
   const elsewhere = isOtherHost(own, baseUrl);
   const name = given.name === "" ? provider.name : `${provider.name}/${given.name}`;
   const { names, values, source } = "missing" in chosen ? NO_CREDENTIALS : chosen;
   return {
     name,
-    baseUrl: provider.speaks ? baseUrl : "",
+    baseUrl: isHost ? baseUrl : "",
     variables: Object.freeze(variables),
     credentials: Object.freeze(credentialsOf(provider, values.get(names[0]!), credentialHeaders)),
     secretNames: names,

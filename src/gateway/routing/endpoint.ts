@@ -67,12 +67,17 @@ export function ownBaseUrl({ name, baseUrl }: Provider, values: Values): string 
   }
 }
 
-/** All path templates of a provider, each with its format. */
-function templatesOf({ speaks = {} }: Provider): [format: string, path: string][] {
-  return Object.entries(speaks).flatMap(([format, spoken]) => {
-    const { json, stream } = pathsOf(spoken);
+/** All path templates of a provider, each with its format or dialect. */
+function templatesOf({ speaks = {}, embeds = {} }: Provider): [format: string, path: string][] {
+  const spoken = Object.entries(speaks).flatMap(([format, paths]) => {
+    const { json, stream } = pathsOf(paths);
     return [...new Set([json, stream])].map((path): [string, string] => [format, path]);
   });
+  const embedding = Object.entries(embeds).map(([dialect, endpoint]): [string, string] => [
+    dialect,
+    typeof endpoint === "string" ? endpoint : endpoint.path,
+  ]);
+  return [...spoken, ...embedding];
 }
 
 /** The first fault in the paths and the base URL of a provider: a sentence; undefined if there is none. */
@@ -110,17 +115,20 @@ function placeholderFault(template: string, known: readonly string[]): string | 
 /** The URLs of a format at a deployment. @throws GatewayError `not-found` for a model name that no path can hold */
 export function urlsOf(
   { speaks }: Provider,
-  { baseUrl, variables }: Deployment,
+  deployment: Deployment,
   format: string,
   model: string,
 ): Pick<Target, "url" | "streamUrl"> {
   const { json, stream } = pathsOf(speaks![format]!);
-  const fill = (path: string) => {
-    if (!path.includes("{")) return baseUrl + path;
-    if (path.includes(`{${MODEL}}`) && isDotSegment(model)) throw unusableModel(model);
-    return baseUrl + fillTemplate(path, { ...variables, model });
-  };
+  const fill = (path: string) => urlOfPath(path, deployment, model);
   return { url: fill(json), streamUrl: json === stream ? undefined : fill(stream) };
+}
+
+/** The URL of a path at a deployment. @throws GatewayError `not-found` for a model name that the path cannot hold */
+export function urlOfPath(path: string, { baseUrl, variables }: Deployment, model: string): string {
+  if (!path.includes("{")) return baseUrl + path;
+  if (path.includes(`{${MODEL}}`) && isDotSegment(model)) throw unusableModel(model);
+  return baseUrl + fillTemplate(path, { ...variables, model });
 }
 
 function unusableModel(model: string): GatewayError {

@@ -48,6 +48,11 @@ export function describeRule({ pattern, live }: Pick<Rule, "pattern" | "live">):
   return `${pattern.exact ? "exact name" : "pattern"} ${pattern.text}`;
 }
 
+/** Why a rule selects its provider: a clause for the reason of a target. */
+export function reasonOf(rule: Rule): string {
+  return `${describeRule(rule)}${rule.live ? "" : ` of ${rule.provider.name}`}`;
+}
+
 /** Why a rule comes before the next matching one: a clause for `weir models NAME`. */
 export function whyBefore(rule: Rule, next: Rule | undefined): string {
   if (!next || rule.live) return describeRule(rule);

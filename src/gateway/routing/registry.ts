@@ -1,5 +1,6 @@
 /** Resolves a model name to a plan: the provider, format and deployments that serve it, and its fallbacks. */
 import { GatewayError } from "../../core/error.ts";
+import type { EmbedDialect } from "../../core/embed-dialect.ts";
 import type { Format } from "../../core/format.ts";
 import type { ActiveProvider, Deployment, Provider, Target } from "../../core/provider.ts";
 import type { Fallback, ProviderSettings, RouteTarget } from "../../core/settings.ts";
@@ -8,11 +9,13 @@ import type { LoadedPlugin, OffProvider } from "./activate.ts";
 import { activate, checkProvider, collectProviders, patternsOf } from "./activate.ts";
 import { LiveModels } from "./live-models.ts";
 import type { Pattern } from "./pattern.ts";
-import { bySpecificity, compilePattern } from "./pattern.ts";
+import { compilePattern } from "./pattern.ts";
 import type { Choice, Plan } from "./plan.ts";
 import { rank } from "./plan.ts";
 import type { Rule } from "./precedence.ts";
 import { rulesOf, whyBefore } from "./precedence.ts";
+import { embedTarget } from "./embed-target.ts";
+import { FallbackLists } from "./fallback-lists.ts";
 import { SpokenFormats } from "./spoken-formats.ts";
 
 export type { LoadedPlugin, OffProvider } from "./activate.ts";
@@ -20,6 +23,8 @@ export type { LoadedPlugin, OffProvider } from "./activate.ts";
 export interface RegistryOptions {
   plugins: readonly LoadedPlugin[];
   formats: readonly Format[];
+  /** Dialects of embeddings. Absent where nothing is embedded: weir then does not check those that providers name. */
+  dialects?: readonly EmbedDialect[];
   settings(provider: Provider): ProviderSettings;
   /** Model name or pattern → the name it stands for, often `provider/model`. */
   aliases?: Readonly<Record<string, string>>;
@@ -31,10 +36,13 @@ export interface RegistryOptions {
   fallbacks?: Readonly<Record<string, readonly Fallback[]>>;
 }
 
-/** The fallbacks of the models that match a pattern. */
-interface FallbackList {
-  pattern: Pattern;
-  models: readonly Fallback[];
+/** What a client wants of a model. */
+export type Operation = "generate" | "embed";
+
+/** The operation of a request, and the format or dialect that it is written in. */
+interface Wanted {
+  operation: Operation;
+  format: string;
 }
 
 /** One line of `weir models NAME`. */
@@ -56,7 +64,7 @@ export interface ModelEntry {
 
 /** The provider that answers while no other provider is on. */
 const MOCK_PROVIDER = "mock";
-const MOCK_MODEL = "chat";
+const MOCK_MODELS: Readonly<Record<Operation, string>> = { generate: "chat", embed: "embed" };
 /** Clients choose the model names, so the number of cached plans is limited. */
 const MAX_PLANS = 2000;
 
@@ -64,16 +72,14 @@ export class Registry {
   readonly providers: readonly ActiveProvider[];
   readonly off: readonly OffProvider[];
   readonly formats: ReadonlyMap<string, Format>;
+  readonly dialects: ReadonlyMap<string, EmbedDialect>;
   readonly #rules: readonly Rule[];
   readonly #aliases: Aliases;
   /** Providers that are on or off: the names that may precede the slash of `provider/model`. */
   readonly #providerNames: ReadonlySet<string>;
   readonly live: LiveModels;
   readonly routes: ReadonlyMap<string, readonly RouteTarget[]>;
-  /** Sorted, the most specific pattern first. */
-  readonly fallbacks: readonly FallbackList[];
-  readonly #exactFallbacks: ReadonlyMap<string, FallbackList>;
-  readonly #fallbackPatterns: readonly FallbackList[];
+  readonly fallbacks: FallbackLists;
   readonly #offPatterns: readonly { pattern: Pattern; off: OffProvider }[];
   /** Cache, by client format and model name. */
   readonly #plans = new Map<string, Plan>();
@@ -86,24 +92,21 @@ export class Registry {
         f,
       ]),
     );
+    this.dialects = new Map((options.dialects ?? []).map((dialect) => [dialect.id, dialect]));
     this.#aliases = new Aliases(
       options.aliases ?? {},
       (name) => this.#namesProvider(name) || this.routes.has(name),
     );
     this.routes = new Map(Object.entries(options.routes ?? {}));
-    this.fallbacks = Object.entries(options.fallbacks ?? {})
-      .map(([text, models]) => ({ pattern: compilePattern(text), models }))
-      .sort((a, b) => bySpecificity(a.pattern, b.pattern));
-    this.#exactFallbacks = new Map(
-      this.fallbacks.filter(({ pattern }) => pattern.exact).map((list) => [list.pattern.text, list]),
-    );
-    this.#fallbackPatterns = this.fallbacks.filter(({ pattern }) => !pattern.exact);
+    this.fallbacks = new FallbackLists(options.fallbacks ?? {});
     const active: ActiveProvider[] = [];
     const off: OffProvider[] = [];
     for (const [name, { provider, source }] of collectProviders(options.plugins)) {
       const settings = options.settings(provider);
       const speaks = settings.speaks ?? provider.speaks;
-      checkProvider(name, { ...provider, speaks }, source, this.formats, settings);
+      const embeds = settings.embeds ?? provider.embeds;
+      const dialects = options.dialects && this.dialects;
+      checkProvider(name, { ...provider, speaks, embeds }, source, this.formats, dialects, settings);
       const activated = activate(provider, source, settings);
       if ("reason" in activated) off.push(activated);
       else active.push(activated);
@@ -146,14 +149,15 @@ export class Registry {
   }
 
   /**
-   * The targets and fallbacks of a model name.
+   * The targets and fallbacks of a model name. Embeddings have no fallbacks: the vectors of two models cannot be compared.
+   * @param format of the client, for embeddings its dialect
    * @throws GatewayError `not-found` (`model_not_found`) for a model that no provider serves
    */
-  plan(model: string, clientFormat: string): Plan {
-    const key = `${clientFormat}\n${model}`;
+  plan(model: string, format: string, operation: Operation = "generate"): Plan {
+    const key = `${operation} ${format}\n${model}`;
     const cached = this.#plans.get(key);
     if (cached) return cached;
-    const plan = this.#plan(model, clientFormat);
+    const plan = this.#plan(model, { operation, format });
     if (this.#plans.size >= MAX_PLANS) this.#plans.clear();
     this.#plans.set(key, plan);
     return plan;
@@ -170,66 +174,63 @@ export class Registry {
     return rank(this.plan(model, clientFormat).choices, () => "")[0]!.target;
   }
 
-  #plan(model: string, clientFormat: string): Plan {
+  #plan(model: string, wanted: Wanted): Plan {
     const name = this.#aliases.resolve(model);
-    const choices = this.#choices(name, clientFormat, name === model ? "" : `alias of ${name}; `);
+    const choices = this.#choices(name, wanted, name === model ? "" : `alias of ${name}; `);
     if (choices.length === 0) {
-      const substitute = this.#substitute(name);
+      const substitute = this.#substitute(name, wanted.operation);
       if (!substitute)
-        throw new GatewayError("not-found", this.#unknown(model, name), {
+        throw new GatewayError("not-found", this.#unserved(model, name, wanted.operation), {
           code: "model_not_found",
           param: "model",
         });
       choices.push({ target: substitute, weight: 1, priority: [0, 0] });
     }
-    const list = this.#fallbacksOf(model, name);
+    const list = wanted.operation === "embed" ? undefined : this.fallbacks.of(model, name);
     const fallbacks = (when: Fallback["when"]) => {
       const models = (list?.models ?? []).filter((entry) => entry.when === when);
-      return this.#fallbackChoices(models, `fallback of ${model}; `, clientFormat, choices);
+      return this.#fallbackChoices(models, `fallback of ${model}; `, wanted, choices);
     };
     return { choices, fallbacks: fallbacks("failed"), larger: fallbacks("too-long") };
   }
 
-  /** The most specific list for the client's model name or for the name that its alias stands for. */
-  #fallbacksOf(model: string, name: string): FallbackList | undefined {
-    const exact = [model, name].flatMap((text) => this.#exactFallbacks.get(text) ?? []);
-    const [first] = exact.sort((a, b) => bySpecificity(a.pattern, b.pattern));
-    return first ?? this.#fallbackPatterns.find(({ pattern }) => pattern.test(model) || pattern.test(name));
-  }
-
   /** The deployments of a model, or of all models of a route, without providers that are off. */
-  #choices(name: string, clientFormat: string, prefix = ""): Choice[] {
+  #choices(name: string, wanted: Wanted, prefix = ""): Choice[] {
     const route = this.routes.get(name);
-    if (!route) return this.#deployments({ model: name, weight: 1, priority: 0 }, clientFormat, prefix);
+    if (!route) return this.#deployments({ model: name, weight: 1, priority: 0 }, wanted, prefix);
     return route.flatMap((entry) =>
       this.#deployments(
         { ...entry, model: this.#aliases.resolve(entry.model) },
-        clientFormat,
+        wanted,
         `${prefix}route ${name} to ${entry.model}; `,
       ),
     );
   }
 
-  #deployments({ model, weight, priority }: RouteTarget, clientFormat: string, prefix: string): Choice[] {
+  /** None if the provider of the model does not serve the operation. */
+  #deployments({ model, weight, priority }: RouteTarget, wanted: Wanted, prefix: string): Choice[] {
     const found = this.#winningRule(model);
     if (!found) return [];
-    return found.deployments.map((deployment) => ({
-      target: this.#formats.target(found.rule, deployment, model, clientFormat, prefix),
-      weight: weight * deployment.weight,
-      priority: [priority, deployment.priority],
-    }));
+    return found.deployments.flatMap((deployment) => {
+      const target =
+        wanted.operation === "embed"
+          ? embedTarget(found.rule, deployment, model, wanted.format, prefix)
+          : this.#formats.target(found.rule, deployment, model, wanted.format, prefix);
+      if (!target) return [];
+      return { target, weight: weight * deployment.weight, priority: [priority, deployment.priority] };
+    });
   }
 
   /** The deployments of fallback models, without targets that the plan already has. */
   #fallbackChoices(
     models: readonly Fallback[],
     prefix: string,
-    clientFormat: string,
+    wanted: Wanted,
     choices: readonly Choice[],
   ): Choice[][] {
     const known = new Set(choices.map(targetKey));
     const groups = models.map(({ model }) => {
-      const all = this.#choices(this.#aliases.resolve(model), clientFormat, prefix);
+      const all = this.#choices(this.#aliases.resolve(model), wanted, prefix);
       const added = all.filter((choice) => !known.has(targetKey(choice)));
       for (const choice of added) known.add(targetKey(choice));
       return added;
@@ -252,7 +253,7 @@ export class Registry {
   }
 
   /** While only the mock is on, it answers for the models of known providers, so that a first try needs no key. */
-  #substitute(name: string): Target | undefined {
+  #substitute(name: string, operation: Operation): Target | undefined {
     const provider = this.providers[0];
     if (!provider || this.providers.some(({ name: other }) => other !== MOCK_PROVIDER)) return undefined;
     const off = this.#offProviderOf(this.routes.get(name)?.[0]?.model ?? name);
@@ -260,7 +261,7 @@ export class Registry {
     return {
       provider,
       deployment: provider.deployments[0]!,
-      model: MOCK_MODEL,
+      model: MOCK_MODELS[operation],
       lane: "generated",
       format: "",
       url: "",
@@ -271,6 +272,14 @@ export class Registry {
 
   #offProviderOf(name: string): OffProvider | undefined {
     return this.#offPatterns.find(({ pattern }) => pattern.test(name))?.off;
+  }
+
+  #unserved(model: string, name: string, operation: Operation): string {
+    const provider = this.#winner(model)?.name;
+    if (provider === undefined) return this.#unknown(model, name);
+    return operation === "embed"
+      ? `The provider ${provider} serves no embeddings for the model \`${model}\`.`
+      : `The provider ${provider} serves only embeddings: the model \`${model}\` generates no answers.`;
   }
 
   #unknown(model: string, name: string): string {

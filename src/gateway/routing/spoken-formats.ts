@@ -3,7 +3,7 @@ import type { Deployment, Provider, Target } from "../../core/provider.ts";
 import { urlsOf } from "./endpoint.ts";
 import { compilePattern } from "./pattern.ts";
 import type { Rule } from "./precedence.ts";
-import { describeRule } from "./precedence.ts";
+import { reasonOf } from "./precedence.ts";
 
 export class SpokenFormats {
   /** Formats that a provider declares and its host turned out not to serve. */
@@ -14,13 +14,23 @@ export class SpokenFormats {
     this.#missing.set(deployment, missing.add(format));
   }
 
-  /** The target of a rule at one deployment. @param prefix beginning of the target's reason: alias, route, fallback */
-  target(rule: Rule, deployment: Deployment, name: string, clientFormat: string, prefix: string): Target {
+  /**
+   * The target of a rule at one deployment; `undefined` if the provider only embeds.
+   * @param prefix beginning of the target's reason: alias, route, fallback
+   */
+  target(
+    rule: Rule,
+    deployment: Deployment,
+    name: string,
+    clientFormat: string,
+    prefix: string,
+  ): Target | undefined {
     const { provider, pattern } = rule;
     const model = pattern.strip(name);
-    const reason = `${prefix}${describeRule(rule)}${rule.live ? "" : ` of ${provider.name}`}`;
+    const reason = prefix + reasonOf(rule);
     const program: Target = { provider, deployment, model, lane: "generated", format: "", url: "", reason };
-    if (!provider.speaks) return program;
+    if (provider.generate) return program;
+    if (!provider.speaks) return undefined;
     const spoken = formatsFor(program, clientFormat);
     const missing = this.#missing.get(deployment);
     const format = spoken.find((id) => !missing?.has(id)) ?? spoken[0]!;

@@ -2,9 +2,9 @@
 import { Attempt } from "../../core/call.ts";
 import type { StoredAnswer } from "../../core/stored-answer.ts";
 import { GatewayError } from "../../core/error.ts";
-import { NativeLane, passedHeaders } from "../lanes/native.ts";
+import { NativeLane } from "../lanes/native.ts";
 import { observeAnswer } from "../lanes/observe-answer.ts";
-import { PassedRefusal } from "../lanes/passed-error.ts";
+import { passedHeaders, PassedRefusal } from "../lanes/passed-error.ts";
 import type { Opened } from "../lanes/lane.ts";
 import { isStream, readAnswer } from "../lanes/read-answer.ts";
 import { recordUsage } from "../lanes/relay-source.ts";

@@ -8,6 +8,7 @@ import { deliver } from "../../gateway/delivery/deliver.ts";
 import { Deadline } from "../../gateway/delivery/deadline.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { countTokens } from "../../gateway/count-tokens.ts";
+import { embed } from "../../gateway/embed/embed.ts";
 import type { Opened } from "../../gateway/lanes/lane.ts";
 import type { Gateway, Incoming } from "../../gateway/types.ts";
 import { exchange } from "../../gateway/pipeline.ts";
@@ -49,6 +50,22 @@ export function compactRoute(format: Format & { client: ClientCodec }, context: 
     incoming.call.stream = false;
     incoming.below = format.client.compaction!.below;
     return exchange(incoming, gateway, deadline);
+  });
+}
+
+/** Embeds. The call has the client's dialect as its format. */
+export function embedRoute({ client }: Format & { client: ClientCodec }, context: RouteContext) {
+  const { gateway, limits } = context;
+  const codec = client.embed!;
+  return callRoute({ id: codec.dialect, client }, context, async (call, request) => {
+    const body = await readBody(request, limits, gateway.clock);
+    body.validate({ checkRequest: (parsed) => codec.checkRequest(parsed) });
+    call.model = body.scalar("model") as string;
+    const preparing = gateway.registry.prepare(call.model);
+    if (preparing) await preparing;
+    const { bytes, json } = body;
+    const spanOf = (name: string) => body.spanOf(name);
+    return embed({ call, client: codec, request: codec.decodeRequest(json), bytes, spanOf }, gateway);
   });
 }
 

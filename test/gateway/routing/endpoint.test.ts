@@ -227,10 +227,7 @@ describe("a mistake in the declaration is a sentence at the start", () => {
     [{ variables: { model: { describe: "x" } } }, "it has a variable named model"],
     [{ framing: { messages: jsonLines } }, 'it has a framing for "messages", which it does not speak.'],
     [{ credentials: [["A", "B"]] }, "each set of its credentials must be a list with one name"],
-    [
-      { speaks: undefined, async *generate() {} },
-      "it has variables, which only providers that speak a format can have.",
-    ],
+    [{ speaks: undefined, async *generate() {} }, "it has variables, which only hosts can have."],
   ];
   for (const [change, says] of rows)
     test(says, () => {

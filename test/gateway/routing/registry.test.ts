@@ -122,7 +122,7 @@ test("aliases point at names, are listed, and never at each other", () => {
 test("mistakes in a plugin are said at the start", () => {
   const rows: [Provider, string][] = [
     [{ name: "Bad Name", generate: mock.generate }, "lower-case"],
-    [{ name: "a" }, "either speak a format or generate"],
+    [{ name: "a" }, "speak a format, generate or embed"],
     [host("a", { generate: mock.generate }), "not both"],
     [host("a", { speaks: { gemini: "/x" } }), 'speaks "gemini", which no upstream codec supports'],
     [host("a", { speaks: { messages: "x" } }), "begin with a slash"],

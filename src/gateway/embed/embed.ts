@@ -1,0 +1,86 @@
+/**
+ * One call for embeddings, from the client's request to its answer. Retries, circuit breakers and the deployments of a model
+ * are those of every call. `fallbacks` never apply: the vectors of two models cannot be compared.
+ */
+import type { Attempt } from "../../core/call.ts";
+import { invalidRequest } from "../../core/error.ts";
+import type { Opened, OpenedJson } from "../lanes/lane.ts";
+import { refuseLosses } from "../lanes/strict.ts";
+import { earlyViewOf } from "../plugins/call-view.ts";
+import { runAdmitHooks } from "../plugins/early-hooks.ts";
+import { embeddedBy } from "../plugins/sandbox.ts";
+import { attempt } from "../retry/attempts.ts";
+import { embedEndpoint } from "../routing/embed-target.ts";
+import type { Gateway } from "../types.ts";
+import { embedNatively } from "./native.ts";
+import { embedInParts } from "./parts.ts";
+import type { IncomingEmbed } from "./types.ts";
+import { Vectors } from "./vectors.ts";
+
+/**
+ * Runs the `admit` hooks, and tries the deployments of the model until one has embedded all inputs.
+ * @throws GatewayError for a model that no provider embeds with, and when the last permitted attempt has failed
+ */
+export async function embed(incoming: IncomingEmbed, gateway: Gateway): Promise<Opened> {
+  const { call, request } = incoming;
+  call.asker = gateway.asker;
+  await runAdmitHooks(
+    earlyViewOf(call, () => undefined),
+    gateway.hooks,
+  );
+  if (call.abortReason) throw call.abortReason;
+  const vectors = new Vectors(request);
+  return attempt(
+    {
+      call,
+      plan: gateway.registry.plan(call.model, call.format, "embed"),
+      // No prompt cache profits from one deployment: the calls are spread by weight.
+      affinity: () => call.id,
+      open: (running) => open(incoming, running, vectors, gateway),
+    },
+    gateway,
+  );
+}
+
+/** One attempt. */
+async function open(
+  incoming: IncomingEmbed,
+  running: Attempt,
+  vectors: Vectors,
+  gateway: Gateway,
+): Promise<OpenedJson> {
+  const { request, client } = incoming;
+  const { target } = running;
+  if (target.substitute) running.reportLoss("substituted", "model", target.reason);
+  const dialect = gateway.registry.dialects.get(target.format);
+  if (dialect) {
+    const endpoint = embedEndpoint(target.provider, target.format);
+    const size = endpoint.maxInputs ?? dialect.maxInputs;
+    if (!(endpoint.tokenIds ?? dialect.tokenIds)) refuseTokenIds(incoming, running);
+    const fits = vectors.isEmpty && request.inputs.length <= size && dialect.native?.fits(request, endpoint);
+    if (target.lane === "native" && fits) return embedNatively(incoming, running, dialect, endpoint, gateway);
+    await embedInParts(request, running, vectors, { dialect, endpoint, size, gateway });
+  } else {
+    refuseLosses(running, gateway);
+    const answer = await embeddedBy(target.provider, request, running);
+    running.firstByteAt = performance.now();
+    vectors.add([...request.inputs.keys()], answer, running);
+  }
+  return openAnswer(client.writeAnswer(vectors.answer(running), request), running);
+}
+
+function openAnswer(body: string, { call }: Attempt): OpenedJson {
+  call.status = 200;
+  return { kind: "json", status: 200, headers: { "content-type": "application/json" }, body };
+}
+
+/** @throws GatewayError `invalid-request` for an input that is no text */
+function refuseTokenIds({ request }: IncomingEmbed, { target }: Attempt): void {
+  const place = request.inputs.findIndex((input) => typeof input !== "string");
+  if (place < 0) return;
+  throw invalidRequest(
+    `The provider ${target.provider.name} embeds texts and takes no token ids; send the text.`,
+    request.pathOf(place),
+    "unsupported_value",
+  );
+}

@@ -1,0 +1,42 @@
+/** Where a deployment embeds: in the client's dialect if the provider has it, else in the first that serves the model. */
+import type { EmbedEndpoint } from "../../core/embed.ts";
+import type { Deployment, Provider, Target } from "../../core/provider.ts";
+import { urlOfPath } from "./endpoint.ts";
+import { compilePattern } from "./pattern.ts";
+import type { Rule } from "./precedence.ts";
+import { reasonOf } from "./precedence.ts";
+
+/** The endpoint of a provider for a dialect that it has. */
+export function embedEndpoint({ embeds = {} }: Provider, dialect: string): EmbedEndpoint {
+  const endpoint = embeds[dialect]!;
+  return typeof endpoint === "string" ? { path: endpoint } : endpoint;
+}
+
+/**
+ * The target of a rule at one deployment; `undefined` if the provider does not embed.
+ * @param prefix beginning of the target's reason: alias, route
+ */
+export function embedTarget(
+  rule: Rule,
+  deployment: Deployment,
+  name: string,
+  clientDialect: string,
+  prefix: string,
+): Target | undefined {
+  const { provider, pattern } = rule;
+  const model = pattern.strip(name);
+  const reason = prefix + reasonOf(rule);
+  if (provider.embed) return { provider, deployment, model, lane: "generated", format: "", url: "", reason };
+  const dialects = Object.keys(provider.embeds ?? {}).filter((id) =>
+    servesModel(embedEndpoint(provider, id), model),
+  );
+  const format = dialects.includes(clientDialect) ? clientDialect : dialects[0];
+  if (format === undefined) return undefined;
+  const url = urlOfPath(embedEndpoint(provider, format).path, deployment, model);
+  const lane = format === clientDialect ? "native" : "translated";
+  return { provider, deployment, model, lane, format, url, reason };
+}
+
+function servesModel({ models }: EmbedEndpoint, model: string): boolean {
+  return !models || models.some((text) => compilePattern(text).test(model));
+}

@@ -9,6 +9,7 @@ export default definePlugin({
       baseUrl: "https://api.fireworks.ai/inference/v1",
       apiKey: "FIREWORKS_API_KEY",
       speaks: { messages: "/messages" },
+      embeds: { embeddings: "/embeddings" },
       traits: { topK: true, thinkTags: true },
       catalog: ["accounts/fireworks/models/kimi-k2p5", "accounts/fireworks/models/gpt-oss-120b"],
     }),

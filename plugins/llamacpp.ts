@@ -8,6 +8,7 @@ export default definePlugin({
       name: "llamacpp",
       models: ["llamacpp/*"],
       speaks: { messages: "/messages" },
+      embeds: { embeddings: { path: "/embeddings", base64: true } },
       liveModels: true,
       traits: {
         // Chat templates refuse a system message after the first message: https://github.com/ggml-org/llama.cpp/issues/27367

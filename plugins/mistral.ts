@@ -58,6 +58,14 @@ export default definePlugin({
       ],
       baseUrl: "https://api.mistral.ai/v1",
       apiKey: "MISTRAL_API_KEY",
+      embeds: {
+        embeddings: {
+          path: "/embeddings",
+          maxInputs: 256,
+          tokenIds: false,
+          members: { dimensions: "output_dimension", inputType: false, user: false },
+        },
+      },
       // The last chunk contains usage without `stream_options`.
       traits: { toolIds: "mistral", streamOptions: false, promptCacheKey: true, documentUrl: "document_url" },
       patch: fitFields,

@@ -5,12 +5,27 @@ export default definePlugin({
   providers: [
     chatCompletions({
       name: "openai",
-      models: ["openai/*", "gpt-*", "chatgpt-*", "codex-*", "o1*", "o3*", "o4*", "ft:gpt-*"],
+      models: [
+        "openai/*",
+        "gpt-*",
+        "chatgpt-*",
+        "codex-*",
+        "o1*",
+        "o3*",
+        "o4*",
+        "ft:gpt-*",
+        "text-embedding-3-*",
+        "text-embedding-ada-*",
+      ],
       baseUrl: "https://api.openai.com/v1",
       apiKey: "OPENAI_API_KEY",
       // Since gpt-5.4 the models take tools together with reasoning only there.
       speaks: { responses: "/responses" },
       prefers: "responses",
+      embeds: {
+        // OpenAI refuses members that it does not know.
+        embeddings: { path: "/embeddings", base64: true, members: { inputType: false } },
+      },
       traits: {
         storesAnswers: true,
         maxTokensField: "max_completion_tokens",
@@ -35,6 +50,8 @@ export default definePlugin({
         "gpt-4o",
         "gpt-4o-mini",
         "o4-mini",
+        "text-embedding-3-small",
+        "text-embedding-3-large",
       ],
     }),
   ],

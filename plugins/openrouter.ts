@@ -9,6 +9,7 @@ export default definePlugin({
       baseUrl: "https://openrouter.ai/api/v1",
       apiKey: "OPENROUTER_API_KEY",
       speaks: { messages: "/messages", responses: "/responses" },
+      embeds: { embeddings: "/embeddings" },
       traits: {
         reasoningReplay: "optional",
         files: true,

@@ -8,6 +8,7 @@ export default definePlugin({
       models: ["together/*"],
       baseUrl: "https://api.together.xyz/v1",
       apiKey: "TOGETHER_API_KEY",
+      embeds: { embeddings: { path: "/embeddings", tokenIds: false } },
       traits: { topK: true, thinkTags: true },
       catalog: ["meta-llama/Llama-3.3-70B-Instruct-Turbo"],
     }),

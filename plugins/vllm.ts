@@ -8,6 +8,7 @@ export default definePlugin({
       name: "vllm",
       models: ["vllm/*"],
       speaks: { messages: "/messages" },
+      embeds: { embeddings: { path: "/embeddings", base64: true } },
       liveModels: true,
       // Chat templates refuse a system message after the first message: https://github.com/vllm-project/vllm/issues/41114
       traits: {

@@ -6,6 +6,7 @@ import type { CallView, ChatEvent, ChatRequest } from "weir";
 import { definePlugin } from "weir";
 import { planAnswer } from "./answer.ts";
 import { countInput } from "./count.ts";
+import { embed } from "./embed.ts";
 import { findBehaviour, mockModels } from "./models.ts";
 import { playAnswer } from "./play.ts";
 import { makeId, seedOf } from "./seed.ts";
@@ -37,6 +38,7 @@ export const mock = definePlugin({
       name: "mock",
       models: ["mock", "mock/*"],
       generate,
+      embed,
       catalog: mockModels.map((model) => model.example ?? model.name),
     },
   ],

@@ -10,6 +10,7 @@ import {
   failPlainly,
   failSometimes,
   failTooLong,
+  failToServe,
   failWithPage,
   failWithStatus,
 } from "./faults.ts";
@@ -28,6 +29,8 @@ export interface Behaviour {
   fail?: Error;
   /** Sends nothing until the call is aborted. */
   silent?: boolean;
+  /** Embeds texts, and answers no requests for text. */
+  embeds?: boolean;
   /** Stops the answer after this number of tokens, or half of them: throws the error, or stalls without one. */
   breakOff?: { after: number | "half"; error?: Error };
 }
@@ -96,6 +99,12 @@ export const mockModels: readonly MockModel[] = [
     example: "slow-start-2000",
     description: "Waits `<ms>` milliseconds before the answer begins.",
     behave: (startAfter) => ({ startAfter }),
+  },
+  {
+    name: "embed",
+    description:
+      "Embeds texts (`POST /v1/embeddings`): similar texts get similar vectors, of 256 numbers by default.",
+    behave: () => ({ embeds: true, fail: failToServe("only embeds; send it to POST /v1/embeddings") }),
   },
   {
     name: "error-<status>",

@@ -81,6 +81,7 @@ const OFFERED: Readonly<Record<string, string>> = {
   "POST /v1/messages/count_tokens": "countMessagesTokens",
   "POST /v1/responses": "generateResponses",
   "POST /v1/responses/input_tokens": "countResponsesTokens",
+  "POST /v1/embeddings": "createEmbeddings",
   "POST /v1/explain": "explain",
   "POST /v1/responses/compact": "compactResponses",
   "GET /v1/responses/{id}": "retrieveResponsesAnswer",
@@ -365,6 +366,14 @@ describe("answers, events and errors are what the document says", () => {
       { model: "mock/chat", input: "hi" },
       { model: "none/such", input: "hi" },
       { model: "mock/chat", input: [] },
+    ],
+    "POST /v1/embeddings": [
+      ...[...models, ...failing].map((model) => ({ model, input: "say hi" })),
+      { model: "mock/embed", input: ["a", "b"], encoding_format: "base64", dimensions: 8 },
+      { model: "mock/embed", input: [[1, 2], [3]] },
+      { model: "none/such", input: "hi" },
+      { model: "mock/embed", input: [] },
+      { model: "mock/embed" },
     ],
     "POST /v1/explain": [
       { model: "mock/chat", messages: hi },

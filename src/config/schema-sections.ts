@@ -248,7 +248,7 @@ const spokenPath = Type.Union(
           Type.Array(Type.String(), {
             minItems: 1,
             description:
-              "Globs over the provider's names of the models that it serves in this format. Default: all.",
+              "Globs over the provider's names of the models that it serves in this format; one that begins with `!` excludes models. Default: all.",
           }),
         ),
       },

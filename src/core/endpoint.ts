@@ -11,8 +11,13 @@ export interface SpokenPaths {
   readonly json: string;
   /** Path of requests for streams. Default: `json`. */
   readonly stream?: string;
-  /** Globs over the provider's names of the models that the host serves in this format. Default: all. */
+  /**
+   * Globs over the provider's names of the models that the host serves in this format. Default: all. One that begins with `!`
+   * excludes models: `["!claude-*"]` are all others.
+   */
   readonly models?: readonly string[];
+  /** How the host spells the name of a model in this format. It must leave its own results unchanged. Default: as it is. */
+  modelFor?(model: string): string;
 }
 
 /** What is known of a deployment before its first request. */

@@ -15,6 +15,11 @@ export function fillTemplate(template: string, values: Readonly<Record<string, s
   );
 }
 
+/** As {@link fillTemplate}, for the part behind the host: `@` stays, as vendors write it in names of models (`claude-x@20250929`). */
+export function fillPath(path: string, values: Readonly<Record<string, string>>): string {
+  return fillTemplate(path, values).replaceAll("%40", "@");
+}
+
 /** Percent-encodes all characters but the unreserved ones of RFC 3986. */
 export function encodeComponent(text: string): string {
   return encodeURIComponent(text.toWellFormed()).replace(

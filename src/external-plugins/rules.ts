@@ -77,9 +77,10 @@ export const paths = must(
 function isPath(value: unknown): boolean {
   if (isText(value)) return true;
   if (!isObject(value) || !isText(value["json"])) return false;
-  const { json, stream = "", models = [], ...unknown } = value;
+  const { json, stream = "", models = [], modelFor, ...unknown } = value;
   const areTexts = typeof stream === "string" && Array.isArray(models) && models.every(isText);
-  return areTexts && Object.keys(unknown).length === 0;
+  const isSpelled = modelFor === undefined || typeof modelFor === "function";
+  return areTexts && isSpelled && Object.keys(unknown).length === 0;
 }
 
 export const baseUrl = must(

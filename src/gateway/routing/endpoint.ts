@@ -4,7 +4,7 @@ import type { Deployment, Provider, Target } from "../../core/provider.ts";
 import type { DeploymentSettings, ProviderSettings } from "../../core/settings.ts";
 import { variableName } from "../../core/settings.ts";
 import { didYouMean } from "../../core/suggest.ts";
-import { fillTemplate, isDotSegment, pathsOf, placeholdersOf } from "../../core/template.ts";
+import { fillPath, fillTemplate, isDotSegment, pathsOf, placeholdersOf } from "../../core/template.ts";
 
 /** The placeholder of the model name; no variable. */
 const MODEL = "model";
@@ -128,7 +128,7 @@ export function urlsOf(
 export function urlOfPath(path: string, { baseUrl, variables }: Deployment, model: string): string {
   if (!path.includes("{")) return baseUrl + path;
   if (path.includes(`{${MODEL}}`) && isDotSegment(model)) throw unusableModel(model);
-  return baseUrl + fillTemplate(path, { ...variables, model });
+  return baseUrl + fillPath(path, { ...variables, model });
 }
 
 function unusableModel(model: string): GatewayError {

@@ -61,13 +61,22 @@ function formatsOf({ speaks = {} }: Provider, model: string): string[] {
   const all = Object.keys(speaks);
   const serving = all.filter((format) => {
     const spoken = speaks[format]!;
-    const models = typeof spoken === "string" ? undefined : spoken.models;
-    return !models || models.some((text) => compilePattern(text).test(model));
+    return typeof spoken === "string" || isListed(model, spoken.models ?? []);
   });
   return serving.length > 0 ? serving : all;
 }
 
+function isListed(model: string, globs: readonly string[]): boolean {
+  const matches = (text: string) => compilePattern(text).test(model);
+  const including = globs.filter((text) => !text.startsWith("!"));
+  const isExcluded = globs.some((text) => text.startsWith("!") && matches(text.slice(1)));
+  return !isExcluded && (including.length === 0 || including.some(matches));
+}
+
 function inFormat(target: Target, format: string, clientFormat: string): Target {
+  const { provider, deployment } = target;
+  const spoken = provider.speaks![format]!;
+  const model = (typeof spoken === "string" ? undefined : spoken.modelFor?.(target.model)) ?? target.model;
   const lane = format === clientFormat ? "native" : "translated";
-  return { ...target, format, lane, ...urlsOf(target.provider, target.deployment, format, target.model) };
+  return { ...target, model, format, lane, ...urlsOf(provider, deployment, format, model) };
 }

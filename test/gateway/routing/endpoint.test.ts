@@ -70,6 +70,24 @@ describe("URLs", () => {
     expect(found("acme/claude-1", "gemini").url).toBe("https://acme.example/claude/claude-1");
   });
 
+  test("hold the name of the model as the host spells it in the format", () => {
+    const spoken = {
+      json: "/claude/{model}",
+      models: ["claude-*"],
+      modelFor: (model: string) => `${model}@1`,
+    };
+    const provider: Provider = {
+      name: "acme",
+      baseUrl: "https://acme.example",
+      speaks: { messages: spoken, [CHAT]: { json: "/chat", models: ["!claude-*"] } },
+    };
+    const found = (model: string) => registryOf(provider).resolve(model, CHAT);
+    expect(found("acme/claude-1")).toMatchObject({
+      ...{ format: "messages", model: "claude-1@1", url: "https://acme.example/claude/claude-1@1" },
+    });
+    expect(found("acme/other")).toMatchObject({ format: CHAT, model: "other" });
+  });
+
   test("may come from a function of the variables", () => {
     const baseUrl = ({ region }: Readonly<Record<string, string>>) =>
       region === "global" ? "https://acme.example" : `https://${region}.acme.example`;

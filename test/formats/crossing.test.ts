@@ -76,6 +76,7 @@ const CLIENTS = Object.keys(SIDES);
 const MODELS: Record<string, string> = {
   ...Object.fromEntries(Object.entries(SIDES).map(([format, { model }]) => [format, model])),
   converse: "converser/us.anthropic.claude-haiku-4-5-20251001-v1:0",
+  gemini: "gemini/gemini-3-flash-preview",
 };
 const FORMATS = Object.keys(MODELS);
 
@@ -104,7 +105,9 @@ describe("a request", () => {
     const apiKey = "sk-none-0123456789";
     const openai = { apiKey, speaks: "chat-completions" };
     const reasoner = { apiKey, speaks: "responses", baseUrl: "https://reasoner.example/v1" };
-    const config = { providers: { openai, reasoner, anthropic: { apiKey }, converser: { apiKey } } };
+    const config = {
+      providers: { openai, reasoner, anthropic: { apiKey }, converser: { apiKey }, gemini: { apiKey } },
+    };
     const plugins = { "providers.ts": PROVIDERS };
     native = await startGateway({ config, target: "source", plugins });
     translated = await startGateway({
@@ -165,7 +168,11 @@ describe("an answer", () => {
     const reasoner = { apiKey: UPSTREAM_KEYS.openai, speaks: "responses", baseUrl: `${upstream.url}/v1` };
     const openai = { ...(providers["openai"] as object), speaks: "chat-completions" };
     const converser = { apiKey: UPSTREAM_KEYS.openai, baseUrl: upstream.url };
-    const config = { providers: { ...providers, openai, reasoner, converser }, retries: { attempts: 1 } };
+    const gemini = { apiKey: UPSTREAM_KEYS.openai, baseUrl: upstream.url };
+    const config = {
+      providers: { ...providers, openai, reasoner, converser, gemini },
+      retries: { attempts: 1 },
+    };
     gateway = await startGateway({ config, target: "source", plugins: { "providers.ts": PROVIDERS } });
   });
 

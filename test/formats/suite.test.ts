@@ -7,6 +7,7 @@ import { describeFormat, samplesOf } from "../helpers/describe-format.ts";
 const VENDORS: Record<string, ContextOptions> = {
   "chat-completions": { provider: "openai", model: "gpt-5.4", traits: { files: true } },
   converse: { provider: "bedrock", model: "us.anthropic.claude-haiku-4-5-20251001-v1:0" },
+  gemini: { provider: "gemini", model: "gemini-3-flash-preview" },
   messages: { provider: "anthropic", model: "claude-opus-4-6", traits: { files: true, topK: true } },
 };
 

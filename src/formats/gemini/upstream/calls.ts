@@ -60,14 +60,14 @@ export class CallReader {
     };
   }
 
-  /** Whether the answer calls tools, and the request declares each of them. @param parts those still to be read */
+  /** Whether the answer calls tools, and the request, if known, declares each of them. @param parts those still to be read */
   areDeclared(parts: readonly Json[]): boolean {
     const names = parts.flatMap((part) =>
       isObject(part) && isObject(part.functionCall) ? [text(part.functionCall.name) ?? ""] : [],
     );
     const { request } = this.#context;
     const declared = (name: string) =>
-      request?.tools.some((tool) => tool.name === this.#nameOf(name)) === true;
+      !request || request.tools.some((tool) => tool.name === this.#nameOf(name));
     return names.length + this.count > 0 && names.every(declared);
   }
 

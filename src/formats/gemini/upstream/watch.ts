@@ -5,7 +5,13 @@ import type { JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
 import { list } from "../../shared/read.ts";
 import { decodeErrorBody } from "../../shared/upstream-error.ts";
-import { blockedPrompt, decodeFinishReason, isFailure, readFinishReason } from "../finish.ts";
+import {
+  blockedPrompt,
+  decodeFinishReason,
+  failedGeneration,
+  isFailure,
+  readFinishReason,
+} from "../finish.ts";
 import { UsageReader } from "../usage.ts";
 
 /** Streams in which Google runs code: they have a finish reason before each run, and more follows. */
@@ -45,8 +51,12 @@ function observeCandidate(candidate: JsonObject, seen: StreamSummary): void {
   const raw = readFinishReason(candidate);
   if (raw === undefined) return;
   const toolCalls = parts.filter((part) => part.functionCall !== undefined).length;
+  if (isFailure(raw) && toolCalls === 0) {
+    seen.error ??= failedGeneration(raw);
+    return;
+  }
   seen.finish = isFailure(raw)
-    ? { kind: "stop", raw }
+    ? { kind: "tool-calls", raw }
     : decodeFinishReason(raw, { toolCalls, hasContent: true, explanation: candidate.finishMessage });
   seen.complete = true;
   seen.finished = !codeRuns.has(seen);

@@ -118,7 +118,7 @@ const RULES: readonly Rule[] = [
   },
   {
     from: "src/auth/",
-    may: ["src/core/", "node:crypto", "node:fs", "node:path"],
+    may: ["src/core/", "node:"],
     because: "how a request is authorized does not depend on the gateway that sends it",
   },
   {

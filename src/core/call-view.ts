@@ -2,6 +2,7 @@
 import type { AskAnswer, AskRequest } from "./ask.ts";
 import type { ChatRequest } from "./chat.ts";
 import type { Usage } from "./events.ts";
+import type { Refusable } from "./error.ts";
 import type { HeaderReader } from "./headers.ts";
 import type { Loss, LossCode } from "./loss.ts";
 
@@ -26,6 +27,8 @@ export interface CallView {
   readonly target?: TargetView;
   /** The number of the running attempt, from 1 on; 0 before the first one. */
   readonly attempt: number;
+  /** What the host refused in this attempt, so that the request is sent again without it; see `leavesOut` of an envelope. */
+  readonly refused: readonly Refusable[];
   /** The id of the call whose plugin asks; absent for a call of a client. */
   readonly parent?: string;
   /**
@@ -60,6 +63,8 @@ export interface CallView {
 export interface TargetView {
   readonly provider: { readonly name: string };
   readonly deployment: { readonly name: string };
+  /** Values of the provider's variables at the deployment. */
+  readonly variables: Readonly<Record<string, string>>;
   /** The provider's name of the model. */
   readonly model: string;
   /** Id of the format that the provider gets; empty if a program answers. */

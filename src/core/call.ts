@@ -2,7 +2,7 @@
 import type { AskAnswer, AskRequest } from "./ask.ts";
 import type { ChatRequest } from "./chat.ts";
 import type { CodecContext, CodecTarget } from "./context.ts";
-import type { GatewayError } from "./error.ts";
+import type { GatewayError, Refusable } from "./error.ts";
 import type { Usage } from "./events.ts";
 import { NO_USAGE } from "./events.ts";
 import type { HeaderReader } from "./headers.ts";
@@ -144,6 +144,8 @@ export class Attempt {
   request?: ChatRequest;
   /** weir stores the answer for its client. */
   storesAnswer?: boolean;
+  /** What the host refused and the plugin of the provider leaves out. */
+  refused: readonly Refusable[] = [];
   /** Token counts of the provider. */
   usage: Usage = NO_USAGE;
   /** Estimated token counts that the client got because the provider sent none. */
@@ -175,6 +177,7 @@ export class Attempt {
   turnTo(target: Target): void {
     this.#target = target;
     this.#losses = this.#toolNames = this.#context = this.request = undefined;
+    this.refused = [];
     this.headAt = this.upstreamStatus = this.upstreamRequestId = undefined;
     this.#copyLosses();
   }
@@ -249,8 +252,7 @@ class AttemptContext implements CodecContext {
 }
 
 /** The part of a target that codecs may know. */
-function codecTarget({ provider, deployment, model }: Target): CodecTarget {
-  const traits = provider.traits ?? {};
+function codecTarget({ provider, deployment, model, traits = provider.traits ?? {} }: Target): CodecTarget {
   return {
     provider: provider.name,
     model,

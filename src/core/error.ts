@@ -43,6 +43,9 @@ export const STATUS: Record<ErrorKind, number> = {
   internal: 500,
 };
 
+/** Parts of a request without which weir can repeat it: earlier reasoning, optional features that a header names. */
+export type Refusable = "reasoning" | "features";
+
 export interface ErrorFacts {
   /** A stable identifier for programs (`model_not_found`, `context_length_exceeded`). */
   code?: string;
@@ -57,7 +60,7 @@ export interface ErrorFacts {
   /** Tells the SDKs whether to retry (`x-should-retry`). */
   shouldRetry?: boolean;
   /** What the provider refused, if weir can repeat the request without it. Clients do not see it. */
-  refused?: "reasoning";
+  refused?: Refusable;
   /** Further answer headers, for example `allow` or `www-authenticate`. */
   headers?: Record<string, string>;
   cause?: unknown;
@@ -87,7 +90,7 @@ export class GatewayError extends Error {
   readonly status: number;
   readonly retryAfter?: number;
   readonly shouldRetry?: boolean;
-  readonly refused?: "reasoning";
+  readonly refused?: Refusable;
   readonly headers?: Record<string, string>;
 
   /** @param message states what happened, where, and what to do next; the client gets it unchanged */

@@ -4,6 +4,7 @@ import type { ChatRequest } from "./chat.ts";
 import type { CredentialSet } from "./credential.ts";
 import type { EmbedAnswer, EmbedEndpoint, EmbedRequest } from "./embed.ts";
 import type { SpokenPath, Variable } from "./endpoint.ts";
+import type { Refusable } from "./error.ts";
 import type { ChatEvent } from "./events.ts";
 import type { Framing } from "./frame.ts";
 import type { JsonObject } from "./json.ts";
@@ -75,6 +76,17 @@ export interface Provider {
   headers?: Readonly<Record<string, string>>;
   /** Deviations of its dialect, which upstream codecs read. */
   traits?: Traits;
+  /** Deviations for some models; they precede `traits`. */
+  modelTraits?: readonly ModelTraits[];
+  /** How the host counts tokens, by format id, for clients of that format. Default: `traits.countTokens`. */
+  counting?: Readonly<Record<string, TokenCounting>>;
+  /** Lower-case name of the header with the host's id of a request. Default: `x-request-id`, then `request-id`. */
+  requestIdHeader?: string;
+  /**
+   * Why a deployment cannot serve a model, as the end of the sentence "The model … ": `belongs to another region`; undefined if
+   * it can. weir refuses such a model in the config at the start.
+   */
+  modelFault?(model: string, variables: Readonly<Record<string, string>>): string | undefined;
   /** Members to add to or remove from every body of a format, by format id. Applied before `patch`. */
   envelope?: Readonly<Record<string, Envelope>>;
   /**
@@ -113,8 +125,36 @@ export interface ErrorHint {
 export interface Envelope {
   /** Members to remove. weir reports those that a client of the same format sent, except `model` and `stream`. */
   without?: readonly string[];
+  /** Members to add unless the body has them. */
+  defaults?(call: CallView): Readonly<JsonObject>;
   /** Members to add or replace. @param stream whether the client requested a stream */
   with?(call: CallView, stream: boolean): Readonly<JsonObject>;
+  /** Lower-case names of headers of the format that weir does not forward to the host. */
+  withoutHeaders?: readonly string[];
+  /**
+   * What `with` and `patch` leave out when `call.refused` contains it. If the host refuses it, weir makes the request anew and
+   * sends it once more.
+   */
+  leavesOut?: readonly Refusable[];
+}
+
+/** How a host counts the tokens of a request, if not as the format does. */
+export interface TokenCounting {
+  /** Path behind `baseUrl`; it may contain `{model}` and variables. */
+  path: string;
+  /** The name of the model for the path. Default: the provider's name. */
+  modelFor?(model: string): string;
+  /** The request for the host. @param body the body that a request for an answer would have at this host */
+  request(body: JsonObject, model: string): JsonObject;
+  /** The number of tokens in the host's answer. */
+  read(answer: JsonObject): number | undefined;
+}
+
+/** Deviations that hold for some models only. */
+export interface ModelTraits {
+  /** Globs over the provider's names of the models. */
+  models: readonly string[];
+  traits: Traits;
 }
 
 /** How a host deviates from its format. An absent member means the default. */
@@ -218,6 +258,8 @@ export interface Target {
   format: string;
   /** Absolute URL of the provider's endpoint; empty in the generated lane. */
   url: string;
+  /** The provider's deviations, if some hold for this model only. */
+  traits?: Traits;
   /** The URL for streams, if the host has a path of its own for them. */
   streamUrl?: string;
   /** The pattern that matched and why, for `weir models` and `weir explain`. */

@@ -25,7 +25,7 @@ import type { StoredCodec } from "../core/stored-codec.ts";
 import type { Framing } from "../core/frame.ts";
 import { isObject } from "../core/json.ts";
 import type { Hooks, Plugin } from "../core/plugin.ts";
-import type { Envelope, ErrorHint, Provider, Traits } from "../core/provider.ts";
+import type { Envelope, ErrorHint, ModelTraits, Provider, TokenCounting, Traits } from "../core/provider.ts";
 import type { Rule, Table } from "./rules.ts";
 import {
   must,
@@ -93,7 +93,25 @@ const TRAITS: Table<Traits> = {
   safety: oneOf("default", "off"),
 };
 
-const ENVELOPE: Table<Envelope> = { without: texts, with: callable };
+const ENVELOPE: Table<Envelope> = {
+  without: texts,
+  defaults: callable,
+  with: callable,
+  withoutHeaders: texts,
+  leavesOut: texts,
+};
+
+const COUNTING: Table<TokenCounting> = {
+  path: required(text),
+  modelFor: callable,
+  request: required(callable),
+  read: required(callable),
+};
+
+const MODEL_TRAITS: Table<ModelTraits> = {
+  models: required(patterns),
+  traits: required(group("its trait", TRAITS)),
+};
 
 const VARIABLE: Table<Variable> = {
   env: variables,
@@ -149,6 +167,10 @@ const PROVIDER: Table<Provider> = {
   hints: listOf("hint", "say", HINT),
   headers: textMap,
   traits: group("its trait", TRAITS),
+  modelTraits: listOf("its modelTraits", "models", MODEL_TRAITS),
+  counting: mapOf("formats", COUNTING),
+  requestIdHeader: text,
+  modelFault: callable,
   envelope: mapOf("formats", ENVELOPE),
   patch: callable,
   generate: callable,

@@ -1,11 +1,15 @@
 /** `POST …/count_tokens`: weir forwards it to a provider that counts tokens, and estimates otherwise. */
 import { Attempt } from "../core/call.ts";
 import { estimateTokens } from "../core/estimate.ts";
+import type { JsonObject } from "../core/json.ts";
 import { isObject, parseJson } from "../core/json.ts";
+import type { TokenCounting } from "../core/provider.ts";
 import { editMembers } from "../stream/scan.ts";
-import type { Opened } from "./lanes/lane.ts";
+import type { Opened, Prepared } from "./lanes/lane.ts";
+import { nativeBody } from "./lanes/native-body.ts";
 import { discard, readAnswer } from "./lanes/read-answer.ts";
 import { headerFilters, send, upstreamHeaders } from "./lanes/send.ts";
+import { urlOfPath } from "./routing/endpoint.ts";
 import type { Gateway, Incoming } from "./types.ts";
 
 /**
@@ -17,8 +21,10 @@ export async function countTokens(incoming: Incoming, gateway: Gateway): Promise
   const target = gateway.registry.resolve(call.model, format.id);
   const attempt = new Attempt(call, target);
   const { member, constant } = format.client.count!;
-  const canCount = target.lane === "native" && target.provider.traits?.countTokens;
-  const counted = canCount ? await askProvider(incoming, attempt, gateway) : undefined;
+  const counting = target.provider.counting?.[target.format];
+  const canCount = target.lane === "native" && (counting ?? target.provider.traits?.countTokens);
+  const ask = counting ? askHost(counting) : askProvider;
+  const counted = canCount ? await ask(incoming, attempt, gateway) : undefined;
   if (canCount && !counted)
     attempt.reportLoss("synthesized", member, "the provider did not count the tokens; weir estimated them");
   const text =
@@ -42,16 +48,38 @@ async function askProvider(
   const edits = new Map(target.model === call.model ? [] : [["model", JSON.stringify(target.model)]]);
   const body = editMembers(bytes, edits, spanOf);
   const headers = upstreamHeaders(target, headerFilters(codec).request(call.headers), false);
+  const prepared: Prepared = { target, url: target.url + codec.countPath, headers, body, expects: "json" };
+  const text = await answerTo(prepared, attempt);
+  const answer = parseJson(text ?? "");
+  return isObject(answer) && typeof answer[format.client.count!.member] === "number" ? text : undefined;
+}
+
+/** As {@link askProvider}, for a host that counts in its own way. No header of the client is forwarded. */
+function askHost({ path, modelFor, request, read }: TokenCounting) {
+  return async (incoming: Incoming, attempt: Attempt, gateway: Gateway): Promise<string | undefined> => {
+    const { target } = attempt;
+    const { member, constant } = incoming.format.client.count!;
+    const codec = gateway.registry.formats.get(target.format)!.upstream!;
+    const { pieces } = nativeBody(incoming, attempt, codec, false);
+    const edited = parseJson(Buffer.concat(pieces).toString()) as JsonObject;
+    const body = [Buffer.from(JSON.stringify(request(edited, target.model)))];
+    const url = urlOfPath(path, target.deployment, modelFor?.(target.model) ?? target.model);
+    const headers = upstreamHeaders(target, {}, false);
+    const answer = parseJson(
+      (await answerTo({ target, url, headers, body, expects: "json" }, attempt)) ?? "",
+    );
+    const count = isObject(answer) ? read(answer) : undefined;
+    return count === undefined ? undefined : JSON.stringify({ ...constant, [member]: count });
+  };
+}
+
+/** The text of the answer; undefined if the request failed. */
+async function answerTo(prepared: Prepared, attempt: Attempt): Promise<string | undefined> {
   try {
-    const url = target.url + codec.countPath;
-    const response = await send({ target, url, headers, body, expects: "json" }, attempt);
-    if (!response.ok) {
-      await discard(response);
-      return undefined;
-    }
-    const text = new TextDecoder().decode(await readAnswer(response, attempt));
-    const answer = parseJson(text);
-    return isObject(answer) && typeof answer[format.client.count!.member] === "number" ? text : undefined;
+    const response = await send(prepared, attempt);
+    if (response.ok) return new TextDecoder().decode(await readAnswer(response, attempt));
+    await discard(response);
+    return undefined;
   } catch (thrown) {
     if (attempt.stop.aborted) throw thrown;
     return undefined;

@@ -1,7 +1,6 @@
 /** The Messages format (`POST /v1/messages`). Anthropic defined it; several other vendors speak it too. */
 import type { ClientCodec, Format, UpstreamCodec } from "../../core/format.ts";
 import { toJson } from "../shared/schema.ts";
-import { decodeError } from "../shared/upstream-error.ts";
 import { writeAnswer, writeStream } from "./client/answer.ts";
 import type { SystemTurns } from "./client/check.ts";
 import { checkRequest } from "./client/check.ts";
@@ -10,7 +9,7 @@ import { decodeRequest } from "./client/request.ts";
 import { sessionOf } from "./client/session.ts";
 import { MessagesAnswer, MessagesCount, MessagesError, MessagesEvent, requestSchemas } from "./schema.ts";
 import { readAnswer, readStream } from "./upstream/answer.ts";
-import { isErrorBody } from "./upstream/errors.ts";
+import { decodeError, isErrorBody } from "./upstream/errors.ts";
 import { encodeRequest } from "./upstream/request.ts";
 import { withoutSealed } from "./upstream/sealed.ts";
 import { watch } from "./upstream/watch.ts";

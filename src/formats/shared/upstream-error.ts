@@ -101,6 +101,9 @@ const REASONING_REFUSED: readonly RegExp[] = [
 /** Codes of such a refusal. */
 const REASONING_REFUSED_WORD = "invalid_encrypted_content";
 
+/** Bedrock refuses a beta feature of Claude, and does not say which. */
+const FEATURE_REFUSED = /invalid beta flag/i;
+
 function refusesReasoning({ sentence, words }: ErrorDescription): boolean {
   return (
     words.includes(REASONING_REFUSED_WORD) || REASONING_REFUSED.some((pattern) => pattern.test(sentence))
@@ -145,6 +148,7 @@ function decode(body: Json | undefined, status: number, headers: HeaderReader): 
   if (kind === "invalid-request") {
     facts.status = clientStatus(description.status);
     if (facts.status === 400 && refusesReasoning(description)) facts.refused = "reasoning";
+    if (facts.status === 400 && FEATURE_REFUSED.test(description.sentence)) facts.refused = "features";
   }
   if (TEMPORARY.has(kind)) facts.retryAfter = description.retryAfter;
   facts.shouldRetry = kind === "quota" ? false : readShouldRetry(headers);

@@ -40,7 +40,9 @@ export function nativeBody(
   if (target.model !== call.model && !codec.requestInUrl) edits.set("model", JSON.stringify(target.model));
   const unsealed = holdsSealed(bytes) ? codec.withoutSealed?.(source.body, attempt.context) : undefined;
   if (unsealed) for (const [name, text] of changedMembers(source.body, unsealed)) edits.set(name, text);
-  const { without = [], with: extra } = provider.envelope?.[target.format] ?? {};
+  const { without = [], defaults, with: extra } = provider.envelope?.[target.format] ?? {};
+  for (const [name, value] of Object.entries(defaults?.(viewOf(attempt)) ?? {}))
+    if (!source.spanOf(name)) edits.set(name, JSON.stringify(value));
   const added = extra?.(viewOf(attempt), call.stream) ?? {};
   for (const name of without) {
     if (!source.spanOf(name)) continue;

@@ -13,6 +13,7 @@ import { urlOf } from "../routing/endpoint.ts";
 import { keepAnswer, streamKeeper } from "../stored/native-answer.ts";
 import { sourceOf } from "../stored/native-request.ts";
 import type { Gateway, Incoming } from "../types.ts";
+import { leavesOutFeature } from "./leave-out.ts";
 import type { Lane, Opened, PrepareContext, Prepared } from "./lane.ts";
 import { nativeBody } from "./native-body.ts";
 import { observeAnswer } from "./observe-answer.ts";
@@ -76,6 +77,7 @@ export class NativeLane implements Lane {
 
   leavesOut(refusal: GatewayError): boolean {
     if (this.#asksForUsage && noteUsageRefusal(refusal, this.#codec, this.#attempt.target)) return true;
+    if (leavesOutFeature(refusal, this.#attempt)) return true;
     if (refusal.refused !== "reasoning" || this.#leavesOutReasoning) return false;
     if (!this.#withoutReasoning(this.#incoming.stored?.detached(this.#attempt))) return false;
     this.#leavesOutReasoning = true;

@@ -59,11 +59,14 @@ export function upstreamHeaders(target: Target, forwarded: HeaderRecord, streams
 
 /** The credential comes last, so that no other header can replace it. */
 function makeHeaders(target: Target, forwarded: HeaderRecord, streams: boolean): Record<string, string> {
-  const streamType = target.provider.framing?.[target.format]?.contentType ?? "text/event-stream";
+  const { framing, envelope, headers } = target.provider;
+  const streamType = framing?.[target.format]?.contentType ?? "text/event-stream";
+  const passed = { ...forwarded };
+  for (const name of envelope?.[target.format]?.withoutHeaders ?? []) delete passed[name];
   return {
     "user-agent": "weir",
-    ...target.provider.headers,
-    ...forwarded,
+    ...headers,
+    ...passed,
     "content-type": "application/json",
     accept: streams ? streamType : "application/json",
     // A compressed stream would arrive in batches of the compressor and not event by event.
@@ -100,7 +103,8 @@ export async function send(prepared: Prepared, attempt: Attempt): Promise<Upstre
   }
   attempt.headAt = performance.now();
   attempt.upstreamStatus = response.status;
-  const id = response.headers.get("x-request-id") ?? response.headers.get("request-id");
+  const { requestIdHeader = "x-request-id" } = target.provider;
+  const id = response.headers.get(requestIdHeader) ?? response.headers.get("request-id");
   attempt.upstreamRequestId = id === null ? undefined : textWithoutCredential(id, target);
   if (response.status >= 300 && response.status < 400) {
     await discard(response);

@@ -21,6 +21,7 @@ import type { Gateway, Incoming } from "../types.ts";
 import type { EventSource } from "./event-source.ts";
 import { collect, iterate, ListedEvents, PluginEvents, tapped } from "./event-source.ts";
 import { withHint } from "./hints.ts";
+import { leavesOutFeature } from "./leave-out.ts";
 import type { Lane, Opened, PrepareContext, Prepared } from "./lane.ts";
 import { Meter } from "./meter.ts";
 import { ProviderEvents } from "./provider-events.ts";
@@ -81,8 +82,9 @@ export class TranslatedLane implements Lane {
     const body = codec.encodeRequest({ ...request, stream }, attempt.context);
     this.#asksForUsage = asksForUsage(target);
     if (!this.#asksForUsage && codec.usageRequest) delete body[codec.usageRequest.member];
-    const { without = [], with: extra } = provider.envelope?.[format] ?? {};
+    const { without = [], defaults, with: extra } = provider.envelope?.[format] ?? {};
     for (const name of without) delete body[name];
+    for (const [name, value] of Object.entries(defaults?.(viewOf(attempt)) ?? {})) body[name] ??= value;
     Object.assign(body, extra?.(viewOf(attempt), stream));
     provider.patch?.(body, viewOf(attempt));
     refuseLosses(attempt, this.#context);
@@ -110,6 +112,7 @@ export class TranslatedLane implements Lane {
 
   leavesOut(refusal: GatewayError): boolean {
     if (this.#asksForUsage && noteUsageRefusal(refusal, this.#codec!, this.#attempt.target)) return true;
+    if (leavesOutFeature(refusal, this.#attempt)) return true;
     const reduced = withoutReasoning(this.#request!, refusal, this.#attempt);
     if (!reduced) return false;
     this.#request = reduced;

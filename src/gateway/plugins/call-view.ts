@@ -4,6 +4,7 @@ import type { Attempt, Call } from "../../core/call.ts";
 import type { AttemptRecord, CallRecord, CallView, TargetView } from "../../core/call-view.ts";
 import type { ChatRequest } from "../../core/chat.ts";
 import { withoutCredentials } from "../../core/client-headers.ts";
+import type { Refusable } from "../../core/error.ts";
 import { GatewayError } from "../../core/error.ts";
 import { NO_USAGE } from "../../core/events.ts";
 import type { HeaderReader } from "../../core/headers.ts";
@@ -83,6 +84,10 @@ class View implements CallView {
     return this.#attempt && describeTarget(this.#attempt.target);
   }
 
+  get refused(): readonly Refusable[] {
+    return this.#attempt?.refused ?? [];
+  }
+
   get request(): ChatRequest | undefined {
     return this.#request();
   }
@@ -121,6 +126,8 @@ const HEADER_NAME = /^x-[a-z0-9-]{1,62}$/;
 const RESERVED = /^x-(?:weir-|request-id$)/;
 const HEADER_VALUE = /^[\x20-\x7e]{0,1024}$/;
 
+const NO_VARIABLES = Object.freeze({});
+
 const targetViews = new WeakMap<Target, TargetView>();
 
 function describeTarget(target: Target): TargetView {
@@ -130,6 +137,7 @@ function describeTarget(target: Target): TargetView {
   view = Object.freeze({
     provider: Object.freeze({ name: provider.name }),
     deployment: Object.freeze({ name: deployment.name }),
+    variables: deployment.variables ?? NO_VARIABLES,
     model,
     format,
     lane,

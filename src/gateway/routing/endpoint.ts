@@ -68,16 +68,19 @@ export function ownBaseUrl({ name, baseUrl }: Provider, values: Values): string 
 }
 
 /** All path templates of a provider, each with its format or dialect. */
-function templatesOf({ speaks = {}, embeds = {} }: Provider): [format: string, path: string][] {
+function templatesOf({
+  speaks = {},
+  counting = {},
+  embeds = {},
+}: Provider): [format: string, path: string][] {
   const spoken = Object.entries(speaks).flatMap(([format, paths]) => {
     const { json, stream } = pathsOf(paths);
     return [...new Set([json, stream])].map((path): [string, string] => [format, path]);
   });
-  const embedding = Object.entries(embeds).map(([dialect, endpoint]): [string, string] => [
-    dialect,
-    typeof endpoint === "string" ? endpoint : endpoint.path,
-  ]);
-  return [...spoken, ...embedding];
+  const others = [...Object.entries(counting), ...Object.entries(embeds)].map(
+    ([id, endpoint]): [string, string] => [id, typeof endpoint === "string" ? endpoint : endpoint.path],
+  );
+  return [...spoken, ...others];
 }
 
 /** The first fault in the paths and the base URL of a provider: a sentence; undefined if there is none. */

@@ -8,6 +8,8 @@ import { Aliases } from "./aliases.ts";
 import type { LoadedPlugin, OffProvider } from "./activate.ts";
 import { activate, checkProvider, collectProviders, patternsOf } from "./activate.ts";
 import { LiveModels } from "./live-models.ts";
+import type { Serving } from "./model-fault.ts";
+import { modelFault, operationFault, servingDeployments } from "./model-fault.ts";
 import type { Pattern } from "./pattern.ts";
 import { compilePattern } from "./pattern.ts";
 import type { Choice, Plan } from "./plan.ts";
@@ -143,7 +145,7 @@ export class Registry {
   }
 
   /** The rule for a name: the first matching pattern, else the first host that lists the name. */
-  #winningRule(name: string): { rule: Rule; deployments: readonly Deployment[] } | undefined {
+  #winningRule(name: string): Serving | undefined {
     const rule = this.#rules.find(({ pattern }) => pattern.test(name));
     return rule ? { rule, deployments: rule.provider.deployments } : this.live.rulesOf(name)[0];
   }
@@ -211,7 +213,7 @@ export class Registry {
   #deployments({ model, weight, priority }: RouteTarget, wanted: Wanted, prefix: string): Choice[] {
     const found = this.#winningRule(model);
     if (!found) return [];
-    return found.deployments.flatMap((deployment) => {
+    return servingDeployments(found, model).flatMap((deployment) => {
       const target =
         wanted.operation === "embed"
           ? embedTarget(found.rule, deployment, model, wanted.format, prefix)
@@ -248,6 +250,8 @@ export class Registry {
   faultOf(name: string): string | undefined {
     const resolved = this.#aliases.resolve(name);
     // While the config is checked, weir does not know yet which models the hosts will list.
+    const fault = modelFault(this.#winningRule(resolved), resolved);
+    if (fault !== undefined) return fault;
     if (!this.live.isEmpty || !this.isOff(name) || this.#offProviderOf(resolved)) return undefined;
     return this.#unknown(name, resolved);
   }
@@ -275,11 +279,10 @@ export class Registry {
   }
 
   #unserved(model: string, name: string, operation: Operation): string {
-    const provider = this.#winner(model)?.name;
+    const serving = this.#winningRule(name);
+    const provider = serving?.rule.provider.name ?? this.#winner(model)?.name;
     if (provider === undefined) return this.#unknown(model, name);
-    return operation === "embed"
-      ? `The provider ${provider} serves no embeddings for the model \`${model}\`.`
-      : `The provider ${provider} serves only embeddings: the model \`${model}\` generates no answers.`;
+    return modelFault(serving, name) ?? operationFault(provider, model, operation);
   }
 
   #unknown(model: string, name: string): string {

@@ -1,5 +1,5 @@
 /** Chooses the format for a host: the client's if the provider declares it, else the provider's first. */
-import type { Deployment, Provider, Target } from "../../core/provider.ts";
+import type { Deployment, Provider, Target, Traits } from "../../core/provider.ts";
 import { urlsOf } from "./endpoint.ts";
 import { compilePattern } from "./pattern.ts";
 import type { Rule } from "./precedence.ts";
@@ -28,7 +28,11 @@ export class SpokenFormats {
     const { provider, pattern } = rule;
     const model = pattern.strip(name);
     const reason = prefix + reasonOf(rule);
-    const program: Target = { provider, deployment, model, lane: "generated", format: "", url: "", reason };
+    const traits = traitsFor(provider, model);
+    const program: Target = {
+      ...(traits && { traits }),
+      ...{ provider, deployment, model, lane: "generated", format: "", url: "", reason },
+    };
     if (provider.generate) return program;
     if (!provider.speaks) return undefined;
     const spoken = formatsFor(program, clientFormat);
@@ -39,6 +43,14 @@ export class SpokenFormats {
       ? target
       : { ...target, reason: `${reason}; its host has no ${spoken[0]} endpoint` };
   }
+}
+
+/** The deviations for a model, if some hold for it only. */
+function traitsFor({ traits, modelTraits = [] }: Provider, model: string): Traits | undefined {
+  const special = modelTraits.filter(({ models }) => models.some((text) => compilePattern(text).test(model)));
+  return special.length === 0
+    ? undefined
+    : (Object.assign({}, traits, ...special.map((entry) => entry.traits)) as Traits);
 }
 
 /** The same deployment in the provider's next format; `undefined` if there is none. */

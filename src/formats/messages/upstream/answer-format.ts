@@ -3,7 +3,7 @@ import type { ChatRequest } from "../../../core/chat.ts";
 import type { CodecContext } from "../../../core/context.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { ModelFacts } from "../models.ts";
-import { modelFacts } from "../models.ts";
+import { factsFor } from "../models.ts";
 import { fieldPath } from "../../shared/paths.ts";
 import {
   ANY_OBJECT,
@@ -87,5 +87,5 @@ export function isAnswerTool(name: string, { request, target }: CodecContext): b
   const format = request?.answerFormat;
   if (name !== RESPOND || !request || format?.type !== "json-schema") return false;
   const clean = sanitiseSchema(format.schema);
-  return chooseMode(request, format, isNative(modelFacts(target.model), clean), target.traits) === "tool";
+  return chooseMode(request, format, isNative(factsFor(target), clean), target.traits) === "tool";
 }

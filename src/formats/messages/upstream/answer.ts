@@ -6,7 +6,7 @@ import type { JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
 import { decodeErrorBody } from "../../shared/upstream-error.ts";
 import { EventReader } from "./answer-reader.ts";
-import { malformed } from "./errors.ts";
+import { decodeStreamError, malformed } from "./errors.ts";
 import { isErrorFrame } from "./watch.ts";
 
 /** Begins a streamed answer. */
@@ -41,7 +41,7 @@ class StreamReader implements AnswerReader {
   push(frame: Frame): ChatEvent[] {
     if (frame.event === "ping" || frame.data === "" || frame.data === "[DONE]") return [];
     const data = parseJson(frame.data);
-    if (isErrorFrame(frame, data)) throw decodeErrorBody(data ?? frame.data);
+    if (isErrorFrame(frame, data)) throw decodeStreamError(data ?? frame.data);
     if (!isObject(data)) throw malformed("a frame is not JSON");
     return this.#events.read(data);
   }

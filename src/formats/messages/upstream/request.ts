@@ -11,7 +11,7 @@ import { encodeSampling, type Sampling } from "../../shared/claude-sampling.ts";
 import { isForced } from "../../shared/forced-tool.ts";
 import { fieldPath } from "../../shared/paths.ts";
 import type { ModelFacts } from "../models.ts";
-import { defaultMaxTokens, modelFacts } from "../models.ts";
+import { defaultMaxTokens, factsFor } from "../models.ts";
 import type { EncodeContext } from "./content.ts";
 import { FORMAT } from "../own-fields.ts";
 import { placeCacheMarks } from "./caching.ts";
@@ -73,7 +73,7 @@ export function encodeRequest(request: ChatRequest, codecContext: CodecContext):
 function encodeContext({ answerFormat }: ChatRequest, context: CodecContext): EncodeContext {
   return {
     ...encodeContextOf(context),
-    facts: modelFacts(context.target.model),
+    facts: factsFor(context.target),
     bound: answerFormat?.type === "json-schema",
   };
 }

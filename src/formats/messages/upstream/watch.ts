@@ -6,6 +6,7 @@ import { isObject, parseJson } from "../../../core/json.ts";
 import { decodeStopReason } from "../finish.ts";
 import { decodeUsage } from "../usage.ts";
 import { decodeErrorBody } from "../../shared/upstream-error.ts";
+import { decodeStreamError } from "./errors.ts";
 
 /**
  * An answer is complete only with `message_stop`: a stop reason without it means that the connection broke before the last
@@ -24,7 +25,7 @@ export const watch: StreamObserver = {
   frame(frame: Frame, seen: StreamSummary): void {
     const data = parseJson(frame.data);
     if (isErrorFrame(frame, data)) {
-      if (!seen.terminated) seen.error ??= decodeErrorBody(data ?? frame.data);
+      if (!seen.terminated) seen.error ??= decodeStreamError(data ?? frame.data);
       return;
     }
     if (!isObject(data)) return;

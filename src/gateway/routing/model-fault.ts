@@ -1,0 +1,37 @@
+/** Leaves out the deployments that cannot serve a model, for example because its name belongs to another region. */
+import type { Deployment } from "../../core/provider.ts";
+import type { Rule } from "./precedence.ts";
+
+/** The rule for a model name, and the deployments of its provider. */
+export interface Serving {
+  rule: Rule;
+  deployments: readonly Deployment[];
+}
+
+/** The deployments that can serve a model. */
+export function servingDeployments({ rule, deployments }: Serving, name: string): readonly Deployment[] {
+  if (!rule.provider.modelFault) return deployments;
+  return deployments.filter((deployment) => faultAt(rule, deployment, name) === undefined);
+}
+
+/** Why none of the deployments can serve a model, in the words of its plugin; undefined if one can. */
+export function modelFault(serving: Serving | undefined, name: string): string | undefined {
+  const faults = serving?.deployments.map((deployment) => faultAt(serving.rule, deployment, name)) ?? [];
+  const isServed = faults.length === 0 || faults.includes(undefined);
+  return isServed ? undefined : `The model \`${name}\` ${faults[0]}.`;
+}
+
+/** That a provider does not serve an operation. */
+export function operationFault(provider: string, model: string, operation: "generate" | "embed"): string {
+  return operation === "embed"
+    ? `The provider ${provider} serves no embeddings for the model \`${model}\`.`
+    : `The provider ${provider} serves only embeddings: the model \`${model}\` generates no answers.`;
+}
+
+function faultAt(
+  { provider, pattern }: Rule,
+  { variables = {} }: Deployment,
+  name: string,
+): string | undefined {
+  return provider.modelFault?.(pattern.strip(name), variables);
+}

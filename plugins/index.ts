@@ -7,6 +7,8 @@
 import type { Plugin } from "weir";
 import anthropic from "./anthropic.ts";
 import azure from "./azure.ts";
+import bedrock from "./bedrock.ts";
+import bedrockMantle from "./bedrock-mantle.ts";
 import cerebras from "./cerebras.ts";
 import deepseek from "./deepseek.ts";
 import fireworks from "./fireworks.ts";
@@ -28,6 +30,8 @@ export const builtIn: readonly Plugin[] = [
   openai,
   anthropic,
   gemini,
+  bedrock,
+  bedrockMantle,
   deepseek,
   mistral,
   xai,

@@ -26,6 +26,7 @@ export { entraToken } from "./auth/entra.ts";
 export { googleIdentity, googleToken } from "./auth/google.ts";
 export { oauthToken } from "./auth/oauth-token.ts";
 export { signV4 } from "./auth/sign-v4.ts";
+export { awsCredentials, awsKeys, awsVariables } from "./auth/aws/credentials.ts";
 export type { AttemptRecord, CallRecord, CallView, TargetView } from "./core/call-view.ts";
 export type { AskAnswer, AskRequest } from "./core/ask.ts";
 export { GatewayError, invalidRequest } from "./core/error.ts";
@@ -39,7 +40,7 @@ export type { GoogleIdentity, GoogleTokenOptions } from "./auth/google.ts";
 export type { FetchedToken } from "./auth/oauth-token.ts";
 export type { AwsKeys, SignV4Options } from "./auth/sign-v4.ts";
 export type * from "./core/chat.ts";
-export type { ErrorKind } from "./core/error.ts";
+export type { ErrorKind, Refusable } from "./core/error.ts";
 export type { BlockStart, ChatEvent, Citation, FinishKind, FinishReason, Usage } from "./core/events.ts";
 export type {
   AnswerReader,
@@ -70,7 +71,15 @@ export type { FrameReader, Framing } from "./core/frame.ts";
 export type { Json, JsonObject } from "./core/json.ts";
 export type { Hooks, Interception, Plugin } from "./core/plugin.ts";
 export type { OutgoingRequest, Place, PlaceAnswer, PlaceRequest } from "./core/place.ts";
-export type { Envelope, ErrorHint, Provider, Target, Traits } from "./core/provider.ts";
+export type {
+  Envelope,
+  ErrorHint,
+  ModelTraits,
+  Provider,
+  Target,
+  TokenCounting,
+  Traits,
+} from "./core/provider.ts";
 
 /** The former name of {@link CallView}. */
 export type Call = CallView;

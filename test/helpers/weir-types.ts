@@ -34,6 +34,7 @@ const PARTS = [
 /** Functions for plugins. */
 const HELPERS = [
   "src/auth/sign-v4.ts",
+  "src/auth/aws/credentials.ts",
   "src/auth/oauth-token.ts",
   "src/auth/entra.ts",
   "src/auth/google.ts",

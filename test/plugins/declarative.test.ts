@@ -14,8 +14,8 @@ const files = readdirSync(folder, { withFileTypes: true })
   .sort();
 
 const LOCAL = ["ollama", "vllm", "llamacpp", "lmstudio"];
-/** Plugins with several providers, whose addresses depend on an account; `test/wire/clouds` has tests of their own. */
-const CLOUDS = ["azure", "foundry"];
+/** Plugins whose addresses depend on an account or a region; `test/wire` has tests of their own. */
+const CLOUDS = ["azure", "foundry", "bedrock", "bedrock-mantle"];
 const declarative = builtIn.filter((plugin) => ![...CLOUDS, "mock"].includes(plugin.name));
 
 function providerOf(name: string): Provider {

@@ -4,6 +4,7 @@ import { builtIn } from "../../plugins/index.ts";
 import { Attempt, Call } from "../../src/core/call.ts";
 import type { JsonObject } from "../../src/core/json.ts";
 import type { ActiveProvider } from "../../src/core/provider.ts";
+import { variablesOf } from "../../src/gateway/routing/endpoint.ts";
 import { viewOf } from "../../src/gateway/plugins/call-view.ts";
 import { makeRequest } from "../formats/messages/make.ts";
 import { withPaths } from "../helpers/client-paths.ts";
@@ -16,6 +17,8 @@ interface Quirk {
   format?: string;
   /** Default messages: a client whose request was translated. */
   client?: string;
+  /** Of the client. */
+  headers?: Record<string, string>;
   body: JsonObject;
   patched: JsonObject;
   losses?: string[];
@@ -192,19 +195,71 @@ const QUIRKS: Quirk[] = [
     body: { tool_choice: "required", tools, response_format: { type: "text" } },
     patched: { tool_choice: "required", tools, response_format: { type: "text" } },
   },
+  {
+    what: "bedrock: beta features move into the body, and what a dropped one allows is removed",
+    provider: "bedrock",
+    model: "us.anthropic.claude-sonnet-4-6",
+    format: "messages",
+    headers: {
+      "anthropic-beta":
+        "context-1m-2025-08-07, prompt-caching-scope-2026-01-05,fine-grained-tool-streaming-2025-05-14",
+    },
+    body: {
+      anthropic_beta: ["effort-2025-11-24"],
+      context_management: { edits: [] },
+      system: [{ type: "text", text: "s", cache_control: { type: "ephemeral", scope: "global" } }],
+      tools: [{ name: "a", eager_input_streaming: true, defer_loading: true }],
+    },
+    patched: {
+      anthropic_beta: ["effort-2025-11-24", "context-1m-2025-08-07"],
+      context_management: { edits: [] },
+      system: [{ type: "text", text: "s", cache_control: { type: "ephemeral" } }],
+      tools: [{ name: "a", defer_loading: true }],
+    },
+    losses: [
+      "dropped:anthropic-beta",
+      "dropped:tools[0].eager_input_streaming",
+      "dropped:system[0].cache_control.scope",
+    ],
+  },
+  {
+    what: "bedrock: what no dropped beta allows stays, and there is no empty list of betas",
+    provider: "bedrock",
+    model: "us.anthropic.claude-sonnet-4-6",
+    format: "messages",
+    body: { tools: [{ name: "a", eager_input_streaming: true }] },
+    patched: { tools: [{ name: "a", eager_input_streaming: true }] },
+  },
+  {
+    what: "bedrock: a beta means nothing in the header of another client",
+    provider: "bedrock",
+    model: "us.anthropic.claude-sonnet-4-6",
+    format: "messages",
+    client: "chat-completions",
+    headers: { "anthropic-beta": "context-1m-2025-08-07" },
+    body: {},
+    patched: {},
+  },
 ];
 
-function attemptFor({ provider, model, format = "chat-completions", client = "messages" }: Quirk): Attempt {
+function attemptFor({
+  provider,
+  model,
+  format = "chat-completions",
+  client = "messages",
+  headers,
+}: Quirk): Attempt {
   const plugin = builtIn.find((one) => one.name === provider)!;
   const baseUrl = "https://upstream.example";
-  const deployment = { name: provider, baseUrl, credentials: {}, weight: 1, priority: 0 };
+  const variables = variablesOf({ provider: plugin.providers![0]!, settings: {}, deployment: {} });
+  const deployment = { name: provider, baseUrl, variables, credentials: {}, weight: 1, priority: 0 };
   const active: ActiveProvider = {
     ...plugin.providers![0]!,
     deployments: [deployment],
     source: "built-in",
     patterns: [],
   };
-  const call = new Call("req_test", client, new Headers());
+  const call = new Call("req_test", client, new Headers(headers));
   const target = { provider: active, deployment, model, lane: "translated" as const, format };
   const attempt = new Attempt(call, { ...target, url: "", reason: "" });
   attempt.request = withPaths(makeRequest(), client);

@@ -1,0 +1,105 @@
+import type { CallView, JsonObject } from "weir";
+import { awsVariables, definePlugin, eventStream } from "weir";
+import { bedrockAccess } from "./shared/bedrock-access.ts";
+import { moveBetas } from "./shared/claude-betas.ts";
+
+/** Beta features that Bedrock accepts for Claude; it refuses a request with another one. */
+const BETAS = [
+  "computer-use-2025-01-24",
+  "token-efficient-tools-2025-02-19",
+  "interleaved-thinking-2025-05-14",
+  "output-128k-2025-02-19",
+  "dev-full-thinking-2025-05-14",
+  "context-1m-2025-08-07",
+  "context-management-2025-06-27",
+  "effort-2025-11-24",
+  "tool-search-tool-2025-10-19",
+  "tool-examples-2025-10-29",
+];
+
+/** Models whose schemas Bedrock refuses in `output_config` and in strict tools, which Anthropic accepts. */
+const WITHOUT_SCHEMAS = [
+  "*claude-opus-4-7*",
+  "*claude-opus-4-8*",
+  "*claude-*-5",
+  "*claude-*-5-5*",
+  "*claude-*-5-1*",
+  "*claude-*-5-2*",
+];
+
+/** The version of the Messages API: the client's, unless it is Anthropic's usual one, which Bedrock does not know. */
+function version({ headers }: CallView): JsonObject {
+  const given = headers.get("anthropic-version");
+  const isUsual = given === null || given === "2023-06-01";
+  return { anthropic_version: isUsual ? "bedrock-2023-05-31" : given };
+}
+
+/** The id of the foundation model: Bedrock counts for no inference profile (`us.anthropic.…`). */
+function foundationModel(model: string): string {
+  return model.replace(/^arn:.*\//, "").replace(/^[a-z-]+\.(?=anthropic\.)/, "");
+}
+
+/** An ARN is valid in its own region only. */
+function arnFault(model: string, { region }: Readonly<Record<string, string>>): string | undefined {
+  const named = /^arn:[^:]*:[^:]*:([^:]+):/.exec(model)?.[1];
+  return named === undefined || named === region
+    ? undefined
+    : `is an ARN of the region ${named}, and the region of the provider is ${region}`;
+}
+
+export default definePlugin({
+  name: "bedrock",
+  providers: [
+    {
+      ...bedrockAccess("bedrock", "BEDROCK_API_KEY"),
+      name: "bedrock",
+      models: ["bedrock/*"],
+      variables: {
+        ...awsVariables,
+        betas: { default: BETAS.join(","), describe: "the beta features that Bedrock accepts for Claude" },
+      },
+      baseUrl: "https://bedrock-runtime.{region}.amazonaws.com",
+      modelFault: arnFault,
+      // Claude's own format carries thinking, cache marks and PDFs unchanged, so it comes first.
+      speaks: {
+        messages: {
+          json: "/model/{model}/invoke",
+          stream: "/model/{model}/invoke-with-response-stream",
+          models: ["*anthropic.claude*"],
+        },
+      },
+      framing: { messages: eventStream({ unwrap: "bytes" }) },
+      envelope: {
+        messages: {
+          without: ["model", "stream"],
+          withoutHeaders: ["anthropic-version", "anthropic-beta", "x-app"],
+          defaults: version,
+          leavesOut: ["features"],
+        },
+      },
+      patch(body, call) {
+        if (call.target?.format === "messages") moveBetas(body, call, call.target.variables.betas ?? "");
+      },
+      counting: {
+        messages: {
+          path: "/model/{model}/count-tokens",
+          modelFor: foundationModel,
+          request: (body) => {
+            const text = JSON.stringify({ max_tokens: 1, ...body });
+            return { input: { invokeModel: { body: Buffer.from(text).toString("base64") } } };
+          },
+          read: ({ inputTokens }) => (typeof inputTokens === "number" ? inputTokens : undefined),
+        },
+      },
+      traits: { files: true, imageInToolMessage: true, topK: true },
+      modelTraits: [{ models: WITHOUT_SCHEMAS, traits: { strictTools: false } }],
+      catalog: [
+        "global.anthropic.claude-sonnet-5-5",
+        "us.anthropic.claude-opus-4-8",
+        "us.anthropic.claude-sonnet-4-6",
+        "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+        "us.anthropic.claude-haiku-4-5-20251001-v1:0",
+      ],
+    },
+  ],
+});

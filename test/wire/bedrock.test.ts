@@ -1,0 +1,258 @@
+/** Claude on Bedrock, over sockets: requests as AWS accepts them, answers as each client expects them. */
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import {
+  asClaude,
+  awsError,
+  type Bedrock,
+  CLAUDE_EVENTS,
+  CLAUDE_MESSAGE,
+  eventStreamOf,
+  exceptionFrame,
+  invokeFrame,
+  startBedrock,
+} from "../helpers/bedrock.ts";
+import { type RunningGateway, startGateway } from "../helpers/gateway.ts";
+import { anthropicClient, openaiClient } from "../helpers/sdk.ts";
+import { readStreamed } from "../helpers/streamed.ts";
+import { json } from "../helpers/upstream.ts";
+
+const KEY_ID = "AKIDCANARY0123456789";
+const SECRET = "secret-canary-0123456789abcdef";
+const SESSION = "session-canary-0123456789abcdef";
+const MODEL = "bedrock/us.anthropic.claude-sonnet-4-6-v1:0";
+const PATH = "/model/us.anthropic.claude-sonnet-4-6-v1%3A0";
+
+let bedrock: Bedrock;
+let gateway: RunningGateway;
+
+beforeAll(async () => {
+  bedrock = startBedrock({ secrets: { [KEY_ID]: SECRET } });
+  gateway = await startGateway({
+    env: {
+      AWS_REGION: "eu-central-1",
+      AWS_ACCESS_KEY_ID: KEY_ID,
+      AWS_SECRET_ACCESS_KEY: SECRET,
+      AWS_SESSION_TOKEN: SESSION,
+      BEDROCK_BASE_URL: bedrock.url,
+    },
+  });
+});
+
+afterAll(async () => {
+  await gateway.stop();
+  bedrock.stop();
+});
+
+beforeEach(() => {
+  bedrock.handle(asClaude);
+  bedrock.requests.length = bedrock.faults.length = 0;
+});
+
+const ask = { model: MODEL, max_tokens: 9, messages: [{ role: "user" as const, content: "hi" }] };
+
+function post(body: object | string, headers: Record<string, string> = {}, path = "/v1/messages") {
+  return fetch(gateway.url + path, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
+}
+
+const sentBody = () => JSON.parse(bedrock.requests.at(-1)!.body.toString()) as Record<string, unknown>;
+const warnings = (response: Response) => response.headers.get("x-weir-warnings") ?? "";
+
+test("a messages client's bytes reach Bedrock without model and stream, with the version, signed", async () => {
+  const body = `{ "model":"${MODEL}","stream":false, "max_tokens":9,\n"messages":[{"role":"user", "content":"grüße"}],"metadata":{"b":1,"a":2}}`;
+  const response = await post(body);
+  expect([response.status, await response.json()]).toEqual([200, CLAUDE_MESSAGE]);
+  expect(response.headers.get("x-weir-lane")).toBe("native");
+  const { path, headers, body: sent } = bedrock.requests[0]!;
+  expect(path).toBe(`${PATH}/invoke`);
+  expect(sent.toString()).toBe(
+    '{"anthropic_version":"bedrock-2023-05-31",  "max_tokens":9,\n"messages":[{"role":"user", "content":"grüße"}],"metadata":{"b":1,"a":2}}',
+  );
+  expect(headers.get("x-amz-security-token")).toBe(SESSION);
+  expect(headers.get("authorization")).toMatch(
+    /\/eu-central-1\/bedrock\/aws4_request, SignedHeaders=content-type;host;x-amz-content-sha256;x-amz-date;x-amz-security-token,/,
+  );
+  for (const name of ["anthropic-version", "anthropic-beta", "x-app"]) expect(headers.has(name)).toBe(false);
+  expect(bedrock.faults).toEqual([]);
+});
+
+test("the version is the client's: of the body, of the header, else the one that Bedrock knows", async () => {
+  const versions = async (body: object, headers?: Record<string, string>) => {
+    await (await post({ ...ask, ...body }, headers)).json();
+    return sentBody()["anthropic_version"];
+  };
+  expect(await versions({})).toBe("bedrock-2023-05-31");
+  expect(await versions({}, { "anthropic-version": "2023-06-01" })).toBe("bedrock-2023-05-31");
+  expect(await versions({}, { "anthropic-version": "2026-10-21" })).toBe("2026-10-21");
+  expect(await versions({ anthropic_version: "x" }, { "anthropic-version": "2026-10-21" })).toBe("x");
+});
+
+test("the Anthropic SDK reads a stream with its pings, and the padding of the frames reaches no client", async () => {
+  const message = await anthropicClient(gateway.url).messages.stream(ask).finalMessage();
+  expect(message).toMatchObject({
+    content: CLAUDE_MESSAGE.content,
+    usage: { input_tokens: 5, output_tokens: 2 },
+  });
+  expect(bedrock.requests[0]!.path).toBe(`${PATH}/invoke-with-response-stream`);
+  expect(Object.keys(sentBody())).toEqual(["anthropic_version", "max_tokens", "messages"]);
+  const { text } = await readStreamed(await post({ ...ask, stream: true }), true);
+  expect(text).toBe(
+    CLAUDE_EVENTS.map(
+      (event) => `event: ${(event as { type: string }).type}\ndata: ${JSON.stringify(event)}\n\n`,
+    ).join(""),
+  );
+});
+
+test("chat-completions and responses clients get Claude's answers over the same operation", async () => {
+  const client = openaiClient(gateway.url);
+  const completion = await client.chat.completions.create({ model: MODEL, messages: ask.messages });
+  expect(completion.choices[0]!.message.content).toBe("Grüße 😀");
+  expect(completion.usage).toMatchObject({ prompt_tokens: 5, completion_tokens: 2 });
+  expect(bedrock.requests[0]!.path).toBe(`${PATH}/invoke`);
+  expect(Object.keys(sentBody())).not.toContain("model");
+  expect(sentBody()["anthropic_version"]).toBe("bedrock-2023-05-31");
+  const response = await client.responses.create({ model: MODEL, input: "hi" });
+  expect(response.output_text).toBe("Grüße 😀");
+  const chunks = await Array.fromAsync(
+    await client.chat.completions.create({ model: MODEL, messages: ask.messages, stream: true }),
+  );
+  expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join("")).toBe("Grüße 😀");
+  expect(sentBody()["stream"]).toBeUndefined();
+  expect(bedrock.faults).toEqual([]);
+});
+
+test("beta features move from the header into the body, and those that Bedrock lacks are reported", async () => {
+  const tools = [{ name: "t", input_schema: { type: "object" }, eager_input_streaming: true }];
+  const response = await post(
+    { ...ask, tools },
+    { "anthropic-beta": "context-1m-2025-08-07,fine-grained-tool-streaming-2025-05-14" },
+  );
+  expect(response.status).toBe(200);
+  expect(sentBody()["anthropic_beta"]).toEqual(["context-1m-2025-08-07"]);
+  expect(sentBody()["tools"]).toEqual([{ name: "t", input_schema: { type: "object" } }]);
+  expect(bedrock.requests[0]!.headers.has("anthropic-beta")).toBe(false);
+  expect(warnings(response)).toContain("dropped:anthropic-beta");
+  expect(warnings(response)).toContain("dropped:tools[0].eager_input_streaming");
+});
+
+test("a refusal of a beta feature costs one more request, without any", async () => {
+  bedrock.handle((asked) =>
+    asked.body["anthropic_beta"] === undefined
+      ? asClaude(asked)
+      : awsError(400, "ValidationException", "invalid beta flag"),
+  );
+  const response = await post(
+    { ...ask, context_management: { edits: [] } },
+    { "anthropic-beta": "context-management-2025-06-27" },
+  );
+  expect(response.status).toBe(200);
+  expect(bedrock.requests).toHaveLength(2);
+  expect(sentBody()["context_management"]).toBeUndefined();
+  expect(warnings(response)).toContain("dropped:anthropic-beta");
+  bedrock.handle(() => awsError(400, "ValidationException", "invalid beta flag"));
+  bedrock.requests.length = 0;
+  expect((await post(ask, { "anthropic-beta": "context-1m-2025-08-07" })).status).toBe(400);
+  expect(bedrock.requests).toHaveLength(2);
+});
+
+test("tokens are counted for the foundation model, and estimated if Bedrock does not count", async () => {
+  bedrock.handle(() => json({ inputTokens: 42 }));
+  const { max_tokens: _max, ...count } = ask;
+  const counted = await post({ ...count, system: "s" }, {}, "/v1/messages/count_tokens");
+  expect(await counted.json()).toEqual({ input_tokens: 42 });
+  expect(bedrock.requests[0]!.path).toBe("/model/anthropic.claude-sonnet-4-6-v1%3A0/count-tokens");
+  const { input } = sentBody() as { input: { invokeModel: { body: string } } };
+  expect(JSON.parse(Buffer.from(input.invokeModel.body, "base64").toString())).toEqual({
+    anthropic_version: "bedrock-2023-05-31",
+    max_tokens: 1,
+    system: "s",
+    messages: ask.messages,
+  });
+  bedrock.handle(() =>
+    awsError(400, "ValidationException", "The provided model doesn't support counting tokens."),
+  );
+  const estimated = await post(count, {}, "/v1/messages/count_tokens");
+  expect(estimated.status).toBe(200);
+  expect(((await estimated.json()) as { input_tokens: number }).input_tokens).toBeGreaterThan(0);
+  expect(warnings(estimated)).toContain("synthesized:input_tokens");
+  expect(bedrock.faults).toEqual([]);
+});
+
+const PATHS = {
+  "/v1/messages": ask,
+  "/v1/chat/completions": ask,
+  "/v1/responses": { model: MODEL, input: "hi" },
+};
+
+test("synthetic: errors of AWS have the right status for each client", async () => {
+  const rows: [status: number, name: string, message: string, expected: number][] = [
+    [429, "ThrottlingException", "Too many requests", 429],
+    [503, "ServiceUnavailableException", "busy", 503],
+    [400, "ValidationException", "messages: Field required", 400],
+    [400, "ValidationException", "Input is too long for requested model.", 400],
+    [404, "ResourceNotFoundException", "This model version has reached the end of its life.", 404],
+    [403, "AccessDeniedException", "You don't have access to the model with the specified model ID.", 502],
+  ];
+  for (const [path, body] of Object.entries(PATHS))
+    for (const [status, name, message, expected] of rows) {
+      bedrock.handle(() => awsError(status, name, message));
+      const response = await post({ ...body }, { "x-stainless-retry-count": "0" }, path);
+      const got = response.status === 529 ? 503 : response.status;
+      expect([path, name, got]).toEqual([path, name, expected]);
+      const text = await response.text();
+      if (expected !== 502) expect(text).toContain(message.slice(0, 20));
+    }
+});
+
+test("a model that needs an inference profile is refused with that advice", async () => {
+  const message =
+    "Invocation of model ID x with on-demand throughput isn’t supported. Retry your request with the ID or ARN of an inference profile that contains this model.";
+  bedrock.handle(() => awsError(400, "ValidationException", message));
+  for (const [path, body] of Object.entries(PATHS))
+    expect(await (await post(body, {}, path)).text()).toContain("prefix of your geography");
+});
+
+test("synthetic: an exception inside a stream is an error in each client's format, and never an end", async () => {
+  const before = CLAUDE_EVENTS.slice(0, 4).map(invokeFrame);
+  const thrown = exceptionFrame("throttlingException", "Too many requests, please wait");
+  for (const [path, body] of Object.entries(PATHS)) {
+    bedrock.handle(() => eventStreamOf([Buffer.concat([...before, thrown])]));
+    const { text } = await readStreamed(await post({ ...body, stream: true }, {}, path), true);
+    expect(text).toContain("Grüße 😀");
+    expect(text).toContain("Too many requests, please wait");
+    expect(text).not.toMatch(/message_stop|\[DONE\]|response\.completed/);
+    bedrock.handle(() => eventStreamOf([thrown]));
+    const early = await post({ ...body, stream: true }, { "x-stainless-retry-count": "0" }, path);
+    expect([path, early.status]).toEqual([path, 429]);
+    expect(await early.text()).toContain("Too many requests, please wait");
+  }
+});
+
+test("synthetic: a stream that ends before its stop reason is an error for every client", async () => {
+  for (const [path, body] of Object.entries(PATHS)) {
+    bedrock.handle(() => eventStreamOf(CLAUDE_EVENTS.slice(0, 4).map(invokeFrame)));
+    const { text } = await readStreamed(await post({ ...body, stream: true }, {}, path), true);
+    expect(text).toContain("Grüße 😀");
+    expect([path, text.includes("error")]).toEqual([path, true]);
+    expect(text).not.toMatch(/message_stop|\[DONE\]|response\.completed/);
+  }
+});
+
+test("synthetic: a stream without message_stop is an error for a client of the same format", async () => {
+  bedrock.handle(() => eventStreamOf(CLAUDE_EVENTS.slice(0, -1).map(invokeFrame)));
+  const { text } = await readStreamed(await post({ ...ask, stream: true }), true);
+  expect(text).toContain("event: error");
+  expect(text).not.toContain("message_stop");
+});
+
+test("no client and no log sees a credential, also if Bedrock repeats it", async () => {
+  for (const [path, body] of Object.entries(PATHS)) {
+    bedrock.handle(() => awsError(400, "ValidationException", `${SECRET} ${SESSION}`));
+    const text = await (await post(body, {}, path)).text();
+    for (const secret of [SECRET, SESSION]) expect(text).not.toContain(secret);
+  }
+  for (const secret of [SECRET, SESSION]) expect(gateway.log.join("\n")).not.toContain(secret);
+});

@@ -60,15 +60,16 @@ export default definePlugin({
       },
       baseUrl: "https://bedrock-runtime.{region}.amazonaws.com",
       modelFault: arnFault,
-      // Claude's own format carries thinking, cache marks and PDFs unchanged, so it comes first.
+      // Claude's own format carries thinking, cache marks and PDFs unchanged, so it comes before Converse, also for other clients.
       speaks: {
         messages: {
           json: "/model/{model}/invoke",
           stream: "/model/{model}/invoke-with-response-stream",
           models: ["*anthropic.claude*"],
         },
+        converse: { json: "/model/{model}/converse", stream: "/model/{model}/converse-stream" },
       },
-      framing: { messages: eventStream({ unwrap: "bytes" }) },
+      framing: { messages: eventStream({ unwrap: "bytes" }), converse: eventStream() },
       envelope: {
         messages: {
           without: ["model", "stream"],
@@ -99,6 +100,10 @@ export default definePlugin({
         "us.anthropic.claude-sonnet-4-6",
         "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
         "us.anthropic.claude-haiku-4-5-20251001-v1:0",
+        "us.amazon.nova-pro-v1:0",
+        "us.amazon.nova-lite-v1:0",
+        "openai.gpt-oss-120b-1:0",
+        "us.meta.llama3-3-70b-instruct-v1:0",
       ],
     },
   ],

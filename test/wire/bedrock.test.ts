@@ -124,6 +124,64 @@ test("chat-completions and responses clients get Claude's answers over the same 
   expect(bedrock.faults).toEqual([]);
 });
 
+test("other models, and ARNs that name no family, are reached over Converse", async () => {
+  const answer = {
+    output: { message: { role: "assistant", content: [{ text: "Grüße 😀" }] } },
+    ...{ stopReason: "end_turn", usage: { inputTokens: 5, outputTokens: 2, totalTokens: 7 } },
+  };
+  bedrock.handle(() => json(answer));
+  const arn = "arn:aws:bedrock:eu-central-1:123456789012:application-inference-profile/abc123";
+  for (const [model, path] of [
+    ["us.amazon.nova-pro-v1:0", "/model/us.amazon.nova-pro-v1%3A0/converse"],
+    [
+      arn,
+      "/model/arn%3Aaws%3Abedrock%3Aeu-central-1%3A123456789012%3Aapplication-inference-profile%2Fabc123/converse",
+    ],
+  ] as const) {
+    const message = await anthropicClient(gateway.url).messages.create({ ...ask, model: `bedrock/${model}` });
+    expect(message.content).toMatchObject(CLAUDE_MESSAGE.content);
+    expect(bedrock.requests.at(-1)!.path).toBe(path);
+  }
+  expect(bedrock.faults).toEqual([]);
+});
+
+test("the config says which ARNs are Claude, and an ARN of another region is refused", async () => {
+  const arn = "arn:aws:bedrock:eu-central-1:123456789012:application-inference-profile/claude1";
+  const invoke = { json: "/model/{model}/invoke", stream: "/model/{model}/invoke-with-response-stream" };
+  const other = await startGateway({
+    env: { AWS_BEARER_TOKEN_BEDROCK: "bedrock-key-0123456789", BEDROCK_BASE_URL: bedrock.url },
+    config: {
+      providers: {
+        bedrock: {
+          variables: { region: "eu-central-1" },
+          speaks: {
+            messages: { ...invoke, models: ["*anthropic.claude*", "*/claude1"] },
+            converse: { json: "/model/{model}/converse", stream: "/model/{model}/converse-stream" },
+          },
+        },
+      },
+    },
+  });
+  try {
+    const explained = async (model: string) => {
+      const response = await fetch(`${other.url}/v1/explain?format=messages`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ ...ask, model: `bedrock/${model}` }),
+      });
+      return (await response.json()) as { served_by?: { format: string }; error?: { message: string } };
+    };
+    expect((await explained(arn)).served_by?.format).toBe("messages");
+    expect((await explained(arn.replace("claude1", "x"))).served_by?.format).toBe("converse");
+    const refused = await explained(arn.replace("eu-central-1", "us-east-1"));
+    expect(refused.error?.message).toContain(
+      "is an ARN of the region us-east-1, and the region of the provider is eu-central-1",
+    );
+  } finally {
+    await other.stop();
+  }
+});
+
 test("beta features move from the header into the body, and those that Bedrock lacks are reported", async () => {
   const tools = [{ name: "t", input_schema: { type: "object" }, eager_input_streaming: true }];
   const response = await post(

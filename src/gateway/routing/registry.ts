@@ -278,10 +278,9 @@ export class Registry {
   }
 
   #unserved(model: string, name: string, operation: Operation): string {
-    const serving = this.#winningRule(name);
-    const provider = serving?.rule.provider.name ?? this.#winner(model)?.name;
+    const provider = this.#winner(model)?.name;
     if (provider === undefined) return this.#unknown(model, name);
-    return modelFault(serving, name) ?? operationFault(provider, model, operation);
+    return modelFault(this.#winningRule(name), name) ?? operationFault(provider, model, operation);
   }
 
   #unknown(model: string, name: string): string {

@@ -108,3 +108,106 @@ test("a model name with a slash, a percent sign, dots, a space and a colon stays
   await openaiClient(gateway.url).chat.completions.create({ ...chat, model: "gemini/../a%2Fb c:d" });
   expect(lastRequest().path).toBe("/v1beta/models/..%2Fa%252Fb%20c%3Ad:generateContent");
 });
+
+test("a stream that comes as one JSON array is read", async () => {
+  upstream.answer(() => ({
+    status: 200,
+    headers: { "content-type": "application/json; charset=UTF-8" },
+    body: `[${STREAM.map((body) => JSON.stringify(body)).join(",\r\n")}\n]\n`,
+  }));
+  const streamed = await anthropicClient(gateway.url).messages.stream(message).finalMessage();
+  expect(streamed.content).toMatchObject([{ type: "text", text: "Hello there." }]);
+});
+
+const MALFORMED = { candidates: [{ content: {}, finishReason: "MALFORMED_FUNCTION_CALL", index: 0 }] };
+
+/** Without an SDK, whose own retries weir would leave the second attempt to. */
+const ask = (body: JsonObject) =>
+  fetch(`${gateway.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+
+test("a malformed call before any content is asked for once more, in a stream too; then it is a 502", async () => {
+  for (const streamed of [false, true]) {
+    const answer = (body: JsonObject) => (streamed ? stream([body]) : json(body));
+    const before = upstream.requests.length;
+    upstream.answer(() => answer(upstream.requests.length === before + 1 ? MALFORMED : WHOLE));
+    const good = await ask({ ...chat, stream: streamed });
+    expect([good.status, upstream.requests.length - before]).toEqual([200, 2]);
+    expect(await good.text()).toContain("Hello there.");
+    upstream.answer(() => answer(MALFORMED));
+    const failed = await ask({ ...chat, stream: streamed });
+    expect([failed.status, upstream.requests.length - before]).toEqual([502, 4]);
+    expect(await failed.json()).toMatchObject({ error: { code: "malformed_tool_call" } });
+  }
+});
+
+test("an error inside a stream reaches the clients of each format as an error", async () => {
+  const failure = { error: { code: 503, message: "The model is overloaded.", status: "UNAVAILABLE" } };
+  upstream.answer(() => stream([STREAM[0]!, failure]));
+  const read = async () => {
+    const chunks = await openaiClient(gateway.url).chat.completions.create({ ...chat, stream: true });
+    await Array.fromAsync(chunks);
+  };
+  await expect(read()).rejects.toThrow("The model is overloaded.");
+  await expect(anthropicClient(gateway.url).messages.stream(message).finalMessage()).rejects.toThrow(
+    "The model is overloaded.",
+  );
+  const items = async () => {
+    const events = await openaiClient(gateway.url).responses.create({
+      model: MODEL,
+      input: "Hi",
+      stream: true,
+    });
+    for await (const event of events)
+      if (event.type === "response.failed") throw new Error(event.response.error?.message);
+  };
+  await expect(items()).rejects.toThrow("The model is overloaded.");
+});
+
+test("an OpenAI SDK that sends a call back unchanged returns Google's signature to its place", async () => {
+  const called = record(
+    [
+      { functionCall: { name: "weather", args: { city: "Rom" } }, thoughtSignature: "c2lnbmVk" },
+      { functionCall: { name: "weather", args: { city: "Oslo" } } },
+    ],
+    STOP,
+    { usageMetadata: USAGE },
+  );
+  upstream.answer(() => json(called));
+  const sdk = openaiClient(gateway.url);
+  const parameters = { type: "object", properties: { city: { type: "string" } } };
+  const tools = [{ type: "function" as const, function: { name: "weather", parameters } }];
+  const model = "gemini/gemini-3-flash-preview";
+  const { message: said } = (await sdk.chat.completions.create({ ...chat, model, tools })).choices[0]!;
+  const results = said.tool_calls!.map(({ id }) => ({
+    role: "tool" as const,
+    tool_call_id: id,
+    content: "sunny",
+  }));
+  for (const replayed of [
+    said,
+    // A client that drops what it does not know: weir remembers the signature.
+    {
+      role: said.role,
+      content: said.content,
+      tool_calls: said.tool_calls!.map(({ id, type, ...call }) => ({
+        id,
+        type,
+        function: (call as { function: unknown }).function,
+      })),
+    },
+    // A client that keeps the entries of OpenRouter's shape and no other member.
+    {
+      ...said,
+      tool_calls: said.tool_calls!.map((call) => ({ ...call, extra_content: undefined })),
+    },
+  ]) {
+    const messages = [...chat.messages, replayed as typeof said, ...results];
+    await sdk.chat.completions.create({ model, tools, messages });
+    const { contents } = lastRequest().json as { contents: { parts: JsonObject[] }[] };
+    expect(contents[1]!.parts.map((part) => part["thoughtSignature"])).toEqual(["c2lnbmVk", undefined]);
+  }
+});

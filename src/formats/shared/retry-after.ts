@@ -56,9 +56,10 @@ function spanOf(text: string): number | undefined {
   return Number.isFinite(seconds) ? seconds : undefined;
 }
 
-/** Google's `RetryInfo` in the details of an error: `"retryDelay": "3.5s"`. */
+/** Google's `RetryInfo` in the details of an error, which may be in a list: `"retryDelay": "3.5s"`. */
 function retryDelay(body: Json | undefined): number | undefined {
-  const error = isObject(body) && isObject(body.error) ? body.error : undefined;
+  const outer = Array.isArray(body) ? body[0] : body;
+  const error = isObject(outer) && isObject(outer.error) ? outer.error : undefined;
   for (const detail of Array.isArray(error?.details) ? error.details : [])
     if (isObject(detail) && typeof detail.retryDelay === "string") return spanOf(detail.retryDelay);
   return undefined;

@@ -7,7 +7,7 @@ import type { ChatRequest } from "../../core/chat.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { ChatEvent } from "../../core/events.ts";
 import type { UpstreamCodec } from "../../core/format.ts";
-import type { JsonObject } from "../../core/json.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
 import { isObject, parseJson } from "../../core/json.ts";
 import type { Hooks } from "../../core/plugin.ts";
 import type { Target } from "../../core/provider.ts";
@@ -175,8 +175,17 @@ async function eventsOf(
   if (isStream(response, attempt.target, requested) && response.body)
     return new ProviderEvents(eventReader(response.body, attempt.target), codec, attempt, gateway);
   const body = parseJson(new TextDecoder().decode(await readAnswer(response, attempt)));
+  if (Array.isArray(body) && requested) return new ListedEvents(readList(body, codec, attempt));
   if (!isObject(body)) throw invalidAnswer(attempt.target);
   return new ListedEvents(codec.readAnswer(body, attempt.context));
+}
+
+/** The events of a stream that came as one JSON array: some hosts frame their streams in that way. */
+function readList(records: readonly Json[], codec: UpstreamCodec, attempt: Attempt): ChatEvent[] {
+  if (!records.some(isObject)) throw invalidAnswer(attempt.target);
+  const reader = codec.readStream(attempt.context);
+  const events = records.flatMap((record) => reader.push({ data: JSON.stringify(record) }));
+  return events.at(-1)?.type === "message-end" ? events : [...events, ...reader.end()];
 }
 
 /** The client's answer from the events of the provider's. */

@@ -4,7 +4,7 @@
  * turn. The cache is in memory only, by gateway key and tool call (id, name and arguments); an entry may disappear any time.
  */
 import type { Call } from "../../core/call.ts";
-import type { ChatRequest, ReasoningBlock, ToolCallBlock, Turn } from "../../core/chat.ts";
+import type { Block, ChatRequest, ReasoningBlock, ToolCallBlock, Turn } from "../../core/chat.ts";
 import type { ChatEvent } from "../../core/events.ts";
 import { parseJson } from "../../core/json.ts";
 
@@ -16,8 +16,15 @@ const KEEP_MS = 24 * 3600 * 1000;
 /** Limit of all entries together, in characters of reasoning and signatures. */
 const MAX_CHARACTERS = 32 * 1024 * 1024;
 
+/** A block of reasoning and its place in the answer. */
+export interface KeptBlock {
+  block: ReasoningBlock;
+  /** The call that it stands directly in front of, counted from 0; absent for the reasoning in front of everything else. */
+  call?: number;
+}
+
 interface Entry {
-  blocks: ReasoningBlock[];
+  blocks: readonly KeptBlock[];
   characters: number;
   at: number;
 }
@@ -32,11 +39,11 @@ export class ReasoningCache {
     this.#maxCharacters = maxCharacters;
   }
 
-  remember(call: Call, toolCall: ToolCallKey, blocks: ReasoningBlock[]): void {
+  remember(call: Call, toolCall: ToolCallKey, blocks: readonly KeptBlock[]): void {
     const key = keyOf(call, toolCall);
     this.#forget(key);
     const characters = blocks.reduce(
-      (sum, block) =>
+      (sum, { block }) =>
         sum + block.text.length + (block.signature?.length ?? 0) + (block.redacted?.length ?? 0),
       0,
     );
@@ -48,7 +55,7 @@ export class ReasoningCache {
     }
   }
 
-  recall(call: Call, toolCall: ToolCallKey): readonly ReasoningBlock[] {
+  recall(call: Call, toolCall: ToolCallKey): readonly KeptBlock[] {
     const key = keyOf(call, toolCall);
     const entry = this.#entries.get(key);
     if (!entry) return [];
@@ -82,18 +89,27 @@ function keyOf(call: Call, { id, name, input }: ToolCallKey): string {
 /** @returns an observer for the events of one answer, which caches its signed reasoning if it calls tools */
 export function rememberReasoning(call: Call, cache: ReasoningCache): (event: ChatEvent) => void {
   const open = new Map<number, ReasoningBlock>();
-  const signed: ReasoningBlock[] = [];
+  const signed: KeptBlock[] = [];
+  let calls = 0;
+  /** Where the reasoning in front of the next block begins. */
+  let since = 0;
   let first: { index: number; toolCall: ToolCallKey } | undefined;
   return (event) => {
     switch (event.type) {
       case "block-start":
-        if (event.block.type === "tool-call")
+        if (event.block.type === "reasoning") {
+          open.set(event.index, { text: "", ...event.block, type: "reasoning" });
+          break;
+        }
+        if (event.block.type === "tool-call") {
           first ??= {
             index: event.index,
             toolCall: { id: event.block.id, name: event.block.name, input: "" },
           };
-        if (event.block.type === "reasoning")
-          open.set(event.index, { text: "", ...event.block, type: "reasoning" });
+          for (const kept of signed.slice(since)) kept.call = calls;
+          calls++;
+        }
+        since = signed.length;
         break;
       case "block-delta": {
         if (event.index === first?.index) first.toolCall.input += event.delta;
@@ -104,7 +120,9 @@ export function rememberReasoning(call: Call, cache: ReasoningCache): (event: Ch
       case "block-end": {
         const block = open.get(event.index);
         if (block && (event.signature !== undefined || block.redacted !== undefined))
-          signed.push({ ...block, ...(event.signature !== undefined && { signature: event.signature }) });
+          signed.push({
+            block: { ...block, ...(event.signature !== undefined && { signature: event.signature }) },
+          });
         break;
       }
       case "message-end":
@@ -123,7 +141,15 @@ function restoreTurn(turn: Turn, call: Call, cache: ReasoningCache): void {
   if (!toolCall || turn.blocks.some(isReplayed)) return;
   const kept = cache.recall(call, toolCall);
   if (kept.length === 0) return;
-  turn.blocks = [...kept, ...turn.blocks.filter((block) => block.type !== "reasoning")];
+  const blocksAt = (call?: number) => kept.filter((one) => one.call === call).map(({ block }) => block);
+  let calls = 0;
+  const others = turn.blocks.filter((block) => block.type !== "reasoning");
+  turn.blocks = [
+    ...blocksAt(),
+    ...others.flatMap((block): Block[] =>
+      block.type === "tool-call" ? [...blocksAt(calls++), block] : [block],
+    ),
+  ];
 }
 
 /** Whether the client sent the reasoning back itself: signed, or with its origin. */

@@ -57,6 +57,15 @@ const BY_KIND: Record<ErrorKind, Meaning> = {
   internal: NO_EVIDENCE,
 };
 
+/** The host works, and the model may do better when it is asked again. */
+const MISWRITTEN: Meaning = { class: "status", verdict: "healthy" };
+
+/** Codes with another meaning than their kind. */
+const BY_CODE: ReadonlyMap<string | undefined, Meaning> = new Map([
+  ["malformed_tool_call", MISWRITTEN],
+  ["empty_answer", MISWRITTEN],
+]);
+
 /** @param thrown what the attempt threw */
 export function readFailure(thrown: unknown, attempt: Attempt): Failure {
   const error = GatewayError.from(thrown);
@@ -78,7 +87,7 @@ function meaningOf(error: GatewayError, { call, target, upstreamStatus }: Attemp
   const isProgram = target.lane === "generated";
   // A program runs in this process: there is no connection phase, and a retry would give the same result.
   if (isProgram && error.kind === "internal") return { ...FAILING, repeatable: false };
-  const meaning = BY_KIND[error.kind];
+  const meaning = BY_CODE.get(error.code) ?? BY_KIND[error.kind];
   if (isProgram) return { ...meaning, repeatable: false };
   if (meaning.class === "never" || error.code === "upstream_too_large") return { ...meaning, class: "never" };
   if (error.code === "stream_incomplete") return { class: "no-bytes", verdict: "failing" };

@@ -70,6 +70,46 @@ test("reasoning a client lost is put back in front of its tool call, byte for by
   expect(request.turns[0]?.blocks.length).toBe(3);
 });
 
+test("reasoning between other blocks returns to the call that it stood in front of", () => {
+  const cache = new ReasoningCache();
+  const see = rememberReasoning(callOf(), cache);
+  const thought = (index: number, signature: string): ChatEvent[] => [
+    { type: "block-start", index, block: { type: "reasoning", origin: "google" } },
+    { type: "block-end", index, signature },
+  ];
+  const called = (index: number, id: string): ChatEvent[] => [
+    { type: "block-start", index, block: { type: "tool-call", id, name: "f", kind: "function" } },
+    { type: "block-end", index },
+  ];
+  const text: ChatEvent[] = [
+    { type: "block-start", index: 1, block: { type: "text" } },
+    { type: "block-delta", index: 1, delta: "I call f." },
+    { type: "block-end", index: 1 },
+  ];
+  const end: ChatEvent = { type: "message-end", reason: { kind: "tool-calls" }, usage: NO_USAGE };
+  for (const event of [
+    ...thought(0, "OF_TEXT"),
+    ...text,
+    ...called(2, "call_1"),
+    ...thought(3, "OF_CALL"),
+    ...called(4, "call_2"),
+    end,
+  ])
+    see(event);
+  const request = history();
+  const [first] = request.turns[0]!.blocks;
+  request.turns[0]!.blocks = [
+    { type: "text", text: "I call f." },
+    first!,
+    { type: "tool-call", id: "call_2", name: "f", input: "{}", kind: "function" },
+  ];
+  restoreReasoning(request, callOf(), cache);
+  const places = request.turns[0]!.blocks.map((block) =>
+    block.type === "reasoning" ? block.signature : block.type === "tool-call" ? block.id : block.type,
+  );
+  expect(places).toEqual(["OF_TEXT", "text", "call_1", "OF_CALL", "call_2"]);
+});
+
 test("reasoning that was sent back signed is left alone; unsigned text makes way", async () => {
   const cache = await remembered();
   const own = history([{ type: "reasoning", text: "mine", signature: "OWN" }]);
@@ -89,8 +129,9 @@ test("one key's reasoning is never another's", async () => {
 
 test("an id that comes again with other arguments, or for another tool, is another call", () => {
   const cache = new ReasoningCache();
-  cache.remember(callOf(), { id: "call_0", name: "f", input: '{"a": 1}' }, signed);
-  expect(cache.recall(callOf(), { id: "call_0", name: "f", input: '{"a":1}' })).toEqual(signed);
+  const kept = signed.map((block) => ({ block }));
+  cache.remember(callOf(), { id: "call_0", name: "f", input: '{"a": 1}' }, kept);
+  expect(cache.recall(callOf(), { id: "call_0", name: "f", input: '{"a":1}' })).toEqual(kept);
   expect(cache.recall(callOf(), { id: "call_0", name: "f", input: '{"a":2}' })).toEqual([]);
   expect(cache.recall(callOf(), { id: "call_0", name: "g", input: '{"a":1}' })).toEqual([]);
 });
@@ -101,7 +142,7 @@ test("the oldest goes when it grows too large", () => {
   const cache = new ReasoningCache(100);
   for (let id = 0; id < 50; id++)
     cache.remember(callOf(), toolCall(`call_${id}`), [
-      { type: "reasoning", text: "x".repeat(10), signature: "y".repeat(10) },
+      { block: { type: "reasoning", text: "x".repeat(10), signature: "y".repeat(10) } },
     ]);
   expect(cache.size).toBe(5);
   expect(cache.recall(callOf(), toolCall("call_49")).length).toBe(1);

@@ -10,7 +10,7 @@ import { type Media, writeDataUri } from "../../../core/media.ts";
 import { ToolInputStream } from "../../shared/tool-input.ts";
 import { WrappedInput } from "../../shared/wrapped-input.ts";
 import { encodeFinishReason, refusalOf } from "../finish.ts";
-import { encryptedDetail, textDetail } from "../reasoning.ts";
+import { encryptedDetail, GOOGLE, signatureMember, textDetail } from "../reasoning.ts";
 
 /** Members of a choice besides its index and message. */
 export interface ChoiceEnd {
@@ -37,6 +37,8 @@ export class DeltaWriter {
   readonly #hidden: boolean;
   #toolCalls = 0;
   #reasonings = 0;
+  /** Google's signature of the next block. */
+  #signature: string | undefined;
   #images = 0;
   #refused = false;
   /** Names of calls whose arguments are not JSON. */
@@ -94,6 +96,8 @@ export class DeltaWriter {
   }
 
   #start(index: number, block: BlockStart): JsonObject[] {
+    const signature = this.#signature;
+    this.#signature = undefined;
     switch (block.type) {
       case "text":
         this.#open.set(index, this.#text(block.apart === true));
@@ -105,7 +109,9 @@ export class DeltaWriter {
       case "reasoning":
         return this.#reasoning(index, block);
       case "tool-call":
-        return this.#legacy ? this.#functionCall(index, block.name) : this.#toolCall(index, block);
+        return this.#legacy
+          ? this.#functionCall(index, block.name)
+          : this.#toolCall(index, block, signature === undefined ? {} : signatureMember(signature));
       case "image":
         return [{ images: [encodeImage(block, this.#images++)] }];
       case "foreign":
@@ -135,33 +141,55 @@ export class DeltaWriter {
   }
 
   #reasoning(index: number, block: Extract<BlockStart, { type: "reasoning" }>): JsonObject[] {
+    const { origin, redacted } = block;
+    const keep = (signature: string | undefined) => {
+      if (origin === GOOGLE) this.#signature = signature;
+    };
     if (this.#hidden) {
-      this.#open.set(index, IGNORED);
+      this.#open.set(index, {
+        end(signature) {
+          keep(signature);
+          return [];
+        },
+      });
       return [];
     }
-    const { origin, redacted } = block;
     const run = this.#reasonings++;
     this.#open.set(index, {
       delta: (text) => [{ reasoning_content: text, reasoning_details: [textDetail({ text }, origin, run)] }],
-      end: (signature) =>
-        signature === undefined ? [] : [{ reasoning_details: [textDetail({ signature }, origin, run)] }],
+      end(signature) {
+        keep(signature);
+        return signature === undefined
+          ? []
+          : [{ reasoning_details: [textDetail({ signature }, origin, run)] }];
+      },
     });
     return redacted === undefined ? [] : [{ reasoning_details: [encryptedDetail(redacted, origin, run)] }];
   }
 
-  /** `index` counts calls, not blocks; later deltas contain only the index and arguments. */
-  #toolCall(blockIndex: number, block: Extract<BlockStart, { type: "tool-call" }>): JsonObject[] {
+  /**
+   * `index` counts calls, not blocks; later deltas contain only the index and arguments.
+   * @param signed the member with Google's signature, which stands on the call as at Google's compatible endpoint
+   */
+  #toolCall(
+    blockIndex: number,
+    block: Extract<BlockStart, { type: "tool-call" }>,
+    signed: JsonObject,
+  ): JsonObject[] {
     const index = this.#toolCalls++;
     const id = this.#ids.take(block.id);
     const wrapped = block.kind === "function" && this.#isCustomTool(block.name);
     if (wrapped || block.kind === "custom") {
       const write = (input: string) => (input === "" ? [] : [{ tool_calls: [{ index, custom: { input } }] }]);
       this.#open.set(blockIndex, wrapped ? unwrapInput(write) : { delta: write });
-      return [{ tool_calls: [{ index, id, type: "custom", custom: { name: block.name, input: "" } }] }];
+      return [
+        { tool_calls: [{ index, id, type: "custom", custom: { name: block.name, input: "" }, ...signed }] },
+      ];
     }
     const write = (text: string) => [{ tool_calls: [{ index, function: { arguments: text } }] }];
     this.#open.set(blockIndex, this.#arguments(block.name, `tool_calls[${index}].function`, write));
-    return [{ tool_calls: [{ index, id, type: "function", function: { name: block.name, arguments: "" } }] }];
+    const named = { name: block.name, arguments: "" };
+    return [{ tool_calls: [{ index, id, type: "function", function: named, ...signed }] }];
   }
 
   #isCustomTool(name: string): boolean {

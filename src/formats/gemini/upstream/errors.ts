@@ -19,6 +19,8 @@ export function isErrorBody({ error }: JsonObject): boolean {
   return isObject(error) && typeof error.message === "string" && typeof error.code === "number";
 }
 
+/** Google's own deadline ended the call. */
+const CANCELLED = 499;
 const WRONG_PLACE = /user location is not supported/i;
 
 /** Decodes a failed answer. A retry does not help against a quota of the day. */
@@ -26,6 +28,7 @@ export function decodeError(status: number, headers: HeaderReader, body: string)
   const error = decodeAny(status, headers, body);
   if (error.kind === "rate-limited" && isDailyQuota(parseJson(body)))
     return new GatewayError("quota", error.message, { shouldRetry: false });
+  if (status === CANCELLED) return new GatewayError("timeout", error.message);
   if (error.kind === "invalid-request" && WRONG_PLACE.test(error.message))
     return new GatewayError("permission", error.message);
   return error;

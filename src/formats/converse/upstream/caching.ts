@@ -21,15 +21,21 @@ export function addMarked(
   { facts, reportLoss }: Pick<EncodeContext, "facts" | "reportLoss">,
 ): void {
   const mark = "cache" in marked ? marked.cache : undefined;
-  if (!mark || blocks.length === 0 || !facts.cachePoints.includes(place)) return void list.push(...blocks);
-  const point = cachePoint(mark, facts);
-  if (!isUnmarkable(blocks.at(-1)!)) return void list.push(...blocks, point);
-  reportLoss(
-    "converted",
-    path,
-    "the provider takes no cache mark behind this document; weir marks what comes before it",
-  );
-  list.push(...(list.length > 0 ? [point] : []), ...blocks);
+  list.push(...blocks);
+  if (!mark || blocks.length === 0 || !facts.cachePoints.includes(place)) return;
+  if (isUnmarkable(blocks.at(-1)!))
+    reportLoss(
+      "converted",
+      path,
+      "the provider takes no cache mark behind this document; weir marks what comes before it",
+    );
+  addPoint(list, cachePoint(mark, facts));
+}
+
+/** Adds a point at the end of a list, or before the documents at its end that allow none. */
+function addPoint(list: JsonObject[], point: JsonObject): void {
+  const end = list.findLastIndex((element) => !isUnmarkable(element));
+  if (end >= 0 && !isPoint(list[end]!)) list.splice(end + 1, 0, point);
 }
 
 /** The lifetime of an hour is new: only models that also compile schemas have it. */
@@ -82,8 +88,7 @@ function markEnds(
   const lists: Record<CachePlace, JsonObject[] | undefined> = { tools, system, content };
   for (const place of cachePoints) {
     const list = lists[place];
-    const end = list?.findLastIndex((element) => !isUnmarkable(element)) ?? -1;
-    if (end >= 0 && !isPoint(list![end]!)) list!.splice(end + 1, 0, structuredClone(point));
+    if (list) addPoint(list, structuredClone(point));
   }
 }
 

@@ -20,10 +20,13 @@ const KINDS: Record<string, FinishKind> = {
   tool_use: "tool-calls",
   refusal: "content-filter",
   safety: "content-filter",
+  // Zhipu.
+  sensitive: "content-filter",
+  model_context_window_exceeded: "length",
 };
 
-/** Words that mean that generation failed (OpenRouter, Mistral, DeepSeek). */
-const FAILURES: ReadonlySet<string> = new Set(["error", "insufficient_system_resource"]);
+/** Words that mean that generation failed (OpenRouter, Mistral, DeepSeek, Zhipu). */
+const FAILURES: ReadonlySet<string> = new Set(["error", "insufficient_system_resource", "network_error"]);
 
 const WORDS: Record<FinishKind, string> = {
   stop: "stop",

@@ -56,6 +56,28 @@ test("an answer carries its id, its model and its usage", () => {
   expect(events.at(-1)).toMatchObject({ usage: { input: 60, cacheRead: 40, output: 5 } });
 });
 
+test("the sources that Perplexity lists beside the choices are citations of the text", () => {
+  const search_results = [
+    { title: "Pong", url: "https://example.com/pong", date: null },
+    { snippet: "none" },
+  ];
+  const events = readAnswer({ content: "pong" }, "stop", { body: { search_results } });
+  checkEvents(events);
+  expect(events.filter(({ type }) => type === "citation")).toEqual([
+    { type: "citation", index: 0, citation: { url: "https://example.com/pong", title: "Pong" } },
+  ]);
+});
+
+test("the words of Zhipu for an ending are known", () => {
+  expect(readAnswer({ content: "x" }, "sensitive").at(-1)).toMatchObject({
+    reason: { kind: "content-filter" },
+  });
+  expect(readAnswer({ content: "x" }, "model_context_window_exceeded").at(-1)).toMatchObject({
+    reason: { kind: "length" },
+  });
+  expect(() => readAnswer({ content: "x" }, "network_error")).toThrow("network_error");
+});
+
 describe("arguments", () => {
   test("are passed on as they are when they are an object", () => {
     expect(argumentsOf('{ "a":1.0 }')).toBe('{ "a":1.0 }');

@@ -21,6 +21,7 @@ import {
   readContent,
   readImages,
   readReasoning,
+  readSources,
   type ReasoningSeal,
 } from "./delta.ts";
 import { decodeErrorBody } from "../../shared/upstream-error.ts";
@@ -45,6 +46,8 @@ export class ChunkReader {
   #stopReason: Json | undefined;
   #refused = false;
   #usage: Usage = NO_USAGE;
+  /** The list of sources that Perplexity repeats in its chunks. */
+  #sources: Json | undefined;
 
   constructor(context: CodecContext) {
     this.#context = context;
@@ -68,6 +71,7 @@ export class ChunkReader {
     if (choices.length > 0) this.#start(chunk);
     for (const [position, choice] of choices.entries()) this.#readChoice(choice, position);
     this.#readUsage(chunk);
+    if (chunk.search_results !== undefined) this.#sources = chunk.search_results;
     return this.#flush();
   }
 
@@ -92,10 +96,17 @@ export class ChunkReader {
       );
     this.#closeCalls();
     this.#flushBuffered();
+    this.#citeSources();
     this.#writeImages();
     this.#closeOpen();
     this.#events.push({ type: "message-end", reason, usage: settleUsage(this.#usage) });
     return this.#flush();
+  }
+
+  #citeSources(): void {
+    if (this.#open?.kind !== "text") return;
+    for (const citation of readSources(this.#sources))
+      this.#events.push({ type: "citation", index: this.#open.index, citation });
   }
 
   #reason(): FinishReason {

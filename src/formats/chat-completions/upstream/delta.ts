@@ -81,9 +81,17 @@ function textIn(value: Json | undefined): string {
 /** Reads annotations of type `url_citation`. */
 export function readCitations(annotations: Json | undefined): Citation[] {
   if (!Array.isArray(annotations)) return [];
-  return annotations.flatMap((annotation) => {
-    const cited = isObject(annotation) ? annotation.url_citation : undefined;
-    if (!isObject(cited) || typeof cited.url !== "string") return [];
-    return [{ url: cited.url, ...(typeof cited.title === "string" && { title: cited.title }) }];
-  });
+  return annotations.flatMap((annotation) =>
+    isObject(annotation) ? readSource(annotation.url_citation) : [],
+  );
+}
+
+/** Reads the sources that Perplexity lists beside the choices. */
+export function readSources(sources: Json | undefined): Citation[] {
+  return Array.isArray(sources) ? sources.flatMap(readSource) : [];
+}
+
+function readSource(source: Json | undefined): Citation[] {
+  if (!isObject(source) || typeof source.url !== "string") return [];
+  return [{ url: source.url, ...(typeof source.title === "string" && { title: source.title }) }];
 }

@@ -2,6 +2,19 @@
 import { limitText } from "./limit-text.ts";
 import type { Loss, LossCode } from "./loss.ts";
 
+/** The response header with the losses of a call. */
+export const WARNINGS = "x-weir-warnings";
+
+const CODES: Readonly<Record<LossCode, true>> = {
+  dropped: true,
+  clamped: true,
+  downgraded: true,
+  converted: true,
+  repaired: true,
+  synthesized: true,
+  substituted: true,
+};
+
 /** Maximum number of recorded losses. A request could otherwise produce any number of them. */
 const MOST_LOSSES = 500;
 
@@ -31,4 +44,13 @@ export function writeLosses(losses: readonly Loss[]): string {
     .slice(0, LISTED)
     .map((loss) => `${loss.code}:${loss.path.replace(/[^\x21-\x2b\x2d-\x7e]/g, "?")}`)
     .join(", ");
+}
+
+/** Reads the value of `x-weir-warnings`; leaves out what is none. */
+export function readLosses(header: string): Loss[] {
+  return header.split(", ").flatMap((entry) => {
+    const at = entry.indexOf(":");
+    const code = entry.slice(0, Math.max(0, at));
+    return Object.hasOwn(CODES, code) ? [{ code: code as LossCode, path: entry.slice(at + 1) }] : [];
+  });
 }

@@ -5,6 +5,7 @@
 import { Attempt } from "../core/call.ts";
 import { withoutCredentials } from "../core/client-headers.ts";
 import type { GatewayError } from "../core/error.ts";
+import { WARNINGS } from "../core/loss-list.ts";
 import type { Target } from "../core/provider.ts";
 import { holdHead } from "./delivery/held-stream.ts";
 import type { Deadline } from "./delivery/deadline.ts";
@@ -13,6 +14,7 @@ import type { Lane, Opened } from "./lanes/lane.ts";
 import { isMissingPath } from "./lanes/missing-path.ts";
 import { TranslatedLane } from "./lanes/translated.ts";
 import { send } from "./lanes/send.ts";
+import { adoptLosses } from "./lanes/upstream-losses.ts";
 import { hasEarlyHooks, runEarlyHooks } from "./plugins/early-hooks.ts";
 import { attempt } from "./retry/attempts.ts";
 import { inNextFormat } from "./routing/spoken-formats.ts";
@@ -94,6 +96,8 @@ async function open(
     const prepared = preparing instanceof Promise ? await preparing : preparing;
     const response = prepared && (await send(prepared, running));
     if (!response || response.ok) {
+      const reported = response?.headers.get(WARNINGS);
+      if (response && reported) await adoptLosses(response, reported, running, gateway);
       const opening = lane.open(response, gateway);
       const opened = opening instanceof Promise ? await opening : opening;
       if (opened.kind === "stream") await opened.source.begin();

@@ -1,6 +1,6 @@
 /** The `x-weir-*` response headers. */
 import type { Attempt, Call } from "../../core/call.ts";
-import { writeLosses } from "../../core/loss-list.ts";
+import { WARNINGS, writeLosses } from "../../core/loss-list.ts";
 import type { Target } from "../../core/provider.ts";
 
 export const STREAM_HEADERS = {
@@ -56,7 +56,7 @@ export function withCallHeaders(headers: HeaderRecord, call: Call): HeaderRecord
       "x-weir-tried": writeTried(attempts),
     }),
     ...extraHeaders,
-    ...(losses.length > 0 && { "x-weir-warnings": writeLosses(losses) }),
+    ...(losses.length > 0 && { [WARNINGS]: writeLosses(losses) }),
   };
 }
 

@@ -1,0 +1,27 @@
+import { chatCompletions, definePlugin } from "weir";
+
+/**
+ * Another weir; `WEIR_BASE_URL=http://localhost:9347/v1` activates it, `WEIR_API_KEY` is its gateway key. Its model names
+ * follow its own name: `weir/openai/gpt-5.4`. What it could not carry, this weir reports to its client too.
+ */
+export default definePlugin({
+  name: "weir",
+  providers: [
+    chatCompletions({
+      name: "weir",
+      models: ["weir/*"],
+      speaks: { messages: "/messages", responses: "/responses" },
+      liveModels: true,
+      // The other weir knows what its providers accept, and reports what it has to change.
+      traits: {
+        reasoningReplay: "optional",
+        imageInToolMessage: true,
+        files: true,
+        topK: true,
+        promptCacheKey: true,
+        countTokens: true,
+        maxStop: 64,
+      },
+    }),
+  ],
+});

@@ -6,11 +6,14 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { builtIn } from "../plugins/index.ts";
 import { mockModels } from "../plugins/mock/models.ts";
 import { COMMANDS } from "../src/cli/commands.ts";
 import { synopsis } from "../src/cli/help.ts";
 import { loadConfig } from "../src/config/load.ts";
 import { listOptions } from "../src/config/schema.ts";
+import type { Provider } from "../src/core/provider.ts";
+import { isVariableList, variableName } from "../src/core/settings.ts";
 import { listGoals } from "./faults/list.ts";
 import {
   blockOf,
@@ -322,6 +325,20 @@ test("the tables of what the formats carry are made by asking the code", async (
   await checkPart("src/formats/README.md", "matrix", await makeMatrix());
 });
 
+test("the table of providers is made from the plugins", async () => {
+  const providers = builtIn.flatMap((plugin) => plugin.providers ?? []).filter(({ speaks }) => speaks);
+  const code = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(" ");
+  const rows = providers.map((provider) => {
+    const { name, models = [], speaks, variables = {} } = provider;
+    const bare = models.filter((pattern) => pattern !== `${name}/*`);
+    const more = Object.values(variables).flatMap(({ env }) => env?.slice(0, 1) ?? []);
+    const own = [...credentialNames(provider), ...(provider.host ? [provider.host.variable] : []), ...more];
+    return [code([name]), code(Object.keys(speaks!)), code(bare), code([...new Set(own)])];
+  });
+  const head = ["provider", "formats", "model names without `NAME/`", "variables besides `NAME_BASE_URL`"];
+  await checkPart("plugins/README.md", "providers", markdownTable(head, rows));
+});
+
 test("the table of goals under faults is made from the suite", async () => {
   const goals = await listGoals();
   const rows = goals.map(({ goal, what, threshold }) => [String(goal), what, threshold]);
@@ -353,6 +370,12 @@ test("weir explain takes the request that the documents show", async () => {
     expect(losses).toMatchObject([{ code: "dropped", path: "temperature" }]);
   }
 });
+
+/** The variables of a provider's credentials; the optional key of a local server is `NAME_API_KEY`. */
+function credentialNames({ name, apiKey, credentials = [] }: Provider): string[] {
+  const listed = credentials.filter(isVariableList).flat();
+  return listed.length > 0 ? listed : [apiKey ?? variableName(name, "API_KEY")];
+}
 
 /** Compares a generated part of a document with what the code makes; the formatter owns spaces and dashes of tables. */
 async function checkPart(path: string, name: string, made: string): Promise<void> {

@@ -11,7 +11,7 @@ type Value = Record<string, unknown>;
 /** Faults of a body that reached an upstream of the API, for a model named `provider/model`. */
 export const requestFaults: Record<Api, (body: Value, model: string) => string[]> = {
   chat: (body, model) => {
-    const known = inDialect(body, traitsOf(model));
+    const known = withoutOwn(inDialect(body, traitsOf(model)), model);
     return [
       ...requestShape.chat(known),
       ...byDocument(known as JsonObject).map((fault) => `OpenAI's document: ${fault}`),
@@ -45,6 +45,18 @@ function inDialect(body: Value, { documentUrl, imageInToolMessage }: Traits): Va
       : message,
   );
   return { ...body, messages };
+}
+
+/** Members that only a provider's dialect has, which its patch writes. */
+const OWN_MEMBERS: Readonly<Record<string, readonly string[]>> = {
+  moonshot: ["thinking"],
+  qwen: ["enable_thinking", "thinking_budget"],
+  zhipu: ["thinking"],
+};
+
+function withoutOwn(body: Value, model: string): Value {
+  const own = OWN_MEMBERS[model.split("/", 1)[0]!] ?? [];
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !own.includes(name)));
 }
 
 /** OpenAI's published document knows limits that types cannot say; it is not part of the repository. */

@@ -143,7 +143,7 @@ class Lane {
     const { body, headers: got } = exchange.reached;
     const call = { client: api, upstream: upstreamApi, stream: sent.stream === true, key: keyOf(model) };
     const faults = [
-      ...(model.endsWith(`/${body.model.replace(/-x\d+$/, "")}`) ? [] : [`the model is ${body.model}`]),
+      ...(`/${model}`.endsWith(`/${body.model.replace(/-x\d+$/, "")}`) ? [] : [`the model is ${body.model}`]),
       ...headerFaults(call, headers, got),
       ...vendorFaults(model.split("/")[0]!, body),
       ...requestFaults[upstreamApi](body, model),

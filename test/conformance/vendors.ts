@@ -30,15 +30,21 @@ export default definePlugin({
       baseUrl: ${JSON.stringify(`${url}/v1`)},
       speaks: { "chat-completions": provider.speaks["chat-completions"] },
       apiKey: undefined,
+      credentials: undefined,
+      variables: undefined,
     })),
 });
 `;
 }
 
+/** Vendors whose provider has another name. */
+const PROVIDERS: Readonly<Record<string, string>> = { zai: "zhipu", alibaba: "qwen" };
+
 /** The model that gives the recorded answers of a vendor, with its provider in front. */
 export function answeringModel({ api, vendor }: { api: string; vendor: string }): string {
   if (api === "messages") return "anthropic/claude-sonnet-4-5";
-  return CHAT_VENDORS.includes(vendor) ? `${vendor}/some-model` : "openai/gpt-4.1";
+  const provider = PROVIDERS[vendor] ?? vendor;
+  return CHAT_VENDORS.includes(provider) ? `${provider}/some-model` : "openai/gpt-4.1";
 }
 
 /**
@@ -56,7 +62,9 @@ export const CLAUDE_MODELS = ["anthropic/claude-opus-4-6", "anthropic/claude-son
 
 /** Whether a vendor writes its reasoning between `<think>` tags. */
 export function writesThinkTags(vendor: string): boolean {
-  return NAMED.some(({ name, traits }) => name === vendor && traits?.thinkTags === true);
+  return NAMED.some(
+    ({ name, traits }) => name === (PROVIDERS[vendor] ?? vendor) && traits?.thinkTags === true,
+  );
 }
 
 /** The traits of the provider in front of a model name. */

@@ -13,13 +13,21 @@ const files = readdirSync(folder, { withFileTypes: true })
   .map((entry) => entry.name.replace(/\.ts$/, ""))
   .sort();
 
-const LOCAL = ["ollama", "vllm", "llamacpp", "lmstudio"];
-/** Plugins whose addresses depend on an account or a region; `test/wire` has tests of their own. */
-const CLOUDS = ["azure", "foundry", "bedrock", "bedrock-mantle"];
+const LOCAL = ["ollama", "vllm", "llamacpp", "lmstudio", "sglang", "tgi", "litellm", "weir"];
+/** Plugins whose addresses depend on an account or a region, or whose keys have several names; `test/wire` has tests of their own. */
+const CLOUDS = ["azure", "foundry", "vertex", "gemini-openai", "bedrock", "bedrock-mantle"];
 const declarative = builtIn.filter((plugin) => ![...CLOUDS, "mock"].includes(plugin.name));
 
 function providerOf(name: string): Provider {
   return builtIn.find((plugin) => plugin.name === name)!.providers![0]!;
+}
+
+/** The address with the defaults of its variables. */
+function addressOf({ baseUrl, variables = {} }: Provider): string | undefined {
+  if (typeof baseUrl !== "function") return baseUrl;
+  return baseUrl(
+    Object.fromEntries(Object.entries(variables).map(([name, one]) => [name, one.default ?? ""])),
+  );
 }
 
 test("the list names every file in the folder, once", () => {
@@ -43,12 +51,11 @@ describe("every declarative plugin", () => {
         expect(provider.apiKey).toBeUndefined();
         return;
       }
-      expect(provider.baseUrl).toStartWith("https://");
-      expect(provider.baseUrl).not.toEndWith("/");
-      const [set] = provider.credentials ?? [];
-      expect(provider.apiKey ?? (Array.isArray(set) ? set[0] : undefined)).toBe(
-        `${name.toUpperCase()}_API_KEY`,
-      );
+      expect(addressOf(provider)).toStartWith("https://");
+      expect(addressOf(provider)).not.toEndWith("/");
+      // The first set is the one that `apiKey` of the config sets.
+      const [first = [provider.apiKey]] = provider.credentials ?? [];
+      expect(first).toEqual([`${name.toUpperCase()}_API_KEY`]);
     });
   }
 });
@@ -74,12 +81,39 @@ describe("endpoints", () => {
     ["xai", "chat-completions", "https://api.x.ai/v1/chat/completions"],
     ["xai", "responses", "https://api.x.ai/v1/responses"],
     ["cerebras", "chat-completions", "https://api.cerebras.ai/v1/chat/completions"],
+    ["perplexity", "chat-completions", "https://api.perplexity.ai/chat/completions"],
+    ["nvidia", "chat-completions", "https://integrate.api.nvidia.com/v1/chat/completions"],
+    ["sambanova", "chat-completions", "https://api.sambanova.ai/v1/chat/completions"],
+    ["huggingface", "chat-completions", "https://router.huggingface.co/v1/chat/completions"],
+    ["github", "chat-completions", "https://models.github.ai/inference/chat/completions"],
+    ["moonshot", "chat-completions", "https://api.moonshot.ai/v1/chat/completions"],
+    ["qwen", "chat-completions", "https://dashscope-intl.aliyuncs.com/compatible-mode/v1/chat/completions"],
+    ["zhipu", "chat-completions", "https://api.z.ai/api/paas/v4/chat/completions"],
+    ["minimax", "messages", "https://api.minimax.io/anthropic/v1/messages"],
+    ["cohere", "chat-completions", "https://api.cohere.ai/compatibility/v1/chat/completions"],
+    ["baseten", "chat-completions", "https://inference.baseten.co/v1/chat/completions"],
+    ["deepinfra", "chat-completions", "https://api.deepinfra.com/v1/openai/chat/completions"],
+    ["novita", "chat-completions", "https://api.novita.ai/openai/v1/chat/completions"],
   ];
   for (const [name, format, url] of endpoints)
     test(`${name} answers ${format} at ${url}`, () => {
-      const { baseUrl, speaks } = providerOf(name);
-      const path = speaks![format]!;
-      expect(`${baseUrl}${typeof path === "string" ? path : path.json}`).toBe(url);
+      const provider = providerOf(name);
+      const path = provider.speaks![format]!;
+      expect(`${addressOf(provider)}${typeof path === "string" ? path : path.json}`).toBe(url);
+    });
+
+  const regional: [string, string, string][] = [
+    ["moonshot", "cn", "https://api.moonshot.cn/v1"],
+    ["qwen", "cn", "https://dashscope.aliyuncs.com/compatible-mode/v1"],
+    ["qwen", "us", "https://dashscope-us.aliyuncs.com/compatible-mode/v1"],
+    ["zhipu", "cn", "https://open.bigmodel.cn/api/paas/v4"],
+    ["minimax", "cn", "https://api.minimaxi.com/anthropic"],
+  ];
+  for (const [name, region, url] of regional)
+    test(`${name} in the region ${region} is at ${url}`, () => {
+      const baseUrl = providerOf(name).baseUrl as (variables: Record<string, string>) => string;
+      expect(baseUrl({ region })).toBe(url);
+      expect(() => baseUrl({ region: "moon" })).toThrow('There is no region "moon"');
     });
 
   test("are listed here for every host that has an address", () => {
@@ -112,6 +146,15 @@ describe("bare model names", () => {
     ["gemini-3.5-flash", "gemini"],
     ["gemma-3-27b-it", "gemini"],
     ["grok-4", "xai"],
+    ["sonar-pro", "perplexity"],
+    ["kimi-k2.6", "moonshot"],
+    ["qwen-plus", "qwen"],
+    ["qwen3-max", "qwen"],
+    ["glm-5.3", "zhipu"],
+    ["MiniMax-M3", "minimax"],
+    ["command-a-03-2025", "cohere"],
+    ["qwen3-32b", undefined],
+    ["qwen2.5-coder:7b", undefined],
     ["llama-3.3-70b-versatile", undefined],
     ["qwen3", undefined],
     ["openai", undefined],
@@ -136,8 +179,8 @@ test("only Anthropic is sent a version, and only as a default", () => {
     expect(plugin.providers![0]!.headers).toBeUndefined();
 });
 
-test("Anthropic and Google get the credential in headers of their own, all others as a bearer token", () => {
-  const own = ["anthropic", "gemini"];
+test("Hosts of Anthropic's dialect and Google get the credential in headers of their own, all others as a bearer token", () => {
+  const own = ["anthropic", "gemini", "minimax"];
   expect(providerOf("anthropic").auth).toBe("x-api-key");
   const { auth } = providerOf("gemini");
   expect(typeof auth === "function" && auth("k")).toEqual({ "x-goog-api-key": "k" });

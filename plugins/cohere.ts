@@ -1,0 +1,27 @@
+import type { CallView, JsonObject } from "weir";
+import { chatCompletions, definePlugin } from "weir";
+import { effortPath } from "./shared/quirks.ts";
+
+/** `none` and `high` are the only efforts (https://docs.cohere.com/docs/compatibility-api). */
+function fitEffort(body: JsonObject, call: CallView): void {
+  const { reasoning_effort: effort } = body;
+  if (effort === undefined || effort === "none" || effort === "high") return;
+  body.reasoning_effort = "high";
+  call.reportLoss("clamped", effortPath(call), "high is the only effort that Cohere knows");
+}
+
+export default definePlugin({
+  name: "cohere",
+  providers: [
+    chatCompletions({
+      name: "cohere",
+      models: ["cohere/*", "command-*"],
+      baseUrl: "https://api.cohere.ai/compatibility/v1",
+      // The second one is the variable of Cohere's own SDK.
+      credentials: [["COHERE_API_KEY"], ["CO_API_KEY"]],
+      traits: { parallelToolCalls: false, forcedToolChoice: false, maxStop: 5 },
+      patch: fitEffort,
+      catalog: ["command-a-03-2025", "command-a-reasoning-08-2025", "command-r7b-12-2024"],
+    }),
+  ],
+});

@@ -1,0 +1,17 @@
+import { chatCompletions, definePlugin } from "weir";
+
+/** GitHub Models: the token needs the permission `models: read`. */
+export default definePlugin({
+  name: "github",
+  providers: [
+    chatCompletions({
+      name: "github",
+      models: ["github/*"],
+      baseUrl: "https://models.github.ai/inference",
+      credentials: [["GITHUB_API_KEY"], ["GITHUB_TOKEN"]],
+      // DeepSeek R1 and Phi write their reasoning into the text.
+      traits: { thinkTags: true },
+      catalog: ["openai/gpt-4.1", "openai/gpt-5-mini", "meta/Llama-3.3-70B-Instruct"],
+    }),
+  ],
+});

@@ -1,0 +1,27 @@
+import type { CallView, JsonObject } from "weir";
+import { chatCompletions, definePlugin } from "weir";
+import { effortPath, modelOf } from "./shared/quirks.ts";
+
+/** Only the research model takes an effort (https://docs.perplexity.ai/api-reference/chat-completions-post). */
+function dropEffort(body: JsonObject, call: CallView): void {
+  const model = modelOf(call);
+  if (body.reasoning_effort === undefined || model === "sonar-deep-research") return;
+  delete body.reasoning_effort;
+  call.reportLoss("dropped", effortPath(call), `${model} does not support reasoning_effort`);
+}
+
+export default definePlugin({
+  name: "perplexity",
+  providers: [
+    chatCompletions({
+      name: "perplexity",
+      models: ["perplexity/*", "sonar", "sonar-*"],
+      baseUrl: "https://api.perplexity.ai",
+      apiKey: "PERPLEXITY_API_KEY",
+      // Every chunk has the counts so far; reasoning models write their reasoning into the text.
+      traits: { systemPlacement: "first-only", streamOptions: false, thinkTags: true },
+      patch: dropEffort,
+      catalog: ["sonar", "sonar-pro", "sonar-reasoning-pro", "sonar-deep-research"],
+    }),
+  ],
+});

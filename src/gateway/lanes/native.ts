@@ -132,11 +132,11 @@ export class NativeLane implements Lane {
   }
 }
 
-/**
- * An error in an answer with status 200. weir reports it as a failure of the provider, whatever kind it claims to be, except
- * a prompt that is too long: a model with a larger context may accept that.
- */
+/** Faults of the prompt: a model with a larger context may accept the first, the same host never accepts the second. */
+const PROMPT_FAULTS: ReadonlySet<string | undefined> = new Set(["context_length_exceeded", "content_filter"]);
+
+/** An error in an answer with status 200. weir reports it as a failure of the provider, unless the prompt is at fault. */
 function asFailure(error: GatewayError): GatewayError {
-  if (error.code === "context_length_exceeded") return error;
+  if (PROMPT_FAULTS.has(error.code)) return error;
   return new GatewayError("upstream", error.message, { code: error.code });
 }

@@ -1,7 +1,7 @@
-import type { CallView, JsonObject } from "weir";
 import { awsVariables, definePlugin, eventStream } from "weir";
 import { bedrockAccess } from "./shared/bedrock-access.ts";
 import { moveBetas } from "./shared/claude-betas.ts";
+import { versionMember } from "./shared/claude-version.ts";
 
 /** Beta features that Bedrock accepts for Claude; it refuses a request with another one. */
 const BETAS = [
@@ -26,13 +26,6 @@ const WITHOUT_SCHEMAS = [
   "*claude-*-5-1*",
   "*claude-*-5-2*",
 ];
-
-/** The version of the Messages API: the client's, unless it is Anthropic's usual one, which Bedrock does not know. */
-function version({ headers }: CallView): JsonObject {
-  const given = headers.get("anthropic-version");
-  const isUsual = given === null || given === "2023-06-01";
-  return { anthropic_version: isUsual ? "bedrock-2023-05-31" : given };
-}
 
 /** The id of the foundation model: Bedrock counts for no inference profile (`us.anthropic.…`). */
 function foundationModel(model: string): string {
@@ -74,7 +67,7 @@ export default definePlugin({
         messages: {
           without: ["model", "stream"],
           withoutHeaders: ["anthropic-version", "anthropic-beta", "x-app"],
-          defaults: version,
+          defaults: (call) => versionMember(call, "bedrock-2023-05-31"),
           leavesOut: ["features"],
         },
       },

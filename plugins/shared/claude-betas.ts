@@ -28,6 +28,12 @@ export function moveBetas(body: JsonObject, call: CallView, accepted: string): v
   }
 }
 
+/** Removes the scopes of cache marks if the client uses their beta, for hosts that know the beta not at all. */
+export function dropCacheScopes(body: JsonObject, call: CallView): void {
+  if (!call.headers.get("anthropic-beta")?.includes(SCOPES)) return;
+  removeAllScopes(body, (path) => call.reportLoss("dropped", path, "the host does not accept it"));
+}
+
 function sort(body: JsonObject, call: CallView, accepted: string): Sorted {
   const inHeader = split(call.headers.get("anthropic-beta") ?? "");
   const inBody = Array.isArray(body.anthropic_beta) ? body.anthropic_beta.map(String) : [];
@@ -56,6 +62,9 @@ function allows({ betas }: Gate, names: readonly string[]): boolean {
   return names.some((name) => betas.some((begin) => name.startsWith(begin)));
 }
 
+/** How the name of the beta for scopes of cache marks begins. */
+const SCOPES = "prompt-caching-scope-";
+
 const GATES: readonly Gate[] = [
   {
     betas: ["context-management-"],
@@ -77,13 +86,14 @@ const GATES: readonly Gate[] = [
     },
   },
   {
-    betas: ["prompt-caching-scope-"],
-    remove(body, report) {
-      for (const part of ["system", "tools", "messages", "cache_control"])
-        removeScopes(body[part], part, report);
-    },
+    betas: [SCOPES],
+    remove: removeAllScopes,
   },
 ];
+
+function removeAllScopes(body: JsonObject, report: Report): void {
+  for (const part of ["system", "tools", "messages", "cache_control"]) removeScopes(body[part], part, report);
+}
 
 function removeFrom(object: JsonObject, name: string, path: string, report: Report): void {
   if (object[name] === undefined) return;

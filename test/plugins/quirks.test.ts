@@ -437,6 +437,16 @@ const QUIRKS: Quirk[] = [
     ],
   },
   {
+    what: "vertex: scopes of cache marks are removed if the client uses their beta",
+    provider: "vertex",
+    model: "claude-opus-4-8",
+    format: "messages",
+    headers: { "anthropic-beta": "effort-2025-11-24,prompt-caching-scope-2026-01-05" },
+    body: { tools: [{ name: "a", cache_control: { type: "ephemeral", scope: "global" } }] },
+    patched: { tools: [{ name: "a", cache_control: { type: "ephemeral" } }] },
+    losses: ["dropped:tools[0].cache_control.scope"],
+  },
+  {
     what: "bedrock: what no dropped beta allows stays, and there is no empty list of betas",
     provider: "bedrock",
     model: "us.anthropic.claude-sonnet-4-6",

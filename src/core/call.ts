@@ -59,6 +59,8 @@ export class Call {
   /** The model that a plugin chose to serve the call instead. */
   routedModel?: string;
   stream = false;
+  /** A stream is one JSON array instead of server-sent events. */
+  asArray = false;
   /** The running attempt, or the last one. */
   attempt?: Attempt;
   /** All attempts so far; the last one may still be running. */

@@ -12,7 +12,9 @@ import type { Frame } from "./frame.ts";
 import type { HeaderReader } from "./headers.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { Provider } from "./provider.ts";
+import type { ModelListing } from "./model-listing.ts";
 import type { StoredCodec } from "./stored-codec.ts";
+import type { UrlAddress } from "./url-address.ts";
 
 export type { Frame } from "./frame.ts";
 
@@ -24,12 +26,16 @@ export interface Format {
 }
 
 export interface ClientCodec {
-  /** Path of the route, for example `/v1/messages`. */
+  /** Path of the route, for example `/v1/messages`; with an {@link UrlAddress} that of JSON answers. */
   path: string;
+  /** How the URL names the model and selects a stream; absent if the body has members for them. */
+  address?: UrlAddress;
   /** The operation that counts a request's tokens; absent if the format has none. */
   count?: CountOperation;
   /** How clients of the format ask for embeddings; absent if they cannot. */
   embed?: EmbedClient;
+  /** How `GET …/models` lists models for clients of this format. Default: the list of all other clients. */
+  models?: ModelListing;
   /** Lower-case names of request headers that only clients of this format send. */
   clientHeaders?: readonly string[];
   /** Top-level members that only requests of this format have. `POST /v1/explain` recognises the format by them. */
@@ -68,7 +74,10 @@ export interface ClientCodec {
    * Absent: weir parses every body.
    */
   judgedByOutline?: boolean;
-  /** @throws GatewayError for content that the canonical request cannot express */
+  /**
+   * @param body with an {@link UrlAddress}, its members `model` and `stream` are what the URL says
+   * @throws GatewayError for content that the canonical request cannot express
+   */
   decodeRequest(body: JsonObject, context: CodecContext): ChatRequest;
   /** Begins a streamed answer. */
   writeStream(context: CodecContext): AnswerWriter;
@@ -139,6 +148,8 @@ export interface CountOperation {
   path: string;
   /** Members that a body without them counts as having: only an answer needs them. */
   implied: JsonObject;
+  /** The request to count, if the body may hold it in a member. Default: the body. */
+  requestOf?(body: JsonObject): JsonObject;
   /** Member of the answer with the count. */
   member: string;
   /** The other members of the answer; absent if there are none. */
@@ -243,7 +254,10 @@ export interface UpstreamCodec {
    * and the target's. A host ignores a name that it does not know.
    */
   renamedMembers?(target: CodecTarget): readonly (readonly [from: string, to: string])[];
-  /** Appended to the address for a request that counts tokens; only for hosts with the trait `countTokens`. */
+  /**
+   * Appended to the address for a request that counts tokens, or with a colon in front the method in place of the last one
+   * (`:countTokens`); only for hosts with the trait `countTokens`.
+   */
   countPath?: string;
   /** How the config reaches a host of this format where it says nothing else. */
   endpoint?: DefaultEndpoint;

@@ -21,6 +21,8 @@ import type {
   UpstreamCodec,
   UsageRequest,
 } from "../core/format.ts";
+import type { ModelListing } from "../core/model-listing.ts";
+import type { UrlAddress } from "../core/url-address.ts";
 import type { StoredCodec } from "../core/stored-codec.ts";
 import type { Framing } from "../core/frame.ts";
 import { isObject } from "../core/json.ts";
@@ -207,6 +209,7 @@ const ERROR: Table<DocumentedError> = {
 const COUNT: Table<CountOperation> = {
   path: required(text),
   implied: required(must("an object", isObject)),
+  requestOf: callable,
   member: required(text),
   constant: must("an object", isObject),
   schemas: group("the count operation's", { request: required(schema), answer: required(schema) }),
@@ -255,8 +258,26 @@ const EMBED: Table<EmbedClient> = {
   writeAnswer: required(callable),
 };
 
+const ADDRESS: Table<UrlAddress> = {
+  bases: required(texts),
+  stream: required(text),
+  prefixes: required(texts),
+  modelOf: required(callable),
+  wantsEvents: required(callable),
+  keyParameter: required(text),
+};
+
+const LISTING: Table<ModelListing> = {
+  paths: required(texts),
+  list: required(callable),
+  one: required(callable),
+  schemas: group("the list's", { list: required(schema), one: required(schema) }),
+};
+
 const CLIENT: Table<ClientCodec> = {
   path: required(text),
+  address: group("the address'", ADDRESS),
+  models: group("the list's", LISTING),
   stored: group("the stored answers'", STORED),
   compaction: group("the compaction's", COMPACTION),
   count: group("the count operation's", COUNT),

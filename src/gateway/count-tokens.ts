@@ -20,7 +20,7 @@ export async function countTokens(incoming: Incoming, gateway: Gateway): Promise
   const { call, format, body } = incoming;
   const target = gateway.registry.resolve(call.model, format.id);
   const attempt = new Attempt(call, target);
-  const { member, constant } = format.client.count!;
+  const { member, constant, requestOf = (whole) => whole } = format.client.count!;
   const counting = target.provider.counting?.[target.format];
   const canCount = target.lane === "native" && (counting ?? target.provider.traits?.countTokens);
   const ask = counting ? askHost(counting) : askProvider;
@@ -31,7 +31,7 @@ export async function countTokens(incoming: Incoming, gateway: Gateway): Promise
     counted ??
     JSON.stringify({
       ...constant,
-      [member]: estimateTokens(format.client.decodeRequest(body, attempt.context)),
+      [member]: estimateTokens(format.client.decodeRequest(requestOf(body), attempt.context)),
     });
   return { kind: "json", status: 200, headers: { "content-type": "application/json" }, body: text };
 }
@@ -45,10 +45,12 @@ async function askProvider(
   const { target } = attempt;
   const codec = gateway.registry.formats.get(target.format)!.upstream!;
   if (codec.countPath === undefined) return undefined;
-  const edits = new Map(target.model === call.model ? [] : [["model", JSON.stringify(target.model)]]);
+  const isNamed = codec.requestInUrl || target.model === call.model;
+  const edits = new Map(isNamed ? [] : [["model", JSON.stringify(target.model)]]);
   const body = editMembers(bytes, edits, spanOf);
   const headers = upstreamHeaders(target, headerFilters(codec).request(call.headers), false);
-  const prepared: Prepared = { target, url: target.url + codec.countPath, headers, body, expects: "json" };
+  const url = countUrl(target.url, codec.countPath);
+  const prepared: Prepared = { target, url, headers, body, expects: "json" };
   const text = await answerTo(prepared, attempt);
   const answer = parseJson(text ?? "");
   return isObject(answer) && typeof answer[format.client.count!.member] === "number" ? text : undefined;
@@ -84,4 +86,9 @@ async function answerTo(prepared: Prepared, attempt: Attempt): Promise<string | 
     if (attempt.stop.aborted) throw thrown;
     return undefined;
   }
+}
+
+/** A path that begins with a colon takes the place of the method at the end of the address. */
+function countUrl(url: string, countPath: string): string {
+  return countPath.startsWith(":") ? url.replace(/:\w+(?=\?|$)/, countPath) : url + countPath;
 }

@@ -12,11 +12,12 @@ import { type CorsOptions, withCors } from "./cors.ts";
 import { clientCodecOf } from "./choose-format.ts";
 import { misrouted } from "./misrouted.ts";
 import type { DeclaredRoute } from "./openapi.ts";
-import { describeOperation, keyHeadersOf, openApiDocument, routePath, schemasOf } from "./openapi.ts";
+import { keyHeadersOf, openApiDocument, schemasOf } from "./openapi.ts";
 import type { ClientFormat, Schema } from "./operation.ts";
 import { AllowedMethods } from "./operation.ts";
 import { listOperations } from "./operations.ts";
 import { createRequestId, respondError } from "./respond.ts";
+import { servedRoutes } from "./served-routes.ts";
 import type { RouteContext } from "./routes/generate.ts";
 
 export interface AppOptions extends RouteContext {
@@ -45,20 +46,11 @@ export function createApp(options: AppOptions) {
   const handler = { standardHostname: options.secure };
   const app = new Elysia({ normalize: false, strictPath: true, handler });
   app.model(copies(schemas));
-  for (const operation of operations) {
-    const { handle } = operation;
-    const detail = describeOperation(operation, keyed);
-    app.route(operation.method, routePath(operation), ({ request }) => handle(request), {
-      parse: "none",
-      detail,
-    });
-  }
-  app.all(
-    "*",
-    ({ request }) =>
-      respondError(misrouted(request, pathOf(request), methods), codecOf(request), createRequestId()),
-    { parse: "none", detail: { hide: true } },
-  );
+  const refuse = (request: Request) =>
+    respondError(misrouted(request, pathOf(request), methods), codecOf(request), createRequestId());
+  for (const { method, path, detail, handle } of servedRoutes(operations, keyed))
+    app.route(method, path, ({ request }) => handle(request) ?? refuse(request), { parse: "none", detail });
+  app.all("*", ({ request }) => refuse(request), { parse: "none", detail: { hide: true } });
   app.onError(({ error, request }) =>
     respondError(GatewayError.from(error), codecOf(request), createRequestId()),
   );

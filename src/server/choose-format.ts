@@ -14,8 +14,17 @@ export function clientCodecOf(
   paths: Iterable<string>,
 ): ClientCodec {
   const route = likelyPath(path, paths) ?? path;
-  const owner = formats.find(({ client }) => route === client.path || route.startsWith(`${client.path}/`));
+  const owner =
+    formats.find(({ client }) => route === client.path || route.startsWith(`${client.path}/`)) ??
+    formats.find(({ client }) => isAddressed(client, request.method, path));
   return (owner ?? formatOfHeaders(formats, request.headers)).client;
+}
+
+/** Whether only clients of the format use the path; others ask for models below `/v1/models` too, but never with POST. */
+function isAddressed({ address }: ClientCodec, method: string, path: string): boolean {
+  if (!address) return false;
+  const beginnings = method === "POST" ? [...address.prefixes, ...address.bases] : address.prefixes;
+  return beginnings.some((beginning) => path.startsWith(beginning));
 }
 
 /** The format whose clients send such headers, else the first format. */

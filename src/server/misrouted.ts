@@ -21,7 +21,7 @@ const UNSUPPORTED: readonly { path: RegExp; what: string }[] = [
     what: "weir does not serve batches. Send the requests one by one, or set the client's batch mode off",
   },
   {
-    path: /\/(images|audio|moderations|files|uploads|assistants|threads|vector_stores|fine_tuning|realtime)(\/.*)?$/,
+    path: /\/(images|audio|moderations|files|cachedContents|corpora|uploads|assistants|threads|vector_stores|fine_tuning|realtime)(\/.*)?$/,
     what: "weir serves the generation of text only. Set the client's provider for this endpoint apart from its chat provider",
   },
   {
@@ -29,8 +29,8 @@ const UNSUPPORTED: readonly { path: RegExp; what: string }[] = [
     what: 'weir does not serve the Ollama API. Set the client\'s provider type to "OpenAI compatible", with the base URL ending in /v1',
   },
   {
-    path: /:(generateContent|streamGenerateContent|countTokens)$/,
-    what: 'weir does not serve the Gemini API. Set the client\'s provider type to "OpenAI compatible", with the base URL ending in /v1',
+    path: /:(generateContent|streamGenerateContent|countTokens|embedContent|batchEmbedContents)$/,
+    what: "weir serves the Gemini API below /v1beta/models. Set the client's base URL to weir's address without a path",
   },
 ];
 
@@ -66,6 +66,16 @@ export function misrouted(request: Request, path: string, methods: AllowedMethod
   return new GatewayError("not-found", `There is no route ${method} ${shown}${hint(path, methods)}.`, {
     code: "unknown_url",
   });
+}
+
+/** The error for a path whose method at the end weir does not serve. @param known methods of the path */
+export function unknownMethod(request: Request, path: string, known: readonly string[]): GatewayError {
+  const shown = limitText(path, MAX_QUOTED_BYTES);
+  return new GatewayError(
+    "not-found",
+    `There is no route ${request.method} ${shown}; weir serves the methods ${known.join(", ")}.`,
+    { code: "unknown_url" },
+  );
 }
 
 /** Codex then sends its request by HTTP at once. After a 404 or 405 it repeats the upgrade for several seconds. */

@@ -12,7 +12,7 @@ import { pascalCase } from "./operation.ts";
 export interface DeclaredRoute {
   method: string;
   path: string;
-  /** `hide`: the route is no operation. */
+  /** `hide`: the route is no operation. `methods`: the operations by the method at the end of the path. */
   detail: JsonObject;
 }
 
@@ -26,7 +26,8 @@ export function openApiDocument(
   const paths: Record<string, JsonObject> = {};
   for (const { method, path, detail } of routes) {
     if (detail.hide === true) continue;
-    (paths[documentedPath(path, detail)] ??= {})[method.toLowerCase()] = detail;
+    for (const [end, operation] of operationsOf(detail))
+      (paths[documentedPath(path, operation) + end] ??= {})[method.toLowerCase()] = operation;
   }
   return {
     openapi: "3.1.0",
@@ -43,6 +44,12 @@ export function openApiDocument(
 const DESCRIPTION =
   "A gateway for language-model generation. Each response with an error lists the codes that weir gives it under `x-error-codes`; a provider may have codes of its own.";
 
+/** The operations of a route, with the end of their paths. */
+function operationsOf(detail: JsonObject): [end: string, operation: JsonObject][] {
+  if (!isObject(detail.methods)) return [["", detail]];
+  return Object.entries(detail.methods).map(([name, operation]) => [`:${name}`, operation as JsonObject]);
+}
+
 /** One scheme for each header that may hold a key. */
 function securitySchemes(keyHeaders: readonly string[]): JsonObject {
   const scheme = (name: string): JsonObject =>
@@ -57,7 +64,7 @@ export function keyHeadersOf({ access, keyHeaders = KEY_HEADERS }: Operation): r
 
 /** The path for Elysia. */
 export function routePath({ path }: Pick<Operation, "path">): string {
-  return path.replace(/\{\+\w+\}$/, "*").replace(/\{(\w+)\}/g, ":$1");
+  return path.replace(/\{\+\w+\}(?::\w+)?$/, "*").replace(/\{(\w+)\}/g, ":$1");
 }
 
 /** The reverse of {@link routePath}: the rest of a path has the name of the operation's path parameter. */

@@ -16,8 +16,13 @@ export interface NamedSchema {
 
 export interface Operation {
   method: "GET" | "HEAD" | "POST" | "DELETE";
-  /** `{id}` stands for one segment, `{+id}` at the end for the rest of the path, slashes included (RFC 6570). */
+  /**
+   * `{id}` stands for one segment, `{+id}` for the rest of the path, slashes included (RFC 6570); only `:method` may follow
+   * that.
+   */
   path: string;
+  /** Other paths of the operation, which the OpenAPI document does not list. */
+  aliases?: readonly string[];
   /** `operationId` of the OpenAPI document. */
   id: string;
   summary: string;
@@ -62,14 +67,20 @@ export function pascalCase(id: string): string {
     .join("");
 }
 
+/** The operation at each of its paths. */
+export function pathsOf<Any extends Pick<Operation, "path" | "aliases">>(operation: Any): Any[] {
+  const { aliases = [] } = operation;
+  return [operation, ...aliases.map((path) => ({ ...operation, path }))];
+}
+
 /** The methods that each path accepts, as `allow` lists them. */
 export class AllowedMethods {
   readonly #exact = new Map<string, string>();
   /** Paths with a parameter. */
   readonly #patterns = new Map<string, { pattern: RegExp; methods: string }>();
 
-  constructor(operations: readonly Pick<Operation, "method" | "path">[]) {
-    for (const { method, path } of operations) {
+  constructor(operations: readonly Pick<Operation, "method" | "path" | "aliases">[]) {
+    for (const { method, path } of operations.flatMap(pathsOf)) {
       const known = this.#exact.get(path) ?? this.#patterns.get(path)?.methods;
       const methods = known === undefined ? method : `${known}, ${method}`;
       if (path.includes("{")) this.#patterns.set(path, { pattern: patternOf(path), methods });

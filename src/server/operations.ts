@@ -4,50 +4,31 @@
  */
 import type { ClientCodec } from "../core/format.ts";
 import type { JsonObject } from "../core/json.ts";
+import { KEY_HEADERS } from "../gateway/keys.ts";
 import type { AnswerOperation } from "../gateway/stored/operations.ts";
 import { cancelAnswer, deleteAnswer, listInputItems, retrieveAnswer } from "../gateway/stored/operations.ts";
-import {
-  ADMISSION,
-  CONTINUED,
-  EXPLAIN,
-  MODEL,
-  PAGE,
-  PROVIDER,
-  STORED,
-  TIMEOUT,
-  TRANSLATION,
-} from "./errors.ts";
+import { ADMISSION, CONTINUED, EXPLAIN, MODEL, PROVIDER, STORED, TIMEOUT, TRANSLATION } from "./errors.ts";
+import { type MakePlain, modelOperations } from "./model-operations.ts";
 import type { ClientFormat, Operation } from "./operation.ts";
 import { pascalCase } from "./operation.ts";
 import {
-  AFTER_ID,
   AFTER_ITEM,
   ANSWER_ID,
   clientHeader,
   formatName,
   ITEM_LIMIT,
   ITEM_ORDER,
-  LIMIT,
-  MODEL_ID,
   STRICT,
+  URL_MODEL,
 } from "./parameters.ts";
 import { createRequestId, respond, respondJson } from "./respond.ts";
 import { explainRoute } from "./routes/explain.ts";
 import type { RouteContext } from "./routes/generate.ts";
-import { compactRoute, countRoute, embedRoute, generateRoute } from "./routes/generate.ts";
-import { listModels, modelIdOf, retrieveModel } from "./routes/models.ts";
+import { compactRoute, countRoute, embedRoute, generateRoute, streamRoute } from "./routes/generate.ts";
 import { plainRoute } from "./routes/plain.ts";
 import { storedRoute } from "./routes/stored.ts";
-import {
-  AnswerDeleted,
-  Explanation,
-  Health,
-  Hello,
-  ItemList,
-  Model,
-  ModelList,
-  OpenApiDocument,
-} from "./schemas.ts";
+import { aliasesOf } from "./served-routes.ts";
+import { AnswerDeleted, Explanation, Health, Hello, ItemList, OpenApiDocument } from "./schemas.ts";
 
 export interface OperationsContext extends RouteContext {
   version: string;
@@ -62,15 +43,20 @@ export interface OperationsContext extends RouteContext {
 export function listOperations(formats: readonly ClientFormat[], context: OperationsContext): Operation[] {
   const { version, ready } = context;
   const { registry } = context.gateway;
+  const keyHeaders = [
+    ...new Set([...KEY_HEADERS, ...formats.flatMap(({ client }) => client.keyHeaders ?? [])]),
+  ];
 
-  /** An operation without a request body. */
-  const plain = (
-    operation: Omit<Operation, "formats" | "handle">,
-    answer: (request: Request) => unknown,
-  ): Operation => ({ ...operation, formats, handle: plainRoute(operation.access, context, answer) });
+  const plain: MakePlain = (operation, answer) => ({
+    ...operation,
+    ...(operation.access === "key" && { keyHeaders }),
+    formats,
+    handle: plainRoute(operation.access, context, answer, keyHeaders),
+  });
 
   return [
     ...formats.map((format) => generate(format, context)),
+    ...formats.flatMap((format) => stream(format, context)),
     ...formats.flatMap((format) => count(format, context)),
     ...formats.flatMap((format) => compact(format, context)),
     ...formats.flatMap((format) => embed(format, context)),
@@ -89,33 +75,7 @@ export function listOperations(formats: readonly ClientFormat[], context: Operat
       errors: [...MODEL, ...TRANSLATION, ...EXPLAIN, ...formats.flatMap(({ client }) => client.errors ?? [])],
       handle: explainRoute(formats, context),
     },
-    plain(
-      {
-        method: "GET",
-        path: "/v1/models",
-        id: "listModels",
-        summary: "List models",
-        access: "key",
-        parameters: [LIMIT, AFTER_ID],
-        answer: { name: "ModelList", schema: ModelList },
-        errors: PAGE,
-      },
-      (request) => listModels(registry, new URL(request.url).searchParams),
-    ),
-    plain(
-      {
-        method: "GET",
-        path: "/v1/models/{+id}",
-        id: "retrieveModel",
-        summary: "Retrieve a model",
-        description: "Any model that weir would serve, listed or not.",
-        access: "key",
-        parameters: [MODEL_ID],
-        answer: { name: "Model", schema: Model },
-        errors: MODEL,
-      },
-      (request) => retrieveModel(registry, modelIdOf(request)),
-    ),
+    ...modelOperations(formats, registry, plain),
     plain(
       {
         method: "GET",
@@ -170,21 +130,30 @@ export function listOperations(formats: readonly ClientFormat[], context: Operat
 }
 
 function generate(format: ClientFormat, context: RouteContext): Operation {
-  const { path, keyHeaders, schema, schemas, errors = [], clientHeaders = [], stored } = format.client;
+  const {
+    path,
+    address,
+    keyHeaders,
+    schema,
+    schemas,
+    errors = [],
+    clientHeaders = [],
+    stored,
+  } = format.client;
   const name = pascalCase(format.id);
   return {
     method: "POST",
     path,
+    aliases: aliasesOf(address, path),
     id: `generate${name}`,
     summary: `Generate (${format.id})`,
-    description:
-      "Generates the next message of a conversation; `stream: true` selects server-sent events. If the provider speaks this format, its answer reaches the client as the provider wrote it.",
+    description: `Generates the next message of a conversation${address ? "" : "; `stream: true` selects server-sent events"}. If the provider speaks this format, its answer reaches the client as the provider wrote it.`,
     access: "key",
     keyHeaders,
-    parameters: [STRICT, ...clientHeaders.map(clientHeader)],
+    parameters: [...(address ? [URL_MODEL] : []), STRICT, ...clientHeaders.map(clientHeader)],
     request: { name: `${name}Request`, schema },
     answer: { name: `${name}Answer`, schema: schemas?.answer ?? {} },
-    event: { name: `${name}Event`, schema: schemas?.event ?? {} },
+    ...(!address && { event: { name: `${name}Event`, schema: schemas?.event ?? {} } }),
     terminator: schemas?.terminator,
     isCall: true,
     formats: [format],
@@ -193,21 +162,43 @@ function generate(format: ClientFormat, context: RouteContext): Operation {
   };
 }
 
+/** No operation for a format whose body selects a stream. */
+function stream(format: ClientFormat, context: RouteContext): Operation[] {
+  const { address, schemas } = format.client;
+  if (!address) return [];
+  const name = pascalCase(format.id);
+  const operation: Operation = {
+    ...generate(format, context),
+    path: address.stream,
+    aliases: aliasesOf(address, address.stream),
+    id: `stream${name}`,
+    summary: `Generate a stream (${format.id})`,
+    answer: {
+      name: `${name}Stream`,
+      schema: { type: "array", items: { anyOf: [schemas?.event ?? {}, schemas?.error ?? {}] } },
+    },
+    event: { name: `${name}Event`, schema: schemas?.event ?? {} },
+    handle: streamRoute(format, context),
+  };
+  return [operation];
+}
+
 /** No operation for a format that does not count. */
 function count(format: ClientFormat, context: RouteContext): Operation[] {
-  const { count: counting, keyHeaders, schema, errors = [], clientHeaders = [] } = format.client;
+  const { count: counting, address, keyHeaders, schema, errors = [], clientHeaders = [] } = format.client;
   if (!counting) return [];
   const { path, schemas } = counting;
   const name = pascalCase(format.id);
   const operation: Operation = {
     method: "POST",
     path,
+    aliases: aliasesOf(address, path),
     id: `count${name}Tokens`,
     summary: `Count tokens (${format.id})`,
     description: "The input tokens of a request: counted by the provider if it can, else estimated by weir.",
     access: "key",
     keyHeaders,
-    parameters: clientHeaders.map(clientHeader),
+    parameters: [...(address ? [URL_MODEL] : []), ...clientHeaders.map(clientHeader)],
     request: { name: `${name}CountRequest`, schema: schemas?.request ?? schema },
     answer: { name: `${name}Count`, schema: schemas?.answer ?? {} },
     isCall: true,

@@ -10,6 +10,8 @@ export const MODEL_ID: Parameter = {
   schema: Type.String({ minLength: 1 }),
 };
 
+export const URL_MODEL: Parameter = { ...MODEL_ID, name: "model" };
+
 export const LIMIT: Parameter = {
   name: "limit",
   in: "query",

@@ -1,7 +1,7 @@
 /** A request body: its bytes, parsed only as far as callers need it. */
 import { isUtf8 } from "node:buffer";
 import { invalidRequest } from "../core/error.ts";
-import type { ClientCodec } from "../core/format.ts";
+import type { ClientCodec, CountOperation } from "../core/format.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { isObject, parseJson } from "../core/json.ts";
 import type { Outline } from "../stream/outline/outline.ts";
@@ -11,6 +11,9 @@ import type { Span } from "../stream/span.ts";
 
 /** The rules of a format. */
 type Checks = Pick<ClientCodec, "checkRequest" | "judgedByOutline">;
+
+/** What differs from a request for an answer. */
+export type RequestPart = Pick<CountOperation, "implied" | "requestOf">;
 
 export class RequestBody {
   readonly bytes: Uint8Array;
@@ -49,10 +52,11 @@ export class RequestBody {
   /**
    * Validates the body by a format's rules. A shortened body that is valid means a valid body, if the format says so;
    * otherwise the whole body is validated, also for the exact error.
-   * @param implied members that count as present @throws GatewayError `invalid-request`
+   * @param part the request that the body holds, and members that count as present @throws GatewayError `invalid-request`
    */
-  validate(client: Checks, implied?: JsonObject): void {
-    const complete = (body: JsonObject) => (implied ? { ...implied, ...body } : body);
+  validate(client: Checks, part?: RequestPart): void {
+    const { implied, requestOf = (body: JsonObject) => body } = part ?? {};
+    const complete = (body: JsonObject) => (implied ? { ...implied, ...requestOf(body) } : body);
     if (this.short && client.judgedByOutline && isValid(client, complete(this.short))) return;
     client.checkRequest(complete(this.json));
   }
@@ -107,8 +111,17 @@ function checkModel(bytes: Uint8Array, span: Span | undefined): void {
   const written = span ? span.end - span.start - 2 : 0;
   if (written <= MODEL_BYTES) return;
   const name = written <= MODEL_BYTES * LONGEST_ESCAPE && parseJson(textOf(bytes, span!));
-  if (name !== false && (typeof name !== "string" || Buffer.byteLength(name) <= MODEL_BYTES)) return;
-  throw invalidRequest(
+  if (name === false) throw modelTooLong();
+  if (typeof name === "string") checkModelName(name);
+}
+
+/** @throws GatewayError `invalid-request` for a name that is too long */
+export function checkModelName(name: string): void {
+  if (Buffer.byteLength(name) > MODEL_BYTES) throw modelTooLong();
+}
+
+function modelTooLong() {
+  return invalidRequest(
     `Invalid 'model': a model name has at most ${MODEL_BYTES} bytes.`,
     "model",
     "string_above_max_length",

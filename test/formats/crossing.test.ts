@@ -23,7 +23,10 @@ import { writeJson } from "../helpers/write-json.ts";
 
 /** A format with a client codec. */
 interface Side {
+  /** `{model}` stands for the model name. */
   path: string;
+  /** Path of requests for streams, where the body does not ask for them. */
+  streamPath?: string;
   /** A model of the format's own vendor. */
   model: string;
   /** The request of a client whose answers are compared. */
@@ -69,6 +72,24 @@ const SIDES: Record<string, Side> = {
     },
     streaming: { stream: true },
   },
+  gemini: {
+    path: "/v1beta/models/{model}:generateContent",
+    streamPath: "/v1beta/models/{model}:streamGenerateContent?alt=sse",
+    model: "gemini/gemini-3-flash-preview",
+    request: {
+      contents: [{ role: "user", parts: [{ text: "Go." }] }],
+      tools: [
+        {
+          functionDeclarations: ["weather", "clock"].map((name) => ({
+            name,
+            parametersJsonSchema: PARAMETERS,
+          })),
+        },
+      ],
+      generationConfig: { maxOutputTokens: 100, thinkingConfig: { includeThoughts: true } },
+    },
+    streaming: {},
+  },
 };
 const CLIENTS = Object.keys(SIDES);
 
@@ -76,7 +97,6 @@ const CLIENTS = Object.keys(SIDES);
 const MODELS: Record<string, string> = {
   ...Object.fromEntries(Object.entries(SIDES).map(([format, { model }]) => [format, model])),
   converse: "converser/us.anthropic.claude-haiku-4-5-20251001-v1:0",
-  gemini: "gemini/gemini-3-flash-preview",
 };
 const FORMATS = Object.keys(MODELS);
 
@@ -88,6 +108,9 @@ const PROVIDERS = `import { converse, definePlugin } from "weir";
 
 /** The provider's own name of its model. */
 const bare = (format: string) => MODELS[format]!.split("/")[1]!;
+
+/** What the body of a format says of the model. */
+const named = (format: string) => (SIDES[format]?.streamPath ? {} : { model: bare(format) });
 
 /** Rows for `test.each`. */
 function casesOf(kind: FixtureKind, format: string): [string, Fixture][] {
@@ -139,7 +162,7 @@ describe("a request", () => {
           const losses = seen.sent.losses.map(
             ({ code, path, note }) => `${code} ${path}${note ? `: ${note}` : ""}`,
           );
-          const isUnchanged = losses.length === 0 && Bun.deepEquals(body, { ...given, model: bare(other) });
+          const isUnchanged = losses.length === 0 && Bun.deepEquals(body, { ...given, ...named(other) });
           expectSnapshot(fixture, other, isUnchanged ? fixture.text : `${writeJson({ losses, body })}\n`);
         });
       });
@@ -152,7 +175,7 @@ describe("a request", () => {
         const { changed = [], body } = seen.sent.request!;
         const given = JSON.parse(fixture.text) as JsonObject;
         const others = Object.fromEntries(changed.map((name) => [name, body[name]]));
-        expect(body).toEqual({ ...given, model: bare(format), ...others });
+        expect(body).toEqual({ ...given, ...named(format), ...others });
         expect(seen.sent.losses).toEqual([]);
       });
     });
@@ -184,17 +207,19 @@ describe("an answer", () => {
   /** What a client of the format gets when the provider of the case answers. */
   async function ask(fixture: Fixture, answer: Answer, format: string): Promise<string> {
     upstream.answer(() => answer);
-    const { path, request, streaming } = SIDES[format]!;
+    const { path, streamPath, request, streaming } = SIDES[format]!;
     const stream = fixture.kind === "streams";
-    const model = MODELS[fixture.format];
-    const response = await post(gateway.url + path, { model, ...request, ...(stream && streaming) });
+    const model = MODELS[fixture.format]!;
+    const asked = ((stream && streamPath) || path).replace("{model}", model);
+    const body = { ...(streamPath === undefined && { model }), ...request, ...(stream && streaming) };
+    const response = await post(gateway.url + asked, body);
     const text = withoutChance(await streamedText(response), fixture.format !== "converse");
     if (response.ok && stream) return text;
-    const body = JSON.parse(text) as Json;
-    if (response.ok) return `${writeJson(body)}\n`;
+    const answered = JSON.parse(text) as Json;
+    if (response.ok) return `${writeJson(answered)}\n`;
     const headers = pick(response.headers, ["retry-after", "x-should-retry"]);
     const isBare = Object.keys(headers).length === 0;
-    return `${writeJson({ status: response.status, ...(!isBare && { headers }), body })}\n`;
+    return `${writeJson({ status: response.status, ...(!isBare && { headers }), body: answered })}\n`;
   }
 
   for (const format of FORMATS)

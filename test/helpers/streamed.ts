@@ -1,7 +1,8 @@
 /** Reads a streamed answer of the gateway to its end, whichever end that is. */
 
-/** An error event of either dialect, whole. */
-const ERROR_EVENT = /^(?:event: error\n)?data: \{(?:"type":"error",)?"error":\{.*\n\n/m;
+/** An error event of any dialect, whole; in a stream that is a JSON array, its last element. */
+const ERROR_EVENT =
+  /^(?:event: error\n)?data: \{(?:"type":"error",)?"error":\{.*\n\n|^\[?\{"error":\{.*\}\]$/m;
 
 /**
  * The text of an answer that may break off. Behind an error event weir closes the connection without ending the body, which

@@ -27,6 +27,8 @@ const PARTS = [
   "embed-dialect",
   "stored-answer",
   "stored-codec",
+  "url-address",
+  "model-listing",
   "format",
   "plugin",
 ].map((part) => `src/core/${part}.ts`);

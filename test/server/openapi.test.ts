@@ -82,6 +82,11 @@ const OFFERED: Readonly<Record<string, string>> = {
   "POST /v1/responses": "generateResponses",
   "POST /v1/responses/input_tokens": "countResponsesTokens",
   "POST /v1/embeddings": "createEmbeddings",
+  "POST /v1beta/models/{model}:generateContent": "generateGemini",
+  "POST /v1beta/models/{model}:streamGenerateContent": "streamGemini",
+  "POST /v1beta/models/{model}:countTokens": "countGeminiTokens",
+  "GET /v1beta/models": "listGeminiModels",
+  "GET /v1beta/models/{id}": "retrieveGeminiModel",
   "POST /v1/explain": "explain",
   "POST /v1/responses/compact": "compactResponses",
   "GET /v1/responses/{id}": "retrieveResponsesAnswer",
@@ -121,9 +126,13 @@ test("every route of the app is in the document, and the reverse", async () => {
     version: "0",
     ready: () => true,
   });
-  const routes = app.routes().map(({ method, path }) => `${method} ${path}`);
-  const documented = [...operations().keys()].map((name) =>
-    name.replace(/(?<=models\/)\{id\}$/, "*").replace("{id}", ":id"),
+  // Other paths of an operation are in its description.
+  const shown = app.routes().filter(({ method, detail }) => method === "ALL" || detail.hide !== true);
+  const routes = shown.map(({ method, path }) => `${method} ${path}`);
+  const documented = new Set(
+    [...operations().keys()].map((name) =>
+      name.replace(/(?<=models\/)\{\w+\}(:\w+)?$/, "*").replace("{id}", ":id"),
+    ),
   );
   // The last route answers 404 and 405 for all others.
   expect(routes.sort()).toEqual([...documented, "ALL /*"].sort());
@@ -174,6 +183,7 @@ test("security is stated only if weir has keys, and never for the operations tha
   expect(document.components.securitySchemes).toEqual({
     authorization: { type: "http", scheme: "bearer" },
     "x-api-key": { type: "apiKey", in: "header", name: "x-api-key" },
+    "x-goog-api-key": { type: "apiKey", in: "header", name: "x-goog-api-key" },
   });
   const open = [...operations()].filter(([, { security }]) => security?.length === 0);
   expect(open.map(([name]) => name).sort()).toEqual([
@@ -184,7 +194,7 @@ test("security is stated only if weir has keys, and never for the operations tha
     "HEAD /api/hello",
   ]);
   for (const [name, { responses, security }] of operations())
-    expect([name, "401" in responses]).toEqual([name, security!.length === 2]);
+    expect([name, "401" in responses]).toEqual([name, security!.length > 0]);
   const withoutKeys = await documentOf(keyless);
   expect(JSON.stringify(withoutKeys)).not.toMatch(/"security|"401"/);
   expect(Object.keys(withoutKeys.paths)).toEqual(Object.keys(document.paths));
@@ -242,13 +252,26 @@ describe("the request schemas say what the code says", () => {
     ["/v1/responses", false, { model: "mock/chat", input: [{ type: "function_call", name: "f" }] }],
     ["/v1/responses/input_tokens", true, { model: "mock/chat", input: "hi" }],
     ["/v1/responses/input_tokens", false, { model: "mock/chat", input: [] }],
+    ["/v1beta/models/mock/chat:generateContent", true, { contents: [{ parts: [{ text: "hi" }] }] }],
+    ["/v1beta/models/mock/chat:generateContent", false, { contents: [] }],
+    [
+      "/v1beta/models/mock/chat:generateContent",
+      false,
+      { contents: [{ role: "system", parts: [{ text: "hi" }] }] },
+    ],
+    ["/v1beta/models/mock/chat:generateContent", false, { contents: [{ parts: [{ text: 1 }] }] }],
+    [
+      "/v1beta/models/mock/chat:countTokens",
+      true,
+      { generateContentRequest: { contents: [{ parts: [{ text: "hi" }] }] } },
+    ],
     ["/v1/explain", true, chat([hi])],
     ["/v1/explain", false, chat([])],
     ["/v1/explain?format=messages", true, messages([hi])],
   ];
   for (const [path, accepted, body] of BODIES)
     test(`${path} ${accepted ? "accepts" : "refuses"} ${JSON.stringify(body).slice(0, 120)}`, async () => {
-      const [documented] = path.split("?");
+      const [documented] = path.replace("mock/chat:", "{model}:").split("?");
       const { schema } = document.paths[documented!]!.post!.requestBody!.content["application/json"]!;
       const isValid = schemaFaults(schema, body, document.components.schemas).length === 0;
       const response = await fetch(keyed.url + path, post(body));
@@ -270,7 +293,7 @@ describe("the request schemas say what the code says", () => {
 
 const post = (body: Json): RequestInit => ({
   method: "POST",
-  headers: { "content-type": "application/json", "x-api-key": KEY },
+  headers: { "content-type": "application/json", authorization: `Bearer ${KEY}` },
   body: JSON.stringify(body),
 });
 
@@ -289,7 +312,7 @@ async function undocumented(name: string, response: Response): Promise<string[]>
   if (!schema) return [...faults, `${name} ${response.status} is ${media}`];
   const { schemas } = document.components;
   if (media === "application/json") {
-    const body = (await response.json()) as Json;
+    const body = parseJson(await streamedText(response)) as Json;
     const code = codeOf(body);
     const known = documented["x-error-codes"];
     if (known && code !== undefined && !known.includes(code)) faults.push(`${response.status} has ${code}`);
@@ -301,10 +324,17 @@ async function undocumented(name: string, response: Response): Promise<string[]>
   return [...faults, ...frames.flatMap((frame) => schemaFaults(schema, { ...frame }, schemas))];
 }
 
-/** The code of an error in either format. */
+/** The code of an error in any format. */
 function codeOf(body: Json): string | undefined {
-  const error = isObject(body) && isObject(body.error) ? body.error : {};
-  const code = error.code ?? (isObject(error.details) ? error.details.error_code : undefined);
+  const [first] = Array.isArray(body) ? body : [body];
+  const error = isObject(first) && isObject(first.error) ? first.error : {};
+  const reasons = Array.isArray(error.details)
+    ? error.details.flatMap((detail) => (isObject(detail) ? [detail.reason] : []))
+    : [];
+  const code =
+    reasons.find((reason) => reason !== undefined) ??
+    (isObject(error.details) && !Array.isArray(error.details) ? error.details.error_code : undefined) ??
+    error.code;
   return typeof code === "string" ? code : undefined;
 }
 
@@ -315,6 +345,7 @@ describe("answers, events and errors are what the document says", () => {
   ];
   const own = [{ name: "look", input_schema: { type: "object", properties: {} } }];
   const hi = [{ role: "user", content: "say hi" }];
+  const said = [{ role: "user", parts: [{ text: "say hi" }] }];
   /** Models that wait. */
   const SLOW = /^(slow|pace|stall)/;
   const models = mockModels.map(({ name, example }) => `mock/${example ?? name}`);
@@ -375,8 +406,38 @@ describe("answers, events and errors are what the document says", () => {
       { model: "mock/embed", input: [] },
       { model: "mock/embed" },
     ],
+    "POST /v1beta/models/{model}:generateContent": [
+      ...[...models, ...failing].map((model) => ({ model, contents: said })),
+      ...["mock/tools", "mock/reason", "mock/echo"].map((model) => ({
+        ...{ model, contents: said, tools: [{ functionDeclarations: [{ name: "look" }] }] },
+        generationConfig: {
+          stopSequences: ["hi"],
+          thinkingConfig: { includeThoughts: true, thinkingLevel: "HIGH" },
+        },
+      })),
+      { model: "none/such", contents: said },
+      { model: "x".repeat(300), contents: said },
+      { model: "mock/chat", contents: [] },
+      { model: "mock/chat", contents: said, tools: [{ googleSearch: {} }] },
+      { model: "mock/chat", contents: [{ parts: [{}] }] },
+    ],
+    "POST /v1beta/models/{model}:streamGenerateContent": [
+      ...[...models, ...failing].map((model) => ({ model, contents: said })),
+      ...["mock/tools", "mock/reason"].map((model) => ({ model, query: "?alt=sse", contents: said })),
+      { model: "none/such", contents: said },
+      { model: "mock/chat", contents: said, generationConfig: { temperature: 3 } },
+    ],
+    "POST /v1beta/models/{model}:countTokens": [
+      { model: "mock/chat", contents: said },
+      { model: "mock/chat", generateContentRequest: { model: "models/mock/chat", contents: said } },
+      { model: "none/such", contents: said },
+      { model: "mock/chat", contents: [] },
+    ],
+    "GET /v1beta/models": ["", "?pageSize=1", "?pageToken=1", "?pageToken=x"],
+    "GET /v1beta/models/{id}": ["mock%2Fchat", "mock/echo", "none%2Fsuch"],
     "POST /v1/explain": [
       { model: "mock/chat", messages: hi },
+      { model: "mock/chat", contents: said },
       { model: "mock/chat", input: "hi" },
       { model: "gpt-4.1", messages: hi },
       { model: "mock/chat", messages: hi, system: "s" },
@@ -422,14 +483,18 @@ describe("answers, events and errors are what the document says", () => {
           }
           if (SLOW.test(String(sample.model).slice("mock/".length))) continue;
           const streams = name.includes("count") || name.includes("explain") ? [false] : [false, true];
-          for (const stream of streams)
-            await check(JSON.stringify(sample), await fetch(keyed.url + path, post({ ...sample, stream })));
+          for (const stream of path.includes("{model}") ? [undefined] : streams) {
+            const { query = "", ...body } = stream === undefined ? sample : { ...sample, stream };
+            const target = path.replace("{model}", String(sample.model)) + String(query);
+            await check(JSON.stringify(sample), await fetch(keyed.url + target, post(body)));
+          }
         }
         if (method === "POST") {
           const init = post({});
-          await check("no key", await fetch(keyed.url + path, { ...init, headers: {} }));
-          await check("text", await fetch(keyed.url + path, { ...init, headers: { "x-api-key": KEY } }));
-          await check("no JSON", await fetch(keyed.url + path, { ...init, body: "{" }));
+          const target = keyed.url + path.replace("{model}", "mock/chat");
+          await check("no key", await fetch(target, { ...init, headers: {} }));
+          await check("text", await fetch(target, { ...init, headers: { authorization: `Bearer ${KEY}` } }));
+          await check("no JSON", await fetch(target, { ...init, body: "{" }));
         }
         expect(found).toEqual([]);
       },

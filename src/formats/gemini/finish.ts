@@ -100,3 +100,25 @@ export function decodeFinishReason(
 export function blockedPrompt(raw: string, explanation: Json | undefined): FinishReason {
   return { kind: "content-filter", raw, ...(typeof explanation === "string" && { explanation }) };
 }
+
+/** The format has no words for stop sequences and tool calls. */
+const WORDS: Record<FinishKind, string> = {
+  stop: "STOP",
+  "stop-sequence": "STOP",
+  "tool-calls": "STOP",
+  pause: "STOP",
+  length: "MAX_TOKENS",
+  "content-filter": "SAFETY",
+};
+
+/** Encodes `finishReason` and `finishMessage`. @param refusal text of refusal blocks */
+export function encodeFinish({ kind, raw, explanation }: FinishReason, refusal: string): JsonObject {
+  const isFiltered = kind === "content-filter" || (refusal !== "" && kind !== "length");
+  if (!isFiltered) return { finishReason: WORDS[kind] };
+  const message = explanation ?? (refusal || undefined);
+  return {
+    finishReason:
+      raw !== undefined && getOwn(KINDS, raw) === "content-filter" ? raw : WORDS["content-filter"],
+    ...(message !== undefined && { finishMessage: message }),
+  };
+}

@@ -1,11 +1,60 @@
-/** The Gemini format (`POST …/models/{model}:generateContent`), which Google's hosts speak. */
-import type { Format, UpstreamCodec } from "../../core/format.ts";
+/** The Gemini format (`POST /v1beta/models/MODEL:generateContent`), which Google defined. */
+import type { ClientCodec, Format, UpstreamCodec } from "../../core/format.ts";
+import { toJson } from "../shared/schema.ts";
+import { GeminiAnswer, GeminiError, GeminiEvent, GeminiRequest } from "./schema.ts";
+import { address, pathOf } from "./client/address.ts";
+import { writeAnswer, writeStream } from "./client/answer.ts";
+import { checkRequest } from "./client/check.ts";
+import { count } from "./client/count.ts";
+import { encodeError, encodeStreamError } from "./client/errors.ts";
+import { models } from "./client/models.ts";
+import { decodeRequest } from "./client/request.ts";
+import { sessionOf } from "./client/session.ts";
 import { FORMAT } from "./own-fields.ts";
 import { readAnswer, readStream } from "./upstream/answer.ts";
 import { decodeError, isErrorBody } from "./upstream/errors.ts";
 import { encodeRequest } from "./upstream/request.ts";
 import { withoutSealed } from "./upstream/sealed.ts";
 import { watch } from "./upstream/watch.ts";
+
+const client: ClientCodec = {
+  path: pathOf("generateContent"),
+  address,
+  count,
+  models,
+  clientHeaders: ["x-goog-api-key", "x-goog-api-client"],
+  clientMembers: [
+    "contents",
+    "generationConfig",
+    "generation_config",
+    "systemInstruction",
+    "system_instruction",
+  ],
+  keyHeaders: ["x-goog-api-key", "authorization"],
+  schema: toJson(GeminiRequest),
+  schemas: {
+    answer: toJson(GeminiAnswer),
+    event: toJson(GeminiEvent),
+    error: toJson(GeminiError),
+  },
+  errors: [
+    {
+      kind: "invalid-request",
+      code: "unsupported_tool",
+      when: "The request needs a tool that only the vendor itself runs, and the provider has none.",
+    },
+  ],
+  checkRequest,
+  judgedByOutline: true,
+  decodeRequest,
+  writeStream,
+  writeAnswer,
+  encodeError,
+  encodeStreamError,
+  sessionOf,
+  // A comment as a record of its own: the SDK of Google does not read it.
+  heartbeat: ": keepalive\n\n",
+};
 
 const upstream: UpstreamCodec = {
   requestInUrl: true,
@@ -21,4 +70,8 @@ const upstream: UpstreamCodec = {
   answerHeaders: ["retry-after", "x-gemini-service-tier", "server-timing"],
 };
 
-export const geminiFormat: Format & { upstream: UpstreamCodec } = { id: FORMAT, upstream };
+export const geminiFormat: Format & { client: ClientCodec; upstream: UpstreamCodec } = {
+  id: FORMAT,
+  client,
+  upstream,
+};

@@ -57,3 +57,15 @@ function ofModality(details: Json | undefined, modality: string): number | undef
     if (isObject(detail) && detail.modality === modality) return positive(detail.tokenCount);
   return undefined;
 }
+
+/** Encodes `usageMetadata`. */
+export function encodeUsage({ input, cacheRead, cacheWrite, output, reasoning }: Usage): JsonObject {
+  const prompt = input + cacheRead + cacheWrite;
+  return {
+    promptTokenCount: prompt,
+    candidatesTokenCount: Math.max(0, output - reasoning),
+    totalTokenCount: prompt + output,
+    ...(cacheRead > 0 && { cachedContentTokenCount: cacheRead }),
+    ...(reasoning > 0 && { thoughtsTokenCount: reasoning }),
+  };
+}

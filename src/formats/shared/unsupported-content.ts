@@ -9,7 +9,8 @@ import { isObject } from "../../core/json.ts";
  * @param path of the part in the client's request @param model as the client named it
  */
 export function unsupportedContent({ value }: ForeignBlock, path: string, model: string): GatewayError {
-  const type = isObject(value) && typeof value.type === "string" ? value.type : "unknown";
+  const type =
+    (isObject(value) && (typeof value.type === "string" ? value.type : Object.keys(value)[0])) || "unknown";
   const word = type.slice(0, 64).replace(/[^\w.-]/g, "?");
   return invalidRequest(
     `${path}: weir cannot translate content of type ${word} for the model ${model}; remove it or choose another model.`,

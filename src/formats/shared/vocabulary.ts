@@ -49,6 +49,34 @@ export class Vocabulary {
     return undefined;
   }
 
+  /**
+   * Returns the value with members renamed to names of the vocabulary; the same value if there is nothing to rename.
+   * @param spell another spelling of a name @param refuse called for a member whose other spelling is present too; throws
+   */
+  respelled(
+    value: Json,
+    spell: (name: string) => string,
+    refuse: (name: string, known: string) => never,
+  ): Json {
+    if (Array.isArray(value)) {
+      const items = value.map((item) => this.respelled(item, spell, refuse));
+      return items.some((item, index) => item !== value[index]) ? items : value;
+    }
+    if (!isObject(value)) return value;
+    let changed = false;
+    const members: [string, Json][] = [];
+    for (const name in value) {
+      const known = this.#members.has(name) ? name : spell(name);
+      const inner = this.#members.get(known);
+      const own = inner === undefined ? name : known;
+      const member = inner ? inner.respelled(value[name]!, spell, refuse) : value[name]!;
+      if (own !== name && own in value) refuse(name, own);
+      if (own !== name || member !== value[name]) changed = true;
+      members.push([own, member]);
+    }
+    return changed ? Object.fromEntries(members) : value;
+  }
+
   #nameLike(name: string): string {
     const names = [...this.#members.keys()];
     return names.find((known) => new RegExp(`^${RegExp.escape(known)}$`, "iu").test(name)) ?? name;

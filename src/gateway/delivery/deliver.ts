@@ -8,19 +8,24 @@ import type { Opened, OpenedJson, OpenedStream } from "../lanes/lane.ts";
 import type { Answer, Gateway } from "../types.ts";
 import { constantHeaders, withCallHeaders } from "./response-headers.ts";
 import { answerStream } from "./stream.ts";
+import { type StreamBody, streamBody } from "./stream-body.ts";
 
 type DeliveryContext = Pick<Gateway, "settler" | "clock" | "timeouts">;
 
 /** Call this once for each call. */
 export function deliver(opened: Opened, call: Call, codec: ClientCodec, context: DeliveryContext): Answer {
-  const body = opened.kind === "json" ? settle(opened, call, context) : stream(opened, call, codec, context);
+  const { status, headers } = opened;
+  const constant = constantHeaders(opened.kind, call.attempt?.target);
+  if (opened.kind === "json") {
+    const body = settle(opened, call, context);
+    call.hasHead = true;
+    return { status, constant, headers: withCallHeaders(headers, call), body };
+  }
+  const written = streamBody(call, codec.heartbeat);
+  const body = stream(opened, call, codec, written, context);
   call.hasHead = true;
-  return {
-    status: opened.status,
-    constant: constantHeaders(opened.kind, call.attempt?.target),
-    headers: withCallHeaders(opened.headers, call),
-    body,
-  };
+  const typed = call.asArray ? { ...headers, "content-type": written.contentType } : headers;
+  return { status, constant, headers: withCallHeaders(typed, call), body };
 }
 
 /** Settles a call whose whole answer is known. @returns the body */
@@ -38,9 +43,10 @@ function stream(
   { status, source }: OpenedStream,
   call: Call,
   codec: ClientCodec,
+  body: StreamBody,
   { settler, clock, timeouts }: DeliveryContext,
 ): ReadableStream<Uint8Array> {
-  return answerStream(source, call, codec, clock, timeouts, {
+  return answerStream(source, call, codec, body, clock, timeouts, {
     complete: () => settler.complete(call, status),
     failed: (error) => settler.failed(call, error, status),
     cancelled: () => settler.cancelled(call),

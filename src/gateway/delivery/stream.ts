@@ -6,12 +6,12 @@ import type { Call } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { BrokenStream, ClientCodec } from "../../core/format.ts";
 import type { Frame } from "../../core/frame.ts";
-import { writeFrame } from "../../stream/sse.ts";
 import type { Receiver } from "../lanes/transport.ts";
 import type { Timeouts } from "../types.ts";
 import type { Clock, Watcher } from "./clock.ts";
 import { timeoutsOf } from "./deadline.ts";
 import { toClientError } from "./redact.ts";
+import type { StreamBody } from "./stream-body.ts";
 
 /** Where the bytes come from. */
 export interface ByteSource {
@@ -48,10 +48,6 @@ export interface StreamEnding {
   cancelled(): void;
 }
 
-const encoder = new TextEncoder();
-/** An SSE comment. */
-const COMMENT = encoder.encode(":\n\n");
-
 /**
  * Streams a source to the client. A failure becomes an error event of the client's format, after which weir closes the
  * connection without ending the body: some clients ignore the event, and would take a regular end for a complete answer.
@@ -60,11 +56,11 @@ export function answerStream(
   source: ByteSource,
   call: Call,
   codec: ClientCodec,
+  body: StreamBody,
   clock: Clock,
   timeouts: Timeouts,
   ending: StreamEnding,
 ): ReadableStream<Uint8Array> {
-  const heartbeat = encoder.encode(codec.heartbeat);
   let controller: ReadableStreamDefaultController<Uint8Array>;
   let waiting = false;
   let receivedAt = performance.now();
@@ -72,7 +68,7 @@ export function answerStream(
   let isSettled = false;
   /** The answer has failed, and the socket has accepted everything that weir sent of it. */
   let isFlushed = false;
-  /** weir sends a comment after the error event: the server pulls again only when its socket has accepted all before it. */
+  /** weir sends bytes without meaning after the error event: the server pulls again only when its socket has accepted all before it. */
   let probe: "none" | "wanted" | "sent" = "none";
   /** The connection is being closed. */
   let isClosing = false;
@@ -88,7 +84,7 @@ export function answerStream(
       if (!source.isWaiting && now - receivedAt > gapMs) fail(idleTimeout(gapMs));
       else if (now - sentAt > heartbeatMs && !isSettled && !source.beforeError?.()) {
         sentAt = now;
-        controller.enqueue(heartbeat);
+        controller.enqueue(body.heartbeat);
       }
     },
   };
@@ -121,7 +117,7 @@ export function answerStream(
   const sendProbe = () => {
     probe = "sent";
     sentAt = performance.now();
-    controller.enqueue(COMMENT);
+    controller.enqueue(body.filler);
   };
 
   const fail = (thrown: unknown) => {
@@ -132,7 +128,7 @@ export function answerStream(
       codec.encodeStreamError(error, call.id, source.isWaiting, source.broken?.());
     sentAt = performance.now();
     waiting = false;
-    controller.enqueue(encoder.encode((source.beforeError?.() ?? "") + frames.map(writeFrame).join("")));
+    controller.enqueue(body.error(frames, source.beforeError?.() ?? ""));
     source.stop(error);
     call.abort(error);
     if (codec.errorEndsStream) finish();
@@ -152,13 +148,15 @@ export function answerStream(
       waiting = false;
       if (isSettled) return;
       receivedAt = sentAt = performance.now();
-      controller.enqueue(bytes);
+      controller.enqueue(body.piece(bytes));
     },
     end() {
       waiting = false;
       if (isSettled) return;
       receivedAt = sentAt = performance.now();
       const { error } = source;
+      const last = body.end();
+      if (last) controller.enqueue(last);
       if (error) {
         end(() => ending.failed(error));
         return codec.errorEndsStream ? finish() : flush();

@@ -4,6 +4,7 @@ import type { ClientCodec, Format } from "../../core/format.ts";
 import { explain } from "../../gateway/explain.ts";
 import { chooseFormat, formatOfHeaders } from "../choose-format.ts";
 import { readBody } from "../read-body.ts";
+import { withoutAddress } from "../url-address.ts";
 import { createRequestId, respondError, respondJson } from "../respond.ts";
 import type { RouteContext } from "./generate.ts";
 
@@ -16,15 +17,16 @@ export function explainRoute(formats: readonly ClientFormat[], context: RouteCon
     try {
       const key = context.authenticate(request.headers);
       const read = await readBody(request, context.limits, context.gateway.clock);
-      const { bytes, json: body } = read;
+      const body = read.json;
       const named = new URL(request.url).searchParams.get("format");
       format = chooseFormat(formats, named, request.headers, body);
       if (!read.spanOf("model")) throw invalidRequest("model: Field required", "model");
+      const sent = format.client.address ? withoutAddress(read, context.limits.depth) : read;
       const options = {
         format,
         body,
-        bytes,
-        spanOf: (name: string) => read.spanOf(name),
+        bytes: sent.bytes,
+        spanOf: (name: string) => sent.spanOf(name),
         headers: request.headers,
         key,
       };

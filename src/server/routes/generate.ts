@@ -6,18 +6,18 @@ import { clientLeft } from "../../gateway/delivery/stream.ts";
 import { toClientError } from "../../gateway/delivery/redact.ts";
 import { deliver } from "../../gateway/delivery/deliver.ts";
 import { Deadline } from "../../gateway/delivery/deadline.ts";
-import type { JsonObject } from "../../core/json.ts";
 import { countTokens } from "../../gateway/count-tokens.ts";
 import { embed } from "../../gateway/embed/embed.ts";
 import type { Opened } from "../../gateway/lanes/lane.ts";
 import type { Gateway, Incoming } from "../../gateway/types.ts";
 import { exchange } from "../../gateway/pipeline.ts";
 import type { Admission } from "../admission.ts";
-import type { Authenticate } from "../authenticate.ts";
+import { type Authenticate, credentialsOf } from "../authenticate.ts";
 import type { BodyLimits } from "../read-body.ts";
 import { readBody } from "../read-body.ts";
-import type { RequestBody } from "../request-body.ts";
+import type { RequestBody, RequestPart } from "../request-body.ts";
 import { createRequestId, openError, respond } from "../respond.ts";
+import { addressCall, withAddress } from "../url-address.ts";
 
 export interface RouteContext {
   gateway: Gateway;
@@ -37,16 +37,21 @@ type Handler = (incoming: Incoming, gateway: Gateway, deadline: Deadline) => Pro
 
 /** Counts the tokens of a request. A body that lacks what only an answer needs is valid. */
 export function countRoute(format: Format & { client: ClientCodec }, context: RouteContext) {
-  return createRoute(format, context, format.client.count?.implied, countTokens);
+  return createRoute(format, context, format.client.count, countTokens);
 }
 
 export function generateRoute(format: Format & { client: ClientCodec }, context: RouteContext) {
   return createRoute(format, context, undefined, exchange);
 }
 
+/** Generates a stream, where the path asks for one. */
+export function streamRoute(format: Format & { client: ClientCodec }, context: RouteContext) {
+  return createRoute(format, context, undefined, exchange, true);
+}
+
 /** Replaces a conversation by a summary, on the route for that alone. */
 export function compactRoute(format: Format & { client: ClientCodec }, context: RouteContext) {
-  return createRoute(format, context, {}, (incoming, gateway, deadline) => {
+  return createRoute(format, context, { implied: {} }, (incoming, gateway, deadline) => {
     incoming.call.stream = false;
     incoming.below = format.client.compaction!.below;
     return exchange(incoming, gateway, deadline);
@@ -69,19 +74,27 @@ export function embedRoute({ client }: Format & { client: ClientCodec }, context
   });
 }
 
-/** The route of one client format. It checks the key and the limits before it reads a byte of the body. */
+/**
+ * The route of one client format. It checks the key and the limits before it reads a byte of the body.
+ * @param streams whether the path asks for a stream, for formats whose body does not say it
+ */
 function createRoute(
   format: Format & { client: ClientCodec },
   context: RouteContext,
-  implied: JsonObject | undefined,
+  part: RequestPart | undefined,
   handle: Handler,
+  streams = false,
 ) {
   const { gateway, limits } = context;
+  const { address } = format.client;
   return callRoute(format, context, async (call, request, deadline) => {
+    if (address) addressCall(call, address, request, streams);
     const body = await readBody(request, limits, gateway.clock);
-    body.validate(format.client, implied);
-    call.model = body.scalar("model") as string;
-    call.stream = body.scalar("stream") === true;
+    body.validate(format.client, part);
+    if (!address) {
+      call.model = body.scalar("model") as string;
+      call.stream = body.scalar("stream") === true;
+    }
     const preparing = gateway.registry.prepare(call.model);
     if (preparing) await preparing;
     return handle(incomingOf(body, call, format), gateway, deadline);
@@ -108,7 +121,7 @@ export function callRoute(format: Format & { client: ClientCodec }, context: Rou
       if (client !== undefined) admission.leave(client);
     };
     try {
-      call.key = authenticate(request.headers, format.client.keyHeaders);
+      call.key = authenticate(credentialsOf(request, format.client), format.client.keyHeaders);
       if (admission.isLimited) client = admission.enter(call.key ?? context.address(request));
       return answer(await serve(call, request, deadline));
     } catch (thrown) {
@@ -126,7 +139,7 @@ function incomingOf(body: RequestBody, call: Call, format: Format & { client: Cl
     bytes: body.bytes,
     spanOf: (name) => body.spanOf(name),
     get body() {
-      return body.json;
+      return format.client.address ? withAddress(body.json, call) : body.json;
     },
   };
 }

@@ -1,14 +1,15 @@
-/** `GET /v1/models` and `/v1/models/{id}`: one body that the SDKs of both vendors can read. */
+/** `GET /v1/models` and `/v1/models/{id}`: one body that the SDKs of OpenAI and Anthropic can read, or the shape of a format. */
 import { GatewayError, invalidRequest } from "../../core/error.ts";
+import type { ListedModel, ModelListing } from "../../core/model-listing.ts";
 import { limitText } from "../../core/limit-text.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { MODEL_BYTES } from "../request-body.ts";
-import type { ModelEntry, Registry } from "../../gateway/routing/registry.ts";
+import type { Registry } from "../../gateway/routing/registry.ts";
 
 /** Both formats require a date, which weir does not know. */
 const CREATED = 1_700_000_000;
 
-function describeModel({ id, provider }: ModelEntry): JsonObject {
+function describeModel({ id, provider }: ListedModel): JsonObject {
   return {
     id,
     object: "model",
@@ -26,12 +27,21 @@ function describeModel({ id, provider }: ModelEntry): JsonObject {
 
 /**
  * All models in one page by default: only the Anthropic SDK asks for pages.
+ * @param listing of the client's format, if it has a shape of its own
  * @throws GatewayError `invalid-request` for a limit that is not a positive integer
  */
-export async function listModels(registry: Registry, query: URLSearchParams): Promise<JsonObject> {
-  const wanted = readLimit(query.get("limit"));
+export async function listModels(
+  registry: Registry,
+  { url }: Request,
+  listing?: ModelListing,
+): Promise<JsonObject> {
+  const query = new URL(url).searchParams;
   await registry.live.wait();
-  const all = registry.models();
+  return listing ? listing.list(registry.models(), query) : listPage(registry.models(), query);
+}
+
+function listPage(all: readonly ListedModel[], query: URLSearchParams): JsonObject {
+  const wanted = readLimit(query.get("limit"));
   const after = all.findIndex((model) => model.id === query.get("after_id")) + 1;
   const limit = wanted ?? all.length;
   const data = all.slice(after, after + limit).map(describeModel);
@@ -50,11 +60,11 @@ function readLimit(text: string | null): number | undefined {
   throw invalidRequest("limit: expected a positive integer.", "limit", "invalid_value");
 }
 
-const PATH = "/v1/models/";
-
-/** The model name in the path of a request. */
-export function modelIdOf(request: Request): string {
-  const encoded = new URL(request.url).pathname.slice(PATH.length);
+/** The model name in the path of a request. @param bases paths of the lists */
+function modelIdOf({ url }: Request, bases: readonly string[]): string {
+  const { pathname } = new URL(url);
+  const base = bases.find((path) => pathname.startsWith(`${path}/`)) ?? "";
+  const encoded = pathname.slice(base.length + 1);
   try {
     return decodeURIComponent(encoded);
   } catch {
@@ -63,12 +73,19 @@ export function modelIdOf(request: Request): string {
 }
 
 /** Finds any model that weir would serve, listed or not. @throws GatewayError `not-found` */
-export async function retrieveModel(registry: Registry, id: string): Promise<JsonObject> {
+export async function retrieveModel(
+  registry: Registry,
+  request: Request,
+  bases: readonly string[],
+  listing?: ModelListing,
+): Promise<JsonObject> {
+  const id = modelIdOf(request, bases);
   const isTooLong = Buffer.byteLength(id) > MODEL_BYTES;
   if (!isTooLong) await registry.prepare(id);
   const listed = registry.models().find((model) => model.id === id);
   const winner = listed ?? (isTooLong ? undefined : registry.explain(id)[0]);
-  if (winner) return describeModel({ id, provider: winner.provider });
+  const found = winner && { id, provider: winner.provider };
+  if (found) return listing ? listing.one(found) : describeModel(found);
   throw new GatewayError(
     "not-found",
     `The model \`${limitText(id, MODEL_BYTES)}\` does not exist; see GET /v1/models.`,

@@ -10,6 +10,7 @@ import { messagesFormat } from "../../../src/formats/messages/index.ts";
 import { Backlog } from "../../../src/gateway/delivery/backlog.ts";
 import { Clock } from "../../../src/gateway/delivery/clock.ts";
 import { answerStream } from "../../../src/gateway/delivery/stream.ts";
+import { streamBody } from "../../../src/gateway/delivery/stream-body.ts";
 import { iterate, PluginEvents } from "../../../src/gateway/lanes/event-source.ts";
 import { Meter } from "../../../src/gateway/lanes/meter.ts";
 import { ProviderEvents } from "../../../src/gateway/lanes/provider-events.ts";
@@ -185,11 +186,20 @@ describe("failures", () => {
     const source = new TranslatedSource(events, new Meter(new Attempt(call, target), []), writer);
     await source.begin();
     const failures: GatewayError[] = [];
-    const body = answerStream(source, call, messagesFormat.client!, new Clock(), NO_TIMEOUTS, {
-      complete() {},
-      failed: (error) => void failures.push(error),
-      cancelled() {},
-    });
+    const codec = messagesFormat.client!;
+    const body = answerStream(
+      source,
+      call,
+      codec,
+      streamBody(call, codec.heartbeat),
+      new Clock(),
+      NO_TIMEOUTS,
+      {
+        complete() {},
+        failed: (error) => void failures.push(error),
+        cancelled() {},
+      },
+    );
     const reader = body.getReader();
     const first = await reader.read();
     const last = await reader.read();

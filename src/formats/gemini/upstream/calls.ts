@@ -53,7 +53,7 @@ export class CallReader {
     const args = pieces ? pieces.value : isObject(call.args) ? call.args : {};
     const custom = this.#isCustom(name);
     const own = text(call.id);
-    const id = this.#ids.take(own ? GEMINI_ID + own : undefined);
+    const id = this.#ids.take(own && marked(own));
     return {
       block: { type: "tool-call", id, name, kind: custom ? "custom" : "function" },
       input: custom && typeof args.input === "string" ? args.input : JSON.stringify(args),
@@ -78,4 +78,9 @@ export class CallReader {
   #isCustom(name: string): boolean {
     return this.#context.request?.tools.some((tool) => tool.kind === "custom" && tool.name === name) === true;
   }
+}
+
+/** An id of another weir is marked already. */
+function marked(id: string): string {
+  return id.startsWith(GEMINI_ID) ? id : GEMINI_ID + id;
 }

@@ -1,10 +1,10 @@
 /** Decodes tools and tool choice. */
 import type { Tool, ToolChoice } from "../../../core/chat.ts";
 import type { CodecContext } from "../../../core/context.ts";
-import { invalidRequest } from "../../../core/error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { getOwn } from "../../../core/own.ts";
+import { refuseHosted } from "../../shared/hosted-tools.ts";
 import { decodeCache } from "../../shared/prompt-cache.ts";
 import { list, text } from "../../shared/read.ts";
 import { FORMAT } from "../own-fields.ts";
@@ -26,7 +26,7 @@ export function decodeTools(body: JsonObject, context: CodecContext): Tool[] {
         : [],
     ),
   ];
-  if (!context.sameFormat) refuseHosted(tools, body.tool_choice);
+  if (!context.sameFormat) refuseForeign(tools, body.tool_choice);
   return tools;
 }
 
@@ -109,25 +109,16 @@ function customTool(tool: JsonObject, path: string): Tool {
   };
 }
 
-/** Hosted tools that the client's program may depend on; a tool of a computer makes no sense elsewhere at all. */
-const ALWAYS_REFUSED = /^computer/;
+/** A tool of a computer makes no sense elsewhere. */
+const ESSENTIAL = /^computer/;
 
-/**
- * Providers of other formats do not run hosted tools. weir leaves them out beside other tools, and refuses the request if they
- * are all that the model could use.
- */
-function refuseHosted(tools: readonly Tool[], choice: Json | undefined): void {
-  const hosted = tools.filter(({ kind }) => kind === "foreign");
-  const forced = isObject(choice) && hosted.find(({ value }) => value?.type === choice.type);
-  const refused =
-    hosted.find(({ value }) => ALWAYS_REFUSED.test(String(value?.type))) ??
-    (forced || (hosted.length === tools.length ? hosted[0] : undefined));
-  if (refused)
-    throw invalidRequest(
-      `${refused.path}: the provider has no tool of type ${String(refused.value?.type).slice(0, 64)}; remove it or choose another model.`,
-      refused.path,
-      "unsupported_tool",
-    );
+/** Providers of other formats do not run hosted tools. */
+function refuseForeign(tools: readonly Tool[], choice: Json | undefined): void {
+  const typeOf = ({ value }: Tool) => String(value?.type);
+  const forced = isObject(choice)
+    ? tools.find(({ kind, value }) => kind === "foreign" && value?.type === choice.type)
+    : undefined;
+  refuseHosted(tools, typeOf, forced, (type) => ESSENTIAL.test(type));
 }
 
 const CHOICES: Readonly<Record<string, ToolChoice>> = {

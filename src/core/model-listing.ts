@@ -1,0 +1,20 @@
+/** Lists of models in the shape of one format. */
+import type { JsonObject } from "./json.ts";
+
+/** A list of models in the shape of one format. */
+export interface ModelListing {
+  /** Paths of the list; those of single models are below them. */
+  paths: readonly string[];
+  /** @throws GatewayError `invalid-request` for a page that does not exist */
+  list(models: readonly ListedModel[], query: URLSearchParams): JsonObject;
+  one(model: ListedModel): JsonObject;
+  /** JSON schemas for the OpenAPI document. */
+  schemas: { list: JsonObject; one: JsonObject };
+}
+
+export interface ListedModel {
+  /** The model name as clients write it. */
+  id: string;
+  /** The provider that serves it. */
+  provider: string;
+}

@@ -1,0 +1,57 @@
+/**
+ * The URLs of Google's clients: the Gemini API (`/v1beta/models/MODEL:METHOD`), Vertex AI in express mode
+ * (`/v1beta1/publishers/google/models/…`) and in a project, tuned models. The SDK writes models of other vendors at Vertex AI
+ * as `publishers/VENDOR/models/MODEL`.
+ */
+import type { UrlAddress } from "../../../core/url-address.ts";
+
+/** `v1beta` first: it is the version of Google's documentation. */
+const VERSIONS = ["v1beta", "v1", "v1beta1", "v1alpha"];
+
+const PLACES = [
+  "models/",
+  "publishers/{publisher}/models/",
+  "projects/{project}/locations/{location}/publishers/{publisher}/models/",
+  "tunedModels/",
+];
+
+const MODEL_PATH =
+  /^\/v1(?:beta|beta1|alpha)?\/(?:projects\/[^/]+\/locations\/[^/]+\/)?(?:publishers\/([^/]+)\/)?(models|tunedModels)\/(.+)(?::|%3A)\w+$/i;
+
+/** The publisher whose models have no prefix. */
+const OWN_PUBLISHER = "google";
+
+/**
+ * The model that a path names. The last colon separates the method, so that a model name may contain colons, and slashes
+ * with and without percent-encoding.
+ */
+export function modelOf(path: string): string | undefined {
+  const match = MODEL_PATH.exec(path);
+  if (!match) return undefined;
+  const [, publisher, place, encoded] = match;
+  const name = decoded(encoded!);
+  if (place === "tunedModels") return `${place}/${name}`;
+  return publisher === undefined || publisher === OWN_PUBLISHER ? name : `${decoded(publisher)}/${name}`;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The path of a method, in the first version and place. */
+export function pathOf(method: string): string {
+  return `/${VERSIONS[0]}/${PLACES[0]}{+model}:${method}`;
+}
+
+export const address: UrlAddress = {
+  bases: PLACES.flatMap((place) => VERSIONS.map((version) => `/${version}/${place}`)),
+  stream: pathOf("streamGenerateContent"),
+  prefixes: ["/v1beta/", "/v1beta1/", "/v1alpha/", "/v1/publishers/", "/v1/projects/", "/v1/tunedModels/"],
+  modelOf,
+  wantsEvents: (query) => query.get("alt") === "sse" || query.get("$alt") === "sse",
+  keyParameter: "key",
+};

@@ -1,0 +1,83 @@
+/** How a streamed answer is written into the body. All sources give server-sent events; a client may want a JSON array. */
+import type { Call } from "../../core/call.ts";
+import type { Frame } from "../../core/frame.ts";
+import { SseParser, writeFrame } from "../../stream/sse.ts";
+
+export interface StreamBody {
+  readonly contentType: string;
+  /** Bytes without meaning that keep an idle stream alive. */
+  readonly heartbeat: Uint8Array;
+  /** Bytes without meaning, for behind an error. */
+  readonly filler: Uint8Array;
+  /** The bytes for a piece of the source: complete events, as a rule. */
+  piece(bytes: Uint8Array): Uint8Array;
+  /** The error that ends the body. @param before text that ends an event whose beginning was sent */
+  error(frames: readonly Frame[], before: string): Uint8Array;
+  /** The last bytes of the body after the last piece, if there are any. */
+  end(): Uint8Array | undefined;
+}
+
+const encoder = new TextEncoder();
+/** An SSE comment. */
+const COMMENT = encoder.encode(":\n\n");
+
+/** @param heartbeat of the client's format, as a server-sent event */
+export function streamBody({ asArray }: Pick<Call, "asArray">, heartbeat: string): StreamBody {
+  return asArray ? new ArrayBody() : new EventBody(heartbeat);
+}
+
+/** Server-sent events, as they come. */
+class EventBody implements StreamBody {
+  readonly contentType = "text/event-stream; charset=utf-8";
+  readonly heartbeat: Uint8Array;
+  readonly filler = COMMENT;
+
+  constructor(heartbeat: string) {
+    this.heartbeat = encoder.encode(heartbeat);
+  }
+
+  piece(bytes: Uint8Array): Uint8Array {
+    return bytes;
+  }
+
+  error(frames: readonly Frame[], before: string): Uint8Array {
+    return encoder.encode(before + frames.map(writeFrame).join(""));
+  }
+
+  end(): undefined {}
+}
+
+/** White space between the tokens of JSON. */
+const LINE_BREAK = encoder.encode("\n");
+
+/** One JSON array with the data of each event as an element. */
+class ArrayBody implements StreamBody {
+  readonly contentType = "application/json; charset=utf-8";
+  readonly heartbeat = LINE_BREAK;
+  readonly filler = LINE_BREAK;
+  readonly #events = new SseParser();
+  #isBegun = false;
+
+  /** Comments become white space. */
+  piece(bytes: Uint8Array): Uint8Array {
+    const text = this.#elements(this.#events.push(bytes));
+    return text === "" ? LINE_BREAK : encoder.encode(text);
+  }
+
+  error(frames: readonly Frame[]): Uint8Array {
+    return encoder.encode(`${this.#elements(frames)}]`);
+  }
+
+  end(): Uint8Array {
+    return encoder.encode(this.#isBegun ? "]" : "[]");
+  }
+
+  #elements(frames: readonly Frame[]): string {
+    let text = "";
+    for (const { data } of frames) {
+      text += (this.#isBegun ? ",\r\n" : "[") + data;
+      this.#isBegun = true;
+    }
+    return text;
+  }
+}

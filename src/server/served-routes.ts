@@ -1,0 +1,78 @@
+/**
+ * The routes of the operations. An operation has a route at each of its paths; operations whose paths differ only in the method
+ * at the end (`/v1beta/models/MODEL:generateContent`) share one, because a model name may contain slashes and colons.
+ */
+import type { UrlAddress } from "../core/url-address.ts";
+import type { JsonObject } from "../core/json.ts";
+import { unknownMethod } from "./misrouted.ts";
+import { describeOperation, routePath } from "./openapi.ts";
+import type { Operation } from "./operation.ts";
+import { pathsOf } from "./operation.ts";
+
+export interface ServedRoute {
+  method: Operation["method"];
+  /** As Elysia writes it. */
+  path: string;
+  /** The OpenAPI operation; with a method at the end of the path the operations by method. `hide`: none. */
+  detail: JsonObject;
+  /** `undefined` for a path without a method, where it needs one. @throws GatewayError `not-found` for an unknown one */
+  handle(request: Request): Response | Promise<Response> | undefined;
+}
+
+/** @param keyed whether weir has gateway keys */
+export function servedRoutes(operations: readonly Operation[], keyed: boolean): ServedRoute[] {
+  const routes = new Map<string, Operation[]>();
+  for (const operation of operations.flatMap(pathsOf)) {
+    const key = `${operation.method} ${routePath(operation)}`;
+    const sharing = routes.get(key);
+    if (sharing) sharing.push(operation);
+    else routes.set(key, [operation]);
+  }
+  const documented = new Set(operations.map(({ path }) => path));
+  return [...routes.values()].map((sharing) => servedRoute(sharing, keyed, documented));
+}
+
+function servedRoute(
+  sharing: readonly Operation[],
+  keyed: boolean,
+  documented: ReadonlySet<string>,
+): ServedRoute {
+  const [first] = sharing as [Operation];
+  const route = { method: first.method, path: routePath(first) };
+  const isHidden = !documented.has(first.path);
+  if (methodOf(first) === undefined) {
+    const detail = isHidden ? { hide: true } : describeOperation(first, keyed);
+    return { ...route, detail, handle: (request) => first.handle(request) };
+  }
+  const byMethod = new Map(sharing.map((operation) => [methodOf(operation)!, operation]));
+  const described = () => [...byMethod].map(([name, one]) => [name, describeOperation(one, keyed)] as const);
+  return {
+    ...route,
+    detail: isHidden ? { hide: true } : { methods: Object.fromEntries(described()) },
+    handle(request) {
+      const { pathname } = new URL(request.url);
+      const name = requestedMethod(pathname);
+      if (name === undefined) return undefined;
+      const operation = byMethod.get(name);
+      if (!operation) throw unknownMethod(request, pathname, [...byMethod.keys()]);
+      return operation.handle(request);
+    },
+  };
+}
+
+/** The method in the path of an operation; `undefined` for other operations. */
+function methodOf({ path }: Operation): string | undefined {
+  return /\{\+\w+\}:(\w+)$/.exec(path)?.[1];
+}
+
+/** The method in the path of a request: what follows the last colon, which may be percent-encoded. */
+function requestedMethod(path: string): string | undefined {
+  return /(?::|%3A)(\w+)$/i.exec(path)?.[1];
+}
+
+/** The other paths of an operation whose URL names the model. @param path with the first base */
+export function aliasesOf(address: UrlAddress | undefined, path: string): readonly string[] {
+  if (!address) return [];
+  const [first = "", ...others] = address.bases;
+  return others.map((base) => base + path.slice(first.length));
+}

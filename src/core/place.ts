@@ -26,7 +26,10 @@ export interface Place extends Surroundings {
    * ten seconds, and sends the request once more. weir repeats no request if there was nothing to drop.
    */
   readonly kept: Map<string, unknown>;
-  /** Sends a request to another host, such as a token endpoint. Follows no redirects. @throws Error after 10 s, or above 1 MB */
+  /**
+   * Sends a request to another host, such as a token endpoint. Follows no redirects.
+   * @throws Error after 10 s, or above 1 MB, and always in `weir explain`, which sends nothing
+   */
   fetch(request: PlaceRequest): Promise<PlaceAnswer>;
   /** Milliseconds since 1970, by the clock of the host if a refused request showed that this machine's clock is wrong. */
   now(): number;
@@ -59,6 +62,11 @@ export interface Authorizer {
   readonly concealed: readonly string[];
   /** The headers of `authorize` for a request. @throws GatewayError if the plugin fails; the reason of `stop` if it aborts first */
   authorize(request: OutgoingRequest, stop: Stoppable): Promise<Readonly<Record<string, string>>>;
+  /**
+   * The names of the headers of `authorize` for a request that is not sent. `place.fetch` rejects meanwhile: there are none if the
+   * plugin would have to fetch a token first.
+   */
+  preview(request: OutgoingRequest): Promise<readonly string[]>;
   /**
    * Called when the host refused a request. Empties what the plugin kept, unless another call has done so since or a moment ago.
    * @param generation the generation when the request was authorized

@@ -55,7 +55,7 @@ export async function explain(options: ExplainOptions, context: PrepareContext):
     },
     plan: describePlan(plan) as unknown as Json,
     candidates: registry.explain(call.model) as unknown as Json,
-    request: describe(prepared, registry),
+    request: await describe(prepared, registry),
     ...(stored && { stored: describeStored(stored, attempt) }),
     losses: attempt.losses as unknown as Json,
   };
@@ -71,14 +71,22 @@ function describeStored(stored: StoredCall, attempt: Attempt): JsonObject {
 }
 
 /** The request that weir would send; null for a provider that is a program. */
-function describe(prepared: Prepared | undefined, { formats }: Registry): JsonObject | null {
+async function describe(prepared: Prepared | undefined, { formats }: Registry): Promise<JsonObject | null> {
   if (!prepared) return null;
-  const { url, headers, body, changed, target } = prepared;
+  const { method = "POST", url, headers, body, changed, expects, target } = prepared;
+  const known = formats.get(target.format)?.upstream?.requestHeaders ?? [];
+  const outgoing = { method, url: new URL(url), headers, body };
+  const added = (await target.deployment.authorizer?.preview(outgoing)) ?? [];
+  const framing = target.provider.framing?.[target.format];
   return {
-    method: "POST",
+    method,
     url,
-    headers: nameCredentials(headers, target, formats.get(target.format)?.upstream?.requestHeaders ?? []),
+    headers: {
+      ...nameCredentials(headers, target, known),
+      ...Object.fromEntries(added.map((name) => [name, "***"])),
+    },
     ...authorization(target),
+    ...(framing && expects === "stream" && { framing: framing.contentType }),
     body: parseJson(Buffer.concat(body).toString()) ?? null,
     // Native lane: the top-level members that weir changes; it sends all others byte for byte.
     ...(changed && { changed: [...changed] }),

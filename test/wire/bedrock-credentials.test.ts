@@ -297,6 +297,14 @@ test("temporary keys, and what they were exchanged for, reach no client, no log 
   for (const secret of [SecretAccessKey, SessionToken, SECRET]) expect(seen).not.toContain(secret);
 });
 
+test("explain fetches no keys, and names the profile", async () => {
+  const gateway = await start(roleSetup);
+  const explained = await post(gateway, "/v1/explain?format=messages");
+  const { request } = (await explained.json()) as { request: Record<string, unknown> };
+  expect(request["authorized_with"]).toEqual(["the AWS profile prod"]);
+  expect(endpoints.requests).toEqual([]);
+});
+
 test("without a region or without credentials the provider is off, and weir says what to set", async () => {
   const reason = async (env: Record<string, string>) => {
     const response = await post(await start({ env }));

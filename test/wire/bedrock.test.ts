@@ -306,6 +306,27 @@ test("synthetic: a stream without message_stop is an error for a client of the s
   expect(text).not.toContain("message_stop");
 });
 
+test("explain shows method, URL, framing, the masked signature and the credentials in use", async () => {
+  const response = await post({ ...ask, stream: true }, {}, "/v1/explain?format=messages");
+  const { request } = (await response.json()) as { request: Record<string, unknown> };
+  expect(request).toMatchObject({
+    method: "POST",
+    url: `${bedrock.url}${PATH}/invoke-with-response-stream`,
+    framing: "application/vnd.amazon.eventstream",
+    headers: {
+      "content-type": "application/json",
+      authorization: "***",
+      "x-amz-content-sha256": "***",
+      "x-amz-date": "***",
+      "x-amz-security-token": "***",
+    },
+    authorized_with: ["$AWS_ACCESS_KEY_ID", "$AWS_SECRET_ACCESS_KEY", "$AWS_SESSION_TOKEN"],
+    body: { anthropic_version: "bedrock-2023-05-31", max_tokens: 9 },
+    changed: expect.arrayContaining(["anthropic_version", "model", "stream"]) as string[],
+  });
+  expect(bedrock.requests).toEqual([]);
+});
+
 test("no client and no log sees a credential, also if Bedrock repeats it", async () => {
   for (const [path, body] of Object.entries(PATHS)) {
     bedrock.handle(() => awsError(400, "ValidationException", `${SECRET} ${SESSION}`));

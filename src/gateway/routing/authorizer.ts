@@ -13,6 +13,8 @@ const transport = createTransport(process.env, { idleMs: 1 });
 const directTransport = createTransport({}, { idleMs: 1 });
 /** Maximum time for a request of a plugin, for example to a token endpoint. Milliseconds. */
 const FETCH_MS = 10_000;
+/** Maximum time for the headers of a request that is only explained. Milliseconds. */
+const PREVIEW_MS = 2000;
 /** Maximum length of its answer. Bytes. */
 const MAX_ANSWER = 1024 * 1024;
 /** A larger difference to the host's clock is corrected. AWS refuses signatures that are five minutes off. Milliseconds. */
@@ -77,6 +79,20 @@ export class ProviderAuthorizer implements Authorizer {
         `The gateway could not authorize its request to ${this.#provider.name}; its log has the details.`,
         { code: "upstream_authorization", cause: notSent(cause) },
       );
+    }
+  }
+
+  async preview(request: OutgoingRequest): Promise<readonly string[]> {
+    const place: Place = {
+      ...this.#place,
+      kept: new Map(this.#place.kept),
+      fetch: () => Promise.reject(new Error("explain sends nothing.")),
+    };
+    try {
+      const pending = Promise.resolve(this.#provider.authorize!(request, place));
+      return Object.keys(this.#checked(await unlessStopped(pending, AbortSignal.timeout(PREVIEW_MS)))).sort();
+    } catch {
+      return [];
     }
   }
 

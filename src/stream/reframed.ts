@@ -39,7 +39,8 @@ export class ReframedReader implements Reader {
 
 /** JSON holds line breaks only between its tokens, where a space means the same. */
 function write({ event, data }: Frame): string {
-  const line = /[\r\n]/.test(data) ? data.replace(/[\r\n]+/g, " ") : data;
+  const isOneLine = !data.includes("\n") && !data.includes("\r");
+  const line = isOneLine ? data : data.replace(/[\r\n]+/g, " ");
   return writeFrame(event === undefined ? { data: line } : { event, data: line });
 }
 

@@ -3,6 +3,7 @@
  * the headers (u32), CRC32 of these 8 bytes, headers, payload, CRC32 of all bytes before. A header is: length of the name (u8),
  * name, type of the value (u8), value.
  */
+import type { GatewayError } from "../../core/error.ts";
 import { incompleteStream } from "../../core/incomplete.ts";
 import type { Frame, FrameReader } from "../../core/frame.ts";
 import { parseJson, isObject } from "../../core/json.ts";
@@ -26,6 +27,8 @@ export class EventStreamReader implements FrameReader {
   /** Number of bytes that the next step needs: a prelude, or a whole message. */
   #needed = PRELUDE;
   #fault: unknown;
+  #lastBytes: Buffer | undefined;
+  #lastHeaders: ReadonlyMap<string, string> = new Map();
 
   /** @param unwrap member of the payload that holds the base64 text of the event; absent: the payload is the event */
   constructor(unwrap?: string) {
@@ -37,15 +40,18 @@ export class EventStreamReader implements FrameReader {
     this.#held.push(bytes);
     this.#heldBytes += bytes.length;
     if (this.#heldBytes < this.#needed) return [];
-    const all = this.#held.length === 1 ? this.#held[0]! : Buffer.concat(this.#held);
+    const all = this.#held.length === 1 ? asBuffer(this.#held[0]!) : Buffer.concat(this.#held);
     const frames: Frame[] = [];
     let at = 0;
     try {
       for (;;) {
-        const left = all.subarray(at);
-        this.#needed = left.length < PRELUDE ? PRELUDE : messageLength(left);
-        if (left.length < this.#needed) break;
-        frames.push(this.#frameOf(left.subarray(0, this.#needed)));
+        const left = all.length - at;
+        this.#needed = left < PRELUDE ? PRELUDE : messageLength(all, at);
+        if (left < this.#needed) {
+          if (left >= PRELUDE) checkPrelude(all, at);
+          break;
+        }
+        frames.push(this.#frameOf(all, at, at + this.#needed));
         at += this.#needed;
       }
     } catch (fault) {
@@ -65,14 +71,13 @@ export class EventStreamReader implements FrameReader {
     return [];
   }
 
-  #frameOf(message: Uint8Array): Frame {
-    const view = viewOf(message);
-    const bodyEnd = message.length - CRC;
-    if (view.getUint32(bodyEnd) !== Bun.hash.crc32(message.subarray(0, bodyEnd)))
-      throw invalidFrame("a checksum is wrong");
-    const payloadAt = PRELUDE + view.getUint32(4);
-    const headers = readHeaders(message.subarray(PRELUDE, payloadAt));
-    const data = decoder.decode(message.subarray(payloadAt, bodyEnd));
+  /** Reads the message from `start` to `end`. Its checksum covers the prelude too. */
+  #frameOf(all: Buffer, start: number, end: number): Frame {
+    const bodyEnd = end - CRC;
+    if (all.readUInt32BE(bodyEnd) !== Bun.hash.crc32(all.subarray(start, bodyEnd))) throw wrongChecksum();
+    const payloadAt = start + PRELUDE + all.readUInt32BE(start + 4);
+    const headers = this.#headersOf(all, start + PRELUDE, payloadAt);
+    const data = all.toString("utf8", payloadAt, bodyEnd);
     switch (headers.get(":message-type")) {
       case "exception": {
         const said = parseJson(data);
@@ -87,6 +92,14 @@ export class EventStreamReader implements FrameReader {
       : unwrapped(data, this.#unwrap);
   }
 
+  /** Nearly all messages of a stream have the headers of the one before: they are read once. */
+  #headersOf(all: Buffer, start: number, end: number): ReadonlyMap<string, string> {
+    if (this.#lastBytes?.compare(all, start, end) === 0) return this.#lastHeaders;
+    this.#lastHeaders = readHeaders(all.subarray(start, end));
+    this.#lastBytes = Buffer.from(all.subarray(start, end));
+    return this.#lastHeaders;
+  }
+
   /** Wrapped events belong to another format, whose codecs read a member `error` and know no exceptions. */
   #failure(event: string, type = "unknown", message: unknown = ""): Frame {
     const error = { type, message };
@@ -96,30 +109,36 @@ export class EventStreamReader implements FrameReader {
   }
 }
 
-/** The length of the message that begins here. @throws GatewayError unless the prelude is intact, so that a broken length allocates nothing */
-function messageLength(bytes: Uint8Array): number {
-  const view = viewOf(bytes);
-  if (view.getUint32(8) !== Bun.hash.crc32(bytes.subarray(0, 8))) throw invalidFrame("a checksum is wrong");
-  const total = view.getUint32(0);
-  const headers = view.getUint32(4);
-  if (total > MAX_MESSAGE || headers > MAX_HEADERS || total < PRELUDE + headers + CRC)
-    throw invalidFrame("a message has an invalid length");
-  return total;
+/** The length of the message that begins at `at`. @throws GatewayError if it cannot be one */
+function messageLength(bytes: Buffer, at: number): number {
+  const total = bytes.readUInt32BE(at);
+  const headers = bytes.readUInt32BE(at + 4);
+  if (total <= MAX_MESSAGE && headers <= MAX_HEADERS && total >= PRELUDE + headers + CRC) return total;
+  checkPrelude(bytes, at);
+  throw invalidFrame("a message has an invalid length");
+}
+
+/** weir awaits the bytes of a message only if its prelude is intact: a broken length would never be reached. */
+function checkPrelude(bytes: Buffer, at: number): void {
+  if (bytes.readUInt32BE(at + 8) !== Bun.hash.crc32(bytes.subarray(at, at + 8))) throw wrongChecksum();
+}
+
+function wrongChecksum(): GatewayError {
+  return invalidFrame("a checksum is wrong");
 }
 
 /** The headers with a text value. */
-function readHeaders(bytes: Uint8Array): Map<string, string> {
-  const view = viewOf(bytes);
+function readHeaders(bytes: Buffer): Map<string, string> {
   const headers = new Map<string, string>();
   try {
     for (let at = 0; at < bytes.length;) {
-      const nameEnd = at + 1 + view.getUint8(at);
-      const name = decoder.decode(bytes.subarray(at + 1, nameEnd));
-      const type = view.getUint8(nameEnd);
+      const nameEnd = at + 1 + bytes.readUInt8(at);
+      const name = bytes.toString("utf8", at + 1, nameEnd);
+      const type = bytes.readUInt8(nameEnd);
       const fixed = VALUE_SIZES[type];
       const valueAt = nameEnd + (fixed === undefined ? 3 : 1);
-      at = valueAt + (fixed ?? view.getUint16(nameEnd + 1));
-      if (type === TEXT) headers.set(name, decoder.decode(bytes.subarray(valueAt, at)));
+      at = valueAt + (fixed ?? bytes.readUInt16BE(nameEnd + 1));
+      if (type === TEXT) headers.set(name, bytes.toString("utf8", valueAt, at));
       if (type >= VALUE_SIZES.length || at > bytes.length) throw new RangeError();
     }
   } catch {
@@ -138,8 +157,6 @@ function unwrapped(payload: string, member: string): Frame {
   return isObject(event) && typeof event["type"] === "string" ? { event: event["type"], data } : { data };
 }
 
-function viewOf(bytes: Uint8Array): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
-
-const decoder = new TextDecoder();

@@ -49,15 +49,18 @@ export interface EmbedEndpoint {
   readonly path: string;
   /** Globs over the provider's names of the models that it serves here. Default: all. */
   readonly models?: readonly string[];
-  /** Most inputs of one request: weir splits longer lists and joins the answers. Default: that of the dialect. */
-  readonly maxInputs?: number;
+  /**
+   * Most inputs of one request: weir splits longer lists and joins the answers. An object has them by globs over the
+   * provider's names of the models; the first that matches counts. Default: that of the dialect.
+   */
+  readonly maxInputs?: number | Readonly<Record<string, number>>;
   /** Accepts token ids in place of texts. Default: that of the dialect. */
   readonly tokenIds?: boolean;
   /**
-   * `true`: can answer with base64 of 32-bit floats. `"int8"`: always answers with base64 of 8-bit integers. Default false:
-   * weir asks for numbers and converts them for the client.
+   * `true`: can answer with base64 of 32-bit floats. `"only"`: the same, and it refuses the word `float`. `"int8"`: always
+   * answers with base64 of 8-bit integers. Default false: weir asks for numbers and converts them for the client.
    */
-  readonly base64?: boolean | "int8";
+  readonly base64?: boolean | "only" | "int8";
   /** Names of members that the host calls otherwise than the dialect; `false` for one that it does not accept. */
   readonly members?: Readonly<Partial<Record<"dimensions" | "inputType" | "user", string | false>>>;
   /** The host's words for what vectors are for. Default: the client's word. */

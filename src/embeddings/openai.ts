@@ -24,7 +24,7 @@ function encodeRequest(request: EmbedRequest, endpoint: EmbedEndpoint, context: 
     ...(context.sameFormat && request.extra),
     ...encodeOptions(request, endpoint, context, NAMES),
     // Base64 is a third of the size of numbers, and faster to read. Every host answers with numbers if nothing is asked.
-    ...(endpoint.base64 === true && { encoding_format: "base64" }),
+    ...((endpoint.base64 === true || endpoint.base64 === "only") && { encoding_format: "base64" }),
   };
 }
 
@@ -59,9 +59,9 @@ function readUsage(usage: Json | undefined): EmbedUsage | undefined {
 function fits(request: EmbedRequest, endpoint: EmbedEndpoint): boolean {
   const { dimensions, inputType, user, encoding } = request;
   const has = (name: keyof OptionNames) => (endpoint.members?.[name] ?? NAMES[name]) === NAMES[name];
+  const { base64 = false } = endpoint;
   return (
-    endpoint.base64 !== "int8" &&
-    (encoding === "float" || endpoint.base64 === true) &&
+    (encoding === "float" ? typeof base64 === "boolean" : base64 === true || base64 === "only") &&
     (dimensions === undefined || has("dimensions")) &&
     (user === undefined || has("user")) &&
     (inputType === undefined || (has("inputType") && wordFor(inputType, endpoint.inputTypes) === inputType))

@@ -133,15 +133,21 @@ const HINT: Table<ErrorHint> = {
   forOperator: flag,
 };
 
+const BASE64: ReadonlySet<unknown> = new Set([true, false, "only", "int8"]);
+
 const EMBEDS: Table<EmbedEndpoint> = {
   path: required(text),
   models: patterns,
-  maxInputs: number,
+  maxInputs: must("a number, or an object of numbers", isLimit),
   tokenIds: flag,
-  base64: must('true, false or "int8"', (value) => value === "int8" || typeof value === "boolean"),
+  base64: must('true, false, "only" or "int8"', (value) => BASE64.has(value)),
   members: must("an object", isObject),
   inputTypes: textMap,
 };
+
+function isLimit(value: unknown): boolean {
+  return (isObject(value) ? Object.values(value) : [value]).every(Number.isInteger);
+}
 
 /** A path alone stands for an endpoint. */
 const embeds: Rule = (value, name) => {

@@ -40,3 +40,9 @@ export function embedTarget(
 function servesModel({ models }: EmbedEndpoint, model: string): boolean {
   return !models || models.some((text) => compilePattern(text).test(model));
 }
+
+/** Most inputs of one request for a model; `undefined` if the provider says nothing. */
+export function maxInputsOf({ maxInputs }: EmbedEndpoint, model: string): number | undefined {
+  if (typeof maxInputs !== "object") return maxInputs;
+  return Object.entries(maxInputs).find(([text]) => compilePattern(text).test(model))?.[1];
+}

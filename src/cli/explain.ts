@@ -15,8 +15,8 @@ export const explainCommand: Command = {
     {
       name: "--format",
       value: "FORMAT",
-      help: "chat-completions or messages (default: detected from the request)",
-      completes: ["chat-completions", "messages"],
+      help: "chat-completions, messages, responses or embeddings (default: detected from the request)",
+      completes: ["chat-completions", "messages", "responses", "embeddings"],
     },
     { ...JSON_FLAG, help: "print JSON; explain always does" },
     { name: "--strict", help: "treat a loss as an error, as with x-weir-strict" },
@@ -43,7 +43,10 @@ export const explainCommand: Command = {
       const hooks = plugins.map(({ plugin }) => ({ ...plugin.hooks, plugin: plugin.name }));
       const strict = config.strict || flags["--strict"] === true;
       const explained = await explain(
-        { format, body, bytes, spanOf: (name) => read.spanOf(name), headers },
+        {
+          ...{ format, body, bytes, headers, spanOf: (name: string) => read.spanOf(name) },
+          embeds: named !== undefined && named === format.client.embed?.dialect,
+        },
         { registry, hooks, strict, reasoning: new ReasoningCache(), answerOptions: answerOptions(config) },
       );
       print(JSON.stringify(explained, null, 2));

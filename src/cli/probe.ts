@@ -6,7 +6,8 @@ import { GatewayError } from "../core/error.ts";
 import type { ActiveProvider, Deployment } from "../core/provider.ts";
 import { variableName } from "../core/settings.ts";
 import { authorizedHeaders } from "../gateway/routing/authorizer.ts";
-import { urlsOf } from "../gateway/routing/endpoint.ts";
+import { embedEndpoint } from "../gateway/routing/embed-target.ts";
+import { urlOfPath, urlsOf } from "../gateway/routing/endpoint.ts";
 import { saysNoPath } from "../gateway/lanes/missing-path.ts";
 import { describeReason, type Reason, reasonOf, type UpstreamResponse } from "../gateway/lanes/transport.ts";
 import { createTransport, proxyFor } from "../http/index.ts";
@@ -45,10 +46,11 @@ const MODEL = "weir-check";
 
 /** @param env environment of the process, for its proxy variables */
 export async function probe(provider: ActiveProvider, place: Deployment, env: Environment): Promise<Finding> {
-  const formats = Object.keys(provider.speaks ?? {});
+  // A host that speaks a format is not asked for embeddings: many lack them until a model for them is loaded.
+  const formats = Object.keys(provider.speaks ?? provider.embeds ?? {});
   if (formats.length === 0) return { verdict: "in this process", missing: [] };
   const ask = (format: string, baseUrl = place.baseUrl) =>
-    askHost(urlsOf(provider, { ...place, baseUrl }, format, MODEL).url, provider, place);
+    askHost(urlAt(provider, { ...place, baseUrl }, format), provider, place);
   const judged = await Promise.all(
     formats.map(async (format) => ({ format, ...judge(await ask(format), provider, place) })),
   );
@@ -63,6 +65,12 @@ export async function probe(provider: ActiveProvider, place: Deployment, env: En
   const other = best.verdict === "wrong address" ? otherBaseUrl(place.baseUrl) : undefined;
   const better = other !== undefined && judge(await ask(best.format, other), provider, place).isApi;
   return { ...found, fault: better ? `${best.fault}; did you mean ${other}?` : best.fault };
+}
+
+/** The URL of a format, or of a dialect of embeddings. */
+function urlAt(provider: ActiveProvider, place: Deployment, format: string): string {
+  if (provider.speaks) return urlsOf(provider, place, format, MODEL).url;
+  return urlOfPath(embedEndpoint(provider, format).path, place, MODEL);
 }
 
 /** Formats whose path a host does not have. Hosts of a single format are not probed; an unreachable host lacks none. */

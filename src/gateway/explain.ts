@@ -10,6 +10,8 @@ import type { Target } from "../core/provider.ts";
 import { chooseLane } from "./lanes/choose-lane.ts";
 import type { PrepareContext, Prepared } from "./lanes/lane.ts";
 import { keyName } from "./routing/credentials.ts";
+import { foreseeEmbed } from "./embed/foresee.ts";
+import type { Plan } from "./routing/plan.ts";
 import { describePlan, rank } from "./routing/plan.ts";
 import type { Registry } from "./routing/registry.ts";
 import { findStored } from "./stored/find-stored.ts";
@@ -21,29 +23,36 @@ export interface ExplainOptions extends Omit<Incoming, "call" | "format"> {
   headers: Headers;
   /** Name of the client's gateway key. */
   key?: string;
+  /** The request is one for embeddings. */
+  embeds?: boolean;
+}
+
+/** What a call would do first. */
+interface Foreseen {
+  plan: Plan;
+  attempt: Attempt;
+  /** Absent if a program answers. */
+  prepared?: Prepared;
+  /** Facts that only some kinds of requests have. */
+  more?: JsonObject;
 }
 
 /** @throws GatewayError as the call would: for an invalid body, an unknown model, a loss in strict mode */
 export async function explain(options: ExplainOptions, context: PrepareContext): Promise<JsonObject> {
-  const { format, body } = options;
+  const { format, body, embeds } = options;
   const { registry } = context;
-  const client: ClientCodec = format.client;
-  client.checkRequest(body);
-  const call = new Call("explain", format.id, options.headers);
+  const checks: Pick<ClientCodec, "checkRequest"> = embeds ? format.client.embed! : format.client;
+  checks.checkRequest(body);
+  const call = new Call("explain", embeds ? format.client.embed!.dialect : format.id, options.headers);
   call.key = options.key;
   call.model = body["model"] as string;
   call.stream = body["stream"] === true;
   await registry.prepare(call.model);
-  const incoming: Incoming = { ...options, call };
-  if (client.stored) await findStored(incoming, context);
-  const { stored } = incoming;
-  const whole = registry.plan(call.model, format.id);
-  const plan = stored ? stored.narrow(whole) : whole;
-  const { target } = rank(plan.choices, () => "")[0]!;
-  const attempt = new Attempt(call, target);
-  const prepared = await chooseLane(incoming, attempt, context).prepare();
+  const foreseen = embeds ? foreseeEmbedding(options, call, context) : await foresee(options, call, context);
+  const { plan, attempt, prepared, more } = foreseen;
+  const { target, losses } = attempt;
   return {
-    format: format.id,
+    format: call.format,
     model: call.model,
     served_by: {
       provider: target.provider.name,
@@ -56,9 +65,33 @@ export async function explain(options: ExplainOptions, context: PrepareContext):
     plan: describePlan(plan) as unknown as Json,
     candidates: registry.explain(call.model) as unknown as Json,
     request: await describe(prepared, registry),
-    ...(stored && { stored: describeStored(stored, attempt) }),
-    losses: attempt.losses as unknown as Json,
+    ...more,
+    losses: losses as unknown as Json,
   };
+}
+
+async function foresee(options: ExplainOptions, call: Call, context: PrepareContext): Promise<Foreseen> {
+  const { format } = options;
+  const { registry } = context;
+  const incoming: Incoming = { ...options, call };
+  if (format.client.stored) await findStored(incoming, context);
+  const { stored } = incoming;
+  const whole = registry.plan(call.model, format.id);
+  const plan = stored ? stored.narrow(whole) : whole;
+  const attempt = new Attempt(call, rank(plan.choices, () => "")[0]!.target);
+  const prepared = await chooseLane(incoming, attempt, context).prepare();
+  return { plan, attempt, prepared, ...(stored && { more: { stored: describeStored(stored, attempt) } }) };
+}
+
+function foreseeEmbedding(
+  { format, body, bytes, spanOf }: ExplainOptions,
+  call: Call,
+  context: PrepareContext,
+): Foreseen {
+  const client = format.client.embed!;
+  const incoming = { call, client, request: client.decodeRequest(body), bytes, spanOf };
+  const { requests, ...foreseen } = foreseeEmbed(incoming, context);
+  return { ...foreseen, more: { requests } };
 }
 
 /** What stored answers add to the request, and who would store its answer. */
@@ -71,10 +104,14 @@ function describeStored(stored: StoredCall, attempt: Attempt): JsonObject {
 }
 
 /** The request that weir would send; null for a provider that is a program. */
-async function describe(prepared: Prepared | undefined, { formats }: Registry): Promise<JsonObject | null> {
+async function describe(
+  prepared: Prepared | undefined,
+  { formats, dialects }: Registry,
+): Promise<JsonObject | null> {
   if (!prepared) return null;
   const { method = "POST", url, headers, body, changed, expects, target } = prepared;
-  const known = formats.get(target.format)?.upstream?.requestHeaders ?? [];
+  const codec = formats.get(target.format)?.upstream ?? dialects.get(target.format);
+  const known = codec?.requestHeaders ?? [];
   const outgoing = { method, url: new URL(url), headers, body };
   const added = (await target.deployment.authorizer?.preview(outgoing)) ?? [];
   const framing = target.provider.framing?.[target.format];

@@ -33,7 +33,7 @@ export function formatOfHeaders(formats: readonly ClientFormat[], headers: Heade
 }
 
 /**
- * The named format; without a name, the one that the headers or the members of the body are specific to, else the first.
+ * The named format, by its id or by that of its dialect of embeddings; without a name, the one that the headers or the members of the body are specific to, else the first.
  * @throws GatewayError `invalid-request` for an unknown format
  */
 export function chooseFormat(
@@ -46,10 +46,15 @@ export function chooseFormat(
     return (
       formats.find(({ client }) => hasHeaderOf(client, headers) || hasMemberOf(client, body)) ?? formats[0]!
     );
-  const format = formats.find(({ id }) => id === named);
+  const format = formats.find(({ id, client }) => id === named || client.embed?.dialect === named);
   if (format) return format;
-  const ids = formats.map(({ id }) => id).join(", ");
+  const ids = namesOf(formats).join(", ");
   throw invalidRequest(`Unknown client format "${named.slice(0, 60)}"; known formats: ${ids}.`, "format");
+}
+
+/** The names of the formats, and of the dialects in which their clients ask for embeddings. */
+export function namesOf(formats: readonly ClientFormat[]): string[] {
+  return formats.flatMap(({ id, client }) => (client.embed ? [id, client.embed.dialect] : [id]));
 }
 
 function hasHeaderOf({ clientHeaders = [] }: ClientCodec, headers: Headers): boolean {

@@ -1,5 +1,6 @@
 /** The parameters of the operations in paths, queries and headers. */
 import { Type } from "@sinclair/typebox";
+import { namesOf } from "./choose-format.ts";
 import type { ClientFormat, Parameter } from "./operation.ts";
 
 export const MODEL_ID: Parameter = {
@@ -68,7 +69,7 @@ export function formatName(formats: readonly ClientFormat[]): Parameter {
     name: "format",
     in: "query",
     description: "Format of the request. Default: what its headers and members show.",
-    schema: Type.Union(formats.map(({ id }) => Type.Literal(id))),
+    schema: Type.Union(namesOf(formats).map((name) => Type.Literal(name))),
   };
 }
 

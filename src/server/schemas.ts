@@ -107,6 +107,11 @@ export const Explanation = open(
       }),
       { description: "What weir would send to the provider; null for a program." },
     ),
+    requests: Type.Optional(
+      Type.Integer({
+        description: "Embeddings: the number of requests that weir would send; `request` is the first.",
+      }),
+    ),
     stored: Type.Optional(
       open(
         {

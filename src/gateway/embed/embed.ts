@@ -3,19 +3,18 @@
  * are those of every call. `fallbacks` never apply: the vectors of two models cannot be compared.
  */
 import type { Attempt } from "../../core/call.ts";
-import { invalidRequest } from "../../core/error.ts";
 import type { Opened, OpenedJson } from "../lanes/lane.ts";
 import { refuseLosses } from "../lanes/strict.ts";
 import { earlyViewOf } from "../plugins/call-view.ts";
 import { runAdmitHooks } from "../plugins/early-hooks.ts";
 import { embeddedBy } from "../plugins/sandbox.ts";
 import { attempt } from "../retry/attempts.ts";
-import { embedEndpoint } from "../routing/embed-target.ts";
 import type { Gateway } from "../types.ts";
 import { embedNatively } from "./native.ts";
 import { embedInParts } from "./parts.ts";
 import type { IncomingEmbed } from "./types.ts";
 import { Vectors } from "./vectors.ts";
+import { wayOf } from "./way.ts";
 
 /**
  * Runs the `admit` hooks, and tries the deployments of the model until one has embedded all inputs.
@@ -52,15 +51,10 @@ async function open(
   const { request, client } = incoming;
   const { target } = running;
   if (target.substitute) running.reportLoss("substituted", "model", target.reason);
-  const dialect = gateway.registry.dialects.get(target.format);
-  if (dialect) {
-    const endpoint = embedEndpoint(target.provider, target.format);
-    const size = endpoint.maxInputs ?? dialect.maxInputs;
-    if (!(endpoint.tokenIds ?? dialect.tokenIds)) refuseTokenIds(incoming, running);
-    const fits = vectors.isEmpty && request.inputs.length <= size && dialect.native?.fits(request, endpoint);
-    if (target.lane === "native" && fits) return embedNatively(incoming, running, dialect, endpoint, gateway);
-    await embedInParts(request, running, vectors, { dialect, endpoint, size, gateway });
-  } else {
+  const way = wayOf(incoming, running, gateway.registry);
+  if (way?.isNative && vectors.isEmpty) return embedNatively(incoming, running, way, gateway);
+  if (way) await embedInParts(request, running, vectors, way, gateway);
+  else {
     refuseLosses(running, gateway);
     const answer = await embeddedBy(target.provider, request, running);
     running.firstByteAt = performance.now();
@@ -72,15 +66,4 @@ async function open(
 function openAnswer(body: string, { call }: Attempt): OpenedJson {
   call.status = 200;
   return { kind: "json", status: 200, headers: { "content-type": "application/json" }, body };
-}
-
-/** @throws GatewayError `invalid-request` for an input that is no text */
-function refuseTokenIds({ request }: IncomingEmbed, { target }: Attempt): void {
-  const place = request.inputs.findIndex((input) => typeof input !== "string");
-  if (place < 0) return;
-  throw invalidRequest(
-    `The provider ${target.provider.name} embeds texts and takes no token ids; send the text.`,
-    request.pathOf(place),
-    "unsupported_value",
-  );
 }

@@ -3,11 +3,11 @@
  * provider's bytes come back. weir parses neither, and reads only the token counts and the number of vectors.
  */
 import type { Attempt } from "../../core/call.ts";
-import type { EmbedDialect, ObservedEmbeddings } from "../../core/embed-dialect.ts";
-import type { EmbedEndpoint } from "../../core/embed.ts";
+import type { ObservedEmbeddings } from "../../core/embed-dialect.ts";
+import type { HeaderReader } from "../../core/headers.ts";
 import { isObject, parseJson } from "../../core/json.ts";
 import { editMembers } from "../../stream/scan.ts";
-import type { OpenedJson } from "../lanes/lane.ts";
+import type { OpenedJson, Prepared } from "../lanes/lane.ts";
 import { passedHeaders, passedRefusal } from "../lanes/passed-error.ts";
 import { invalidAnswer, readAnswer } from "../lanes/read-answer.ts";
 import { headerFilters, send, upstreamHeaders } from "../lanes/send.ts";
@@ -16,28 +16,18 @@ import type { Gateway } from "../types.ts";
 import { MAX_VECTORS_BYTES } from "./parts.ts";
 import type { IncomingEmbed } from "./types.ts";
 import { recordUsage, unusable, Vectors } from "./vectors.ts";
+import type { Way } from "./way.ts";
 
 export async function embedNatively(
   incoming: IncomingEmbed,
   attempt: Attempt,
-  dialect: EmbedDialect,
-  endpoint: EmbedEndpoint,
+  way: Way,
   gateway: Gateway,
 ): Promise<OpenedJson> {
-  const { call, request, bytes, spanOf } = incoming;
+  const { call, request } = incoming;
   const { target } = attempt;
-  refuseLosses(attempt, gateway);
-  const edits = new Map(target.model === call.model ? [] : [["model", JSON.stringify(target.model)]]);
-  const response = await send(
-    {
-      target,
-      url: target.url,
-      headers: upstreamHeaders(target, headerFilters(dialect).request(call.headers), false),
-      body: editMembers(bytes, edits, spanOf),
-      expects: "json",
-    },
-    attempt,
-  );
+  const { dialect } = way;
+  const response = await send(prepareNatively(incoming, attempt, way, gateway), attempt);
   const native = dialect.native!;
   if (!response.ok)
     throw await passedRefusal(
@@ -57,8 +47,28 @@ export async function embedNatively(
     if (observed.usage) recordUsage(observed.usage, attempt);
     return { kind: "json", status: response.status, headers, body: answer };
   }
-  const body = convert(answer, incoming, attempt, dialect, endpoint, response.headers);
+  const body = convert(answer, incoming, attempt, way, response.headers);
   return { kind: "json", status: response.status, headers, body };
+}
+
+/** The client's request with the provider's name of the model. */
+export function prepareNatively(
+  { call, bytes, spanOf }: IncomingEmbed,
+  attempt: Attempt,
+  { dialect }: Way,
+  context: Pick<Gateway, "strict">,
+): Prepared {
+  const { target } = attempt;
+  refuseLosses(attempt, context);
+  const edits = new Map(target.model === call.model ? [] : [["model", JSON.stringify(target.model)]]);
+  return {
+    target,
+    url: target.url,
+    headers: upstreamHeaders(target, headerFilters(dialect).request(call.headers), false),
+    body: editMembers(bytes, edits, spanOf),
+    expects: "json",
+    changed: [...edits.keys()],
+  };
 }
 
 /** Whether the vectors have the encoding that the client asked for: its SDK decodes no other. */
@@ -71,9 +81,8 @@ function convert(
   bytes: Uint8Array,
   { client, request }: IncomingEmbed,
   attempt: Attempt,
-  dialect: EmbedDialect,
-  endpoint: EmbedEndpoint,
-  headers: Parameters<EmbedDialect["readAnswer"]>[1],
+  { dialect, endpoint }: Way,
+  headers: HeaderReader,
 ): string {
   const parsed = parseJson(new TextDecoder().decode(bytes));
   const answer = isObject(parsed) ? dialect.readAnswer(parsed, headers, endpoint) : undefined;

@@ -1,7 +1,6 @@
 /** Embeds in as many requests as the provider's limit requires, some of them at once, and joins the vectors in order. */
 import type { Attempt } from "../../core/call.ts";
-import type { EmbedDialect } from "../../core/embed-dialect.ts";
-import type { EmbedEndpoint, EmbedRequest } from "../../core/embed.ts";
+import type { EmbedAnswer, EmbedRequest } from "../../core/embed.ts";
 import { GatewayError } from "../../core/error.ts";
 import { isObject, parseJson } from "../../core/json.ts";
 import { withHint } from "../lanes/hints.ts";
@@ -11,21 +10,13 @@ import { headerFilters, send, upstreamHeaders } from "../lanes/send.ts";
 import { refuseLosses } from "../lanes/strict.ts";
 import type { Gateway } from "../types.ts";
 import type { Vectors } from "./vectors.ts";
+import type { Way } from "./way.ts";
 
 /** Requests of one call that run at once. */
 const PARALLEL = 8;
 
 /** Limit of an answer: 2,048 vectors of 3,072 numbers as JSON, with room to spare. Bytes. */
 export const MAX_VECTORS_BYTES = 128 * 1024 * 1024;
-
-/** How the provider of an attempt is asked. */
-export interface Asking {
-  dialect: EmbedDialect;
-  endpoint: EmbedEndpoint;
-  /** Most inputs of one request. */
-  size: number;
-  gateway: Gateway;
-}
 
 /**
  * Asks for the vectors that are missing. The first part that fails ends the others and fails the attempt; the vectors that
@@ -36,18 +27,19 @@ export async function embedInParts(
   request: EmbedRequest,
   attempt: Attempt,
   vectors: Vectors,
-  asking: Asking,
+  way: Way,
+  gateway: Gateway,
 ): Promise<void> {
-  const parts = vectors.missing(asking.size);
+  const parts = vectors.missing(way.size);
   let next = 0;
   let failure: PartFailure | undefined;
   const work = async () => {
     while (next < parts.length && !failure) {
       const places = parts[next++]!;
-      const part = { ...request, inputs: places.map((place) => request.inputs[place]!) };
       const seen: Seen = {};
       try {
-        await embedPart(part, places, attempt, vectors, asking, seen);
+        const prepared = preparePart(request, places, attempt, way, gateway);
+        vectors.add(places, await embedPart(prepared, attempt, way, seen), attempt);
       } catch (thrown) {
         failure ??= { thrown, seen };
         attempt.stop.abort(GatewayError.from(thrown));
@@ -71,26 +63,36 @@ interface PartFailure {
   seen: Seen;
 }
 
-async function embedPart(
-  part: EmbedRequest,
+/** The request for the vectors of the inputs at `places`. @throws GatewayError for an option that the host cannot take */
+export function preparePart(
+  request: EmbedRequest,
   places: readonly number[],
   attempt: Attempt,
-  vectors: Vectors,
-  { dialect, endpoint, gateway }: Asking,
-  seen: Seen,
-): Promise<void> {
+  { dialect, endpoint }: Way,
+  context: Pick<Gateway, "strict">,
+): Prepared {
   const { target, call } = attempt;
+  const part = { ...request, inputs: places.map((place) => request.inputs[place]!) };
   const body = dialect.encodeRequest(part, endpoint, attempt.context);
-  refuseLosses(attempt, gateway);
+  refuseLosses(attempt, context);
   // The client's headers have a meaning only for a provider of the same dialect.
   const forwarded = target.lane === "native" ? headerFilters(dialect).request(call.headers) : {};
-  const prepared: Prepared = {
+  return {
     target,
     url: target.url,
     headers: upstreamHeaders(target, forwarded, false),
     body: [Buffer.from(JSON.stringify(body))],
     expects: "json",
   };
+}
+
+async function embedPart(
+  prepared: Prepared,
+  attempt: Attempt,
+  { dialect, endpoint }: Way,
+  seen: Seen,
+): Promise<EmbedAnswer> {
+  const { target } = attempt;
   const response = await send(prepared, attempt);
   seen.status = response.status;
   if (!response.ok) {
@@ -102,5 +104,5 @@ async function embedPart(
   const parsed = parseJson(text);
   const answer = isObject(parsed) ? dialect.readAnswer(parsed, response.headers, endpoint) : undefined;
   if (!answer) throw invalidAnswer(target);
-  vectors.add(places, answer, attempt);
+  return answer;
 }

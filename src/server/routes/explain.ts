@@ -29,6 +29,7 @@ export function explainRoute(formats: readonly ClientFormat[], context: RouteCon
         spanOf: (name: string) => sent.spanOf(name),
         headers: request.headers,
         key,
+        embeds: named !== null && named === format.client.embed?.dialect,
       };
       return respondJson(await explain(options, context.gateway), id);
     } catch (thrown) {

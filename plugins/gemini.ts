@@ -8,6 +8,7 @@ export default definePlugin({
       models: ["gemini/*", "gemini-*", "gemma-*"],
       baseUrl: "https://generativelanguage.googleapis.com",
       credentials: [["GEMINI_API_KEY"], ["GOOGLE_API_KEY"]],
+      embeds: { "gemini-embed": "/v1beta/models/{model}:batchEmbedContents" },
       traits: { files: true, topK: true },
       catalog: [
         "gemini-3.6-flash",
@@ -20,6 +21,7 @@ export default definePlugin({
         "gemini-2.5-flash",
         "gemini-2.5-flash-lite",
         "gemma-3-27b-it",
+        "gemini-embedding-001",
       ],
     }),
   ],

@@ -42,6 +42,7 @@ import together from "./together.ts";
 import vertex from "./vertex.ts";
 import vllm from "./vllm.ts";
 import weir from "./weir.ts";
+import voyage from "./voyage.ts";
 import xai from "./xai.ts";
 import zhipu from "./zhipu.ts";
 
@@ -76,6 +77,7 @@ export const builtIn: readonly Plugin[] = [
   baseten,
   deepinfra,
   novita,
+  voyage,
   ollama,
   vllm,
   llamacpp,

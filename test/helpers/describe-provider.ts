@@ -23,9 +23,11 @@ const NOWHERE = "http://127.0.0.1:9/v1";
 const CLIENTS = ["chat-completions", "messages"];
 
 export function describeProvider(provider: Provider, options: ProviderOptions = {}): void {
-  const { name, speaks, catalog = [], models = [] } = provider;
+  const { name, speaks, embeds, embed, catalog = [], models = [] } = provider;
   const { plugins, settings = defaultsOf(provider) } = options;
   const formats = Object.keys(speaks ?? {});
+  /** A provider may only embed. */
+  const generates = speaks !== undefined || provider.generate !== undefined;
   /** As a client asks for it. */
   const named = catalog.length > 0 ? catalog.map((model) => `${name}/${model}`) : [`${name}/some-model`];
 
@@ -45,6 +47,8 @@ export function describeProvider(provider: Provider, options: ProviderOptions = 
       if ("refused" in seen) throw new Error(`${name} refuses ${format}: ${JSON.stringify(seen.refused)}`);
       return seen.sent;
     }
+
+    const embedded = (model: string) => served("embeddings", { model, input: ["hi"] });
 
     test("has environment variables that begin with its name", () => {
       // Two versions of one API share a key: `azure` and `azure-dated`.
@@ -72,11 +76,23 @@ export function describeProvider(provider: Provider, options: ProviderOptions = 
     test("serves every model that it lists, and every name that its patterns match", async () => {
       const matching = models.map((pattern) => pattern.replaceAll("*", "some-model"));
       for (const model of [...named, ...matching]) {
-        const { served_by } = await served("chat-completions", plainRequest(model));
+        const { served_by } = await (generates
+          ? served("chat-completions", plainRequest(model))
+          : embedded(model));
         expect([model, served_by.provider]).toEqual([model, name]);
         if (model.startsWith(`${name}/`)) expect(served_by.model).toBe(model.slice(name.length + 1));
       }
     });
+
+    if (embeds || embed)
+      test("embeds in a dialect that it has", async () => {
+        const { served_by, request } = await embedded(named[0]!);
+        expect(served_by.lane === "generated" || Object.keys(embeds!).includes(served_by.format!)).toBe(true);
+        expect(request?.url ?? "").not.toMatch(/[^:]\/\/|\{|\}|\/v1\/v1/);
+        expect(JSON.stringify(request)).not.toContain(KEY);
+      });
+
+    if (!generates) return;
 
     for (const format of CLIENTS)
       test(`serves ${format} clients in a format that it speaks, in their own if it can`, async () => {
@@ -131,8 +147,8 @@ export function describeProvider(provider: Provider, options: ProviderOptions = 
 /** Members that a host may take in its URL instead of the body. */
 const IN_URL: ReadonlySet<string> = new Set(["model", "stream"]);
 
-function defaultsOf({ baseUrl, speaks, credentials = [], variables = {} }: Provider): JsonObject {
-  if (!speaks) return {};
+function defaultsOf({ baseUrl, embeds, speaks, credentials = [], variables = {} }: Provider): JsonObject {
+  if (!speaks && !embeds) return {};
   const [names] = credentials.filter(isVariableList);
   const secrets = names && Object.fromEntries(names.map((name) => [name, KEY]));
   const values = Object.entries(variables).flatMap(([name, variable]) =>
@@ -152,10 +168,12 @@ function neededBy({
   host,
   baseUrl,
   speaks,
+  embeds,
   credentials = [],
   variables = {},
 }: Provider): string[] {
-  const address = speaks && baseUrl === undefined ? [variableName(name, "BASE_URL"), host?.variable] : [];
+  const address =
+    (speaks ?? embeds) && baseUrl === undefined ? [variableName(name, "BASE_URL"), host?.variable] : [];
   const all = [apiKey, ...credentials.filter(isVariableList).flat(), ...Object.keys(variables), ...address];
   return all.filter((variable) => variable !== undefined);
 }

@@ -121,9 +121,34 @@ describe("endpoints", () => {
     const known = declarative
       .flatMap((plugin) => plugin.providers!)
       .filter((provider) => provider.baseUrl !== undefined)
-      .flatMap((provider) => Object.keys(provider.speaks!).map((format) => `${provider.name} ${format}`));
+      .flatMap((provider) =>
+        Object.keys(provider.speaks ?? {}).map((format) => `${provider.name} ${format}`),
+      );
     expect(listed).toEqual(known.sort());
   });
+});
+
+describe("embeddings", () => {
+  const endpoints: [string, string, string][] = [
+    ["openai", "embeddings", "https://api.openai.com/v1/embeddings"],
+    [
+      "gemini",
+      "gemini-embed",
+      "https://generativelanguage.googleapis.com/v1beta/models/{model}:batchEmbedContents",
+    ],
+    ["mistral", "embeddings", "https://api.mistral.ai/v1/embeddings"],
+    ["fireworks", "embeddings", "https://api.fireworks.ai/inference/v1/embeddings"],
+    ["openrouter", "embeddings", "https://openrouter.ai/api/v1/embeddings"],
+    ["together", "embeddings", "https://api.together.xyz/v1/embeddings"],
+    ["cohere", "cohere-embed", "https://api.cohere.ai/v2/embed"],
+    ["voyage", "embeddings", "https://api.voyageai.com/v1/embeddings"],
+  ];
+  for (const [name, dialect, url] of endpoints)
+    test(`${name} embeds in the dialect ${dialect} at ${url}`, () => {
+      const { baseUrl, embeds } = providerOf(name);
+      const endpoint = embeds![dialect]!;
+      expect(`${baseUrl}${typeof endpoint === "string" ? endpoint : endpoint.path}`).toBe(url);
+    });
 });
 
 describe("bare model names", () => {
@@ -155,6 +180,13 @@ describe("bare model names", () => {
     ["command-a-03-2025", "cohere"],
     ["qwen3-32b", undefined],
     ["qwen2.5-coder:7b", undefined],
+    ["text-embedding-3-small", "openai"],
+    ["text-embedding-ada-002", "openai"],
+    ["mistral-embed", "mistral"],
+    ["gemini-embedding-001", "gemini"],
+    ["voyage-3.5", "voyage"],
+    ["embed-v4.0", "cohere"],
+    ["embed-multilingual-v3.0", "cohere"],
     ["llama-3.3-70b-versatile", undefined],
     ["qwen3", undefined],
     ["openai", undefined],

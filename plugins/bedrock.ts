@@ -62,6 +62,11 @@ export default definePlugin({
         },
         converse: { json: "/model/{model}/converse", stream: "/model/{model}/converse-stream" },
       },
+      embeds: {
+        "titan-embed": { path: "/model/{model}/invoke", models: ["*amazon.titan-embed*"] },
+        "cohere-invoke": { path: "/model/{model}/invoke", models: ["*cohere.embed*"] },
+        "nova-embed": { path: "/model/{model}/invoke", models: ["*amazon.nova-*embed*"] },
+      },
       framing: { messages: eventStream({ unwrap: "bytes" }), converse: eventStream() },
       envelope: {
         messages: {
@@ -97,6 +102,8 @@ export default definePlugin({
         "us.amazon.nova-lite-v1:0",
         "openai.gpt-oss-120b-1:0",
         "us.meta.llama3-3-70b-instruct-v1:0",
+        "amazon.titan-embed-text-v2:0",
+        "us.cohere.embed-v4:0",
       ],
     },
   ],

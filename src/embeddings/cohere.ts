@@ -5,6 +5,7 @@ import type { EmbedAnswer, EmbedEndpoint, EmbedRequest } from "../core/embed.ts"
 import type { HeaderReader } from "../core/headers.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { isObject } from "../core/json.ts";
+import { decodeAwsError } from "../formats/shared/aws-error.ts";
 import { count } from "../formats/shared/token-counts.ts";
 import { decodeError } from "../formats/shared/upstream-error.ts";
 import { tokensInHeader } from "./bedrock-header.ts";
@@ -43,11 +44,12 @@ function readAnswer({ embeddings, meta }: JsonObject, headers: HeaderReader): Em
   return vectors && { vectors, ...(input !== undefined && { usage: { input } }) };
 }
 
-const shared = { maxInputs: 96, readAnswer, decodeError, requestHeaders: [], answerHeaders: [] };
+const shared = { maxInputs: 96, readAnswer, requestHeaders: [], answerHeaders: [] };
 
 export const cohereEmbeddings: EmbedDialect = {
   id: "cohere-embed",
   ...shared,
+  decodeError,
   encodeRequest: (request, endpoint, context) => ({
     model: context.target.model,
     ...encodeBody(request, endpoint, context),
@@ -56,4 +58,9 @@ export const cohereEmbeddings: EmbedDialect = {
 };
 
 /** The model is in the URL. */
-export const cohereInvoke: EmbedDialect = { id: "cohere-invoke", ...shared, encodeRequest: encodeBody };
+export const cohereInvoke: EmbedDialect = {
+  id: "cohere-invoke",
+  ...shared,
+  decodeError: decodeAwsError,
+  encodeRequest: encodeBody,
+};

@@ -1,7 +1,7 @@
 /** The dialect of Amazon Nova over InvokeModel: one text for each request, the model in the URL. */
 import type { EmbedDialect } from "../core/embed-dialect.ts";
 import { isObject } from "../core/json.ts";
-import { decodeError } from "../formats/shared/upstream-error.ts";
+import { decodeAwsError } from "../formats/shared/aws-error.ts";
 import { tokensInHeader } from "./bedrock-header.ts";
 import type { OptionNames, PurposeWords } from "./options.ts";
 import { dropExtra, encodeOptions } from "./options.ts";
@@ -36,7 +36,7 @@ export const novaEmbeddings: EmbedDialect = {
     const input = tokensInHeader(headers);
     return vectors && { vectors, ...(input !== undefined && { usage: { input } }) };
   },
-  decodeError,
+  decodeError: decodeAwsError,
   requestHeaders: [],
   answerHeaders: [],
 };

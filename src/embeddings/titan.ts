@@ -1,7 +1,7 @@
 /** The dialect of Amazon Titan over InvokeModel: one text for each request, the model in the URL. */
 import type { EmbedDialect } from "../core/embed-dialect.ts";
+import { decodeAwsError } from "../formats/shared/aws-error.ts";
 import { count } from "../formats/shared/token-counts.ts";
-import { decodeError } from "../formats/shared/upstream-error.ts";
 import { tokensInHeader } from "./bedrock-header.ts";
 import { dropExtra, encodeOptions } from "./options.ts";
 import { vector } from "./vectors.ts";
@@ -19,7 +19,7 @@ export const titanEmbeddings: EmbedDialect = {
     const input = count(inputTextTokenCount) ?? tokensInHeader(headers);
     return found && { vectors: [found], ...(input !== undefined && { usage: { input } }) };
   },
-  decodeError,
+  decodeError: decodeAwsError,
   requestHeaders: [],
   answerHeaders: [],
 };

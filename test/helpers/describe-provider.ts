@@ -23,7 +23,7 @@ const NOWHERE = "http://127.0.0.1:9/v1";
 const CLIENTS = ["chat-completions", "messages"];
 
 export function describeProvider(provider: Provider, options: ProviderOptions = {}): void {
-  const { name, speaks, embeds, embed, catalog = [], models = [] } = provider;
+  const { name, speaks, embeds, catalog = [], models = [] } = provider;
   const { plugins, settings = defaultsOf(provider) } = options;
   const formats = Object.keys(speaks ?? {});
   /** A provider may only embed. */
@@ -84,11 +84,12 @@ export function describeProvider(provider: Provider, options: ProviderOptions = 
       }
     });
 
-    if (embeds || embed)
-      test("embeds in a dialect that it has", async () => {
-        const { served_by, request } = await embedded(named[0]!);
-        expect(served_by.lane === "generated" || Object.keys(embeds!).includes(served_by.format!)).toBe(true);
-        expect(request?.url ?? "").not.toMatch(/[^:]\/\/|\{|\}|\/v1\/v1/);
+    for (const [dialect, endpoint] of Object.entries(embeds ?? {}))
+      test(`embeds in the dialect ${dialect}`, async () => {
+        const [pattern = "some-model"] = typeof endpoint === "string" ? [] : (endpoint.models ?? []);
+        const { served_by, request } = await embedded(`${name}/${pattern.replaceAll("*", "x-")}`);
+        expect(served_by.format).toBe(dialect);
+        expect(request!.url).not.toMatch(/[^:]\/\/|\{|\}|\/v1\/v1/);
         expect(JSON.stringify(request)).not.toContain(KEY);
       });
 

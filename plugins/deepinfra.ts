@@ -9,6 +9,7 @@ export default definePlugin({
       baseUrl: "https://api.deepinfra.com/v1/openai",
       // The second one is the variable of DeepInfra's own tools.
       credentials: [["DEEPINFRA_API_KEY"], ["DEEPINFRA_TOKEN"]],
+      embeds: { embeddings: { path: "/embeddings", tokenIds: false } },
       // `tool_choice` is auto or none: https://deepinfra.com/docs/advanced/function_calling
       traits: { forcedToolChoice: false, topK: true, thinkTags: true },
       catalog: [

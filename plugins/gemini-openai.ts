@@ -9,6 +9,14 @@ export default definePlugin({
       models: ["gemini-openai/*"],
       baseUrl: "https://generativelanguage.googleapis.com/v1beta/openai",
       credentials: [["GEMINI_API_KEY"], ["GOOGLE_API_KEY"]],
+      embeds: {
+        embeddings: {
+          path: "/embeddings",
+          maxInputs: 100,
+          tokenIds: false,
+          members: { inputType: false, user: false },
+        },
+      },
       // Google refuses fields that it does not know.
       traits: { strictTools: false, parallelToolCalls: false },
       catalog: ["gemini-3.5-flash", "gemini-3.1-pro-preview", "gemini-2.5-pro", "gemini-2.5-flash"],

@@ -9,6 +9,7 @@ export default definePlugin({
       models: ["github/*"],
       baseUrl: "https://models.github.ai/inference",
       credentials: [["GITHUB_API_KEY"], ["GITHUB_TOKEN"]],
+      embeds: { embeddings: "/embeddings" },
       // DeepSeek R1 and Phi write their reasoning into the text.
       traits: { thinkTags: true },
       catalog: ["openai/gpt-4.1", "openai/gpt-5-mini", "meta/Llama-3.3-70B-Instruct"],

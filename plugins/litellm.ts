@@ -10,6 +10,7 @@ export default definePlugin({
       host: { variable: "LITELLM_PROXY_API_BASE", port: 4000, path: "/v1" },
       speaks: { messages: "/messages", responses: "/responses" },
       liveModels: true,
+      embeds: { embeddings: "/embeddings" },
       traits: {
         reasoningReplay: "optional",
         files: true,

@@ -15,6 +15,13 @@ export default definePlugin({
       models: ["nvidia/*"],
       baseUrl: "https://integrate.api.nvidia.com/v1",
       apiKey: "NVIDIA_API_KEY",
+      embeds: {
+        embeddings: {
+          path: "/embeddings",
+          tokenIds: false,
+          inputTypes: { query: "query", document: "passage" },
+        },
+      },
       // Nemotron writes its reasoning into the text.
       traits: { thinkTags: true },
       patch: nameMaker,

@@ -15,9 +15,19 @@ export default definePlugin({
   providers: [
     chatCompletions({
       name: "perplexity",
-      models: ["perplexity/*", "sonar", "sonar-*"],
+      models: ["perplexity/*", "sonar", "sonar-*", "pplx-embed-*"],
       baseUrl: "https://api.perplexity.ai",
       apiKey: "PERPLEXITY_API_KEY",
+      // The vectors are 8-bit integers in every encoding that it offers.
+      embeds: {
+        embeddings: {
+          path: "/v1/embeddings",
+          maxInputs: 512,
+          tokenIds: false,
+          base64: "int8",
+          members: { inputType: false, user: false },
+        },
+      },
       // Every chunk has the counts so far; reasoning models write their reasoning into the text.
       traits: { systemPlacement: "first-only", streamOptions: false, thinkTags: true },
       patch: dropEffort,

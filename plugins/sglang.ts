@@ -9,6 +9,7 @@ export default definePlugin({
       models: ["sglang/*"],
       speaks: { messages: "/messages" },
       liveModels: true,
+      embeds: { embeddings: "/embeddings" },
       // Chat templates refuse a system message after the first message; without a reasoning parser the tags are in the text.
       traits: { systemPlacement: "first-only", reasoningReplay: "optional", topK: true, thinkTags: true },
     }),

@@ -33,6 +33,14 @@ export default definePlugin({
           modelFor: (model) => model.replace(/-(?=\d{8}$)/, "@"),
         },
       },
+      embeds: {
+        "vertex-predict": {
+          path: `${PUBLISHERS}/google/models/{model}:predict`,
+          models: ["*embedding*"],
+          // It embeds one text at a time.
+          maxInputs: { "gemini-embedding-*": 1, "*": 250 },
+        },
+      },
       envelope: {
         messages: {
           without: ["model"],
@@ -51,7 +59,7 @@ export default definePlugin({
         },
       },
       traits,
-      catalog: ["claude-opus-4-8", "claude-sonnet-5", "claude-haiku-4-5", ...GEMINI],
+      catalog: ["claude-opus-4-8", "claude-sonnet-5", "claude-haiku-4-5", ...GEMINI, "gemini-embedding-001"],
     },
     {
       // Vertex with an API key instead of a project.

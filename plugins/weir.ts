@@ -12,6 +12,7 @@ export default definePlugin({
       models: ["weir/*"],
       speaks: { messages: "/messages", responses: "/responses" },
       liveModels: true,
+      embeds: { embeddings: { path: "/embeddings", base64: true } },
       // The other weir knows what its providers accept, and reports what it has to change.
       traits: {
         reasoningReplay: "optional",

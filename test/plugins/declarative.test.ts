@@ -185,6 +185,7 @@ describe("bare model names", () => {
     ["mistral-embed", "mistral"],
     ["gemini-embedding-001", "gemini"],
     ["voyage-3.5", "voyage"],
+    ["pplx-embed-v1-0.6b", "perplexity"],
     ["embed-v4.0", "cohere"],
     ["embed-multilingual-v3.0", "cohere"],
     ["llama-3.3-70b-versatile", undefined],

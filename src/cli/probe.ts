@@ -94,10 +94,18 @@ function withoutCredentials(proxy: string): string {
   return URL.canParse(proxy) ? new URL(proxy).origin : "a proxy whose URL is not valid";
 }
 
-/** The host's answer, or the `reason` why none arrived. */
+/** The host's answer, or the `reason` why none arrived, with what the plugin said if it could not authorize the request. */
 type Answer =
-  | { reason: Reason | "silent" }
-  | { reason?: undefined; status: number; location: string | null; isPage: boolean; said: string };
+  | { reason: Reason | "silent"; detail?: string }
+  | {
+      reason?: undefined;
+      status: number;
+      location: string | null;
+      isPage: boolean;
+      said: string;
+      /** The name of an error of AWS. */
+      errorType?: string;
+    };
 
 async function askHost(url: string, provider: ActiveProvider, place: Deployment): Promise<Answer> {
   try {
@@ -126,10 +134,23 @@ async function askHost(url: string, provider: ActiveProvider, place: Deployment)
       location: response.headers.get("location"),
       isPage: /\bhtml\b/i.test(type) || /^\s*<(!doctype|html)/i.test(said),
       said,
+      errorType: /^\w{1,60}/.exec(response.headers.get("x-amzn-errortype") ?? "")?.[0],
     };
-  } catch (cause) {
-    return { reason: reasonOf(cause instanceof GatewayError ? cause.cause : cause) ?? "silent" };
+  } catch (thrown) {
+    const cause = thrown instanceof GatewayError ? thrown.cause : thrown;
+    const reason = reasonOf(cause) ?? "silent";
+    const isPlugin = reason === "authorization" && cause instanceof Error;
+    return isPlugin ? { reason, detail: masked(cause.message, place) } : { reason };
   }
+}
+
+/** What a plugin said, without credentials, as the end of a sentence. */
+function masked(message: string, { authorizer }: Deployment): string {
+  const clean = (authorizer?.concealed ?? []).reduce(
+    (text, secret) => text.replaceAll(secret, "***"),
+    message,
+  );
+  return clean.replace(/\.$/, "");
 }
 
 /** Reads the start of a body, then closes the connection. */
@@ -157,8 +178,8 @@ interface Judgement {
 
 /** What an answer means. The first rule that matches applies. */
 function judge(answer: Answer, provider: ActiveProvider, place: Deployment): Judgement {
-  if (answer.reason !== undefined) return { verdict: "unreachable", fault: whyNoAnswer(answer.reason) };
-  const { status, location, isPage, said } = answer;
+  if (answer.reason !== undefined) return { verdict: "unreachable", fault: whyNoAnswer(answer) };
+  const { status, location, isPage, said, errorType } = answer;
   if (SPEAKS_HTTP2.test(said) && [400, 403, 426, 505].includes(status))
     return { verdict: "unreachable", fault: describeReason("http2") };
   if (status >= 300 && status < 400)
@@ -185,7 +206,9 @@ function judge(answer: Answer, provider: ActiveProvider, place: Deployment): Jud
     const listed = secretNames.length > 1 ? `its credentials ${secretNames.join(" and ")}` : "its API key";
     const what = credentialSource === undefined ? listed : `the credentials of ${credentialSource}`;
     const variable = provider.apiKey ?? variableName(provider.name, "API_KEY");
-    const fault = hasKey ? `refuses ${what} (status ${status})` : `requires an API key; set ${variable}`;
+    const fault = hasKey
+      ? `refuses ${what} (${[`status ${status}`, errorType].filter(Boolean).join(", ")})`
+      : `requires an API key; set ${variable}`;
     return { verdict: "unauthorised", isApi: true, fault };
   }
   return { verdict: "reachable", isApi: true };
@@ -213,7 +236,8 @@ const REMEDIES: Partial<Record<Reason, string>> = {
   reset: "check whether its base URL should begin with https://",
 };
 
-function whyNoAnswer(reason: Reason | "silent"): string {
+function whyNoAnswer({ reason, detail }: { reason: Reason | "silent"; detail?: string }): string {
+  if (detail !== undefined) return `${describeReason("authorization")}: ${detail}`;
   if (reason === "silent") return `did not answer within ${PROBE_TIMEOUT_MS / 1000} s`;
   const remedy = REMEDIES[reason];
   return describeReason(reason) + (remedy === undefined ? "" : `; ${remedy}`);

@@ -1,6 +1,6 @@
 /** A stand-in for Bedrock: checks the signature or the API key of each request, and answers Claude's messages over InvokeModel. */
 import type { JsonObject } from "../../src/core/json.ts";
-import type { Answer } from "./answers.ts";
+import type { Answer, Pieces } from "./answers.ts";
 import { json } from "./answers.ts";
 import { awsMessage } from "./aws-event-stream.ts";
 import type { Upstream, UpstreamRequest } from "./upstream.ts";
@@ -118,7 +118,7 @@ export function exceptionFrame(name: string, message: string): Buffer {
 }
 
 /** A stream of frames. */
-export function eventStreamOf(frames: Iterable<Uint8Array>, ending: "whole" | "fin" = "whole"): Answer {
+export function eventStreamOf(frames: Pieces, ending: "whole" | "fin" = "whole"): Answer {
   const headers = { "content-type": "application/vnd.amazon.eventstream" };
   return { headers, body: frames, framing: "chunked", ending };
 }
@@ -141,7 +141,7 @@ export function inFrontOf(url: string): BedrockHandler {
       body: JSON.stringify({ model, ...rest, ...(isStream && { stream: true }) }),
     });
     if (!isStream || !response.ok || !response.body) return json(await response.json(), response.status);
-    return eventStreamOf(framesOf(response.body) as unknown as Iterable<Uint8Array>);
+    return eventStreamOf(framesOf(response.body));
   };
 }
 

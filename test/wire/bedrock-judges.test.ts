@@ -15,6 +15,7 @@ import {
   CLAUDE_MESSAGE,
   eventStreamOf,
   exceptionFrame,
+  inFrontOf,
   invokeFrame,
   startBedrock,
 } from "../helpers/bedrock.ts";
@@ -125,6 +126,15 @@ test("both SDKs read the stand-in's frames as weir does", async () => {
     .finalMessage();
   expect(ours.content).toEqual(theirs.content as typeof ours.content);
   expect([ours.stop_reason, ours.usage]).toEqual([theirs.stop_reason, theirs.usage as typeof ours.usage]);
+});
+
+test("the stand-in can pass requests on to any messages host", async () => {
+  bedrock.handle(inFrontOf(gateway.url));
+  const whole = await sdk.messages.create({ ...ask, max_tokens: 100, model: "mock/chat" });
+  const streamed = await sdk.messages.stream({ ...ask, max_tokens: 100, model: "mock/chat" }).finalMessage();
+  expect(whole.content[0]).toMatchObject({ type: "text" });
+  expect(streamed.content).toMatchObject(whole.content);
+  expect(bedrock.faults).toEqual([]);
 });
 
 test("synthetic: an exception inside a stream fails for all of them", async () => {

@@ -230,6 +230,8 @@ export interface UpstreamCodec {
    * provider-bound value; absent if the format has no field for one. See src/formats/README.md#reasoning-and-signatures.
    */
   withoutSealed?(body: JsonObject, context: CodecContext): JsonObject;
+  /** How provider-bound values begin in bodies of the format. Default: `weir1.`. */
+  sealedMark?: string;
   /**
    * For the native lane: the body without the reasoning of earlier turns, after the provider refused it; `undefined` if it has
    * none. Absent for formats whose clients repeat such a request themselves.

@@ -324,6 +324,7 @@ const UPSTREAM: Table<UpstreamCodec> = {
   readStream: required(callable),
   readAnswer: required(callable),
   withoutSealed: callable,
+  sealedMark: text,
   withoutReasoning: callable,
   mustTranslate: callable,
   decodeError: required(callable),

@@ -7,6 +7,7 @@ import type { ClientCodec, Format } from "../../src/core/format.ts";
 import type { Json, JsonObject } from "../../src/core/json.ts";
 import { Secret } from "../../src/core/secret.ts";
 import { chatCompletionsFormat } from "../../src/formats/chat-completions/index.ts";
+import { geminiFormat } from "../../src/formats/gemini/index.ts";
 import { messagesFormat } from "../../src/formats/messages/index.ts";
 import { responsesFormat } from "../../src/formats/responses/index.ts";
 import { explain } from "../../src/gateway/explain.ts";
@@ -14,14 +15,15 @@ import { ReasoningCache } from "../../src/gateway/reasoning/cache.ts";
 import { Registry } from "../../src/gateway/routing/registry.ts";
 import { scanBody } from "../../src/stream/scan.ts";
 import anthropic from "../../plugins/anthropic.ts";
+import gemini from "../../plugins/gemini.ts";
 import mistral from "../../plugins/mistral.ts";
 import openai from "../../plugins/openai.ts";
 
 type ClientFormat = Format & { client: ClientCodec };
 
 const registry = new Registry({
-  plugins: [openai, anthropic, mistral].map((plugin) => ({ plugin, source: "built-in" })),
-  formats: [chatCompletionsFormat, messagesFormat, responsesFormat],
+  plugins: [openai, anthropic, gemini, mistral].map((plugin) => ({ plugin, source: "built-in" })),
+  formats: [chatCompletionsFormat, messagesFormat, responsesFormat, geminiFormat],
   settings: () => ({ apiKey: new Secret("none") }),
 });
 
@@ -387,13 +389,13 @@ export async function makeMatrix(): Promise<string> {
   const chat = await section(
     "A chat-completions client:",
     chatCompletionsFormat as ClientFormat,
-    ["claude-opus-4-6", "claude-opus-5-5"],
+    ["claude-opus-4-6", "claude-opus-5-5", "gemini-3.5-flash"],
     CHAT,
   );
   const messages = await section(
     "A messages client:",
     messagesFormat as ClientFormat,
-    ["gpt-4.1", "gpt-5.4"],
+    ["gpt-4.1", "gpt-5.4", "gemini-3.5-flash"],
     MESSAGES,
   );
   const responses = await section(

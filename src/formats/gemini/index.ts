@@ -64,6 +64,8 @@ const upstream: UpstreamCodec = {
   decodeError,
   isErrorBody,
   withoutSealed,
+  // Signatures are base64.
+  sealedMark: Buffer.from("weir1.").toString("base64"),
   watch,
   // Credentials and the project that pays are not forwarded.
   requestHeaders: ["x-goog-api-client", "x-server-timeout"],

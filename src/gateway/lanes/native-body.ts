@@ -38,7 +38,9 @@ export function nativeBody(
   const { provider } = target;
   const edits = new Map<string, string | undefined>();
   if (target.model !== call.model && !codec.requestInUrl) edits.set("model", JSON.stringify(target.model));
-  const unsealed = holdsSealed(bytes) ? codec.withoutSealed?.(source.body, attempt.context) : undefined;
+  const unsealed = holdsSealed(bytes, codec.sealedMark)
+    ? codec.withoutSealed?.(source.body, attempt.context)
+    : undefined;
   if (unsealed) for (const [name, text] of changedMembers(source.body, unsealed)) edits.set(name, text);
   const { without = [], defaults, with: extra } = provider.envelope?.[target.format] ?? {};
   for (const [name, value] of Object.entries(defaults?.(viewOf(attempt)) ?? {}))
@@ -71,11 +73,9 @@ export function nativeBody(
 const IN_URL: ReadonlySet<string> = new Set(["model", "stream"]);
 
 /** Whether a string of the body may be a sealed value: one search over the bytes. */
-function holdsSealed(bytes: Uint8Array): boolean {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).indexOf(SEALED) >= 0;
+function holdsSealed(bytes: Uint8Array, mark = "weir1."): boolean {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).indexOf(`"${mark}`) >= 0;
 }
-
-const SEALED = Buffer.from('"weir1.');
 
 /** The top-level members in which two bodies differ, with the text of the later value. Compares values by identity. */
 export function changedMembers(before: JsonObject, after: JsonObject): Map<string, string | undefined> {

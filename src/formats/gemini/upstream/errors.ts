@@ -4,6 +4,7 @@ import type { HeaderReader } from "../../../core/headers.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
 import { list } from "../../shared/read.ts";
+import { readRetryAfter } from "../../shared/retry-after.ts";
 import { decodeError as decodeAny } from "../../shared/upstream-error.ts";
 
 /** @param what the unreadable part, for the log only */
@@ -19,19 +20,28 @@ export function isErrorBody({ error }: JsonObject): boolean {
   return isObject(error) && typeof error.message === "string" && typeof error.code === "number";
 }
 
+const RATE_LIMITED = 429;
 /** Google's own deadline ended the call. */
 const CANCELLED = 499;
 const WRONG_PLACE = /user location is not supported/i;
 
-/** Decodes a failed answer. A retry does not help against a quota of the day. */
+/** Decodes a failed answer. */
 export function decodeError(status: number, headers: HeaderReader, body: string): GatewayError {
   const error = decodeAny(status, headers, body);
-  if (error.kind === "rate-limited" && isDailyQuota(parseJson(body)))
-    return new GatewayError("quota", error.message, { shouldRetry: false });
+  if (status === RATE_LIMITED) return decodeRateLimit(error.message, headers, parseJson(body));
   if (status === CANCELLED) return new GatewayError("timeout", error.message);
   if (error.kind === "invalid-request" && WRONG_PLACE.test(error.message))
     return new GatewayError("permission", error.message);
   return error;
+}
+
+/**
+ * Google words a limit of a minute like an empty account ("You exceeded your current quota"); the violated quota says which.
+ * A retry does not help against a quota of the day.
+ */
+function decodeRateLimit(message: string, headers: HeaderReader, body: Json | undefined): GatewayError {
+  if (isDailyQuota(body)) return new GatewayError("quota", message, { shouldRetry: false });
+  return new GatewayError("rate-limited", message, { retryAfter: readRetryAfter(headers, body) });
 }
 
 /** Whether a violated quota is counted by the day: `GenerateRequestsPerDayPerProjectPerModel-FreeTier`. */

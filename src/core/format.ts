@@ -1,7 +1,6 @@
 /**
- * A format: a wire language, implemented once for both directions. The *client* codec decodes requests and encodes answers,
- * the *upstream* codec does the reverse. Providers cannot speak a format without an upstream codec; clients cannot use one
- * without a client codec.
+ * A format: a wire language, implemented once for both directions. The *client* codec, which clients need, decodes requests
+ * and encodes answers; the *upstream* codec, which providers need, does the reverse.
  */
 import type { ChatRequest } from "./chat.ts";
 import type { CodecContext, CodecTarget } from "./context.ts";

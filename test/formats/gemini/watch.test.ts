@@ -83,6 +83,11 @@ test("signatures of other vendors do not pass to Google, and parts of nothing el
     "dropped:contents[2].parts[0]",
     "dropped:contents[2].parts[1]",
   ]);
+  const newer = upstream.withoutSealed!(
+    body,
+    makeContext({ sameFormat: true, model: "gemini-3-flash-preview" }),
+  );
+  expect(JSON.stringify(newer)).toContain('"thoughtSignature":"skip_thought_signature_validator"');
   const clean = { contents: [{ parts: [{ text: "a", thoughtSignature: "b3du" }] }] };
   expect(upstream.withoutSealed!(clean, context)).toBe(clean);
 });

@@ -28,7 +28,7 @@ const WRONG_PLACE = /user location is not supported/i;
 /** Decodes a failed answer. */
 export function decodeError(status: number, headers: HeaderReader, body: string): GatewayError {
   const error = decodeAny(status, headers, body);
-  if (status === RATE_LIMITED) return decodeRateLimit(error.message, headers, parseJson(body));
+  if (status === RATE_LIMITED) return decodeRateLimit(error, headers, parseJson(body));
   if (status === CANCELLED) return new GatewayError("timeout", error.message);
   if (error.kind === "invalid-request" && WRONG_PLACE.test(error.message))
     return new GatewayError("permission", error.message);
@@ -36,23 +36,25 @@ export function decodeError(status: number, headers: HeaderReader, body: string)
 }
 
 /**
- * Google words a limit of a minute like an empty account ("You exceeded your current quota"); the violated quota says which.
- * A retry does not help against a quota of the day.
+ * Google words a limit of a minute like an empty account ("You exceeded your current quota"); the details say which. A retry
+ * does not help against a quota of the day.
  */
-function decodeRateLimit(message: string, headers: HeaderReader, body: Json | undefined): GatewayError {
-  if (isDailyQuota(body)) return new GatewayError("quota", message, { shouldRetry: false });
-  return new GatewayError("rate-limited", message, { retryAfter: readRetryAfter(headers, body) });
+function decodeRateLimit(error: GatewayError, headers: HeaderReader, body: Json | undefined): GatewayError {
+  const details = detailsOf(body);
+  if (details.some(isDailyQuota)) return new GatewayError("quota", error.message, { shouldRetry: false });
+  if (error.kind !== "quota" || !details.some(({ retryDelay }) => retryDelay !== undefined)) return error;
+  return new GatewayError("rate-limited", error.message, { retryAfter: readRetryAfter(headers, body) });
+}
+
+function detailsOf(body: Json | undefined): JsonObject[] {
+  const outer = Array.isArray(body) ? body[0] : body;
+  const error = isObject(outer) && isObject(outer.error) ? outer.error : {};
+  return list(error.details).filter(isObject);
 }
 
 /** Whether a violated quota is counted by the day: `GenerateRequestsPerDayPerProjectPerModel-FreeTier`. */
-function isDailyQuota(body: Json | undefined): boolean {
-  const outer = Array.isArray(body) ? body[0] : body;
-  const error = isObject(outer) && isObject(outer.error) ? outer.error : {};
-  return list(error.details).some(
-    (detail) =>
-      isObject(detail) &&
-      list(detail.violations).some(
-        (violation) => isObject(violation) && /PerDay/.test(String(violation.quotaId)),
-      ),
+function isDailyQuota({ violations }: JsonObject): boolean {
+  return list(violations).some(
+    (violation) => isObject(violation) && /PerDay/.test(String(violation.quotaId)),
   );
 }

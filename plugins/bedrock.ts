@@ -21,10 +21,11 @@ const BETAS = [
 const WITHOUT_SCHEMAS = [
   "*claude-opus-4-7*",
   "*claude-opus-4-8*",
-  "*claude-*-5",
-  "*claude-*-5-5*",
-  "*claude-*-5-1*",
-  "*claude-*-5-2*",
+  "*claude-opus-5*",
+  "*claude-sonnet-5*",
+  "*claude-haiku-5*",
+  "*claude-fable-*",
+  "*claude-mythos-*",
 ];
 
 /** The id of the foundation model: Bedrock counts for no inference profile (`us.anthropic.…`). */

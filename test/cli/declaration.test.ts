@@ -62,7 +62,7 @@ const WRONG: Record<string, [text: string, says: string]> = {
   ],
   "trait-value": [
     plugin(`providers: [${provider(`traits: { jsonSchema: "json_object" }`)}]`),
-    'its trait jsonSchema must be "native" or "json-object" or "prompt"',
+    'its trait jsonSchema must be "native" or "openapi" or "json-object" or "prompt"',
   ],
   "auth-word": [
     plugin(`providers: [${provider(`auth: "basic"`)}]`),
@@ -95,6 +95,22 @@ const WRONG: Record<string, [text: string, says: string]> = {
   "credentials-literal": [
     plugin(`providers: [${provider(`credentials: [["${SECRET}"]]`)}]`),
     "each of its credentials must be the name of an environment variable",
+  ],
+  "credentials-source": [
+    plugin(`providers: [${provider(`credentials: [{ findd() {} }], authorize() {}`)}]`),
+    "its source's findd is unknown, did you mean find?",
+  ],
+  "counting-incomplete": [
+    plugin(`providers: [${provider(`counting: { "chat-completions": { path: "/count" } }`)}]`),
+    "its counting.chat-completions request is missing",
+  ],
+  "model-traits": [
+    plugin(`providers: [${provider(`modelTraits: [{ models: ["a*"], traits: { strict: true } }]`)}]`),
+    "its trait strict is unknown",
+  ],
+  "envelope-member": [
+    plugin(`providers: [${provider(`envelope: { "chat-completions": { withoutHeader: ["x-a"] } }`)}]`),
+    "its envelope.chat-completions withoutHeader is unknown, did you mean withoutHeaders?",
   ],
   "authorize-value": [
     plugin(`providers: [${provider(`authorize: "bearer"`)}]`),

@@ -182,6 +182,48 @@ test("the config says which ARNs are Claude, and an ARN of another region is ref
   }
 });
 
+test("a schema is a tool where Bedrock refuses it in output_config, and the tool is not strict", async () => {
+  const schema = {
+    type: "object",
+    properties: { a: { type: "string" } },
+    required: ["a"],
+    additionalProperties: false,
+  };
+  const request = {
+    ...{
+      messages: ask.messages,
+      response_format: { type: "json_schema", json_schema: { name: "s", schema } },
+    },
+    tools: [{ type: "function", function: { name: "f", parameters: schema, strict: true } }],
+  };
+  const sentFor = async (model: string) => {
+    const response = await post({ ...request, model: `bedrock/${model}` }, {}, "/v1/chat/completions");
+    await response.text();
+    const sent = sentBody() as {
+      output_config?: { format?: object };
+      tools: { name: string; strict?: boolean }[];
+    };
+    return { format: sent.output_config?.format, tools: sent.tools, warned: warnings(response) };
+  };
+  const native = await sentFor("us.anthropic.claude-sonnet-4-5-20250929-v1:0");
+  expect(native.format).toBeDefined();
+  expect(native.tools).toMatchObject([{ name: "f", strict: true }]);
+  const refused = await sentFor("us.anthropic.claude-opus-4-8");
+  expect(refused.format).toBeUndefined();
+  expect(refused.tools).toHaveLength(2);
+  expect(refused.tools.map(({ strict }) => strict)).toEqual([undefined, undefined]);
+  expect(refused.warned).toContain("downgraded:response_format");
+  expect(refused.warned).toContain("dropped:tools[0].function.strict");
+});
+
+test("the log has the request id of AWS", async () => {
+  bedrock.handle(() => awsError(400, "ValidationException", "no"));
+  await post(ask);
+  for (let tries = 0; tries < 500 && !gateway.log.join("").includes("aws-request-1"); tries++)
+    await Bun.sleep(10);
+  expect(gateway.log.join("\n")).toContain("aws-request-1");
+});
+
 test("beta features move from the header into the body, and those that Bedrock lacks are reported", async () => {
   const tools = [{ name: "t", input_schema: { type: "object" }, eager_input_streaming: true }];
   const response = await post(

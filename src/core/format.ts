@@ -29,6 +29,8 @@ export interface ClientCodec {
   path: string;
   /** How the URL names the model and selects a stream; absent if the body has members for them. */
   address?: UrlAddress;
+  /** Other beginnings of its paths in place of `/v1`. `{model}` is a segment with the model, which replaces that of the body. */
+  bases?: readonly string[];
   /** The operation that counts a request's tokens; absent if the format has none. */
   count?: CountOperation;
   /** How clients of the format ask for embeddings; absent if they cannot. */
@@ -39,10 +41,7 @@ export interface ClientCodec {
   clientHeaders?: readonly string[];
   /** Top-level members that only requests of this format have. `POST /v1/explain` recognises the format by them. */
   clientMembers?: readonly string[];
-  /**
-   * Lower-case names of the headers that may hold the client's gateway key, in order of precedence. Default: `authorization`,
-   * then `x-api-key`.
-   */
+  /** Lower-case names of the headers that may hold the gateway key, in this order. Default: `authorization`, `x-api-key`. */
   keyHeaders?: readonly string[];
   /**
    * Identifies the conversation that a request belongs to, so that weir keeps it at the deployment that has its prompt in

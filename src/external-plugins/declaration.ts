@@ -290,6 +290,7 @@ const CLIENT: Table<ClientCodec> = {
   embed: group("the embeddings'", EMBED),
   clientHeaders: texts,
   clientMembers: texts,
+  bases: texts,
   keyHeaders: texts,
   sessionOf: callable,
   schema: required(must("an object", isObject)),

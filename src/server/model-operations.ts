@@ -5,6 +5,7 @@ import { MODEL, PAGE } from "./errors.ts";
 import type { ClientFormat, Operation } from "./operation.ts";
 import { pascalCase } from "./operation.ts";
 import { AFTER_ID, LIMIT, MODEL_ID } from "./parameters.ts";
+import { commonAliases } from "./served-routes.ts";
 import { listModels, retrieveModel } from "./routes/models.ts";
 import { Model, ModelList } from "./schemas.ts";
 
@@ -28,6 +29,7 @@ export function modelOperations(
       {
         method: "GET",
         path: PATH,
+        aliases: commonAliases(formats, PATH),
         id: "listModels",
         summary: "List models",
         description:
@@ -43,6 +45,7 @@ export function modelOperations(
       {
         method: "GET",
         path: `${PATH}/{+id}`,
+        aliases: commonAliases(formats, `${PATH}/{+id}`),
         id: "retrieveModel",
         summary: "Retrieve a model",
         description: "Any model that weir would serve, listed or not.",
@@ -51,7 +54,13 @@ export function modelOperations(
         answer: { name: "Model", schema: Model },
         errors: MODEL,
       },
-      (request) => retrieveModel(registry, request, [PATH], listingOf(listing, request)),
+      (request) =>
+        retrieveModel(
+          registry,
+          request,
+          [PATH, ...commonAliases(formats, PATH)],
+          listingOf(listing, request),
+        ),
     ),
     ...listing.flatMap((format) => ownOperations(format, format.client.models!, registry, plain)),
   ];

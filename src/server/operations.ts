@@ -144,7 +144,7 @@ function generate(format: ClientFormat, context: RouteContext): Operation {
   return {
     method: "POST",
     path,
-    aliases: aliasesOf(address, path),
+    aliases: aliasesOf(format.client, path),
     id: `generate${name}`,
     summary: `Generate (${format.id})`,
     description: `Generates the next message of a conversation${address ? "" : "; `stream: true` selects server-sent events"}. If the provider speaks this format, its answer reaches the client as the provider wrote it.`,
@@ -170,7 +170,7 @@ function stream(format: ClientFormat, context: RouteContext): Operation[] {
   const operation: Operation = {
     ...generate(format, context),
     path: address.stream,
-    aliases: aliasesOf(address, address.stream),
+    aliases: aliasesOf(format.client, address.stream),
     id: `stream${name}`,
     summary: `Generate a stream (${format.id})`,
     answer: {
@@ -192,7 +192,7 @@ function count(format: ClientFormat, context: RouteContext): Operation[] {
   const operation: Operation = {
     method: "POST",
     path,
-    aliases: aliasesOf(address, path),
+    aliases: aliasesOf(format.client, path),
     id: `count${name}Tokens`,
     summary: `Count tokens (${format.id})`,
     description: "The input tokens of a request: counted by the provider if it can, else estimated by weir.",
@@ -218,6 +218,7 @@ function compact(format: ClientFormat, context: RouteContext): Operation[] {
   const operation: Operation = {
     method: "POST",
     path,
+    aliases: aliasesOf(format.client, path),
     id: `compact${name}`,
     summary: `Compact a conversation (${format.id})`,
     description:
@@ -243,6 +244,7 @@ function embed(format: ClientFormat, context: RouteContext): Operation[] {
   const operation: Operation = {
     method: "POST",
     path: codec.path,
+    aliases: aliasesOf(format.client, codec.path),
     id: `create${name}`,
     summary: `Embed texts (${codec.dialect})`,
     description:
@@ -271,6 +273,7 @@ function stored(format: ClientFormat, context: RouteContext): Operation[] {
     handle: AnswerOperation,
   ): Operation => ({
     path: `${path}/{id}${below}`,
+    aliases: aliasesOf(format.client, `${path}/{id}${below}`),
     access: "key",
     keyHeaders,
     isCall: true,

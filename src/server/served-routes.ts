@@ -2,7 +2,7 @@
  * The routes of the operations. An operation has a route at each of its paths; operations whose paths differ only in the method
  * at the end (`/v1beta/models/MODEL:generateContent`) share one, because a model name may contain slashes and colons.
  */
-import type { UrlAddress } from "../core/url-address.ts";
+import type { ClientCodec } from "../core/format.ts";
 import type { JsonObject } from "../core/json.ts";
 import { unknownMethod } from "./misrouted.ts";
 import { describeOperation, routePath } from "./openapi.ts";
@@ -70,9 +70,18 @@ function requestedMethod(path: string): string | undefined {
   return /(?::|%3A)(\w+)$/i.exec(path)?.[1];
 }
 
-/** The other paths of an operation whose URL names the model. @param path with the first base */
-export function aliasesOf(address: UrlAddress | undefined, path: string): readonly string[] {
-  if (!address) return [];
+/** The part of a path that other bases of a format replace. */
+const BASE = "/v1";
+
+/** The other paths of an operation of a format. @param path the first one */
+export function aliasesOf({ address, bases = [] }: ClientCodec, path: string): readonly string[] {
+  if (!address) return bases.map((base) => base + path.slice(BASE.length));
   const [first = "", ...others] = address.bases;
   return others.map((base) => base + path.slice(first.length));
+}
+
+/** The other paths of an operation that belongs to no format: at the bases of all formats that contain no model name. */
+export function commonAliases(formats: readonly { client: ClientCodec }[], path: string): readonly string[] {
+  const bases = new Set(formats.flatMap(({ client }) => client.bases ?? []));
+  return [...bases].filter((base) => !base.includes("{")).map((base) => base + path.slice(BASE.length));
 }

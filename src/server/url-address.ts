@@ -1,5 +1,6 @@
-/** Calls whose URL names the model and selects a stream; the bodies of the format have no members for them. */
+/** Calls whose URL names the model: of formats whose bodies have no members for model and stream, and at other bases. */
 import type { Call } from "../core/call.ts";
+import type { ClientCodec } from "../core/format.ts";
 import type { UrlAddress } from "../core/url-address.ts";
 import { GatewayError, invalidRequest } from "../core/error.ts";
 import type { JsonObject } from "../core/json.ts";
@@ -36,4 +37,39 @@ export function withoutAddress(body: RequestBody, maxDepth: number): RequestBody
     Buffer.concat(editMembers(body.bytes, removed, (name) => body.spanOf(name))),
     maxDepth,
   );
+}
+
+/** Reads the model name in a path; `undefined` where the path names none. */
+export type ModelInPath = (url: string) => string | undefined;
+
+/** For the paths of a format at its other bases; `undefined` if none of them contains a model name. */
+export function modelInPath({ bases = [] }: Pick<ClientCodec, "bases">): ModelInPath | undefined {
+  const named = bases.filter((base) => base.includes(PLACEHOLDER));
+  if (named.length === 0) return undefined;
+  // Most requests are for other paths, which have no such beginning.
+  const beginnings = named.map((base) => base.slice(0, base.indexOf(PLACEHOLDER)));
+  return (url) => {
+    if (!beginnings.some((beginning) => url.includes(beginning))) return undefined;
+    const { pathname } = new URL(url);
+    const beginning = beginnings.find((each) => pathname.startsWith(each));
+    return beginning === undefined ? undefined : decoded(pathname.slice(beginning.length).split("/", 1)[0]!);
+  };
+}
+
+const PLACEHOLDER = "{model}";
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The body with the model that its path names, also if it names another one or none. */
+export function withModelOfPath(body: RequestBody, model: string | undefined, maxDepth: number): RequestBody {
+  if (model === undefined || body.scalar("model") === model) return body;
+  const edits = new Map([["model", JSON.stringify(model)]]);
+  const bytes = editMembers(body.bytes, edits, (name) => body.spanOf(name));
+  return new RequestBody(Buffer.concat(bytes), maxDepth);
 }

@@ -183,6 +183,7 @@ test("security is stated only if weir has keys, and never for the operations tha
   expect(document.components.securitySchemes).toEqual({
     authorization: { type: "http", scheme: "bearer" },
     "x-api-key": { type: "apiKey", in: "header", name: "x-api-key" },
+    "api-key": { type: "apiKey", in: "header", name: "api-key" },
     "x-goog-api-key": { type: "apiKey", in: "header", name: "x-goog-api-key" },
   });
   const open = [...operations()].filter(([, { security }]) => security?.length === 0);

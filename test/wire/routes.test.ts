@@ -52,7 +52,7 @@ describe("a 404 names the path that the client meant", () => {
     ["/v1/messages/", "/v1/messages"],
     ["/v1/chat/completions/", "/v1/chat/completions"],
     ["/V1/Chat/Completions", "/v1/chat/completions"],
-    ["/openai/v1/chat/completions", "/v1/chat/completions"],
+    ["/openai/chat/completions", "/v1/chat/completions"],
     ["/api/v1/messages", "/v1/messages"],
     ["/models", "/v1/models"],
     ["/v1/models/", "/v1/models"],

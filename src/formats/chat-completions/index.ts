@@ -24,6 +24,9 @@ import { FORMAT } from "./own-fields.ts";
 
 const client: ClientCodec = {
   path: "/v1/chat/completions",
+  // Azure's paths; its SDKs write the name of a deployment into the path, and the key into a header of their own.
+  bases: ["/openai/v1", "/openai/deployments/{model}"],
+  keyHeaders: ["authorization", "x-api-key", "api-key"],
   schema: toJson(ChatCompletionsRequest),
   schemas: {
     answer: toJson(ChatCompletionsAnswer),

@@ -19,6 +19,8 @@ function createClient(systemTurns: SystemTurns): ClientCodec {
   const request = requestSchemas(systemTurns === "accept");
   return {
     path: "/v1/messages",
+    // The path of Foundry and of other vendors that serve this format beside their own.
+    bases: ["/anthropic/v1"],
     count: {
       path: "/v1/messages/count_tokens",
       implied: { max_tokens: 1 },

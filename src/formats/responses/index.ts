@@ -27,6 +27,9 @@ import { watch } from "./upstream/watch.ts";
 
 const client: ClientCodec = {
   path: "/v1/responses",
+  // Azure's paths and header.
+  bases: ["/openai/v1", "/openai"],
+  keyHeaders: ["authorization", "x-api-key", "api-key"],
   count: {
     path: "/v1/responses/input_tokens",
     implied: {},

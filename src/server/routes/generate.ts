@@ -17,7 +17,7 @@ import type { BodyLimits } from "../read-body.ts";
 import { readBody } from "../read-body.ts";
 import type { RequestBody, RequestPart } from "../request-body.ts";
 import { createRequestId, openError, respond } from "../respond.ts";
-import { addressCall, withAddress } from "../url-address.ts";
+import { addressCall, modelInPath, withAddress, withModelOfPath } from "../url-address.ts";
 
 export interface RouteContext {
   gateway: Gateway;
@@ -62,8 +62,10 @@ export function compactRoute(format: Format & { client: ClientCodec }, context: 
 export function embedRoute({ client }: Format & { client: ClientCodec }, context: RouteContext) {
   const { gateway, limits } = context;
   const codec = client.embed!;
+  const modelOf = modelInPath(client);
   return callRoute({ id: codec.dialect, client }, context, async (call, request) => {
-    const body = await readBody(request, limits, gateway.clock);
+    const read = await readBody(request, limits, gateway.clock);
+    const body = withModelOfPath(read, modelOf?.(request.url), limits.depth);
     body.validate({ checkRequest: (parsed) => codec.checkRequest(parsed) });
     call.model = body.scalar("model") as string;
     const preparing = gateway.registry.prepare(call.model);
@@ -87,9 +89,11 @@ function createRoute(
 ) {
   const { gateway, limits } = context;
   const { address } = format.client;
+  const modelOf = modelInPath(format.client);
   return callRoute(format, context, async (call, request, deadline) => {
     if (address) addressCall(call, address, request, streams);
-    const body = await readBody(request, limits, gateway.clock);
+    const read = await readBody(request, limits, gateway.clock);
+    const body = withModelOfPath(read, modelOf?.(request.url), limits.depth);
     body.validate(format.client, part);
     if (!address) {
       call.model = body.scalar("model") as string;

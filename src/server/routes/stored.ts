@@ -7,10 +7,12 @@ import { callRoute } from "./generate.ts";
 /** The route of one operation. The id is the segment behind the format's path. */
 export function storedRoute(format: ClientFormat, context: RouteContext, operation: AnswerOperation) {
   const { gateway } = context;
-  const depth = format.client.path.split("/").length;
+  // The same at every base of the format.
+  const name = format.client.path.slice(format.client.path.lastIndexOf("/"));
   return callRoute(format, context, (call, request) => {
     const { pathname, searchParams: query } = new URL(request.url);
-    return operation({ call, format, id: decoded(pathname.split("/")[depth] ?? ""), query }, gateway);
+    const below = pathname.slice(pathname.indexOf(`${name}/`) + name.length + 1);
+    return operation({ call, format, id: decoded(below.split("/", 1)[0]!), query }, gateway);
   });
 }
 

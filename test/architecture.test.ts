@@ -320,7 +320,7 @@ const VENDOR_WORDS = [
 const OPTION_VALUES: Readonly<Record<string, readonly string[]>> = {
   // `Traits.userField`, `MaxTokensField`.
   "src/core/provider.ts": ["max_completion_tokens", "safety_identifier"],
-  "src/external-plugins/declaration.ts": ["max_completion_tokens", "safety_identifier"],
+  "src/external-plugins/provider-tables.ts": ["max_completion_tokens", "safety_identifier"],
   // `providers.NAME.maxTokensField`.
   "src/config/schema-providers.ts": ["max_completion_tokens"],
 };

@@ -17,6 +17,29 @@ import {
 import { accumulate } from "./sdk.ts";
 import { content, own, sketch } from "./sketch.ts";
 
+describe("reasoning behind a text", () => {
+  const sealed = (index: number): ChatEvent[] => [
+    { type: "block-start", index, block: { type: "reasoning", origin: "google" } },
+    { type: "block-end", index, signature: "SIG" },
+  ];
+
+  test("is no block if it ends the answer and has no text, because programs take the last block for the answer", async () => {
+    const context = own();
+    const events = answer([...text(0, "a"), ...sealed(1)]);
+    expect(content(writeAnswer(events, context)).map(({ type }) => type)).toEqual(["text"]);
+    expect(context.losses).toMatchObject([{ code: "dropped", path: "content[1]" }]);
+    expect(content(await accumulate(stream(events, own()))).map(({ type }) => type)).toEqual(["text"]);
+  });
+
+  test("is a block in its place if a call follows, or if it has a text", () => {
+    const call = answer([...text(0, "a"), ...sealed(1), ...tool(2, "f", ["{}"])], { kind: "tool-calls" });
+    const types = (events: readonly ChatEvent[]) =>
+      content(writeAnswer(events, own())).map(({ type }) => type);
+    expect(types(call)).toEqual(["text", "thinking", "tool_use"]);
+    expect(types(answer([...text(0, "a"), ...reasoning(1, ["r"])]))).toEqual(["text", "thinking"]);
+  });
+});
+
 describe("blocks", () => {
   const three = answer([...text(0, "a"), ...reasoning(1, ["b"]), ...text(2, "c")]);
 

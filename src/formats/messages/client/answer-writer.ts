@@ -24,12 +24,21 @@ interface QueuedBlock {
   signature?: string;
 }
 
+interface Seal {
+  index: number;
+  start: BlockStart & { type: "reasoning" };
+  ended: boolean;
+  signature?: string;
+}
+
 export class EventWriter {
   readonly #context: CodecContext;
   readonly #blocks = new Map<number, QueuedBlock>();
   #queue: QueuedBlock[] = [];
   #nextIndex = 0;
   #out: JsonObject[] = [];
+  /** Reasoning behind a text that has no text itself so far. */
+  #seal: Seal | undefined;
   readonly #state: AnswerState;
   /** `message-end` has come. */
   ended = false;
@@ -103,7 +112,25 @@ export class EventWriter {
     });
   }
 
+  /**
+   * Reasoning behind a text waits until it has a text or another block follows. Google signs an answer at its end, and
+   * programs take the last block for the answer: Claude Code would print nothing.
+   */
   #startBlock(index: number, start: BlockStart): void {
+    this.#releaseSeal();
+    if (start.type === "reasoning" && this.#state.texts > 0) this.#seal = { index, start, ended: false };
+    else this.#openBlock(index, start);
+  }
+
+  #releaseSeal(): void {
+    const seal = this.#seal;
+    if (!seal) return;
+    this.#seal = undefined;
+    this.#openBlock(seal.index, seal.start);
+    if (seal.ended) this.#endBlock(seal.index, seal.signature);
+  }
+
+  #openBlock(index: number, start: BlockStart): void {
     const writer = createBlockWriter(start, this.#context, this.#state, {
       emit: (event) => this.#out.push(event),
       claimIndex: () => this.#nextIndex++,
@@ -117,6 +144,7 @@ export class EventWriter {
   }
 
   #grow(index: number, delta: string): void {
+    if (this.#seal?.index === index && delta !== "") this.#releaseSeal();
     const block = this.#blocks.get(index);
     if (!block || delta === "") return;
     if (this.#queue[0] !== block) block.fragments.push(delta);
@@ -127,6 +155,10 @@ export class EventWriter {
   }
 
   #endBlock(index: number, signature: string | undefined): void {
+    if (this.#seal?.index === index) {
+      this.#seal = { ...this.#seal, ended: true, signature };
+      return;
+    }
     const block = this.#blocks.get(index);
     if (!block) return;
     this.#blocks.delete(index);
@@ -159,6 +191,8 @@ export class EventWriter {
   }
 
   #end(event: ChatEvent & { type: "message-end" }): void {
+    if (this.#seal?.signature !== undefined || this.#seal?.start.redacted !== undefined)
+      this.#context.reportLoss("dropped", `content[${this.#nextIndex}]`, "a signature behind the answer");
     for (const block of this.#queue) block.ended = true;
     this.#advance();
     this.ended = true;

@@ -1,4 +1,4 @@
-/** The clients that do the job over `/v1/responses`: where each comes from, and how it is pointed at a gateway. */
+/** The clients that do the job: where each comes from, and how it is pointed at a gateway. */
 import { join } from "node:path";
 import type { Installer, Program } from "../programs.ts";
 import { TASK } from "./provider.ts";
@@ -9,6 +9,10 @@ export interface JobClient {
   installer: Installer;
   /** The package whose version is printed. */
   package: string;
+  /** Its format; default responses. */
+  speaks?: string;
+  /** The model that it is told to ask for, if not one of OpenAI's. */
+  model?: string;
   run(place: Place): Program & { files?: Readonly<Record<string, string>> };
 }
 
@@ -174,6 +178,52 @@ export const CLIENTS: readonly JobClient[] = [
         COPILOT_PROVIDER_API_KEY: KEY,
         COPILOT_MODEL: model,
         ...newerNode(installed),
+      },
+    }),
+  },
+  {
+    name: "Claude Code",
+    installer: "npm",
+    package: "@anthropic-ai/claude-code@2.1.197",
+    speaks: "messages",
+    model: "claude-opus-4-8",
+    run: ({ installed, url, model }) => ({
+      command: [
+        bin(installed, "claude"),
+        ...["-p", TASK, "--model", model, "--permission-mode", "acceptEdits"],
+        ...["--allowedTools", "Read", "Edit", "Bash"],
+      ],
+      env: {
+        ANTHROPIC_BASE_URL: url,
+        ANTHROPIC_API_KEY: KEY,
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+        DISABLE_AUTOUPDATER: "1",
+        DISABLE_TELEMETRY: "1",
+        ...newerNode(installed),
+      },
+    }),
+  },
+  {
+    name: "Gemini CLI",
+    installer: "npm",
+    speaks: "gemini",
+    model: "gemini-3-pro-preview",
+    package: "@google/gemini-cli@0.61.0",
+    run: ({ installed, url, model }) => ({
+      command: [bin(installed, "gemini"), "--yolo", "-m", model, "-p", TASK],
+      env: {
+        GEMINI_API_KEY: KEY,
+        GOOGLE_GEMINI_BASE_URL: url,
+        GEMINI_CLI_TRUST_WORKSPACE: "true",
+        ...newerNode(installed),
+      },
+      files: {
+        ".gemini/settings.json": JSON.stringify({
+          security: { auth: { selectedType: "gemini-api-key" } },
+          privacy: { usageStatisticsEnabled: false },
+          telemetry: { enabled: false },
+          general: { disableAutoUpdate: true, disableUpdateNag: true },
+        }),
       },
     }),
   },

@@ -1,56 +1,27 @@
 /**
- * Lets real clients do a job of four turns over `/v1/responses`, at a provider of each format, and prints how they fared.
+ * Lets real clients do a job of four turns at a fake of each provider, and prints how they fared.
  * The README beside the folder says how to run it.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { isObject, parseJson } from "../../../src/core/json.ts";
 import { markdownTable } from "../../helpers/documents.ts";
-import { startGateway, UPSTREAM_KEYS } from "../../helpers/gateway.ts";
-import { json, startUpstream } from "../../helpers/upstream.ts";
+import { startGateway } from "../../helpers/gateway.ts";
 import { install, type Installer, runProgram, versionOf, writeFiles } from "../programs.ts";
 import { ALSO, CLIENTS, type JobClient } from "./clients.ts";
 import { startJudge } from "./judge.ts";
 import { DONE, FILES, jobProvider } from "./provider.ts";
+import { type JobTarget, MODEL, TARGETS } from "./targets.ts";
 
 /** What a client may take for the job. Milliseconds. */
 const PATIENCE_MS = 120_000;
 
-/** The name that the clients ask for; some choose their tools by it. */
-const MODEL = "gpt-5.5";
-
 /** opencode asks it for a title of the conversation. */
 const SMALL_MODEL = "gpt-5.4-nano";
 
-interface Target {
-  /** Format of the provider. */
-  format: string;
-  provider: Record<string, unknown>;
-  /** What the model's name stands for. */
-  alias: string;
-}
-
-const upstream = startUpstream(json({}));
-
-const TARGETS: readonly Target[] = [
-  {
-    format: "responses",
-    provider: { openai: { baseUrl: `${upstream.url}/v1`, apiKey: UPSTREAM_KEYS.openai } },
-    alias: `openai/${MODEL}`,
-  },
-  {
-    format: "chat-completions",
-    provider: { host: { baseUrl: `${upstream.url}/v1`, speaks: "chat-completions", models: [MODEL] } },
-    alias: `host/${MODEL}`,
-  },
-  {
-    format: "messages",
-    provider: { anthropic: { baseUrl: upstream.url, apiKey: UPSTREAM_KEYS.anthropic } },
-    alias: "anthropic/claude-opus-4-6",
-  },
-];
+/** Models that clients of one vendor ask for beside the one they are told. */
+const VENDOR_MODELS = ["claude-*", "gemini-*"];
 
 const { values: options } = parseArgs({
   options: {
@@ -69,12 +40,15 @@ try {
   const rows: string[][] = [];
   for (const client of asked) {
     const version = await installClient(client);
-    for (const target of TARGETS) {
-      const format = options.direct ? "responses" : options.format;
-      if (format && format !== target.format) continue;
-      const row = [client.name, version, target.format, ...(await run(client, target))];
-      console.error(row.join(" | "));
-      rows.push(row);
+    for (const start of TARGETS) {
+      const target = start();
+      const wanted = options.direct ? (client.speaks ?? "responses") : options.format;
+      if (!wanted || target.name.startsWith(wanted)) {
+        const row = [client.name, version, target.name, ...(await run(client, target))];
+        console.error(row.join(" | "));
+        rows.push(row);
+      }
+      target.stop();
     }
   }
   console.log(
@@ -84,7 +58,6 @@ try {
     ),
   );
 } finally {
-  upstream.stop();
   if (!options.folder) await rm(place, { recursive: true, force: true });
 }
 
@@ -100,38 +73,41 @@ function folderOf(installer: Installer): string {
 }
 
 /** Runs a client once. @returns turns, turns whose reasoning came back, how it ended, seconds, faults */
-async function run(client: JobClient, target: Target): Promise<string[]> {
+async function run(client: JobClient, target: JobTarget): Promise<string[]> {
   const home = await mkdtemp(join(tmpdir(), "weir-job-home-"));
   const folder = join(home, "work");
   await writeFiles(folder, FILES);
   const provider = jobProvider(target.format, folder);
   const paths = new Set<string>();
-  upstream.answer(({ path, body }) => {
-    paths.add(path);
-    const parsed = parseJson(body.toString("utf8"));
-    return isObject(parsed) ? provider.answer(parsed) : json({}, 404);
+  target.play({
+    ...provider,
+    answer(body, path) {
+      paths.add(path);
+      return provider.answer(body, path);
+    },
   });
   const gateway = await startGateway({
     target: "source",
     config: {
-      providers: target.provider,
-      aliases: { [MODEL]: target.alias, [SMALL_MODEL]: target.alias },
+      ...target.config,
+      aliases: Object.fromEntries([MODEL, SMALL_MODEL, ...VENDOR_MODELS].map((name) => [name, target.alias])),
       retries: { attempts: 1 },
     },
+    env: target.env,
   });
-  const judge = startJudge(options.direct ? upstream.url : gateway.url);
+  const judge = startJudge(options.direct ? target.upstream.url : gateway.url);
   const { files = {}, ...program } = client.run({
     installed: folderOf(client.installer),
-    ...{ folder, url: judge.url, model: MODEL },
+    ...{ folder, url: judge.url, model: client.model ?? MODEL },
   });
   await writeFiles(home, files);
   const ran = await runProgram(program, { home, cwd: folder, patience: PATIENCE_MS });
-  const faults = [...provider.report.faults, ...(await judge.stop())];
+  const faults = [...provider.report.faults, ...target.faults(), ...(await judge.stop())];
   await gateway.stop();
   await rm(home, { recursive: true, force: true });
   const isDone = ran.said.includes(DONE);
   if (options.verbose)
-    console.error(`--- ${client.name}, ${target.format} (${[...paths].join(", ")})\n${ran.said.trim()}\n---`);
+    console.error(`--- ${client.name}, ${target.name} (${[...paths].join(", ")})\n${ran.said.trim()}\n---`);
   return [
     `${provider.report.turns} of 4`,
     `${provider.report.reasoning} of 3`,

@@ -28,7 +28,7 @@ export const explainCommand: Command = {
     const { explain } = await import("../gateway/explain.ts");
     const { ReasoningCache } = await import("../gateway/reasoning/cache.ts");
     const { RequestBody } = await import("../server/request-body.ts");
-    const { chooseFormat } = await import("../server/choose-format.ts");
+    const { chooseFormat, dialectOf } = await import("../server/choose-format.ts");
     const { registry, plugins } = await assemble(config, env, locate);
     const input = words[0] === undefined || words[0] === "-" ? Bun.stdin : Bun.file(words[0]);
     const bytes = new Uint8Array(await input.arrayBuffer());
@@ -45,7 +45,7 @@ export const explainCommand: Command = {
       const explained = await explain(
         {
           ...{ format, body, bytes, headers, spanOf: (name: string) => read.spanOf(name) },
-          embeds: named !== undefined && named === format.client.embed?.dialect,
+          embeds: named !== undefined && named === dialectOf(format.client),
         },
         { registry, hooks, strict, reasoning: new ReasoningCache(), answerOptions: answerOptions(config) },
       );

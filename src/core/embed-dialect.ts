@@ -9,13 +9,15 @@ import type { Json, JsonObject } from "./json.ts";
 export interface EmbedClient {
   /** Id of the dialect: a provider of the same dialect gets the client's bytes. */
   dialect: string;
+  /** `operationId` of the OpenAPI document. */
+  operation: string;
   /** Path of the route, for example `/v1/embeddings`. */
   path: string;
   /** JSON schemas of body and answer, for the OpenAPI document. */
   schemas: { request: JsonObject; answer: JsonObject };
   /** @throws GatewayError `invalid-request` with the path of the first fault */
   checkRequest(body: Json): asserts body is JsonObject;
-  /** @param body has passed `checkRequest` */
+  /** @param body has passed `checkRequest`; with a {@link UrlAddress}, its member `model` is what the URL says */
   decodeRequest(body: JsonObject): EmbedRequest;
   /** @returns the body of the answer as JSON text */
   writeAnswer(answer: WholeAnswer, request: EmbedRequest): string;

@@ -33,8 +33,8 @@ export interface ClientCodec {
   bases?: readonly string[];
   /** The operation that counts a request's tokens; absent if the format has none. */
   count?: CountOperation;
-  /** How clients of the format ask for embeddings; absent if they cannot. */
-  embed?: EmbedClient;
+  /** How clients of the format ask for embeddings, one codec for each route; all have the same dialect. */
+  embeds?: readonly EmbedClient[];
   /** How `GET …/models` lists models for clients of this format. Default: the list of all other clients. */
   models?: ModelListing;
   /** Lower-case names of request headers that only clients of this format send. */

@@ -28,8 +28,11 @@ export const geminiEmbeddings: EmbedDialect = {
   id: "gemini-embed",
   maxInputs: 100,
   encodeRequest(request, endpoint, context) {
-    dropExtra(request, context);
-    const options = encodeOptions(request, endpoint, context, NAMES, WORDS);
+    if (!context.sameFormat) dropExtra(request, context);
+    const options = {
+      ...(context.sameFormat && request.extra),
+      ...encodeOptions(request, endpoint, context, NAMES, WORDS),
+    };
     const model = `models/${context.target.model}`;
     return {
       requests: request.inputs.map((input) => ({

@@ -120,6 +120,7 @@ const COMPACTION: Table<CompactionCodec> = {
 
 const EMBED: Table<EmbedClient> = {
   dialect: required(text),
+  operation: required(text),
   path: required(text),
   schemas: required(group("the embeddings'", { request: required(schema), answer: required(schema) })),
   checkRequest: required(callable),
@@ -150,7 +151,7 @@ const CLIENT: Table<ClientCodec> = {
   stored: group("the stored answers'", STORED),
   compaction: group("the compaction's", COMPACTION),
   count: group("the count operation's", COUNT),
-  embed: group("the embeddings'", EMBED),
+  embeds: listOf<EmbedClient>("embeddings", "operation", EMBED),
   clientHeaders: texts,
   clientMembers: texts,
   bases: texts,

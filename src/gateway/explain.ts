@@ -41,9 +41,9 @@ interface Foreseen {
 export async function explain(options: ExplainOptions, context: PrepareContext): Promise<JsonObject> {
   const { format, body, embeds } = options;
   const { registry } = context;
-  const checks: Pick<ClientCodec, "checkRequest"> = embeds ? format.client.embed! : format.client;
+  const checks: Pick<ClientCodec, "checkRequest"> = embeds ? format.client.embeds![0]! : format.client;
   checks.checkRequest(body);
-  const call = new Call("explain", embeds ? format.client.embed!.dialect : format.id, options.headers);
+  const call = new Call("explain", embeds ? format.client.embeds![0]!.dialect : format.id, options.headers);
   call.key = options.key;
   call.model = body["model"] as string;
   call.stream = body["stream"] === true;
@@ -88,7 +88,7 @@ function foreseeEmbedding(
   call: Call,
   context: PrepareContext,
 ): Foreseen {
-  const client = format.client.embed!;
+  const client = format.client.embeds![0]!;
   const incoming = { call, client, request: client.decodeRequest(body), bytes, spanOf };
   const { requests, ...foreseen } = foreseeEmbed(incoming, context);
   return { ...foreseen, more: { requests } };

@@ -5,7 +5,6 @@
 import { Attempt } from "../core/call.ts";
 import { withoutCredentials } from "../core/client-headers.ts";
 import type { GatewayError } from "../core/error.ts";
-import { WARNINGS } from "../core/loss-list.ts";
 import type { Target } from "../core/provider.ts";
 import { holdHead } from "./delivery/held-stream.ts";
 import type { Deadline } from "./delivery/deadline.ts";
@@ -14,7 +13,7 @@ import type { Lane, Opened } from "./lanes/lane.ts";
 import { isMissingPath } from "./lanes/missing-path.ts";
 import { TranslatedLane } from "./lanes/translated.ts";
 import { send } from "./lanes/send.ts";
-import { adoptLosses } from "./lanes/upstream-losses.ts";
+import { adoptReported } from "./lanes/upstream-losses.ts";
 import { hasEarlyHooks, runEarlyHooks } from "./plugins/early-hooks.ts";
 import { attempt } from "./retry/attempts.ts";
 import { inNextFormat } from "./routing/spoken-formats.ts";
@@ -96,8 +95,8 @@ async function open(
     const prepared = preparing instanceof Promise ? await preparing : preparing;
     const response = prepared && (await send(prepared, running));
     if (!response || response.ok) {
-      const reported = response?.headers.get(WARNINGS);
-      if (response && reported) await adoptLosses(response, reported, running, gateway);
+      const adopting = response && adoptReported(response, running, gateway);
+      if (adopting) await adopting;
       const opening = lane.open(response, gateway);
       const opened = opening instanceof Promise ? await opening : opening;
       if (opened.kind === "stream") await opened.source.begin();

@@ -46,7 +46,7 @@ export function chooseFormat(
     return (
       formats.find(({ client }) => hasHeaderOf(client, headers) || hasMemberOf(client, body)) ?? formats[0]!
     );
-  const format = formats.find(({ id, client }) => id === named || client.embed?.dialect === named);
+  const format = formats.find(({ id, client }) => id === named || dialectOf(client) === named);
   if (format) return format;
   const ids = namesOf(formats).join(", ");
   throw invalidRequest(`Unknown client format "${named.slice(0, 60)}"; known formats: ${ids}.`, "format");
@@ -54,7 +54,12 @@ export function chooseFormat(
 
 /** The names of the formats, and of the dialects in which their clients ask for embeddings. */
 export function namesOf(formats: readonly ClientFormat[]): string[] {
-  return formats.flatMap(({ id, client }) => (client.embed ? [id, client.embed.dialect] : [id]));
+  return formats.flatMap(({ id, client }) => [id, dialectOf(client) ?? []].flat());
+}
+
+/** The dialect in which clients of a format ask for embeddings. */
+export function dialectOf({ embeds = [] }: Pick<ClientCodec, "embeds">): string | undefined {
+  return embeds[0]?.dialect;
 }
 
 function hasHeaderOf({ clientHeaders = [] }: ClientCodec, headers: Headers): boolean {

@@ -238,28 +238,28 @@ function compact(format: ClientFormat, context: RouteContext): Operation[] {
 
 /** No operation for a format whose clients do not embed. */
 function embed(format: ClientFormat, context: RouteContext): Operation[] {
-  const { embed: codec, keyHeaders } = format.client;
-  if (!codec) return [];
-  const name = pascalCase(codec.dialect);
-  const operation: Operation = {
-    method: "POST",
-    path: codec.path,
-    aliases: aliasesOf(format.client, codec.path),
-    id: `create${name}`,
-    summary: `Embed texts (${codec.dialect})`,
-    description:
-      "One vector for each input. weir splits lists that are longer than the provider accepts. Fallbacks do not apply: the vectors of two models cannot be compared.",
-    access: "key",
-    keyHeaders,
-    parameters: [STRICT],
-    request: { name: `${name}Request`, schema: codec.schemas.request },
-    answer: { name: `${name}Answer`, schema: codec.schemas.answer },
-    isCall: true,
-    formats: [format],
-    errors: [...MODEL, ...TRANSLATION, ...ADMISSION, ...PROVIDER],
-    handle: embedRoute(format, context),
-  };
-  return [operation];
+  const { embeds = [], keyHeaders, address } = format.client;
+  return embeds.map((codec) => {
+    const name = codec.operation[0]!.toUpperCase() + codec.operation.slice(1);
+    return {
+      method: "POST",
+      path: codec.path,
+      aliases: aliasesOf(format.client, codec.path),
+      id: codec.operation,
+      summary: `Embed texts (${codec.dialect})`,
+      description:
+        "One vector for each input. weir splits lists that are longer than the provider accepts. Fallbacks do not apply: the vectors of two models cannot be compared.",
+      access: "key",
+      keyHeaders,
+      parameters: [...(address ? [URL_MODEL] : []), STRICT],
+      request: { name: `${name}Request`, schema: codec.schemas.request },
+      answer: { name: `${name}Answer`, schema: codec.schemas.answer },
+      isCall: true,
+      formats: [format],
+      errors: [...MODEL, ...TRANSLATION, ...ADMISSION, ...PROVIDER],
+      handle: embedRoute(format, codec, context),
+    };
+  });
 }
 
 /** The operations on stored answers; none for a format without them. */

@@ -4,7 +4,7 @@ import { toJson } from "../shared/schema.ts";
 import { decodeError } from "../shared/upstream-error.ts";
 import { writeAnswer, writeStream } from "./client/answer.ts";
 import { checkRequest } from "./client/check.ts";
-import { embed } from "./client/embed.ts";
+import { embeds } from "./client/embed.ts";
 import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { decodeRequest } from "./client/request.ts";
 import { sessionOf } from "./client/session.ts";
@@ -42,7 +42,7 @@ const client: ClientCodec = {
   encodeError,
   encodeStreamError,
   sessionOf,
-  embed,
+  embeds,
   // An SSE comment: the OpenAI SDK parses the data of every named event as JSON.
   heartbeat: ": keepalive\n\n",
 };

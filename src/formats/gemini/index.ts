@@ -6,6 +6,7 @@ import { address, pathOf } from "./client/address.ts";
 import { writeAnswer, writeStream } from "./client/answer.ts";
 import { checkRequest } from "./client/check.ts";
 import { count } from "./client/count.ts";
+import { embeds } from "./client/embed.ts";
 import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { models } from "./client/models.ts";
 import { decodeRequest } from "./client/request.ts";
@@ -21,6 +22,7 @@ const client: ClientCodec = {
   path: pathOf("generateContent"),
   address,
   count,
+  embeds,
   models,
   clientHeaders: ["x-goog-api-key", "x-goog-api-client"],
   clientMembers: [

@@ -12,6 +12,7 @@ import { passedHeaders, passedRefusal } from "../lanes/passed-error.ts";
 import { invalidAnswer, readAnswer } from "../lanes/read-answer.ts";
 import { headerFilters, send, upstreamHeaders } from "../lanes/send.ts";
 import { refuseLosses } from "../lanes/strict.ts";
+import { adoptReported } from "../lanes/upstream-losses.ts";
 import type { Gateway } from "../types.ts";
 import { MAX_VECTORS_BYTES } from "./parts.ts";
 import type { IncomingEmbed } from "./types.ts";
@@ -35,6 +36,7 @@ export async function embedNatively(
       { ...dialect, isErrorBody: (body) => native.isErrorBody(body) },
       target,
     );
+  await adoptReported(response, attempt, gateway);
   const answer = await readAnswer(response, attempt, MAX_VECTORS_BYTES);
   attempt.firstByteAt = performance.now();
   const observed = native.observe(answer);

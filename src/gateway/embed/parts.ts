@@ -8,6 +8,7 @@ import type { Prepared } from "../lanes/lane.ts";
 import { invalidAnswer, readAnswer, readErrorText } from "../lanes/read-answer.ts";
 import { headerFilters, send, upstreamHeaders } from "../lanes/send.ts";
 import { refuseLosses } from "../lanes/strict.ts";
+import { adoptReported } from "../lanes/upstream-losses.ts";
 import type { Gateway } from "../types.ts";
 import type { Vectors } from "./vectors.ts";
 import type { Way } from "./way.ts";
@@ -39,7 +40,7 @@ export async function embedInParts(
       const seen: Seen = {};
       try {
         const prepared = preparePart(request, places, attempt, way, gateway);
-        vectors.add(places, await embedPart(prepared, attempt, way, seen), attempt);
+        vectors.add(places, await embedPart(prepared, attempt, way, seen, gateway), attempt);
       } catch (thrown) {
         failure ??= { thrown, seen };
         attempt.stop.abort(GatewayError.from(thrown));
@@ -91,6 +92,7 @@ async function embedPart(
   attempt: Attempt,
   { dialect, endpoint }: Way,
   seen: Seen,
+  gateway: Gateway,
 ): Promise<EmbedAnswer> {
   const { target } = attempt;
   const response = await send(prepared, attempt);
@@ -99,6 +101,7 @@ async function embedPart(
     const text = await readErrorText(response, target);
     throw withHint(dialect.decodeError(response.status, response.headers, text), text, target);
   }
+  await adoptReported(response, attempt, gateway);
   const text = new TextDecoder().decode(await readAnswer(response, attempt, MAX_VECTORS_BYTES));
   attempt.firstByteAt ??= performance.now();
   const parsed = parseJson(text);

@@ -2,7 +2,7 @@
 import { GatewayError, invalidRequest } from "../../core/error.ts";
 import type { ClientCodec, Format } from "../../core/format.ts";
 import { explain } from "../../gateway/explain.ts";
-import { chooseFormat, formatOfHeaders } from "../choose-format.ts";
+import { chooseFormat, dialectOf, formatOfHeaders } from "../choose-format.ts";
 import { readBody } from "../read-body.ts";
 import { withoutAddress } from "../url-address.ts";
 import { createRequestId, respondError, respondJson } from "../respond.ts";
@@ -29,7 +29,7 @@ export function explainRoute(formats: readonly ClientFormat[], context: RouteCon
         spanOf: (name: string) => sent.spanOf(name),
         headers: request.headers,
         key,
-        embeds: named !== null && named === format.client.embed?.dialect,
+        embeds: named !== null && named === dialectOf(format.client),
       };
       return respondJson(await explain(options, context.gateway), id);
     } catch (thrown) {

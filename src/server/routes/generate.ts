@@ -1,6 +1,7 @@
 /** The generating routes: one handler for each client format. */
 import { Call } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
+import type { EmbedClient } from "../../core/embed-dialect.ts";
 import type { ClientCodec, Format } from "../../core/format.ts";
 import { clientLeft } from "../../gateway/delivery/stream.ts";
 import { toClientError } from "../../gateway/delivery/redact.ts";
@@ -59,20 +60,26 @@ export function compactRoute(format: Format & { client: ClientCodec }, context: 
 }
 
 /** Embeds. The call has the client's dialect as its format. */
-export function embedRoute({ client }: Format & { client: ClientCodec }, context: RouteContext) {
+export function embedRoute(
+  { client }: Format & { client: ClientCodec },
+  codec: EmbedClient,
+  context: RouteContext,
+) {
   const { gateway, limits } = context;
-  const codec = client.embed!;
+  const { address } = client;
   const modelOf = modelInPath(client);
   return callRoute({ id: codec.dialect, client }, context, async (call, request) => {
+    if (address) addressCall(call, address, request, false);
     const read = await readBody(request, limits, gateway.clock);
     const body = withModelOfPath(read, modelOf?.(request.url), limits.depth);
     body.validate({ checkRequest: (parsed) => codec.checkRequest(parsed) });
-    call.model = body.scalar("model") as string;
+    if (!address) call.model = body.scalar("model") as string;
     const preparing = gateway.registry.prepare(call.model);
     if (preparing) await preparing;
     const { bytes, json } = body;
+    const wanted = codec.decodeRequest(address ? { ...json, model: call.model } : json);
     const spanOf = (name: string) => body.spanOf(name);
-    return embed({ call, client: codec, request: codec.decodeRequest(json), bytes, spanOf }, gateway);
+    return embed({ call, client: codec, request: wanted, bytes, spanOf }, gateway);
   });
 }
 

@@ -116,11 +116,14 @@ function writeAnswer({ vectors, usage, model }: WholeAnswer, { encoding }: Embed
   return JSON.stringify({ object: "list", data, model, usage: tokens });
 }
 
-export const embed: EmbedClient = {
+const embeddings: EmbedClient = {
   dialect: "embeddings",
+  operation: "createEmbeddings",
   path: "/v1/embeddings",
   schemas: { request: toJson(EmbeddingsRequest), answer: toJson(EmbeddingsAnswer) },
   checkRequest,
   decodeRequest,
   writeAnswer,
 };
+
+export const embeds: readonly EmbedClient[] = [embeddings];

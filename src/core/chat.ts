@@ -59,7 +59,12 @@ export interface OwnField {
   reason?: string;
   /** Whether the answer may differ without the value; weir reports the loss. */
   report?(value: Json): boolean;
+  /** What the value means in every format that has such a field. */
+  means?: SharedField;
 }
+
+/** Fields that some formats have under names of their own, with the same values. */
+export type SharedField = "seed" | "presencePenalty" | "frequencyPenalty";
 
 /** JSON path of each field in the client's request, for losses and errors: `stop` is at `stop_sequences`. */
 export type FieldPaths = Readonly<Partial<Record<RequestField, string>>>;

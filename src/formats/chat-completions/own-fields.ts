@@ -30,7 +30,7 @@ export const OWN_FIELDS = {
     report: always,
   },
   logit_bias: { report: (value) => isObject(value) && Object.keys(value).length > 0 },
-  seed: { report: always },
-  frequency_penalty: { report: isNotZero },
-  presence_penalty: { report: isNotZero },
+  seed: { report: always, means: "seed" },
+  frequency_penalty: { report: isNotZero, means: "frequencyPenalty" },
+  presence_penalty: { report: isNotZero, means: "presencePenalty" },
 } as const satisfies OwnFields;

@@ -1,41 +1,27 @@
 /** Applies what a format says about the loss of its own fields, for a provider of another format. */
-import type { ChatRequest } from "../../core/chat.ts";
+import type { ChatRequest, SharedField } from "../../core/chat.ts";
 import type { CodecContext } from "../../core/context.ts";
 import { type GatewayError, invalidRequest } from "../../core/error.ts";
-import type { Json } from "../../core/json.ts";
-import { isObject } from "../../core/json.ts";
-import { getOwn } from "../../core/own.ts";
 import { untranslatable } from "./own-fields.ts";
+import { foreignFields } from "./shared-fields.ts";
 
 /**
  * Refuses the request or reports a loss for the fields of all other formats.
  * @param own the provider's format, whose fields are carried
+ * @param carried fields of all formats that the provider has too
  * @throws GatewayError `invalid-request`, code `unsupported_value`, for a field that weir must not drop
  */
 export function checkForeignFields(
   request: Pick<ChatRequest, "extra" | "ownFields">,
   own: string,
   { model, reportLoss }: Pick<CodecContext, "model" | "reportLoss">,
+  carried?: readonly SharedField[],
 ): void {
-  for (const [format, fields] of Object.entries(request.extra)) {
-    if (format === own) continue;
-    const table = getOwn(request.ownFields ?? {}, format) ?? {};
-    for (const [name, value] of Object.entries(fields).flatMap(withMembers)) {
-      const field = getOwn(table, name);
-      if (value == null || !field) continue;
-      if (field.refuse?.(value)) throw refused(name, field.reason, model);
-      if (field.report?.(value)) reportLoss("dropped", name, "the provider has no equivalent field");
-    }
+  for (const { name, value, field } of foreignFields(request, own)) {
+    if (field.refuse?.(value)) throw refused(name, field.reason, model);
+    if (field.means !== undefined && carried?.includes(field.means)) continue;
+    if (field.report?.(value)) reportLoss("dropped", name, "the provider has no equivalent field");
   }
-}
-
-/** A field, and each of its members as `field.member`. */
-function withMembers([name, value]: [string, Json | undefined]): [string, Json | undefined][] {
-  const members = isObject(value) ? Object.entries(value) : [];
-  return [
-    [name, value],
-    ...members.map(([member, inner]): [string, Json | undefined] => [`${name}.${member}`, inner]),
-  ];
 }
 
 /** The error for a field that the client depends on and the provider cannot receive. */

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Block, ChatRequest, Source } from "../../../src/core/chat.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
+import { OWN_FIELDS } from "../../../src/formats/chat-completions/own-fields.ts";
 import { assistant, call, encode, result, system, text, user } from "./make.ts";
 
 const PNG = "iVBORw0KGgo=";
@@ -261,6 +262,21 @@ describe("options", () => {
       retrievalConfig: { languageCode: "de" },
       functionCallingConfig: { mode: "NONE" },
     });
+  });
+
+  test("seed and penalties of a chat-completions client are sent to models that take them", () => {
+    const request = {
+      extra: {
+        "chat-completions": { seed: 7, presence_penalty: 0.5, frequency_penalty: 0, logit_bias: { "1": 2 } },
+      },
+      ownFields: { "chat-completions": OWN_FIELDS },
+    };
+    const older = encode(request, { model: "gemini-2.0-flash" });
+    expect(older.body["generationConfig"]).toEqual({ seed: 7, presencePenalty: 0.5, frequencyPenalty: 0 });
+    expect(older.losses).toEqual(["dropped:logit_bias"]);
+    const newer = encode(request);
+    expect(newer.body["generationConfig"]).toEqual({ seed: 7 });
+    expect(newer.losses).toEqual(["dropped:presence_penalty", "dropped:logit_bias"]);
   });
 
   test("a service tier is sent where the host knows it", () => {

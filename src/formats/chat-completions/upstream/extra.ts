@@ -3,6 +3,7 @@ import type { ChatRequest } from "../../../core/chat.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { getOwn } from "../../../core/own.ts";
 import { checkForeignFields } from "../../shared/foreign-fields.ts";
+import { sharedFields } from "../../shared/shared-fields.ts";
 import { fieldPath } from "../../shared/paths.ts";
 import { untranslatable } from "../../shared/own-fields.ts";
 import { takesSampling } from "../models.ts";
@@ -27,8 +28,8 @@ export function encodeExtra(
   effort: string | undefined,
   context: EncodeContext,
 ): JsonObject {
-  checkForeignFields(request, FORMAT, context);
   const samples = takesSampling(context.facts, effort);
+  checkForeignFields(request, FORMAT, context, samples ? ["seed", ...PENALTIES] : ["seed"]);
   const kept = Object.entries(request.extra[FORMAT] ?? {}).filter(([name, value]) => {
     if (value == null) return false;
     if (getOwn(ANSWER_CHANGING, name)?.refuse(value)) throw untranslatable(name);
@@ -36,7 +37,23 @@ export function encodeExtra(
     if (value !== 0) context.reportLoss("dropped", name, "the model does not take this field");
     return false;
   });
-  return { ...Object.fromEntries(kept), ...encodeVerbosity(request, context) };
+  return {
+    ...encodeShared(request, samples),
+    ...Object.fromEntries(kept),
+    ...encodeVerbosity(request, context),
+  };
+}
+
+const PENALTIES = ["presencePenalty", "frequencyPenalty"] as const;
+
+/** Fields of clients of other formats that this format has too. */
+function encodeShared(request: ChatRequest, samples: boolean): JsonObject {
+  const { seed, presencePenalty, frequencyPenalty } = sharedFields(request, FORMAT);
+  return {
+    ...(seed !== undefined && { seed }),
+    ...(samples && presencePenalty !== undefined && { presence_penalty: presencePenalty }),
+    ...(samples && frequencyPenalty !== undefined && { frequency_penalty: frequencyPenalty }),
+  };
 }
 
 /** Other vendors refuse the field; those of OpenAI's models that know custom tools know it, too. */

@@ -86,10 +86,12 @@ class PartWriter {
         this.#context.reportLoss("dropped", path, "only reasoning that Google signed can be sent back");
       return;
     }
+    const isHere = signature !== undefined && this.#places.get(signature) === block;
+    if (text === "" && redacted === undefined && !isHere) return;
     this.endTurn();
     if (text !== "") this.parts.push({ text, thought: true });
     if (redacted !== undefined) this.parts.push(encryptedPart(redacted));
-    if (signature !== undefined && this.#places.get(signature) === block) this.#signature = signature;
+    if (isHere) this.#signature = signature;
   }
 }
 

@@ -2,6 +2,8 @@
 import type { ChatRequest } from "../../../core/chat.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
+import { checkForeignFields } from "../../shared/foreign-fields.ts";
+import { sharedFields } from "../../shared/shared-fields.ts";
 import { FORMAT } from "../own-fields.ts";
 import type { EncodeContext } from "./content.ts";
 
@@ -17,9 +19,17 @@ export interface EncodedExtra {
   config: JsonObject;
 }
 
-export function encodeExtra({ extra }: ChatRequest, { facts, reportLoss }: EncodeContext): EncodedExtra {
-  const { generationConfig, toolConfig, safetySettings, ...members } = extra[FORMAT] ?? {};
-  const config = isObject(generationConfig) ? { ...generationConfig } : {};
+/** Reports the losses of fields of other formats. @throws GatewayError for one that weir must not drop */
+export function encodeExtra(request: ChatRequest, context: EncodeContext): EncodedExtra {
+  const { facts, reportLoss } = context;
+  checkForeignFields(request, FORMAT, context, facts.penalties ? ["seed", ...PENALTIES] : ["seed"]);
+  const { seed, ...penalties } = sharedFields(request, FORMAT);
+  const { generationConfig, toolConfig, safetySettings, ...members } = request.extra[FORMAT] ?? {};
+  const config: JsonObject = {
+    ...(typeof seed === "number" && { seed }),
+    ...(facts.penalties && penalties),
+    ...(isObject(generationConfig) && generationConfig),
+  };
   for (const name of PENALTIES) {
     if (config[name] == null || facts.penalties) continue;
     if (config[name] !== 0)

@@ -4,12 +4,11 @@ import type { CodecContext } from "../../../core/context.ts";
 import { invalidRequest } from "../../../core/error.ts";
 import { ToolNames } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
+import { isObject } from "../../../core/json.ts";
 import { encodeContextOf } from "../../shared/encode-context.ts";
-import { checkForeignFields } from "../../shared/foreign-fields.ts";
 import { toolNames } from "../../shared/openai-tools.ts";
 import { fieldPath } from "../../shared/paths.ts";
 import { modelFacts } from "../models.ts";
-import { FORMAT } from "../own-fields.ts";
 import { encodeAnswerFormat } from "./answer-format.ts";
 import type { EncodeContext } from "./content.ts";
 import { encodeExtra } from "./extra.ts";
@@ -27,12 +26,11 @@ const TOOL_NAMES = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/;
  */
 export function encodeRequest(request: ChatRequest, codecContext: CodecContext): JsonObject {
   const context = encodeContext(request, codecContext);
-  checkForeignFields(request, FORMAT, context);
+  const extra = encodeExtra(request, context);
   const { tools, toolConfig } = encodeTools(request, context);
   const answer = encodeAnswerFormat(request, tools.length > 0, context);
   const { contents, system } = encodeTurns(request, answer.instruction, context);
   if (contents.length === 0) throw noContent(fieldPath(request, "turns"));
-  const extra = encodeExtra(request, context);
   const config: JsonObject = {
     ...encodeSampling(request, context),
     ...encodeLimit(request, context),
@@ -45,7 +43,7 @@ export function encodeRequest(request: ChatRequest, codecContext: CodecContext):
     contents,
     ...(system.length > 0 && { systemInstruction: { parts: system } }),
     ...(tools.length > 0 && { tools }),
-    ...named("toolConfig", { ...extra.toolConfig, ...toolConfig }),
+    ...named("toolConfig", mergeConfig(extra.toolConfig, toolConfig)),
     ...encodeSafety(extra.safetySettings, context),
     ...named("generationConfig", config),
     ...encodeTier(request, context),
@@ -63,6 +61,14 @@ function encodeContext(request: ChatRequest, context: CodecContext): EncodeConte
     facts: modelFacts(context.target.model),
     names: new ToolNames(toolNames(request), context.toolNames, TOOL_NAMES),
   };
+}
+
+/** The client's own members, under those that the request decides. */
+function mergeConfig(given: JsonObject, decided: JsonObject): JsonObject {
+  const { functionCallingConfig: own } = given;
+  const { functionCallingConfig: calling } = decided;
+  const merged = isObject(own) && isObject(calling) && { functionCallingConfig: { ...own, ...calling } };
+  return { ...given, ...decided, ...merged };
 }
 
 /** The member, unless it is empty. */

@@ -9,7 +9,14 @@ export default definePlugin({
       ...bedrockAccess("bedrock-mantle", "BEDROCK_MANTLE_API_KEY"),
       name: "bedrock-mantle",
       models: ["bedrock-mantle/*"],
-      variables: awsVariables,
+      variables: {
+        ...awsVariables,
+        // A variable of its own, so that credentials of AWS alone do not switch it on: few regions have this endpoint.
+        region: {
+          env: ["BEDROCK_MANTLE_REGION"],
+          describe: "a region with the OpenAI-compatible endpoint of Bedrock, such as us-east-1",
+        },
+      },
       baseUrl: "https://bedrock-mantle.{region}.api.aws",
       speaks: {
         messages: { json: "/anthropic/v1/messages", models: ["*claude*"] },

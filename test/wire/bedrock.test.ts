@@ -238,6 +238,43 @@ test("beta features move from the header into the body, and those that Bedrock l
   expect(warnings(response)).toContain("dropped:tools[0].eager_input_streaming");
 });
 
+test("a plugin that edits requests changes nothing of that", async () => {
+  const edited = await startGateway({
+    env: {
+      AWS_REGION: "eu-central-1",
+      AWS_ACCESS_KEY_ID: KEY_ID,
+      AWS_SECRET_ACCESS_KEY: SECRET,
+      BEDROCK_BASE_URL: bedrock.url,
+    },
+    plugins: {
+      "edit.ts":
+        'import { definePlugin } from "weir";\nexport default definePlugin({ name: "edit", hooks: { request() {} } });',
+    },
+  });
+  try {
+    const response = await fetch(`${edited.url}/v1/messages`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        "anthropic-beta": "context-1m-2025-08-07,unknown-2020-01-01",
+      },
+      body: JSON.stringify({ ...ask, stream: true }),
+    });
+    expect((await readStreamed(response, true)).text).toContain("message_stop");
+    expect(warnings(response)).toContain("dropped:anthropic-beta");
+    const { path, headers } = bedrock.requests[0]!;
+    expect([path, headers.has("anthropic-beta")]).toEqual([`${PATH}/invoke-with-response-stream`, false]);
+    expect(sentBody()).toEqual({
+      max_tokens: 9,
+      messages: [{ role: "user", content: [{ type: "text", text: "hi" }] }],
+      anthropic_version: "bedrock-2023-05-31",
+      anthropic_beta: ["context-1m-2025-08-07"],
+    });
+  } finally {
+    await edited.stop();
+  }
+});
+
 test("a refusal of a beta feature costs one more request, without any", async () => {
   bedrock.handle((asked) =>
     asked.body["anthropic_beta"] === undefined

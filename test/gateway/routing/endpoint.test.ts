@@ -111,6 +111,33 @@ describe("URLs", () => {
   });
 });
 
+describe("a model that only some deployments can serve", () => {
+  const regional: Provider = {
+    ...acme,
+    modelFault: (model, { region }) =>
+      model.includes(":") && !model.startsWith(`${region}:`) ? `is not in the region ${region}` : undefined,
+  };
+  const deployments: DeploymentSettings[] = ["eu-1", "us-1"].map((region) => ({
+    name: region,
+    variables: { region },
+  }));
+  const registry = registryOf(regional, { deployments });
+  const names = (model: string) =>
+    registry.plan(model, CHAT).choices.map(({ target }) => target.deployment.name);
+
+  test("goes only to these", () => {
+    expect(names("acme/us-1:m")).toEqual(["acme/us-1"]);
+    expect(names("acme/m")).toEqual(["acme/eu-1", "acme/us-1"]);
+  });
+
+  test("is refused with the reason if there is none, in a request and in the config", () => {
+    const says = "The model `acme/ap-1:m` is not in the region eu-1.";
+    expect(() => names("acme/ap-1:m")).toThrow(says);
+    expect(registry.faultOf("acme/ap-1:m")).toBe(says);
+    expect(registry.faultOf("acme/us-1:m")).toBeUndefined();
+  });
+});
+
 describe("a provider is off with what must be set", () => {
   const reasonOf = (provider: Provider, settings: ProviderSettings = {}) =>
     registryOf(provider, settings).off[0]?.reason;

@@ -17,11 +17,15 @@ interface Current<Value> {
 interface Kept<Value> {
   current?: Current<Value>;
   pending?: Promise<Value>;
+  /** After a failed refresh: not before this time, while the old value is valid. */
+  retryAt?: number;
 }
 
 /** A value is refreshed this long before it expires, and not used from one minute before. Milliseconds. */
 const REFRESH_MS = 5 * 60_000;
 const STALE_MS = 60_000;
+/** A refresh that failed is not tried again with each call. Milliseconds. */
+const RETRY_MS = 10_000;
 /** The same as parts of the lifetime, for values with a short one. */
 const REFRESH_PART = 1 / 2;
 const STALE_PART = 1 / 5;
@@ -38,9 +42,9 @@ export async function keptValue<Value>(
 ): Promise<Value> {
   let kept = place.kept.get(key) as Kept<Value> | undefined;
   if (!kept) place.kept.set(key, (kept = {}));
-  const { current } = kept;
+  const { current, retryAt = 0 } = kept;
   const now = place.now();
-  if (current && now < current.refreshAt) return current.value;
+  if (current && (now < current.refreshAt || (now < current.staleAt && now < retryAt))) return current.value;
   const asked = kept;
   kept.pending ??= refresh(place, kept, fetchValue).finally(() => (asked.pending = undefined));
   if (!current || now >= current.staleAt) return kept.pending;
@@ -54,12 +58,18 @@ async function refresh<Value>(
   kept: Kept<Value>,
   fetchValue: (place: Place) => Promise<FetchedValue<Value>>,
 ): Promise<Value> {
-  const { value, expiresAt = Infinity } = await fetchValue(place);
-  const lifetime = expiresAt - place.now();
-  kept.current = {
-    value,
-    refreshAt: expiresAt - Math.min(REFRESH_MS, lifetime * REFRESH_PART),
-    staleAt: expiresAt - Math.min(STALE_MS, lifetime * STALE_PART),
-  };
-  return value;
+  try {
+    const { value, expiresAt = Infinity } = await fetchValue(place);
+    const lifetime = expiresAt - place.now();
+    kept.current = {
+      value,
+      refreshAt: expiresAt - Math.min(REFRESH_MS, lifetime * REFRESH_PART),
+      staleAt: expiresAt - Math.min(STALE_MS, lifetime * STALE_PART),
+    };
+    kept.retryAt = undefined;
+    return value;
+  } catch (cause) {
+    kept.retryAt = place.now() + RETRY_MS;
+    throw cause;
+  }
 }

@@ -83,7 +83,11 @@ test("a failed refresh is tried again, and fails a call only when the old token 
   expect(await oauthToken(fake.place, fetchToken)).toBe("token-1");
   pending[1]!.reject();
   await Bun.sleep(0);
-  fake.time += 25_000;
+  // The next calls use the old token, and do not ask at once again.
+  fake.time += 9_000;
+  expect(await oauthToken(fake.place, fetchToken)).toBe("token-1");
+  expect(pending.length).toBe(2);
+  fake.time += 16_000;
   const awaited = oauthToken(fake.place, fetchToken);
   pending[2]!.reject();
   expect(await awaited.catch(String)).toBe("Error: refused");

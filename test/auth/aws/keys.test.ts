@@ -1,6 +1,7 @@
 /** Access keys from files and endpoints of AWS, with a clock and endpoints of the test. */
 import { afterEach, expect, test } from "bun:test";
-import { rmSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { awsCredentials, awsKeys, awsVariables } from "../../../src/auth/aws/credentials.ts";
 import { parseIni } from "../../../src/auth/aws/ini.ts";
 import type { CredentialSource } from "../../../src/core/credential.ts";
@@ -71,6 +72,15 @@ test("temporary keys are refreshed five minutes before they expire, while the ol
   expect(made.asked).toHaveLength(2);
   expect((await awsKeys(made.place)).accessKeyId).toBe("ID2");
   expect(made.concealed).toContain("secret2");
+});
+
+test("a failure is not kept: the next call tries again", async () => {
+  const made = fake({}, { AWS_WEB_IDENTITY_TOKEN_FILE: "/nowhere/token", AWS_ROLE_ARN: "arn:a" });
+  expect(String(await awsKeys(made.place).catch(String))).toContain("/nowhere/token");
+  const home = made.place.env["HOME"]!;
+  writeFileSync(join(home, "token"), "t");
+  Object.assign(made.place.env, { AWS_WEB_IDENTITY_TOKEN_FILE: join(home, "token") });
+  expect((await awsKeys(made.place)).accessKeyId).toBe("ID1");
 });
 
 test("a role of a role is assumed with the keys of the first, and a role may be its own source", async () => {

@@ -1,5 +1,5 @@
 /** Gemini, Claude and other models in a project of Google Cloud. */
-import { chatCompletions, definePlugin } from "weir";
+import { chatCompletions, definePlugin, isObject, type JsonObject, type TokenCounting } from "weir";
 import { dropCacheScopes } from "./shared/claude-betas.ts";
 import { versionMember } from "./shared/claude-version.ts";
 import { VERTEX_ACCESS } from "./shared/vertex-access.ts";
@@ -11,6 +11,19 @@ const GEMINI = ["gemini-3.5-flash", "gemini-3.1-pro-preview", "gemini-2.5-pro", 
 
 /** Vertex takes back only ids of calls that it gave, and fetches media itself. It has tiers under other names. */
 const traits = { files: true, topK: true, callIds: "echo", fileUrls: true, serviceTiers: false } as const;
+
+/** Vertex refuses other members, such as `safetySettings`, and knows no request inside of the body. */
+const COUNTED = ["contents", "systemInstruction", "tools", "generationConfig"] as const;
+
+const COUNTING: TokenCounting = {
+  path: `${PUBLISHERS}/google/models/{model}:countTokens`,
+  request(body) {
+    const whole = isObject(body.generateContentRequest) ? body.generateContentRequest : body;
+    const members = COUNTED.flatMap((name) => (whole[name] === undefined ? [] : [[name, whole[name]]]));
+    return Object.fromEntries(members) as JsonObject;
+  },
+  read: ({ totalTokens }) => (typeof totalTokens === "number" ? totalTokens : undefined),
+};
 
 export default definePlugin({
   name: "vertex",
@@ -52,6 +65,7 @@ export default definePlugin({
         if (call.target?.format === "messages") dropCacheScopes(body, call);
       },
       counting: {
+        gemini: COUNTING,
         messages: {
           path: `${CLAUDE}/count-tokens:rawPredict`,
           request: (body, model) => ({ model, ...body }),

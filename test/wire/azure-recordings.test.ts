@@ -1,5 +1,6 @@
 /** Recorded answers of Azure's chat-completions endpoints, through weir to the clients of all formats. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { GoogleGenAI } from "@google/genai";
 import { type RunningGateway, startGateway } from "../helpers/gateway.ts";
 import { isObject, parseJson } from "../../src/core/json.ts";
 import { parseFrames } from "../../src/stream/sse.ts";
@@ -13,7 +14,7 @@ import {
   recordings,
   seedOf,
 } from "../helpers/recordings.ts";
-import { anthropicClient, openaiClient } from "../helpers/sdk.ts";
+import { anthropicClient, collect, openaiClient } from "../helpers/sdk.ts";
 import { startUpstream, type Upstream } from "../helpers/upstream.ts";
 
 if (!haveRecordings) console.log(NO_RECORDINGS);
@@ -96,6 +97,13 @@ function inputOf(usage: Counts | null | undefined): number {
   return cached > prompt ? prompt + cached : prompt;
 }
 
+interface GeminiAnswer {
+  responseId?: string;
+  modelVersion?: string;
+  candidates?: { content?: { parts?: { text?: string; functionCall?: { name: string } }[] } }[];
+  usageMetadata?: { promptTokenCount?: number };
+}
+
 const messages = [{ role: "user" as const, content: "hi" }];
 const model = "azure/deployment";
 
@@ -125,6 +133,24 @@ const CLIENTS: Record<string, (stream: boolean) => Promise<Gist>> = {
       text: answer.content.map((block) => (block.type === "text" ? block.text : "")).join(""),
       calls: answer.content.flatMap((block) => (block.type === "tool_use" ? [block.name] : [])),
       input: answer.usage.input_tokens + (answer.usage.cache_read_input_tokens ?? 0),
+    };
+  },
+  async gemini(stream) {
+    const { models } = new GoogleGenAI({ apiKey: "unused", httpOptions: { baseUrl: gateway.url } });
+    const request = { model, contents: "hi" };
+    const answers = (
+      stream
+        ? await collect(await models.generateContentStream(request))
+        : [await models.generateContent(request)]
+    ) as GeminiAnswer[];
+    const parts = answers.flatMap(({ candidates }) => candidates?.[0]?.content?.parts ?? []);
+    const last = answers.at(-1)!;
+    return {
+      hasId: (last.responseId ?? "") !== "",
+      model: last.modelVersion ?? "",
+      text: parts.map(({ text }) => text ?? "").join(""),
+      calls: parts.flatMap(({ functionCall }) => (functionCall ? [functionCall.name] : [])),
+      input: last.usageMetadata?.promptTokenCount ?? 0,
     };
   },
   async responses(stream) {

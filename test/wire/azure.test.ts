@@ -1,7 +1,8 @@
 /** Azure OpenAI and Foundry: weir's requests beside those of the vendors' SDKs, and what the hosts answer in their own ways. */
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { AnthropicFoundry } from "@anthropic-ai/foundry-sdk";
 import OpenAI, { AzureOpenAI } from "openai";
+import { explain } from "../helpers/explained.ts";
 import { type RunningGateway, startGateway } from "../helpers/gateway.ts";
 import { anthropicClient, openaiClient } from "../helpers/sdk.ts";
 import { streamedText } from "../helpers/streamed.ts";
@@ -313,5 +314,61 @@ describe("errors", () => {
     expect([response.status, response.headers.get("retry-after")]).toEqual([429, "7"]);
     await streamedText(response);
     host.answer(answering);
+  });
+});
+
+describe("the URLs of a resource", () => {
+  const RESOURCE = "https://r.openai.azure.com";
+  const FOUNDRY = "https://r.services.ai.azure.com";
+  const rows: [model: string, format: string, url: string][] = [
+    ["azure/my-gpt", "chat-completions", `${RESOURCE}/openai/v1/chat/completions`],
+    ["azure/my-gpt", "responses", `${RESOURCE}/openai/v1/responses`],
+    ["azure/my-gpt", "messages", `${RESOURCE}/openai/v1/responses`],
+    [
+      "azure-dated/my gpt/4",
+      "chat-completions",
+      `${RESOURCE}/openai/deployments/my%20gpt%2F4/chat/completions?api-version=2024-10-21`,
+    ],
+    ["azure-dated/my-gpt", "responses", `${RESOURCE}/openai/responses?api-version=2024-10-21`],
+    ["foundry/claude-x", "messages", `${FOUNDRY}/anthropic/v1/messages`],
+    [
+      "foundry-models/grok-4",
+      "chat-completions",
+      `${FOUNDRY}/models/chat/completions?api-version=2024-05-01-preview`,
+    ],
+  ];
+  let real: RunningGateway;
+
+  beforeAll(async () => {
+    const env = {
+      AZURE_OPENAI_API_KEY: KEY,
+      AZURE_OPENAI_ENDPOINT: RESOURCE,
+      OPENAI_API_VERSION: "2024-10-21",
+      ANTHROPIC_FOUNDRY_API_KEY: KEY,
+      ANTHROPIC_FOUNDRY_RESOURCE: "r",
+    };
+    real = await startGateway({ env });
+  });
+
+  afterAll(() => real.stop());
+
+  const bodyOf = (model: string, format: string) =>
+    format === "responses" ? { model, input: "hi" } : { model, max_tokens: 5, ...hi };
+
+  for (const [model, format, url] of rows)
+    test(`${model} for a ${format} client`, async () => {
+      const found = await explain(real.url, format, bodyOf(model, format));
+      expect(found).toMatchObject({ sent: { request: { url } } });
+      expect(JSON.stringify(found)).not.toContain(KEY);
+    });
+
+  test("of a project in Foundry", async () => {
+    const baseUrl = `${FOUNDRY}/api/projects/p/openai/v1`;
+    const project = await startGateway({ config: { providers: { azure: { apiKey: KEY, baseUrl } } } });
+    const found = await explain(project.url, "responses", { model: "azure/my-gpt", input: "hi" });
+    expect(found).toMatchObject({
+      sent: { request: { url: `${baseUrl}/responses`, authorized_with: ["$AZURE_OPENAI_API_KEY"] } },
+    });
+    await project.stop();
   });
 });

@@ -114,6 +114,28 @@ describe("weir's requests are those of Google's SDK", () => {
   });
 });
 
+test("a Google client's count of tokens is Vertex's, without the members that Vertex refuses", async () => {
+  await start({ env: { VERTEX_ACCESS_TOKEN: TOKEN } });
+  host.answer(() => json({ totalTokens: 42 }));
+  const body = {
+    contents: [{ role: "user", parts: [{ text: "hi" }] }],
+    safetySettings: [{ category: "HARM_CATEGORY_HARASSMENT", threshold: "OFF" }],
+  };
+  for (const sent of [body, { generateContentRequest: { model: "models/x", ...body } }]) {
+    const response = await fetch(`${gateway.url}/v1beta/models/vertex%2Fgemini-2.5-flash:countTokens`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(sent),
+    });
+    expect(await response.json()).toEqual({ totalTokens: 42 });
+    const request = host.requests.at(-1)!;
+    expect(request.path).toBe(
+      "/v1beta1/projects/p/locations/global/publishers/google/models/gemini-2.5-flash:countTokens",
+    );
+    expect(JSON.parse(request.body.toString())).toEqual({ contents: body.contents });
+  }
+});
+
 test("models of other publishers are asked in the words of OpenAI", async () => {
   await start({ env: { VERTEX_ACCESS_TOKEN: TOKEN } });
   await ask("vertex-openai/meta/llama-4-maverick-17b-128e-instruct-maas");

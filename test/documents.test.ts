@@ -77,7 +77,8 @@ test("every command of README.md works with npm alone", async () => {
 });
 
 test("every config example is YAML with options that weir knows", () => {
-  const env = { MY_OPENAI_KEY: "sk-something-long", ACME_KEY: "acme-something-long" };
+  const keys = ["MY_OPENAI_KEY", "ACME_KEY", "AZURE_WEST_KEY", "AZURE_NORTH_KEY"];
+  const env = Object.fromEntries(keys.map((name) => [name, "something-that-is-long"]));
   const folder = mkdtempSync(join(tmpdir(), "weir-examples-"));
   let examples = 0;
   try {

@@ -39,7 +39,11 @@ export function toJsonSchema(schema: JsonObject): JsonObject {
   return changed ? converted : schema;
 }
 
-function convertType({ type, nullable }: JsonObject): Json | undefined {
+/** The types by the number that clients of protobuf may send. */
+const TYPES = ["TYPE_UNSPECIFIED", "STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL"];
+
+function convertType({ type: given, nullable }: JsonObject): Json | undefined {
+  const type = typeof given === "number" ? TYPES[given] : given;
   if (Array.isArray(type)) {
     const types = type.map((one) => (typeof one === "string" ? one.toLowerCase() : one));
     return types.some((one, index) => one !== type[index]) ? types : type;

@@ -5,15 +5,17 @@
 import { invalidRequest } from "../../../core/error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
+import { withLists } from "./lone-messages.ts";
 import { REQUEST } from "./vocabulary.ts";
 
-/** The body with the names of Google's documentation. @throws GatewayError `invalid-request` for a member in both spellings */
+/** The body with the names and the lists of Google's documentation. @throws GatewayError `invalid-request` for a member in both spellings */
 export function camelCased(body: JsonObject): JsonObject {
-  return REQUEST.respelled(
+  const named = REQUEST.respelled(
     body,
     (name) => (name.includes("_") ? toCamel(name) : name),
     refuseTwice,
   ) as JsonObject;
+  return withLists(named);
 }
 
 function toCamel(name: string): string {

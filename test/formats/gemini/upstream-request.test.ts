@@ -39,6 +39,13 @@ describe("turns", () => {
     expect(losses).toEqual(["synthesized:turns"]);
   });
 
+  test("a call of a tool that another vendor ran is dropped from a turn of the assistant, with a loss", () => {
+    const searched: Block = { type: "foreign", format: "responses", value: { type: "tool_search_call" } };
+    const { contents, losses } = encode({ turns: [user("q"), assistant(searched, "a"), user("r")] });
+    expect(contents[1]!.parts).toEqual([{ text: "a" }]);
+    expect(losses).toEqual(["dropped:turns"]);
+  });
+
   test("a request without content is refused", () => {
     expect(() => encode({ turns: [system("A")] })).toThrow("at least one message must have content");
   });

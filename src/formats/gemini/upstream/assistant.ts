@@ -1,10 +1,10 @@
 /** Encodes turns of the assistant as the parts of one content, with thought signatures at their places. */
 import type { Block, ReasoningBlock, ToolCallBlock } from "../../../core/chat.ts";
 import type { JsonObject } from "../../../core/json.ts";
-import { isObject } from "../../../core/json.ts";
 import { blockPath } from "../../shared/paths.ts";
 import { readToolInput } from "../../shared/tool-input.ts";
 import type { PlacedTurn } from "../../shared/turn-groups.ts";
+import { FORMAT } from "../own-fields.ts";
 import { encryptedPart, isOwn, SENTINEL } from "../reasoning.ts";
 import { idMember } from "./call-ids.ts";
 import { encodeBlock, type EncodeContext } from "./content.ts";
@@ -63,7 +63,7 @@ class PartWriter {
   }
 
   #partsOf(block: Block, path: string): JsonObject[] {
-    if (block.type !== "foreign" || block.text !== undefined || block.instead || isObject(block.value))
+    if (block.type !== "foreign" || block.text !== undefined || block.instead || block.format === FORMAT)
       return encodeBlock(block, path, this.#context);
     this.#context.reportLoss("dropped", path, "the format has no such content block");
     return [];

@@ -99,6 +99,8 @@ const OWN_SENTENCES = [
   /<\/?system-reminder>/g,
   /\((continue|empty)\)/g,
   /You must call one of the tools\./,
+  /Do not call any tools\./,
+  /\(see document\)/g,
   /Respond with one JSON object only[^]*/,
   /Give your final answer by calling the tool \w+, and write no other text\./,
 ];

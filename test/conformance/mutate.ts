@@ -2,11 +2,14 @@
  * Plants one fault after the other and replays a few recordings that can show it, and exchanges made by hand: the replay has
  * to report a fault each time, and none before anything is planted.
  */
-import type { Chunking, Recording } from "../helpers/recordings.ts";
+import { answerBytes, type Chunking, type Recording } from "../helpers/recordings.ts";
+import { CONVERSE_FIXTURES } from "./converse-fixtures.ts";
 import { FIXTURES as OTHER_FIXTURES } from "./fixtures.ts";
+import { GEMINI_FIXTURES } from "./gemini-fixtures.ts";
+import { HOST_LANES } from "./host-lanes.ts";
 import type { Mutation } from "./mutations.ts";
 import { replayNative } from "./native.ts";
-import { withPlanted } from "./plant.ts";
+import { withPlanted, type PlantedApi } from "./plant.ts";
 import { replayResponsesAnswers } from "./responses-answers.ts";
 import { RESPONSES_FIXTURES } from "./responses-fixtures.ts";
 import { replayResponsesRequests } from "./responses-requests.ts";
@@ -29,7 +32,7 @@ export interface Verdict {
   seconds: number;
 }
 
-const FIXTURES = [...OTHER_FIXTURES, ...RESPONSES_FIXTURES];
+const FIXTURES = [...OTHER_FIXTURES, ...RESPONSES_FIXTURES, ...GEMINI_FIXTURES, ...CONVERSE_FIXTURES];
 
 /** Recordings a mutation is looked for in, at most; spread over all that can show it. */
 const SAMPLE = 8;
@@ -58,7 +61,7 @@ async function judge(
   before: Map<string, string[]>,
 ): Promise<Verdict> {
   const startedAt = performance.now();
-  const key = [mutation.lane, ...sample.map(({ id }) => id)].join(" ");
+  const key = [mutation.lane, mutation.other, ...sample.map(({ id }) => id)].join(" ");
   if (!before.has(key)) before.set(key, await replay(mutation, sample));
   const known = new Set(before.get(key));
   const { result: faults, planted } = await withPlanted(mutation.plant, () => replay(mutation, sample));
@@ -98,7 +101,7 @@ function canShow({ lane, api, about, vendor }: Mutation, recording: Recording): 
   if (recording.api !== api || (vendor !== undefined && recording.vendor !== vendor)) return false;
   if (recording.tags.includes("sdk_rejects")) return false;
   const asked = lane === "request" || lane === "native";
-  if (!asked) return about.test(recording.response.body ?? "");
+  if (!asked) return about.test(answerBytes(recording).toString("utf8"));
   // A refusal reaches no upstream.
   const body = recording.request?.body;
   return body !== undefined && recording.response.status === 200 && about.test(JSON.stringify(body));
@@ -117,8 +120,26 @@ function sessionsOf(fits: readonly Recording[], list: readonly Recording[]): Rec
 }
 
 /** The faults that the replay of a mutation's lane reports. */
-function replay({ lane, api }: Mutation, list: readonly Recording[]): Promise<string[]> {
+function replay({ lane, api, other }: Mutation, list: readonly Recording[]): Promise<string[]> {
+  if (other !== undefined || api === "gemini" || api === "bedrock")
+    return replayHosts(lane, api, other, list);
   return api === "responses" ? replayResponses(lane, list) : REPLAYS[lane](list);
+}
+
+/** The lanes of the formats of Google and Amazon that the recordings go through. */
+async function replayHosts(
+  kind: Mutation["lane"],
+  api: PlantedApi,
+  other: PlantedApi | undefined,
+  list: readonly Recording[],
+): Promise<string[]> {
+  const lanes = HOST_LANES.filter(
+    (each) => each.kind === kind && each.api === api && (other === undefined || each.other === other),
+  );
+  const faults: string[] = [];
+  for (const lane of lanes)
+    for (const each of await lane.replay(list, CHUNKINGS)) faults.push(...each.faults);
+  return faults;
 }
 
 /** Requests of responses clients and answers of responses providers, against both other formats. */
@@ -150,18 +171,23 @@ export function survivors(verdicts: readonly Verdict[]): Verdict[] {
 /** One line for a verdict. */
 export function verdictLine({ mutation, killed, touched, by, seconds, clean }: Verdict): string {
   const word = killed ? "killed  " : "SURVIVED";
-  const about = `${mutation.lane} ${mutation.api}: ${mutation.name}`;
+  const about = `${laneOf(mutation)}: ${mutation.name}`;
   const doubt = clean ? "" : " (with faults before)";
   return `${word} ${about}${doubt} [${touched} edits, ${seconds.toFixed(1)} s] ${by.slice(0, 140)}`;
 }
 
+/** The name of the lane that has to see the fault. */
+export function laneOf({ lane, api, other }: Mutation): string {
+  return other === undefined
+    ? `${lane} ${api}`
+    : `${lane} ${api} ${lane === "request" ? "to" : "for"} ${other}`;
+}
+
 /** How many were killed, by lane. */
 export function writeVerdicts(verdicts: readonly Verdict[]): string {
-  const lanes = [...new Set(verdicts.map(({ mutation }) => `${mutation.lane} ${mutation.api}`))];
+  const lanes = [...new Set(verdicts.map(({ mutation }) => laneOf(mutation)))];
   const rows = [...lanes, "all"].map((lane) => {
-    const own = verdicts.filter(
-      ({ mutation }) => lane === "all" || lane === `${mutation.lane} ${mutation.api}`,
-    );
+    const own = verdicts.filter(({ mutation }) => lane === "all" || lane === laneOf(mutation));
     return [lane, `${own.length}`, `${own.filter(({ killed }) => killed).length}`];
   });
   return align([["", "planted", "killed"], ...rows]);

@@ -1,7 +1,7 @@
 /** The replay sees: each fault that is planted in the codecs is reported over exchanges made by hand, and none without. */
 import { expect, test } from "bun:test";
 import { FIXTURES } from "./fixtures.ts";
-import { mutate, survivors, verdictLine } from "./mutate.ts";
+import { laneOf, mutate, survivors, verdictLine } from "./mutate.ts";
 import { MUTATIONS } from "./mutations.ts";
 import { replayNative } from "./native.ts";
 import { RESPONSES_MUTATIONS } from "./responses-mutations.ts";
@@ -39,6 +39,6 @@ test(
 );
 
 test("no two planted faults have one name in one lane", () => {
-  const names = ALL.map(({ lane, api, name }) => `${lane} ${api} ${name}`);
+  const names = ALL.map((mutation) => `${laneOf(mutation)} ${mutation.name}`);
   expect(new Set(names).size).toBe(names.length);
 });

@@ -27,6 +27,8 @@ export interface Mutation {
   lane: "native" | "request" | "answer" | "session";
   /** Of the recordings it is looked for in. */
   api: PlantedApi;
+  /** The other side, for lanes of the formats of Google and Amazon: the client of an answer, the upstream of a request. */
+  other?: PlantedApi;
   /** What a recorded request (or answer, in the lane `answer`) has to hold for the fault to show. */
   about: RegExp;
   /** Of the recordings, when only one vendor's show it. */
@@ -34,10 +36,14 @@ export interface Mutation {
   plant: Plant;
 }
 
-type Row = Omit<Mutation, "lane" | "api">;
+type Row = Omit<Mutation, "lane" | "api" | "other">;
 
-export const rows = (lane: Mutation["lane"], api: PlantedApi, list: readonly Row[]): Mutation[] =>
-  list.map((row) => ({ lane, api, ...row }));
+export const rows = (
+  lane: Mutation["lane"],
+  api: PlantedApi,
+  list: readonly Row[],
+  other?: PlantedApi,
+): Mutation[] => list.map((row) => ({ lane, api, ...(other && { other }), ...row }));
 
 const TINY = "iVBORw0KGgo=";
 

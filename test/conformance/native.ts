@@ -242,8 +242,13 @@ export function chunkingsOf(recording: Recording): readonly Chunking[] {
 }
 
 /** The body piece by piece, with a turn of the event loop between two, so that they arrive as they were cut. */
-export function* arriving(recording: Recording, chunking: Chunking): Generator<Piece> {
-  for (const piece of piecesIn(answerBytes(recording), chunking, seedOf(recording.id))) {
+export function arriving(recording: Recording, chunking: Chunking): Generator<Piece> {
+  return arrivingBytes(answerBytes(recording), chunking, seedOf(recording.id));
+}
+
+/** @param seed decides the random places */
+export function* arrivingBytes(bytes: Buffer, chunking: Chunking, seed: number): Generator<Piece> {
+  for (const piece of piecesIn(bytes, chunking, seed)) {
     yield piece;
     if (chunking !== "whole") yield { wait: 0 };
   }

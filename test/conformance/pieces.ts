@@ -99,7 +99,8 @@ const PARTS: Record<string, (part: Value, path: string, by: Speaker) => Piece[]>
   },
   document_url: (part, path, by) => [made("document", path, by, place(textOf(part["document_url"])))],
   input_audio: (part, path, by) => [
-    made("audio", path, by, digest(textOf(objectOf(part["input_audio"])["data"]))),
+    // Mistral has the bytes themselves in the member.
+    made("audio", path, by, digest(textOf(objectOf(part["input_audio"])["data"] ?? part["input_audio"]))),
   ],
   document: (part, path, by) => {
     const source = objectOf(part["source"]);

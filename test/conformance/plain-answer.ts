@@ -1,5 +1,7 @@
 /** The smallest whole answer of each API, for exchanges in which only the request is judged. */
+import { awsMessage } from "../helpers/aws-event-stream.ts";
 import { json, type Answer } from "../helpers/upstream.ts";
+import type { HostApi } from "./hosts.ts";
 import type { Api } from "./policy.ts";
 
 /** What an upstream of the API answers: one word. */
@@ -56,3 +58,56 @@ const STREAMS: Record<Api, string> = {
     .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
     .join(""),
 };
+
+/** What a host of Google's or Amazon's format answers: one word. */
+export function hostAnswer(api: HostApi, stream: boolean): Answer {
+  return HOSTS[api](stream);
+}
+
+const GEMINI = {
+  candidates: [{ content: { role: "model", parts: [{ text: "Yes." }] }, finishReason: "STOP", index: 0 }],
+  usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 1, totalTokenCount: 4 },
+  modelVersion: "m",
+  responseId: "answer1",
+};
+
+const CONVERSE_USAGE = { inputTokens: 3, outputTokens: 1, totalTokens: 4 };
+
+const CONVERSE_EVENTS: readonly [name: string, payload: unknown][] = [
+  ["messageStart", { role: "assistant" }],
+  ["contentBlockDelta", { contentBlockIndex: 0, delta: { text: "Yes." } }],
+  ["contentBlockStop", { contentBlockIndex: 0 }],
+  ["messageStop", { stopReason: "end_turn" }],
+  ["metadata", { usage: CONVERSE_USAGE, metrics: { latencyMs: 1 } }],
+];
+
+const HOSTS: Record<HostApi, (stream: boolean) => Answer> = {
+  gemini: (stream) =>
+    stream
+      ? { headers: { "content-type": "text/event-stream" }, body: `data: ${JSON.stringify(GEMINI)}\r\n\r\n` }
+      : json(GEMINI),
+  bedrock: (stream) =>
+    stream
+      ? {
+          headers: { "content-type": "application/vnd.amazon.eventstream" },
+          body: eventStream(CONVERSE_EVENTS),
+        }
+      : json({
+          output: { message: { role: "assistant", content: [{ text: "Yes." }] } },
+          stopReason: "end_turn",
+          usage: CONVERSE_USAGE,
+          metrics: { latencyMs: 1 },
+        }),
+};
+
+/** The messages of an AWS event stream, from the names and payloads of its events. */
+export function eventStream(events: readonly [name: string, payload: unknown][]): Buffer {
+  return Buffer.concat(
+    events.map(([name, payload]) =>
+      awsMessage(
+        { ":event-type": name, ":content-type": "application/json", ":message-type": "event" },
+        JSON.stringify(payload),
+      ),
+    ),
+  );
+}

@@ -4,11 +4,14 @@
  */
 import { builtIn } from "../../plugins/index.ts";
 import type { ChatRequest } from "../../src/core/chat.ts";
+import type { GatewayError } from "../../src/core/error.ts";
 import type { ChatEvent } from "../../src/core/events.ts";
 import type { ClientCodec, ErrorAnswer, Format, Frame, UpstreamCodec } from "../../src/core/format.ts";
 import type { JsonObject } from "../../src/core/json.ts";
 import type { Provider } from "../../src/core/provider.ts";
+import { EventStreamReader } from "../../src/stream/framing/event-stream.ts";
 import { startGateway, type GatewayOptions, type RunningGateway } from "../helpers/gateway.ts";
+import type { HostApi } from "./hosts.ts";
 import type { Api } from "./policy.ts";
 
 /** What a planted fault did. */
@@ -28,12 +31,14 @@ export interface Plant {
 type Value = Record<string, unknown>;
 
 /** The formats that faults are planted in. */
-export type PlantedApi = Api | "responses";
+export type PlantedApi = Api | "responses" | HostApi;
 
 const FORMAT: Record<PlantedApi, string> = {
   chat: "chat-completions",
   messages: "messages",
   responses: "responses",
+  gemini: "gemini",
+  bedrock: "converse",
 };
 
 /** The fault that the next gateways of the replay start with. */
@@ -131,6 +136,24 @@ export function failures(api: PlantedApi, edit: (answer: ErrorAnswer) => void): 
   }));
 }
 
+/** Exchanges errors that the upstream codec of the API has read. */
+export function failing(api: PlantedApi, edit: (error: GatewayError) => GatewayError): Plant {
+  return onUpstream(api, (codec, _, change) => ({
+    decodeError: (status, headers, body) => {
+      const error = codec.decodeError(status, headers, body);
+      return change(error, edit)[0] ?? error;
+    },
+  }));
+}
+
+/** The native lane writes the model into the body of a format that names it in the address. */
+export function nativeBody(api: PlantedApi): Plant {
+  return onUpstream(api, (_, __, ___, planted) => {
+    planted.touched++;
+    return { requestInUrl: false };
+  });
+}
+
 /** Takes a name from the list of the client's headers that pass. */
 export function requestHeadersOf(api: PlantedApi, name: string): Plant {
   return withoutHeader(api, "requestHeaders", name);
@@ -159,6 +182,20 @@ export function providerOf(name: string, edit: (provider: Provider) => void): Pl
       edit(provider);
       planted.touched = 1;
       return () => void Object.assign(provider, kept);
+    },
+  };
+}
+
+/** Edits what the reader of AWS event streams has cut out of a body; `undefined` drops a frame. */
+export function awsFrames(edit: (frame: Frame) => Frame | undefined): Plant {
+  return {
+    before(planted) {
+      const { push } = EventStreamReader.prototype;
+      const { change } = counting(planted);
+      EventStreamReader.prototype.push = function (bytes) {
+        return push.call(this, bytes).flatMap((frame) => change(frame, edit));
+      };
+      return () => void (EventStreamReader.prototype.push = push);
     },
   };
 }

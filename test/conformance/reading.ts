@@ -128,12 +128,19 @@ function addDelta(reading: Reading, delta: Value, slots: Slot[]): void {
   reading.reasoning += reasoningOf(delta, parts);
   reading.mirrored += textOf(delta["reasoning_content"]);
   for (const detail of listOf(delta["reasoning_details"]).map(objectOf))
-    reading.signed += textOf(detail["signature"]) + textOf(detail["data"]);
+    reading.signed += textOf(detail["signature"]) + opaqueOf(textOf(detail["data"]));
   for (const each of listOf(delta["annotations"]).map(objectOf))
     reading.citations.push(textOf(objectOf(each["url_citation"])["url"]));
   listOf(delta["tool_calls"]).forEach((call, position) => addCall(reading, slots, objectOf(call), position));
   const legacy = delta["function_call"];
   if (legacy) addCall(reading, slots, { index: "legacy", function: legacy }, 0);
+}
+
+/** A part that only Google knows stands here whole, with its signature or without. */
+function opaqueOf(data: string): string {
+  if (!data.startsWith('{"')) return data;
+  const part = objectOf(JSON.parse(data));
+  return textOf(part["thoughtSignature"] ?? part["thought_signature"]);
 }
 
 /** Vendors mirror the same text in two members: the first that says something counts. */

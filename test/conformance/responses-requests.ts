@@ -63,8 +63,8 @@ export async function replayResponsesRequests(
     const losses = readLosses(response.headers.get("x-weir-warnings") ?? "");
     const faults = [
       ...requestFaults[upstreamApi](body, model).filter((fault) => !CONTINUES.test(`${model} ${fault}`)),
-      ...lostBetween(piecesOfResponses(sent), piecesOf[upstreamApi](body), asChat(sent), losses),
-      ...changedBetween("chat", upstreamApi, asChat(sent), body, losses.map(chatPath)),
+      ...lostBetween(piecesOfResponses(sent), piecesOf[upstreamApi](body), responsesWishes(sent), losses),
+      ...changedBetween("chat", upstreamApi, responsesWishes(sent), body, losses.map(chatPath)),
       ...untold(sent, losses),
     ];
     return { recording, faults: faults.map((fault) => `(${model}) ${fault}`) };
@@ -159,10 +159,15 @@ function has(name: string): Refusal["cannot"] {
   return (body) => body[name] !== undefined && body[name] !== null && body[name] !== false;
 }
 
+/** Why a request whose refusal names this field may be refused; `undefined`: it may not. */
+export function responsesRefusal(field: string, body: JsonObject): string | undefined {
+  return REFUSALS.find((each) => each.field.test(field) && each.cannot(body))?.reason;
+}
+
 function refusal(recording: Recording, sent: JsonObject, text: string): RequestReplay {
   const { error } = JSON.parse(text) as { error: { message: string; param?: string | null } };
-  const found = REFUSALS.find(({ field, cannot }) => field.test(error.param ?? "") && cannot(sent));
-  if (found) return { recording, refused: found.reason, faults: [] };
+  const reason = responsesRefusal(error.param ?? "", sent);
+  if (reason !== undefined) return { recording, refused: reason, faults: [] };
   return {
     recording,
     faults: [`refused without a reason that is allowed: ${error.param}: ${error.message}`],
@@ -186,7 +191,7 @@ function untold(sent: JsonObject, losses: readonly string[]): string[] {
 }
 
 /** The wishes as chat-completions writes them. */
-function asChat(body: JsonObject): JsonObject {
+export function responsesWishes(body: JsonObject): JsonObject {
   const {
     max_output_tokens: limit,
     temperature,

@@ -5,11 +5,12 @@
  */
 import { haveDocument, NO_DOCUMENT } from "../formats/chat-completions/openapi.ts";
 import { haveRecordings, NO_RECORDINGS, recordings } from "../helpers/recordings.ts";
-import { mutate, survivors, verdictLine, writeVerdicts } from "./mutate.ts";
-import { MUTATIONS } from "./mutations.ts";
+import { describeHostReplays } from "./host-answers.ts";
+import { HOST_LANES } from "./host-lanes.ts";
+import { ALL_MUTATIONS } from "./all-mutations.ts";
+import { laneOf, mutate, survivors, verdictLine, writeVerdicts } from "./mutate.ts";
 import { replayNative } from "./native.ts";
 import { describeResponsesAnswers, replayResponsesAnswers } from "./responses-answers.ts";
-import { RESPONSES_MUTATIONS } from "./responses-mutations.ts";
 import { describeResponsesRequests, replayResponsesRequests } from "./responses-requests.ts";
 import { replaySessions } from "./sessions.ts";
 import { faultLines, writeTable } from "./table.ts";
@@ -27,9 +28,10 @@ if (!haveRecordings || !haveDocument) {
 }
 const words = process.argv.slice(2);
 if (words[0] === "--mutate") {
-  const all = ["chat", "messages", "responses"].flatMap((api) => recordings({ api }));
-  const chosen = [...MUTATIONS, ...RESPONSES_MUTATIONS].filter(({ name, lane }) =>
-    `${lane} ${name}`.includes(words[1] ?? ""),
+  const apis = ["chat", "messages", "responses", "gemini", "bedrock", "bedrock_invoke", "embeddings"];
+  const all = apis.flatMap((api) => recordings({ api }));
+  const chosen = ALL_MUTATIONS.filter((mutation) =>
+    `${laneOf(mutation)} ${mutation.name}`.includes(words[1] ?? ""),
   );
   const verdicts = await mutate(chosen, all, (verdict) => console.log(verdictLine(verdict)));
   console.log(`\n${writeVerdicts(verdicts)}`);
@@ -52,6 +54,13 @@ const answered = {
   chat: await replayResponsesAnswers(responses, "chat"),
   messages: await replayResponsesAnswers(responses, "messages"),
 };
+const described: string[] = [];
+let hostFaults = 0;
+for (const lane of HOST_LANES) {
+  const replays = await lane.replay(recordings({ api: lane.api, vendors }));
+  hostFaults += replays.flatMap(({ faults }) => faults).length;
+  described.push(`\n${describeHostReplays(lane.title, replays).join("\n")}`);
+}
 const seconds = secondsSince(startedAt);
 
 console.log(`Native lane, ${list.length} recordings, ${nativeSeconds} s\n\n${writeTable(native)}\n`);
@@ -60,11 +69,12 @@ for (const api of ["chat", "messages"] as const)
   console.log(`\n${describeResponsesRequests(api, asked[api]).join("\n")}`);
 for (const client of ["responses", "chat", "messages"] as const)
   console.log(`\n${describeResponsesAnswers(client, answered[client]).join("\n")}`);
+console.log(described.join("\n"));
 const replays = [...Object.values(asked), ...Object.values(answered)].flat();
 const lost = replays.flatMap((replay) => replay.faults);
 const faults = [...faultLines(native), ...translationFaults(translation), ...sessionFaults(sessions)];
 if (faults.length > 0) console.log(`\n${faults.join("\n")}`);
-process.exit(faults.length + lost.length > 0 ? 1 : 0);
+process.exit(faults.length + lost.length + hostFaults > 0 ? 1 : 0);
 
 function secondsSince(start: number): string {
   return ((performance.now() - start) / 1000).toFixed(1);

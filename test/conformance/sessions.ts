@@ -77,7 +77,7 @@ async function wholeSessions(list: readonly Recording[]): Promise<Turn[][]> {
 }
 
 /** Many ids were made equal when they were published; in life no two answers share one. */
-function withOwnIds(recording: Recording): Recording {
+export function withOwnIds(recording: Recording): Recording {
   const { response } = recording;
   const body = response.body?.replaceAll("REDACTED", `R${recording.id}`);
   return { ...recording, response: { ...response, body } };
@@ -162,7 +162,7 @@ class Talk {
 }
 
 /** The answer as the next request's history, with a result for each call. */
-const NEXT: Record<Api, (message: Message) => Message[]> = {
+export const NEXT: Record<Api, (message: Message) => Message[]> = {
   chat(completion) {
     const answer = (completion["choices"] as { message: Message }[])[0]!.message;
     const calls = (answer["tool_calls"] ?? []) as { id: string }[];
@@ -210,6 +210,6 @@ function signedIn(body: RequestBody): string {
 }
 
 /** Without blanks: blocks are split and joined at them. */
-function squeeze(text: string): string {
+export function squeeze(text: string): string {
   return text.replace(/\s+/g, "");
 }

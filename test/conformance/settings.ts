@@ -164,7 +164,7 @@ export function changedBetween(
 }
 
 /** Members that are gone and that nobody tells of. One that reaches the upstream under its own name is carried. */
-function untold(api: Api, sent: Value, reached: Value, losses: readonly string[]): string[] {
+export function untold(api: Api, sent: Value, reached: Value, losses: readonly string[]): string[] {
   const known = new Set(`${JUDGED[api]} ${SILENT[api]}`.split(/\s+/));
   return Object.entries(sent)
     .filter(([name, value]) => !known.has(name) && saysSomething(value) && !isEqual(value, reached[name]))
@@ -233,13 +233,14 @@ const TOKENS: Record<string, number> = {
   max: 32_000,
 };
 
-function budgetFor(effort: string, { max_tokens: limit }: Value): number {
+function budgetFor(effort: string, { max_tokens: limit = Number.POSITIVE_INFINITY }: Value): number {
   return Math.min(TOKENS[effort] ?? 0, Math.floor(Number(limit) * 0.8));
 }
 
 /** The same word; `minimal` is the `low` of those who do not know it; no thinking at all is what `none` means. */
 function sameEffort(wish: unknown, got: unknown, { reached }: { reached: Value }): boolean {
   const asked = objectOf(wish)["budget"];
+  if (isEqual(wish, got)) return true;
   if (typeof asked === "number")
     return got === BUDGETS.find(([below]) => asked < below)![1] || (got === "low" && asked < 2048);
   const tokens = objectOf(got)["budget"];

@@ -16,7 +16,7 @@ const chatTypes = judgeByTypes(
 
 /** Members beyond OpenAI's types that hosts of its format document and weir writes on purpose. */
 const CHAT_EXTENSIONS =
-  /\.(?:reasoning_content|reasoning_details|stop_reason|cache_write_tokens|thinking|top_k|random_seed|annotations) is unknown$/;
+  /\.(?:reasoning_content|reasoning_details|stop_reason|cache_write_tokens|thinking|top_k|random_seed|annotations|extra_content) is unknown$/;
 
 /** Settings that models before Claude 4.7 take; the types are those of the newest models. */
 const OLDER_MODELS = /^MessageCreateParamsBase\.(?:temperature|top_p|top_k) is unknown$/;

@@ -28,10 +28,10 @@ export default definePlugin({
     .map((provider) => ({
       ...provider,
       baseUrl: ${JSON.stringify(`${url}/v1`)},
-      speaks: { "chat-completions": provider.speaks["chat-completions"] },
-      apiKey: undefined,
-      credentials: undefined,
-      variables: undefined,
+      speaks: { "chat-completions": "/chat/completions" },
+      // Where a vendor's own hosts are, who calls them, and what else they speak.
+      ...{ apiKey: undefined, credentials: undefined, authorize: undefined, variables: undefined, host: undefined },
+      ...{ addressFault: undefined, embeds: undefined, prefers: undefined, hints: undefined },
     })),
 });
 `;

@@ -34,8 +34,8 @@ export async function readStreamed(response: Response, leave = false): Promise<S
       const { done, value } = (await reader?.read()) ?? { done: true };
       if (done) return ended("clean");
       pieces.push(value);
-      // The event may come in two pieces; all of a long answer need not be looked at for it.
-      if (!leave || !ERROR_EVENT.test(Buffer.concat(pieces.slice(-3)).toString("utf8"))) continue;
+      // The event may come in pieces; all of a long answer need not be looked at for it.
+      if (!leave || !ERROR_EVENT.test(Buffer.concat(pieces.slice(-40)).toString("utf8"))) continue;
       await reader?.cancel();
       return ended("left");
     }

@@ -1,0 +1,77 @@
+/** The lanes of the formats of Google and Amazon, as data: which recordings go where. */
+import type { Chunking, Recording } from "../helpers/recordings.ts";
+import type { Client } from "./clients.ts";
+import { replayGeminiNative } from "./gemini-native.ts";
+import { replayHostAnswers, type HostReplay } from "./host-answers.ts";
+import { replayHostRequests, type UpstreamApi } from "./host-requests.ts";
+import { replayHostSessions } from "./host-sessions.ts";
+import type { HostApi } from "./hosts.ts";
+import type { Mutation } from "./mutations.ts";
+import type { Api } from "./policy.ts";
+
+export interface HostLane {
+  title: string;
+  kind: Mutation["lane"];
+  /** API of the recordings. */
+  api: Client | HostApi;
+  /** The client of an answer or a session, the upstream of a request. */
+  other?: Client | HostApi;
+  replay(list: readonly Recording[], chunkings?: readonly Chunking[]): Promise<HostReplay[]>;
+}
+
+const NAMES: Readonly<Record<string, string>> = { bedrock: "converse" };
+const nameOf = (api: string) => NAMES[api] ?? api;
+
+function answers(api: HostApi | Api, client: Client): HostLane {
+  return {
+    title: `Answers of ${nameOf(api)} upstreams to ${client} clients`,
+    ...{ kind: "answer", api, other: client },
+    replay: (list, chunkings) => replayHostAnswers(api, list, client, chunkings),
+  };
+}
+
+function requests(client: Client, upstream: UpstreamApi): HostLane {
+  return {
+    title: `Requests of ${client} clients to ${nameOf(upstream)} upstreams`,
+    ...{ kind: "request", api: client, other: upstream },
+    replay: (list) => replayHostRequests(client, upstream, list),
+  };
+}
+
+function sessions(api: HostApi, client: Api): HostLane {
+  return {
+    title: `Sessions of ${client} clients with ${nameOf(api)} upstreams`,
+    ...{ kind: "session", api, other: client },
+    replay: (list) => replayHostSessions(api, client, list),
+  };
+}
+
+export const HOST_LANES: readonly HostLane[] = [
+  {
+    title: "Native exchanges of gemini clients",
+    ...{ kind: "native", api: "gemini" },
+    replay: replayGeminiNative,
+  },
+  answers("gemini", "chat"),
+  answers("gemini", "messages"),
+  answers("gemini", "responses"),
+  answers("bedrock", "chat"),
+  answers("bedrock", "messages"),
+  answers("bedrock", "responses"),
+  answers("bedrock", "gemini"),
+  answers("chat", "gemini"),
+  answers("messages", "gemini"),
+  requests("gemini", "chat"),
+  requests("gemini", "messages"),
+  requests("gemini", "bedrock"),
+  requests("chat", "gemini"),
+  requests("messages", "gemini"),
+  requests("responses", "gemini"),
+  requests("chat", "bedrock"),
+  requests("messages", "bedrock"),
+  requests("responses", "bedrock"),
+  sessions("gemini", "chat"),
+  sessions("gemini", "messages"),
+  sessions("bedrock", "chat"),
+  sessions("bedrock", "messages"),
+];

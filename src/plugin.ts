@@ -102,6 +102,7 @@ export function messages(provider: Omit<Provider, "generate">): Provider {
 /** A provider that speaks Converse of Amazon Bedrock at `baseUrl` + `/model/{model}/converse`, and streams as AWS event streams. */
 export function converse(provider: Omit<Provider, "generate">): Provider {
   return {
+    requestIdHeader: "x-amzn-requestid",
     ...provider,
     speaks: {
       converse: { json: "/model/{model}/converse", stream: "/model/{model}/converse-stream" },

@@ -26,6 +26,18 @@ export function pathsOf(speaks: SpeaksOption, endpoints: DefaultEndpoints): Reco
   );
 }
 
+/** How a host that speaks these formats frames its streams; absent if all of them are server-sent events. */
+export function framingOf(
+  formats: readonly string[],
+  endpoints: DefaultEndpoints,
+): Pick<Provider, "framing"> {
+  const framings = formats.flatMap((format) => {
+    const framing = endpoints[format]?.framing;
+    return framing ? [[format, framing] as const] : [];
+  });
+  return framings.length > 0 ? { framing: Object.fromEntries(framings) } : {};
+}
+
 /** How a host gets the credential that speaks only these formats; absent for the default of a provider. */
 export function authOf(formats: readonly string[], endpoints: DefaultEndpoints): Pick<Provider, "auth"> {
   const [auth, ...others] = formats.map((format) => endpoints[format]?.alone?.auth);

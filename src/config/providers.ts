@@ -6,7 +6,7 @@ import { isVariableList, variableName } from "../core/settings.ts";
 import { pathsOf as templatesOf, placeholdersOf } from "../core/template.ts";
 import { baseUrlFault, baseUrlOfHost, normalizeBaseUrl } from "./address.ts";
 import { secretFault } from "./checks.ts";
-import { authOf, type DefaultEndpoints, embedsOf, pathsOf } from "./default-endpoints.ts";
+import { authOf, framingOf, type DefaultEndpoints, embedsOf, pathsOf } from "./default-endpoints.ts";
 import { ConfigError } from "./error.ts";
 import type { Config, ProviderOptions } from "./schema.ts";
 import type { Environment } from "./substitute.ts";
@@ -219,9 +219,10 @@ export function providersOfConfig(
     if ((speaks === undefined && embeds === undefined) || known.has(name)) return [];
     const paths = speaks === undefined ? undefined : pathsOf(speaks, endpoints);
     const catalog = models.filter((model) => !model.includes("*"));
-    const auth = authOf(Object.keys(paths ?? {}), endpoints);
+    const formats = Object.keys(paths ?? {});
+    const wire = { ...authOf(formats, endpoints), ...framingOf(formats, endpoints) };
     const embedding = embeds ?? embedsOf(paths ?? {}, endpoints);
-    return [{ name, speaks: paths, embeds: embedding, catalog, liveModels: catalog.length === 0, ...auth }];
+    return [{ name, speaks: paths, embeds: embedding, catalog, liveModels: catalog.length === 0, ...wire }];
   });
 }
 

@@ -262,7 +262,7 @@ const spokenPath = Type.Union(
 export const speaksOption = Type.Optional(
   Type.Union(
     [
-      Type.String({ description: "A format: `chat-completions`, `messages` or `responses`." }),
+      Type.String({ description: "A format: `chat-completions`, `messages`, `responses` or `converse`." }),
       Type.Array(Type.String(), { minItems: 1, description: "Formats, the preferred one first." }),
       Type.Record(Type.String(), spokenPath, {
         description: "Formats with their paths relative to `baseUrl`, the preferred one first.",

@@ -7,7 +7,8 @@ import type { CodecContext, CodecTarget } from "./context.ts";
 import type { EmbedClient } from "./embed-dialect.ts";
 import type { DocumentedError, GatewayError } from "./error.ts";
 import type { ChatEvent, FinishReason, Usage } from "./events.ts";
-import type { Frame } from "./frame.ts";
+import type { SpokenPath } from "./endpoint.ts";
+import type { Frame, Framing } from "./frame.ts";
 import type { HeaderReader } from "./headers.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { Provider } from "./provider.ts";
@@ -184,9 +185,7 @@ export interface AnswerWriter {
    * @throws GatewayError `upstream`, code `stream_incomplete`, if `message-end` has not come: a writer never adds an ending
    */
   end(outcome?: AnswerOutcome): Frame[];
-  /**
-   * The whole answer as JSON, after `message-end` and before `end`; for formats with {@link ClientCodec.stored}.
-   */
+  /** The whole answer as JSON, after `message-end` and before `end`; for formats with {@link ClientCodec.stored}. */
   answer?(): JsonObject;
   /**
    * The error event, for formats where it depends on the frames before it, for example on their number. Absent:
@@ -294,8 +293,10 @@ export interface AnswerReader {
 
 /** Where hosts of a format listen, unless the config or the plugin says otherwise. */
 export interface DefaultEndpoint {
-  /** Path behind a base URL that ends in `/v1`. */
-  path: string;
+  /** Path, or paths, behind a base URL that ends in `/v1`. */
+  path: SpokenPath;
+  /** How these hosts frame streams. Default: server-sent events. */
+  framing?: Framing;
   /** For a host that speaks only this format, if it differs: the path, the path of its list of models, the credential. */
   alone?: { path: string; models: string; auth: "bearer" | "x-api-key" };
   /** Where hosts of this format usually embed, by dialect. */

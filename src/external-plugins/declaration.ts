@@ -23,7 +23,7 @@ import type { UrlAddress } from "../core/url-address.ts";
 import type { StoredCodec } from "../core/stored-codec.ts";
 import { isObject } from "../core/json.ts";
 import type { Hooks, Plugin } from "../core/plugin.ts";
-import { embeds, PROVIDER } from "./provider-tables.ts";
+import { embeds, FRAMING, PROVIDER } from "./provider-tables.ts";
 import type { Table } from "./rules.ts";
 import {
   must,
@@ -34,6 +34,7 @@ import {
   flag,
   callable,
   texts,
+  path,
   paths,
   auth,
   group,
@@ -178,7 +179,8 @@ const USAGE_REQUEST: Table<UsageRequest> = {
 };
 
 const ENDPOINT: Table<DefaultEndpoint> = {
-  path: required(text),
+  path: required(path),
+  framing: group("the framing's", FRAMING),
   embeds,
   alone: group("the endpoint's", { path: required(text), models: required(text), auth: required(text) }),
 };

@@ -92,7 +92,7 @@ const VARIABLE: Table<Variable> = {
 
 const CREDENTIAL_SOURCE: Table<CredentialSource> = { find: required(callable), hint: text };
 
-const FRAMING: Table<Framing> = { contentType: required(text), reader: required(callable) };
+export const FRAMING: Table<Framing> = { contentType: required(text), reader: required(callable) };
 
 const HINT: Table<ErrorHint> = {
   when: required(must("a regular expression", (value) => value instanceof RegExp)),

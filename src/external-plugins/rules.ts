@@ -74,6 +74,8 @@ export const paths = must(
   (value) => isObject(value) && Object.values(value).every(isPath),
 );
 
+export const path = must('a path or { json: "/…", stream: "/…", models: ["…"] }', isPath);
+
 function isPath(value: unknown): boolean {
   if (isText(value)) return true;
   if (!isObject(value) || !isText(value["json"])) return false;

@@ -7,6 +7,7 @@ import type { ClientCodec, Format } from "../../src/core/format.ts";
 import type { Json, JsonObject } from "../../src/core/json.ts";
 import { Secret } from "../../src/core/secret.ts";
 import { chatCompletionsFormat } from "../../src/formats/chat-completions/index.ts";
+import { converseFormat } from "../../src/formats/converse/index.ts";
 import { geminiFormat } from "../../src/formats/gemini/index.ts";
 import { messagesFormat } from "../../src/formats/messages/index.ts";
 import { responsesFormat } from "../../src/formats/responses/index.ts";
@@ -14,6 +15,7 @@ import { explain } from "../../src/gateway/explain.ts";
 import { ReasoningCache } from "../../src/gateway/reasoning/cache.ts";
 import { Registry } from "../../src/gateway/routing/registry.ts";
 import { scanBody } from "../../src/stream/scan.ts";
+import { converse, definePlugin } from "../../src/plugin.ts";
 import anthropic from "../../plugins/anthropic.ts";
 import gemini from "../../plugins/gemini.ts";
 import mistral from "../../plugins/mistral.ts";
@@ -21,9 +23,15 @@ import openai from "../../plugins/openai.ts";
 
 type ClientFormat = Format & { client: ClientCodec };
 
+/** Bedrock without its credentials. */
+const bedrock = definePlugin({
+  name: "bedrock",
+  providers: [converse({ name: "bedrock", baseUrl: "https://bedrock-runtime.us-east-1.amazonaws.com" })],
+});
+
 const registry = new Registry({
-  plugins: [openai, anthropic, gemini, mistral].map((plugin) => ({ plugin, source: "built-in" })),
-  formats: [chatCompletionsFormat, messagesFormat, responsesFormat, geminiFormat],
+  plugins: [openai, anthropic, gemini, mistral, bedrock].map((plugin) => ({ plugin, source: "built-in" })),
+  formats: [chatCompletionsFormat, messagesFormat, responsesFormat, geminiFormat, converseFormat],
   settings: () => ({ apiKey: new Secret("none") }),
 });
 
@@ -384,24 +392,27 @@ const RESPONSES: readonly Probe[] = [
   ["`metadata`, `include`, `max_tool_calls`", { metadata: { a: "b" }, include: [], max_tool_calls: 3 }],
 ];
 
+/** A model that Bedrock serves in Converse. */
+const NOVA = "bedrock/us.amazon.nova-2-lite-v1:0";
+
 /** The tables of `src/formats/README.md`. */
 export async function makeMatrix(): Promise<string> {
   const chat = await section(
     "A chat-completions client:",
     chatCompletionsFormat as ClientFormat,
-    ["claude-opus-4-6", "claude-opus-5-5", "gemini-3.5-flash"],
+    ["claude-opus-4-6", "claude-opus-5-5", "gemini-3.5-flash", NOVA],
     CHAT,
   );
   const messages = await section(
     "A messages client:",
     messagesFormat as ClientFormat,
-    ["gpt-4.1", "gpt-5.4", "gemini-3.5-flash"],
+    ["gpt-4.1", "gpt-5.4", "gemini-3.5-flash", NOVA],
     MESSAGES,
   );
   const responses = await section(
     "A responses client:",
     responsesFormat,
-    ["mistral/mistral-large-latest", "claude-opus-4-6"],
+    ["mistral/mistral-large-latest", "claude-opus-4-6", NOVA],
     RESPONSES,
   );
   return `${chat}\n\n${messages}\n\n${responses}`;

@@ -20,7 +20,12 @@ let upstream: Upstream;
 beforeAll(async () => {
   upstream = startUpstream(json({}));
   gateway = await startGateway({
-    config: { retries: { attempts: 1 } },
+    config: {
+      retries: { attempts: 1 },
+      providers: {
+        plain: { speaks: "converse", baseUrl: upstream.url, apiKey: "key-0123456789ab", models: ["m"] },
+      },
+    },
     plugins: { "converser.ts": PLUGIN(upstream.url) },
   });
 });
@@ -133,6 +138,17 @@ describe("a whole stream", () => {
       expect([path, text]).toEqual([path, expect.stringContaining(end)]);
     }
   });
+});
+
+test("a host that only the config describes is reached in the same way", async () => {
+  stream([WHOLE]);
+  const response = await post(CLIENTS[0]!.path, CLIENTS[0]!.body, "plain/m");
+  expect(await response.text()).toContain("Grüße ");
+  const { path, headers } = upstream.requests.at(-1)!;
+  expect([path, headers.get("authorization")]).toEqual([
+    "/model/m/converse-stream",
+    "Bearer key-0123456789ab",
+  ]);
 });
 
 test("a JSON answer is requested at the other address", async () => {

@@ -1,10 +1,13 @@
 /** The Converse format of Amazon Bedrock (`POST /model/{model}/converse`). Providers speak it; weir has no clients of it. */
 import type { Format, UpstreamCodec } from "../../core/format.ts";
+import { eventStream } from "../../stream/framing.ts";
 import { FORMAT } from "./own-fields.ts";
 import { readAnswer, readStream } from "./upstream/answer.ts";
 import { decodeError } from "./upstream/errors.ts";
 import { encodeRequest } from "./upstream/request.ts";
 import { watch } from "./upstream/watch.ts";
+
+const PATHS = { json: "/model/{model}/converse", stream: "/model/{model}/converse-stream" };
 
 const upstream: UpstreamCodec = {
   requestInUrl: true,
@@ -12,6 +15,7 @@ const upstream: UpstreamCodec = {
   readStream,
   readAnswer,
   decodeError,
+  endpoint: { path: PATHS, framing: eventStream() },
   watch,
   requestHeaders: [],
   answerHeaders: [],

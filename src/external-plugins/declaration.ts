@@ -1,8 +1,7 @@
 /**
  * Checks what an external plugin declares, member by member. weir refuses unknown members when it loads the file, and suggests
- * the name that was probably meant: an ignored member would be a guard that never runs or a limit that never applies.
- *
- * The tables are keyed by the types: when a type gains a member, the table does not compile until it has an entry for it.
+ * the name that was probably meant: an ignored member would be a guard that never runs or a limit that never applies. The
+ * tables are keyed by the types: when a type gains a member, the table does not compile until it has an entry for it.
  */
 import type { EmbedClient } from "../core/embed-dialect.ts";
 import type { DocumentedError } from "../core/error.ts";

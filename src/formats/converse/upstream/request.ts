@@ -3,11 +3,13 @@ import type { ChatRequest } from "../../../core/chat.ts";
 import type { CodecContext } from "../../../core/context.ts";
 import { ToolNames } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
+import { moveImages } from "../../shared/assistant-images.ts";
 import { encodeSampling, type Sampling } from "../../shared/claude-sampling.ts";
 import { encodeContextOf } from "../../shared/encode-context.ts";
 import { toolNames } from "../../shared/openai-tools.ts";
 import { fieldPath } from "../../shared/paths.ts";
 import { modelFacts } from "../models.ts";
+import { FORMAT } from "../own-fields.ts";
 import { encodeAnswerFormat } from "./answer-format.ts";
 import { settleCachePoints } from "./caching.ts";
 import type { EncodeContext } from "./content.ts";
@@ -31,7 +33,7 @@ export function encodeRequest(request: ChatRequest, codecContext: CodecContext):
   };
   if (request.verbosity !== undefined)
     context.reportLoss("dropped", fieldPath(request, "verbosity"), "the provider has no equivalent field");
-  const turns = encodeTurns(request, context);
+  const turns = encodeTurns(moveImages(request, FORMAT, context), context);
   const offered = encodeTools(request, context);
   const answer = encodeAnswerFormat(request, offered.tools.length > 0, context);
   const choice = answer.choice ?? offered.choice;

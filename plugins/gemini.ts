@@ -9,7 +9,7 @@ export default definePlugin({
       baseUrl: "https://generativelanguage.googleapis.com",
       credentials: [["GEMINI_API_KEY"], ["GOOGLE_API_KEY"]],
       embeds: { "gemini-embed": "/v1beta/models/{model}:batchEmbedContents" },
-      traits: { files: true, topK: true },
+      traits: { files: true, topK: true, countTokens: true },
       catalog: [
         "gemini-3.6-flash",
         "gemini-3.5-flash",

@@ -18,6 +18,7 @@ import fireworks from "./fireworks.ts";
 import foundry from "./foundry.ts";
 import gemini from "./gemini.ts";
 import github from "./github.ts";
+import geminiTuned from "./gemini-tuned.ts";
 import geminiOpenai from "./gemini-openai.ts";
 import groq from "./groq.ts";
 import huggingface from "./huggingface.ts";
@@ -62,6 +63,7 @@ export const builtIn: readonly Plugin[] = [
   azure,
   foundry,
   vertex,
+  geminiTuned,
   geminiOpenai,
   together,
   perplexity,

@@ -3,6 +3,7 @@
  * and encodes answers; the *upstream* codec, which providers need, does the reverse.
  */
 import type { ChatRequest } from "./chat.ts";
+import type { ClientSchemas } from "./client-schemas.ts";
 import type { CodecContext, CodecTarget } from "./context.ts";
 import type { EmbedClient } from "./embed-dialect.ts";
 import type { DocumentedError, GatewayError } from "./error.ts";
@@ -16,6 +17,7 @@ import type { ModelListing } from "./model-listing.ts";
 import type { StoredCodec } from "./stored-codec.ts";
 import type { UrlAddress } from "./url-address.ts";
 
+export type { ClientSchemas } from "./client-schemas.ts";
 export type { Frame } from "./frame.ts";
 
 export interface Format {
@@ -100,6 +102,11 @@ export interface ClientCodec {
    * after it. Default false: weir breaks the connection, because some clients ignore the event.
    */
   errorEndsStream?: boolean;
+  /**
+   * weir writes the data of the error event once more, without framing and in a piece of its own, before it breaks the
+   * connection: some clients find an error only so. Readers of server-sent events skip it.
+   */
+  repeatsError?: boolean;
   /** Bytes without meaning that keep an idle stream alive, for example an SSE comment. */
   heartbeat: string;
 }
@@ -192,18 +199,6 @@ export interface AnswerWriter {
    * `encodeStreamError` of the codec writes it.
    */
   fail?(error: GatewayError): Frame[];
-}
-
-/** JSON schemas of what clients of a format send and get. All are open to unknown members at every level. */
-export interface ClientSchemas {
-  /** A JSON answer. */
-  answer: JsonObject;
-  /** The data of one event of a stream; the events of errors are {@link error}. */
-  event: JsonObject;
-  /** Data of the event that ends a stream, if it is not JSON: `[DONE]`. */
-  terminator?: string;
-  /** An error before the first byte of a stream, and within it unless it has the schema of an {@link event}. */
-  error: JsonObject;
 }
 
 export interface ErrorAnswer {

@@ -3,8 +3,12 @@ import type { JsonObject } from "./json.ts";
 
 /** A list of models in the shape of one format. */
 export interface ModelListing {
-  /** Paths of the list; those of single models are below them. */
+  /** Paths of the list. */
   paths: readonly string[];
+  /** Paths of single models: `/v1beta/models/{+id}`. */
+  modelPaths: readonly string[];
+  /** The model name in such a path, percent-decoded. */
+  idOf(path: string): string;
   /** @throws GatewayError `invalid-request` for a page that does not exist */
   list(models: readonly ListedModel[], query: URLSearchParams): JsonObject;
   one(model: ListedModel): JsonObject;

@@ -139,6 +139,8 @@ const ADDRESS: Table<UrlAddress> = {
 
 const LISTING: Table<ModelListing> = {
   paths: required(texts),
+  modelPaths: required(texts),
+  idOf: required(callable),
   list: required(callable),
   one: required(callable),
   schemas: group("the list's", { list: required(schema), one: required(schema) }),
@@ -168,6 +170,7 @@ const CLIENT: Table<ClientCodec> = {
   encodeError: required(callable),
   encodeStreamError: required(callable),
   errorEndsStream: flag,
+  repeatsError: flag,
   heartbeat: required(text),
 };
 

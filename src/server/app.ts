@@ -46,9 +46,9 @@ export function createApp(options: AppOptions) {
   const handler = { standardHostname: options.secure };
   const app = new Elysia({ normalize: false, strictPath: true, handler });
   app.model(copies(schemas));
-  const refuse = (request: Request) =>
-    respondError(misrouted(request, pathOf(request), methods), codecOf(request), createRequestId());
-  for (const { method, path, detail, handle } of servedRoutes(operations, keyed))
+  const refuse = (request: Request, error = misrouted(request, pathOf(request), methods)) =>
+    respondError(error, codecOf(request), createRequestId());
+  for (const { method, path, detail, handle } of servedRoutes(operations, keyed, refuse))
     app.route(method, path, ({ request }) => handle(request) ?? refuse(request), { parse: "none", detail });
   app.all("*", ({ request }) => refuse(request), { parse: "none", detail: { hide: true } });
   app.onError(({ error, request }) =>

@@ -6,7 +6,7 @@ import type { ClientFormat, Operation } from "./operation.ts";
 import { pascalCase } from "./operation.ts";
 import { AFTER_ID, LIMIT, MODEL_ID } from "./parameters.ts";
 import { commonAliases } from "./served-routes.ts";
-import { listModels, retrieveModel } from "./routes/models.ts";
+import { listModels, modelIdOf, retrieveModel } from "./routes/models.ts";
 import { Model, ModelList } from "./schemas.ts";
 
 /** Makes an operation without a request body. */
@@ -54,13 +54,10 @@ export function modelOperations(
         answer: { name: "Model", schema: Model },
         errors: MODEL,
       },
-      (request) =>
-        retrieveModel(
-          registry,
-          request,
-          [PATH, ...commonAliases(formats, PATH)],
-          listingOf(listing, request),
-        ),
+      (request) => {
+        const id = modelIdOf(request, [PATH, ...commonAliases(formats, PATH)]);
+        return retrieveModel(registry, id, listingOf(listing, request));
+      },
     ),
     ...listing.flatMap((format) => ownOperations(format, format.client.models!, registry, plain)),
   ];
@@ -80,6 +77,7 @@ function ownOperations(
 ): Operation[] {
   const name = pascalCase(id);
   const [path = "", ...others] = listing.paths;
+  const [modelPath = "", ...otherModelPaths] = listing.modelPaths;
   return [
     plain(
       {
@@ -97,8 +95,8 @@ function ownOperations(
     plain(
       {
         method: "GET",
-        path: `${path}/{+id}`,
-        aliases: others.map((other) => `${other}/{+id}`),
+        path: modelPath,
+        aliases: otherModelPaths,
         id: `retrieve${name}Model`,
         summary: `Retrieve a model (${id})`,
         access: "key",
@@ -106,7 +104,7 @@ function ownOperations(
         answer: { name: `${name}Model`, schema: listing.schemas.one },
         errors: MODEL,
       },
-      (request) => retrieveModel(registry, request, listing.paths, listing),
+      (request) => retrieveModel(registry, listing.idOf(new URL(request.url).pathname), listing),
     ),
   ];
 }

@@ -73,7 +73,8 @@ export function listOperations(formats: readonly ClientFormat[], context: Operat
       answer: { name: "Explanation", schema: Explanation },
       formats,
       errors: [...MODEL, ...TRANSLATION, ...EXPLAIN, ...formats.flatMap(({ client }) => client.errors ?? [])],
-      handle: explainRoute(formats, context),
+      keyHeaders,
+      handle: explainRoute(formats, context, keyHeaders),
     },
     ...modelOperations(formats, registry, plain),
     plain(

@@ -3,6 +3,7 @@
  * at the end (`/v1beta/models/MODEL:generateContent`) share one, because a model name may contain slashes and colons.
  */
 import type { ClientCodec } from "../core/format.ts";
+import type { GatewayError } from "../core/error.ts";
 import type { JsonObject } from "../core/json.ts";
 import { unknownMethod } from "./misrouted.ts";
 import { describeOperation, routePath } from "./openapi.ts";
@@ -15,12 +16,19 @@ export interface ServedRoute {
   path: string;
   /** The OpenAPI operation; with a method at the end of the path the operations by method. `hide`: none. */
   detail: JsonObject;
-  /** `undefined` for a path without a method, where it needs one. @throws GatewayError `not-found` for an unknown one */
+  /** `undefined` for a path without a method, where it needs one. */
   handle(request: Request): Response | Promise<Response> | undefined;
 }
 
+/** The answer to a request with an error. */
+type Refuse = (request: Request, error: GatewayError) => Response;
+
 /** @param keyed whether weir has gateway keys */
-export function servedRoutes(operations: readonly Operation[], keyed: boolean): ServedRoute[] {
+export function servedRoutes(
+  operations: readonly Operation[],
+  keyed: boolean,
+  refuse: Refuse,
+): ServedRoute[] {
   const routes = new Map<string, Operation[]>();
   for (const operation of operations.flatMap(pathsOf)) {
     const key = `${operation.method} ${routePath(operation)}`;
@@ -29,13 +37,14 @@ export function servedRoutes(operations: readonly Operation[], keyed: boolean): 
     else routes.set(key, [operation]);
   }
   const documented = new Set(operations.map(({ path }) => path));
-  return [...routes.values()].map((sharing) => servedRoute(sharing, keyed, documented));
+  return [...routes.values()].map((sharing) => servedRoute(sharing, keyed, documented, refuse));
 }
 
 function servedRoute(
   sharing: readonly Operation[],
   keyed: boolean,
   documented: ReadonlySet<string>,
+  refuse: Refuse,
 ): ServedRoute {
   const [first] = sharing as [Operation];
   const route = { method: first.method, path: routePath(first) };
@@ -54,7 +63,7 @@ function servedRoute(
       const name = requestedMethod(pathname);
       if (name === undefined) return undefined;
       const operation = byMethod.get(name);
-      if (!operation) throw unknownMethod(request, pathname, [...byMethod.keys()]);
+      if (!operation) return refuse(request, unknownMethod(request, pathname, [...byMethod.keys()]));
       return operation.handle(request);
     },
   };

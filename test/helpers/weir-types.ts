@@ -28,6 +28,7 @@ const PARTS = [
   "stored-answer",
   "stored-codec",
   "url-address",
+  "client-schemas",
   "model-listing",
   "format",
   "plugin",

@@ -15,7 +15,7 @@ const files = readdirSync(folder, { withFileTypes: true })
 
 const LOCAL = ["ollama", "vllm", "llamacpp", "lmstudio", "sglang", "tgi", "litellm", "weir"];
 /** Plugins whose addresses depend on an account or a region, or whose keys have several names; `test/wire` has tests of their own. */
-const CLOUDS = ["azure", "foundry", "vertex", "gemini-openai", "bedrock", "bedrock-mantle"];
+const CLOUDS = ["azure", "foundry", "vertex", "gemini-openai", "gemini-tuned", "bedrock", "bedrock-mantle"];
 const declarative = builtIn.filter((plugin) => ![...CLOUDS, "mock"].includes(plugin.name));
 
 function providerOf(name: string): Provider {

@@ -53,6 +53,8 @@ const client: ClientCodec = {
   writeAnswer,
   encodeError,
   encodeStreamError,
+  // The SDK of Google before version 2 looks for errors in network chunks that are JSON.
+  repeatsError: true,
   sessionOf,
   // A comment as a record of its own: the SDK of Google does not read it.
   heartbeat: ": keepalive\n\n",
@@ -68,6 +70,7 @@ const upstream: UpstreamCodec = {
   withoutSealed,
   // Signatures are base64.
   sealedMark: Buffer.from("weir1.").toString("base64"),
+  countPath: ":countTokens",
   watch,
   // Credentials and the project that pays are not forwarded.
   requestHeaders: ["x-goog-api-client", "x-server-timeout"],

@@ -21,7 +21,7 @@ export function deliver(opened: Opened, call: Call, codec: ClientCodec, context:
     call.hasHead = true;
     return { status, constant, headers: withCallHeaders(headers, call), body };
   }
-  const written = streamBody(call, codec.heartbeat);
+  const written = streamBody(call, codec);
   const body = stream(opened, call, codec, written, context);
   call.hasHead = true;
   const typed = call.asArray ? { ...headers, "content-type": written.contentType } : headers;

@@ -1,5 +1,6 @@
 /** How a streamed answer is written into the body. All sources give server-sent events; a client may want a JSON array. */
 import type { Call } from "../../core/call.ts";
+import type { ClientCodec } from "../../core/format.ts";
 import type { Frame } from "../../core/frame.ts";
 import { SseParser, writeFrame } from "../../stream/sse.ts";
 
@@ -7,7 +8,7 @@ export interface StreamBody {
   readonly contentType: string;
   /** Bytes without meaning that keep an idle stream alive. */
   readonly heartbeat: Uint8Array;
-  /** Bytes without meaning, for behind an error. */
+  /** Bytes for behind an error, without meaning to most clients. */
   readonly filler: Uint8Array;
   /** The bytes for a piece of the source: complete events, as a rule. */
   piece(bytes: Uint8Array): Uint8Array;
@@ -21,19 +22,23 @@ const encoder = new TextEncoder();
 /** An SSE comment. */
 const COMMENT = encoder.encode(":\n\n");
 
-/** @param heartbeat of the client's format, as a server-sent event */
-export function streamBody({ asArray }: Pick<Call, "asArray">, heartbeat: string): StreamBody {
-  return asArray ? new ArrayBody() : new EventBody(heartbeat);
+export function streamBody(
+  { asArray }: Pick<Call, "asArray">,
+  codec: Pick<ClientCodec, "heartbeat" | "repeatsError">,
+): StreamBody {
+  return asArray ? new ArrayBody() : new EventBody(codec);
 }
 
 /** Server-sent events, as they come. */
 class EventBody implements StreamBody {
   readonly contentType = "text/event-stream; charset=utf-8";
   readonly heartbeat: Uint8Array;
-  readonly filler = COMMENT;
+  readonly #repeatsError: boolean;
+  filler = COMMENT;
 
-  constructor(heartbeat: string) {
+  constructor({ heartbeat, repeatsError = false }: Pick<ClientCodec, "heartbeat" | "repeatsError">) {
     this.heartbeat = encoder.encode(heartbeat);
+    this.#repeatsError = repeatsError;
   }
 
   piece(bytes: Uint8Array): Uint8Array {
@@ -41,6 +46,7 @@ class EventBody implements StreamBody {
   }
 
   error(frames: readonly Frame[], before: string): Uint8Array {
+    if (this.#repeatsError) this.filler = encoder.encode(`${frames.at(-1)!.data}\n\n`);
     return encoder.encode(before + frames.map(writeFrame).join(""));
   }
 

@@ -10,12 +10,17 @@ import type { RouteContext } from "./generate.ts";
 
 type ClientFormat = Format & { client: ClientCodec };
 
-export function explainRoute(formats: readonly ClientFormat[], context: RouteContext) {
+/** @param keyHeaders the headers that may hold the key */
+export function explainRoute(
+  formats: readonly ClientFormat[],
+  context: RouteContext,
+  keyHeaders: readonly string[],
+) {
   return async (request: Request): Promise<Response> => {
     const id = createRequestId();
     let format = formatOfHeaders(formats, request.headers);
     try {
-      const key = context.authenticate(request.headers);
+      const key = context.authenticate(request.headers, keyHeaders);
       const read = await readBody(request, context.limits, context.gateway.clock);
       const body = read.json;
       const named = new URL(request.url).searchParams.get("format");

@@ -61,7 +61,7 @@ function readLimit(text: string | null): number | undefined {
 }
 
 /** The model name in the path of a request. @param bases paths of the lists */
-function modelIdOf({ url }: Request, bases: readonly string[]): string {
+export function modelIdOf({ url }: Request, bases: readonly string[]): string {
   const { pathname } = new URL(url);
   const base = bases.find((path) => pathname.startsWith(`${path}/`)) ?? "";
   const encoded = pathname.slice(base.length + 1);
@@ -75,11 +75,9 @@ function modelIdOf({ url }: Request, bases: readonly string[]): string {
 /** Finds any model that weir would serve, listed or not. @throws GatewayError `not-found` */
 export async function retrieveModel(
   registry: Registry,
-  request: Request,
-  bases: readonly string[],
+  id: string,
   listing?: ModelListing,
 ): Promise<JsonObject> {
-  const id = modelIdOf(request, bases);
   const isTooLong = Buffer.byteLength(id) > MODEL_BYTES;
   if (!isTooLong) await registry.prepare(id);
   const listed = registry.models().find((model) => model.id === id);

@@ -187,19 +187,11 @@ describe("failures", () => {
     await source.begin();
     const failures: GatewayError[] = [];
     const codec = messagesFormat.client!;
-    const body = answerStream(
-      source,
-      call,
-      codec,
-      streamBody(call, codec.heartbeat),
-      new Clock(),
-      NO_TIMEOUTS,
-      {
-        complete() {},
-        failed: (error) => void failures.push(error),
-        cancelled() {},
-      },
-    );
+    const body = answerStream(source, call, codec, streamBody(call, codec), new Clock(), NO_TIMEOUTS, {
+      complete() {},
+      failed: (error) => void failures.push(error),
+      cancelled() {},
+    });
     const reader = body.getReader();
     const first = await reader.read();
     const last = await reader.read();

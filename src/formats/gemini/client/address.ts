@@ -16,16 +16,23 @@ const PLACES = [
 ];
 
 const MODEL_PATH =
-  /^\/v1(?:beta|beta1|alpha)?\/(?:projects\/[^/]+\/locations\/[^/]+\/)?(?:publishers\/([^/]+)\/)?(models|tunedModels)\/(.+)(?::|%3A)\w+$/i;
+  /^\/v1(?:beta|beta1|alpha)?\/(?:projects\/[^/]+\/locations\/[^/]+\/)?(?:publishers\/([^/]+)\/)?(models|tunedModels)\/(.+)$/;
+const METHOD = /(?::|%3A)\w+$/i;
 
 /** The publisher whose models have no prefix. */
 const OWN_PUBLISHER = "google";
 
 /**
- * The model that a path names. The last colon separates the method, so that a model name may contain colons, and slashes
- * with and without percent-encoding.
+ * The model in a path that ends in a method. The last colon separates the method, so that a model name may contain colons,
+ * and slashes with and without percent-encoding.
  */
 export function modelOf(path: string): string | undefined {
+  const method = METHOD.exec(path);
+  return method ? nameIn(path.slice(0, method.index)) : undefined;
+}
+
+/** The model in a path without a method. */
+export function nameIn(path: string): string | undefined {
   const match = MODEL_PATH.exec(path);
   if (!match) return undefined;
   const [, publisher, place, encoded] = match;

@@ -17,15 +17,13 @@ export function decodeTurns(
   context: CodecContext,
 ): Turn[] {
   const history = new History(spell, context);
-  const system = isObject(systemInstruction)
-    ? history.decode(systemInstruction, "systemInstruction", "system")
-    : undefined;
-  const turns = list(contents).map((content, index) => {
+  if (isObject(systemInstruction)) history.add(systemInstruction, "systemInstruction", "system");
+  for (const [index, content] of list(contents).entries()) {
     const path = `contents[${index}]`;
     if (!isObject(content)) throw fault(path, "an object");
-    return history.decode(content, path, content.role === "model" ? "assistant" : "user");
-  });
-  return system && system.blocks.length > 0 ? [system, ...turns] : turns;
+    history.add(content, path, content.role === "model" ? "assistant" : "user");
+  }
+  return history.turns.filter(({ role, blocks }) => role !== "system" || blocks.length > 0);
 }
 
 /** A call that has no response yet. */
@@ -34,29 +32,38 @@ interface OpenCall {
   name: string;
 }
 
-/** Decodes one content after another. Calls and responses need no ids: they belong together by name and order. */
+/**
+ * Decodes one content after another. Calls and responses need no ids: they belong together by name and order. Contents of the
+ * model that follow each other are one turn, because the SDK keeps each record of a stream as a content.
+ */
 class History {
+  readonly turns: Turn[] = [];
   readonly #spell: Spell;
   readonly #context: CodecContext;
-  /** Calls of the last turns of the model, in order. */
+  /** Calls of the last turn of the model, in order. */
   #open: OpenCall[] = [];
-  #turns = 0;
-  #lastRole: Turn["role"] | undefined;
+  #contents = 0;
 
   constructor(spell: Spell, context: CodecContext) {
     this.#spell = spell;
     this.#context = context;
   }
 
-  decode({ parts }: JsonObject, contentPath: string, role: Turn["role"]): Turn {
+  add({ parts }: JsonObject, contentPath: string, role: Turn["role"]): void {
     const path = this.#spell(contentPath);
-    if (role === "assistant" && this.#lastRole !== "assistant") this.#open = [];
-    this.#lastRole = role;
-    const blocks: Block[] = [];
+    const { blocks } = this.#turn(role, path);
     for (const [index, part] of list(parts).entries())
       this.#decodePart(part, `${path}.parts[${index}]`, index, blocks);
-    this.#turns++;
-    return { role, blocks, path };
+    this.#contents++;
+  }
+
+  #turn(role: Turn["role"], path: string): Turn {
+    const last = this.turns.at(-1);
+    if (role === "assistant" && last?.role === "assistant") return last;
+    if (role === "assistant") this.#open = [];
+    const turn: Turn = { role, blocks: [], path };
+    this.turns.push(turn);
+    return turn;
   }
 
   #decodePart(part: Json, path: string, index: number, blocks: Block[]): void {
@@ -94,7 +101,7 @@ class History {
 
   #decodeCall(call: JsonObject, path: string, index: number): Block {
     const name = String(call.name);
-    const id = text(call.id) || legacyCallId(this.#turns, `${index}:${name}`);
+    const id = text(call.id) || legacyCallId(this.#contents, `${index}:${name}`);
     this.#open.push({ id, name });
     return {
       type: "tool-call",
@@ -109,7 +116,7 @@ class History {
 
   #decodeResponse(response: JsonObject, path: string, index: number): Block {
     const name = text(response.name) ?? "";
-    const id = this.#callOf(text(response.id), name) ?? legacyCallId(this.#turns, `${index}:${name}`);
+    const id = this.#callOf(text(response.id), name) ?? legacyCallId(this.#contents, `${index}:${name}`);
     const content = decodeResponse(response, this.#spell(`${path}.functionResponse`));
     return { type: "tool-result", id, ...(name !== "" && { name }), ...content, path };
   }

@@ -4,6 +4,7 @@ import { invalidRequest } from "../../../core/error.ts";
 import type { ListedModel, ModelListing } from "../../../core/model-listing.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { open, toJson } from "../../shared/schema.ts";
+import { nameIn } from "./address.ts";
 
 /** What weir serves of every model. */
 const METHODS = ["generateContent", "streamGenerateContent", "countTokens"];
@@ -70,6 +71,14 @@ export const models: ModelListing = {
     "/v1beta1/publishers/google/models",
     "/v1/publishers/google/models",
   ],
+  modelPaths: [
+    "/v1beta/models/{+id}",
+    "/v1beta1/models/{+id}",
+    "/v1alpha/models/{+id}",
+    "/v1beta1/publishers/{publisher}/models/{+id}",
+    "/v1/publishers/{publisher}/models/{+id}",
+  ],
+  idOf: (path) => nameIn(path) ?? "",
   list,
   one,
   schemas: { list: toJson(ModelList), one: toJson(Model) },

@@ -122,3 +122,21 @@ test("a wrong clock is corrected by the date of the refusal, and a small differe
   expect(times[0]!).toBeLessThan(1_000);
   expect(Math.abs(times[1]! + 3600_000)).toBeLessThan(10_000);
 });
+
+test("a plugin may limit the time of its requests, and explain lets it send none", async () => {
+  const silent = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Promise<Response>(() => {}) });
+  const url = `http://127.0.0.1:${silent.port}`;
+  let sent = 0;
+  const authorizer = made(async (_request, place) => {
+    sent++;
+    await place.fetch({ url, timeoutMs: 50, direct: true });
+    return { authorization: "x" };
+  });
+  const failed = await authorizer.authorize(request, new Stop()).catch((thrown: unknown) => thrown);
+  expect(failed).toMatchObject({ code: "upstream_authorization" });
+  expect(await authorizer.preview(request)).toEqual([]);
+  expect(sent).toBe(2);
+  const signing = made(() => ({ "X-Date": "now", authorization: "x" }));
+  expect(await signing.preview(request)).toEqual(["authorization", "x-date"]);
+  await silent.stop(true);
+});

@@ -69,10 +69,9 @@ export const vertexEmbeddings: EmbedDialect = {
     };
   },
   readAnswer({ predictions }: JsonObject): EmbedAnswer | undefined {
-    const found = Array.isArray(predictions)
-      ? predictions.map((item) => (isObject(item) ? item.embeddings : undefined))
-      : [];
-    const vectors = vectorsOf(found as Json[], valuesOf);
+    if (!Array.isArray(predictions)) return undefined;
+    const found = predictions.map((item) => (isObject(item) ? (item.embeddings ?? null) : null));
+    const vectors = vectorsOf(found, valuesOf);
     const counts = found.map((item) =>
       isObject(item) && isObject(item.statistics) ? count(item.statistics.token_count) : undefined,
     );

@@ -84,6 +84,10 @@ test("the snippet continues an answer by its id, and Codex is pointed at the rig
   expect(providers[provider]).toMatchObject({ base_url: "http://127.0.0.1:9347/v1", wire_api: "responses" });
 });
 
+test("the snippet gets a vector for each text", async () => {
+  expect(await runSnippet(blockOf("README.md", "ts", "embeddings.create"))).toBe("2 256\n");
+});
+
 test("the rehearsal gets all its answers from a provider that fails every third time", async () => {
   const snippet = blockOf("plugins/mock/README.md", "ts", "mock/flaky-30");
   const said = await runSnippet(snippet);

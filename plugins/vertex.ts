@@ -10,7 +10,14 @@ const CLAUDE = "/v1/projects/{project}/locations/{location}/publishers/anthropic
 const GEMINI = ["gemini-3.5-flash", "gemini-3.1-pro-preview", "gemini-2.5-pro", "gemini-2.5-flash"];
 
 /** Vertex takes back only ids of calls that it gave, and fetches media itself. It has tiers under other names. */
-const traits = { files: true, topK: true, callIds: "echo", fileUrls: true, serviceTiers: false } as const;
+const traits = {
+  files: true,
+  topK: true,
+  callIds: "echo",
+  fileUrls: true,
+  textBesideMedia: true,
+  serviceTiers: false,
+} as const;
 
 /** Vertex refuses other members, such as `safetySettings`, and knows no request inside of the body. */
 const COUNTED = ["contents", "systemInstruction", "tools", "generationConfig"] as const;

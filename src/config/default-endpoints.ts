@@ -1,6 +1,6 @@
 /** Where hosts listen for which the config names only formats (`speaks: chat-completions`). */
+import type { DefaultEndpoint } from "../core/default-endpoint.ts";
 import type { SpokenPath } from "../core/endpoint.ts";
-import type { DefaultEndpoint } from "../core/format.ts";
 import type { Provider } from "../core/provider.ts";
 import type { ProviderOptions } from "./schema.ts";
 

@@ -6,6 +6,7 @@ import type { ChatRequest } from "./chat.ts";
 import type { ClientSchemas } from "./client-schemas.ts";
 import type { CodecContext, CodecTarget } from "./context.ts";
 import type { EmbedClient } from "./embed-dialect.ts";
+import type { DefaultEndpoint } from "./default-endpoint.ts";
 import type { DocumentedError, GatewayError } from "./error.ts";
 import type { ChatEvent, FinishReason, Usage } from "./events.ts";
 import type { SpokenPath } from "./endpoint.ts";
@@ -284,18 +285,6 @@ export interface AnswerReader {
    * @throws GatewayError `upstream`, code `stream_incomplete`, if the answer is not complete: a reader never adds an ending
    */
   end(): ChatEvent[];
-}
-
-/** Where hosts of a format listen, unless the config or the plugin says otherwise. */
-export interface DefaultEndpoint {
-  /** Path, or paths, behind a base URL that ends in `/v1`. */
-  path: SpokenPath;
-  /** How these hosts frame streams. Default: server-sent events. */
-  framing?: Framing;
-  /** For a host that speaks only this format, if it differs: the path, the path of its list of models, the credential. */
-  alone?: { path: string; models: string; auth: "bearer" | "x-api-key" };
-  /** Where hosts of this format usually embed, by dialect. */
-  embeds?: Provider["embeds"];
 }
 
 /** How weir requests token counts for a stream on behalf of a client that did not request them. */

@@ -236,6 +236,8 @@ export interface Traits {
   callIds?: "always" | "echo";
   /** Fetches media from public URLs and from Cloud Storage (gemini). Default false. */
   fileUrls?: boolean;
+  /** Refuses a message with images and no text (gemini). Default false: weir adds no text. */
+  textBesideMedia?: boolean;
   /** Accepts `serviceTier` (gemini). Default true. */
   serviceTiers?: boolean;
   /** `off`: weir asks for no safety filters unless the client sets them (gemini). Default: the provider's own filters. */

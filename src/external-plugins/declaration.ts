@@ -3,6 +3,7 @@
  * the name that was probably meant: an ignored member would be a guard that never runs or a limit that never applies. The
  * tables are keyed by the types: when a type gains a member, the table does not compile until it has an entry for it.
  */
+import type { DefaultEndpoint } from "../core/default-endpoint.ts";
 import type { EmbedClient } from "../core/embed-dialect.ts";
 import type { DocumentedError } from "../core/error.ts";
 import type {
@@ -11,7 +12,6 @@ import type {
   CompactionCodec,
   CountOperation,
   SummaryCodec,
-  DefaultEndpoint,
   Format,
   StreamObserver,
   UpstreamCodec,
@@ -184,7 +184,12 @@ const ENDPOINT: Table<DefaultEndpoint> = {
   path: required(path),
   framing: group("the framing's", FRAMING),
   embeds,
-  alone: group("the endpoint's", { path: required(text), models: required(text), auth: required(text) }),
+  alone: group("the endpoint's", {
+    path: required(path),
+    models: required(text),
+    auth: required(auth),
+    namesIn: callable,
+  }),
 };
 
 const UPSTREAM: Table<UpstreamCodec> = {

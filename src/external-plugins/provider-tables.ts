@@ -58,6 +58,7 @@ const TRAITS: Table<Traits> = {
   countTokens: flag,
   callIds: oneOf("always", "echo"),
   fileUrls: flag,
+  textBesideMedia: flag,
   serviceTiers: flag,
   safety: oneOf("default", "off"),
 };

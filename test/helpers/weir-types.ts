@@ -30,6 +30,7 @@ const PARTS = [
   "url-address",
   "client-schemas",
   "model-listing",
+  "default-endpoint",
   "format",
   "plugin",
 ].map((part) => `src/core/${part}.ts`);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { JsonObject } from "../../src/core/json.ts";
 import { type RunningGateway, startGateway } from "../helpers/gateway.ts";
 import { anthropicClient, openaiClient } from "../helpers/sdk.ts";
-import { type Answer, sse, startUpstream, type Upstream } from "../helpers/upstream.ts";
+import { type Answer, cut, sse, stalled, startUpstream, type Upstream } from "../helpers/upstream.ts";
 
 const KEY = "AIza-canary-4471gemini";
 const MODEL = "gemini/gemini-2.5-flash";
@@ -51,8 +51,9 @@ const json = (body: JsonObject, status = 200): Answer => ({
   headers: { "content-type": "application/json" },
   body: JSON.stringify(body),
 });
-const stream = (records: readonly JsonObject[]): Answer =>
-  sse(records.map((body) => `data: ${JSON.stringify(body)}\r\n\r\n`));
+const pieces = (records: readonly JsonObject[]) =>
+  records.map((body) => `data: ${JSON.stringify(body)}\r\n\r\n`);
+const stream = (records: readonly JsonObject[]): Answer => sse(pieces(records));
 
 const lastRequest = () => {
   const request = upstream.requests.at(-1)!;
@@ -209,5 +210,45 @@ test("an OpenAI SDK that sends a call back unchanged returns Google's signature 
     await sdk.chat.completions.create({ model, tools, messages });
     const { contents } = lastRequest().json as { contents: { parts: JsonObject[] }[] };
     expect(contents[1]!.parts.map((part) => part["thoughtSignature"])).toEqual(["c2lnbmVk", undefined]);
+  }
+});
+
+test("a stream that ends without a finish reason is an error, also where the connection breaks", async () => {
+  for (const answer of [stream([STREAM[0]!]), cut(pieces([STREAM[0]!]), "rst")]) {
+    upstream.answer(() => answer);
+    const read = anthropicClient(gateway.url).messages.stream(message).finalMessage();
+    await expect(read).rejects.toThrow();
+  }
+});
+
+test("a connection that breaks or stays open behind the finish reason is no failure", async () => {
+  for (const answer of [cut(pieces(STREAM), "rst"), stalled(pieces(STREAM))]) {
+    upstream.answer(() => answer);
+    const streamed = await anthropicClient(gateway.url).messages.stream(message).finalMessage();
+    expect(streamed).toMatchObject({ content: [{ text: "Hello there." }], stop_reason: "end_turn" });
+  }
+}, 60_000);
+
+test("a host that only the config describes lists its models in Google's shape, and serves them", async () => {
+  const models = [
+    { name: "models/gemini-9-flash", supportedGenerationMethods: ["generateContent", "countTokens"] },
+    { name: "models/gemini-embedding-9", supportedGenerationMethods: ["embedContent"] },
+  ];
+  const host = startUpstream(({ path }) => json(path.startsWith("/v1beta/models?") ? { models } : WHOLE));
+  const own = await startGateway({
+    config: { providers: { house: { speaks: "gemini", baseUrl: host.url, apiKey: KEY } } },
+  });
+  try {
+    const client = openaiClient(own.url);
+    const answer = await client.chat.completions.create({ ...chat, model: "gemini-9-flash" });
+    expect(answer.choices[0]?.message.content).toBe("Hello there.");
+    const listed = (await client.models.list()).data.map(({ id }) => id);
+    expect(listed).toContain("gemini-9-flash");
+    expect(listed).not.toContain("gemini-embedding-9");
+    expect(host.requests.map(({ path }) => path)).toContain("/v1beta/models/gemini-9-flash:generateContent");
+    expect(host.requests.every(({ headers }) => headers.get("x-goog-api-key") === KEY)).toBe(true);
+  } finally {
+    await own.stop();
+    host.stop();
   }
 });

@@ -11,6 +11,7 @@ import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { models } from "./client/models.ts";
 import { decodeRequest } from "./client/request.ts";
 import { sessionOf } from "./client/session.ts";
+import { endpoint } from "./endpoint.ts";
 import { FORMAT } from "./own-fields.ts";
 import { readAnswer, readStream } from "./upstream/answer.ts";
 import { decodeError, isErrorBody } from "./upstream/errors.ts";
@@ -62,6 +63,7 @@ const client: ClientCodec = {
 
 const upstream: UpstreamCodec = {
   requestInUrl: true,
+  endpoint,
   encodeRequest,
   readStream,
   readAnswer,

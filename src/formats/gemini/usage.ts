@@ -27,15 +27,15 @@ export class UsageReader {
     this.#candidates = count(meta.candidatesTokenCount) ?? this.#candidates;
     this.#thoughts = count(meta.thoughtsTokenCount) ?? this.#thoughts;
     if (this.#prompt === undefined) return undefined;
+    const thoughts = this.#thoughts ?? 0;
+    const isCounted = this.#candidates !== undefined || this.#thoughts !== undefined;
     const usage: Partial<Usage> = {
       input: Math.max(0, this.#prompt + this.#tools - this.#cached),
       cacheRead: this.#cached,
+      output: isCounted ? (this.#candidates ?? 0) + thoughts : undefined,
+      reasoning: isCounted ? thoughts : undefined,
       known: isEnd ? "final" : "partial",
     };
-    if (this.#candidates !== undefined || this.#thoughts !== undefined) {
-      usage.output = (this.#candidates ?? 0) + (this.#thoughts ?? 0);
-      usage.reasoning = this.#thoughts ?? 0;
-    }
     if (isEnd) addDetails(meta, usage);
     return usage;
   }

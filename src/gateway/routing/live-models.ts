@@ -4,6 +4,7 @@
  */
 import type { ActiveProvider, Deployment } from "../../core/provider.ts";
 import type { Format } from "../../core/format.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
 import { isObject, parseJson } from "../../core/json.ts";
 import { authorizedHeaders } from "./authorizer.ts";
 import { compilePattern } from "./pattern.ts";
@@ -24,8 +25,7 @@ const MAX_NAMES = 5000;
 
 interface Host {
   provider: ActiveProvider;
-  /** Path of the list behind the base URL. */
-  path: string;
+  list: List;
   deployment: Deployment;
   models: ReadonlySet<string>;
   /** When the next fetch may start; monotonic milliseconds. */
@@ -57,7 +57,7 @@ export class LiveModels {
       .flatMap((provider) =>
         provider.deployments.map((deployment) => ({
           provider,
-          path: listPathOf(provider, formats),
+          list: listOf(provider, formats),
           deployment,
           models: new Set<string>(),
           nextFetchAt: 0,
@@ -116,19 +116,30 @@ export class LiveModels {
   }
 }
 
+/** Where a host lists its models, and the names in its answer. */
+interface List {
+  path: string;
+  namesIn(list: JsonObject): readonly (Json | undefined)[] | undefined;
+}
+
 /** At a path that a format has for hosts of its own, the list is beside it. */
-function listPathOf({ speaks = {} }: ActiveProvider, formats: ReadonlyMap<string, Format>): string {
+function listOf({ speaks = {} }: ActiveProvider, formats: ReadonlyMap<string, Format>): List {
   for (const [id, path] of Object.entries(speaks)) {
     const alone = formats.get(id)?.upstream?.endpoint?.alone;
-    if (alone && path === alone.path) return alone.models;
+    if (alone && Bun.deepEquals(path, alone.path))
+      return { path: alone.models, namesIn: alone.namesIn ?? idsIn };
   }
-  return "/models";
+  return { path: "/models", namesIn: idsIn };
+}
+
+function idsIn({ data }: JsonObject): readonly (Json | undefined)[] | undefined {
+  return Array.isArray(data) ? data.map((model) => (isObject(model) ? model["id"] : undefined)) : undefined;
 }
 
 /** The model names of a host; `undefined` if the fetch failed or the answer is no model list. */
-async function fetchList({ provider, path, deployment }: Host): Promise<ReadonlySet<string> | undefined> {
+async function fetchList({ provider, list, deployment }: Host): Promise<ReadonlySet<string> | undefined> {
   const { authorizer, credentials } = deployment;
-  const url = deployment.baseUrl + path;
+  const url = deployment.baseUrl + list.path;
   const signal = AbortSignal.timeout(FETCH_MS);
   const headers = { "user-agent": "weir", ...provider.headers, ...credentials };
   const request = { method: "GET", url, headers, body: [], stop: signal } as const;
@@ -141,9 +152,8 @@ async function fetchList({ provider, path, deployment }: Host): Promise<Readonly
     } as RequestInit);
     const text = response.ok ? await response.text() : "";
     const body = text.length > MAX_TEXT ? undefined : parseJson(text);
-    if (!isObject(body) || !Array.isArray(body.data)) return undefined;
-    const names = body.data.flatMap((model) => (isObject(model) && isName(model.id) ? [model.id] : []));
-    return new Set(names.slice(0, MAX_NAMES));
+    const names = isObject(body) ? list.namesIn(body) : undefined;
+    return names && new Set(names.filter(isName).slice(0, MAX_NAMES));
   } catch {
     return undefined;
   }

@@ -112,6 +112,14 @@ describe("media", () => {
     expect(() => of("http://example.com/a.png")).toThrow("does not fetch this URL");
   });
 
+  test("a host that wants a text beside media gets one, with a loss", () => {
+    const turns = [user(image(bytes("image/png", PNG)))];
+    const { contents, losses } = encode({ turns }, { traits: { textBesideMedia: true } });
+    expect(contents[0]!.parts.map((part) => part["text"])).toEqual(["[image]", undefined]);
+    expect(losses).toEqual(["synthesized:turns"]);
+    expect(encode({ turns }).contents[0]!.parts).toHaveLength(1);
+  });
+
   test("media of a result is inside the response for Gemini 3, and behind the responses for older models", () => {
     const turns = [
       user("q"),

@@ -47,7 +47,8 @@ export class RecordReader {
   #raw: string | undefined;
   #explanation: Json | undefined;
   #blocked: FinishReason | undefined;
-  #usage: Usage = NO_USAGE;
+  /** The counts so far: those of the last record that had any. */
+  #usage: Partial<Usage> | undefined;
 
   constructor(context: CodecContext) {
     this.#context = context;
@@ -77,7 +78,7 @@ export class RecordReader {
     this.#endCall();
     this.#closeOpen();
     if (this.#held !== undefined) this.#addBlock({ type: "reasoning", origin: SIGNER }, this.#held);
-    const usage = this.#usage.known === undefined ? this.#usage : { ...this.#usage, known: "final" as const };
+    const usage = this.#usage ? mergeUsage(NO_USAGE, { ...this.#usage, known: "final" }) : NO_USAGE;
     this.#begin();
     this.#events.push({ type: "message-end", reason, usage });
     return this.#flush();
@@ -203,7 +204,7 @@ export class RecordReader {
   #readUsage(meta: Json | undefined): void {
     const usage = this.#usageReader.read(meta, this.#raw !== undefined);
     if (!usage) return;
-    this.#usage = mergeUsage(this.#usage, usage);
+    this.#usage = usage;
     if (this.#blocks > 0) this.#events.push({ type: "usage", usage });
   }
 

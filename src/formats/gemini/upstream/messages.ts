@@ -20,6 +20,7 @@ export interface EncodedTurns {
 
 const EMPTY = "(empty)";
 const CONTINUE = "(continue)";
+const MEDIA = "[image]";
 
 /** @param instruction a further sentence for the system instruction */
 export function encodeTurns(
@@ -69,7 +70,20 @@ function addGroup(
   contents.add("user", responses, true);
   const said = [...attached, ...group.others.flatMap((placed) => userParts(placed, orphans, context))];
   const isSilent = said.length === 0 && responses.length === 0 && group.others.some(isUser);
-  contents.add("user", isSilent && contents.list.at(-1)?.role !== "user" ? [{ text: EMPTY }] : said);
+  const isEmpty = isSilent && contents.list.at(-1)?.role !== "user";
+  contents.add("user", isEmpty ? [{ text: EMPTY }] : withText(said, group, context));
+}
+
+/** Some hosts refuse media without a text beside them. */
+function withText(
+  parts: JsonObject[],
+  { others }: Group,
+  { traits, reportLoss }: EncodeContext,
+): JsonObject[] {
+  if (!traits.textBesideMedia || parts.length === 0 || parts.some((part) => part.text !== undefined))
+    return parts;
+  reportLoss("synthesized", others[0]?.path ?? "", "the provider wants a text beside media");
+  return [{ text: MEDIA }, ...parts];
 }
 
 function isUser({ turn }: PlacedTurn): boolean {

@@ -1,0 +1,29 @@
+/** Where hosts of the format listen, as the config and the lists of models need it. */
+import type { DefaultEndpoint } from "../../core/default-endpoint.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import { isObject } from "../../core/json.ts";
+import { list } from "../shared/read.ts";
+
+const METHODS = {
+  json: "/models/{model}:generateContent",
+  stream: "/models/{model}:streamGenerateContent?alt=sse",
+};
+
+export const endpoint: DefaultEndpoint = {
+  path: METHODS,
+  // Like Google's SDK, weir expects a base URL without the version.
+  alone: {
+    path: { json: `/v1beta${METHODS.json}`, stream: `/v1beta${METHODS.stream}` },
+    models: "/v1beta/models?pageSize=1000",
+    auth: (key) => ({ "x-goog-api-key": key }),
+    namesIn: ({ models }: JsonObject) => (Array.isArray(models) ? models.map(nameOf) : undefined),
+  },
+};
+
+/** The name of a model that answers: without `models/`. Models that only embed are left out. */
+function nameOf(model: Json): string | undefined {
+  if (!isObject(model) || typeof model.name !== "string") return undefined;
+  const methods = list(model.supportedGenerationMethods);
+  if (methods.length > 0 && !methods.includes("generateContent")) return undefined;
+  return model.name.replace(/^models\//, "");
+}

@@ -36,6 +36,8 @@ export interface ModelFacts {
   /** Maximum number of stop sequences. */
   maxStop: number;
   toolIds: IdRule;
+  /** Its ids of calls have characters that other vendors refuse. */
+  escapesIds: boolean;
 }
 
 export type CachePlace = "tools" | "system" | "content";
@@ -57,6 +59,7 @@ const OTHER: ModelFacts = {
   prefill: false,
   maxStop: 4,
   toolIds: TOOL_IDS,
+  escapesIds: false,
 };
 
 const PLAIN: ModelFacts = { ...OTHER, reasoning: "none" };
@@ -82,7 +85,7 @@ const TABLE: readonly [RegExp, ModelFacts][] = [
   [/mistral-large|pixtral-large/, { ...MISTRAL, forcedTools: true }],
   [/mistral|mixtral/, MISTRAL],
   [/qwen/, { ...OTHER, reasoning: "config", schemas: true }],
-  [/kimi|moonshot/, { ...OTHER, schemas: true, toolIds: KIMI_IDS }],
+  [/kimi|moonshot/, { ...OTHER, schemas: true, toolIds: KIMI_IDS, escapesIds: true }],
   [/gemma/, { ...PLAIN, schemas: true }],
   [/minimax|nemotron|glm|deepseek\.v/, { ...OTHER, schemas: true }],
   [/llama|titan|command|jamba|palmyra/, PLAIN],
@@ -114,5 +117,6 @@ function claude(name: string): ModelFacts {
     prefill: facts.prefill,
     maxStop: 2500,
     toolIds: TOOL_IDS,
+    escapesIds: false,
   };
 }

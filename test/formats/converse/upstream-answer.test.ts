@@ -43,6 +43,22 @@ describe("blocks", () => {
     );
   });
 
+  test("an empty text before the reasoning makes no block", () => {
+    expectBoth(
+      [
+        delta(0, { text: "" }),
+        stop(0),
+        delta(1, { reasoningContent: { text: "Hm" } }),
+        stop(1),
+        delta(2, { text: "Yes." }),
+        stop(2),
+      ],
+      [{ text: "" }, { reasoningContent: { reasoningText: { text: "Hm" } } }, { text: "Yes." }],
+      ["reasoning bedrock: Hm", "text: Yes."],
+      GPT_OSS,
+    );
+  });
+
   test("parallel calls are told apart by their index", () => {
     expectBoth(
       [

@@ -12,9 +12,11 @@ import {
   messagesOf,
   MISTRAL,
   NOVA,
+  readContent,
   result,
   system,
   text,
+  told,
   tool,
   user,
 } from "./make.ts";
@@ -186,6 +188,16 @@ describe("ids of calls", () => {
     const [call, answer] = idsFor(CLAUDE, "functions.f:0");
     expect(call).toMatch(/^functionsf0_[0-9a-f]{16}$/);
     expect(answer).toBe(call);
+  });
+
+  test("an id of Kimi reaches the client in characters that every vendor accepts, and Kimi as it was", () => {
+    const toolUse = { toolUseId: "functions.get_temperature:0", name: "f", input: {} };
+    const events = readContent([{ toolUse }], { model: KIMI }, "tool_use");
+    expect(told(events)).toEqual(["tool-call functions_x2e_get_temperature_x3a_0 f function: {}"]);
+    expect(idsFor(KIMI, "functions_x2e_get_temperature_x3a_0")).toEqual(Array(2).fill(toolUse.toolUseId));
+    expect(idsFor(CLAUDE, "functions_x2e_get_temperature_x3a_0")[0]).toBe(
+      "functions_x2e_get_temperature_x3a_0",
+    );
   });
 
   test("Kimi gets its own ids back, and Mistral ids of nine letters or digits", () => {

@@ -10,7 +10,9 @@ import { incompleteStream } from "../../../core/incomplete.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { text } from "../../shared/read.ts";
+import { escapeId } from "../call-ids.ts";
 import { decodeStopReason, failureOf } from "../finish.ts";
+import { modelFacts } from "../models.ts";
 import { decodeUsage } from "../usage.ts";
 import {
   type BlockReader,
@@ -44,13 +46,14 @@ export class EventReader {
   constructor(context: CodecContext) {
     this.#context = context;
     const ids = new AnswerIds(context.id);
+    const { escapesIds } = modelFacts(context.target.model);
     this.#emit = {
       start: (block) => {
         if (block.type === "tool-call") this.#calls++;
         this.#events.push({ type: "block-start", index: this.#blocks, block });
         return this.#blocks++;
       },
-      callId: (id) => ids.take(id),
+      callId: (id) => ids.take(escapesIds ? escapeId(id) : id),
       push: (event) => this.#events.push(event),
     };
   }

@@ -4,7 +4,7 @@
  */
 import type { Block, ChatRequest, ToolCallBlock, ToolResultBlock } from "../../../core/chat.ts";
 import { invalidRequest } from "../../../core/error.ts";
-import { ToolIds } from "../../../core/ids.ts";
+import type { ToolIds } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { blockPath, fieldPath, turnPath } from "../../shared/paths.ts";
 import { readToolInput } from "../../shared/tool-input.ts";
@@ -15,6 +15,7 @@ import {
   pairResults,
   type PlacedTurn,
 } from "../../shared/turn-groups.ts";
+import { toolIds } from "../call-ids.ts";
 import { addMarked } from "./caching.ts";
 import { encodeBlock, encodeReasoning, type EncodeContext, textBlock } from "./content.ts";
 import { encodeResult } from "./tool-results.ts";
@@ -73,7 +74,7 @@ class MessageWriter {
   constructor(request: ChatRequest, context: EncodeContext) {
     this.#request = request;
     this.#context = context;
-    this.#ids = new ToolIds(context.facts.toolIds);
+    this.#ids = toolIds(context.facts.toolIds, context.facts.escapesIds);
   }
 
   write(): Message[] {

@@ -9,7 +9,7 @@ import type { Opened, Prepared } from "./lanes/lane.ts";
 import { nativeBody } from "./lanes/native-body.ts";
 import { discard, readAnswer } from "./lanes/read-answer.ts";
 import { headerFilters, send, upstreamHeaders } from "./lanes/send.ts";
-import { urlOfPath } from "./routing/endpoint.ts";
+import { urlBelow, urlOfPath } from "./routing/endpoint.ts";
 import type { Gateway, Incoming } from "./types.ts";
 
 /**
@@ -90,5 +90,5 @@ async function answerTo(prepared: Prepared, attempt: Attempt): Promise<string | 
 
 /** A path that begins with a colon takes the place of the method at the end of the address. */
 function countUrl(url: string, countPath: string): string {
-  return countPath.startsWith(":") ? url.replace(/:\w+(?=\?|$)/, countPath) : url + countPath;
+  return countPath.startsWith(":") ? url.replace(/:\w+(?=\?|$)/, countPath) : urlBelow(url, countPath);
 }

@@ -183,6 +183,17 @@ describe("weir's requests are those of the SDK", () => {
   });
 });
 
+test("a path below the usual one stays in front of the version", async () => {
+  host.answer(() => json({ object: "response.compaction", id: "c", created_at: 1, output: [], usage: null }));
+  const response = await fetch(`${gateway.url}/v1/responses/compact`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ model: "azure-dated/gpt-5", input: "hi" }),
+  });
+  await response.text();
+  expect(host.requests[0]!.path).toBe(`/openai/responses/compact?api-version=${VERSION}`);
+});
+
 test("models of Foundry are asked at their own path, with the version that it needs", async () => {
   await openaiClient(gateway.url).chat.completions.create({ model: "foundry-models/grok-4", ...hi });
   expect(host.requests[0]!.path).toBe("/models/chat/completions?api-version=2024-05-01-preview");

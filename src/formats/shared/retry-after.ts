@@ -71,7 +71,8 @@ function limitReset(headers: HeaderReader, now: number): number | undefined {
   headers.forEach((value, name) => {
     if (!name.startsWith("x-ratelimit-reset")) return;
     const left = headers.get(name.replace("reset", "remaining"));
-    if (left !== null && Number(left) > 0) return;
+    // Azure sends -1 for a limit that it does not count.
+    if (left !== null && (Number(left) > 0 || Number(left) < 0)) return;
     const wait = secondsOf(value, now);
     if (wait !== undefined) longest = Math.max(longest ?? 0, wait);
   });

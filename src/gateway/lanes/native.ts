@@ -9,7 +9,7 @@ import type { UpstreamCodec } from "../../core/format.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { Tap } from "../../stream/tap.ts";
 import { STREAM_HEADERS } from "../delivery/response-headers.ts";
-import { urlOf } from "../routing/endpoint.ts";
+import { urlBelow, urlOf } from "../routing/endpoint.ts";
 import { keepAnswer, streamKeeper } from "../stored/native-answer.ts";
 import { sourceOf } from "../stored/native-request.ts";
 import type { Gateway, Incoming } from "../types.ts";
@@ -52,7 +52,7 @@ export class NativeLane implements Lane {
     this.#asksForUsage = body.asksForUsage;
     return {
       target,
-      url: urlOf(target, call.stream) + (this.#incoming.below ?? ""),
+      url: urlBelow(urlOf(target, call.stream), this.#incoming.below ?? ""),
       headers: upstreamHeaders(target, headerFilters(this.#codec).request(call.headers), call.stream),
       body: body.pieces,
       expects: call.stream ? "stream" : "json",

@@ -146,6 +146,12 @@ export function urlOf({ url, streamUrl }: Target, streams: boolean): string {
   return streams ? (streamUrl ?? url) : url;
 }
 
+/** The URL of a path below another one, whose query stays behind it. @param below begins with a slash */
+export function urlBelow(url: string, below: string): string {
+  const end = url.indexOf("?");
+  return end < 0 ? url + below : url.slice(0, end) + below + url.slice(end);
+}
+
 /** What the operator must set if a provider has no base URL. */
 export function missingBaseUrl({ name, host }: Provider): string {
   return `set ${variableName(name, "BASE_URL")}${host ? ` or ${host.variable}` : ""} to the address of the server`;

@@ -44,6 +44,11 @@ describe("how long to wait", () => {
       { "x-ratelimit-remaining-tokens": "5", "x-ratelimit-reset-tokens": "6m0s" },
       undefined,
     ],
+    [
+      "Azure's limit that is not counted",
+      { "x-ratelimit-remaining-tokens": "-1", "x-ratelimit-reset-tokens": "6m0s" },
+      undefined,
+    ],
     ["milliseconds of the epoch", { "x-ratelimit-reset": String(now + 4000) }, 4],
     ["seconds of the epoch", { "x-ratelimit-reset": String(now / 1000 + 9) }, 9],
     ["nonsense", { "retry-after": "soon", "x-ratelimit-reset-tokens": "" }, undefined],

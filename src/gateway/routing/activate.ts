@@ -169,7 +169,8 @@ function activateDeployment(
   const isHost = provider.speaks !== undefined || provider.embeds !== undefined;
   const own = ownBaseUrl(provider, variables);
   const baseUrl = (given.baseUrl ?? settings.baseUrl ?? own ?? "").replace(/\/+$/, "");
-  if (isHost && baseUrl === "") return missingBaseUrl(provider);
+  if (isHost && baseUrl === "")
+    return [missingBaseUrl(provider), ...(lacksCredentials ? [chosen.missing] : [])].join("; ");
   if (lacksCredentials) return chosen.missing;
   if (isHost) checkBaseUrl(provider.name, baseUrl);
   const elsewhere = isOtherHost(own, baseUrl);

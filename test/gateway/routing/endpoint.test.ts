@@ -170,6 +170,16 @@ describe("a provider is off with what must be set", () => {
     expect(reasonOf(plain, settings)).toBe("set providers.plain.variables.zone to a value for its paths");
   });
 
+  test("an address and a credential", () => {
+    const hosted: Provider = {
+      ...{ name: "hosted", apiKey: "HOSTED_KEY", speaks: { [CHAT]: "/c" } },
+      host: { variable: "HOSTED_ENDPOINT", port: 443, path: "/v1" },
+    };
+    expect(reasonOf(hosted)).toBe(
+      "set HOSTED_BASE_URL or HOSTED_ENDPOINT to the address of the server; set HOSTED_KEY to its API key",
+    );
+  });
+
   test("the shortest set of credentials", () => {
     expect(reasonOf(signing)).toBe("set ACME_TOKEN_FILE and ACME_ROLE");
     expect(reasonOf(signing, { secrets: { ACME_ID: secret() } })).toBe("set ACME_SECRET");

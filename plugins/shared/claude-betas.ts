@@ -18,17 +18,15 @@ export function moveBetas(body: JsonObject, call: CallView, accepted: string): v
   if (kept.length > 0) body.anthropic_beta = [...kept];
   else delete body.anthropic_beta;
   if (dropped.length === 0) return;
-  const who = call.refused.includes("features")
-    ? "the host refused one of them"
-    : "the host does not accept it";
-  call.reportLoss("dropped", "anthropic-beta", `${dropped.join(", ")}: ${who}`);
+  const what = call.refused.includes("features") ? "refused one of" : "does not accept";
+  call.reportLoss("dropped", "anthropic-beta", `the host ${what} ${dropped.join(", ")}`);
   for (const gate of GATES) {
     const isClosed = allows(gate, dropped) && !allows(gate, kept);
     if (isClosed) gate.remove(body, (path) => call.reportLoss("dropped", path, "its beta was dropped"));
   }
 }
 
-/** Removes the scopes of cache marks if the client uses their beta, for hosts that know the beta not at all. */
+/** Removes the scopes of cache marks if the client uses their beta, for hosts that do not know the beta. */
 export function dropCacheScopes(body: JsonObject, call: CallView): void {
   if (!call.headers.get("anthropic-beta")?.includes(SCOPES)) return;
   removeAllScopes(body, (path) => call.reportLoss("dropped", path, "the host does not accept it"));

@@ -37,6 +37,14 @@ export function awsCredentials(...others: readonly CredentialSet[]): readonly Cr
   ];
 }
 
+/** The session token of the keys in use. That of the environment belongs to the keys of the environment, not to those of the config. */
+function sessionTokenFor(accessKeyId: string, { secret, env }: Place): string | undefined {
+  const token = secret("AWS_SESSION_TOKEN");
+  const isOther =
+    token === env["AWS_SESSION_TOKEN"]?.trim() && accessKeyId !== env["AWS_ACCESS_KEY_ID"]?.trim();
+  return isOther ? undefined : token;
+}
+
 const KEY = "weir.aws-keys";
 const STAMP = "weir.aws-files";
 
@@ -49,7 +57,7 @@ export async function awsKeys(place: Place): Promise<AwsKeys> {
   const accessKeyId = place.secret("AWS_ACCESS_KEY_ID");
   const secretAccessKey = place.secret("AWS_SECRET_ACCESS_KEY");
   if (accessKeyId !== undefined && secretAccessKey !== undefined)
-    return { accessKeyId, secretAccessKey, sessionToken: place.secret("AWS_SESSION_TOKEN") };
+    return { accessKeyId, secretAccessKey, sessionToken: sessionTokenFor(accessKeyId, place) };
   const stamp = stampOf(place);
   if (place.kept.get(STAMP) !== stamp) {
     place.kept.delete(KEY);

@@ -37,7 +37,8 @@ async function ask(
   parameters: Readonly<Record<string, string | undefined>>,
   keys?: AwsKeys,
 ): Promise<FoundKeys> {
-  const region = place.variables["region"]!;
+  const region = place.variables["region"];
+  if (region === undefined) throw new Error("A role needs the variable region of the provider.");
   const url = new URL(place.env["AWS_ENDPOINT_URL_STS"] || `https://sts.${region}.${domainOf(region)}/`);
   const form = new URLSearchParams({ Action: action, Version: "2011-06-15" });
   for (const [name, value] of Object.entries(parameters)) if (value !== undefined) form.set(name, value);

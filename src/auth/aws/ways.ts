@@ -15,12 +15,16 @@ interface Way {
   fetch(place: Place): Promise<FoundKeys>;
 }
 
+/** Whether the config names the profile for this provider. */
+function isChosen({ variables }: Surroundings): boolean {
+  return Boolean(variables["profile"]);
+}
+
 const profile: Way = {
   find(known) {
     const name = profileName(known);
     const found = readProfile(name, known);
-    const isChosen = known.variables["profile"] !== "";
-    return isChosen || (found && namesKeys(found)) ? `the AWS profile ${name}` : undefined;
+    return isChosen(known) || (found && namesKeys(found)) ? `the AWS profile ${name}` : undefined;
   },
   fetch: (place) => profileKeys(place, profileName(place)),
 };
@@ -57,7 +61,7 @@ export function wayOf(known: Surroundings): Way | undefined {
 
 /** A profile that the config chooses for this provider precedes the keys of the environment, which are for any program. */
 export const chosenProfile: CredentialSource = {
-  find: (known) => (known.variables["profile"] === "" ? undefined : profile.find(known)),
+  find: (known) => (isChosen(known) ? profile.find(known) : undefined),
 };
 
 export const anyWay: CredentialSource = {

@@ -123,6 +123,19 @@ test("what weir cannot do for a profile is a sentence", async () => {
     expect(String(await awsKeys(fake({ ".aws/credentials": file }).place).catch(String))).toContain(says);
 });
 
+test("the session token of the environment does not go with access keys of the config", async () => {
+  const secrets: Record<string, string> = {
+    AWS_ACCESS_KEY_ID: "A",
+    AWS_SECRET_ACCESS_KEY: "s",
+    AWS_SESSION_TOKEN: "t",
+  };
+  const keysWith = (env: Record<string, string>) =>
+    awsKeys({ ...fake({}).place, env, secret: (name) => secrets[name] });
+  expect((await keysWith(secrets)).sessionToken).toBe("t");
+  expect((await keysWith({ AWS_ACCESS_KEY_ID: "B", AWS_SESSION_TOKEN: "t" })).sessionToken).toBeUndefined();
+  expect((await keysWith({ AWS_ACCESS_KEY_ID: "B", AWS_SESSION_TOKEN: "u" })).sessionToken).toBe("t");
+});
+
 test("the variables of the AWS tools name other files", async () => {
   const made = fake({ "my-config": files[".aws/config"], "my-keys": files[".aws/credentials"] });
   const { HOME } = made.place.env;

@@ -37,7 +37,7 @@ describe("messages of the AWS SDK's writer are read", () => {
   test("an exception and an error", () => {
     const exception = vendor.encode({
       headers: { ":exception-type": text("throttlingException"), ":message-type": text("exception") },
-      body: fromUtf8('{"message":"Too many requests"}'),
+      body: fromUtf8('{"message":"Too many requests","originalStatusCode":429}'),
     });
     const error = vendor.encode({
       headers: {
@@ -48,7 +48,10 @@ describe("messages of the AWS SDK's writer are read", () => {
       body: new Uint8Array(0),
     });
     expect(framesOf(Buffer.concat([exception, error]), [7])).toEqual([
-      { event: "exception", data: '{"type":"throttlingException","message":"Too many requests"}' },
+      {
+        event: "exception",
+        data: '{"originalStatusCode":429,"type":"throttlingException","message":"Too many requests"}',
+      },
       { event: "error", data: '{"type":"InternalFailure","message":"Broken."}' },
     ]);
   });

@@ -164,6 +164,49 @@ test("a JSON answer is requested at the other address", async () => {
   expect(upstream.requests.at(-1)!.path).toEndWith("/converse");
 });
 
+test("signed reasoning of Claude goes back as it came, also for a client that cannot hold it", async () => {
+  const reasoning = { text: " I need the weather. ", signature: "RXBzaWduZWQ=" };
+  const content = [
+    { reasoningContent: { reasoningText: reasoning } },
+    { toolUse: { toolUseId: "tooluse_1", name: "weather", input: { city: "Bonn" } } },
+  ];
+  const answer = () => json({ output: { message: { role: "assistant", content } }, stopReason: "tool_use" });
+  const sentBack = () =>
+    (JSON.parse(upstream.requests.at(-1)!.body.toString()) as { messages: { content: object[] }[] })
+      .messages[1]!.content;
+
+  upstream.answer(answer);
+  const claude = anthropicClient(gateway.url);
+  const tools = [{ name: "weather", input_schema: { type: "object" as const } }];
+  const ask = {
+    model: MODEL,
+    max_tokens: 4000,
+    thinking: { type: "enabled" as const, budget_tokens: 2000 },
+    tools,
+  };
+  const question = { role: "user" as const, content: "Will it rain in Bonn?" };
+  const first = await claude.messages.create({ ...ask, messages: [question] });
+  const result = { type: "tool_result" as const, tool_use_id: "tooluse_1", content: "No." };
+  await claude.messages.create({
+    ...ask,
+    messages: [question, { role: "assistant", content: first.content }, { role: "user", content: [result] }],
+  });
+  expect(sentBack()).toEqual(content);
+
+  const openai = openaiClient(gateway.url);
+  const functions = [
+    { type: "function" as const, function: { name: "weather", parameters: { type: "object" } } },
+  ];
+  const plain = { model: MODEL, reasoning_effort: "low" as const, tools: functions };
+  const { message } = (await openai.chat.completions.create({ ...plain, messages: [question] })).choices[0]!;
+  const kept = { role: "assistant" as const, content: null, tool_calls: message.tool_calls };
+  await openai.chat.completions.create({
+    ...plain,
+    messages: [question, kept, { role: "tool", tool_call_id: "tooluse_1", content: "No." }],
+  });
+  expect(sentBack()).toEqual(content);
+});
+
 describe("a stream that fails (synthetic)", () => {
   test.each([
     ["an exception", THROTTLED, 429],

@@ -69,7 +69,7 @@ export function decodeAwsException(data: Json | undefined): GatewayError {
   const { type, message } = isObject(data) ? data : {};
   const sentence = text(message) || "The provider reported an error without a reason.";
   const meaning = MEANINGS.get(nameOf(text(type))) ?? { status: 500 };
-  return decodeSentence(sentence, meaning, new Headers(), {});
+  return decodeSentence(sentence, meaning, new Headers(), isObject(data) ? { ...data, type: undefined } : {});
 }
 
 function decodeSentence(

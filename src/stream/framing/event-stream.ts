@@ -6,7 +6,7 @@
 import type { GatewayError } from "../../core/error.ts";
 import { incompleteStream } from "../../core/incomplete.ts";
 import type { Frame, FrameReader } from "../../core/frame.ts";
-import { parseJson, isObject } from "../../core/json.ts";
+import { type JsonObject, parseJson, isObject } from "../../core/json.ts";
 import { invalidFrame } from "./errors.ts";
 
 const PRELUDE = 12;
@@ -81,8 +81,8 @@ export class EventStreamReader implements FrameReader {
     switch (headers.get(":message-type")) {
       case "exception": {
         const said = parseJson(data);
-        const text = isObject(said) ? (said["message"] ?? said["Message"]) : undefined;
-        return this.#failure("exception", headers.get(":exception-type"), text);
+        const { message, Message, ...more } = isObject(said) ? said : {};
+        return this.#failure("exception", headers.get(":exception-type"), message ?? Message, more);
       }
       case "error":
         return this.#failure("error", headers.get(":error-code"), headers.get(":error-message"));
@@ -101,8 +101,8 @@ export class EventStreamReader implements FrameReader {
   }
 
   /** Wrapped events belong to another format, whose codecs read a member `error` and know no exceptions. */
-  #failure(event: string, type = "unknown", message: unknown = ""): Frame {
-    const error = { type, message };
+  #failure(event: string, type = "unknown", message: unknown = "", more: JsonObject = {}): Frame {
+    const error = { ...more, type, message };
     return this.#unwrap === undefined
       ? { event, data: JSON.stringify(error) }
       : { event: "error", data: JSON.stringify({ type: "error", error }) };

@@ -339,6 +339,17 @@ describe("an exception in a stream", () => {
     expect(thrown(type, "What happened.")).toMatchObject({ kind, status, message: "What happened." });
   });
 
+  test("says whether the model itself refused the request, which is not repeated", () => {
+    const failure = (originalStatusCode: number) => {
+      const data = { type: "modelStreamErrorException", message: "x", originalStatusCode };
+      return upstream
+        .readStream(makeContext({ model: CLAUDE }))
+        .push({ event: "exception", data: JSON.stringify(data) });
+    };
+    expect(() => failure(400)).toThrow(expect.objectContaining({ kind: "upstream", shouldRetry: false }));
+    expect(() => failure(500)).toThrow(expect.objectContaining({ kind: "upstream", shouldRetry: undefined }));
+  });
+
   test("is also a message of the type error", () => {
     expect(thrown("InternalFailure", "What happened.", "error")).toMatchObject({
       kind: "upstream",

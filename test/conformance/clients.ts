@@ -27,7 +27,8 @@ export type Ask = (url: string, model: string, stream: boolean) => Promise<Outco
 /** What an answer of the format cannot say. */
 export const UNSAID: Readonly<Record<Client, Unsaid>> = {
   chat: [],
-  messages: ["citations"],
+  // Programs take the last block of a message for the answer.
+  messages: ["citations", "signedBehind"],
   responses: ["citations", "cacheWrite"],
   gemini: ["citations", "cacheWrite"],
 };

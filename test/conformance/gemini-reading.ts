@@ -60,7 +60,9 @@ export function readGemini(records: readonly Value[]): Said {
         for (const piece of listOf(call["partialArgs"])) setAt(pieces!.input, piece);
         if (call["willContinue"] !== true) pieces = undefined;
       } else addPart(said, part, call);
-      said.signed += textOf(part["thoughtSignature"] ?? part["thought_signature"]);
+      const signature = textOf(part["thoughtSignature"] ?? part["thought_signature"]);
+      said.signed += signature;
+      said.signedBehind = part["text"] === "" ? (said.signedBehind ?? "") + signature : "";
     }
     const word = candidate?.["finishReason"];
     if (word !== undefined) said.finish = ENDINGS[String(word)] ?? "stop";

@@ -17,6 +17,8 @@ interface Refusal {
 
 const CONTENT = /^(messages|input|contents|systemInstruction)/;
 
+const ADDRESS = /"(https?|gs|s3):\/\/|"file:/;
+
 /** By the upstream. */
 const BY_UPSTREAM: Readonly<Record<UpstreamApi, readonly Refusal[]>> = {
   chat: [],
@@ -25,7 +27,7 @@ const BY_UPSTREAM: Readonly<Record<UpstreamApi, readonly Refusal[]>> = {
     {
       field: CONTENT,
       reason: "media at an address, which Google does not fetch",
-      about: /"(url|file_url|image_url|document_url)":\s*[{"]/,
+      about: ADDRESS,
     },
     { field: CONTENT, reason: "an image of a type that Google does not take", about: /image\/gif|R0lGOD/ },
   ],
@@ -33,7 +35,7 @@ const BY_UPSTREAM: Readonly<Record<UpstreamApi, readonly Refusal[]>> = {
     {
       field: CONTENT,
       reason: "media at an address, which Bedrock does not fetch",
-      about: /"(url|file_url|image_url|document_url|fileUri|file_uri)":\s*[{"]/,
+      about: ADDRESS,
     },
     { field: CONTENT, reason: "audio, which the models do not take", about: /input_audio|audio\// },
   ],

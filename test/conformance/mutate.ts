@@ -32,7 +32,13 @@ export interface Verdict {
   seconds: number;
 }
 
-const FIXTURES = [...OTHER_FIXTURES, ...RESPONSES_FIXTURES, ...GEMINI_FIXTURES, ...CONVERSE_FIXTURES];
+/** Exchanges made by hand, of all formats. */
+export const ALL_FIXTURES: readonly Recording[] = [
+  ...OTHER_FIXTURES,
+  ...RESPONSES_FIXTURES,
+  ...GEMINI_FIXTURES,
+  ...CONVERSE_FIXTURES,
+];
 
 /** Recordings a mutation is looked for in, at most; spread over all that can show it. */
 const SAMPLE = 8;
@@ -88,13 +94,13 @@ async function judge(
 function sampleOf(mutation: Mutation, list: readonly Recording[]): Recording[] {
   const fits = (each: readonly Recording[]) => each.filter((recording) => canShow(mutation, recording));
   if (mutation.lane === "session")
-    return [...sessionsOf(fits(list), list), ...sessionsOf(fits(FIXTURES), FIXTURES)];
+    return [...sessionsOf(fits(list), list), ...sessionsOf(fits(ALL_FIXTURES), ALL_FIXTURES)];
   const recorded = fits(list);
   const step = Math.max(1, recorded.length / SAMPLE);
   const some = Array.from({ length: Math.min(SAMPLE, recorded.length) }, (_, index) =>
     Math.floor(index * step),
   );
-  return [...some.map((place) => recorded[place]!), ...fits(FIXTURES)];
+  return [...some.map((place) => recorded[place]!), ...fits(ALL_FIXTURES)];
 }
 
 function canShow({ lane, api, about, vendor }: Mutation, recording: Recording): boolean {

@@ -19,6 +19,7 @@ import { eachOf } from "./native.ts";
 import { noModels } from "./plain-answer.ts";
 import { startReplayed } from "./plant.ts";
 import type { Api } from "./policy.ts";
+import { IMAGE } from "./said.ts";
 
 export interface AnswerReplay {
   recording: Recording;
@@ -128,7 +129,9 @@ const FACES: Readonly<Record<AnswerClient, Face>> = {
           : await messages.create(params);
       const { usage, content } = message;
       return {
-        text: content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n\n"),
+        text: content
+          .flatMap((block) => (block.type === "text" ? [block.text.replace(IMAGE, "")] : []))
+          .join("\n\n"),
         calls: content.flatMap((block) => (block.type === "tool_use" ? [[block.name, block.input]] : [])),
         tokens: [
           usage.input_tokens +

@@ -10,6 +10,8 @@ export interface Said {
   reasoning: string;
   /** Signatures and encrypted reasoning, in order, as one text; without the wrapping of weir. */
   signed: string;
+  /** The end of `signed` that stands behind the last text, with nothing of its own to sign. */
+  signedBehind?: string;
   calls: { name: string; input: unknown }[];
   /** `undefined` if the answer never ended. */
   finish: Ending | undefined;
@@ -28,14 +30,14 @@ export function saidNothing(): Said {
 }
 
 /** What a format cannot say: differences in these members are none. */
-export type Unsaid = readonly (keyof Said | "cacheWrite" | "reasoningTokens")[];
+export type Unsaid = readonly (keyof Said | "cacheWrite")[];
 
 /** Sentences, one for each member in which `got` differs from `wanted`. */
 export function differentSaid(wanted: Said, got: Said, unsaid: Unsaid = []): string[] {
   const rows: [keyof Said, unknown, unknown][] = [
     ["text", visible(wanted.text), explained(wanted, got) ? "" : visible(got.text)],
     ["reasoning", wanted.reasoning.trim(), got.reasoning.trim()],
-    ["signed", wanted.signed, got.signed],
+    ["signed", signedIn(wanted, unsaid), got.signed],
     ["calls", callsOf(wanted), callsOf(got)],
     ["finish", endingOf(wanted), endingOf(got)],
     ["citations", wanted.citations.join(" "), got.citations.join(" ")],
@@ -53,15 +55,23 @@ function endingOf({ finish, calls }: Said): Ending | undefined {
   return finish === "tool-calls" ? "stop" : finish;
 }
 
+function signedIn({ signed, signedBehind = "" }: Said, unsaid: Unsaid): string {
+  return unsaid.includes("signedBehind") ? signed.slice(0, signed.length - signedBehind.length) : signed;
+}
+
 /** Some formats tell in a text why there is none. */
 function explained({ text, finish }: Said, got: Said): boolean {
   return finish === "content-filter" && text === "" && got.finish === "content-filter";
 }
 
-/** Text of nothing but blanks is no text in some formats. */
+/** Text of nothing but blanks is no text in some formats, and a text stands for an image. */
 function visible(text: string): string {
-  return text.trim() === "" ? "" : text;
+  const written = text.replace(IMAGE, "");
+  return written.trim() === "" ? "" : written;
 }
+
+/** What a client reads in place of an image that its format has no block for. */
+export const IMAGE = /\[image: [\w/+.-]+, \d+ bytes\]\s*/g;
 
 /** Calls with parsed arguments; one that was cut off may be there or not. */
 function callsOf({ calls }: Said): string {
@@ -75,7 +85,7 @@ function countsOf(usage: Buckets | undefined, unsaid: Unsaid): string {
   const written = unsaid.includes("cacheWrite")
     ? [input + cacheWrite, cacheRead]
     : [input, cacheRead, cacheWrite];
-  return [...written, output, unsaid.includes("reasoningTokens") ? "" : reasoning].join("/");
+  return [...written, output, reasoning].join("/");
 }
 
 /** The text around the first difference. */

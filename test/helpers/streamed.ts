@@ -2,7 +2,7 @@
 
 /** An error event of any dialect, whole; in a stream that is a JSON array, its last element. */
 const ERROR_EVENT =
-  /^(?:event: error\n)?data: \{(?:"type":"error",)?"error":\{.*\n\n|^\[?\{"error":\{.*\}\]$/m;
+  /^(?:event: error\r?\n)?data: \{(?:"type":"error",)?"error":\{.*\r?\n\r?\n|^\[?\{"error":\{.*\}\]$/m;
 
 /**
  * The text of an answer that may break off. Behind an error event weir closes the connection without ending the body, which

@@ -9,11 +9,9 @@ import type { EmbedClient } from "./embed-dialect.ts";
 import type { DefaultEndpoint } from "./default-endpoint.ts";
 import type { DocumentedError, GatewayError } from "./error.ts";
 import type { ChatEvent, FinishReason, Usage } from "./events.ts";
-import type { SpokenPath } from "./endpoint.ts";
-import type { Frame, Framing } from "./frame.ts";
+import type { Frame } from "./frame.ts";
 import type { HeaderReader } from "./headers.ts";
 import type { Json, JsonObject } from "./json.ts";
-import type { Provider } from "./provider.ts";
 import type { ModelListing } from "./model-listing.ts";
 import type { StoredCodec } from "./stored-codec.ts";
 import type { UrlAddress } from "./url-address.ts";
@@ -212,6 +210,8 @@ export interface ErrorAnswer {
 export interface UpstreamCodec {
   /** The URL names the model and selects a stream; the body has no members for them. Default false. */
   requestInUrl?: boolean;
+  /** A host may send a stream as one JSON array of its records. Default false. */
+  streamsAsList?: boolean;
   /** Writes the body for the provider, and reports what is not translated unchanged. */
   encodeRequest(request: ChatRequest, context: CodecContext): JsonObject;
   /** Begins a streamed answer. */

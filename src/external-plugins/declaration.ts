@@ -194,6 +194,7 @@ const ENDPOINT: Table<DefaultEndpoint> = {
 
 const UPSTREAM: Table<UpstreamCodec> = {
   requestInUrl: flag,
+  streamsAsList: flag,
   encodeRequest: required(callable),
   readStream: required(callable),
   readAnswer: required(callable),

@@ -63,6 +63,7 @@ const client: ClientCodec = {
 
 const upstream: UpstreamCodec = {
   requestInUrl: true,
+  streamsAsList: true,
   endpoint,
   encodeRequest,
   readStream,

@@ -175,7 +175,8 @@ async function eventsOf(
   if (isStream(response, attempt.target, requested) && response.body)
     return new ProviderEvents(eventReader(response.body, attempt.target), codec, attempt, gateway);
   const body = parseJson(new TextDecoder().decode(await readAnswer(response, attempt)));
-  if (Array.isArray(body) && requested) return new ListedEvents(readList(body, codec, attempt));
+  if (Array.isArray(body) && requested && codec.streamsAsList)
+    return new ListedEvents(readList(body, codec, attempt));
   if (!isObject(body)) throw invalidAnswer(attempt.target);
   return new ListedEvents(codec.readAnswer(body, attempt.context));
 }

@@ -9,7 +9,6 @@ import { isObject, parseJson } from "../core/json.ts";
 import { fromBase64 } from "../formats/shared/floats.ts";
 import { count, reportedCost } from "../formats/shared/token-counts.ts";
 import { decodeError as decodeVendorError, decodeErrorBody } from "../formats/shared/upstream-error.ts";
-import { scanBody } from "../stream/scan.ts";
 import type { OptionNames } from "./options.ts";
 import { dropExtra, encodeOptions, wordFor } from "./options.ts";
 import { vector, vectorsOf } from "./vectors.ts";
@@ -68,33 +67,44 @@ function fits(request: EmbedRequest, endpoint: EmbedEndpoint): boolean {
   );
 }
 
-/** Members of an answer are not deeper than this. */
-const MAX_DEPTH = 32;
+function observe(bytes: Uint8Array): ObservedEmbeddings | undefined {
+  const body = parseJson(withoutVectors(bytes));
+  if (!isObject(body) || body.error || !Array.isArray(body.data)) return undefined;
+  const { data } = body;
+  const isBase64 = isObject(data[0]) && typeof data[0].embedding === "string";
+  const isVector = (item: Json) =>
+    isObject(item) && (isBase64 ? item.embedding === "" : Array.isArray(item.embedding));
+  if (!data.every(isVector)) return undefined;
+  const usage = readUsage(body.usage);
+  return { count: data.length, encoding: isBase64 ? "base64" : "float", ...(usage && { usage }) };
+}
+
 const VECTOR = Buffer.from('"embedding"');
 const COLON = 0x3a;
 const QUOTE = 0x22;
+const OPEN_BRACKET = 0x5b;
 
-function observe(bytes: Uint8Array): ObservedEmbeddings | undefined {
-  const { members, tooDeep } = scanBody(bytes, MAX_DEPTH);
-  const data = members.get("data");
-  if (tooDeep || !data || members.has("error")) return undefined;
+/**
+ * The JSON text with each vector emptied: nearly all of an answer is vectors, and to search for their ends costs a hundredth of
+ * parsing them. The quotes around a name cannot occur inside a string, where they are escaped.
+ */
+function withoutVectors(bytes: Uint8Array): string {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const seen: ObservedEmbeddings = { count: 0, encoding: "float" };
-  for (
-    let at = text.indexOf(VECTOR, data.start);
-    at >= 0 && at < data.end;
-    at = text.indexOf(VECTOR, at + 1)
-  ) {
+  let short = "";
+  let from = 0;
+  for (let at = text.indexOf(VECTOR); at >= 0; at = text.indexOf(VECTOR, at + 1)) {
     const colon = skipSpace(text, at + VECTOR.length);
     // `"object": "embedding"` is a value and no name.
     if (text[colon] !== COLON) continue;
-    const encoding = text[skipSpace(text, colon + 1)] === QUOTE ? "base64" : "float";
-    if (seen.count++ === 0) seen.encoding = encoding;
-    else if (seen.encoding !== encoding) return undefined;
+    const start = skipSpace(text, colon + 1);
+    const opening = text[start];
+    if (opening !== QUOTE && opening !== OPEN_BRACKET) continue;
+    const end = text.indexOf(opening === QUOTE ? '"' : "]", start + 1);
+    if (end < 0) break;
+    short += text.toString("utf8", from, start + 1);
+    from = at = end;
   }
-  const usage = members.get("usage");
-  const counts = usage && readUsage(parseJson(text.toString("utf8", usage.start, usage.end)));
-  return counts ? { ...seen, usage: counts } : seen;
+  return short + text.toString("utf8", from);
 }
 
 function skipSpace(bytes: Uint8Array, from: number): number {

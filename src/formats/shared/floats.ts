@@ -11,5 +11,5 @@ export function fromBase64(text: string): Float32Array | undefined {
   const bytes = Buffer.from(text, "base64");
   if (bytes.length % Float32Array.BYTES_PER_ELEMENT !== 0) return undefined;
   // A copy, because the bytes of a Buffer may begin at any address.
-  return new Float32Array(Uint8Array.from(bytes).buffer);
+  return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
 }

@@ -141,6 +141,24 @@ describe("weir's requests are those of the SDK", () => {
     expect(weir.path).toBe(`/openai/responses?api-version=${VERSION}`);
   });
 
+  test("AzureOpenAI with a dated version, embeddings", async () => {
+    const vectors = {
+      ...{ object: "list", model: "e" },
+      data: [{ object: "embedding", index: 0, embedding: [0.5] }],
+      usage: { prompt_tokens: 1, total_tokens: 1 },
+    };
+    host.answer(() => json(vectors));
+    const request = { model: "my/embeddings", input: ["hi"], encoding_format: "float" as const };
+    const [sdk, weir] = await both(
+      () => dated().embeddings.create(request),
+      () =>
+        openaiClient(gateway.url).embeddings.create({ ...request, model: `azure-dated/${request.model}` }),
+    );
+    expect(seen(weir)).toEqual(seen(sdk));
+    expect(JSON.parse(weir.body.toString())).toEqual(JSON.parse(sdk.body.toString()));
+    host.answer(answering);
+  });
+
   test("OpenAI at /openai/v1, chat and responses", async () => {
     const v1 = new OpenAI({
       baseURL: `${host.url}/openai/v1`,

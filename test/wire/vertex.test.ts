@@ -97,6 +97,8 @@ describe("weir's requests are those of Google's SDK", () => {
         expect(answer.choices[0]!.message.content).toBe("hello");
         const [sdk, weir] = host.requests;
         expect(seen(weir)).toEqual(seen(sdk));
+        // A compressed stream would arrive in batches.
+        if (stream) expect(weir!.headers.get("accept-encoding")).toBe("identity");
         expect(JSON.parse(weir!.body.toString())).toMatchObject(JSON.parse(sdk!.body.toString()) as object);
       });
 
@@ -111,6 +113,58 @@ describe("weir's requests are those of Google's SDK", () => {
     const [sdk, weir] = host.requests;
     expect(seen(weir)).toEqual(seen(sdk));
     expect(weir!.path).not.toContain("canary");
+  });
+});
+
+describe("what Vertex takes and AI Studio does not", () => {
+  beforeEach(() => start({ env: { VERTEX_ACCESS_TOKEN: TOKEN } }));
+
+  interface Sent {
+    contents: { parts: { functionCall?: object; functionResponse?: object; fileData?: object }[] }[];
+  }
+  const sentParts = () =>
+    (JSON.parse(host.requests.at(-1)!.body.toString()) as Sent).contents.flatMap(({ parts }) => parts);
+
+  test("ids of calls only where its own answer had one", async () => {
+    const functionCall = { id: "own-1", name: "weather", args: {} };
+    const calling = {
+      ...ANSWER,
+      candidates: [{ content: { parts: [{ functionCall }] }, finishReason: "STOP" }],
+    };
+    host.answer(() => json(calling));
+    const { completions } = openaiClient(gateway.url).chat;
+    const model = "vertex/gemini-2.5-flash";
+    const { choices } = await completions.create({ model, messages: hi });
+    const { message } = choices[0]!;
+    const foreign = {
+      ...{ id: "call_abc", type: "function" as const },
+      function: { name: "clock", arguments: "{}" },
+    };
+    await completions.create({
+      model,
+      messages: [
+        ...hi,
+        { role: "assistant", tool_calls: [foreign] },
+        { role: "tool", tool_call_id: "call_abc", content: "noon" },
+        ...hi,
+        message,
+        { role: "tool", tool_call_id: message.tool_calls![0]!.id, content: "rain" },
+      ],
+    });
+    const calls = sentParts().flatMap((part) => part.functionCall ?? []);
+    const results = sentParts().flatMap((part) => part.functionResponse ?? []);
+    expect(calls).toEqual([{ name: "clock", args: {} }, functionCall]);
+    expect(results.map((result) => "id" in result)).toEqual([false, true]);
+    expect(results[1]).toMatchObject({ id: "own-1" });
+  });
+
+  test("media at public addresses and in Cloud Storage, by their addresses", async () => {
+    const url = "https://images.example.com/cat.png";
+    await openaiClient(gateway.url).chat.completions.create({
+      model: "vertex/gemini-2.5-flash",
+      messages: [{ role: "user", content: [{ type: "image_url", image_url: { url } }] }],
+    });
+    expect(sentParts().flatMap((part) => part.fileData ?? [])).toMatchObject([{ fileUri: url }]);
   });
 });
 

@@ -11,6 +11,7 @@ const BASE = { current: "/openai/v1", dated: "/openai" };
 
 /** What both versions of the API have in common. */
 const shared = {
+  hostPerCustomer: true,
   apiKey: KEY,
   credentials: [[KEY], ...ENTRA_CREDENTIALS],
   authorize: (_request: OutgoingRequest, place: Place) =>

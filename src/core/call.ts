@@ -9,6 +9,7 @@ import type { HeaderReader } from "./headers.ts";
 import { withoutCredentials } from "./client-headers.ts";
 import type { Loss, LossCode } from "./loss.ts";
 import { LossList } from "./loss-list.ts";
+import { isOwnHost } from "./own-host.ts";
 import type { Target } from "./provider.ts";
 import { Stop } from "./stop.ts";
 
@@ -259,7 +260,7 @@ function codecTarget({ provider, deployment, model, traits = provider.traits ?? 
     provider: provider.name,
     model,
     traits,
-    isVendor: provider.baseUrl !== undefined && !deployment.elsewhere,
+    isVendor: isOwnHost(provider, deployment),
     maxTokensField: deployment.maxTokensField ?? (deployment.elsewhere ? undefined : traits.maxTokensField),
   };
 }

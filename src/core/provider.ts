@@ -42,6 +42,8 @@ export interface Provider {
    * `port` and `path` are the defaults those tools add. `<NAME>_BASE_URL` overrides it.
    */
   host?: Readonly<{ variable: string; port: number; path: string }>;
+  /** Each customer of the vendor has an address of their own, so that every address counts as the vendor's. Default false. */
+  hostPerCustomer?: boolean;
   /**
    * Recognizes an address that operators paste by mistake, before weir uses it.
    * @param url as the operator wrote it, with its query

@@ -31,6 +31,8 @@ export interface StoredCodec {
   referenceMark: string;
   /** Last segments of the paths below the one of an answer. */
   paths: { cancel: string; inputItems: string };
+  /** Query parameters of clients of other services, which no provider of the format gets. */
+  ignoredParameters?: readonly string[];
   /** Reads what a request asks. @throws GatewayError `invalid-request` */
   ask(body: JsonObject): StoredAsk;
   /**

@@ -88,6 +88,7 @@ const STORED: Table<StoredCodec> = {
   members: required(must("an object", isObject)),
   referenceMark: required(text),
   paths: required(must("an object", isObject)),
+  ignoredParameters: texts,
   ask: required(callable),
   expand: required(callable),
   detached: required(callable),

@@ -134,6 +134,7 @@ export const PROVIDER: Table<Provider> = {
   variables: mapOf("variables", VARIABLE),
   baseUrl,
   host: group("its host's", { variable: required(variable), port: required(number), path: required(text) }),
+  hostPerCustomer: flag,
   addressFault: callable,
   apiKey: variable,
   credentials: credentialSets(group("its source's", CREDENTIAL_SOURCE)),

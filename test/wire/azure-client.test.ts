@@ -163,3 +163,19 @@ test("AnthropicFoundry, at weir's address and below /anthropic", async () => {
     expect(input_tokens).toBeGreaterThan(0);
   }
 });
+
+test("the version of AzureOpenAI does not reach the provider that stores an answer", async () => {
+  const storing = await startGateway({
+    env: { WEIR_STATE: "none" },
+    config: { providers: { azure: { apiKey: "k-0123456789", baseUrl: `${host.url}/openai/v1` } } },
+  });
+  const client = new AzureOpenAI({ endpoint: storing.url, apiKey: KEY, apiVersion: VERSION, maxRetries: 0 });
+  host.answer((request) => answering({ ...request, body: Buffer.from('{"input":"hi","model":"m"}') }));
+  const { id } = await client.responses.create({ model: "azure/gpt-5", input: "hi" });
+  await client.responses.retrieve(id, { include: ["reasoning.encrypted_content"] });
+  expect(host.requests.at(-1)!.path).toBe(
+    `/openai/v1/responses/${id}?include${encodeURIComponent("[]")}=reasoning.encrypted_content`,
+  );
+  host.answer(answering);
+  await storing.stop();
+});

@@ -155,23 +155,33 @@ test("neither secret nor token is shown when Entra refuses", async () => {
   expect(log + JSON.stringify(refused)).not.toContain(SECRET);
 });
 
-test("an answer is continued at the resource that stored it", async () => {
-  const other = startUpstream(() => json({ ...RESPONSE, id: "resp_of_other" }));
-  host.answer(() => json(RESPONSE));
-  const deployments = [host, other].map(({ url }, index) => ({
-    name: `resource-${index}`,
-    apiKey: `k-of-resource-${index}`,
-    baseUrl: `${url}/openai/v1`,
+test("an answer is continued at the resource that stored it, by its id", async () => {
+  let count = 0;
+  const resources = ["west", "north"].map((name) => ({
+    name,
+    upstream: startUpstream(() => json({ ...RESPONSE, id: `resp_${name}_${++count}` })),
+  }));
+  const deployments = resources.map(({ name, upstream }) => ({
+    ...{ name, apiKey: `k-of-resource-${name}` },
+    baseUrl: `${upstream.url}/openai/v1`,
   }));
   gateway = await startGateway({
     env: { WEIR_STATE: "none" },
     config: { providers: { azure: { deployments } } },
   });
   const { responses } = openaiClient(gateway.url);
-  const first = await responses.create({ model: "azure/gpt-5", input: "hi" });
-  const owner = first.id === RESPONSE.id ? host : other;
-  for (let turn = 0; turn < 10; turn++)
-    await responses.create({ model: "azure/gpt-5", input: "go on", previous_response_id: first.id });
-  expect(owner.requests.length).toBe(11);
-  other.stop();
+  const model = "azure/gpt-5";
+  const ids: string[] = [];
+  for (let turn = 0; turn < 12; turn++)
+    ids.push((await responses.create({ model, input: `question ${turn}` })).id);
+  for (const previous_response_id of ids)
+    await responses.create({ model, input: "go on", previous_response_id });
+  for (const { name, upstream } of resources) {
+    const bodies = upstream.requests.map(
+      ({ body }) => JSON.parse(body.toString()) as { previous_response_id?: string },
+    );
+    const continued = bodies.flatMap(({ previous_response_id }) => previous_response_id ?? []);
+    expect(continued).toEqual(ids.filter((id) => id.includes(name)));
+    upstream.stop();
+  }
 });

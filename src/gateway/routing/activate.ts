@@ -173,7 +173,7 @@ function activateDeployment(
     return [missingBaseUrl(provider), ...(lacksCredentials ? [chosen.missing] : [])].join("; ");
   if (lacksCredentials) return chosen.missing;
   if (isHost) checkBaseUrl(provider.name, baseUrl);
-  const elsewhere = isOtherHost(own, baseUrl);
+  const elsewhere = !provider.hostPerCustomer && isOtherHost(own, baseUrl);
   const name = given.name === "" ? provider.name : `${provider.name}/${given.name}`;
   const { names, values, source } = "missing" in chosen ? NO_CREDENTIALS : chosen;
   return {

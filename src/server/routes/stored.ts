@@ -11,6 +11,7 @@ export function storedRoute(format: ClientFormat, context: RouteContext, operati
   const name = format.client.path.slice(format.client.path.lastIndexOf("/"));
   return callRoute(format, context, (call, request) => {
     const { pathname, searchParams: query } = new URL(request.url);
+    for (const ignored of format.client.stored?.ignoredParameters ?? []) query.delete(ignored);
     const below = pathname.slice(pathname.indexOf(`${name}/`) + name.length + 1);
     return operation({ call, format, id: decoded(below.split("/", 1)[0]!), query }, gateway);
   });

@@ -14,6 +14,8 @@ export const stored: StoredCodec = {
   members: { previous: "previous_response_id", store: "store" },
   referenceMark: "item_reference",
   paths: { cancel: "cancel", inputItems: "input_items" },
+  // Of AzureOpenAI. The path of a provider says its own version.
+  ignoredParameters: ["api-version"],
   ask,
   expand,
   detached,

@@ -237,10 +237,10 @@ const REMEDIES: Partial<Record<Reason, string>> = {
 };
 
 function whyNoAnswer({ reason, detail }: { reason: Reason | "silent"; detail?: string }): string {
-  if (detail !== undefined) return `${describeReason("authorization")}: ${detail}`;
   if (reason === "silent") return `did not answer within ${PROBE_TIMEOUT_MS / 1000} s`;
   const remedy = REMEDIES[reason];
-  return describeReason(reason) + (remedy === undefined ? "" : `; ${remedy}`);
+  const what = describeReason(reason) + (detail === undefined ? "" : `: ${detail}`);
+  return remedy === undefined ? what : `${what}; ${remedy}`;
 }
 
 /** Only the origin: paths and queries may contain secrets. */

@@ -55,7 +55,7 @@ test("a profile that no file has", async () => {
   const { code, text } = await check(using({ profile: "nope" }));
   expect([code, text]).toEqual([
     1,
-    expect.stringContaining("No file of the AWS tools has the profile nope."),
+    expect.stringContaining("No file of the AWS tools has the profile nope;"),
   ]);
 });
 

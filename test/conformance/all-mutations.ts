@@ -2,6 +2,7 @@
 import { CONVERSE_MUTATIONS } from "./converse-mutations.ts";
 import { GEMINI_CLIENT_MUTATIONS } from "./gemini-client-mutations.ts";
 import { GEMINI_MUTATIONS } from "./gemini-mutations.ts";
+import { INVOKE_MUTATIONS } from "./invoke-mutations.ts";
 import { MUTATIONS, type Mutation } from "./mutations.ts";
 import { RESPONSES_MUTATIONS } from "./responses-mutations.ts";
 
@@ -11,4 +12,5 @@ export const ALL_MUTATIONS: readonly Mutation[] = [
   ...GEMINI_MUTATIONS,
   ...GEMINI_CLIENT_MUTATIONS,
   ...CONVERSE_MUTATIONS,
+  ...INVOKE_MUTATIONS,
 ];

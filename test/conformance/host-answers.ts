@@ -9,12 +9,11 @@ import {
   hostPlugins,
   reachedBy,
   type Expected,
-  type HostApi,
+  type AnswerApi,
 } from "./hosts.ts";
 import { eachOf } from "./native.ts";
 import { noModels } from "./plain-answer.ts";
 import { startReplayed } from "./plant.ts";
-import type { Api } from "./policy.ts";
 import { differentSaid } from "./said.ts";
 import { chatVendorsPlugin, recordedProviders } from "./vendors.ts";
 
@@ -27,7 +26,7 @@ export interface HostReplay {
 
 /** Replays each recording once in each chunking. */
 export async function replayHostAnswers(
-  api: HostApi | Api,
+  api: AnswerApi,
   list: readonly Recording[],
   client: Client,
   chunkings: readonly Chunking[] = ["event", "random"],

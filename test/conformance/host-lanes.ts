@@ -5,7 +5,8 @@ import { replayGeminiNative } from "./gemini-native.ts";
 import { replayHostAnswers, type HostReplay } from "./host-answers.ts";
 import { replayHostRequests, type UpstreamApi } from "./host-requests.ts";
 import { replayHostSessions } from "./host-sessions.ts";
-import type { HostApi } from "./hosts.ts";
+import type { AnswerApi, HostApi } from "./hosts.ts";
+import { isOfClaude, replayInvoke } from "./invoke.ts";
 import type { Mutation } from "./mutations.ts";
 import type { Api } from "./policy.ts";
 
@@ -13,20 +14,21 @@ export interface HostLane {
   title: string;
   kind: Mutation["lane"];
   /** API of the recordings. */
-  api: Client | HostApi;
+  api: Client | AnswerApi;
   /** The client of an answer or a session, the upstream of a request. */
   other?: Client | HostApi;
   replay(list: readonly Recording[], chunkings?: readonly Chunking[]): Promise<HostReplay[]>;
 }
 
-const NAMES: Readonly<Record<string, string>> = { bedrock: "converse" };
+const NAMES: Readonly<Record<string, string>> = { bedrock: "converse", bedrock_invoke: "InvokeModel" };
 const nameOf = (api: string) => NAMES[api] ?? api;
 
-function answers(api: HostApi | Api, client: Client): HostLane {
+function answers(api: AnswerApi, client: Client): HostLane {
   return {
     title: `Answers of ${nameOf(api)} upstreams to ${client} clients`,
     ...{ kind: "answer", api, other: client },
-    replay: (list, chunkings) => replayHostAnswers(api, list, client, chunkings),
+    replay: (list, chunkings) =>
+      replayHostAnswers(api, api === "bedrock_invoke" ? list.filter(isOfClaude) : list, client, chunkings),
   };
 }
 
@@ -52,6 +54,14 @@ export const HOST_LANES: readonly HostLane[] = [
     ...{ kind: "native", api: "gemini" },
     replay: replayGeminiNative,
   },
+  {
+    title: "Native exchanges of messages clients over InvokeModel",
+    ...{ kind: "native", api: "bedrock_invoke" },
+    replay: replayInvoke,
+  },
+  answers("bedrock_invoke", "chat"),
+  answers("bedrock_invoke", "responses"),
+  answers("bedrock_invoke", "gemini"),
   answers("gemini", "chat"),
   answers("gemini", "messages"),
   answers("gemini", "responses"),

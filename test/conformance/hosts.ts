@@ -3,14 +3,19 @@ import { answerBytes, answerHeaders, seedOf, type Chunking, type Recording } fro
 import type { Answer, UpstreamRequest } from "../helpers/upstream.ts";
 import { converseBytes, converseRefusal, isEventStream, readConverse } from "./converse-reading.ts";
 import { geminiRecords, geminiRefusal, readGemini } from "./gemini-reading.ts";
+import { invokedEvents } from "./invoke.ts";
 import { arrivingBytes } from "./native.ts";
 import { expectedAnswer } from "./expected.ts";
 import type { Api } from "./policy.ts";
+import { readAnswer, readStream } from "./reading.ts";
 import { saidIn, type Said, type Value } from "./said.ts";
 import { answeringModel } from "./vendors.ts";
 
 /** The formats that only hosts of their own speak, by the API of the recordings. */
 export type HostApi = "gemini" | "bedrock";
+
+/** Beside these, Claude over InvokeModel: the Messages format in the frames of AWS. */
+export type AnswerApi = HostApi | Api | "bedrock_invoke";
 
 /** What a client of another format must get. */
 export type Expected =
@@ -60,7 +65,7 @@ const recorded: Host = {
   },
 };
 
-export const HOSTS: Readonly<Record<HostApi | Api, Host>> = {
+export const HOSTS: Readonly<Record<AnswerApi, Host>> = {
   gemini: {
     // A recorded array is the answer of a stream that was not asked for as events.
     model: ({ model, framing }) =>
@@ -74,6 +79,20 @@ export const HOSTS: Readonly<Record<HostApi | Api, Host>> = {
     isStream: isEventStream,
     bytes: converseBytes,
     expected: readBy(converseRefusal, (recording) => readConverse(recording, isClaude(recording))),
+  },
+  bedrock_invoke: {
+    model: ({ model }) => `bedrock/${model}`,
+    isStream: isEventStream,
+    bytes: answerBytes,
+    expected: readBy(
+      () => undefined,
+      (recording) =>
+        saidIn(
+          isEventStream(recording)
+            ? readStream.messages(invokedEvents(recording))
+            : readAnswer.messages(JSON.parse(recording.response.body ?? "")),
+        ),
+    ),
   },
   chat: recorded,
   messages: recorded,
@@ -101,11 +120,10 @@ export function reachedBy({ path, body }: UpstreamRequest): Reached {
 }
 
 /** The recorded answer, cut as `chunking` says. */
-export function answerOf(api: HostApi | Api, recording: Recording, chunking: Chunking): Answer {
+export function answerOf(api: AnswerApi, recording: Recording, chunking: Chunking): Answer {
   const bytes = HOSTS[api].bytes(recording);
   const headers = answerHeaders(recording);
-  if (api === "bedrock" && isEventStream(recording))
-    headers["content-type"] = "application/vnd.amazon.eventstream";
+  if (isEventStream(recording)) headers["content-type"] = "application/vnd.amazon.eventstream";
   return {
     status: recording.response.status,
     headers,
@@ -153,7 +171,10 @@ export default definePlugin({
 
 /** Config of the shipped providers that speak these formats. */
 export function hostsConfig(url: string): Record<string, unknown> {
-  return { gemini: { baseUrl: url, apiKey: HOST_KEY } };
+  return {
+    gemini: { baseUrl: url, apiKey: HOST_KEY },
+    bedrock: { baseUrl: url, apiKey: HOST_KEY, variables: { region: "us-east-1" } },
+  };
 }
 
 /** Credential of the fake upstream: no client may see it. */

@@ -7,6 +7,7 @@ import { CONVERSE_FIXTURES } from "./converse-fixtures.ts";
 import { FIXTURES as OTHER_FIXTURES } from "./fixtures.ts";
 import { GEMINI_FIXTURES } from "./gemini-fixtures.ts";
 import { HOST_LANES } from "./host-lanes.ts";
+import { INVOKE_FIXTURES } from "./invoke-fixtures.ts";
 import type { Mutation } from "./mutations.ts";
 import { replayNative } from "./native.ts";
 import { withPlanted, type PlantedApi } from "./plant.ts";
@@ -38,6 +39,7 @@ export const ALL_FIXTURES: readonly Recording[] = [
   ...RESPONSES_FIXTURES,
   ...GEMINI_FIXTURES,
   ...CONVERSE_FIXTURES,
+  ...INVOKE_FIXTURES,
 ];
 
 /** Recordings a mutation is looked for in, at most; spread over all that can show it. */
@@ -127,10 +129,12 @@ function sessionsOf(fits: readonly Recording[], list: readonly Recording[]): Rec
 
 /** The faults that the replay of a mutation's lane reports. */
 function replay({ lane, api, other }: Mutation, list: readonly Recording[]): Promise<string[]> {
-  if (other !== undefined || api === "gemini" || api === "bedrock")
-    return replayHosts(lane, api, other, list);
+  if (other !== undefined || OWN_LANES.has(api)) return replayHosts(lane, api, other, list);
   return api === "responses" ? replayResponses(lane, list) : REPLAYS[lane](list);
 }
+
+/** APIs whose recordings go through the lanes of `host-lanes.ts` alone. */
+const OWN_LANES: ReadonlySet<string> = new Set(["gemini", "bedrock", "bedrock_invoke"]);
 
 /** The lanes of the formats of Google and Amazon that the recordings go through. */
 async function replayHosts(

@@ -11,7 +11,7 @@ import type { JsonObject } from "../../src/core/json.ts";
 import type { Provider } from "../../src/core/provider.ts";
 import { EventStreamReader } from "../../src/stream/framing/event-stream.ts";
 import { startGateway, type GatewayOptions, type RunningGateway } from "../helpers/gateway.ts";
-import type { HostApi } from "./hosts.ts";
+import type { AnswerApi } from "./hosts.ts";
 import type { Api } from "./policy.ts";
 
 /** What a planted fault did. */
@@ -31,7 +31,7 @@ export interface Plant {
 type Value = Record<string, unknown>;
 
 /** The formats that faults are planted in. */
-export type PlantedApi = Api | "responses" | HostApi;
+export type PlantedApi = Api | "responses" | AnswerApi;
 
 const FORMAT: Record<PlantedApi, string> = {
   chat: "chat-completions",
@@ -39,6 +39,7 @@ const FORMAT: Record<PlantedApi, string> = {
   responses: "responses",
   gemini: "gemini",
   bedrock: "converse",
+  bedrock_invoke: "messages",
 };
 
 /** The fault that the next gateways of the replay start with. */

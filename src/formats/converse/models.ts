@@ -29,6 +29,8 @@ export interface ModelFacts {
   textDocuments: boolean;
   /** Lists that may contain cache points. */
   cachePoints: readonly CachePlace[];
+  /** Takes the lifetime of an hour for cache points. */
+  hourCache: boolean;
   /** Member of `additionalModelRequestFields` for `topK`; `nova`: `inferenceConfig.topK`. */
   topK?: "top_k" | "nova";
   /** Continues a last assistant message. */
@@ -56,6 +58,7 @@ const OTHER: ModelFacts = {
   schemas: false,
   textDocuments: false,
   cachePoints: [],
+  hourCache: false,
   prefill: false,
   maxStop: 4,
   toolIds: TOOL_IDS,
@@ -91,8 +94,8 @@ const TABLE: readonly [RegExp, ModelFacts][] = [
   [/llama|titan|command|jamba|palmyra/, PLAIN],
 ];
 
-/** On Bedrock these models alone compile schemas. */
-const CLAUDE_SCHEMAS = /(?:opus|sonnet|haiku)-4-[56](?!\d)/;
+/** Claude 4.5 and 4.6: on Bedrock no later model compiles schemas. */
+const FOUR_FIVE_OR_SIX = /(?:opus|sonnet|haiku)-4-[56](?!\d)/;
 
 /** Returns the facts about a model. Its parameter is an id, the id of an inference profile, or an ARN. */
 export const modelFacts = memoized((model): ModelFacts => {
@@ -103,7 +106,7 @@ export const modelFacts = memoized((model): ModelFacts => {
 
 function claude(name: string): ModelFacts {
   const facts = claudeFacts(name);
-  const schemas = facts.schemas && CLAUDE_SCHEMAS.test(name);
+  const schemas = facts.schemas && FOUR_FIVE_OR_SIX.test(name);
   return {
     claude: { ...facts, schemas },
     reasoning: "claude",
@@ -113,6 +116,7 @@ function claude(name: string): ModelFacts {
     schemas,
     textDocuments: true,
     cachePoints: ["tools", "system", "content"],
+    hourCache: FOUR_FIVE_OR_SIX.test(name) || facts.maxTokens >= 128_000,
     topK: "top_k",
     prefill: facts.prefill,
     maxStop: 2500,

@@ -14,7 +14,7 @@ import {
 import { flattenRoot, type Sanitised, sanitiseSchema } from "../../shared/claude-schema.ts";
 import { fieldPath } from "../../shared/paths.ts";
 import { type ModelFacts, modelFacts } from "../models.ts";
-import type { EncodeContext } from "./content.ts";
+import type { EncodeContext } from "./context.ts";
 
 export interface EncodedFormat {
   /** `outputConfig.textFormat`. */

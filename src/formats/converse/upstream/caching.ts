@@ -3,7 +3,7 @@ import type { Block, CacheMark, ChatRequest, Tool } from "../../../core/chat.ts"
 import type { JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import type { CachePlace, ModelFacts } from "../models.ts";
-import type { EncodeContext } from "./content.ts";
+import type { EncodeContext } from "./context.ts";
 
 /** Maximum number of cache points in a request. */
 const MAX_POINTS = 4;
@@ -38,13 +38,8 @@ function addPoint(list: JsonObject[], point: JsonObject): void {
   if (end >= 0 && !isPoint(list[end]!)) list.splice(end + 1, 0, point);
 }
 
-/** The lifetime of an hour is new: only models that also compile schemas have it. */
-function cachePoint({ ttl }: CacheMark, { claude }: ModelFacts): JsonObject {
-  return { cachePoint: { type: "default", ...(ttl === "1h" && takesHours(claude) && { ttl }) } };
-}
-
-function takesHours(claude: ModelFacts["claude"]): boolean {
-  return claude !== undefined && (claude.schemas || claude.maxTokens >= 128_000);
+function cachePoint({ ttl }: CacheMark, { hourCache }: ModelFacts): JsonObject {
+  return { cachePoint: { type: "default", ...(ttl === "1h" && hourCache && { ttl }) } };
 }
 
 function isUnmarkable({ document }: JsonObject): boolean {

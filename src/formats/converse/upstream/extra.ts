@@ -4,7 +4,7 @@ import type { JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { checkForeignFields } from "../../shared/foreign-fields.ts";
 import { FORMAT } from "../own-fields.ts";
-import type { EncodeContext } from "./content.ts";
+import type { EncodeContext } from "./context.ts";
 
 /**
  * @param written members that weir encodes itself; an object of the same name gets the further members

@@ -17,7 +17,9 @@ import {
 } from "../../shared/turn-groups.ts";
 import { toolIds } from "../call-ids.ts";
 import { addMarked } from "./caching.ts";
-import { encodeBlock, encodeReasoning, type EncodeContext, textBlock } from "./content.ts";
+import { encodeBlock, encodeReasoning } from "./content.ts";
+import type { EncodeContext } from "./context.ts";
+import { textBlock } from "./media.ts";
 import { encodeResult } from "./tool-results.ts";
 
 /** A message of the request. */

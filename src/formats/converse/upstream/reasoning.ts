@@ -6,7 +6,7 @@ import { encodeReasoning as encodeForClaude } from "../../shared/claude-reasonin
 import { encodeEffort } from "../../shared/effort.ts";
 import { fieldPath } from "../../shared/paths.ts";
 import { FORMAT } from "../own-fields.ts";
-import type { EncodeContext } from "./content.ts";
+import type { EncodeContext } from "./context.ts";
 import type { Message } from "./messages.ts";
 
 export interface EncodedReasoning {

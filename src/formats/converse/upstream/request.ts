@@ -12,7 +12,7 @@ import { modelFacts } from "../models.ts";
 import { FORMAT } from "../own-fields.ts";
 import { encodeAnswerFormat } from "./answer-format.ts";
 import { settleCachePoints } from "./caching.ts";
-import type { EncodeContext } from "./content.ts";
+import type { EncodeContext } from "./context.ts";
 import { DocumentNames } from "./document-names.ts";
 import { encodeExtra } from "./extra.ts";
 import { encodeTurns, endWithUser } from "./messages.ts";

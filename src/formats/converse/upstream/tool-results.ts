@@ -2,7 +2,8 @@
 import type { JsonObject } from "../../../core/json.ts";
 import { blockPath } from "../../shared/paths.ts";
 import type { AnsweredCall } from "../../shared/turn-groups.ts";
-import { encodeBlock, type EncodeContext } from "./content.ts";
+import { encodeBlock } from "./content.ts";
+import type { EncodeContext } from "./context.ts";
 
 /** Text of a result without content, which the provider refuses. */
 const NO_OUTPUT = "(no output)";

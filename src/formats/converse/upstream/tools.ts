@@ -9,7 +9,7 @@ import { isForced, MUST_CALL } from "../../shared/forced-tool.ts";
 import { fieldPath, toolPath } from "../../shared/paths.ts";
 import { FORMAT } from "../own-fields.ts";
 import { addMarked } from "./caching.ts";
-import type { EncodeContext } from "./content.ts";
+import type { EncodeContext } from "./context.ts";
 
 export interface EncodedTools {
   /** Elements of `toolConfig.tools`: tools and cache points. */

@@ -65,8 +65,10 @@ test("the curl streams from the mock", async () => {
   expect(output).toEndWith("data: [DONE]\n\n");
 });
 
-test("both SDK snippets print the mock's answer", async () => {
-  const snippets = ["chat.completions", "messages.create"].map((call) => blockOf("README.md", "ts", call));
+test("the SDK snippets print the mock's answer", async () => {
+  const snippets = ["chat.completions", "messages.create", "generateContent"].map((call) =>
+    blockOf("README.md", "ts", call),
+  );
   for (const snippet of snippets) expect(await runSnippet(snippet)).toContain("Hello");
 });
 
@@ -86,6 +88,39 @@ test("the snippet continues an answer by its id, and Codex is pointed at the rig
 
 test("the snippet gets a vector for each text", async () => {
   expect(await runSnippet(blockOf("README.md", "ts", "embeddings.create"))).toBe("2 256\n");
+});
+
+test("with the alias for gemini-cli its requests reach the model, with the key from its variable", async () => {
+  const { aliases } = Bun.YAML.parse(blockOf("README.md", "yaml", "gemini-*")) as { aliases: object };
+  const [variables] = blockOf("README.md", "sh", "GOOGLE_GEMINI_BASE_URL").split(" gemini");
+  const set = Object.fromEntries(variables!.split(" ").map((pair) => pair.split("=") as [string, string]));
+  const upstream = startUpstream(
+    json({
+      type: "message",
+      role: "assistant",
+      content: [{ type: "text", text: "Hi." }],
+      stop_reason: "end_turn",
+      usage: {},
+    }),
+  );
+  const demo = await startGateway({
+    config: { aliases, providers: { anthropic: { baseUrl: upstream.url, apiKey: "sk-none-0123456789" } } },
+  });
+  try {
+    const base = set["GOOGLE_GEMINI_BASE_URL"]!.replace("http://127.0.0.1:9347", demo.url);
+    const response = await fetch(`${base}/v1beta/models/gemini-3.5-flash-lite:generateContent`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-goog-api-key": set["GEMINI_API_KEY"]! },
+      body: JSON.stringify({ contents: [{ parts: [{ text: "Hello" }] }] }),
+    });
+    expect(await response.text()).toContain('"Hi."');
+    expect(JSON.parse(upstream.requests[0]!.body.toString("utf8"))).toMatchObject({
+      model: "claude-opus-5-5",
+    });
+  } finally {
+    await demo.stop();
+    upstream.stop();
+  }
 });
 
 test("the rehearsal gets all its answers from a provider that fails every third time", async () => {

@@ -4,6 +4,7 @@ import { type ChatEvent, type FinishKind, NO_USAGE } from "../../src/core/events
 import type { ClientCodec } from "../../src/core/format.ts";
 import { isObject, type Json, type JsonObject } from "../../src/core/json.ts";
 import { chatCompletionsFormat } from "../../src/formats/chat-completions/index.ts";
+import { geminiFormat } from "../../src/formats/gemini/index.ts";
 import { messagesFormat } from "../../src/formats/messages/index.ts";
 import { responsesFormat } from "../../src/formats/responses/index.ts";
 import { makeContext } from "./codec-context.ts";
@@ -13,6 +14,7 @@ const CLIENTS: readonly { id: string; client: ClientCodec }[] = [
   { id: chatCompletionsFormat.id, client: chatCompletionsFormat.client },
   { id: messagesFormat.id, client: messagesFormat.client! },
   { id: responsesFormat.id, client: responsesFormat.client },
+  { id: geminiFormat.id, client: geminiFormat.client },
 ];
 
 const FINISHES: Record<FinishKind, string> = {
@@ -53,10 +55,13 @@ function finishWord(client: ClientCodec, kind: FinishKind): string {
     ],
     makeContext(),
   );
-  const choice = Array.isArray(answer["choices"]) ? answer["choices"][0] : answer;
+  const choices = answer["choices"] ?? answer["candidates"];
+  const choice = Array.isArray(choices) ? choices[0] : answer;
   if (!isObject(choice)) return "";
   const why = memberOf(choice["incomplete_details"], "reason");
-  return String(choice["finish_reason"] ?? choice["stop_reason"] ?? why ?? choice["status"]);
+  return String(
+    choice["finish_reason"] ?? choice["finishReason"] ?? choice["stop_reason"] ?? why ?? choice["status"],
+  );
 }
 
 /** Kinds of errors in rows, formats in columns: status, type and code. */
@@ -71,7 +76,7 @@ export function errorTable(): string {
 function errorWords(client: ClientCodec, kind: ErrorKind): string {
   const { status, body } = client.encodeError(new GatewayError(kind, "A sentence."), "req_1");
   const error = memberOf(body, "error");
-  const words = [memberOf(error, "type"), memberOf(error, "code")];
+  const words = [memberOf(error, "type"), memberOf(error, "code"), memberOf(error, "status")];
   return [
     String(status),
     ...words.filter((word) => typeof word === "string").map((word) => `\`${word}\``),

@@ -15,6 +15,7 @@ import { explain } from "../../src/gateway/explain.ts";
 import { ReasoningCache } from "../../src/gateway/reasoning/cache.ts";
 import { Registry } from "../../src/gateway/routing/registry.ts";
 import { scanBody } from "../../src/stream/scan.ts";
+import { GEMINI } from "./matrix-gemini.ts";
 import { converse, definePlugin } from "../../src/plugin.ts";
 import anthropic from "../../plugins/anthropic.ts";
 import gemini from "../../plugins/gemini.ts";
@@ -246,10 +247,15 @@ const MESSAGES: readonly Probe[] = [
   ],
 ];
 
+/** The members of the plainest request. */
+function plainest(format: ClientFormat): JsonObject {
+  if (format === responsesFormat) return { input: "u" };
+  if (format === geminiFormat) return { contents: [{ role: "user", parts: [{ text: "u" }] }] };
+  return { max_tokens: 100, messages: [user("u")] };
+}
+
 async function cell(format: ClientFormat, model: string, members: JsonObject): Promise<string> {
-  const asked: JsonObject =
-    format === responsesFormat ? { input: "u" } : { max_tokens: 100, messages: [user("u")] };
-  const plain = { model, ...asked, ...members };
+  const plain = { model, ...plainest(format), ...members };
   if ("max_completion_tokens" in members) delete (plain as JsonObject)["max_tokens"];
   const bytes = Buffer.from(JSON.stringify(plain));
   const spans = scanBody(bytes, 99).members;
@@ -415,5 +421,11 @@ export async function makeMatrix(): Promise<string> {
     ["mistral/mistral-large-latest", "claude-opus-4-6", NOVA],
     RESPONSES,
   );
-  return `${chat}\n\n${messages}\n\n${responses}`;
+  const google = await section(
+    "A Gemini client:",
+    geminiFormat,
+    ["gpt-4.1", "claude-opus-4-6", NOVA],
+    GEMINI,
+  );
+  return `${chat}\n\n${messages}\n\n${responses}\n\n${google}`;
 }

@@ -66,9 +66,10 @@ test("the curl streams from the mock", async () => {
 });
 
 test("the SDK snippets print the mock's answer", async () => {
-  const snippets = ["chat.completions", "messages.create", "generateContent"].map((call) =>
-    blockOf("README.md", "ts", call),
-  );
+  const snippets = [
+    ...["chat.completions", "messages.create"].map((call) => blockOf("README.md", "ts", call)),
+    blockOf("src/config/README.md", "ts", "generateContent"),
+  ];
   for (const snippet of snippets) expect(await runSnippet(snippet)).toContain("Hello");
 });
 
@@ -91,7 +92,9 @@ test("the snippet gets a vector for each text", async () => {
 });
 
 test("with the alias for gemini-cli its requests reach the model, with the key from its variable", async () => {
-  const { aliases } = Bun.YAML.parse(blockOf("README.md", "yaml", "gemini-*")) as { aliases: object };
+  const { aliases } = Bun.YAML.parse(blockOf("src/config/README.md", "yaml", "gemini-*")) as {
+    aliases: object;
+  };
   const [variables] = blockOf("README.md", "sh", "GOOGLE_GEMINI_BASE_URL").split(" gemini");
   const set = Object.fromEntries(variables!.split(" ").map((pair) => pair.split("=") as [string, string]));
   const upstream = startUpstream(

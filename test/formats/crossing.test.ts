@@ -18,7 +18,7 @@ import { explain } from "../helpers/explained.ts";
 import { type RunningGateway, startGateway, UPSTREAM_KEYS, upstreamConfig } from "../helpers/gateway.ts";
 import { awsStream } from "../helpers/aws-event-stream.ts";
 import { type Answer, sse, startUpstream, type Upstream } from "../helpers/upstream.ts";
-import { streamedText } from "../helpers/streamed.ts";
+import { BEHIND_ERROR, streamedText } from "../helpers/streamed.ts";
 import { writeJson } from "../helpers/write-json.ts";
 
 /** A format with a client codec. */
@@ -292,7 +292,7 @@ function withoutChance(text: string, hasIds: boolean): string {
     .replace(/\b([a-z]+)_w1[a-z2-7]+/g, "$1_of_weir")
     .replace(hasIds ? /$^/ : /\b(msg_|chatcmpl-)(?:[0-9a-f]{24}|(?<=-)[\w-]{24})/g, "$1of_weir")
     .replace(/"(created|created_at|completed_at)":\d+/g, '"$1":1700000000')
-    .replace(/(?<=\n\n)(?::\n\n)+$/, "");
+    .replace(BEHIND_ERROR, "");
 }
 
 function pick(headers: Headers, names: readonly string[]): JsonObject {

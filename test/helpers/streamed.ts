@@ -4,14 +4,17 @@
 const ERROR_EVENT =
   /^(?:event: error\r?\n)?data: \{(?:"type":"error",)?"error":\{.*\r?\n\r?\n|^\[?\{"error":\{.*\}\]$/m;
 
+/** What weir may write behind an error event until it closes the connection. */
+export const BEHIND_ERROR = /(?<=\n\n)(?::\n\n|\{"error":\{.*\n\n)+$/;
+
 /**
  * The text of an answer that may break off. Behind an error event weir closes the connection without ending the body, which
  * takes it up to four seconds; that is not waited for. The comment with which weir learns that the client's socket has
- * accepted the event may come in the same read; it is left out.
+ * accepted the event, or the error once more without framing, may come in the same read; it is left out.
  */
 export async function streamedText(response: Response): Promise<string> {
   const { text } = await readStreamed(response, true);
-  return text.replace(/(?<=\n\n)(?::\n\n)+$/, "");
+  return text.replace(BEHIND_ERROR, "");
 }
 
 export interface Streamed {

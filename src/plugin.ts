@@ -20,6 +20,7 @@
 import type { CallView } from "./core/call-view.ts";
 import type { Plugin } from "./core/plugin.ts";
 import type { Provider } from "./core/provider.ts";
+import { bareModelName } from "./formats/shared/resource-name.ts";
 import { eventStream } from "./stream/framing.ts";
 
 export { entraToken } from "./auth/entra.ts";
@@ -117,6 +118,7 @@ export function gemini(provider: Omit<Provider, "generate">): Provider {
   const paths = {
     json: "/v1beta/models/{model}:generateContent",
     stream: "/v1beta/models/{model}:streamGenerateContent?alt=sse",
+    modelFor: bareModelName,
   };
   return {
     auth: (apiKey) => ({ "x-goog-api-key": apiKey }),

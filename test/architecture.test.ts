@@ -127,6 +127,7 @@ const RULES: readonly Rule[] = [
       "src/core/",
       "src/auth/",
       "src/stream/framing.ts",
+      "src/formats/shared/resource-name.ts",
       "src/formats/shared/foreign-fields.ts",
       "src/formats/shared/upstream-error.ts",
     ],

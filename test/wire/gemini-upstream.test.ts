@@ -110,6 +110,17 @@ test("a model name with a slash, a percent sign, dots, a space and a colon stays
   expect(lastRequest().path).toBe("/v1beta/models/..%2Fa%252Fb%20c%3Ad:generateContent");
 });
 
+test("the path in front of a model name, as Google's lists have it, does not come twice", async () => {
+  upstream.answer(() => json(WHOLE));
+  for (const prefix of ["models/", "google/", "publishers/google/models/"]) {
+    await openaiClient(gateway.url).chat.completions.create({
+      ...chat,
+      model: `gemini/${prefix}gemini-2.5-pro`,
+    });
+    expect(lastRequest().path).toBe("/v1beta/models/gemini-2.5-pro:generateContent");
+  }
+});
+
 test("a stream that comes as one JSON array is read", async () => {
   upstream.answer(() => ({
     status: 200,

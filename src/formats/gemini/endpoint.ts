@@ -3,17 +3,19 @@ import type { DefaultEndpoint } from "../../core/default-endpoint.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { isObject } from "../../core/json.ts";
 import { list } from "../shared/read.ts";
+import { bareModelName } from "../shared/resource-name.ts";
 
 const METHODS = {
   json: "/models/{model}:generateContent",
   stream: "/models/{model}:streamGenerateContent?alt=sse",
+  modelFor: bareModelName,
 };
 
 export const endpoint: DefaultEndpoint = {
   path: METHODS,
   // Like Google's SDK, weir expects a base URL without the version.
   alone: {
-    path: { json: `/v1beta${METHODS.json}`, stream: `/v1beta${METHODS.stream}` },
+    path: { ...METHODS, json: `/v1beta${METHODS.json}`, stream: `/v1beta${METHODS.stream}` },
     models: "/v1beta/models?pageSize=1000",
     auth: (key) => ({ "x-goog-api-key": key }),
     namesIn: ({ models }: JsonObject) => (Array.isArray(models) ? models.map(nameOf) : undefined),
@@ -25,5 +27,5 @@ function nameOf(model: Json): string | undefined {
   if (!isObject(model) || typeof model.name !== "string") return undefined;
   const methods = list(model.supportedGenerationMethods);
   if (methods.length > 0 && !methods.includes("generateContent")) return undefined;
-  return model.name.replace(/^models\//, "");
+  return bareModelName(model.name);
 }

@@ -1,5 +1,6 @@
 /** Every fault to plant. */
 import { CONVERSE_MUTATIONS } from "./converse-mutations.ts";
+import { EMBEDDING_MUTATIONS } from "./embedding-mutations.ts";
 import { GEMINI_CLIENT_MUTATIONS } from "./gemini-client-mutations.ts";
 import { GEMINI_MUTATIONS } from "./gemini-mutations.ts";
 import { INVOKE_MUTATIONS } from "./invoke-mutations.ts";
@@ -13,4 +14,5 @@ export const ALL_MUTATIONS: readonly Mutation[] = [
   ...GEMINI_CLIENT_MUTATIONS,
   ...CONVERSE_MUTATIONS,
   ...INVOKE_MUTATIONS,
+  ...EMBEDDING_MUTATIONS,
 ];

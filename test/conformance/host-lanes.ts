@@ -1,6 +1,7 @@
 /** The lanes of the formats of Google and Amazon, as data: which recordings go where. */
 import type { Chunking, Recording } from "../helpers/recordings.ts";
 import type { Client } from "./clients.ts";
+import { replayEmbeddingAnswers, replayNativeEmbeddings } from "./embeddings.ts";
 import { replayGeminiNative } from "./gemini-native.ts";
 import { replayHostAnswers, type HostReplay } from "./host-answers.ts";
 import { replayHostRequests, type UpstreamApi } from "./host-requests.ts";
@@ -14,9 +15,9 @@ export interface HostLane {
   title: string;
   kind: Mutation["lane"];
   /** API of the recordings. */
-  api: Client | AnswerApi;
+  api: Client | AnswerApi | "embeddings";
   /** The client of an answer or a session, the upstream of a request. */
-  other?: Client | HostApi;
+  other?: Client | HostApi | "embeddings";
   replay(list: readonly Recording[], chunkings?: readonly Chunking[]): Promise<HostReplay[]>;
 }
 
@@ -80,6 +81,21 @@ export const HOST_LANES: readonly HostLane[] = [
   requests("chat", "bedrock"),
   requests("messages", "bedrock"),
   requests("responses", "bedrock"),
+  {
+    title: "Native embeddings of OpenAI clients",
+    ...{ kind: "native", api: "embeddings" },
+    replay: replayNativeEmbeddings,
+  },
+  {
+    title: "Embeddings of every dialect to the OpenAI SDK",
+    ...{ kind: "answer", api: "embeddings" },
+    replay: replayEmbeddingAnswers,
+  },
+  {
+    title: "Embeddings of InvokeModel to the OpenAI SDK",
+    ...{ kind: "answer", api: "bedrock_invoke", other: "embeddings" },
+    replay: replayEmbeddingAnswers,
+  },
   sessions("gemini", "chat"),
   sessions("gemini", "messages"),
   sessions("bedrock", "chat"),

@@ -5,6 +5,7 @@
 import { answerBytes, type Chunking, type Recording } from "../helpers/recordings.ts";
 import { CONVERSE_FIXTURES } from "./converse-fixtures.ts";
 import { FIXTURES as OTHER_FIXTURES } from "./fixtures.ts";
+import { EMBEDDING_FIXTURES } from "./embedding-fixtures.ts";
 import { GEMINI_FIXTURES } from "./gemini-fixtures.ts";
 import { HOST_LANES } from "./host-lanes.ts";
 import { INVOKE_FIXTURES } from "./invoke-fixtures.ts";
@@ -40,6 +41,7 @@ export const ALL_FIXTURES: readonly Recording[] = [
   ...GEMINI_FIXTURES,
   ...CONVERSE_FIXTURES,
   ...INVOKE_FIXTURES,
+  ...EMBEDDING_FIXTURES,
 ];
 
 /** Recordings a mutation is looked for in, at most; spread over all that can show it. */
@@ -134,7 +136,7 @@ function replay({ lane, api, other }: Mutation, list: readonly Recording[]): Pro
 }
 
 /** APIs whose recordings go through the lanes of `host-lanes.ts` alone. */
-const OWN_LANES: ReadonlySet<string> = new Set(["gemini", "bedrock", "bedrock_invoke"]);
+const OWN_LANES: ReadonlySet<string> = new Set(["gemini", "bedrock", "bedrock_invoke", "embeddings"]);
 
 /** The lanes of the formats of Google and Amazon that the recordings go through. */
 async function replayHosts(

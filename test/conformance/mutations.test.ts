@@ -33,7 +33,8 @@ for (const lane of HOST_LANES)
       expect(
         replays.flatMap(({ recording, faults }) => faults.map((fault) => `${recording.id}: ${fault}`)),
       ).toEqual([]);
-      expect(replays.length).toBeGreaterThan(0);
+      // No exchange made by hand embeds over InvokeModel.
+      if (lane.other !== "embeddings") expect(replays.length).toBeGreaterThan(0);
     },
     LIMIT,
   );

@@ -31,9 +31,12 @@ export interface Plant {
 type Value = Record<string, unknown>;
 
 /** The formats that faults are planted in. */
-export type PlantedApi = Api | "responses" | AnswerApi;
+export type CodecApi = Api | "responses" | AnswerApi;
 
-const FORMAT: Record<PlantedApi, string> = {
+/** By the API of the recordings that show a fault. */
+export type PlantedApi = CodecApi | "embeddings";
+
+const FORMAT: Record<CodecApi, string> = {
   chat: "chat-completions",
   messages: "messages",
   responses: "responses",
@@ -75,7 +78,7 @@ export async function startReplayed(options: GatewayOptions): Promise<RunningGat
 }
 
 /** Edits the body that the upstream codec of the API has written. */
-export function written(api: PlantedApi, edit: (body: Value) => void): Plant {
+export function written(api: CodecApi, edit: (body: Value) => void): Plant {
   return onUpstream(api, (codec, touch) => ({
     encodeRequest: (request, call) => {
       const body = codec.encodeRequest(request, call);
@@ -85,14 +88,14 @@ export function written(api: PlantedApi, edit: (body: Value) => void): Plant {
 }
 
 /** Edits the request that the client codec of the API has read. */
-export function decoded(api: PlantedApi, edit: (request: ChatRequest) => void): Plant {
+export function decoded(api: CodecApi, edit: (request: ChatRequest) => void): Plant {
   return onClient(api, (codec, touch) => ({
     decodeRequest: (body, call) => touch(codec.decodeRequest(body, call), edit),
   }));
 }
 
 /** Edits the events that the upstream codec of the API has read; `undefined` drops one. */
-export function events(api: PlantedApi, edit: (event: ChatEvent) => ChatEvent | undefined): Plant {
+export function events(api: CodecApi, edit: (event: ChatEvent) => ChatEvent | undefined): Plant {
   return onUpstream(api, (codec, _, change) => ({
     readAnswer: (body, context) => codec.readAnswer(body, context).flatMap((event) => change(event, edit)),
     readStream(context) {
@@ -109,7 +112,7 @@ export function events(api: PlantedApi, edit: (event: ChatEvent) => ChatEvent | 
  * Edits what the client codec of the API has written: the JSON of each frame of a stream, and a JSON answer; `undefined`
  * drops a frame. A frame that is not JSON, like `[DONE]`, is `{done: true}`.
  */
-export function frames(api: PlantedApi, edit: (value: Value) => Value | undefined): Plant {
+export function frames(api: CodecApi, edit: (value: Value) => Value | undefined): Plant {
   return onClient(api, (codec, _, change) => ({
     writeAnswer: (list, context) => {
       const answer = codec.writeAnswer(list, context);
@@ -131,14 +134,14 @@ export function frames(api: PlantedApi, edit: (value: Value) => Value | undefine
 }
 
 /** Edits errors that come before the first byte, as the client codec of the API has written them. */
-export function failures(api: PlantedApi, edit: (answer: ErrorAnswer) => void): Plant {
+export function failures(api: CodecApi, edit: (answer: ErrorAnswer) => void): Plant {
   return onClient(api, (codec, touch) => ({
     encodeError: (error, id) => touch(structuredClone(codec.encodeError(error, id)), edit),
   }));
 }
 
 /** Exchanges errors that the upstream codec of the API has read. */
-export function failing(api: PlantedApi, edit: (error: GatewayError) => GatewayError): Plant {
+export function failing(api: CodecApi, edit: (error: GatewayError) => GatewayError): Plant {
   return onUpstream(api, (codec, _, change) => ({
     decodeError: (status, headers, body) => {
       const error = codec.decodeError(status, headers, body);
@@ -148,7 +151,7 @@ export function failing(api: PlantedApi, edit: (error: GatewayError) => GatewayE
 }
 
 /** The native lane writes the model into the body of a format that names it in the address. */
-export function nativeBody(api: PlantedApi): Plant {
+export function nativeBody(api: CodecApi): Plant {
   return onUpstream(api, (_, __, ___, planted) => {
     planted.touched++;
     return { requestInUrl: false };
@@ -156,16 +159,16 @@ export function nativeBody(api: PlantedApi): Plant {
 }
 
 /** Takes a name from the list of the client's headers that pass. */
-export function requestHeadersOf(api: PlantedApi, name: string): Plant {
+export function requestHeadersOf(api: CodecApi, name: string): Plant {
   return withoutHeader(api, "requestHeaders", name);
 }
 
 /** Takes a name from the list of the upstream's headers that pass. */
-export function answerHeadersOf(api: PlantedApi, name: string): Plant {
+export function answerHeadersOf(api: CodecApi, name: string): Plant {
   return withoutHeader(api, "answerHeaders", name);
 }
 
-function withoutHeader(api: PlantedApi, list: "requestHeaders" | "answerHeaders", name: string): Plant {
+function withoutHeader(api: CodecApi, list: "requestHeaders" | "answerHeaders", name: string): Plant {
   return onUpstream(api, (codec, _, __, planted) => {
     const kept = codec[list].filter((each) => each !== name);
     planted.touched = codec[list].length - kept.length;
@@ -208,16 +211,16 @@ type Change = <Kind>(value: Kind, edit: (value: Kind) => Kind | undefined) => Ki
 
 type Make<Codec> = (codec: Codec, touch: Touch, change: Change, planted: Planted) => Partial<Codec>;
 
-function onUpstream(api: PlantedApi, make: Make<UpstreamCodec>): Plant {
+function onUpstream(api: CodecApi, make: Make<UpstreamCodec>): Plant {
   return onFace(api, "upstream", make);
 }
 
-function onClient(api: PlantedApi, make: Make<ClientCodec>): Plant {
+function onClient(api: CodecApi, make: Make<ClientCodec>): Plant {
   return onFace(api, "client", make);
 }
 
 function onFace<Face extends "client" | "upstream">(
-  api: PlantedApi,
+  api: CodecApi,
   face: Face,
   make: Make<NonNullable<Format[Face]>>,
 ): Plant {

@@ -6,14 +6,7 @@ import { isObject, parseJson } from "../../../core/json.ts";
 import { list } from "../../shared/read.ts";
 import { readRetryAfter } from "../../shared/retry-after.ts";
 import { decodeError as decodeAny } from "../../shared/upstream-error.ts";
-
-/** @param what the unreadable part, for the log only */
-export function malformed(what: string): GatewayError {
-  return new GatewayError("upstream", "The provider sent an answer that weir cannot read.", {
-    code: "upstream_invalid_answer",
-    cause: what,
-  });
-}
+export { malformed } from "../../shared/malformed.ts";
 
 /** Whether Google's SDKs find a message in an error body. */
 export function isErrorBody({ error }: JsonObject): boolean {

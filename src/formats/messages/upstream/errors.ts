@@ -1,10 +1,11 @@
 /** Errors in the answers of a Messages provider. */
-import { GatewayError } from "../../../core/error.ts";
+import type { GatewayError } from "../../../core/error.ts";
 import type { HeaderReader } from "../../../core/headers.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { decodeAwsError, decodeAwsException, isAwsError, isAwsException } from "../../shared/aws-error.ts";
 import { decodeError as decodeVendorError, decodeErrorBody } from "../../shared/upstream-error.ts";
+export { malformed } from "../../shared/malformed.ts";
 
 /** Decodes an answer with a failed status; Bedrock answers in the shape of AWS. */
 export function decodeError(status: number, headers: HeaderReader, body: string): GatewayError {
@@ -15,14 +16,6 @@ export function decodeError(status: number, headers: HeaderReader, body: string)
 export function decodeStreamError(data: Json | undefined): GatewayError {
   const error = isObject(data) ? data.error : undefined;
   return isAwsException(error) ? decodeAwsException(error) : decodeErrorBody(data);
-}
-
-/** @param what the unreadable part, for the log only */
-export function malformed(what: string): GatewayError {
-  return new GatewayError("upstream", "The provider sent an answer that weir cannot read.", {
-    code: "upstream_invalid_answer",
-    cause: what,
-  });
 }
 
 /** Whether a body has the shape of Anthropic's errors. Clients read `error.type` and match its messages. */

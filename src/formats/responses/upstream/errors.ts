@@ -4,14 +4,7 @@ import type { Frame } from "../../../core/format.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import { decodeErrorBody } from "../../shared/upstream-error.ts";
-
-/** @param what the unreadable part, for the log only */
-export function malformed(what: string): GatewayError {
-  return new GatewayError("upstream", "The provider sent an answer that weir cannot read.", {
-    code: "upstream_invalid_answer",
-    cause: what,
-  });
-}
+export { malformed } from "../../shared/malformed.ts";
 
 /**
  * Returns the error in the data of an event, if any: an event of type `error`, flat or with a nested `error`, or an error

@@ -13,7 +13,14 @@ const tokenOf = (number: number) => `entra-token-canary-${number}-0123456789`;
 const hi = [{ role: "user" as const, content: "hi" }];
 
 const RESPONSE = {
-  ...{ id: "resp_azure_1", object: "response", created_at: 1, model: "gpt-5", status: "completed" },
+  ...{
+    id: "resp_azure_1",
+    object: "response",
+    created_at: 1,
+    model: "gpt-5",
+    status: "completed",
+    store: true,
+  },
   output: [
     {
       ...{ id: "msg_1", type: "message", role: "assistant", status: "completed" },

@@ -85,7 +85,7 @@ test("a 404 of an endpoint that weir lacks names the switch of the client", asyn
     ["/v1/messages/batches", "batches"],
     ["/v1/audio/speech", "text only"],
     ["/api/chat", "OpenAI compatible"],
-    ["/v1beta/models/gemini-pro:generateContent", "OpenAI compatible"],
+    ["/v2/models/gemini-pro:generateContent", "below /v1beta/models"],
   ];
   for (const [path, says] of SWITCHES) {
     const response = await ask("POST", path);

@@ -40,7 +40,7 @@ export const pluginNew: Command = {
     makeFolder(dir, cwd);
     const { text, next } = writeTemplate(kind, name);
     writeFileSync(file, text, { mode: 0o644 });
-    writeFileSync(join(dir, "weir.d.ts"), weirTypes, { mode: 0o644 });
+    writeFileSync(join(dir, "weir.d.ts"), weirTypes(), { mode: 0o644 });
     print(`weir wrote ${relative(cwd, file)}. ${next}`);
     if (kind !== "hook" && providerNames.includes(name))
       print(`The plugin replaces the built-in provider ${name} while its file exists.`);

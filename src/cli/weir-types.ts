@@ -1,4 +1,8 @@
 /** The text of `weir.d.ts`, which `weir plugin new` writes beside a plugin so that editors know its types. */
-import text from "./weir.d.txt" with { type: "text" };
+import { packedTypes } from "./packed-types.ts" with { type: "macro" };
 
-export const weirTypes: string = text;
+const PACKED = packedTypes();
+
+export function weirTypes(): string {
+  return new TextDecoder().decode(Bun.gunzipSync(Uint8Array.fromBase64(PACKED)));
+}

@@ -135,6 +135,12 @@ export async function startWeir(
     OPENAI_BASE_URL: `http://127.0.0.1:${upstream}/v1`,
     ANTHROPIC_API_KEY: "upstream-key",
     ANTHROPIC_BASE_URL: `http://127.0.0.1:${upstream}`,
+    GEMINI_API_KEY: "upstream-key",
+    GEMINI_BASE_URL: `http://127.0.0.1:${upstream}`,
+    AWS_REGION: "us-east-1",
+    AWS_ACCESS_KEY_ID: "AKIABENCH",
+    AWS_SECRET_ACCESS_KEY: "upstream-key",
+    BEDROCK_BASE_URL: `http://127.0.0.1:${upstream}`,
     WEIR_WORKERS: String(workers),
     ...settings,
   };

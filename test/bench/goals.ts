@@ -117,6 +117,15 @@ export const GOALS: readonly Goal[] = [
     from: 3.64,
     figure: ({ streams }, weir) => quotient(streams?.[`${weir}, translated`]?.cpu, streams?.["nginx"]?.cpu),
   },
+  ...["from Gemini", "from Converse"].map((lane): Goal => ({
+    what: `CPU a streamed chunk ${lane}, against the translated one`,
+    unit: "×",
+    sense: "most",
+    reach: 1,
+    beyond: 0.9,
+    figure: ({ streams }, weir) =>
+      quotient(streams?.[`${weir}, ${lane}`]?.cpu, streams?.[`${weir}, translated`]?.cpu),
+  })),
   {
     what: "added delay of a chunk, p99, 200 streams",
     unit: " ms",

@@ -121,16 +121,28 @@ export interface Streams {
 /** 200 chunks of about 200 bytes, one each 10 ms, in each of 200 streams. */
 export const STREAMS = { count: 200, chunks: 200, everyMicroseconds: 10_000 };
 
+/** Providers of other formats than the client's, by what the table calls their lane. */
+export const TRANSLATED: Readonly<Record<string, string>> = {
+  translated: "anthropic",
+  "from Gemini": "gemini",
+  "from Converse": "bedrock",
+};
+
 /** Lanes by name: native for each front, translated for weir. */
 export async function measureStreams(options: BenchOptions): Promise<Record<string, Streams>> {
   const model = `bench-${STREAMS.chunks}-${STREAMS.everyMicroseconds}`;
   const lanes = [
     ...options.fronts.map((front) => ({ name: front.name, front, model: front.prefix + model })),
-    ...options.weirs.map((front) => ({
-      name: `${front.name}, translated`,
-      front,
-      model: `anthropic/${model}`,
-    })),
+    ...options.weirs.flatMap((front) =>
+      Object.entries(TRANSLATED)
+        // A binary of before may not know the others.
+        .filter(([what]) => front.name === "weir" || what === "translated")
+        .map(([what, provider]) => ({
+          name: `${front.name}, ${what}`,
+          front,
+          model: `${provider}/${model}`,
+        })),
+    ),
   ];
   const runs = new Map<string, Streams[]>(lanes.map(({ name }) => [name, []]));
   for (let round = 0; round < options.rounds; round++)

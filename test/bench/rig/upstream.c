@@ -1,6 +1,6 @@
 /*
- * The rig's upstream: answers chat-completions and messages, whole and streamed, and whole responses, faster than any
- * gateway asks.
+ * The rig's upstream: answers chat-completions and messages, whole and streamed, whole responses, and streams of Google and
+ * of Bedrock's Converse, faster than any gateway asks.
  *
  *   upstream PORT
  *
@@ -9,12 +9,15 @@
  */
 #include "common.h"
 
+enum format { CHAT, MESSAGES, GEMINI, CONVERSE };
+
 struct connection {
   int fd;
   struct buffer in, out;
   size_t head; /* bytes of the request's head; 0 while it is not whole */
   size_t body;
-  bool messages, streaming, closed;
+  enum format format;
+  bool streaming, closed;
   long chunks, sent;
   int64_t interval, due;
   size_t slot; /* place in the heap of streams; 0: none */
@@ -78,6 +81,10 @@ static const char STREAM_HEAD[] =
     "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncache-control: no-cache\r\n"
     "x-request-id: req_bench\r\ntransfer-encoding: chunked\r\n\r\n";
 
+static const char EVENT_STREAM_HEAD[] =
+    "HTTP/1.1 200 OK\r\ncontent-type: application/vnd.amazon.eventstream\r\nx-amzn-requestid: req_bench\r\n"
+    "transfer-encoding: chunked\r\n\r\n";
+
 static void make_answers(void) {
   char text[700], body[1600];
   memset(text, 'x', sizeof text - 1);
@@ -117,14 +124,63 @@ static void put_chunk(struct buffer *out, const char *bytes, int length) {
 
 static void put_event(struct buffer *out, const char *event) { put_chunk(out, event, strlen(event)); }
 
+/* The checksum of AWS's event stream: CRC-32, as in zlib. */
+static uint32_t crc32_of(const unsigned char *bytes, size_t length) {
+  static uint32_t table[256];
+  if (!table[1])
+    for (uint32_t n = 0; n < 256; n++) {
+      uint32_t value = n;
+      for (int bit = 0; bit < 8; bit++) value = value & 1 ? value >> 1 ^ 0xedb88320 : value >> 1;
+      table[n] = value;
+    }
+  uint32_t crc = 0xffffffff;
+  for (size_t at = 0; at < length; at++) crc = crc >> 8 ^ table[(crc ^ bytes[at]) & 255];
+  return ~crc;
+}
+
+static unsigned char *put_header(unsigned char *at, const char *name, const char *value) {
+  size_t length = strlen(value);
+  *at++ = strlen(name);
+  at = (unsigned char *)stpcpy((char *)at, name);
+  *at++ = 7; /* a text */
+  *at++ = length >> 8, *at++ = length;
+  return (unsigned char *)stpcpy((char *)at, value);
+}
+
+static void put_number(unsigned char *at, uint32_t value) {
+  for (int shift = 24; shift >= 0; shift -= 8) *at++ = value >> shift;
+}
+
+/* One message of an event stream as a chunk. */
+static void put_message(struct buffer *out, const char *event, const char *payload) {
+  unsigned char message[1024], *at = message + 12;
+  at = put_header(at, ":event-type", event);
+  at = put_header(at, ":content-type", "application/json");
+  at = put_header(at, ":message-type", "event");
+  size_t headers = at - message - 12;
+  at = (unsigned char *)stpcpy((char *)at, payload);
+  put_number(message, at - message + 4);
+  put_number(message + 4, headers);
+  put_number(message + 8, crc32_of(message, 8));
+  put_number(at, crc32_of(message, at - message));
+  put_chunk(out, (char *)message, at + 4 - message);
+}
+
 static void put_start(struct connection *c) {
-  buffer_append(&c->out, STREAM_HEAD, sizeof STREAM_HEAD - 1);
-  if (!c->messages) {
-    put_event(&c->out,
-              "data: {\"id\":\"chatcmpl-bench\",\"object\":\"chat.completion.chunk\",\"created\":1700000000,\"model\":"
-              "\"bench\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"\"},"
-              "\"finish_reason\":null}]}\n\n");
-    return;
+  const char *head = c->format == CONVERSE ? EVENT_STREAM_HEAD : STREAM_HEAD;
+  buffer_append(&c->out, head, strlen(head));
+  switch (c->format) {
+    case CHAT:
+      return put_event(&c->out,
+                       "data: {\"id\":\"chatcmpl-bench\",\"object\":\"chat.completion.chunk\",\"created\":1700000000,"
+                       "\"model\":\"bench\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":"
+                       "\"\"},\"finish_reason\":null}]}\n\n");
+    case GEMINI:
+      return;
+    case CONVERSE:
+      return put_message(&c->out, "messageStart", "{\"role\":\"assistant\"}");
+    case MESSAGES:
+      break;
   }
   put_event(&c->out,
             "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_bench\",\"type\":"
@@ -134,31 +190,60 @@ static void put_start(struct connection *c) {
             "{\"type\":\"text\",\"text\":\"\"}}\n\n");
 }
 
-/* One piece of text, about 200 bytes as an event. */
+/* The forms of one piece of text, about 200 bytes as an event. */
+static const char *PIECES[] = {
+    [CHAT] = "data: {\"id\":\"chatcmpl-bench\",\"object\":\"chat.completion.chunk\",\"created\":1700000000,\"model\":"
+             "\"bench\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\" t=%lld and more\"},\"finish_reason\":"
+             "null}]}\n\n",
+    [MESSAGES] = "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":"
+                 "\"text_delta\",\"text\":\" t=%lld and a few words more, as a model says\"}}\n\n",
+    [GEMINI] = "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\" t=%lld and more\"}],\"role\":\"model\"},"
+               "\"index\":0}],\"usageMetadata\":{\"promptTokenCount\":10,\"totalTokenCount\":20},\"modelVersion\":"
+               "\"bench\",\"responseId\":\"bench\"}\r\n\r\n",
+    [CONVERSE] = "{\"contentBlockIndex\":0,\"delta\":{\"text\":\" t=%lld and a few words more\"},\"p\":\"abcdefgh\"}",
+};
+
 static void put_piece(struct connection *c) {
   char event[512];
-  const char *form =
-      c->messages
-          ? "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":"
-            "\"text_delta\",\"text\":\" t=%lld and a few words more, as a model says\"}}\n\n"
-          : "data: {\"id\":\"chatcmpl-bench\",\"object\":\"chat.completion.chunk\",\"created\":1700000000,\"model\":"
-            "\"bench\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\" t=%lld and more\"},\"finish_reason\":"
-            "null}]}\n\n";
-  put_chunk(&c->out, event, snprintf(event, sizeof event, form, (long long)now_ns()));
+  int length = snprintf(event, sizeof event, PIECES[c->format], (long long)now_ns());
+  if (c->format == CONVERSE) put_message(&c->out, "contentBlockDelta", event);
+  else put_chunk(&c->out, event, length);
 }
 
+static const char CHAT_END[] =
+    "data: {\"id\":\"chatcmpl-bench\",\"object\":\"chat.completion.chunk\",\"created\":1700000000,"
+    "\"model\":\"bench\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n"
+    "data: {\"id\":\"chatcmpl-bench\",\"object\":\"chat.completion.chunk\",\"created\":1700000000,"
+    "\"model\":\"bench\",\"choices\":[],\"usage\":{\"prompt_tokens\":10,\"completion_tokens\":200,"
+    "\"total_tokens\":210}}\n\ndata: [DONE]\n\n";
+static const char MESSAGES_END[] =
+    "event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\n"
+    "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\","
+    "\"stop_sequence\":null},\"usage\":{\"output_tokens\":200}}\n\n"
+    "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n";
+static const char GEMINI_END[] =
+    "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"\"}],\"role\":\"model\"},\"finishReason\":\"STOP\","
+    "\"index\":0}],\"usageMetadata\":{\"promptTokenCount\":10,\"candidatesTokenCount\":200,\"totalTokenCount\":210},"
+    "\"modelVersion\":\"bench\",\"responseId\":\"bench\"}\r\n\r\n";
+
 static void put_end(struct connection *c) {
-  put_event(&c->out,
-            c->messages
-                ? "event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\n"
-                  "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\","
-                  "\"stop_sequence\":null},\"usage\":{\"output_tokens\":200}}\n\n"
-                  "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"
-                : "data: {\"id\":\"chatcmpl-bench\",\"object\":\"chat.completion.chunk\",\"created\":1700000000,"
-                  "\"model\":\"bench\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n"
-                  "data: {\"id\":\"chatcmpl-bench\",\"object\":\"chat.completion.chunk\",\"created\":1700000000,"
-                  "\"model\":\"bench\",\"choices\":[],\"usage\":{\"prompt_tokens\":10,\"completion_tokens\":200,"
-                  "\"total_tokens\":210}}\n\ndata: [DONE]\n\n");
+  switch (c->format) {
+    case CHAT:
+      put_event(&c->out, CHAT_END);
+      break;
+    case MESSAGES:
+      put_event(&c->out, MESSAGES_END);
+      break;
+    case GEMINI:
+      put_event(&c->out, GEMINI_END);
+      break;
+    case CONVERSE:
+      put_message(&c->out, "contentBlockStop", "{\"contentBlockIndex\":0}");
+      put_message(&c->out, "messageStop", "{\"stopReason\":\"end_turn\"}");
+      put_message(&c->out, "metadata",
+                  "{\"usage\":{\"inputTokens\":10,\"outputTokens\":200,\"totalTokens\":210},"
+                  "\"metrics\":{\"latencyMs\":1}}");
+  }
   buffer_append(&c->out, "0\r\n\r\n", 5);
 }
 
@@ -214,19 +299,27 @@ static void answer_stats(struct connection *c) {
   buffer_append(&c->out, answer, length);
 }
 
+/* Whether the path of a request holds something. */
+static bool names(struct connection *c, const char *what) {
+  const char *end = memchr(c->in.bytes, '\r', c->head);
+  return memmem(c->in.bytes, end - c->in.bytes, what, strlen(what)) != NULL;
+}
+
 static void answer(struct connection *c) {
   const char *head = c->in.bytes, *body = head + c->head;
   if (!memcmp(head, "GET ", 4)) return answer_stats(c);
-  c->messages = memmem(head, c->head < 60 ? c->head : 60, "/messages", 9) != NULL;
-  if (!find(body, c->body, "\"stream\":true")) {
-    bool responses = memmem(head, c->head < 60 ? c->head : 60, "/responses", 10) != NULL;
-    const char *text = c->messages ? messages_answer : responses ? responses_answer : chat_answer;
+  c->format = names(c, "/messages")                 ? MESSAGES
+              : names(c, ":streamGenerateContent")  ? GEMINI
+              : names(c, "/converse-stream")        ? CONVERSE
+                                                    : CHAT;
+  if (c->format < GEMINI && !find(body, c->body, "\"stream\":true")) {
+    const char *text = c->format == MESSAGES ? messages_answer : names(c, "/responses") ? responses_answer : chat_answer;
     buffer_append(&c->out, text, strlen(text));
     calls++;
     return;
   }
   c->chunks = 200, c->interval = 10000000, c->sent = 0;
-  const char *model = find(body, c->body, "bench-");
+  const char *model = c->format < GEMINI ? find(body, c->body, "bench-") : memmem(head, c->head, "bench-", 6);
   if (model) {
     char *rest;
     c->chunks = strtol(model + 6, &rest, 10);

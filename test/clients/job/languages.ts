@@ -100,8 +100,8 @@ export const LANGUAGES: Readonly<Record<string, Language>> = {
         results: blocks.filter(({ type }) => type === "tool_result").map(({ content }) => textOf(content)),
         reasoning: blocks.filter(({ type }) => type === "thinking").map(({ signature }) => String(signature)),
         stream: body["stream"] === true,
-        // Vertex names it in the path.
-        model: String(body["model"] ?? /models\/([^/:]+)/.exec(path)?.[1]),
+        // Vertex names it in the path, and Claude at Bedrock answers under its own name.
+        model: String(body["model"] ?? /models\/([^/:]+)/.exec(path)?.[1]).replace("us.anthropic.", ""),
       };
     },
     write(turn, stream) {

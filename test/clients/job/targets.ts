@@ -40,7 +40,7 @@ export const TARGETS: readonly (() => JobTarget)[] = [
       host: { baseUrl: `${url}/v1`, speaks: "chat-completions", models: [MODEL] },
     })),
   () =>
-    plain("messages", "messages", "anthropic/claude-opus-4-6", (url) => ({
+    plain("messages", "messages", "anthropic/claude-opus-4-8", (url) => ({
       anthropic: { baseUrl: url, apiKey: UPSTREAM_KEYS.anthropic },
     })),
   () =>

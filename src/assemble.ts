@@ -5,7 +5,7 @@ import { builtIn } from "../plugins/index.ts";
 import type { DefaultEndpoints } from "./config/default-endpoints.ts";
 import type { Path } from "./config/error.ts";
 import { ConfigError } from "./config/error.ts";
-import { assertProvidersKnown, providerSettings, providersOfConfig } from "./config/providers.ts";
+import { assertProvidersKnown, isUnset, providerSettings, providersOfConfig } from "./config/providers.ts";
 import { assertModelsServed, completeRoutes } from "./config/routes.ts";
 import type { Config } from "./config/schema.ts";
 import type { Format } from "./core/format.ts";
@@ -46,6 +46,7 @@ export async function assemble(
     formats,
     dialects,
     settings: (provider: Provider) => providerSettings(config, env, provider, endpoints),
+    isUnset: (provider: Provider) => isUnset(config, env, provider),
   };
   const dropped = await loadPlugins({ ...config.plugins, except: shippedFiles(dir) });
   const sorted = sortOut(dropped, parts);
@@ -100,7 +101,7 @@ export function builtInFormats({ systemTurns }: Config["messages"]): Format[] {
  */
 function sortOut(
   dropped: Discovered,
-  parts: Pick<RegistryOptions, "formats" | "dialects" | "settings">,
+  parts: Pick<RegistryOptions, "formats" | "dialects" | "settings" | "isUnset">,
 ): Pick<Assembled, "plugins" | "broken"> {
   let plugins: LoadedPlugin[] = builtIn.map((plugin: Plugin) => ({ plugin, source: "built-in" }));
   const broken = [...dropped.broken];

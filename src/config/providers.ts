@@ -67,6 +67,22 @@ export function providerSettings(
   };
 }
 
+/** Whether a host is off because neither the config nor the environment has anything about it. */
+export function isUnset(config: Config, env: Environment, provider: Provider): boolean {
+  const { name, apiKey, baseUrl, credentials, host, variables = {} } = provider;
+  const isHost = provider.speaks !== undefined || provider.embeds !== undefined;
+  const needsKey = apiKey !== undefined || credentials?.every(isVariableList) === true;
+  if (!isHost || config.providers[name] || !(needsKey || baseUrl === undefined)) return false;
+  const names = [
+    ...(apiKey === undefined ? [] : [apiKey]),
+    ...[variableName(name, "API_KEY"), variableName(name, "BASE_URL")],
+    ...(host ? [host.variable] : []),
+    ...(credentials?.filter(isVariableList).flat() ?? []),
+    ...Object.values(variables).flatMap(({ env: own = [] }) => own),
+  ];
+  return !names.some((variable) => env[variable]);
+}
+
 /** @throws ConfigError for a format that the provider does not speak */
 function readPreferred(
   { name, speaks = {} }: Provider,

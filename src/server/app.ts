@@ -36,16 +36,20 @@ export function createApp(options: AppOptions) {
   const formats = [...gateway.registry.formats.values()].filter(hasClient);
   const codecOf = (request: Request) => clientCodecOf(formats, request, pathOf(request), methods.paths);
   let known: JsonObject | undefined;
-  const document = () => (known ??= openApiDocument(routesOf(app), schemas, version, keyHeaders));
+  const document = () => (known ??= describeApi());
   const operations = listOperations(formats, { ...options, codecOf, document });
   const methods = new AllowedMethods(operations);
-  const schemas = schemasOf(operations);
-  const keyHeaders = keyed ? [...new Set(operations.flatMap(keyHeadersOf))] : [];
 
   // Elysia searches the path from the 7th character of the URL, or with this option from the 11th: `https://` is longer.
   const handler = { standardHostname: options.secure };
   const app = new Elysia({ normalize: false, strictPath: true, handler });
-  app.model(copies(schemas));
+  /** Only a client that asks for the document needs the schemas: they would be milliseconds of every start. */
+  const describeApi = () => {
+    const schemas = schemasOf(operations);
+    app.model(copies(schemas));
+    const keyHeaders = keyed ? [...new Set(operations.flatMap(keyHeadersOf))] : [];
+    return openApiDocument(routesOf(app), schemas, version, keyHeaders);
+  };
   const refuse = (request: Request, error = misrouted(request, pathOf(request), methods)) =>
     respondError(error, codecOf(request), createRequestId());
   for (const { method, path, detail, handle } of servedRoutes(operations, keyed, refuse))

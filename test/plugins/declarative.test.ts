@@ -2,6 +2,12 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { builtIn } from "../../plugins/index.ts";
 import type { Provider } from "../../src/core/provider.ts";
+import { builtInFormats } from "../../src/assemble.ts";
+import { dialects } from "../../src/embeddings/index.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import { isUnset, providerSettings } from "../../src/config/providers.ts";
+import { variableName } from "../../src/core/settings.ts";
+import { activate, checkProvider } from "../../src/gateway/routing/activate.ts";
 import { describeProvider } from "../helpers/describe-provider.ts";
 import { compilePattern } from "../../src/gateway/routing/pattern.ts";
 
@@ -61,6 +67,31 @@ describe("every declarative plugin", () => {
 });
 
 for (const { providers = [] } of builtIn) for (const provider of providers) describeProvider(provider);
+
+test("every built-in provider passes the check that plugin files have to pass at the start", () => {
+  const formats = new Map(builtInFormats({ systemTurns: "accept" }).map((format) => [format.id, format]));
+  const known = new Map(dialects.map((dialect) => [dialect.id, dialect]));
+  for (const provider of builtIn.flatMap((plugin) => plugin.providers ?? []))
+    checkProvider(provider.name, provider, "built-in", formats, known);
+});
+
+test("a built-in provider of which nothing is set is off for the reason that its settings give", () => {
+  const { config } = loadConfig({ flags: {}, env: {}, cwd: import.meta.dir });
+  for (const provider of builtIn.flatMap((plugin) => plugin.providers ?? []).filter(({ speaks }) => speaks)) {
+    const activated = activate(provider, "built-in", providerSettings(config, {}, provider, {}));
+    const isOff = isUnset(config, {}, provider);
+    if (isOff)
+      expect([provider.name, Object.keys(activated)]).toEqual([
+        provider.name,
+        expect.arrayContaining(["reason"]),
+      ]);
+    const key = variableName(provider.name, "API_KEY");
+    expect([provider.name, isUnset(config, { [provider.apiKey ?? key]: "k" }, provider)]).toEqual([
+      provider.name,
+      false,
+    ]);
+  }
+});
 
 describe("endpoints", () => {
   const endpoints: [string, string, string][] = [

@@ -150,6 +150,18 @@ export function activate(
   });
 }
 
+/** A provider that is off for sure; the reason is found when it is asked for. */
+export function unset(provider: Provider, source: string, settings: () => ProviderSettings): OffProvider {
+  return {
+    provider,
+    source,
+    get reason() {
+      const activated = activate(provider, source, settings());
+      return "reason" in activated ? activated.reason : "its settings have changed";
+    },
+  };
+}
+
 /**
  * One deployment, or the reason why the provider is off.
  * @param given its settings; the name is empty if the config lists no deployments

@@ -6,7 +6,8 @@ import type { ActiveProvider, Deployment, Provider, Target } from "../../core/pr
 import type { Fallback, ProviderSettings, RouteTarget } from "../../core/settings.ts";
 import { Aliases } from "./aliases.ts";
 import type { LoadedPlugin, OffProvider } from "./activate.ts";
-import { activate, checkProvider, collectProviders, patternsOf } from "./activate.ts";
+import { patternsOf } from "./activate.ts";
+import { type Declared, sortProviders } from "./sort-providers.ts";
 import { LiveModels } from "./live-models.ts";
 import { modelFault, operationFault, type Serving, servingDeployments } from "./model-fault.ts";
 import type { Pattern } from "./pattern.ts";
@@ -21,12 +22,10 @@ import { SpokenFormats } from "./spoken-formats.ts";
 
 export type { LoadedPlugin, OffProvider } from "./activate.ts";
 
-export interface RegistryOptions {
-  plugins: readonly LoadedPlugin[];
+export interface RegistryOptions extends Declared {
   formats: readonly Format[];
   /** Dialects of embeddings. Absent where nothing is embedded: weir then does not check those that providers name. */
   dialects?: readonly EmbedDialect[];
-  settings(provider: Provider): ProviderSettings;
   /** Model name or pattern → the name it stands for, often `provider/model`. */
   aliases?: Readonly<Record<string, string>>;
   /** Provider names in the order of the config: the first one wins a model that only model lists of hosts name. */
@@ -81,7 +80,6 @@ export class Registry {
   readonly live: LiveModels;
   readonly routes: ReadonlyMap<string, readonly RouteTarget[]>;
   readonly fallbacks: FallbackLists;
-  readonly #offPatterns: readonly { pattern: Pattern; off: OffProvider }[];
   /** Cache, by client format and model name. */
   readonly #plans = new Map<string, Plan>();
   readonly #formats = new SpokenFormats();
@@ -100,23 +98,9 @@ export class Registry {
     );
     this.routes = new Map(Object.entries(options.routes ?? {}));
     this.fallbacks = new FallbackLists(options.fallbacks ?? {});
-    const active: ActiveProvider[] = [];
-    const off: OffProvider[] = [];
-    for (const [name, { provider, source }] of collectProviders(options.plugins)) {
-      const settings = options.settings(provider);
-      const speaks = settings.speaks ?? provider.speaks;
-      const embeds = settings.embeds ?? provider.embeds;
-      const dialects = options.dialects && this.dialects;
-      checkProvider(name, { ...provider, speaks, embeds }, source, this.formats, dialects, settings);
-      const activated = activate(provider, source, settings);
-      if ("reason" in activated) off.push(activated);
-      else active.push(activated);
-    }
+    const { active, off } = sortProviders(options, this.formats, options.dialects && this.dialects);
     this.providers = Object.freeze(active);
     this.off = Object.freeze(off);
-    this.#offPatterns = off.flatMap((entry) =>
-      patternsOf(entry.provider).map((text) => ({ pattern: compilePattern(text), off: entry })),
-    );
     this.#rules = rulesOf(active);
     this.#providerNames = new Set([
       ...active.map(({ name }) => name),
@@ -274,7 +258,9 @@ export class Registry {
   }
 
   #offProviderOf(name: string): OffProvider | undefined {
-    return this.#offPatterns.find(({ pattern }) => pattern.test(name))?.off;
+    return this.off.find(({ provider }) =>
+      patternsOf(provider).some((pattern) => compilePattern(pattern).test(name)),
+    );
   }
 
   #unserved(model: string, name: string, operation: Operation): string {

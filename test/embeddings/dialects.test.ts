@@ -120,7 +120,7 @@ describe("dimensions and the purpose of the vectors have the name and the word o
     ],
   ];
   for (const [provider, dialect, wants, body] of cases)
-    test(`${provider} ${dialect}`, () => {
+    test(`synthetic: ${provider} ${dialect}`, () => {
       expect(encode(dialect, wants, endpointOf(provider, dialect)).body).toEqual(body as JsonObject);
     });
 });
@@ -223,7 +223,7 @@ describe("vectors and token counts of each dialect", () => {
     ],
   ];
   for (const [about, id, body, headers, tokens] of cases)
-    test(about, () => {
+    test(`synthetic: ${about}`, () => {
       const answer = dialectOf(id).readAnswer(body, new Headers(headers), { path: "/" })!;
       expect(answer.vectors.map((vector) => Array.from(vector))).toEqual([
         [1, 2],

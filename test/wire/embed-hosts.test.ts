@@ -158,7 +158,7 @@ test("Mistral gets its own name for dimensions, and no user", async () => {
   }
 });
 
-test("Vertex embeds one text at a time with Gemini's model, and refuses to cut long ones", async () => {
+test("synthetic: Vertex embeds one text at a time with Gemini's model, and refuses to cut long ones", async () => {
   const host = upstream((request) => {
     const { instances } = bodyOf(request) as unknown as { instances: { content: string }[] };
     const predictions = instances.map(({ content }) => ({

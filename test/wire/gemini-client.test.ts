@@ -123,6 +123,8 @@ test("paths of a project at Vertex AI and of other publishers name their models"
   const project = "/v1beta1/projects/p/locations/us-central1/publishers";
   expect(await at(`${project}/google/models/mock/echo:generateContent`)).toBe("mock/echo");
   expect(await at(`${project}/mock/models/echo:generateContent`)).toBe("mock/echo");
+  // The AI SDK puts no `models/` before a name with a slash.
+  expect(await at("/v1beta/mock/echo:generateContent")).toBe("mock/echo");
 });
 
 test("a model name may have slashes, raw and encoded, and colons, also before an encoded method", async () => {

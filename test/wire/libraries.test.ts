@@ -1,6 +1,7 @@
 /** What stands above the SDKs: the loop that calls tools by itself, and a library with a parser of its own. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createAnthropic } from "@ai-sdk/anthropic";
+import { createGoogleGenerativeAI } from "@ai-sdk/google";
 import type Anthropic from "@anthropic-ai/sdk";
 import type OpenAI from "openai";
 import { type RunningGateway, startGateway, upstreamConfig } from "../helpers/gateway.ts";
@@ -199,7 +200,7 @@ test("a thread is refused in the words the SDK goes on without one for, and only
   }
 });
 
-describe("@ai-sdk/anthropic reads the stream without an error part", () => {
+describe("the AI SDK reads the stream without an error part", () => {
   const toolCall = (index: number, id: string) =>
     chunk({ tool_calls: [{ index, id, type: "function", function: { name: "f", arguments: '{"n":1}' } }] });
   const signed = (index: number, text: string, signature: string) => [
@@ -255,6 +256,26 @@ describe("@ai-sdk/anthropic reads the stream without an error part", () => {
       const { stream } = await anthropic(model).doStream({
         prompt: [{ role: "user", content: [{ type: "text", text: "go" }] }],
         tools: [{ type: "function", name: "f", inputSchema: { type: "object", properties: {} } }],
+      });
+      const parts = await Array.fromAsync(stream);
+      expect(parts.filter(({ type }) => type === "error")).toEqual([]);
+      const seen = parts.flatMap((part) => {
+        if (part.type === "reasoning-delta" || part.type === "text-delta")
+          return part.delta ? [part.delta] : [];
+        if (part.type === "tool-call") return [`${part.toolName} ${part.input}`];
+        return part.type === "finish" ? [part.finishReason.unified] : [];
+      });
+      expect(seen).toEqual(["one", "two", "three", 'f {"n":1}', "five", 'f {"n":1}', "tool-calls"]);
+    });
+
+  for (const [lane, { model, pieces }] of Object.entries(lanes))
+    test(`@ai-sdk/google, ${lane === "native" ? "at a messages provider" : lane}`, async () => {
+      upstream.answer(() => sse(pieces));
+      const google = createGoogleGenerativeAI({ baseURL: `${gateway.url}/v1beta`, apiKey: "none-needed" });
+      const { stream } = await google(model).doStream({
+        prompt: [{ role: "user", content: [{ type: "text", text: "go" }] }],
+        tools: [{ type: "function", name: "f", inputSchema: { type: "object", properties: {} } }],
+        providerOptions: { google: { thinkingConfig: { includeThoughts: true } } },
       });
       const parts = await Array.fromAsync(stream);
       expect(parts.filter(({ type }) => type === "error")).toEqual([]);

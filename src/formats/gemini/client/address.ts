@@ -17,6 +17,8 @@ const PLACES = [
 
 const MODEL_PATH =
   /^\/v1(?:beta|beta1|alpha)?\/(?:projects\/[^/]+\/locations\/[^/]+\/)?(?:publishers\/([^/]+)\/)?(models|tunedModels)\/(.+)$/;
+/** The AI SDK puts no `models/` before a name with a slash. */
+const BARE_NAME = /^\/v1beta\/([^/]+\/.+)$/;
 const METHOD = /(?::|%3A)\w+$/i;
 
 /** The publisher whose models have no prefix. */
@@ -34,7 +36,10 @@ export function modelOf(path: string): string | undefined {
 /** The model in a path without a method. */
 export function nameIn(path: string): string | undefined {
   const match = MODEL_PATH.exec(path);
-  if (!match) return undefined;
+  if (!match) {
+    const bare = BARE_NAME.exec(path)?.[1];
+    return bare === undefined ? undefined : decoded(bare);
+  }
   const [, publisher, place, encoded] = match;
   const name = decoded(encoded!);
   if (place === "tunedModels") return `${place}/${name}`;
@@ -55,7 +60,7 @@ export function pathOf(method: string): string {
 }
 
 export const address: UrlAddress = {
-  bases: PLACES.flatMap((place) => VERSIONS.map((version) => `/${version}/${place}`)),
+  bases: [...PLACES.flatMap((place) => VERSIONS.map((version) => `/${version}/${place}`)), "/v1beta/"],
   stream: pathOf("streamGenerateContent"),
   prefixes: ["/v1beta/", "/v1beta1/", "/v1alpha/", "/v1/publishers/", "/v1/projects/", "/v1/tunedModels/"],
   modelOf,

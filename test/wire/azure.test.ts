@@ -236,6 +236,29 @@ test("synthetic: chunks without id and model, without choices and without a delt
   expect(message.id).not.toBe("");
 });
 
+test("synthetic: an answer that the content filter cuts ends so in every format", async () => {
+  const filtered = { ...head, choices: [{ index: 0, delta: {}, finish_reason: "content_filter" }] };
+  host.answer(() => sse([...STREAM.slice(0, 3), data(filtered), "data: [DONE]\n\n"]));
+  const model = "azure-dated/gpt-4o";
+  const native = openaiClient(gateway.url).chat.completions.stream({ model, ...hi });
+  // The SDK raises an error of its own for such an answer.
+  const reasons: (string | null | undefined)[] = [];
+  native.on("chunk", ({ choices }) => reasons.push(choices[0]?.finish_reason));
+  await native.done().catch(() => {});
+  expect(reasons).toContain("content_filter");
+  const message = await anthropicClient(gateway.url)
+    .messages.stream({ model, max_tokens: 9, ...hi })
+    .finalMessage();
+  expect([message.stop_reason, message.content[0]]).toMatchObject(["refusal", { text: "hello" }]);
+  const incomplete = await openaiClient(gateway.url)
+    .responses.stream({ model: "foundry-models/grok-4", input: "hi" })
+    .finalResponse();
+  expect(incomplete).toMatchObject({
+    ...{ status: "incomplete", output_text: "hello" },
+    incomplete_details: { reason: "content_filter" },
+  });
+});
+
 /** What the content filter says about a prompt. */
 const FILTERED = {
   error: {

@@ -168,6 +168,18 @@ describe("what Vertex takes and AI Studio does not", () => {
   });
 });
 
+test("the bytes of a Google client's request stay as they are", async () => {
+  await start({ env: { VERTEX_ACCESS_TOKEN: TOKEN } });
+  const body = '{ "contents" : [{"role":"user","parts":[{"text":"h\\u0069"}]}], "labels":{"a":"b"} }';
+  const response = await fetch(`${gateway.url}/v1beta/models/vertex%2Fgemini-2.5-flash:generateContent`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body,
+  });
+  expect([response.headers.get("x-weir-lane"), await response.json()]).toEqual(["native", ANSWER]);
+  expect(host.requests[0]!.body.toString()).toBe(body);
+});
+
 test("a Google client's count of tokens is Vertex's, without the members that Vertex refuses", async () => {
   await start({ env: { VERTEX_ACCESS_TOKEN: TOKEN } });
   host.answer(() => json({ totalTokens: 42 }));

@@ -52,10 +52,11 @@ export async function replayGeminiNative(
   let serial = 0;
   const replay = async (recording: Recording, chunking: Chunking): Promise<string[]> => {
     const mark = `-x${serial}`;
+    const host = recording.vendor === "vertex" ? "vertex-express" : "gemini";
     const model = `${recording.model ?? "gemini-2.5-flash"}${mark}`;
     const found: Expected = { recording, chunking, model, text: bodyOf(recording, serial) };
     expected.set(mark, found);
-    const name = serial % 2 === 0 ? encodeURIComponent(`gemini/${model}`) : `gemini/${model}`;
+    const name = serial % 2 === 0 ? encodeURIComponent(`${host}/${model}`) : `${host}/${model}`;
     const response = await fetch(
       gateway.url + PREFIXES[serial++ % PREFIXES.length] + name + operationOf(recording),
       {
@@ -116,7 +117,8 @@ function bodyOf({ request, id }: Recording, serial: number): string {
 function arrivalFaults({ text, model, recording }: Expected, request: UpstreamRequest): string[] {
   const faults: string[] = [];
   const operation = recording.framing === "json" ? ":generateContent" : ":streamGenerateContent?alt=sse";
-  if (request.path !== `/v1beta/models/${encodeURIComponent(model)}${operation}`)
+  const prefix = recording.vendor === "vertex" ? "/v1beta1/publishers/google/models/" : "/v1beta/models/";
+  if (request.path !== `${prefix}${encodeURIComponent(model)}${operation}`)
     faults.push(`the path is ${request.path}`);
   if (request.body.toString("utf8") !== text) faults.push("the bytes of the request are not the client's");
   if (request.headers.get("x-goog-api-key") !== HOST_KEY) faults.push("the credential is not the gateway's");

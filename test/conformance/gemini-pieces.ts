@@ -97,7 +97,8 @@ function mediaOf(part: Value, path: string, by: Speaker): Piece | undefined {
   if (inline === undefined && file === undefined) return undefined;
   const source = objectOf(inline ?? file);
   const type = textOf(either(source, "mimeType"));
-  const kind = type.startsWith("image/") ? "image" : type.startsWith("audio/") ? "audio" : "document";
+  const isSound = type.startsWith("audio/") && inline !== undefined;
+  const kind = type.startsWith("image/") ? "image" : isSound ? "audio" : "document";
   const where =
     inline === undefined
       ? place(textOf(either(source, "fileUri")))

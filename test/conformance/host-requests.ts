@@ -36,7 +36,11 @@ export type UpstreamApi = Api | HostApi;
 const MODELS: Readonly<Record<UpstreamApi, readonly string[]>> = {
   chat: ["openai/gpt-4.1", "openai/gpt-5.2"],
   messages: ["anthropic/claude-opus-4-6", "anthropic/claude-sonnet-4-5"],
-  gemini: ["gemini/gemini-2.5-flash", "gemini/gemini-3.1-pro-preview"],
+  gemini: [
+    "gemini/gemini-2.5-flash",
+    "gemini/gemini-3.1-pro-preview",
+    "vertex-express/gemini-3-flash-preview",
+  ],
   bedrock: ["aws/us.anthropic.claude-sonnet-4-5-20250929-v1:0", "aws/amazon.nova-lite-v1:0"],
 };
 
@@ -266,7 +270,12 @@ function ownPieces({ client, upstreamApi, model, sent, losses }: Judged): Piece[
   // Amazon's models know no choice of none: weir offers no tool, and says so.
   const isNone = choiceOf(wishes(sent)) === "none" && losses.some((loss) => /^tool_choice/.test(path(loss)));
   const kept = isNone && upstreamApi === "bedrock" ? pieces.filter(({ kind }) => kind !== "tool") : pieces;
-  return comparable(kept, takesStrict(model), client === "gemini");
+  const pieced = comparable(kept, takesStrict(model), client === "gemini");
+  // Vertex takes no id that it did not give: with a blank it is legal nowhere, and need not be kept.
+  const isVertex = model.startsWith("vertex");
+  return isVertex
+    ? pieced.map((each) => (each.id === undefined ? each : { ...each, id: ` ${each.id}` }))
+    : pieced;
 }
 
 function choiceOf({ tool_choice: choice }: Value): unknown {

@@ -154,6 +154,7 @@ class Talk {
     const body = JSON.parse(request.body.toString("utf8")) as Value;
     this.#say(BODIES[this.#api].faults(body, this.#model));
     this.#say(forgotten(this.#api, this.#client, body, this.#turns.slice(0, this.#at)));
+    if (this.#api === "gemini") this.#say(idFaults(body, this.#turns.slice(0, this.#at), this.#model));
     this.#say(this.#movedPrefix(body));
     return answerOf(
       this.#api,
@@ -207,6 +208,27 @@ class Talk {
   #say(faults: readonly string[]): void {
     this.#faults.push(...faults.map((fault) => `turn ${this.#at}: ${fault}`));
   }
+}
+
+/** Vertex takes back the ids that it gave, and no other one; AI Studio wants one for each call. */
+function idFaults(body: Value, turns: readonly Turn[], model: string): string[] {
+  const callsIn = (contents: readonly Value[]) =>
+    contents
+      .flatMap(({ parts }) => listOf(parts))
+      .flatMap((part) => (part["functionCall"] ? [objectOf(part["functionCall"])] : []));
+  const got = callsIn(listOf(body["contents"]));
+  if (!model.startsWith("vertex"))
+    return got.some(({ id }) => id === undefined) ? ["a call without an id, to AI Studio"] : [];
+  const given = turns.flatMap(({ recording }) =>
+    callsIn(
+      geminiRecords(recording).flatMap((record) =>
+        listOf(record["candidates"]).map(({ content }) => objectOf(content)),
+      ),
+    ),
+  );
+  return got.flatMap(({ id, name }, place) =>
+    id === given[place]?.["id"] ? [] : [`the call of ${textOf(name)} has the id ${String(id)}, to Vertex`],
+  );
 }
 
 /** What of earlier answers is not in the request. */

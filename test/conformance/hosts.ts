@@ -37,6 +37,11 @@ const isClaude = ({ model }: Recording) => /claude/.test(model ?? "");
 /** Told in the words that clients of each format match on. */
 const TOO_LONG = /context length|too long|token count \(\d+\) exceeds/;
 
+/** A recorded array is the answer of a stream that was not asked for as events. */
+function googleHost(framing: string, vendor: string): string {
+  return framing === "json-array" ? "array" : vendor === "vertex" ? "vertex-express" : "gemini";
+}
+
 /** Reads an answer by a reader of its format. */
 function readBy(
   refusalOf: (recording: Recording) => string | undefined,
@@ -67,9 +72,7 @@ const recorded: Host = {
 
 export const HOSTS: Readonly<Record<AnswerApi, Host>> = {
   gemini: {
-    // A recorded array is the answer of a stream that was not asked for as events.
-    model: ({ model, framing }) =>
-      `${framing === "json-array" ? "array" : "gemini"}/${model ?? "gemini-2.5-flash"}`,
+    model: ({ model, framing, vendor }) => `${googleHost(framing, vendor)}/${model ?? "gemini-2.5-flash"}`,
     isStream: ({ framing }) => framing !== "json",
     bytes: answerBytes,
     expected: readBy(geminiRefusal, (recording) => readGemini(geminiRecords(recording))),
@@ -173,6 +176,7 @@ export default definePlugin({
 export function hostsConfig(url: string): Record<string, unknown> {
   return {
     gemini: { baseUrl: url, apiKey: HOST_KEY },
+    "vertex-express": { baseUrl: url, apiKey: HOST_KEY },
     bedrock: { baseUrl: url, apiKey: HOST_KEY, variables: { region: "us-east-1" } },
   };
 }

@@ -196,7 +196,9 @@ function readBaseUrl(provider: Provider, env: Environment): Found<string> | unde
 
 /** @throws ConfigError for an address that the plugin knows as a mistake */
 function assertNotMistaken(provider: Provider, text: string, source: string, isHost: boolean): void {
-  const fault = URL.canParse(text) ? provider.addressFault?.(new URL(text), isHost) : undefined;
+  // A host may be written without a scheme.
+  const url = URL.parse(text) ?? URL.parse(`https://${text}`);
+  const fault = url ? provider.addressFault?.(url, isHost) : undefined;
   if (fault !== undefined) throw new ConfigError(source, `the address of ${provider.name} ${fault}`);
 }
 

@@ -27,6 +27,7 @@ describe("a mistake in the endpoint of Azure is a sentence that says what to wri
       `is that of one deployment; write ${RESOURCE} and name the model azure/DEPLOYMENT; for a dated version of the API, set OPENAI_API_VERSION and name the model azure-dated/DEPLOYMENT`,
     ],
     [`${RESOURCE}/openai/v1/chat/completions`, `is that of one operation; write ${RESOURCE}`],
+    ["r.openai.azure.com/openai/v1/chat/completions", `is that of one operation; write ${RESOURCE}`],
     [`${RESOURCE}/openai/v1/`, `has another path than the API; write ${RESOURCE}`],
     [
       "https://portal.azure.com/#resource/subscriptions/1",

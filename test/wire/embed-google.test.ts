@@ -165,3 +165,21 @@ test("token counts of newer models of Google are passed on, and what Google cann
   const strict = await askEmbeddings(running.url, body, { "x-weir-strict": "true" });
   expect([strict.status, strict.body.error!.code]).toEqual([400, "lossy_translation"]);
 });
+
+test("explain shows what a request in Google's words becomes", async () => {
+  const { url } = await gateway({ providers: { openai: { apiKey: "sk-none-0123456789" } } });
+  const response = await fetch(`${url}/v1/explain?format=gemini-embed`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({
+      model: "text-embedding-3-small",
+      requests: [{ content: { parts: [{ text: "hi" }] }, outputDimensionality: 5, taskType: "CLUSTERING" }],
+    }),
+  });
+  expect((await response.json()) as JsonObject).toMatchObject({
+    format: "gemini-embed",
+    requests: 1,
+    request: { body: { model: "text-embedding-3-small", input: ["hi"], dimensions: 5 } },
+    losses: [{ code: "dropped", path: "requests[0].taskType" }],
+  });
+});

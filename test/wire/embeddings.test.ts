@@ -245,6 +245,14 @@ describe("a request is refused with the path of its fault", () => {
       expect(answer.error!.message).toContain(message);
     });
 
+  test("a base URL without /v1, with the path that was meant", async () => {
+    const response = await fetch(`${url}/embeddings`, { method: "POST", body: "{}" });
+    expect([response.status, await response.text()]).toEqual([
+      404,
+      expect.stringContaining("/v1/embeddings"),
+    ]);
+  });
+
   test("2,048 inputs and an empty text are accepted", async () => {
     const { status, body } = await askEmbeddings(url, {
       model: "mock/embed",

@@ -86,3 +86,22 @@ test("a text that is no valid Unicode, and a body that breaks off, do not distur
   expect(broken.status).toBe(400);
   expect((await askEmbeddings(url, { model: "host/m", input: "a" })).status).toBe(200);
 });
+
+test("an answer with as many vectors as a request may have passes, although it is larger than any text", async () => {
+  const vector = `[${Array.from({ length: 1536 }, (_, at) => (at / 7919).toFixed(12)).join(",")}]`;
+  const data = Array.from(
+    { length: 2048 },
+    (_, at) => `{"object":"embedding","index":${at},"embedding":${vector}}`,
+  );
+  const text = `{"object":"list","data":[${data.join(",")}],"usage":{"prompt_tokens":9}}`;
+  expect(text.length).toBeGreaterThan(32 * 1024 * 1024);
+  const host = upstream(() => ({ headers: { "content-type": "application/json" }, body: text }));
+  const running = await gateway(embeddingHost(host.url));
+  const response = await fetch(`${running.url}/v1/embeddings`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ model: "host/m", input: data.map(() => "a") }),
+  });
+  expect([response.status, (await response.text()) === text]).toEqual([200, true]);
+  expect(await lastLine(running)).toMatchObject({ tokens: { input: 9 } });
+}, 60_000);

@@ -36,10 +36,11 @@ export function differencesFromPolicy(
   if (wire.status !== expectation.status) faults.push(`status ${wire.status}, not ${expectation.status}`);
   if (!("error" in through.items)) return [...faults, "the SDK saw no error"];
   const { error } = through.items;
-  if (error.class !== "InternalServerError" && error.class !== "APIError")
-    faults.push(`the SDK saw ${error.class}`);
+  const isClients = expectation.status === 400;
+  const classes = isClients ? ["BadRequestError"] : ["InternalServerError", "APIError"];
+  if (!classes.includes(error.class)) faults.push(`the SDK saw ${error.class}`);
   const isChat = recording.api === "chat";
-  const type = isChat ? "server_error" : "api_error";
+  const type = isClients ? "invalid_request_error" : isChat ? "server_error" : "api_error";
   if (error.type !== type) faults.push(`error type ${String(error.type)}, not ${type}`);
   if (isChat && expectation.code && error.code !== expectation.code)
     faults.push(`error code ${String(error.code)}, not ${expectation.code}`);

@@ -29,9 +29,17 @@ export function expectationOf(recording: Recording, body: Record<string, unknown
   if (status >= 400 && !isJson(recording.response.body))
     return { kind: "policy", reason: "an error body that is not JSON is 502", status: 502 };
   if (status === 200 && recording.framing === "json" && hasError(recording.response.body))
-    return { kind: "policy", reason: "an error answered with 200 is an error", status: 502 };
+    return FILTERED.test(recording.response.body ?? "")
+      ? {
+          kind: "policy",
+          reason: "a filtered prompt answered with 200 is a fault of the prompt",
+          status: 400,
+        }
+      : { kind: "policy", reason: "an error answered with 200 is an error", status: 502 };
   return { kind: "same" };
 }
+
+const FILTERED = /"code":\s*"content_filter"/;
 
 /** The documented limit that a request breaks, if any; written apart from weir's own schema. */
 function breachOf(api: Api, body: Record<string, unknown>): string | undefined {

@@ -31,6 +31,7 @@ export default definePlugin({
       speaks: { "chat-completions": "/chat/completions" },
       // Where a vendor's own hosts are, who calls them, and what else they speak.
       ...{ apiKey: undefined, credentials: undefined, authorize: undefined, variables: undefined, host: undefined },
+      ...(provider.speaks.messages && { headers: undefined }),
       ...{ addressFault: undefined, embeds: undefined, prefers: undefined, hints: undefined },
     })),
 });

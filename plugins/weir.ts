@@ -10,7 +10,14 @@ export default definePlugin({
     chatCompletions({
       name: "weir",
       models: ["weir/*"],
-      speaks: { messages: "/messages", responses: "/responses" },
+      speaks: {
+        messages: "/messages",
+        responses: "/responses",
+        gemini: {
+          json: "/models/{model}:generateContent",
+          stream: "/models/{model}:streamGenerateContent?alt=sse",
+        },
+      },
       liveModels: true,
       embeds: { embeddings: { path: "/embeddings", base64: true } },
       // The other weir knows what its providers accept, and reports what it has to change.

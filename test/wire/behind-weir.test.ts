@@ -40,6 +40,12 @@ test("each format passes natively, and only the inner weir translates", async ()
     "/v1/chat/completions": { ...CLAUDE, messages: [{ role: "user", content: "hi" }] },
     "/v1/messages": { model: CLAUDE.model, max_tokens: 9, messages: [{ role: "user", content: "hi" }] },
     "/v1/responses": { model: CLAUDE.model, input: "hi" },
+    [`/v1beta/models/${CLAUDE.model}:generateContent`]: {
+      model: undefined,
+      messages: undefined,
+      max_tokens: undefined,
+      contents: [{ role: "user", parts: [{ text: "hi" }] }],
+    },
   };
   for (const [path, body] of Object.entries(bodies)) {
     upstream.answer(() => json(MESSAGE));

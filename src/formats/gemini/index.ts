@@ -54,7 +54,7 @@ const client: ClientCodec = {
   writeAnswer,
   encodeError,
   encodeStreamError,
-  // The SDK of Google before version 2 looks for errors in network chunks that are JSON.
+  // `@google/genai` 1.30, which gemini-cli 0.61 contains, finds only errors in network chunks that are JSON.
   repeatsError: true,
   sessionOf,
   // A comment as a record of its own: the SDK of Google does not read it.

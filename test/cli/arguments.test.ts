@@ -95,6 +95,7 @@ test("--json prints one JSON value on models, check, explain, plugin list and co
       { client: "chat-completions", provider: "mock", model: "chat", lane: "generated" },
       { client: "messages", provider: "mock", model: "chat", lane: "generated" },
       { client: "responses", provider: "mock", model: "chat", lane: "generated" },
+      { client: "gemini", provider: "mock", model: "chat", lane: "generated" },
     ],
     plan: [{ deployment: "mock" }],
   });

@@ -4,6 +4,9 @@
 const ERROR_EVENT =
   /^(?:event: error\r?\n)?data: \{(?:"type":"error",)?"error":\{.*\r?\n\r?\n|^\[?\{"error":\{.*\}\]$/m;
 
+/** More than an error event has. */
+const TAIL_BYTES = 16_384;
+
 /** What weir may write behind an error event until it closes the connection. */
 export const BEHIND_ERROR = /(?<=\n\n)(?::\n\n|\{"error":\{.*\n\n)+$/;
 
@@ -28,6 +31,7 @@ export interface Streamed {
 export async function readStreamed(response: Response, leave = false): Promise<Streamed> {
   const reader = response.body?.getReader();
   const pieces: Uint8Array[] = [];
+  let tail = "";
   const ended = (ending: Streamed["ending"]): Streamed => {
     const bytes = Buffer.concat(pieces);
     return { bytes, text: bytes.toString("utf8"), ending };
@@ -37,8 +41,10 @@ export async function readStreamed(response: Response, leave = false): Promise<S
       const { done, value } = (await reader?.read()) ?? { done: true };
       if (done) return ended("clean");
       pieces.push(value);
-      // The event may come in pieces; all of a long answer need not be looked at for it.
-      if (!leave || !ERROR_EVENT.test(Buffer.concat(pieces.slice(-40)).toString("utf8"))) continue;
+      if (!leave) continue;
+      // The event may come in pieces; a client that searched all of a long answer for it would read too slowly.
+      tail = (tail + Buffer.from(value).toString("latin1")).slice(-TAIL_BYTES);
+      if (!ERROR_EVENT.test(tail)) continue;
       await reader?.cancel();
       return ended("left");
     }

@@ -1,6 +1,9 @@
 import { chatCompletions, definePlugin } from "weir";
 
-/** GitHub Models: the token needs the permission `models: read`. */
+/**
+ * GitHub Models: the token needs the permission `models: read`. `GITHUB_TOKEN` does not switch the provider on, because GitHub's
+ * runners set it for every job.
+ */
 export default definePlugin({
   name: "github",
   providers: [
@@ -8,7 +11,7 @@ export default definePlugin({
       name: "github",
       models: ["github/*"],
       baseUrl: "https://models.github.ai/inference",
-      credentials: [["GITHUB_API_KEY"], ["GITHUB_TOKEN"]],
+      apiKey: "GITHUB_API_KEY",
       embeds: { embeddings: "/embeddings" },
       // DeepSeek R1 and Phi write their reasoning into the text.
       traits: { thinkTags: true },

@@ -8,11 +8,12 @@ import { Elysia } from "elysia";
 import { GatewayError } from "../core/error.ts";
 import type { Format } from "../core/format.ts";
 import type { JsonObject } from "../core/json.ts";
+import { AliasRoutes } from "./alias-routes.ts";
 import { type CorsOptions, withCors } from "./cors.ts";
 import { clientCodecOf } from "./choose-format.ts";
 import { misrouted } from "./misrouted.ts";
 import type { DeclaredRoute } from "./openapi.ts";
-import { keyHeadersOf, openApiDocument, schemasOf } from "./openapi.ts";
+import { keyHeadersOf, openApiDocument, routePath, schemasOf } from "./openapi.ts";
 import type { ClientFormat, Schema } from "./operation.ts";
 import { AllowedMethods } from "./operation.ts";
 import { listOperations } from "./operations.ts";
@@ -52,9 +53,18 @@ export function createApp(options: AppOptions) {
   };
   const refuse = (request: Request, error = misrouted(request, pathOf(request), methods)) =>
     respondError(error, codecOf(request), createRequestId());
-  for (const { method, path, detail, handle } of servedRoutes(operations, keyed, refuse))
-    app.route(method, path, ({ request }) => handle(request) ?? refuse(request), { parse: "none", detail });
-  app.all("*", ({ request }) => refuse(request), { parse: "none", detail: { hide: true } });
+  const served = servedRoutes(operations, keyed, refuse);
+  const aliases = new AliasRoutes(served.filter(({ detail }) => !detail));
+  for (const { method, template, detail, handle } of served)
+    if (detail)
+      app.route(method, routePath({ path: template }), ({ request }) => handle(request) ?? refuse(request), {
+        parse: "none",
+        detail,
+      });
+  app.all("*", ({ request }) => aliases.answer(request, pathOf(request)) ?? refuse(request), {
+    parse: "none",
+    detail: { hide: true },
+  });
   app.onError(({ error, request }) =>
     respondError(GatewayError.from(error), codecOf(request), createRequestId()),
   );

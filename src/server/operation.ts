@@ -102,7 +102,8 @@ export class AllowedMethods {
   }
 }
 
-function patternOf(path: string): RegExp {
+/** Matches the paths of requests. @param path as {@link Operation.path} writes it */
+export function patternOf(path: string): RegExp {
   const parts = path
     .split(/(\{\+?\w+\})/)
     .map((part) => (part.startsWith("{+") ? ".*" : part.startsWith("{") ? "[^/]+" : RegExp.escape(part)));

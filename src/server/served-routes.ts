@@ -6,16 +6,16 @@ import type { ClientCodec } from "../core/format.ts";
 import type { GatewayError } from "../core/error.ts";
 import type { JsonObject } from "../core/json.ts";
 import { unknownMethod } from "./misrouted.ts";
-import { describeOperation, routePath } from "./openapi.ts";
+import { describeOperation } from "./openapi.ts";
 import type { Operation } from "./operation.ts";
 import { pathsOf } from "./operation.ts";
 
 export interface ServedRoute {
   method: Operation["method"];
-  /** As Elysia writes it. */
-  path: string;
-  /** The OpenAPI operation; with a method at the end of the path the operations by method. `hide`: none. */
-  detail: JsonObject;
+  /** The path of the operations, without the method at its end. */
+  template: string;
+  /** The OpenAPI operation; with a method at the end of the path the operations by method. Absent: the path is a further one. */
+  detail?: JsonObject;
   /** `undefined` for a path without a method, where it needs one. */
   handle(request: Request): Response | Promise<Response> | undefined;
 }
@@ -31,7 +31,7 @@ export function servedRoutes(
 ): ServedRoute[] {
   const routes = new Map<string, Operation[]>();
   for (const operation of operations.flatMap(pathsOf)) {
-    const key = `${operation.method} ${routePath(operation)}`;
+    const key = `${operation.method} ${templateOf(operation)}`;
     const sharing = routes.get(key);
     if (sharing) sharing.push(operation);
     else routes.set(key, [operation]);
@@ -47,17 +47,19 @@ function servedRoute(
   refuse: Refuse,
 ): ServedRoute {
   const [first] = sharing as [Operation];
-  const route = { method: first.method, path: routePath(first) };
-  const isHidden = !documented.has(first.path);
-  if (methodOf(first) === undefined) {
-    const detail = isHidden ? { hide: true } : describeOperation(first, keyed);
-    return { ...route, detail, handle: (request) => first.handle(request) };
-  }
+  const route = { method: first.method, template: templateOf(first) };
+  const isDocumented = documented.has(first.path);
+  if (methodOf(first) === undefined)
+    return {
+      ...route,
+      ...(isDocumented && { detail: describeOperation(first, keyed) }),
+      handle: (request) => first.handle(request),
+    };
   const byMethod = new Map(sharing.map((operation) => [methodOf(operation)!, operation]));
   const described = () => [...byMethod].map(([name, one]) => [name, describeOperation(one, keyed)] as const);
   return {
     ...route,
-    detail: isHidden ? { hide: true } : { methods: Object.fromEntries(described()) },
+    ...(isDocumented && { detail: { methods: Object.fromEntries(described()) } }),
     handle(request) {
       const { pathname } = new URL(request.url);
       const name = requestedMethod(pathname);
@@ -67,6 +69,10 @@ function servedRoute(
       return operation.handle(request);
     },
   };
+}
+
+function templateOf({ path }: Operation): string {
+  return path.replace(/(\{\+\w+\}):\w+$/, "$1");
 }
 
 /** The method in the path of an operation; `undefined` for other operations. */

@@ -86,7 +86,7 @@ function sourceKeys(place: Place, profile: Profile): Promise<FoundKeys> {
 /** Maximum time and output of a program that prints keys. Milliseconds, bytes. */
 const LIMITS = { timeout: 30_000, maxBuffer: 64 * 1024 };
 
-/** Programs run only if the operator allows it: whoever can write the file could run any. */
+/** Programs run only if the operator allows it: a user who can write the file could run any program. */
 async function processKeys(place: Place, { name }: Profile, command: string): Promise<FoundKeys> {
   if (place.variables["credentialProcess"] !== "allow")
     throw new Error(

@@ -8,7 +8,7 @@ import { memoized } from "../shared/memoized.ts";
 export const LEVELS = ["MINIMAL", "LOW", "MEDIUM", "HIGH"] as const;
 export type Level = (typeof LEVELS)[number];
 
-/** How a model is told how much to reason. */
+/** How a request tells the model how much to reason. */
 export type Thinking =
   | { by: "none" }
   /** `thinkingBudget` in tokens; `canStop`: 0 switches reasoning off. */

@@ -73,9 +73,15 @@ export function nativeBody(
 const IN_URL: ReadonlySet<string> = new Set(["model", "stream"]);
 
 /** Whether a string of the body may be a sealed value: one search over the bytes. */
-function holdsSealed(bytes: Uint8Array, mark = "weir1."): boolean {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).indexOf(`"${mark}`) >= 0;
+function holdsSealed(bytes: Uint8Array, mark = PLAIN_MARK): boolean {
+  let needle = needles.get(mark);
+  if (!needle) needles.set(mark, (needle = Buffer.from(`"${mark}`)));
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).indexOf(needle) >= 0;
 }
+
+const PLAIN_MARK = "weir1.";
+/** The beginnings of sealed values as bytes, by the mark of the format. */
+const needles = new Map<string, Buffer>();
 
 /** The top-level members in which two bodies differ, with the text of the later value. Compares values by identity. */
 export function changedMembers(before: JsonObject, after: JsonObject): Map<string, string | undefined> {

@@ -2,7 +2,7 @@
 
 /** An error event of any dialect, whole; in a stream that is a JSON array, its last element. */
 const ERROR_EVENT =
-  /^(?:event: error\r?\n)?data: \{(?:"type":"error",)?"error":\{.*\r?\n\r?\n|^\[?\{"error":\{.*\}\]$/m;
+  /^(?:event: error\r?\n)?data: \{(?:"type":"error",)?"error": ?\{.*\r?\n\r?\n|^\[?\{"error":\{.*\}\]$/m;
 
 /** More than an error event has. */
 const TAIL_BYTES = 16_384;

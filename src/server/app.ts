@@ -57,7 +57,7 @@ export function createApp(options: AppOptions) {
   const aliases = new AliasRoutes(served.filter(({ detail }) => !detail));
   for (const { method, template, detail, handle } of served)
     if (detail)
-      app.route(method, routePath({ path: template }), ({ request }) => handle(request) ?? refuse(request), {
+      app.route(method, routePath(template), ({ request }) => handle(request) ?? refuse(request), {
         parse: "none",
         detail,
       });

@@ -62,9 +62,9 @@ export function keyHeadersOf({ access, keyHeaders = KEY_HEADERS }: Operation): r
   return access === "key" ? keyHeaders : [];
 }
 
-/** The path for Elysia. */
-export function routePath({ path }: Pick<Operation, "path">): string {
-  return path.replace(/\{\+\w+\}(?::\w+)?$/, "*").replace(/\{(\w+)\}/g, ":$1");
+/** The path as Elysia writes it. @param template path of an operation without the method at its end */
+export function routePath(template: string): string {
+  return template.replace(/\{\+\w+\}$/, "*").replace(/\{(\w+)\}/g, ":$1");
 }
 
 /** The reverse of {@link routePath}: the rest of a path has the name of the operation's path parameter. */

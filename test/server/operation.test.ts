@@ -31,6 +31,6 @@ test("only paths without parameters correct a misspelled path", () => {
 });
 
 test("the router gets one segment as a name and the rest of a path as an asterisk", () => {
-  expect(routePath({ path: "/v1/answers/{id}/cancel" })).toBe("/v1/answers/:id/cancel");
-  expect(routePath({ path: "/v1/models/{+id}" })).toBe("/v1/models/*");
+  expect(routePath("/v1/answers/{id}/cancel")).toBe("/v1/answers/:id/cancel");
+  expect(routePath("/v1/models/{+id}")).toBe("/v1/models/*");
 });

@@ -77,8 +77,31 @@ const RULES: readonly Rule[] = [
     because: "the walk meets formats and providers only as values, and knows no HTTP framework",
   },
   {
+    from: "src/ledger/",
+    may: ["src/core/", "node:crypto", "node:net"],
+    because: "prices, charges and shares are arithmetic: no disk, no socket to a store, no gateway",
+  },
+  {
+    from: "src/admin/",
+    may: ["src/core/", "src/ledger/", "src/keeper/books/", "@sinclair/typebox", "node:"],
+    because: "the operator's API reads and changes the books, and knows no format and no gateway",
+  },
+  {
     from: "src/keeper/",
-    may: ["src/core/", "src/program.ts", "bun:sqlite", "node:fs", "node:net", "node:worker_threads"],
+    may: [
+      "src/core/",
+      "src/ledger/",
+      "src/admin/",
+      "src/program.ts",
+      "bun",
+      "node:crypto",
+      "node:path",
+      "node:os",
+      "bun:sqlite",
+      "node:fs",
+      "node:net",
+      "node:worker_threads",
+    ],
     because: "the keeper stores what it is given, and knows no format and no gateway",
   },
   {

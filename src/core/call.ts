@@ -9,6 +9,7 @@ import type { HeaderReader } from "./headers.ts";
 import { withoutCredentials } from "./client-headers.ts";
 import type { Loss, LossCode } from "./loss.ts";
 import { LossList } from "./loss-list.ts";
+import type { KeyAccess } from "./key-access.ts";
 import { isOwnHost } from "./own-host.ts";
 import type { Target } from "./provider.ts";
 import { Stop } from "./stop.ts";
@@ -55,6 +56,8 @@ export class Call {
 
   /** Name of the client's gateway key; absent when no keys are configured. */
   key?: string;
+  /** The client's gateway key with what it may do and what its calls are charged to. */
+  access?: KeyAccess;
   /** The model name as the client sent it; empty until the body is parsed. */
   model = "";
   /** The model that a plugin chose to serve the call instead. */
@@ -160,6 +163,8 @@ export class Attempt {
   firstByteAt?: number;
   upstreamStatus?: number;
   upstreamRequestId?: string;
+  /** What the books hold for the attempt and what it cost; only the ledger knows the members. */
+  booking?: object;
   /** Why the attempt failed; absent while it runs and when it succeeded. */
   failure?: { class: FailureClass; what: string; ms: number };
 

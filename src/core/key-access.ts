@@ -1,0 +1,20 @@
+/** What the gateway may know of the key of a call. */
+
+/** A gateway key as a call uses it. The keyring makes one object for each key, and keeps it until the key changes. */
+export interface KeyAccess {
+  /** `key_…`, or `config:NAME`. */
+  readonly id: string;
+  readonly name: string;
+  /** `/eng/search`. */
+  readonly path: string;
+  readonly tags: readonly string[];
+  /** Whether clients may use a model by this name. */
+  allowsModel(name: string): boolean;
+  /** Whether calls may go to a provider. */
+  allowsProvider(name: string): boolean;
+  /** Most output tokens of one call, and most nano-dollars that it may cost. */
+  readonly maxTokens?: number;
+  readonly maxCost?: number;
+  /** Whether the provider may run tools by itself. */
+  readonly serverTools: boolean;
+}

@@ -1,0 +1,106 @@
+/**
+ * What the books ask of their store. A gateway is one node of the store: alone with a file, beside others with PostgreSQL.
+ * Money is drawn by the node from the store, and granted by the node to its workers.
+ */
+import type { Budget, Declared, KeyEntry, Policy, RateLimit } from "../../ledger/policy.ts";
+import type { Nano } from "../../ledger/money.ts";
+import type { PriceRule } from "../../ledger/charge.ts";
+import type { CallRecord, Spend } from "../../ledger/record.ts";
+
+/** One window of a budget in the store. Always: spent + assumed + granted ≤ limit + overrun, for a hard budget. */
+export interface AccountRow {
+  account: string;
+  budget: string;
+  /** Milliseconds since 1970; `endsAt` is absent for `total`. */
+  startsAt: number;
+  endsAt?: number;
+  spent: Nano;
+  assumed: Nano;
+  overrun: Nano;
+  /** Drawn by all nodes, and neither booked nor returned. */
+  granted: Nano;
+  /** What this node has drawn of `granted`. */
+  own: Nano;
+  /** The highest percentage that was reported in this window. */
+  alerted: number;
+}
+
+export interface Draw {
+  account: string;
+  budget: string;
+  startsAt: number;
+  endsAt?: number;
+  limit: Nano;
+  /** `false` for soft budgets: something is granted while anything is left. */
+  hard: boolean;
+  need: Nano;
+  want: Nano;
+}
+
+/** The result of a draw: what was granted (0 or at least `need`), and the window afterwards. */
+export interface Drawn {
+  amount: Nano;
+  row: AccountRow;
+}
+
+/** Everything that one commit writes, in one transaction. */
+export interface Commit {
+  /** The batches of workers: applied once for each life and number. */
+  batches: readonly {
+    life: string;
+    worker: number;
+    seq: number;
+    calls: readonly CallRecord[];
+    spends: readonly Spend[];
+    prices: readonly PriceRule[];
+  }[];
+  /** What this node returns to the store. */
+  returns: readonly { account: string; amount: Nano }[];
+  /** What a worker held when it died: booked as assumed, with the reason. */
+  assumptions: readonly { account: string; amount: Nano; why: string }[];
+  /** Highest percentage reported, by account. */
+  alerted: readonly { account: string; percent: number }[];
+  /** Increases of the margins of targets: `provider/model`, tokens. */
+  margins: readonly { target: string; tokens: number }[];
+  /** Level of the rate limits, so that they survive a restart: account, level, milliseconds since 1970. */
+  rates: readonly { account: string; level: number; at: number }[];
+}
+
+/** Who changes something, for the audit log. */
+export interface Actor {
+  /** Id of an admin key, `run-file`, `console` or `cli`. */
+  actor: string;
+  address?: string;
+}
+
+/** Version of an entry that a change expects. Absent: any. */
+export interface Expected {
+  version?: number;
+}
+
+export interface BookStore {
+  /** Other nodes may use the same store. */
+  readonly isShared: boolean;
+  /** @throws Error with one sentence */
+  open(): Promise<void>;
+  close(): Promise<void>;
+
+  policy(): Promise<Pick<Policy, "version" | "keys" | "budgets" | "rates" | "closed">>;
+  /** Writes what the config declares, so that figures can name it; it replaces what was declared before. */
+  declare(declared: Declared, prices: readonly PriceRule[]): Promise<void>;
+  saveKey(key: KeyEntry, actor: Actor, expected?: Expected): Promise<number>;
+  saveBudget(budget: Budget, actor: Actor, expected?: Expected): Promise<number>;
+  deleteBudget(id: string, actor: Actor): Promise<boolean>;
+  saveRate(rate: RateLimit, actor: Actor, expected?: Expected): Promise<number>;
+  deleteRate(id: string, actor: Actor): Promise<boolean>;
+
+  /** The windows that are open now, and ended ones in which this node still has money. */
+  accounts(now: number): Promise<readonly AccountRow[]>;
+  /** Grants all draws or none. */
+  draw(draws: readonly Draw[]): Promise<readonly Drawn[]>;
+  commit(commit: Commit): Promise<void>;
+  /** The newest batch of each life that is in the store. */
+  positions(): Promise<ReadonlyMap<string, number>>;
+  rates(): Promise<readonly { account: string; level: number; at: number }[]>;
+  margins(): Promise<readonly { target: string; tokens: number }[]>;
+}

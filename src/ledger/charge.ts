@@ -1,0 +1,56 @@
+/** What an attempt cost, and how weir knows it. */
+import type { Nano } from "./money.ts";
+
+/**
+ * `metered`: counted by the provider, times the price. `reported`: the provider's own figure. `estimated`: the counts are
+ * partial. `assumed`: no counts exist, and the provider may charge. `unpriced`: counted, without a price. `free`: nothing was
+ * sent, or the price is zero.
+ */
+export const CHARGE_STATES = ["metered", "reported", "estimated", "assumed", "unpriced", "free"] as const;
+export type ChargeState = (typeof CHARGE_STATES)[number];
+
+export interface Charge {
+  state: ChargeState;
+  /** 0 for `unpriced` and `free`. */
+  cost: Nano;
+  /** Reference of the price rule ({@link PriceRule.ref}); absent for `reported`, `unpriced`, and `free` without a price. */
+  price?: string;
+}
+
+/** Integer prices by bucket in pico-dollars a token: $2.50 a million tokens is 2,500,000. Absent: see {@link PriceRule}. */
+export interface BucketPrices {
+  input?: number;
+  cacheRead?: number;
+  cacheWrite?: number;
+  cacheWrite1h?: number;
+  output?: number;
+  reasoning?: number;
+  audioIn?: number;
+  audioOut?: number;
+  imageIn?: number;
+  imageOut?: number;
+}
+
+/** How a model of a provider is priced. Plain JSON. */
+export interface PriceRule extends BucketPrices {
+  /** Identifies the rule's content: the same rule has the same reference in every process. */
+  ref: string;
+  /** Name of the provider, and the provider's name of the model. */
+  provider: string;
+  model: string;
+  /** Prices of the whole request when its input exceeds `above` tokens; ascending. */
+  tiers?: readonly (BucketPrices & { above: number })[];
+  /** Prices by the service tier that served the request. */
+  served?: Readonly<Record<string, BucketPrices>>;
+  /** Factors by region that the provider names. */
+  regions?: Readonly<Record<string, number>>;
+  /** Nano-dollars for one search and one request. */
+  per?: { search?: Nano; request?: Nano };
+  /** Most output tokens and the context window of the model, if known. Tokens. */
+  maxOutput?: number;
+  window?: number;
+  /** The first day on which the rule holds: `2026-11-01`. */
+  from?: string;
+  /** `config`, or the snapshot and its date: `litellm 2026-11-20`. */
+  source: string;
+}

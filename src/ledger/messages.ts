@@ -1,0 +1,76 @@
+/** The messages about books between a worker and the keeper. Plain JSON; they share the link with the stored answers. */
+import type { PriceRule } from "./charge.ts";
+import type { Declared, Policy } from "./policy.ts";
+import type { RecordBatch } from "./record.ts";
+
+/**
+ * An account is what the keeper keeps for one window of a budget (amounts in nano-dollars) or for one unit of a rate limit
+ * (requests, tokens, calls in flight). A worker is granted a share of it and admits calls from that share.
+ */
+export interface ShareState {
+  account: string;
+  /** What of the grants is neither settled nor returned: left and held together. Negative after an overrun. */
+  amount: number;
+}
+
+/** From a worker to the keeper. */
+export type BooksUp =
+  /** The first message of each connection. `life`: random, names this run of the worker. `seq`: the newest batch it has sent. */
+  | { kind: "hello"; life: string; worker: number; shares: readonly ShareState[]; cells?: string }
+  /** What the config declares, after `hello` and after each reload. All workers send the same. */
+  | { kind: "declare"; declared: Declared; prices: readonly PriceRule[]; settings: BookSettings }
+  | { kind: "records"; batch: RecordBatch }
+  /** Asks for at least `need` of each account; the keeper grants all or none. `number` returns in the answer. */
+  | { kind: "ask"; number: number; needs: readonly { account: string; need: number }[] }
+  | { kind: "return"; account: string; amount: number }
+  /** Once a second: for metrics and the console. */
+  | { kind: "state"; state: WorkerState };
+
+/** From the keeper to a worker. */
+export type BooksDown =
+  /** Complete at the beginning of a connection; later with the changed entries. */
+  | { kind: "policy"; policy: Policy }
+  | {
+      kind: "changes";
+      version: number;
+      closed: boolean;
+      upserts: Partial<Declared>;
+      removed: readonly string[];
+    }
+  | { kind: "grant"; number: number; grants: readonly { account: string; amount: number }[] }
+  | { kind: "refusal"; number: number; refusals: readonly Refusal[] }
+  /** Asks the worker to return what it does not hold of the account. */
+  | { kind: "recall"; account: string }
+  /** Batches up to `seq` are in the store; the worker may forget them. */
+  | { kind: "stored"; seq: number }
+  /** The most that a target's actual input has exceeded its estimate by. Tokens. */
+  | { kind: "margins"; margins: readonly { target: string; tokens: number }[] };
+
+/** Why an account cannot grant what a call needs. Amounts in the unit of the account. */
+export interface Refusal {
+  account: string;
+  limit: number;
+  left: number;
+  /** Milliseconds since 1970: when the window of a budget ends, or when a rate limit has enough. Absent: never. */
+  resetsAt?: number;
+  /** The store cannot be reached, and the account needs it. */
+  unavailable?: boolean;
+}
+
+/** What one worker does at the moment. */
+export interface WorkerState {
+  inflight: readonly { deployment: string; calls: number }[];
+  breakers: readonly { deployment: string; state: "closed" | "open" | "half-open" }[];
+  /** Resident memory, bytes; delay of the event loop, seconds. */
+  memory: number;
+  loopLag: number;
+}
+
+/** The sections of the config that the keeper needs and that a reload may change. */
+export interface BookSettings {
+  keepDays: { calls: number; hours: number; sessions: number };
+  /** Most bytes of the rows of calls. */
+  callBytes: number;
+  onLoss: "open" | "closed" | "hard-closed";
+  metrics: { keys: boolean; maxSeries: number };
+}

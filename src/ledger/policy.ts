@@ -1,0 +1,102 @@
+/** What the keeper knows of keys, budgets and rate limits. The workers get it as plain JSON and compile it. */
+import type { Nano } from "./money.ts";
+
+/** What a key may do. An absent member permits everything. */
+export interface Scopes {
+  /** Globs over the model names that clients write; aliases and routes count by their own name. */
+  models?: readonly string[];
+  /** Names of the providers that its calls may go to. */
+  providers?: readonly string[];
+  /** Ids of client formats, and `embeddings`, `count`, `models`, `explain`. `chat` is short for the chat format. */
+  endpoints?: readonly string[];
+  /** Addresses of clients in CIDR notation. */
+  addresses?: readonly string[];
+  /** Most output tokens of one call. */
+  maxTokens?: number;
+  /** Most that one call may cost. */
+  maxCost?: Nano;
+  /** Whether the provider may search, fetch and run code. Default true. */
+  serverTools?: boolean;
+}
+
+/** `call`: for clients; `admin` and `read`: for the admin API. */
+export type KeyKind = "call" | "admin" | "read";
+
+export interface KeyDigest {
+  /** SHA-256 of the key, 64 lower-case hexadecimal digits. */
+  sha256: string;
+  /** The key is valid until this time: it was rotated. Milliseconds since 1970. */
+  until?: number;
+}
+
+/** A gateway key without its text. Times are milliseconds since 1970. */
+export interface KeyEntry {
+  /** `key_` and 12 characters of [a-z0-9]; `config:NAME` for a key of the config. */
+  id: string;
+  name: string;
+  kind: KeyKind;
+  /** Place in the tree of keys: `/`, `/eng/search`. A budget on `/eng` counts the calls of all keys below. */
+  path: string;
+  tags: readonly string[];
+  digests: readonly KeyDigest[];
+  scopes: Scopes;
+  expiresAt?: number;
+  revokedAt?: number;
+  /** The running streams of a revoked key are ended. */
+  cut?: boolean;
+}
+
+/** The calls that a budget or a rate limit counts. */
+export interface Subject {
+  kind: "key" | "path" | "tag" | "model" | "provider" | "session" | "all";
+  /** Id of the key, path, tag, glob over `provider/model`, or provider; empty for `all` and `session` (each session by itself). */
+  what: string;
+}
+
+/** `rolling`: blocks of `hours` from the first moment of 1970. Weeks begin on Monday. */
+export type Window = "day" | "week" | "month" | "total" | { hours: number };
+
+export interface Budget {
+  id: string;
+  name: string;
+  on: Subject;
+  window: Window;
+  /** IANA name of the zone in which days, weeks and months begin. Default UTC. */
+  zone: string;
+  limit: Nano;
+  /** `hard`: the most a call can cost must be left; `soft`: anything must be left; `watch`: calls are only counted. */
+  mode: "hard" | "soft" | "watch";
+  /** What a call gets when the budget is exhausted: a refusal, or another model. */
+  onEmpty: "refuse" | { use: string };
+  /** Percentages of the limit that are reported once in each window. */
+  alerts: readonly number[];
+  source: "config" | "store";
+}
+
+/** What a rate limit counts: requests, tokens, input tokens and output tokens a minute or a day; calls in flight. */
+export const RATE_UNITS = ["rpm", "tpm", "itpm", "otpm", "rpd", "tpd", "concurrency"] as const;
+export type RateUnit = (typeof RATE_UNITS)[number];
+
+export interface RateLimit {
+  id: string;
+  name: string;
+  on: Subject;
+  limits: Readonly<Partial<Record<RateUnit, number>>>;
+  /** Most that may be used at once, by unit; default: the limit itself. */
+  burst?: Readonly<Partial<Record<RateUnit, number>>>;
+  source: "config" | "store";
+}
+
+/** The state of keys, budgets and limits at one moment. */
+export interface Policy {
+  /** Increases with each change. */
+  version: number;
+  keys: readonly KeyEntry[];
+  budgets: readonly Budget[];
+  rates: readonly RateLimit[];
+  /** A call key exists or has existed: every call needs a key. */
+  closed: boolean;
+}
+
+/** What the config declares. The admin API shows it and cannot change it. */
+export type Declared = Pick<Policy, "keys" | "budgets" | "rates">;

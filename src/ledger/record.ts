@@ -1,0 +1,92 @@
+/** The record of a call: what the books keep of it. It contains no prompt, no answer and no credential. Plain JSON. */
+import type { FailureClass, Outcome } from "../core/call.ts";
+import type { Usage } from "../core/events.ts";
+import type { Loss } from "../core/loss.ts";
+import type { Charge, PriceRule } from "./charge.ts";
+import type { Nano } from "./money.ts";
+
+/** One attempt of a call, in order. */
+export interface AttemptRecord {
+  provider: string;
+  deployment: string;
+  /** The provider's name of the model. */
+  model: string;
+  class: FailureClass | "answered";
+  /** Milliseconds from its start to its end. */
+  ms: number;
+  usage: Usage;
+  charge: Charge;
+  /** What was held for it at most. */
+  held: Nano;
+  /** The budget accounts that it was charged to: see {@link budgetAccount}. */
+  accounts: readonly string[];
+}
+
+/** Times are milliseconds since 1970, durations milliseconds. */
+export interface CallRecord {
+  /** `req_…`. */
+  id: string;
+  startedAt: number;
+  ms: number;
+  headMs?: number;
+  firstMs?: number;
+  /** Time that weir itself needed: from the request to the sending of the first attempt. */
+  ownMs?: number;
+  /** Id of the gateway key. */
+  key?: string;
+  path?: string;
+  tags?: readonly string[];
+  /** Id of the client's format. */
+  format: string;
+  lane?: "native" | "translated" | "program";
+  /** The model as the client named it. */
+  model: string;
+  stream: boolean;
+  status: number;
+  outcome: Outcome;
+  /** Why the call was refused by a rule of the gateway. */
+  refused?: RefusalReason;
+  error?: { kind: string; code?: string };
+  finish?: string;
+  /** Hash of the session, 16 hexadecimal digits; absent without a session. */
+  session?: string;
+  /** Name and version of the client's SDK, from `user-agent`, at most 64 characters. */
+  client?: string;
+  losses?: readonly Loss[];
+  upstreamId?: string;
+  /** Empty for a call that reached no provider. */
+  attempts: readonly AttemptRecord[];
+}
+
+export type RefusalReason = "rate" | "tokens" | "concurrency" | "budget" | "scope" | "price";
+
+/** What a worker has spent of a budget account since its last batch. */
+export interface Spend {
+  /** See {@link budgetAccount}. */
+  account: string;
+  /** Charges that are known. */
+  spent: Nano;
+  /** Charges in the state `assumed`. */
+  assumed: Nano;
+  /** What charges exceeded their holds by. */
+  overrun: Nano;
+}
+
+/** What a worker sends at once. A batch is applied completely or not at all, and once. */
+export interface RecordBatch {
+  /** Number of the batch of this worker's life; the first is 1. */
+  seq: number;
+  calls: readonly CallRecord[];
+  spends: readonly Spend[];
+  /** The rules of all charges in `calls` that this worker uses for the first time. */
+  prices: readonly PriceRule[];
+}
+
+/** Id of an account: `b:BUDGET@START` for the window of a budget that begins at START, `r:LIMIT:UNIT` for a rate limit. */
+export function budgetAccount(budget: string, startsAt: number): string {
+  return `b:${budget}@${startsAt}`;
+}
+
+export function rateAccount(limit: string, unit: string): string {
+  return `r:${limit}:${unit}`;
+}

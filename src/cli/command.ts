@@ -37,7 +37,7 @@ export interface Context {
 }
 
 export interface Command {
-  /** One or two words: `serve`, `plugin new`. */
+  /** One to three words: `serve`, `plugin new`, `admin key create`. */
   name: string;
   summary: string;
   words: readonly Word[];

@@ -41,33 +41,43 @@ interface Position {
 }
 
 function positionsOf(commands: readonly Command[]): Position[] {
-  const names = commands.map(({ name }) => name.split(" "));
-  const groups = [...new Set(names.filter(({ length }) => length > 1).map(([first]) => first!))];
-  const members = (group: string) => commands.filter(({ name }) => name.startsWith(`${group} `));
-  const second = (command: Command) => command.name.split(" ")[1]!;
-  const single = commands.filter(({ name }) => !name.includes(" "));
-  const start: Position = {
-    after: "",
-    more: false,
-    words: [
-      ...single.map(({ name, summary }) => [name, summary] as const),
-      ...groups.map((group) => [group, members(group).map(second).join(", ")] as const),
-    ],
-    flags: commands[0] ? flagsOf(commands[0]) : GLOBAL_FLAGS,
-  };
   return [
-    start,
-    ...groups.map((group) => ({
-      after: group,
-      more: false,
-      words: members(group).map((command) => [second(command), command.summary] as const),
-      flags: GLOBAL_FLAGS,
-    })),
+    { ...groupPosition("", commands), flags: commands[0] ? flagsOf(commands[0]) : GLOBAL_FLAGS },
+    ...groupsOf(commands).map((group) => groupPosition(group, commands)),
     ...commands.flatMap((command) => [
       { after: command.name, more: false, ...offerOf(command.words[0]?.completes), flags: flagsOf(command) },
       { after: command.name, more: true, words: [], flags: flagsOf(command) },
     ]),
   ];
+}
+
+/** The beginnings of names of several words: `plugin`, `admin`, `admin key`. */
+function groupsOf(commands: readonly Command[]): string[] {
+  const beginnings = commands.flatMap(({ name }) => {
+    const words = name.split(" ");
+    return words.slice(1).map((_, at) => words.slice(0, at + 1).join(" "));
+  });
+  return [...new Set(beginnings)];
+}
+
+/** What follows the beginning of a name: the last words of commands, and the names of further groups. */
+function groupPosition(group: string, commands: readonly Command[]): Position {
+  const members = membersOf(group, commands).map((command) => {
+    const rest = wordsAfter(group, command);
+    const deeper = [group, rest[0]].filter(Boolean).join(" ");
+    const listed = membersOf(deeper, commands).map((member) => wordsAfter(deeper, member)[0]!);
+    const help = rest.length === 1 ? command.summary : [...new Set(listed)].join(", ");
+    return [rest[0]!, help] as const;
+  });
+  return { after: group, more: false, words: [...new Map(members)], flags: GLOBAL_FLAGS };
+}
+
+function membersOf(group: string, commands: readonly Command[]): Command[] {
+  return group === "" ? [...commands] : commands.filter(({ name }) => name.startsWith(`${group} `));
+}
+
+function wordsAfter(group: string, { name }: Command): string[] {
+  return name.slice(group === "" ? 0 : group.length + 1).split(" ");
 }
 
 function flagsOf(command: Command): Flag[] {

@@ -10,14 +10,24 @@ export function generalHelp(commands: readonly Command[]): string {
     "",
     "Usage: weir [COMMAND] [FLAGS]",
     "",
-    table(
-      commands.map((command) => [synopsis(command), command.summary]),
-      "  ",
-    ),
+    table(generalRows(commands), "  "),
     "",
     "Without a command, weir starts the gateway (same as weir serve). weir COMMAND --help prints the flags of a command; --version prints the version.",
   ].join("\n");
 }
+
+/** One row for each command; groups of more than three commands have one row with the names of their commands. */
+function generalRows(commands: readonly Command[]): string[][] {
+  const groupOf = ({ name }: Command) => name.split(" ")[0]!;
+  const groups = Map.groupBy(commands, groupOf);
+  return [...groups].flatMap(([group, members]) => {
+    if (members.length <= MOST_ROWS) return members.map((command) => [synopsis(command), command.summary]);
+    return [[`${group} COMMAND`, members.map(({ name }) => name.slice(group.length + 1)).join(", ")]];
+  });
+}
+
+/** Most commands of a group that the general help lists one by one. */
+const MOST_ROWS = 3;
 
 /** The help of a command group such as `weir plugin`. */
 export function groupHelp(group: string, commands: readonly Command[]): string {

@@ -30,7 +30,7 @@ export function parse(args: readonly string[], commands: readonly Command[]): Pa
   const command = findCommand(named, commands);
   assertKnown(given, command, commands);
   if (help && named.length === 0) return { kind: "help" };
-  if (!command && isGroup(named, commands)) return { kind: "help", group: named[0] };
+  if (!command && isGroup(named, commands)) return { kind: "help", group: named.join(" ") };
   if (!command) throw unknownCommand(named, commands);
   if (help) return { kind: "help", command };
   if (given.some(({ name }) => name === "--version")) return { kind: "version" };
@@ -76,16 +76,16 @@ function allFlags(commands: readonly Command[]): Flag[] {
   return [...GLOBAL_FLAGS, ...commands.flatMap(({ flags }) => flags)];
 }
 
-/** Two-word commands take precedence over one-word commands; without a word the first command of the table. */
+/** Longer names take precedence over shorter ones; without a word the first command of the table. */
 function findCommand(words: readonly string[], commands: readonly Command[]): Command | undefined {
   if (words.length === 0) return commands[0];
   const named = (count: number) => commands.find(({ name }) => name === words.slice(0, count).join(" "));
-  return named(2) ?? named(1);
+  return named(3) ?? named(2) ?? named(1);
 }
 
-/** The name of a command group alone: `plugin`. */
+/** The name of a command group alone: `plugin`, `admin key`. */
 function isGroup(words: readonly string[], commands: readonly Command[]): boolean {
-  return words.length === 1 && commands.some(({ name }) => name.startsWith(`${words[0]} `));
+  return words.length > 0 && commands.some(({ name }) => name.startsWith(`${words.join(" ")} `));
 }
 
 function unknownCommand(words: readonly string[], commands: readonly Command[]): UsageError {

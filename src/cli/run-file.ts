@@ -1,6 +1,6 @@
 /**
- * How `weir reload` finds a running gateway: a small file per port in a folder that belongs to the user. If the file cannot
- * be written, for example on a read-only disk, the gateway still runs, and only SIGHUP reloads it.
+ * How commands find a running gateway: a small file per port in a folder that belongs to the user. If the file cannot be
+ * written, for example on a read-only disk, the gateway still runs, and only SIGHUP reloads it.
  */
 import {
   lstatSync,
@@ -28,6 +28,15 @@ export interface RunEntry {
   port: number;
   /** Result of the last reload; `count` increases with each. */
   reload?: Outcome & { count: number };
+  admin?: AdminAccess;
+}
+
+/** How a command of this user reaches the admin API of the gateway. */
+export interface AdminAccess {
+  /** `http://127.0.0.1:9348`. */
+  url: string;
+  /** Random credential of this run. The run file is readable by its user only. */
+  credential: string;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -55,15 +64,25 @@ export class RunFile {
   /** Records the result of a reload. */
   recordReload(outcome: Outcome): void {
     this.#entry.reload = { ...outcome, count: (this.#entry.reload?.count ?? 0) + 1 };
-    try {
-      this.#save();
-    } catch {
-      // The log has the outcome too.
-    }
+    this.#trySave();
+  }
+
+  /** Records where the admin API listens, and the credential of this run. */
+  recordAdmin(admin: AdminAccess): void {
+    this.#entry.admin = admin;
+    this.#trySave();
   }
 
   remove(): void {
     rmSync(this.#path, { force: true });
+  }
+
+  #trySave(): void {
+    try {
+      this.#save();
+    } catch {
+      // The start table and the log have the same facts.
+    }
   }
 
   #save(): void {

@@ -8,10 +8,17 @@ export interface KeyAccess {
   /** `/eng/search`. */
   readonly path: string;
   readonly tags: readonly string[];
+  /** Some models or providers are not allowed: plans must be narrowed to those that are. */
+  readonly narrowsPlans: boolean;
   /** Whether clients may use a model by this name. */
   allowsModel(name: string): boolean;
   /** Whether calls may go to a provider. */
   allowsProvider(name: string): boolean;
+  /** @param id id of a client format, or `embeddings`, `count`, `models`, `explain` */
+  allowsEndpoint(id: string): boolean;
+  /** Whether calls may come from some addresses only. */
+  readonly isBoundToAddresses: boolean;
+  allowsAddress(address: string): boolean;
   /** Most output tokens of one call, and most nano-dollars that it may cost. */
   readonly maxTokens?: number;
   readonly maxCost?: number;

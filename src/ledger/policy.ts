@@ -25,6 +25,8 @@ export type KeyKind = "call" | "admin" | "read";
 export interface KeyDigest {
   /** SHA-256 of the key, 64 lower-case hexadecimal digits. */
   sha256: string;
+  /** Beginning and end of the key, for people: `weir_sk_Ab3d…9xQ2`. Absent for a key that weir has not made. */
+  hint?: string;
   /** The key is valid until this time: it was rotated. Milliseconds since 1970. */
   until?: number;
 }

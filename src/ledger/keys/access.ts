@@ -1,0 +1,61 @@
+/** A key as calls use it: compiled once for each change of the key, so that a call pays no more than a look-up. */
+import type { KeyAccess } from "../../core/key-access.ts";
+import { globMatches } from "../glob.ts";
+import type { KeyEntry } from "../policy.ts";
+import { type AddressBlock, isInBlocks, parseBlock } from "./addresses.ts";
+import { coversEndpoint } from "./scopes.ts";
+
+/** @param entry a valid entry */
+export function compileAccess(entry: KeyEntry): KeyAccess {
+  return new CompiledAccess(entry);
+}
+
+class CompiledAccess implements KeyAccess {
+  readonly id: string;
+  readonly name: string;
+  readonly path: string;
+  readonly tags: readonly string[];
+  readonly maxTokens?: number;
+  readonly maxCost?: number;
+  readonly serverTools: boolean;
+  readonly narrowsPlans: boolean;
+  readonly #models?: readonly string[];
+  readonly #providers?: ReadonlySet<string>;
+  readonly #endpoints?: readonly string[];
+  readonly #blocks?: readonly AddressBlock[];
+
+  constructor({ id, name, path, tags, scopes }: KeyEntry) {
+    this.id = id;
+    this.name = name;
+    this.path = path;
+    this.tags = tags;
+    this.maxTokens = scopes.maxTokens;
+    this.maxCost = scopes.maxCost;
+    this.serverTools = scopes.serverTools ?? true;
+    this.narrowsPlans = scopes.models !== undefined || scopes.providers !== undefined;
+    this.#models = scopes.models;
+    this.#providers = scopes.providers && new Set(scopes.providers);
+    this.#endpoints = scopes.endpoints;
+    this.#blocks = scopes.addresses?.flatMap((text) => parseBlock(text) ?? []);
+  }
+
+  allowsModel(name: string): boolean {
+    return this.#models === undefined || this.#models.some((glob) => globMatches(glob, name));
+  }
+
+  allowsProvider(name: string): boolean {
+    return this.#providers === undefined || this.#providers.has(name);
+  }
+
+  allowsEndpoint(id: string): boolean {
+    return this.#endpoints === undefined || this.#endpoints.some((entry) => coversEndpoint(entry, id));
+  }
+
+  get isBoundToAddresses(): boolean {
+    return this.#blocks !== undefined;
+  }
+
+  allowsAddress(address: string): boolean {
+    return this.#blocks === undefined || isInBlocks(address, this.#blocks);
+  }
+}

@@ -1,0 +1,106 @@
+/** What scopes are valid, and whether a key may have only what another one has. */
+import { globContains } from "../glob.ts";
+import { formatNano, MAX_NANO } from "../money.ts";
+import type { Scopes } from "../policy.ts";
+import { blockContains, parseBlock } from "./addresses.ts";
+
+/** A fault of a member of a key: `scopes.models must …`. */
+export interface KeyFault {
+  member: string;
+  clause: string;
+}
+
+const MODEL_GLOB = /^[\w.:/@+*-]{1,200}$/;
+const WORD = /^[a-z][a-z0-9-]*$/;
+
+/** A list of a scope: what is wrong with an entry, and whether an entry permits all that another one permits. */
+interface ListRule {
+  /** What an entry must be. */
+  expects: string;
+  isValid(entry: string): boolean;
+  contains(outer: string, inner: string): boolean;
+}
+
+const isSame = (outer: string, inner: string) => outer === inner;
+
+const LISTS: Readonly<Record<"models" | "providers" | "endpoints" | "addresses", ListRule>> = {
+  models: {
+    expects: "model names, in which * stands for any text",
+    isValid: (entry) => MODEL_GLOB.test(entry),
+    contains: globContains,
+  },
+  providers: { expects: "names of providers", isValid: (entry) => WORD.test(entry), contains: isSame },
+  endpoints: {
+    expects: "names of endpoints",
+    isValid: (entry) => WORD.test(entry),
+    contains: coversEndpoint,
+  },
+  addresses: {
+    expects: "addresses or blocks such as 10.0.0.0/8",
+    isValid: (entry) => parseBlock(entry) !== undefined,
+    contains: (outer, inner) => blockContains(parseBlock(outer)!, parseBlock(inner)!),
+  },
+};
+const LIST_NAMES = Object.keys(LISTS) as (keyof typeof LISTS)[];
+
+/** Whether an entry of `endpoints` permits an endpoint. A name also stands for ids that continue it with a dash. */
+export function coversEndpoint(entry: string, endpoint: string): boolean {
+  return endpoint === entry || endpoint.startsWith(`${entry}-`);
+}
+
+/** The first fault of scopes; undefined when there is none. */
+export function scopesFault(scopes: Scopes): KeyFault | undefined {
+  for (const name of LIST_NAMES) {
+    const { expects, isValid } = LISTS[name];
+    const entries = scopes[name];
+    if (entries === undefined) continue;
+    // An empty list would look like no restriction.
+    if (entries.length === 0) return { member: name, clause: `${name} is empty; leave it out to permit all` };
+    const wrong = entries.find((entry) => !isValid(entry));
+    if (wrong !== undefined)
+      return {
+        member: name,
+        clause: `${name} must contain ${expects}, but contains ${JSON.stringify(wrong)}`,
+      };
+  }
+  const { maxTokens, maxCost } = scopes;
+  if (maxTokens !== undefined && !(Number.isSafeInteger(maxTokens) && maxTokens > 0))
+    return { member: "maxTokens", clause: "maxTokens must be a positive integer" };
+  if (maxCost !== undefined && !(Number.isSafeInteger(maxCost) && maxCost >= 0 && maxCost <= MAX_NANO))
+    return { member: "maxCost", clause: "maxCost must be an amount between 0 and 9000000 dollars" };
+  return undefined;
+}
+
+/** The scopes of a new key: what it does not restrict itself, it has from its maker. */
+export function inheritScopes(own: Scopes, maker: Scopes): Scopes {
+  return { ...maker, ...own };
+}
+
+/** What scopes permit beyond those of the maker; undefined when it is nothing. Both must be valid. */
+export function excessOf(scopes: Scopes, maker: Scopes): KeyFault | undefined {
+  for (const name of LIST_NAMES) {
+    const permitted = maker[name];
+    if (permitted === undefined) continue;
+    const { contains } = LISTS[name];
+    const entries = scopes[name];
+    if (entries === undefined) return beyond(name, `${name} must be restricted to ${permitted.join(", ")}`);
+    const outside = entries.find((entry) => !permitted.some((outer) => contains(outer, entry)));
+    if (outside !== undefined)
+      return beyond(name, `${name} must be within ${permitted.join(", ")}, but contains ${outside}`);
+  }
+  if (exceeds(scopes.maxTokens, maker.maxTokens))
+    return beyond("maxTokens", `maxTokens must be at most ${maker.maxTokens}`);
+  if (exceeds(scopes.maxCost, maker.maxCost))
+    return beyond("maxCost", `maxCost must be at most ${formatNano(maker.maxCost!)}`);
+  if (maker.serverTools === false && scopes.serverTools !== false)
+    return beyond("serverTools", "serverTools must be false");
+  return undefined;
+}
+
+function exceeds(own: number | undefined, limit: number | undefined): boolean {
+  return limit !== undefined && (own === undefined || own > limit);
+}
+
+function beyond(member: string, clause: string): KeyFault {
+  return { member, clause: `${clause}: a key cannot permit more than the key that makes it` };
+}

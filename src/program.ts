@@ -3,7 +3,7 @@
 /** First argument of a preflight process; a token and the files follow. */
 export const PREFLIGHT_FLAG = "--rehearse-plugins";
 
-/** First argument of a keeper process; the path of its socket and its settings as JSON follow. */
+/** First argument of a keeper process; the path of its socket follows. */
 export const KEEPER_FLAG = "--keep-answers";
 
 /**

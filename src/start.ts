@@ -11,7 +11,7 @@ import { Clock } from "./gateway/delivery/clock.ts";
 import { askModel } from "./gateway/plugins/ask.ts";
 import { sandboxHooks } from "./gateway/plugins/sandbox.ts";
 import type { AnswerOptions, Gateway } from "./gateway/types.ts";
-import type { AnswerClient } from "./keeper/client.ts";
+import type { KeeperClient } from "./keeper/client.ts";
 import type { KeeperSettings } from "./keeper/settings.ts";
 import { Health } from "./gateway/retry/health.ts";
 import { createKeyring } from "./gateway/keys.ts";
@@ -26,7 +26,14 @@ import { Listener } from "./server/listen.ts";
 import { writeTo, type WriteLog } from "./server/log-buffer.ts";
 import { createLogger } from "./server/log.ts";
 import { createRequestId, respondError } from "./server/respond.ts";
-import { answerHome, answerOptions, describeHome, keeperSettings } from "./state.ts";
+import {
+  answerHome,
+  answerOptions,
+  describeAnswers,
+  keeperSettings,
+  namedHome,
+  type StateHome,
+} from "./state.ts";
 import { makeRoom } from "./unix-socket.ts";
 import { VERSION } from "./version.ts";
 
@@ -41,6 +48,8 @@ export interface StartOptions extends Settings {
   keeper?: string;
   /** The gateway already runs in other processes: it must not end because answers cannot be stored. */
   isRestart?: boolean;
+  /** Where the gateway keeps its databases. Default: the named state folder, else in memory. */
+  home?: StateHome;
 }
 
 /** What a gateway is built from at its start and at each reload. */
@@ -87,13 +96,14 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   let hide = (text: string) => text;
   const logger = createLogger({ format, level: config.log.level, worker, hide: (text) => hide(text), write });
   const clock = new Clock();
-  const home = answerHome(config, options.env);
-  const answers = await connectKeeper(keeperSettings(home, config), options, (sentence) =>
+  const home = options.home ?? namedHome(config);
+  const storesAnswers = answerHome(home, config).kind !== "off";
+  const keeper = await reachKeeper(keeperSettings(home, config), options, (sentence) =>
     logger.fault(sentence),
   );
   /** State that survives a reload. */
   const lasting = {
-    ...(answers && { answers }),
+    ...(storesAnswers && { answers: keeper.answers }),
     health: new Health({
       onAlert: (sentence) => logger.fault(sentence),
       onChange: (sentence) => logger.info(sentence, {}),
@@ -168,19 +178,20 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       return respondError(GatewayError.from(fault), current.app.neutral, createRequestId());
     },
   });
-  const keeperFault = await answers?.start();
-  if (keeperFault !== undefined && config.responses.store === "on" && !options.isRestart) {
-    await Promise.all([listener.stop(true), answers?.close()]);
-    throw new Error(`answers cannot be stored, and responses.store is on: ${keeperFault}`);
+  const started = keeper.start();
+  const answerFault = storesAnswers ? await started : undefined;
+  if (answerFault !== undefined && config.responses.store === "on" && !options.isRestart) {
+    await Promise.all([listener.stop(true), keeper.close()]);
+    throw new Error(`answers cannot be stored, and responses.store is on: ${answerFault}`);
   }
-  if (keeperFault !== undefined) logger.fault(`answers are not stored: ${keeperFault}`);
+  if (answerFault !== undefined) logger.fault(`answers are not stored: ${answerFault}`);
   const { port } = listener;
   const host = config.host.includes(":") ? `[${config.host}]` : config.host;
   return {
     host: config.host,
     port,
     url: unix !== undefined ? `unix:${unix}` : `${certificate ? "https" : "http"}://${host}:${port}`,
-    answers: describeHome(home, config, keeperFault),
+    answers: describeAnswers(answerHome(home, config), config, answerFault),
     get parts() {
       return current.parts;
     },
@@ -209,20 +220,19 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
         lasting.clock.endAll(shuttingDown());
         if (!(await endsWithin(finished, FAREWELL_MS))) await endsWithin(listener.stop(true), CLOSE_MS);
       }
-      await answers?.close();
+      await keeper.close();
       stopAlerts();
       await logger.flush();
     },
   };
 }
 
-/** @returns undefined if weir stores no answers */
-async function connectKeeper(
-  settings: KeeperSettings | undefined,
+/** The keeper of this process or of the supervisor; not connected yet. */
+async function reachKeeper(
+  settings: KeeperSettings,
   options: StartOptions,
   onFault: (sentence: string) => void,
-): Promise<AnswerClient | undefined> {
-  if (settings === undefined) return undefined;
+): Promise<KeeperClient> {
   const { keepInProcess, keepInThread } = await import("./keeper/index.ts");
   return options.keeper === undefined
     ? keepInThread(settings, { onFault })

@@ -1,9 +1,14 @@
 /** The state folder: where weir keeps its databases, and whether it stores answers there. */
-import { accessSync, constants, mkdirSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Config } from "./config/schema.ts";
-import { IN_MEMORY, type KeeperSettings } from "./keeper/settings.ts";
+import {
+  type AnswerSettings,
+  IN_MEMORY,
+  type KeeperSettings,
+  type StoreSettings,
+} from "./keeper/settings.ts";
 import type { AnswerOptions } from "./gateway/types.ts";
 import { describeFileError } from "./core/system-error.ts";
 
@@ -15,38 +20,71 @@ const NONE = "none";
 /** In memory there is less room than on a disk. Bytes. */
 const MEMORY_BYTES = 256 * 1024 ** 2;
 
-/** Where weir stores answers. */
-export type AnswerHome =
-  /** `why`: a clause for the start table. */
-  | { kind: "off"; why: string }
-  /** `why` is absent if the operator asked for it. */
+const SYNC_MS = 50;
+const LEASE_MS = 900_000;
+
+/** Where weir keeps its databases. */
+export type StateHome =
+  /** `why`: a clause for the start table; absent if the operator asked for it. */
   | { kind: "memory"; why?: string }
-  /** The folder exists, and this process can write to it. */
-  | { kind: "folder"; folder: string };
+  /** The folder exists, and this process can write to it. `named`: the operator chose it; else it is the default folder. */
+  | { kind: "folder"; folder: string; named: boolean };
+
+/** Where weir stores answers. */
+export type AnswerHome = StateHome | { kind: "off"; why: string };
+
+/** The folder that images declare as a volume. */
+const VOLUME = "/data";
 
 /**
- * Finds the home of stored answers and creates its folder. A folder is named by `state` or by `STATE_DIRECTORY` of systemd.
+ * Finds the state folder and creates it. It is named by `state`, by `STATE_DIRECTORY` of systemd, or is the volume of a container.
  * @throws Error with one sentence if a named folder cannot be written to
  */
-export function answerHome({ state, responses: { store } }: Config, env: Environment): AnswerHome {
-  if (store === "off") return { kind: "off", why: "responses.store is off" };
+export function stateHome({ state }: Pick<Config, "state">, env: Environment): StateHome {
   if (state === NONE) return { kind: "memory" };
   const named = state ?? env["STATE_DIRECTORY"]?.split(":")[0];
   if (named) {
     const fault = folderFault(named);
     if (fault !== undefined) throw new Error(`the state folder ${named} cannot be used: ${fault}`);
-    return { kind: "folder", folder: named };
+    return { kind: "folder", folder: named, named: true };
   }
-  if (store === "auto") return { kind: "off", why: "name a state folder with --state to store them" };
+  if (isContainer(env) && existsSync(VOLUME) && folderFault(VOLUME) === undefined)
+    return { kind: "folder", folder: VOLUME, named: true };
   const folder = join(env["HOME"] || homedir(), ".local/state/weir");
   const fault = folderFault(folder);
   return fault === undefined
-    ? { kind: "folder", folder }
+    ? { kind: "folder", folder, named: false }
     : { kind: "memory", why: `${folder} cannot be used: ${fault}` };
 }
 
-/** What the keeper of a home needs to know; undefined if weir stores no answers. */
-export function keeperSettings(home: AnswerHome, { responses }: Config): KeeperSettings | undefined {
+/** The home of a gateway that no command line started: a named state folder, else in memory. */
+export function namedHome({ state }: Config): StateHome {
+  return state === undefined || state === NONE ? { kind: "memory" } : stateHome({ state }, {});
+}
+
+function isContainer(env: Environment): boolean {
+  return (
+    env["KUBERNETES_SERVICE_HOST"] !== undefined ||
+    ["/.dockerenv", "/run/.containerenv"].some((path) => existsSync(path))
+  );
+}
+
+/** Where the answers are stored of a gateway with this state folder. */
+export function answerHome(home: StateHome, { state, responses: { store } }: Config): AnswerHome {
+  if (store === "off") return { kind: "off", why: "responses.store is off" };
+  const isNamed = home.kind === "folder" ? home.named : state === NONE;
+  if (store === "auto" && !isNamed)
+    return { kind: "off", why: "name a state folder with --state to store them" };
+  return home;
+}
+
+/** What the keeper needs to know. */
+export function keeperSettings(home: StateHome, config: Config): KeeperSettings {
+  const answers = answerSettings(answerHome(home, config), config);
+  return { ...(answers && { answers }), books: storeSettings(home) };
+}
+
+function answerSettings(home: AnswerHome, { responses }: Config): AnswerSettings | undefined {
   if (home.kind === "off") return undefined;
   const { answerBytes, answerItems: items, fileBytes } = responses;
   return home.kind === "memory"
@@ -54,11 +92,18 @@ export function keeperSettings(home: AnswerHome, { responses }: Config): KeeperS
     : { path: join(home.folder, "responses.db"), limits: { answerBytes, items, fileBytes } };
 }
 
+function storeSettings(home: StateHome): StoreSettings {
+  const rest = { cluster: false, syncMs: SYNC_MS, leaseMs: LEASE_MS };
+  return home.kind === "memory"
+    ? { url: IN_MEMORY, ...rest }
+    : { url: join(home.folder, "weir.db"), folder: home.folder, ...rest };
+}
+
 /**
  * Where answers are stored, for the start table.
  * @param fault why the keeper could not open its file
  */
-export function describeHome(home: AnswerHome, { responses }: Config, fault: string | undefined): string {
+export function describeAnswers(home: AnswerHome, { responses }: Config, fault: string | undefined): string {
   if (fault !== undefined) return `not stored: ${fault}`;
   if (home.kind === "off") return `not stored; ${home.why}`;
   const days = `${responses.keepDays} ${responses.keepDays === 1 ? "day" : "days"}`;

@@ -2,19 +2,23 @@
 import { exitProcess } from "../exit.ts";
 import { listenKeeper } from "../keeper/process.ts";
 import type { KeeperSettings } from "../keeper/settings.ts";
-import { type FromWorker, HEARTBEAT_MS, type ToWorker } from "./worker.ts";
+import { type FromWorker, HEARTBEAT_MS, KEEPER_SETTINGS, type ToWorker } from "./worker.ts";
 
 /** Interval at which a keeper without a supervisor looks whether a worker is still connected. Milliseconds. */
 const LOOK_MS = 100;
 
-/** @param args the path of the socket, and {@link KeeperSettings} as JSON */
-export async function runKeeper([socket = "", settings = ""]: readonly string[]): Promise<void> {
+/** @param args the path of the socket; the environment has {@link KeeperSettings} as JSON */
+export async function runKeeper([socket = ""]: readonly string[]): Promise<void> {
+  const settings = JSON.parse(process.env[KEEPER_SETTINGS] ?? "{}") as KeeperSettings;
+  delete process.env[KEEPER_SETTINGS];
   // Signals may reach the whole process group. Workers still store answers while they drain, so the supervisor ends the keeper.
   for (const name of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(name, () => {});
-  const keeper = await listenKeeper(socket, JSON.parse(settings) as KeeperSettings);
+  const keeper = await listenKeeper(socket, settings);
+  let isEnding = false;
   const end = () => {
-    keeper.close();
-    exitProcess(0);
+    if (isEnding) return;
+    isEnding = true;
+    void keeper.close().finally(() => exitProcess(0));
   };
   const endAfterWorkers = () => setInterval(() => keeper.connections === 0 && end(), LOOK_MS);
   process.on("message", ({ kind }: ToWorker) => {

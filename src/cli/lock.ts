@@ -6,7 +6,7 @@ import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { listenFault } from "../server/listen.ts";
-import type { AnswerHome } from "../state.ts";
+import type { StateHome } from "../state.ts";
 import { beginningOf, runFolder } from "./run-file.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -57,14 +57,19 @@ export async function lockPath(path: string, env: Environment): Promise<void> {
     );
 }
 
-/** Locks the state folder, if there is one. @throws Error with one sentence that names the other process */
-export function lockState(home: AnswerHome): void {
-  if (home.kind !== "folder") return;
+/**
+ * Locks the state folder, if there is one.
+ * @returns where weir keeps its databases: in memory where another process has locked the default folder
+ * @throws Error with one sentence that names the other process, for a named folder
+ */
+export function lockState(home: StateHome): StateHome {
+  if (home.kind !== "folder") return home;
   const holder = lockFile(join(home.folder, "weir.lock"));
-  if (holder)
-    throw new Error(
-      `the state folder ${home.folder} is in use by ${describe(holder)}; stop that process or name another folder with --state`,
-    );
+  if (!holder) return home;
+  const fault = `${home.folder} is in use by ${describe(holder)}`;
+  if (home.named)
+    throw new Error(`the state folder ${fault}; stop that process or name another folder with --state`);
+  return { kind: "memory", why: fault };
 }
 
 function describe({ pid }: Holder): string {

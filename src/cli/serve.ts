@@ -5,7 +5,7 @@ import type { Config } from "../config/schema.ts";
 import { exitProcess, guardProcess } from "../exit.ts";
 import { isFetchLimited, replaceProcess } from "../reexec.ts";
 import type { RunningWeir } from "../start.ts";
-import { answerHome } from "../state.ts";
+import { stateHome } from "../state.ts";
 import type { Command, Context } from "./command.ts";
 import { CONFIG_FLAGS, valueFlags } from "./command.ts";
 import { lockOnly, lockPath, lockState } from "./lock.ts";
@@ -78,7 +78,7 @@ async function serveHere(settings: ReturnType<typeof readSettings>, context: Con
   const { config } = settings;
   if (config.listen.unix !== undefined) await lockPath(config.listen.unix, context.env);
   else if (!worker && config.port !== 0) await lockOnly(config.host, config.port, context.env);
-  if (!worker) lockState(answerHome(config, context.env));
+  const home = worker ? worker.home : lockState(stateHome(config, context.env));
   const { startWeir } = await import("../start.ts");
   let weir: RunningWeir | undefined;
   guardProcess((message, attempt) => weir?.fault(message, attempt));
@@ -89,6 +89,7 @@ async function serveHere(settings: ReturnType<typeof readSettings>, context: Con
     worker: worker?.number,
     keeper: worker && context.env[KEEPER],
     isRestart: worker?.isRestart,
+    home,
   });
   surviveFaults(weir);
   const table = startTable(weir, config);

@@ -7,11 +7,11 @@ import { exitProcess } from "../exit.ts";
 import { writeTo } from "../server/log-buffer.ts";
 import { createLogger } from "../server/log.ts";
 import { lockPort, lockState } from "./lock.ts";
-import { type AnswerHome, answerHome, keeperSettings } from "../state.ts";
+import { keeperSettings, type StateHome, stateHome } from "../state.ts";
 import { keeperSocket, SupervisedKeeper } from "./supervised-keeper.ts";
 import { RunFile } from "./run-file.ts";
 import { watchRunner } from "./runner.ts";
-import { KEEPER, RESTART, sentence, WORKER } from "./worker.ts";
+import { HOME, KEEPER, RESTART, sentence, WORKER } from "./worker.ts";
 import { type ProcessProgram, WorkerProcess } from "./worker-process.ts";
 
 export interface SuperviseOptions extends Pick<LoadedConfig, "config"> {
@@ -41,8 +41,7 @@ const GONE_MS = 50;
 export async function supervise(options: SuperviseOptions): Promise<number> {
   const { host, port } = options.config;
   const lock = await lockPort(host, port, options.env);
-  const home = answerHome(options.config, options.env);
-  lockState(home);
+  const home = lockState(stateHome(options.config, options.env));
   const supervisor = new Supervisor(options, lock.port, home);
   return supervisor.run();
 }
@@ -66,9 +65,10 @@ class Supervisor {
   #graceMs: number;
   #code = 0;
   #file: RunFile | undefined;
-  readonly #keeper: SupervisedKeeper | undefined;
+  readonly #keeper: SupervisedKeeper;
+  readonly #home: StateHome;
 
-  constructor(options: SuperviseOptions, port: number, home: AnswerHome) {
+  constructor(options: SuperviseOptions, port: number, home: StateHome) {
     const { config } = options;
     const pretty = config.log.format === "pretty" || (config.log.format === "auto" && process.stdout.isTTY);
     this.#options = options;
@@ -79,10 +79,12 @@ class Supervisor {
       level: config.log.level,
       write: writeTo(process.stdout),
     });
-    const settings = keeperSettings(home, config);
-    this.#keeper =
-      settings &&
-      new SupervisedKeeper(keeperSocket(home, options.env), settings, (text) => this.#log.fault(text));
+    this.#home = home;
+    this.#keeper = new SupervisedKeeper(
+      keeperSocket(home, options.env),
+      keeperSettings(home, config),
+      (text) => this.#log.fault(text),
+    );
   }
 
   async run(): Promise<number> {
@@ -93,12 +95,12 @@ class Supervisor {
     process.on("unhandledRejection", (fault) => this.#log.fault("the supervisor failed", fault));
     watchRunner(this.#options.env, () => this.#stop());
     this.#checkWorkers();
-    this.#keeper?.start();
+    this.#keeper.start();
     // The other workers start when the first one listens, so that an error in the config is printed once.
     this.#start(1);
     const code = await this.#ended.promise;
     this.#file?.remove();
-    await this.#keeper?.stop();
+    await this.#keeper.stop();
     await this.#log.flush();
     exitProcess(code);
   }
@@ -127,7 +129,8 @@ class Supervisor {
       args: process.argv.slice(2),
       env: {
         [WORKER]: `${number}:${this.#port}${this.#announced ? `:${RESTART}` : ""}`,
-        ...(this.#keeper && { [KEEPER]: this.#keeper.socket }),
+        [KEEPER]: this.#keeper.socket,
+        [HOME]: JSON.stringify(this.#home),
       },
     };
   }
@@ -182,7 +185,7 @@ class Supervisor {
         worker.resetHeartbeat();
         worker.kill();
       }
-      this.#keeper?.check(late > STOOD_STILL_MS);
+      this.#keeper.check(late > STOOD_STILL_MS);
     }, LOOK_MS);
   }
 

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { KeeperSettings } from "../keeper/settings.ts";
 import { KEEPER_FLAG } from "../program.ts";
-import type { AnswerHome } from "../state.ts";
+import type { StateHome } from "../state.ts";
 import { beginningOf, runFolder } from "./run-file.ts";
-import { sentence } from "./worker.ts";
+import { KEEPER_SETTINGS, sentence } from "./worker.ts";
 import { WorkerProcess } from "./worker-process.ts";
 
 /** Delay before a restart, doubled up to the longest while the keeper does not come up. Milliseconds. */
@@ -18,7 +18,7 @@ const STOP_MS = 3_000;
 const MAX_PATH = 100;
 
 /** Path of the socket of this process's keeper. @throws Error with one sentence when there is no folder for it */
-export function keeperSocket(home: AnswerHome, env: Readonly<Record<string, string | undefined>>): string {
+export function keeperSocket(home: StateHome, env: Readonly<Record<string, string | undefined>>): string {
   const name = `keeper-${process.pid}.sock`;
   const folders = [runFolder(env), home.kind === "folder" ? home.folder : undefined];
   for (const folder of folders) {
@@ -71,10 +71,11 @@ export class SupervisedKeeper {
 
   start(): void {
     try {
-      const args = [KEEPER_FLAG, this.socket, JSON.stringify(this.#settings)];
+      // The settings may contain a password, and other users can read arguments.
+      const env = { [KEEPER_SETTINGS]: JSON.stringify(this.#settings) };
       this.#process = new WorkerProcess(
         0,
-        { args },
+        { args: [KEEPER_FLAG, this.socket], env },
         {
           onReady: () => (this.#pause = PAUSE_MS),
           onEnd: (how) => this.#onEnd(how),

@@ -2,6 +2,7 @@
 import { availableParallelism } from "node:os";
 import type { Config } from "../config/schema.ts";
 import { exitProcess } from "../exit.ts";
+import type { StateHome } from "../state.ts";
 
 /** The environment variable that makes a process a worker: its number and the port, `2:9347` or `2:9347:restart`. */
 export const WORKER = "WEIR_WORKER";
@@ -10,6 +11,12 @@ export const RESTART = "restart";
 
 /** The environment variable with the path of the keeper's socket. */
 export const KEEPER = "WEIR_KEEPER";
+
+/** The environment variable with the settings of the keeper as JSON, for the keeper's process. */
+export const KEEPER_SETTINGS = "WEIR_KEEPER_SETTINGS";
+
+/** The environment variable with the {@link StateHome} of the gateway as JSON. */
+export const HOME = "WEIR_STATE_HOME";
 
 export type FromWorker =
   | { kind: "ready"; table: string }
@@ -28,10 +35,12 @@ export const HEARTBEAT_MS = 1_000;
 /** @returns undefined in a process that is not a worker */
 export function workerOf(
   env: Readonly<Record<string, string | undefined>>,
-): { number: number; port: number; isRestart: boolean } | undefined {
+): { number: number; port: number; isRestart: boolean; home: StateHome } | undefined {
   const [first, second, third] = (env[WORKER] ?? "").split(":");
   const [number, port] = [Number(first), Number(second)];
-  return number && port ? { number, port, isRestart: third === RESTART } : undefined;
+  if (!number || !port) return undefined;
+  const home = JSON.parse(env[HOME] ?? `{"kind":"memory"}`) as StateHome;
+  return { number, port, isRestart: third === RESTART, home };
 }
 
 /** 0 means one worker per core, but only on Linux: other systems do not balance connections between processes. */

@@ -1,259 +1,98 @@
-/** The gateway's side of the keeper: implements `AnswerStore` by messages over a link. */
-import type { AnswerStore, ChainLink, ItemPage, PageRequest } from "../core/answer-store.ts";
-import type { JsonObject } from "../core/json.ts";
-import type { StoredAnswer, StoredItem } from "../core/stored-answer.ts";
-import type {
-  Address,
-  Ask,
-  Asks,
-  FromKeeper,
-  Op,
-  PackedAnswer,
-  PackedItem,
-  Results,
-  ToKeeper,
-} from "./protocol.ts";
+/** The gateway's side of the keeper: one link, and its two channels. */
+import type { BooksChannel, BooksEvents } from "../ledger/channel.ts";
+import type { BooksUp } from "../ledger/messages.ts";
+import { AnswerClient, type ClientOptions } from "./answer-client.ts";
+import type { Connect, Link, LinkEvents } from "./link.ts";
 
-/** A connection to the keeper that opens itself again. */
-export interface Link {
-  /** Sends a message; only while the link is up. */
-  send(message: ToKeeper): void;
-  close(): Promise<void>;
-}
-
-export interface LinkEvents {
-  /** Messages can be sent now. @param fault one sentence if the keeper could not open its file */
-  up(fault?: string): void;
-  /** The keeper is gone: requests that it has not answered will never be answered. */
-  down(): void;
-  receive(message: FromKeeper): void;
-}
-
-export type Connect = (events: LinkEvents) => Link;
-
-/** Maximum time for every request but `put`. Milliseconds. */
-const READ_MS = 5_000;
-/** Maximum time for the first connection. Milliseconds. */
+/** Maximum time for the keeper to open the store of the books. Milliseconds. */
 const START_MS = 10_000;
-/** Shortest time between two reports of answers that were not stored. Milliseconds. */
-const REPORT_MS = 60_000;
-/** Maximum number of answers of unknown outcome that are retracted after a failure of the keeper. */
-const MAX_UNCLEAR = 10_000;
 
-interface Pending {
-  ask: Ask;
-  /** Whether the keeper may have received the request. */
-  isSent: boolean;
-  timer: ReturnType<typeof setTimeout>;
-  resolve(value: Results[Op] | undefined): void;
-  reject(fault: Error): void;
-}
-
-export interface ClientOptions {
-  /** Milliseconds since 1970, by the clock of the keeper; default: `Date.now`. */
-  now?(): number;
-  /** Called with a sentence when answers are not stored, at most once a minute. */
-  onFault?(sentence: string): void;
-}
-
-export class AnswerClient implements AnswerStore {
+export class KeeperClient {
+  readonly answers: AnswerClient;
+  readonly books: BooksChannel;
   readonly #connect: Connect;
-  readonly #options: ClientOptions;
-  readonly #started = Promise.withResolvers<string | undefined>();
+  readonly #storeKnown = Promise.withResolvers<string | undefined>();
   #link: Link | undefined;
-  #reportedAt = -Infinity;
   #isUp = false;
-  #closed = false;
-  #last = 0;
-  /** By number, in the order in which they were asked. */
-  readonly #pending = new Map<number, Pending>();
-  /** Answers that may be stored although their `put` was not resolved as stored. */
-  #unclear: Address[] = [];
+  /** The two receivers of what arrives on the link. */
+  #answerEvents: LinkEvents | undefined;
+  #booksEvents: BooksEvents | undefined;
 
   constructor(connect: Connect, options: ClientOptions = {}) {
     this.#connect = connect;
-    this.#options = options;
+    this.answers = new AnswerClient((events) => {
+      this.#answerEvents = events;
+      return { send: (message) => this.#link?.send(message), close: async () => {} };
+    }, options);
+    this.books = new Channel(
+      () => this.#isUp,
+      (books) => this.#link?.send({ books }),
+      (events) => (this.#booksEvents = events),
+    );
   }
 
   /**
-   * Connects to the keeper; requests before that wait.
-   * @returns when the keeper is ready, with one sentence if it cannot open its file; it tries again at later requests
+   * Connects to the keeper.
+   * @returns when the keeper is ready, with one sentence if it cannot open the file of the answers
    */
   start(): Promise<string | undefined> {
-    const timer = setTimeout(
-      () => this.#started.resolve(`the keeper did not start within ${START_MS / 1000} s`),
-      START_MS,
-    );
+    const started = this.answers.start();
     this.#link ??= this.#connect({
-      up: (fault) => this.#up(fault),
-      down: () => this.#down(),
-      receive: (message) => this.#receive(message),
+      up: (fault) => {
+        this.#isUp = true;
+        this.#answerEvents?.up(fault);
+        this.#booksEvents?.up();
+      },
+      down: () => {
+        this.#isUp = false;
+        this.#answerEvents?.down();
+        this.#booksEvents?.down();
+      },
+      receive: (message) => {
+        if (!("books" in message)) return this.#answerEvents?.receive(message);
+        if (message.books.kind === "store") this.#storeKnown.resolve(message.books.fault);
+        this.#booksEvents?.message(message.books);
+      },
     });
-    return this.#started.promise.finally(() => clearTimeout(timer));
+    return started;
   }
 
-  put(answer: StoredAnswer, withinMs: number): Promise<Results["put"]> {
-    return this.#ask(
-      "put",
-      { answer: pack(answer), until: (this.#options.now?.() ?? Date.now()) + withinMs },
-      withinMs,
-    );
+  /** @returns when the keeper has opened the store of the books, with one sentence if it cannot; it tries again by itself */
+  storeOpened(): Promise<string | undefined> {
+    const late = `the keeper did not open its store within ${START_MS / 1000} s`;
+    const timer = setTimeout(() => this.#storeKnown.resolve(late), START_MS);
+    return this.#storeKnown.promise.finally(() => clearTimeout(timer));
   }
 
-  async get(id: string, owner: string): Promise<StoredAnswer | undefined> {
-    const found = await this.#ask("get", { id, owner });
-    return found && unpack(found);
-  }
-
-  async chain(id: string, owner: string): Promise<readonly ChainLink[] | "too-long" | undefined> {
-    const links = await this.#ask("chain", { id, owner });
-    if (links === undefined || links === "too-long") return links;
-    return links.map(({ input, output, ...link }) => ({
-      ...link,
-      input: input.map(unpackItem),
-      output: output.map(unpackItem),
-    }));
-  }
-
-  async items(ids: readonly string[], owner: string): Promise<ReadonlyMap<string, JsonObject>> {
-    const found = await this.#ask("items", { ids, owner });
-    return new Map(found.map(({ id, value }) => [id, unpackValue(value)]));
-  }
-
-  async inputItems(id: string, owner: string, page: PageRequest): Promise<ItemPage | undefined> {
-    const found = await this.#ask("inputItems", { id, owner, page });
-    return found && { items: found.items.map(unpackItem), hasMore: found.hasMore };
-  }
-
-  delete(id: string, owner: string): Promise<boolean> {
-    return this.#ask("delete", { id, owner });
-  }
-
-  /** Ends the connection; the keeper of this process ends with it. Requests without a result reject. */
+  /** Ends the connection; the keeper of this process ends with it. */
   async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
     await this.#link?.close();
     this.#isUp = false;
-    for (const number of this.#pending.keys()) this.#take(number)?.reject(new Error("the store is closed"));
-  }
-
-  #ask<Name extends Op>(op: Name, what: Asks[Name], withinMs = READ_MS): Promise<Results[Name]> {
-    if (this.#closed) return Promise.reject(new Error("the store is closed"));
-    const { promise, resolve, reject } = Promise.withResolvers<Results[Name]>();
-    const number = ++this.#last;
-    this.#pending.set(number, {
-      // The compiler does not see that the two types fit by their name.
-      ask: { op, ...what } as unknown as Ask,
-      isSent: false,
-      timer: setTimeout(() => this.#giveUp(number), Math.max(1, withinMs)),
-      resolve: (value) => resolve(value as Results[Name]),
-      reject,
-    });
-    if (this.#isUp) this.#send(number);
-    return promise;
-  }
-
-  #send(number: number): void {
-    const pending = this.#pending.get(number);
-    if (!pending) return;
-    pending.isSent = true;
-    this.#link?.send({ number, ask: pending.ask });
-  }
-
-  /** Removes a request whose outcome is known now. */
-  #take(number: number): Pending | undefined {
-    const pending = this.#pending.get(number);
-    clearTimeout(pending?.timer);
-    this.#pending.delete(number);
-    return pending;
-  }
-
-  #giveUp(number: number): void {
-    const pending = this.#take(number);
-    if (!pending) return;
-    if (pending.ask.op !== "put")
-      return pending.reject(new Error(`the keeper did not answer within ${READ_MS / 1000} s`));
-    if (pending.isSent) this.#retract(pending.ask.answer);
-    pending.resolve("late");
-    this.#report("the keeper did not store it in time");
-  }
-
-  #report(why: string): void {
-    if (performance.now() - this.#reportedAt < REPORT_MS) return;
-    this.#reportedAt = performance.now();
-    this.#options.onFault?.(`an answer was not stored: ${why}`);
-  }
-
-  #receive({ number, value, error }: FromKeeper): void {
-    const pending = this.#take(number);
-    if (error === undefined) pending?.resolve(value);
-    else pending?.reject(new Error(error));
-    if (pending?.ask.op === "put" && error !== undefined) this.#report(error);
-  }
-
-  #up(fault: string | undefined): void {
-    this.#started.resolve(fault);
-    this.#isUp = true;
-    const unclear = this.#unclear;
-    this.#unclear = [];
-    for (const address of unclear) this.#retract(address);
-    for (const [number, { isSent }] of this.#pending) if (!isSent) this.#send(number);
-  }
-
-  #down(): void {
-    this.#isUp = false;
-    for (const [number, { isSent, ask }] of this.#pending) {
-      if (!isSent) continue;
-      if (ask.op === "put") this.#unclear.push({ id: ask.answer.id, owner: ask.answer.owner });
-      else if (ask.op === "retract") this.#unclear.push({ id: ask.id, owner: ask.owner });
-      const why = "the keeper ended before it answered";
-      this.#take(number)?.reject(new Error(why));
-      if (ask.op === "put") this.#report(why);
-    }
-    this.#unclear = this.#unclear.slice(-MAX_UNCLEAR);
-  }
-
-  /** Undoes a `put` of unknown outcome, again if the keeper ends before it has done so. */
-  #retract({ id, owner }: Address): void {
-    if (this.#isUp) void this.#ask("retract", { id, owner }).catch(() => {});
-    else this.#unclear.push({ id, owner });
+    await this.answers.close();
   }
 }
 
-const utf8 = new TextEncoder();
-const fromUtf8 = new TextDecoder();
+class Channel implements BooksChannel {
+  readonly #isUp: () => boolean;
+  readonly #send: (message: BooksUp) => void;
+  readonly #listen: (events: BooksEvents) => void;
 
-function pack({ body, input, output, ...answer }: StoredAnswer): PackedAnswer {
-  return {
-    ...answer,
-    ...(body && { body: packValue(body) }),
-    input: input.map(packItem),
-    output: output.map(packItem),
-  };
-}
+  constructor(isUp: () => boolean, send: (message: BooksUp) => void, listen: (events: BooksEvents) => void) {
+    this.#isUp = isUp;
+    this.#send = send;
+    this.#listen = listen;
+  }
 
-function unpack({ body, input, output, ...answer }: PackedAnswer): StoredAnswer {
-  return {
-    ...answer,
-    ...(body && { body: unpackValue(body) }),
-    input: input.map(unpackItem),
-    output: output.map(unpackItem),
-  };
-}
+  get isUp(): boolean {
+    return this.#isUp();
+  }
 
-function packItem({ id, value }: StoredItem): PackedItem {
-  return { id, value: packValue(value) };
-}
+  send(message: BooksUp): void {
+    if (this.#isUp()) this.#send(message);
+  }
 
-function unpackItem({ id, value }: PackedItem): StoredItem {
-  return { id, value: unpackValue(value) };
-}
-
-function packValue(value: JsonObject): Uint8Array {
-  return utf8.encode(JSON.stringify(value));
-}
-
-function unpackValue(value: Uint8Array): JsonObject {
-  return JSON.parse(fromUtf8.decode(value)) as JsonObject;
+  listen(events: BooksEvents): void {
+    this.#listen(events);
+    if (this.#isUp()) events.up();
+  }
 }

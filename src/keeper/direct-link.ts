@@ -1,7 +1,8 @@
-/** A keeper in the same thread, which blocks while it reads and writes. */
-import { AnswerClient, type Connect } from "./client.ts";
-import { Keeper } from "./keeper.ts";
-import type { KeeperSettings, Limits } from "./settings.ts";
+/** A keeper of answers in the same thread, which blocks while it reads and writes. */
+import { AnswerClient } from "./answer-client.ts";
+import { AnswerKeeper } from "./answer-keeper.ts";
+import type { Connect } from "./link.ts";
+import type { AnswerSettings, Limits } from "./settings.ts";
 
 /** The limits that the configuration has by default. */
 export const DEFAULT_LIMITS: Limits = { answerBytes: 32 * 1024 ** 2, items: 1_000, fileBytes: 2 * 1024 ** 3 };
@@ -23,12 +24,14 @@ export function openStore(
   return client;
 }
 
-function directLink(settings: KeeperSettings, now: () => number): Connect {
+function directLink(settings: AnswerSettings, now: () => number): Connect {
   return ({ up, receive }) => {
-    const keeper = new Keeper(settings, now);
+    const keeper = new AnswerKeeper(settings, now);
     queueMicrotask(() => up(keeper.open()));
     return {
-      send: (message) => keeper.handle(message, receive),
+      send: (message) => {
+        if (!("books" in message)) keeper.handle(message, receive);
+      },
       async close() {
         keeper.close();
       },

@@ -1,6 +1,7 @@
 /** The keeper in a process of its own, which the workers reach by a unix socket. */
 import { chmodSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
+import { openBooks } from "./books/index.ts";
 import { encodeFrame, FrameReader } from "./frames.ts";
 import { Keeper } from "./keeper.ts";
 import type { FromKeeper, ToKeeper } from "./protocol.ts";
@@ -14,7 +15,7 @@ export interface ListeningKeeper {
   /** Number of open connections. */
   readonly connections: number;
   /** Commits what has arrived, closes the file and ends all connections. */
-  close(): void;
+  close(): Promise<void>;
 }
 
 /** @param path path of the socket; a socket file that an ended keeper left there is replaced @param now milliseconds since 1970 */
@@ -23,7 +24,7 @@ export async function listenKeeper(
   settings: KeeperSettings,
   now?: () => number,
 ): Promise<ListeningKeeper> {
-  const keeper = new Keeper(settings, now);
+  const keeper = new Keeper(settings, openBooks(settings.books), now);
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
@@ -37,11 +38,11 @@ export async function listenKeeper(
     get connections() {
       return sockets.size;
     },
-    close() {
-      keeper.close();
+    async close() {
       server.close();
-      for (const socket of sockets) socket.destroySoon();
       rmSync(path, { force: true });
+      await keeper.close();
+      for (const socket of sockets) socket.destroySoon();
     },
   };
 }
@@ -59,8 +60,10 @@ function attend(socket: Socket, keeper: Keeper): void {
     socket.write(encodeFrame(message));
     if (socket.writableLength > MAX_UNREAD) socket.destroy();
   };
-  const frames = new FrameReader<ToKeeper>((message) => keeper.handle(message, send));
+  const connection = keeper.connect(send);
+  const frames = new FrameReader<ToKeeper>((message) => connection.receive(message));
   socket.on("error", () => {});
+  socket.on("close", () => connection.ended());
   socket.on("data", (chunk) => {
     try {
       frames.push(chunk as Buffer);
@@ -68,6 +71,4 @@ function attend(socket: Socket, keeper: Keeper): void {
       socket.destroy();
     }
   });
-  const fault = keeper.open();
-  send({ hello: true, ...(fault !== undefined && { fault }) });
 }

@@ -1,6 +1,7 @@
 /** The messages between the gateway's processes and the keeper. The keeper never parses an item: items travel as JSON bytes. */
 import type { PageRequest } from "../core/answer-store.ts";
 import type { StoredAnswer } from "../core/stored-answer.ts";
+import type { BooksDown, BooksUp } from "../ledger/messages.ts";
 
 /** An item with its value as JSON in UTF-8. */
 export interface PackedItem {
@@ -51,15 +52,19 @@ export type Op = keyof Asks;
 /** An operation and what it is asked for. */
 export type Ask = { [Name in Op]: { op: Name } & Asks[Name] }[Op];
 
-export interface ToKeeper {
+export interface AnswerAsk {
   /** Number of the request; its result has the same number. */
   number: number;
   ask: Ask;
 }
 
 /** The result of a request, or one sentence that says why it failed. */
-export interface FromKeeper {
+export interface AnswerReply {
   number: number;
   value?: Results[Op];
   error?: string;
 }
+
+/** A link carries two channels: requests for stored answers, and messages about books. */
+export type ToKeeper = AnswerAsk | { books: BooksUp };
+export type FromKeeper = AnswerReply | { books: BooksDown };

@@ -4,6 +4,28 @@
 export const IN_MEMORY = ":memory:";
 
 export interface KeeperSettings {
+  /** Absent: weir stores no answers. */
+  answers?: AnswerSettings;
+  books?: StoreSettings;
+}
+
+/** The store of the books. */
+export interface StoreSettings {
+  /** Path of a file, {@link IN_MEMORY}, or the URL of a PostgreSQL server. */
+  url: string;
+  /** The state folder, for what the keeper writes beside its store; absent if everything stays in memory. */
+  folder?: string;
+  /** Folder of the files that workers and keeper map into memory; absent where there is none. */
+  cells?: string;
+  /** Several gateways use this store. */
+  cluster: boolean;
+  /** Maximum time between a call and the commit of its record, milliseconds. */
+  syncMs: number;
+  /** A node that is silent for this time loses its grants, milliseconds. */
+  leaseMs: number;
+}
+
+export interface AnswerSettings {
   /** The file of the answers, or {@link IN_MEMORY}. */
   path: string;
   limits: Limits;
@@ -18,7 +40,7 @@ export interface Limits {
   fileBytes: number;
 }
 
-/** The first message of a keeper: whether it could open its file. */
+/** The first message of a keeper: whether it could open the file of the answers. */
 export interface Hello {
   hello: true;
   /** One sentence; absent if the file is open. */

@@ -1,7 +1,7 @@
 /** The keeper in a thread of its own: the gateway's side. A thread that ends is started again. */
 import { Worker } from "node:worker_threads";
 import { mainModule } from "../program.ts";
-import type { Connect, LinkEvents } from "./client.ts";
+import type { Connect, LinkEvents } from "./link.ts";
 import type { KeeperSettings } from "./settings.ts";
 import type { FromThread, ToThread } from "./thread.ts";
 

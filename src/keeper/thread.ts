@@ -1,6 +1,7 @@
 /** The keeper in a thread of its own: the thread's side. */
 import { parentPort } from "node:worker_threads";
-import { Keeper } from "./keeper.ts";
+import { type Connection, Keeper } from "./keeper.ts";
+import { openBooks } from "./books/index.ts";
 import type { FromKeeper, ToKeeper } from "./protocol.ts";
 import type { Hello, KeeperSettings } from "./settings.ts";
 
@@ -11,14 +12,14 @@ export type FromThread = FromKeeper | Hello | { closed: true };
 export function runThread(): void {
   const send = (message: FromThread) => parentPort?.postMessage(message);
   let keeper: Keeper | undefined;
+  let connection: Connection | undefined;
   parentPort?.on("message", (message: ToThread) => {
     if ("open" in message) {
-      keeper = new Keeper(message.open);
-      const fault = keeper.open();
-      send({ hello: true, ...(fault !== undefined && { fault }) });
+      keeper = new Keeper(message.open, openBooks(message.open.books));
+      connection = keeper.connect(send);
     } else if ("close" in message) {
-      keeper?.close();
-      send({ closed: true });
-    } else keeper?.handle(message, send);
+      connection?.ended();
+      void keeper?.close().finally(() => send({ closed: true }));
+    } else connection?.receive(message);
   });
 }

@@ -2,11 +2,8 @@
 import type { BooksDown, BooksUp } from "./messages.ts";
 
 export interface BooksEvents {
-  /**
-   * The connection to the keeper is open: `hello` comes first now. Called for each connection.
-   * @param fault one sentence if the keeper cannot open its store; it tries again by itself
-   */
-  up(fault?: string): void;
+  /** The connection to the keeper is open: `hello` is the first message now. Called for each connection. */
+  up(): void;
   /** The connection has ended: what was sent may not have arrived. */
   down(): void;
   message(message: BooksDown): void;

@@ -43,6 +43,8 @@ export type BooksDown =
   | { kind: "recall"; account: string }
   /** Batches up to `seq` are in the store; the worker may forget them. */
   | { kind: "stored"; seq: number }
+  /** Whether the keeper can write to its store: after `hello`, and at each change. `fault`: one sentence. */
+  | { kind: "store"; fault?: string }
   /** The most that a target's actual input has exceeded its estimate by. Tokens. */
   | { kind: "margins"; margins: readonly { target: string; tokens: number }[] };
 

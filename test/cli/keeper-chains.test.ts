@@ -7,7 +7,8 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { keepInProcess } from "../../src/keeper/index.ts";
+import { AnswerClient } from "../../src/keeper/answer-client.ts";
+import { socketLink } from "../../src/keeper/socket-link.ts";
 import { serve, type Serving, until } from "../helpers/serving.ts";
 import { answerOf, itemOf, PATIENT_MS } from "../keeper/suite.ts";
 
@@ -44,7 +45,7 @@ test(
       run,
       readdirSync(run).find((name) => name.endsWith(".sock"))!,
     );
-    const workers = [keepInProcess(socket), keepInProcess(socket)];
+    const workers = [new AnswerClient(socketLink(socket)), new AnswerClient(socketLink(socket))];
     await Promise.all(workers.map((worker) => worker.start()));
     const next = random(7);
     const pick = <One>(list: readonly One[]): One | undefined => list[Math.floor(next() * list.length)];

@@ -3,7 +3,8 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { keepInProcess } from "../../src/keeper/index.ts";
+import { AnswerClient } from "../../src/keeper/answer-client.ts";
+import { socketLink } from "../../src/keeper/socket-link.ts";
 import { serve, type Serving, type ServingOptions, until } from "../helpers/serving.ts";
 import { answerOf, PATIENT_MS } from "../keeper/suite.ts";
 
@@ -48,14 +49,13 @@ const socketOf = (weir: Serving) =>
 
 describe.each([1, 2])("%d worker(s)", (workers) => {
   test(
-    "without a state folder nothing is stored, and there is no keeper",
+    "without a named state folder no answer is stored",
     async () => {
       const weir = await start({ workers });
       expect(await answersLine(weir)).toBe(
         "answers: not stored; name a state folder with --state to store them",
       );
-      expect(existsSync(join(weir.folder, ".local"))).toBe(false);
-      if (workers > 1) expect(keeperOf(weir)).toBeUndefined();
+      expect(existsSync(join(weir.folder, ".local/state/weir/responses.db"))).toBe(false);
     },
     LONG_MS,
   );
@@ -80,7 +80,7 @@ describe.each([1, 2])("%d worker(s)", (workers) => {
       const state = stateFolder();
       const off = await start({ workers, config: "responses: {store: off}\n", env: { WEIR_STATE: state } });
       expect(await answersLine(off)).toBe("answers: not stored; responses.store is off");
-      expect(readdirSync(state)).toEqual([]);
+      expect(readdirSync(state)).not.toContain("responses.db");
     },
     LONG_MS,
   );
@@ -108,6 +108,21 @@ describe.each([1, 2])("%d worker(s)", (workers) => {
       await weir.exited;
       const third = await start({ workers, env: { WEIR_STATE: folder } });
       expect(await answersLine(third)).toBe(`answers: stored in ${folder} for 30 days`);
+    },
+    LONG_MS,
+  );
+
+  test(
+    "a second gateway on the default folder keeps its data in memory and says so",
+    async () => {
+      const folder = stateFolder();
+      const config = "responses: {store: on}\n";
+      const first = await start({ workers, config, env: { HOME: folder } });
+      const second = await start({ workers, config, env: { HOME: folder } });
+      expect(await answersLine(second)).toBe(
+        `answers: stored in memory until weir ends, at most 30 days (${folder}/.local/state/weir is in use by another weir process (pid ${first.pid}))`,
+      );
+      expect(await answersLine(first)).toBe(`answers: stored in ${folder}/.local/state/weir for 30 days`);
     },
     LONG_MS,
   );
@@ -148,7 +163,7 @@ test(
   "the supervisor restarts a keeper that is killed, the workers connect to it, and all end together",
   async () => {
     const weir = await start({ workers: 2, env: { WEIR_STATE: stateFolder() } });
-    const store = keepInProcess(socketOf(weir));
+    const store = new AnswerClient(socketLink(socketOf(weir)));
     await store.start();
     expect(await store.put(answerOf("a"), PATIENT_MS)).toBe("stored");
     const first = keeperOf(weir)!;
@@ -176,7 +191,7 @@ test(
   "an answer that a paused keeper could not store in time is not there when the keeper runs again",
   async () => {
     const weir = await start({ workers: 2, env: { WEIR_STATE: stateFolder() } });
-    const store = keepInProcess(socketOf(weir));
+    const store = new AnswerClient(socketLink(socketOf(weir)));
     await store.start();
     const keeper = keeperOf(weir)!;
     process.kill(keeper, "SIGSTOP");

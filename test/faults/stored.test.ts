@@ -2,7 +2,8 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { keepInProcess } from "../../src/keeper/index.ts";
+import { AnswerClient } from "../../src/keeper/answer-client.ts";
+import { socketLink } from "../../src/keeper/socket-link.ts";
 import { serve } from "../helpers/serving.ts";
 import { answerOf, itemOf, PATIENT_MS } from "../keeper/suite.ts";
 import { goal, LISTING } from "./goals.ts";
@@ -41,16 +42,16 @@ goal(83, `a chain of ${CHAIN} stored answers is read`, "p50 ≤ 20 ms", () =>
 );
 
 /** Uses a store as a worker of a gateway with two workers does. */
-async function withStore<Result>(
-  use: (store: ReturnType<typeof keepInProcess>) => Promise<Result>,
-): Promise<Result> {
+async function withStore<Result>(use: (store: AnswerClient) => Promise<Result>): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), "weir-stored-"));
   const weir = await serve({ config: "", workers: 2, binary: isBuilt(), env: { WEIR_STATE: folder } });
   const run = join(weir.folder, "run/weir");
-  const store = keepInProcess(
-    join(
-      run,
-      readdirSync(run).find((name) => name.endsWith(".sock"))!,
+  const store = new AnswerClient(
+    socketLink(
+      join(
+        run,
+        readdirSync(run).find((name) => name.endsWith(".sock"))!,
+      ),
     ),
   );
   try {

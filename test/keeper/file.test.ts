@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { AnswerFile } from "../../src/keeper/answer-file.ts";
 import { openDatabase } from "../../src/keeper/database.ts";
 import { openStore } from "../../src/keeper/direct-link.ts";
-import { Keeper } from "../../src/keeper/keeper.ts";
+import { AnswerKeeper } from "../../src/keeper/answer-keeper.ts";
 import { migrate, readNumber, RESPONSES_MIGRATIONS } from "../../src/keeper/migrations.ts";
-import type { FromKeeper, PackedAnswer } from "../../src/keeper/protocol.ts";
+import type { AnswerReply, PackedAnswer } from "../../src/keeper/protocol.ts";
 import { until } from "../helpers/serving.ts";
 import { answerOf, CREATED, EXPIRES, itemOf, PATIENT_MS, refusal } from "./suite.ts";
 
@@ -154,9 +154,9 @@ describe("the time of a put", () => {
   });
 
   test("a put that is retracted before its commit is not stored, after it is deleted", async () => {
-    const keeper = new Keeper({ path: ":memory:", limits: LIMITS });
-    const replies: FromKeeper[] = [];
-    const ask = (number: number, message: Parameters<Keeper["handle"]>[0]["ask"]) =>
+    const keeper = new AnswerKeeper({ path: ":memory:", limits: LIMITS });
+    const replies: AnswerReply[] = [];
+    const ask = (number: number, message: Parameters<AnswerKeeper["handle"]>[0]["ask"]) =>
       keeper.handle({ number, ask: message }, (reply) => replies.push(reply));
     ask(1, { op: "put", answer: packed("a"), until: Infinity });
     ask(2, { op: "retract", id: "a", owner: OWNER });

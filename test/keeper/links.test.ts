@@ -5,10 +5,9 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { encodeFrame, FrameReader } from "../../src/keeper/frames.ts";
-import { AnswerClient } from "../../src/keeper/client.ts";
-import { keepInProcess, keepInThread } from "../../src/keeper/index.ts";
+import { AnswerClient } from "../../src/keeper/answer-client.ts";
 import { listenKeeper } from "../../src/keeper/process.ts";
-import type { ToKeeper } from "../../src/keeper/protocol.ts";
+import type { AnswerAsk } from "../../src/keeper/protocol.ts";
 import { IN_MEMORY } from "../../src/keeper/settings.ts";
 import { socketLink } from "../../src/keeper/socket-link.ts";
 import { threadLink } from "../../src/keeper/thread-link.ts";
@@ -26,7 +25,7 @@ const fresh = (ending: string) => join(folder, `${names++}.${ending}`);
 async function overSocket(): Promise<OpenStore> {
   let now = 0;
   const path = fresh("sock");
-  const keeper = await listenKeeper(path, { path: IN_MEMORY, limits: LIMITS }, () => now);
+  const keeper = await listenKeeper(path, { answers: { path: IN_MEMORY, limits: LIMITS } }, () => now);
   const store = new AnswerClient(socketLink(path), { now: () => now });
   await store.start();
   const close = async () => {
@@ -41,8 +40,8 @@ describe("over a socket", () => {
 
   test("what one worker stored, the others see", async () => {
     const path = fresh("sock");
-    const keeper = await listenKeeper(path, { path: IN_MEMORY, limits: LIMITS });
-    const workers = Array.from({ length: 4 }, () => keepInProcess(path));
+    const keeper = await listenKeeper(path, { answers: { path: IN_MEMORY, limits: LIMITS } });
+    const workers = Array.from({ length: 4 }, () => new AnswerClient(socketLink(path)));
     await Promise.all(workers.map((worker) => worker.start()));
     const ids = Array.from({ length: 400 }, (_, n) => `n${n}`);
     const outcomes = await Promise.all(
@@ -58,8 +57,8 @@ describe("over a socket", () => {
 
   test("a large answer crosses in pieces, and small ones behind it arrive", async () => {
     const path = fresh("sock");
-    const keeper = await listenKeeper(path, { path: IN_MEMORY, limits: LARGE });
-    const worker = keepInProcess(path);
+    const keeper = await listenKeeper(path, { answers: { path: IN_MEMORY, limits: LARGE } });
+    const worker = new AnswerClient(socketLink(path));
     const text = Array.from({ length: 400_000 }, (_, n) => `${n * 7919}`).join(" ");
     const large = answerOf("large", { input: [itemOf("i", text), itemOf("j", text)] });
     const puts = [worker.put(large, PATIENT_MS), worker.put(answerOf("small"), PATIENT_MS)];
@@ -73,14 +72,14 @@ describe("over a socket", () => {
   test("a keeper that ends rejects what it had, and the next one gets what comes later", async () => {
     const path = fresh("sock");
     const file = fresh("db");
-    const first = await listenKeeper(path, { path: file, limits: LIMITS });
-    const worker = keepInProcess(path);
+    const first = await listenKeeper(path, { answers: { path: file, limits: LIMITS } });
+    const worker = new AnswerClient(socketLink(path));
     await worker.start();
     expect(await worker.put(answerOf("a"), PATIENT_MS)).toBe("stored");
     first.close();
     expect(await until(() => first.connections === 0, PATIENT_MS)).toBe(true);
     const later = worker.put(answerOf("b"), PATIENT_MS);
-    const second = await listenKeeper(path, { path: file, limits: LIMITS });
+    const second = await listenKeeper(path, { answers: { path: file, limits: LIMITS } });
     expect(await later).toBe("stored");
     expect((await worker.get("a", "config:alice"))?.id).toBe("a");
     await worker.close();
@@ -89,10 +88,10 @@ describe("over a socket", () => {
 
   test("without a keeper a put is late after its time, and nothing of it is stored afterwards", async () => {
     const path = fresh("sock");
-    const worker = keepInProcess(path);
+    const worker = new AnswerClient(socketLink(path));
     void worker.start();
     expect(await worker.put(answerOf("a"), 20)).toBe("late");
-    const keeper = await listenKeeper(path, { path: IN_MEMORY, limits: LIMITS });
+    const keeper = await listenKeeper(path, { answers: { path: IN_MEMORY, limits: LIMITS } });
     expect(await worker.put(answerOf("b"), PATIENT_MS)).toBe("stored");
     expect(await worker.get("a", "config:alice")).toBeUndefined();
     await worker.close();
@@ -101,7 +100,7 @@ describe("over a socket", () => {
 
   test("a put that the keeper took and did not answer in time is retracted", async () => {
     const { path, seen, answer, close } = await silentKeeper();
-    const worker = keepInProcess(path);
+    const worker = new AnswerClient(socketLink(path));
     await worker.start();
     expect(await worker.put(answerOf("a"), 20)).toBe("late");
     expect(await until(() => seen.length === 2, PATIENT_MS)).toBe(true);
@@ -116,7 +115,7 @@ describe("over a socket", () => {
   test("a put whose keeper ended before it answered is retracted at the next one", async () => {
     const { path, seen, drop, close } = await silentKeeper();
     const faults: string[] = [];
-    const worker = keepInProcess(path, { onFault: (sentence) => faults.push(sentence) });
+    const worker = new AnswerClient(socketLink(path), { onFault: (sentence) => faults.push(sentence) });
     await worker.start();
     const others = ["b", "c"].map((id) => refusal(worker.put(answerOf(id), PATIENT_MS)));
     const lost = worker.put(answerOf("a"), PATIENT_MS).catch((fault: Error) => fault.message);
@@ -136,7 +135,7 @@ describe("over a socket", () => {
 
   test("bytes that are no message end the connection, and the keeper goes on", async () => {
     const path = fresh("sock");
-    const keeper = await listenKeeper(path, { path: IN_MEMORY, limits: LIMITS });
+    const keeper = await listenKeeper(path, { answers: { path: IN_MEMORY, limits: LIMITS } });
     for (const bytes of ["GET / HTTP/1.1\r\n\r\n", "\0\0\0\x08\0\0\0\x04nope", "\xff\xff\xff\xff"]) {
       const { promise: ended, resolve } = Promise.withResolvers<void>();
       const peer = await Bun.connect({ unix: path, socket: { data() {}, close: () => resolve() } });
@@ -144,7 +143,7 @@ describe("over a socket", () => {
       peer.flush();
       await ended;
     }
-    const worker = keepInProcess(path);
+    const worker = new AnswerClient(socketLink(path));
     void worker.start();
     expect(await worker.put(answerOf("a"), PATIENT_MS)).toBe("stored");
     await worker.close();
@@ -155,11 +154,11 @@ describe("over a socket", () => {
 /** A keeper that says hello and answers nothing by itself. */
 async function silentKeeper() {
   const path = fresh("sock");
-  const seen: ToKeeper[] = [];
+  const seen: AnswerAsk[] = [];
   let peer: import("node:net").Socket | undefined;
   const server = createServer((socket) => {
     peer = socket;
-    const frames = new FrameReader<ToKeeper>((message) => seen.push(message));
+    const frames = new FrameReader<AnswerAsk>((message) => seen.push(message));
     socket.on("data", (chunk) => frames.push(chunk as Buffer));
     socket.on("error", () => {});
     socket.write(encodeFrame({ hello: true }));
@@ -179,13 +178,13 @@ async function silentKeeper() {
 describe("in a thread", () => {
   test("an answer is stored in the file, and read again by the next thread", async () => {
     const path = fresh("db");
-    const settings = { path, limits: LIMITS };
-    const first = keepInThread(settings);
+    const settings = { answers: { path, limits: LIMITS } };
+    const first = new AnswerClient(threadLink(settings));
     expect(await first.start()).toBeUndefined();
     expect(await first.put(answerOf("a"), PATIENT_MS)).toBe("stored");
     expect(await first.get("a", "config:alice")).toEqual(answerOf("a"));
     await first.close();
-    const second = keepInThread(settings);
+    const second = new AnswerClient(threadLink(settings));
     expect(await second.start()).toBeUndefined();
     expect(await second.get("a", "config:alice")).toEqual(answerOf("a"));
     expect(await second.items(["a-in-1"], "config:alice")).toEqual(
@@ -195,7 +194,7 @@ describe("in a thread", () => {
   });
 
   test("requests before the start wait for it", async () => {
-    const store = keepInThread({ path: IN_MEMORY, limits: LIMITS });
+    const store = new AnswerClient(threadLink({ answers: { path: IN_MEMORY, limits: LIMITS } }));
     const stored = store.put(answerOf("a"), PATIENT_MS);
     void store.start();
     expect(await stored).toBe("stored");
@@ -205,14 +204,14 @@ describe("in a thread", () => {
   test("a thread that ends is started again, and opens the same file", async () => {
     const path = fresh("db");
     const events: string[] = [];
-    const link = threadLink({ path, limits: LIMITS })({
+    const link = threadLink({ answers: { path, limits: LIMITS } })({
       up: () => events.push("up"),
       down: () => events.push("down"),
-      receive: ({ number }) => events.push(`answer ${number}`),
+      receive: (message) => "number" in message && events.push(`answer ${message.number}`),
     });
     expect(await until(() => events.length === 1, PATIENT_MS)).toBe(true);
     // A message that nobody sends: the thread ends with the error.
-    link.send({ number: 1 } as ToKeeper);
+    link.send({ number: 1 } as AnswerAsk);
     expect(await until(() => events.length === 3, PATIENT_MS)).toBe(true);
     link.send({ number: 2, ask: { op: "get", id: "a", owner: "" } });
     expect(await until(() => events.length === 4, PATIENT_MS)).toBe(true);
@@ -223,7 +222,7 @@ describe("in a thread", () => {
   test("a file that cannot be opened is a sentence at the start, and rejects every request", async () => {
     const path = fresh("db");
     await Bun.write(path, "this is not a database, whatever its name says. ".repeat(100));
-    const store = keepInThread({ path, limits: LIMITS });
+    const store = new AnswerClient(threadLink({ answers: { path, limits: LIMITS } }));
     const sentence = `${path} is damaged: it is not a SQLite database; move it away, or restore it from a backup`;
     expect(await store.start()).toBe(sentence);
     expect(await refusal(store.put(answerOf("a"), PATIENT_MS))).toBe(sentence);

@@ -1,0 +1,62 @@
+/** The link to the keeper carries answers and books beside each other. */
+import { expect, test } from "bun:test";
+import { KeeperClient } from "../../src/keeper/client.ts";
+import type { LinkEvents } from "../../src/keeper/link.ts";
+import type { ToKeeper } from "../../src/keeper/protocol.ts";
+import { answerOf, PATIENT_MS } from "./suite.ts";
+
+function fakeLink() {
+  const sent: ToKeeper[] = [];
+  const link: { events?: LinkEvents } = {};
+  const client = new KeeperClient((events) => {
+    link.events = events;
+    return { send: (message) => void sent.push(message), close: async () => {} };
+  });
+  return { client, sent, events: () => link.events! };
+}
+
+test("messages about books and requests for answers share a link and do not meet", async () => {
+  const { client, sent, events } = fakeLink();
+  const heard: unknown[] = [];
+  client.books.listen({
+    up: () => heard.push("up"),
+    down: () => heard.push("down"),
+    message: (message) => heard.push(message),
+  });
+  const put = client.answers.put(answerOf("a"), PATIENT_MS);
+  client.books.send({ kind: "return", account: "b:one@0", amount: 1 });
+  void client.start();
+  expect(sent).toEqual([]);
+  events().up();
+  client.books.send({ kind: "return", account: "b:one@0", amount: 2 });
+  expect(sent.map((message) => ("books" in message ? message.books : message.ask.op))).toEqual([
+    "put",
+    { kind: "return", account: "b:one@0", amount: 2 },
+  ]);
+  events().receive({ books: { kind: "stored", seq: 3 } });
+  events().receive({ number: 1, value: "stored" });
+  expect(await put).toBe("stored");
+  events().down();
+  client.books.send({ kind: "return", account: "b:one@0", amount: 3 });
+  expect(sent.length).toBe(2);
+  expect(heard).toEqual(["up", { kind: "stored", seq: 3 }, "down"]);
+  expect(client.books.isUp).toBe(false);
+  await client.close();
+});
+
+test("a receiver that comes after the connection hears that it is open", () => {
+  const { client, events } = fakeLink();
+  void client.start();
+  events().up();
+  const heard: string[] = [];
+  client.books.listen({ up: () => heard.push("up"), down: () => {}, message: () => {} });
+  expect(heard).toEqual(["up"]);
+});
+
+test("the opening of the store ends with the keeper's sentence", async () => {
+  const { client, events } = fakeLink();
+  void client.start();
+  events().up();
+  events().receive({ books: { kind: "store", fault: "weir.db is damaged" } });
+  expect(await client.storeOpened()).toBe("weir.db is damaged");
+});

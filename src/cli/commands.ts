@@ -1,5 +1,6 @@
 /** All commands, in the order of the help. */
 import type { Command } from "./command.ts";
+import { BOOK_COMMANDS } from "./books/index.ts";
 import { chat } from "./chat.ts";
 import { check } from "./check.ts";
 import { completionCommand } from "./completion.ts";
@@ -18,6 +19,7 @@ export const COMMANDS: readonly Command[] = [
   models,
   explainCommand,
   chat,
+  ...BOOK_COMMANDS,
   pluginNew,
   pluginList,
   configInit,

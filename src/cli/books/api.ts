@@ -1,0 +1,92 @@
+/** The admin API of a gateway, as the commands use it. */
+import { isObject, parseJson } from "../../core/json.ts";
+
+export type Method = "GET" | "POST" | "PATCH" | "DELETE";
+
+/** Values of the query; absent ones are left out. */
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+
+export interface AdminApi {
+  /** Port of the gateway for clients, if it is known. */
+  readonly port?: number;
+  /** @param path below `/admin/v1` @returns the body of the answer @throws Error with one sentence */
+  send<Answer>(method: Method, path: string, options?: { query?: Query; body?: unknown }): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+export class HttpApi implements AdminApi {
+  readonly port: number | undefined;
+  readonly #url: string;
+  readonly #credential: string;
+
+  constructor(url: string, credential: string, port?: number) {
+    this.#url = url;
+    this.#credential = credential;
+    this.port = port;
+  }
+
+  async send<Answer>(
+    method: Method,
+    path: string,
+    { query = {}, body }: { query?: Query; body?: unknown } = {},
+  ): Promise<Answer> {
+    const response = await fetch(`${this.#url}/admin/v1${path}${queryOf(query)}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${this.#credential}`,
+        ...(body !== undefined && { "content-type": "application/json" }),
+        // A write that the connection loses is not repeated by the runtime, and the gateway applies it once.
+        ...(method === "POST" && { "idempotency-key": crypto.randomUUID() }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      redirect: "error",
+    }).catch(() => {
+      throw new Error(`no admin API answers at ${this.#url}`);
+    });
+    return readAnswer(response, this.#url);
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+/** @param at names the gateway in the error */
+export async function readAnswer<Answer>(response: Response, at: string): Promise<Answer> {
+  const text = await response.text();
+  const body = parseJson(text);
+  if (response.ok) return (body ?? text) as Answer;
+  const error = isObject(body) ? body["error"] : undefined;
+  if (isObject(error) && typeof error["message"] === "string") throw new Error(sentenceOf(error["message"]));
+  throw new Error(`${at} answered with status ${response.status}; is it the admin API of weir?`);
+}
+
+/** Errors of the command line end without a full stop. */
+function sentenceOf(message: string): string {
+  return message.replace(/\.$/, "");
+}
+
+export function queryOf(query: Query): string {
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)]],
+  );
+  return given.length === 0 ? "" : `?${new URLSearchParams(given).toString()}`;
+}
+
+/** All pages of a list. @param name the member of the answer that holds the entries */
+export async function listAll<Entry>(
+  api: AdminApi,
+  path: string,
+  name: string,
+  query: Query = {},
+): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  for (let after: string | undefined; ;) {
+    const page = await api.send<Record<string, unknown> & { next?: string }>("GET", path, {
+      query: { ...query, limit: 500, after },
+    });
+    entries.push(...(page[name] as Entry[]));
+    if (page.next === undefined) return entries;
+    after = page.next;
+  }
+}

@@ -1,0 +1,174 @@
+/** `weir budgets` and `weir rates`: limits of money and of pace. */
+import type { Subject } from "../../ledger/policy.ts";
+import { type Command, type Flag, UsageError } from "../command.ts";
+import { table } from "../terminal.ts";
+import { type AdminApi, listAll } from "./api.ts";
+import { type BookContext, bookCommand } from "./command.ts";
+import { MODE_FLAGS, modeOf } from "./keys.ts";
+import { RATE_FLAGS, ratesOf, showRates } from "./rate-flags.ts";
+import type { BudgetView, KeyView, RateView } from "./shapes.ts";
+import { showLimit, showMoney, showSubject, showTime } from "./show.ts";
+import { readBudget, textOf } from "./values.ts";
+
+const KINDS = ["key", "path", "tag", "model", "provider", "session", "all"] as const;
+
+const ON_FLAG: Flag = {
+  name: "--on",
+  value: "WHAT",
+  help: "calls that it counts: key:NAME, path:/eng, tag:T, model:GLOB, provider:NAME, session, all",
+};
+
+const ZONE_FLAG: Flag = {
+  name: "--zone",
+  value: "ZONE",
+  help: "time zone of its days and months: Europe/Berlin",
+};
+const USE_FLAG: Flag = { name: "--use", value: "MODEL", help: "model that calls get when it is exhausted" };
+
+const budgetsList = bookCommand({
+  name: "budgets list",
+  summary: "list the budgets with what is spent, held and left",
+  async run({ api, show }) {
+    const budgets = await listAll<BudgetView>(api, "/budgets", "budgets");
+    const names = await keyNames(api, budgets);
+    show(budgets, () => (budgets.length === 0 ? "There are no budgets." : budgetTable(budgets, names)));
+  },
+});
+
+function budgetTable(budgets: readonly BudgetView[], names: ReadonlyMap<string, string>): string {
+  const rows = budgets.map((budget) => {
+    const [open] = budget.windows;
+    const limit = budget.limit;
+    return [
+      budget.name,
+      showSubject(budget.on, names),
+      showLimit(limit, budget.window),
+      budget.mode,
+      showMoney(open?.spent ?? 0),
+      showMoney(open?.assumed ?? 0),
+      showMoney(open?.held ?? 0),
+      showMoney(open?.left ?? limit),
+      open?.endsAt === undefined ? "" : showTime(open.endsAt),
+    ];
+  });
+  const head = ["name", "on", "limit", "mode", "spent", "assumed", "held", "left", "begins anew"];
+  return table([head, ...rows]);
+}
+
+const budgetsSet = bookCommand({
+  name: "budgets set",
+  summary: "create a budget, or change its amount and mode",
+  words: [{ name: "NAME" }, { name: "AMOUNT" }],
+  flags: [ON_FLAG, ...MODE_FLAGS, ZONE_FLAG, USE_FLAG],
+  async run({ api, flags, words: [name = "", amount = ""], show }) {
+    const use = textOf(flags, "--use");
+    const body = {
+      ...readBudget(amount, "AMOUNT"),
+      on: subjectOf(flags),
+      mode: modeOf(flags),
+      zone: textOf(flags, "--zone"),
+      onEmpty: use === undefined ? undefined : { use },
+    };
+    const budget = await createOrChange<BudgetView>(api, "/budgets", "budgets", name, body);
+    show(
+      budget,
+      () => `The budget ${budget.name} is ${showLimit(budget.limit, budget.window)}, ${budget.mode}.`,
+    );
+  },
+});
+
+const budgetsRaise = bookCommand({
+  name: "budgets raise",
+  summary: "set a higher limit",
+  words: [{ name: "NAME" }, { name: "DOLLARS" }],
+  async run({ api, words: [name = "", amount = ""], show }) {
+    const { limit } = readBudget(amount, "DOLLARS");
+    const path = `/budgets/${encodeURIComponent(name)}/raise`;
+    const budget = await api.send<BudgetView>("POST", path, { body: { limit } });
+    show(budget, () => `The budget ${budget.name} is ${showLimit(budget.limit, budget.window)}.`);
+  },
+});
+
+const ratesList = bookCommand({
+  name: "rates list",
+  summary: "list the rate limits",
+  async run({ api, show }) {
+    const rates = await listAll<RateView>(api, "/rates", "rates");
+    const names = await keyNames(api, rates);
+    const rows = () => rates.map((rate) => [rate.name, showSubject(rate.on, names), showRates(rate.limits)]);
+    show(rates, () =>
+      rates.length === 0 ? "There are no rate limits." : table([["name", "on", "at most"], ...rows()]),
+    );
+  },
+});
+
+const ratesSet = bookCommand({
+  name: "rates set",
+  summary: "create or change a rate limit",
+  words: [{ name: "NAME" }],
+  flags: [ON_FLAG, ...RATE_FLAGS],
+  async run({ api, flags, words: [name = ""], show }) {
+    const limits = ratesOf(flags);
+    if (limits === undefined) throw new UsageError("weir rates set requires a limit such as --rpm 60");
+    const rate = await createOrChange<RateView>(api, "/rates", "rates", name, {
+      on: subjectOf(flags),
+      limits,
+    });
+    show(rate, () => `The rate limit ${rate.name} is ${showRates(rate.limits)}.`);
+  },
+});
+
+function deletion(group: "budgets" | "rates", what: string): Command {
+  return bookCommand({
+    name: `${group} delete`,
+    summary: `delete a ${what}`,
+    words: [{ name: "NAME" }],
+    async run({ api, words: [name = ""], show }) {
+      const deleted = await api.send("DELETE", `/${group}/${encodeURIComponent(name)}`);
+      show(deleted, () => `The ${what} ${name} is deleted.`);
+    },
+  });
+}
+
+/** Changes the entry of this name if there is one. A new one needs `on`. */
+async function createOrChange<View extends { name: string }>(
+  api: AdminApi,
+  path: string,
+  member: string,
+  name: string,
+  body: Readonly<Record<string, unknown>> & { on: Subject | undefined },
+): Promise<View> {
+  const known = (await listAll<View>(api, path, member)).some((entry) => entry.name === name);
+  if (known) return api.send<View>("PATCH", `${path}/${encodeURIComponent(name)}`, { body });
+  if (body.on === undefined)
+    throw new UsageError(`${name} is new; say what it counts with --on, for example --on all`);
+  return api.send<View>("POST", path, { body: { name, ...body } });
+}
+
+/** @throws UsageError */
+function subjectOf(flags: BookContext["flags"]): Subject | undefined {
+  const text = textOf(flags, "--on");
+  if (text === undefined) return undefined;
+  const [, word = "", what = ""] = /^([a-z]+)(?::(.+))?$/.exec(text) ?? [];
+  const kind = KINDS.find((candidate) => candidate === word);
+  const wantsWhat = kind !== "all" && kind !== "session";
+  if (kind && wantsWhat === (what !== "")) return { kind, what };
+  throw new UsageError(`--on requires ${ON_FLAG.help.replace(/^.*: /, "")}; "${text}" is none of them`);
+}
+
+/** Names of keys by id, if an entry is on a key. */
+async function keyNames(api: AdminApi, entries: readonly { on: Subject }[]): Promise<Map<string, string>> {
+  if (!entries.some(({ on }) => on.kind === "key")) return new Map();
+  const keys = await listAll<KeyView>(api, "/keys", "keys", { revoked: true });
+  return new Map(keys.map(({ id, name }) => [id, name]));
+}
+
+export const LIMIT_COMMANDS: readonly Command[] = [
+  budgetsList,
+  budgetsSet,
+  budgetsRaise,
+  deletion("budgets", "budget"),
+  ratesList,
+  ratesSet,
+  deletion("rates", "rate limit"),
+];

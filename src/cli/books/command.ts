@@ -1,0 +1,36 @@
+/** What the commands of the books have in common: they connect, ask, print and close. */
+import type { Command, Context, Flag } from "../command.ts";
+import { JSON_FLAG } from "../command.ts";
+import type { AdminApi } from "./api.ts";
+import { CONNECT_FLAGS, connect } from "./connect.ts";
+
+export interface BookContext extends Context {
+  api: AdminApi;
+  /** Prints the value with `--json`, otherwise the text. */
+  show(value: unknown, text: () => string): void;
+}
+
+interface BookCommand extends Omit<Command, "run" | "words" | "flags"> {
+  words?: Command["words"];
+  flags?: readonly Flag[];
+  /** @returns the exit code; 0 if nothing is returned */
+  run(context: BookContext): Promise<number | void>;
+}
+
+export function bookCommand({ words = [], flags = [], run, ...rest }: BookCommand): Command {
+  return {
+    ...rest,
+    words,
+    flags: [...flags, JSON_FLAG, ...CONNECT_FLAGS],
+    async run(context) {
+      const api = await connect(context);
+      const show = (value: unknown, text: () => string) =>
+        context.print(context.flags["--json"] ? JSON.stringify(value, null, 2) : text());
+      try {
+        return (await run({ ...context, api, show })) ?? 0;
+      } finally {
+        await api.close();
+      }
+    },
+  };
+}

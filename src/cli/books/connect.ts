@@ -1,0 +1,73 @@
+/** Finds the gateway that a command of the books is about, and the credential of its admin API. */
+import type { Context, Flag } from "../command.ts";
+import { type RunningGateway, runningGateways } from "../run-file.ts";
+import { type AdminApi, HttpApi } from "./api.ts";
+import { textOf } from "./values.ts";
+
+export const CONNECT_FLAGS: readonly Flag[] = [
+  {
+    name: "--url",
+    value: "URL",
+    help: "base URL of the admin API of a gateway elsewhere (its key: WEIR_ADMIN_KEY)",
+  },
+  { name: "--port", value: "PORT", help: "port of the gateway, if several are running" },
+  {
+    name: "--state",
+    value: "DIR",
+    help: "state folder of a gateway that is not running",
+    completes: "folder",
+  },
+];
+
+type Asked = Pick<Context, "flags" | "env">;
+
+/**
+ * The gateway of `--url`, that of `--port` or `WEIR_PORT`, the only one that this user runs, or without one the store in the
+ * state folder.
+ * @throws Error with one sentence
+ */
+export async function connect({ flags, env }: Asked): Promise<AdminApi> {
+  const url = textOf(flags, "--url");
+  if (url !== undefined) return new HttpApi(baseOf(url), keyFor(url, env));
+  const folder = textOf(flags, "--state");
+  if (folder !== undefined) return openFolder(folder);
+  const entry = findRunning({ flags, env });
+  const { admin } = entry;
+  if (admin === undefined)
+    throw new Error(`the gateway on port ${entry.port} has no admin API; its config says admin: off`);
+  return new HttpApi(admin.url, admin.credential, entry.port);
+}
+
+function findRunning({ flags, env }: Asked): RunningGateway {
+  const running = runningGateways(env).sort((one, other) => one.port - other.port);
+  const named = textOf(flags, "--port") ?? (env["WEIR_PORT"] || undefined);
+  const found = named === undefined ? running : running.filter(({ port }) => port === Number(named));
+  const [entry] = found;
+  if (entry && found.length === 1) return entry;
+  const ports = running.map(({ port }) => port).join(", ");
+  if (found.length > 1) throw new Error(`several gateways are running; choose one with --port (${ports})`);
+  const where = named === undefined ? "" : ` on port ${named}`;
+  const others = ports === "" ? "" : ` (running: port ${ports})`;
+  throw new Error(
+    `no gateway of this user is running${where}${others}; start one with weir serve, name one elsewhere with --url, or a state folder with --state`,
+  );
+}
+
+/** The variable, or the credential of the run file if the URL is that of a gateway of this user. */
+function keyFor(url: string, env: Context["env"]): string {
+  const key = env["WEIR_ADMIN_KEY"];
+  if (key) return key;
+  const own = runningGateways(env).find(({ admin }) => admin && baseOf(admin.url) === baseOf(url));
+  if (own?.admin) return own.admin.credential;
+  throw new Error(
+    "set WEIR_ADMIN_KEY to an admin key of that gateway; weir admin key create makes one there",
+  );
+}
+
+function baseOf(url: string): string {
+  return url.replace(/\/+$/, "").replace(/\/admin\/v1$/, "");
+}
+
+function openFolder(folder: string): Promise<AdminApi> {
+  return Promise.reject(new Error(`the store in ${folder} cannot be read without its gateway yet`));
+}

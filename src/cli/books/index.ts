@@ -1,0 +1,23 @@
+/** The commands of the books: keys, budgets, reports and the store. */
+import type { Command } from "../command.ts";
+import { adminKeyCreate } from "./admin.ts";
+import { audit, reconcile, whatif } from "./audit.ts";
+import { LIMIT_COMMANDS } from "./budgets.ts";
+import { KEY_COMMANDS } from "./keys.ts";
+import { logs } from "./logs.ts";
+import { PRICE_COMMANDS } from "./prices.ts";
+import { STORE_COMMANDS } from "./store.ts";
+import { usage } from "./usage.ts";
+
+export const BOOK_COMMANDS: readonly Command[] = [
+  ...KEY_COMMANDS,
+  ...LIMIT_COMMANDS,
+  usage,
+  logs,
+  ...PRICE_COMMANDS,
+  whatif,
+  audit,
+  reconcile,
+  ...STORE_COMMANDS,
+  adminKeyCreate,
+];

@@ -1,0 +1,132 @@
+/** `weir logs`: the records of calls. */
+import type { CallRecord } from "../../ledger/record.ts";
+import { table } from "../terminal.ts";
+import { type BookContext, bookCommand } from "./command.ts";
+import type { CallPage } from "./shapes.ts";
+import { showMoney, showMs, showTime } from "./show.ts";
+import { FILTER_FLAGS, filterOf } from "./usage.ts";
+import { countOf, durationOf, sinceOf, textOf } from "./values.ts";
+
+const LAST = 50;
+const FOLLOW_MS = 500;
+/** A call appears when it has ended, so its start may lie this far behind. Milliseconds. */
+const LONGEST_CALL_MS = 3_600_000;
+
+export const logs = bookCommand({
+  name: "logs",
+  summary: "show the records of calls, or of one call",
+  flags: [
+    { name: "--follow", short: "-f", help: "go on with new calls" },
+    { name: "--call", value: "ID", help: "everything about one call: req_…" },
+    { name: "--failed", help: "only calls that failed" },
+    { name: "--slow", value: "TIME", help: "only calls that took at least this long: 5s" },
+    { name: "--since", value: "TIME", help: "only calls since then: 24h, 2026-11-01" },
+    { name: "--last", value: "N", help: `number of calls (default ${LAST}, at most 500)` },
+    ...FILTER_FLAGS,
+  ],
+  async run(context) {
+    const { api, flags, show, print } = context;
+    const id = textOf(flags, "--call");
+    if (id !== undefined) {
+      const call = await api.send<CallRecord>("GET", `/calls/${encodeURIComponent(id)}`);
+      return show(call, () => describeCall(call));
+    }
+    const query = {
+      ...filterOf(flags),
+      failed: flags["--failed"] === true || undefined,
+      slowerThan: durationOf(flags, "--slow"),
+      from: sinceOf(flags, "--since", Date.now()),
+      limit: Math.min(500, countOf(flags, "--last") ?? LAST),
+    };
+    const page = await api.send<CallPage>("GET", "/calls", { query });
+    const calls = [...page.calls].reverse();
+    const asLines = (some: readonly CallRecord[]) =>
+      flags["--json"] ? some.map((call) => JSON.stringify(call)).join("\n") : some.map(lineOf).join("\n");
+    if (!flags["--follow"]) {
+      if (flags["--json"]) return print(JSON.stringify(calls, null, 2));
+      print(calls.length === 0 ? "No call matches." : asLines(calls));
+      if (page.bounded)
+        context.printError("weir ended the search after 10,000 calls; choose a time with --since.");
+      return;
+    }
+    if (calls.length > 0) print(asLines(calls));
+    await follow(context, query, calls, asLines);
+  },
+});
+
+async function follow(
+  { api, print }: BookContext,
+  query: Readonly<Record<string, string | number | boolean | undefined>>,
+  known: readonly CallRecord[],
+  asLines: (some: readonly CallRecord[]) => string,
+): Promise<never> {
+  let seen = new Set(known.map(({ id }) => id));
+  for (;;) {
+    await Bun.sleep(FOLLOW_MS);
+    const from = Math.max(Number(query["from"] ?? 0), Date.now() - LONGEST_CALL_MS);
+    const { calls } = await api.send<CallPage>("GET", "/calls", { query: { ...query, from, limit: 500 } });
+    const fresh = calls.filter(({ id }) => !seen.has(id)).reverse();
+    if (fresh.length > 0) print(asLines(fresh));
+    seen = new Set(calls.map(({ id }) => id));
+  }
+}
+
+/** One line for a call. */
+function lineOf(call: CallRecord): string {
+  const last = call.attempts.at(-1);
+  const tried = call.attempts.length > 1 ? ` after ${call.attempts.length} attempts` : "";
+  const target = last ? ` → ${last.provider}/${last.model}${tried}` : "";
+  const why = call.refused
+    ? ` refused: ${call.refused}`
+    : call.error
+      ? ` ${call.error.code ?? call.error.kind}`
+      : "";
+  const used = last ? ` ${last.usage.input}+${last.usage.output} tokens` : "";
+  return `${showTime(call.startedAt)} ${call.status} ${call.outcome}${why} ${call.model}${target} ${showMs(call.ms)}${used} ${showMoney(costOf(call))} ${call.key ?? "-"} ${call.id}`;
+}
+
+function costOf({ attempts }: CallRecord): number {
+  return attempts.reduce((sum, { charge }) => sum + charge.cost, 0);
+}
+
+function describeCall(call: CallRecord): string {
+  const facts: [string, string | number | undefined][] = [
+    ["id", call.id],
+    ["began", `${showTime(call.startedAt)} UTC`],
+    ["took", showMs(call.ms)],
+    ["first byte after", call.firstMs === undefined ? undefined : showMs(call.firstMs)],
+    ["weir itself", call.ownMs === undefined ? undefined : showMs(call.ownMs)],
+    ["key", call.key],
+    ["path", call.path],
+    ["format", [call.format, call.lane, call.stream ? "streamed" : ""].filter(Boolean).join(", ")],
+    ["model", call.model],
+    ["status", call.status],
+    ["outcome", call.outcome],
+    ["refused", call.refused],
+    ["error", call.error && [call.error.kind, call.error.code].filter(Boolean).join(" ")],
+    ["finish", call.finish],
+    ["client", call.client],
+    ["provider's id", call.upstreamId],
+    ["cost", showMoney(costOf(call))],
+  ];
+  const given = facts.filter(([, value]) => value !== undefined && value !== "");
+  const parts = [table(given.map(([name, value]) => [name, String(value)]))];
+  if (call.attempts.length > 0) {
+    const rows = call.attempts.map((attempt, at) => [
+      String(at + 1),
+      `${attempt.deployment} ${attempt.model}`,
+      attempt.class,
+      showMs(attempt.ms),
+      `${attempt.usage.input} + ${attempt.usage.output}`,
+      showMoney(attempt.charge.cost),
+      attempt.charge.state,
+      showMoney(attempt.held),
+      attempt.charge.price ?? "",
+    ]);
+    const head = ["", "deployment and model", "result", "took", "tokens", "cost", "state", "held", "price"];
+    parts.push("", table([head, ...rows], "  "));
+  }
+  const losses = (call.losses ?? []).map((loss) => `  ${loss.code} ${loss.path}`);
+  if (losses.length > 0) parts.push("", "lost in translation", ...losses);
+  return parts.join("\n");
+}

@@ -1,0 +1,106 @@
+/** The answers of the admin API that the commands read. */
+import type { Nano } from "../../ledger/money.ts";
+import type { CallRecord } from "../../ledger/record.ts";
+import type { Budget, KeyKind, RateLimit, Scopes } from "../../ledger/policy.ts";
+
+export interface KeyView {
+  id: string;
+  name: string;
+  kind: KeyKind;
+  path: string;
+  tags: readonly string[];
+  scopes: Scopes;
+  state: "active" | "expired" | "revoked";
+  source: "config" | "store";
+  hint?: string;
+  createdAt?: number;
+  createdBy?: string;
+  lastUsedAt?: number;
+  expiresAt?: number;
+  revokedAt?: number;
+  rotatingUntil?: number;
+}
+
+export interface CreatedKey {
+  key: KeyView;
+  /** The key itself. */
+  secret: string;
+  /** Every call needs a key from now on. */
+  closed: boolean;
+}
+
+export interface BudgetView extends Budget {
+  windows: readonly {
+    startsAt: number;
+    endsAt?: number;
+    spent: Nano;
+    assumed: Nano;
+    held: Nano;
+    overrun: Nano;
+    left: Nano;
+    forecast?: Nano;
+  }[];
+}
+
+export interface RateView extends RateLimit {
+  left: Readonly<Record<string, number>>;
+}
+
+/** Sums of calls. `estimated` and `assumed` are parts of `cost`; `unpriced` counts calls. */
+export interface UsageSums {
+  calls: number;
+  failed: number;
+  input: number;
+  cacheRead: number;
+  cacheWrite: number;
+  output: number;
+  reasoning: number;
+  cost: Nano;
+  estimated: Nano;
+  assumed: Nano;
+  unpriced: number;
+}
+
+export interface UsageReport {
+  rows: readonly (UsageSums & { group: Readonly<Record<string, string>> })[];
+  total: UsageSums;
+  completeFrom?: number;
+}
+
+export interface CallPage {
+  /** Newest first. */
+  calls: readonly CallRecord[];
+  next?: string;
+  bounded: boolean;
+}
+
+export interface AuditReport {
+  holds: boolean;
+  checks: readonly { name: string; holds: boolean; detail: string }[];
+}
+
+export interface Reconciliation {
+  provider: string;
+  month: string;
+  invoiced: Nano;
+  booked: Nano;
+  difference: Nano;
+  causes: readonly { name: string; amount: Nano; detail: string }[];
+}
+
+export interface WhatIf {
+  calls: number;
+  now: Nano;
+  then: Nano;
+  rows: readonly { from: string; to: string; calls: number; now: Nano; then?: Nano; why?: string }[];
+}
+
+export interface StoreInfo {
+  kind: "sqlite" | "postgres" | "memory";
+  place: string;
+  bytes: number;
+  calls: number;
+  oldestCall?: number;
+  waiting: number;
+  fault?: string;
+}

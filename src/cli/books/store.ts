@@ -1,0 +1,65 @@
+/** `weir store`: the database of the books. */
+import { resolve } from "node:path";
+import type { Command } from "../command.ts";
+import { table } from "../terminal.ts";
+import { verdicts } from "./audit.ts";
+import { bookCommand } from "./command.ts";
+import { withProgress } from "./progress.ts";
+import type { AuditReport, StoreInfo } from "./shapes.ts";
+import { showBytes, showCount, showTime } from "./show.ts";
+import { textOf } from "./values.ts";
+
+const storeInfo = bookCommand({
+  name: "store info",
+  summary: "show where the books are, their size and age",
+  async run({ api, show }) {
+    const info = await api.send<StoreInfo>("GET", "/store");
+    show(info, () => {
+      const facts = [
+        ["store", `${info.kind === "memory" ? "memory" : info.place} (${info.kind})`],
+        ["size", showBytes(info.bytes)],
+        ["calls", showCount(info.calls)],
+        ["oldest call", showTime(info.oldestCall) || "none"],
+        ["waiting records", showCount(info.waiting)],
+        ...(info.fault === undefined ? [] : [["fault", info.fault]]),
+      ];
+      return table(facts);
+    });
+  },
+});
+
+const storeBackup = bookCommand({
+  name: "store backup",
+  summary: "write a consistent copy while the gateway runs",
+  words: [{ name: "FILE", completes: "file" }],
+  async run({ api, words: [file = ""], cwd, show }) {
+    const path = resolve(cwd, file);
+    const work = api.send<{ bytes: number }>("POST", "/store/backup", { body: { path } });
+    const result = await withProgress("copying", work);
+    show({ path, ...result }, () => `weir wrote ${path}, ${showBytes(result.bytes)}.`);
+  },
+});
+
+const storeCheck = bookCommand({
+  name: "store check",
+  summary: "check the database itself; exits with 1 if it is damaged",
+  async run({ api, show }) {
+    const report = await withProgress("checking the database", api.send<AuditReport>("POST", "/store/check"));
+    show(report, () => verdicts(report));
+    return report.holds ? 0 : 1;
+  },
+});
+
+const storePrune = bookCommand({
+  name: "store prune",
+  summary: "delete old rows, or all rows of a key; the sums stay",
+  flags: [{ name: "--key", value: "KEY", help: "delete the rows of this key" }],
+  async run({ api, flags, show }) {
+    const body = { key: textOf(flags, "--key") };
+    const work = api.send<{ rows: number }>("POST", "/store/prune", { body });
+    const result = await withProgress("deleting", work);
+    show(result, () => `weir deleted ${showCount(result.rows)} rows.`);
+  },
+});
+
+export const STORE_COMMANDS: readonly Command[] = [storeInfo, storeBackup, storeCheck, storePrune];

@@ -1,0 +1,106 @@
+/** `weir usage`: what was used and what it cost, by key, model and time. */
+import { type Flag, UsageError } from "../command.ts";
+import { table } from "../terminal.ts";
+import { type BookContext, bookCommand } from "./command.ts";
+import { withProgress } from "./progress.ts";
+import type { UsageReport, UsageSums } from "./shapes.ts";
+import { csv, showCount, showDay, showMoney } from "./show.ts";
+import { listOf, sinceOf, textOf } from "./values.ts";
+
+const GROUPS = ["key", "path", "tag", "model", "provider", "day", "hour"];
+
+export const FILTER_FLAGS: readonly Flag[] = [
+  { name: "--key", value: "KEY", help: "only calls of this key" },
+  { name: "--path", value: "PATH", help: "only calls of keys on this path and below" },
+  { name: "--tag", value: "TAGS", help: "only calls with this tag" },
+  { name: "--model", value: "MODEL", help: "only calls that this model answered" },
+  { name: "--provider", value: "NAME", help: "only calls that went to this provider" },
+];
+
+export function filterOf(flags: BookContext["flags"]): Record<string, string | undefined> {
+  const names = ["key", "path", "tag", "model", "provider"];
+  return Object.fromEntries(names.map((name) => [name, textOf(flags, `--${name}`)]));
+}
+
+const DAY_MS = 86_400_000;
+
+export const usage = bookCommand({
+  name: "usage",
+  summary: "show calls, tokens and cost, by key, model or time",
+  words: [],
+  flags: [
+    { name: "--by", value: "GROUPS", help: `${GROUPS.join(", ")} (default key,model)`, completes: GROUPS },
+    { name: "--since", value: "TIME", help: "7d (default), 24h, or a day: 2026-11-01" },
+    { name: "--until", value: "TIME", help: "end, in the same forms (default now)" },
+    ...FILTER_FLAGS,
+    { name: "--csv", help: "print comma-separated values" },
+  ],
+  async run(context) {
+    const { api, flags, show, print } = context;
+    const by = listOf(flags, "--by") ?? ["key", "model"];
+    const wrong = by.find((group) => !GROUPS.includes(group));
+    if (wrong !== undefined)
+      throw new UsageError(`--by knows ${GROUPS.join(", ")}; "${wrong}" is none of them`);
+    const now = Date.now();
+    const from = sinceOf(flags, "--since", now) ?? now - 7 * DAY_MS;
+    const query = { by: by.join(), from, to: sinceOf(flags, "--until", now), ...filterOf(flags) };
+    const report = await withProgress("adding up", api.send<UsageReport>("GET", "/usage", { query }));
+    if (flags["--csv"]) return print(csvOf(report, by));
+    show(report, () => textOfReport(report, by, from));
+  },
+});
+
+function textOfReport(report: UsageReport, by: readonly string[], from: number): string {
+  if (report.rows.length === 0) return `There were no calls since ${showDay(from)}.`;
+  const head = [...by, "calls", "failed", "input", "cached", "output", "cost", "uncertain", "unpriced"];
+  const rows = report.rows.map(({ group, ...sums }) => [
+    ...by.map((name) => (group as Record<string, string>)[name] ?? "-"),
+    ...cellsOf(sums),
+  ]);
+  const total = ["total", ...by.slice(1).map(() => ""), ...cellsOf(report.total)];
+  const lines = [table([head, ...rows, total])];
+  if (report.completeFrom !== undefined)
+    lines.push(`Sums are complete from ${showDay(report.completeFrom)}; older ones were deleted.`);
+  if (report.total.unpriced > 0)
+    lines.push("Some calls have no price: weir prices missing lists their models.");
+  return lines.join("\n");
+}
+
+function cellsOf(sums: UsageSums): string[] {
+  const uncertain = sums.estimated + sums.assumed;
+  return [
+    showCount(sums.calls),
+    showCount(sums.failed),
+    showCount(sums.input),
+    showCount(sums.cacheRead),
+    showCount(sums.output),
+    showMoney(sums.cost),
+    uncertain === 0 ? "" : showMoney(uncertain),
+    sums.unpriced === 0 ? "" : showCount(sums.unpriced),
+  ];
+}
+
+const COLUMNS = [
+  "calls",
+  "failed",
+  "input",
+  "cacheRead",
+  "cacheWrite",
+  "output",
+  "reasoning",
+  "cost",
+  "estimated",
+  "assumed",
+  "unpriced",
+] as const satisfies readonly (keyof UsageSums)[];
+
+/** Amounts are dollars with all their decimals. */
+const MONEY: readonly string[] = ["cost", "estimated", "assumed"];
+
+function csvOf({ rows }: UsageReport, by: readonly string[]): string {
+  const lines = rows.map(({ group, ...sums }) => [
+    ...by.map((name) => (group as Record<string, string>)[name] ?? ""),
+    ...COLUMNS.map((name) => (MONEY.includes(name) ? (sums[name] / 1e9).toFixed(9) : sums[name])),
+  ]);
+  return csv([[...by, ...COLUMNS], ...lines]);
+}

@@ -73,7 +73,7 @@ export interface Actor {
   address?: string;
 }
 
-/** Version of an entry that a change expects. Absent: any. */
+/** Version of an entry that a change expects; 0: the entry does not exist. Absent: any. */
 export interface Expected {
   version?: number;
 }
@@ -85,9 +85,11 @@ export interface BookStore {
   open(): Promise<void>;
   close(): Promise<void>;
 
+  /** What is stored: without what configs declare. `closed`: a call key is stored, also a revoked one. */
   policy(): Promise<Pick<Policy, "version" | "keys" | "budgets" | "rates" | "closed">>;
   /** Writes what the config declares, so that figures can name it; it replaces what was declared before. */
   declare(declared: Declared, prices: readonly PriceRule[]): Promise<void>;
+  /** Saving creates or replaces an entry. @returns its version @throws VersionConflict if it is not of the expected version */
   saveKey(key: KeyEntry, actor: Actor, expected?: Expected): Promise<number>;
   saveBudget(budget: Budget, actor: Actor, expected?: Expected): Promise<number>;
   deleteBudget(id: string, actor: Actor): Promise<boolean>;

@@ -1,0 +1,141 @@
+/** Writes everything that has arrived at the keeper since the last commit, in one transaction. */
+import type { CallRecord } from "../../ledger/record.ts";
+import { assume, book, giveBack } from "./accounts.ts";
+import { CALL_COLUMNS, callRow, CHARGE_COLUMNS, chargeRows, packHash, sum } from "./call-rows.ts";
+import { callerOf, type Names } from "./names.ts";
+import type { Numbers } from "./numbers.ts";
+import { RollUps } from "./roll-ups.ts";
+import type { Sql, SqlValue } from "./sql.ts";
+import type { Commit } from "./store.ts";
+
+/** Learned margins count for this time. Milliseconds. */
+export const MARGIN_MS = 7 * 86_400_000;
+
+export interface CommitContext {
+  sql: Sql;
+  node: string;
+  names: Names;
+  numbers: Numbers;
+  /** Milliseconds since 1970. */
+  now: number;
+}
+
+/** Batches that are in the store already are left out. A failure leaves the store as it was. */
+export async function writeCommit(context: CommitContext, commit: Commit): Promise<void> {
+  const { sql, names, now } = context;
+  const calls = commit.batches.flatMap((batch) => batch.calls);
+  const prices = commit.batches.flatMap((batch) => batch.prices);
+  await names.load(calls);
+  await names.loadPrices(prices, calls, now);
+  await sql.transaction((inner) => writeAll({ ...context, sql: inner }, commit));
+}
+
+async function writeAll(context: CommitContext, commit: Commit): Promise<void> {
+  const { sql, node, now } = context;
+  const calls: CallRecord[] = [];
+  const spends = new Map<string, { spent: number; assumed: number; overrun: number }>();
+  for (const batch of commit.batches) {
+    if (!(await isNew(sql, batch, now))) continue;
+    calls.push(...batch.calls);
+    for (const { account, spent, assumed, overrun } of batch.spends) {
+      const total = spends.get(account) ?? { spent: 0, assumed: 0, overrun: 0 };
+      total.spent += spent;
+      total.assumed += assumed;
+      total.overrun += overrun;
+      spends.set(account, total);
+    }
+  }
+  await writeCalls(context, calls);
+  const inOrder = [...spends].sort(([a], [b]) => (a < b ? -1 : 1));
+  for (const [account, amounts] of inOrder) await book(sql, node, { account, ...amounts });
+  for (const assumption of commit.assumptions) await assume(sql, node, assumption, now);
+  for (const { account, amount } of commit.returns) await giveBack(sql, node, account, amount);
+  for (const { account, percent } of commit.alerted)
+    await sql.run("UPDATE accounts SET alerted = $2 WHERE account = $1 AND alerted < $2", [account, percent]);
+  await writeMargins(sql, commit.margins, now);
+  await sql.insert(
+    "rate_levels",
+    ["account", "level", "at"],
+    commit.rates.map(({ account, level, at }) => [account, level, at]),
+    "ON CONFLICT (account) DO UPDATE SET level = excluded.level, at = excluded.at",
+  );
+}
+
+/** Notes the position of a batch. @returns whether it was not yet in the store */
+async function isNew(
+  sql: Sql,
+  { life, worker, seq }: Commit["batches"][number],
+  now: number,
+): Promise<boolean> {
+  const changed = await sql.run(
+    `INSERT INTO positions (life, worker, seq, at) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (life) DO UPDATE SET seq = excluded.seq, at = excluded.at WHERE positions.seq < excluded.seq`,
+    [life, worker, seq, now],
+  );
+  return changed > 0;
+}
+
+async function writeCalls({ sql, names, numbers, now }: CommitContext, calls: readonly CallRecord[]) {
+  const rows: SqlValue[][] = [];
+  const charges: SqlValue[][] = [];
+  const rollUps = new RollUps(names);
+  for (const call of calls) {
+    const number = numbers.next(now);
+    rows.push(callRow(number, call, names));
+    charges.push(...chargeRows(number, call, names));
+    rollUps.add(call);
+  }
+  await sql.insert("calls", CALL_COLUMNS, rows);
+  await sql.insert("charges", CHARGE_COLUMNS, charges);
+  await rollUps.write(sql);
+  await writeSessions(sql, calls, names);
+}
+
+async function writeSessions(sql: Sql, calls: readonly CallRecord[], names: Names): Promise<void> {
+  const sessions = new Map<
+    string,
+    { caller: number; first: number; last: number; calls: number; cost: number }
+  >();
+  for (const call of calls) {
+    if (call.session === undefined) continue;
+    const at = Math.round(call.startedAt);
+    const session = sessions.get(call.session) ?? {
+      caller: names.id("caller", callerOf(call)),
+      first: at,
+      last: at,
+      calls: 0,
+      cost: 0,
+    };
+    session.first = Math.min(session.first, at);
+    session.last = Math.max(session.last, at);
+    session.calls += 1;
+    session.cost += sum(call.attempts, ({ charge }) => charge.cost);
+    sessions.set(call.session, session);
+  }
+  await sql.insert(
+    "sessions",
+    ["session", "caller", "first_at", "last_at", "calls", "cost"],
+    [...sessions].map(([hash, { caller, first, last, calls: count, cost }]) => [
+      packHash(hash),
+      caller,
+      first,
+      last,
+      count,
+      cost,
+    ]),
+    `ON CONFLICT (session) DO UPDATE SET
+       last_at = CASE WHEN sessions.last_at > excluded.last_at THEN sessions.last_at ELSE excluded.last_at END,
+       calls = sessions.calls + excluded.calls, cost = sessions.cost + excluded.cost`,
+  );
+}
+
+/** Keeps the largest margin of the last days. */
+async function writeMargins(sql: Sql, margins: Commit["margins"], now: number): Promise<void> {
+  for (const { target, tokens } of margins)
+    await sql.run(
+      `INSERT INTO margins (target, tokens, at) VALUES ($1, $2, $3)
+       ON CONFLICT (target) DO UPDATE SET tokens = excluded.tokens, at = excluded.at
+       WHERE excluded.tokens >= margins.tokens OR margins.at < $4`,
+      [target, tokens, now, now - MARGIN_MS],
+    );
+}

@@ -1,0 +1,123 @@
+/** Numbers for the texts that repeat in the books. */
+import type { PriceRule } from "../../ledger/charge.ts";
+import type { AttemptRecord, CallRecord } from "../../ledger/record.ts";
+import type { Sql } from "./sql.ts";
+
+/** `caller`, `target` and `accounts` are JSON arrays: see {@link callerOf}, {@link targetOf}. */
+export type NameKind =
+  "model" | "format" | "client" | "error" | "finish" | "tier" | "caller" | "target" | "accounts";
+
+/** Most names in memory. Clients choose some of them. */
+const KNOWN = 50_000;
+
+/** A price of the books. `tiered`: it depends on the service tier that the provider names. */
+export interface KnownPrice {
+  id: number;
+  tiered: boolean;
+}
+
+export function callerOf({ key, path, tags }: Pick<CallRecord, "key" | "path" | "tags">): string {
+  return JSON.stringify([key ?? "", path ?? "/", tags ?? []]);
+}
+
+export function targetOf({ provider, deployment, model }: AttemptRecord): string {
+  return JSON.stringify([provider, deployment, model]);
+}
+
+/** What a name of kind `caller` says. */
+export function parseCaller(text: string): { key: string; path: string; tags: string[] } {
+  const [key, path, tags] = JSON.parse(text) as [string, string, string[]];
+  return { key, path, tags };
+}
+
+/** What a name of kind `target` says. */
+export function parseTarget(text: string): { provider: string; deployment: string; model: string } {
+  const [provider, deployment, model] = JSON.parse(text) as [string, string, string];
+  return { provider, deployment, model };
+}
+
+/** Names are written before the rows that use them, in a transaction of their own, so what is in memory is in the store. */
+export class Names {
+  readonly #sql: Sql;
+  readonly #ids = new Map<string, number>();
+  readonly #prices = new Map<string, KnownPrice>();
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  /** @throws Error if the name was not among those of {@link load} */
+  id(kind: NameKind, text: string): number {
+    const id = this.#ids.get(`${kind} ${text}`);
+    if (id === undefined) throw new Error(`the name ${text} (${kind}) has no number`);
+    return id;
+  }
+
+  price(ref: string): KnownPrice {
+    const price = this.#prices.get(ref);
+    if (price === undefined) throw new Error(`the price ${ref} has no number`);
+    return price;
+  }
+
+  /** Gives all names of calls a number. */
+  async load(calls: readonly CallRecord[]): Promise<void> {
+    if (this.#ids.size > KNOWN) this.#ids.clear();
+    const wanted = new Map<string, [NameKind, string]>();
+    const add = (kind: NameKind, text: string) => {
+      const name = `${kind} ${text}`;
+      if (!this.#ids.has(name)) wanted.set(name, [kind, text]);
+    };
+    for (const call of calls) {
+      add("caller", callerOf(call));
+      add("model", call.model);
+      add("format", call.format);
+      if (call.client !== undefined) add("client", call.client);
+      if (call.error) add("error", errorOf(call.error));
+      if (call.finish !== undefined) add("finish", call.finish);
+      for (const attempt of call.attempts) {
+        add("target", targetOf(attempt));
+        add("accounts", JSON.stringify(attempt.accounts));
+        if (attempt.usage.tier !== undefined) add("tier", attempt.usage.tier);
+      }
+    }
+    if (wanted.size === 0) return;
+    const rows = [...wanted.values()];
+    await this.#sql.insert("names", ["kind", "text"], rows, "ON CONFLICT DO NOTHING");
+    for (const [kind, text] of rows) {
+      const [row] = await this.#sql.all<{ id: number }>(
+        "SELECT id FROM names WHERE kind = $1 AND text = $2",
+        [kind, text],
+      );
+      this.#ids.set(`${kind} ${text}`, row!.id);
+    }
+  }
+
+  /** Gives prices a number. A rule that is used and was never sent is stored without content: the audit shows it. */
+  async loadPrices(rules: readonly PriceRule[], calls: readonly CallRecord[], now: number): Promise<void> {
+    const given = new Map(rules.map((rule) => [rule.ref, rule]));
+    for (const { attempts } of calls)
+      for (const { charge, provider, model } of attempts) {
+        const { price: ref } = charge;
+        if (ref !== undefined && !given.has(ref) && !this.#prices.has(ref))
+          given.set(ref, { ref, provider, model, source: "" });
+      }
+    for (const [ref, { provider, model, source, ...rest }] of given) {
+      const rule = source === "" ? "" : JSON.stringify({ ...rest, provider, model, source });
+      await this.#sql.run(
+        `INSERT INTO prices (ref, provider, model, rule, source, added_at) VALUES ($1, $2, $3, $4, $5, $6)
+         ON CONFLICT (ref) DO UPDATE SET rule = excluded.rule, source = excluded.source WHERE prices.rule = ''`,
+        [ref, provider, model, rule, source, now],
+      );
+      const [row] = await this.#sql.all<{ id: number; rule: string }>(
+        "SELECT id, rule FROM prices WHERE ref = $1",
+        [ref],
+      );
+      const stored = row!.rule === "" ? undefined : (JSON.parse(row!.rule) as PriceRule);
+      this.#prices.set(ref, { id: row!.id, tiered: stored?.served !== undefined });
+    }
+  }
+}
+
+export function errorOf({ kind, code }: NonNullable<CallRecord["error"]>): string {
+  return code === undefined ? kind : `${kind}/${code}`;
+}

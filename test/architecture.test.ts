@@ -82,6 +82,11 @@ const RULES: readonly Rule[] = [
     because: "prices, charges and shares are arithmetic: no disk, no socket to a store, no gateway",
   },
   {
+    from: "src/ledger/prices/",
+    may: ["src/core/", "src/ledger/", "node:crypto", "node:fs"],
+    because: "prices are arithmetic over one file, the price book in the binary",
+  },
+  {
     from: "src/admin/",
     may: ["src/core/", "src/ledger/", "src/keeper/books/", "@sinclair/typebox", "node:"],
     because: "the operator's API reads and changes the books, and knows no format and no gateway",
@@ -258,8 +263,11 @@ const FORMAT_IDS = [
   ...new Set([...new Glob("src/formats/*/index.ts").scanSync(ROOT)].map((file) => file.split("/")[2]!)),
 ].sort();
 
-/** Files that may name formats: each format itself, what puts them together, and the command line, which speaks as a client. */
-const MAY_NAME_FORMATS = /^src\/(formats\/|cli\/|assemble\.ts$|plugin\.ts$)/;
+/**
+ * Files that may name formats: each format itself, what puts them together, the command line, which speaks as a client, and the
+ * import of prices, where a provider has the name of a format.
+ */
+const MAY_NAME_FORMATS = /^src\/(formats\/|cli\/|ledger\/prices\/import\/|assemble\.ts$|plugin\.ts$)/;
 
 /** Ids of other formats that mean something else in a file: `messages` is a member of a chat-completions request too. */
 const OTHER_MEANING: Readonly<Record<string, string>> = {

@@ -15,7 +15,12 @@ export interface Charge {
   cost: Nano;
   /** Reference of the price rule ({@link PriceRule.ref}); absent for `reported`, `unpriced`, and `free` without a price. */
   price?: string;
+  /** What the rule does not contain, so that the state is `estimated` although the counts are final. */
+  doubt?: PriceDoubt;
 }
+
+/** `cache-read`: read tokens cost as much as input. `tier`: the tier that served the request costs as much as the usual one. */
+export type PriceDoubt = "cache-read" | "tier";
 
 /** Integer prices by bucket in pico-dollars a token: $2.50 a million tokens is 2,500,000. Absent: see {@link PriceRule}. */
 export interface BucketPrices {
@@ -31,19 +36,28 @@ export interface BucketPrices {
   imageOut?: number;
 }
 
-/** How a model of a provider is priced. Plain JSON. */
-export interface PriceRule extends BucketPrices {
+/** Prices of requests of every length. */
+export interface PriceSet extends BucketPrices {
+  /** Prices of the whole request when its input, with what a cache holds, exceeds `above` tokens; ascending. */
+  tiers?: readonly (BucketPrices & { above: number })[];
+}
+
+/**
+ * How a model of a provider is priced. Plain JSON. An absent bucket costs as much as the one it is part of: reasoning, audio and
+ * images as output or input, cache writes as input, an hour's writes as other writes (Claude: twice the input). Cache reads
+ * without a price cost as much as input, and the charge says so ({@link Charge.doubt}).
+ */
+export interface PriceRule extends PriceSet {
   /** Identifies the rule's content: the same rule has the same reference in every process. */
   ref: string;
   /** Name of the provider, and the provider's name of the model. */
   provider: string;
   model: string;
-  /** Prices of the whole request when its input exceeds `above` tokens; ascending. */
-  tiers?: readonly (BucketPrices & { above: number })[];
-  /** Prices by the service tier that served the request. */
-  served?: Readonly<Record<string, BucketPrices>>;
-  /** Factors by region that the provider names. */
+  /** Prices by the service tier that served the request: `priority`, `flex`. */
+  served?: Readonly<Record<string, PriceSet>>;
+  /** Factors for all tokens by region, and by speed, that the provider names. */
   regions?: Readonly<Record<string, number>>;
+  speeds?: Readonly<Record<string, number>>;
   /** Nano-dollars for one search and one request. */
   per?: { search?: Nano; request?: Nano };
   /** Most output tokens and the context window of the model, if known. Tokens. */

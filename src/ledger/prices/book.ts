@@ -1,0 +1,58 @@
+/** Finds the price of a target: an exact name in the config, then a pattern in the config, then the shipped price book. */
+import type { PriceRule } from "../charge.ts";
+import { globMatches } from "../glob.ts";
+import { withRef } from "./rule.ts";
+import { configuredRule, type PriceSetting, type PriceSettings } from "./settings.ts";
+import { shippedSnapshot } from "./shipped.ts";
+import type { Snapshot } from "./snapshot.ts";
+
+/** Clients choose the names of models, so the number of remembered look-ups is limited. */
+const MAX_FOUND = 4000;
+
+export class PriceBook {
+  readonly #exact: ReadonlyMap<string, 0 | PriceSetting>;
+  /** Longer patterns first: they are more specific. */
+  readonly #patterns: readonly (readonly [glob: string, setting: 0 | PriceSetting])[];
+  readonly #snapshot: () => Pick<Snapshot, "find">;
+  readonly #found = new Map<string, Map<string, PriceRule | undefined>>();
+  #size = 0;
+
+  /** @param settings the section `prices` of the config */
+  constructor(settings: PriceSettings = {}, snapshot: () => Pick<Snapshot, "find"> = shippedSnapshot) {
+    const entries = Object.entries(settings);
+    this.#exact = new Map(entries.filter(([name]) => !name.includes("*")));
+    this.#patterns = entries
+      .filter(([name]) => name.includes("*"))
+      .sort(([one], [other]) => other.length - one.length);
+    this.#snapshot = snapshot;
+  }
+
+  /**
+   * The price of a target; the same object for the same target.
+   * @param model the provider's name of the model @returns undefined if the price is not known
+   */
+  lookup(provider: string, model: string): PriceRule | undefined {
+    let models = this.#found.get(provider);
+    if (models?.has(model)) return models.get(model);
+    if (this.#size++ >= MAX_FOUND) {
+      this.#found.clear();
+      this.#size = 1;
+      models = undefined;
+    }
+    if (!models) this.#found.set(provider, (models = new Map()));
+    const rule = this.#find(provider, model);
+    models.set(model, rule);
+    return rule;
+  }
+
+  #find(provider: string, model: string): PriceRule | undefined {
+    const shipped = this.#snapshot().find(provider, model);
+    const setting = this.#setting(`${provider}/${model}`);
+    const content = setting === undefined ? shipped : configuredRule(setting, { provider, model }, shipped);
+    return content && withRef(content);
+  }
+
+  #setting(name: string): 0 | PriceSetting | undefined {
+    return this.#exact.get(name) ?? this.#patterns.find(([glob]) => globMatches(glob, name))?.[1];
+  }
+}

@@ -1,0 +1,141 @@
+/** Turns entries of LiteLLM's price map into lines of the snapshot: numbers, names and limits, under the names of weir. */
+import type { BucketPrices, PriceSet } from "../../charge.ts";
+import { DOLLAR } from "../../money.ts";
+import type { SnapshotLine } from "../snapshot.ts";
+import { SOURCES } from "./providers.ts";
+
+/** An entry of the map; its members differ from model to model. */
+export type MapEntry = Readonly<Record<string, unknown>>;
+
+/** Kinds of models that weir can call. Image models count if they are charged by tokens. */
+const MODES = new Set(["chat", "completion", "responses", "embedding", "image_generation"]);
+
+/** Members of an entry, in dollars a token, by bucket. What follows them names a context tier and a service tier. */
+const MEMBERS: Readonly<Record<keyof BucketPrices, readonly string[]>> = {
+  input: ["input_cost_per_token"],
+  cacheRead: ["cache_read_input_token_cost", "input_cost_per_token_cache_hit"],
+  cacheWrite: ["cache_creation_input_token_cost"],
+  cacheWrite1h: ["cache_creation_input_token_cost_above_1hr"],
+  output: ["output_cost_per_token"],
+  reasoning: ["output_cost_per_reasoning_token"],
+  audioIn: ["input_cost_per_audio_token"],
+  audioOut: ["output_cost_per_audio_token"],
+  imageIn: ["input_cost_per_image_token"],
+  imageOut: ["output_cost_per_image_token"],
+};
+
+/** Service tiers that a call through weir can get. */
+const SERVED = ["priority", "flex", "ultrafast"];
+
+const TIER = /_above_(\d+)k_tokens/;
+
+/** @returns undefined for models that weir cannot call or whose price is not in the map */
+export function convert(key: string, entry: MapEntry): SnapshotLine | undefined {
+  const provider = providerOf(entry.litellm_provider);
+  if (provider === undefined || !MODES.has(String(entry.mode))) return undefined;
+  const model = modelOf(key, provider);
+  const set = setOf(entry, "");
+  if (model === undefined || set.input === undefined) return undefined;
+  if (entry.mode === "embedding") set.output ??= 0;
+  // The map has zero for what it does not know, and for previews that became dearer later.
+  if (set.output === undefined || (set.input === 0 && set.output === 0)) return undefined;
+  const served = SERVED.map((name) => [name, setOf(entry, `_${name}`)] as const).filter(
+    ([, prices]) => prices.input !== undefined && prices.output !== undefined,
+  );
+  const search = searchOf(entry);
+  return {
+    provider,
+    model,
+    ...set,
+    ...(served.length > 0 && { served: Object.fromEntries(served) }),
+    ...factorsOf(entry),
+    ...(search !== undefined && { per: { search } }),
+    ...whole("maxOutput", entry.max_output_tokens),
+    ...whole("window", entry.max_input_tokens),
+  };
+}
+
+function providerOf(name: unknown): string | undefined {
+  if (typeof name !== "string") return undefined;
+  const family = name.replace(/-.*/, "");
+  return Object.keys(SOURCES).find((provider) => SOURCES[provider]!.from.includes(family));
+}
+
+/** Names of price classes by size, which are no models. */
+const SIZES = /^(together-ai|fireworks-ai)-/;
+
+function modelOf(key: string, provider: string): string | undefined {
+  const { prefix, noSlash } = SOURCES[provider]!;
+  const model = key.startsWith(prefix) ? key.slice(prefix.length) : key;
+  return (noSlash && model.includes("/")) || SIZES.test(model) ? undefined : model;
+}
+
+function setOf(entry: MapEntry, served: string): PriceSet {
+  if (Array.isArray(entry.tiered_pricing) && served === "") return listedTiers(entry.tiered_pricing);
+  const set: PriceSet = bucketsOf(entry, "", served);
+  const limits = new Set(Object.keys(entry).flatMap((name) => TIER.exec(name)?.[1] ?? []));
+  const tiers = [...limits]
+    .map((thousands) => ({
+      above: Number(thousands) * 1000,
+      ...bucketsOf(entry, `_above_${thousands}k_tokens`, served),
+    }))
+    .filter(({ input, output }) => input !== undefined && output !== undefined);
+  return { ...set, ...(tiers.length > 0 && { tiers: tiers.sort((one, other) => one.above - other.above) }) };
+}
+
+/** Alibaba's tiers: a list of prices with the range of input tokens that each is for. */
+function listedTiers(list: readonly unknown[]): PriceSet {
+  const tiers = list
+    .filter((tier): tier is MapEntry & { range: [number, number] } => Array.isArray((tier as MapEntry).range))
+    .map((tier) => ({ above: tier.range[0], ...bucketsOf(tier, "", "") }))
+    .sort((one, other) => one.above - other.above);
+  const [first, ...rest] = tiers;
+  if (!first) return {};
+  const { above: _above, ...prices } = first;
+  return { ...prices, ...(rest.length > 0 && { tiers: rest }) };
+}
+
+function bucketsOf(entry: MapEntry, above: string, served: string): BucketPrices {
+  const prices: BucketPrices = {};
+  for (const [bucket, members] of Object.entries(MEMBERS) as [keyof BucketPrices, readonly string[]][])
+    for (const member of members) {
+      const dollars = entry[`${member}${above}${served}`];
+      if (typeof dollars === "number" && dollars >= 0) prices[bucket] ??= Math.round(dollars * 1e12);
+    }
+  return prices;
+}
+
+/** Factors for all tokens: by region at Anthropic, OpenAI and Google, by speed at Anthropic. */
+function factorsOf(entry: MapEntry): Pick<SnapshotLine, "regions" | "speeds"> {
+  const { us, fast } = (entry.provider_specific_entry ?? {}) as { us?: unknown; fast?: unknown };
+  const anywhere = entry.regional_endpoint_uplift_multiplier;
+  const regions = {
+    ...factor("us", us ?? entry.regional_processing_uplift_multiplier_us),
+    ...factor("eu", entry.regional_processing_uplift_multiplier_eu),
+    ...(isFactor(anywhere) && { global: 1, "*": anywhere }),
+  };
+  const speeds = factor("fast", fast);
+  return {
+    ...(Object.keys(regions).length > 0 && { regions }),
+    ...(Object.keys(speeds).length > 0 && { speeds }),
+  };
+}
+
+function factor(name: string, value: unknown): Record<string, number> {
+  return isFactor(value) ? { [name]: value } : {};
+}
+
+function isFactor(value: unknown): value is number {
+  return typeof value === "number" && value > 1;
+}
+
+/** Nano-dollars. The map has three prices for three sizes of search; vendors use the medium one unless they are asked. */
+function searchOf({ search_context_cost_per_query: costs }: MapEntry): number | undefined {
+  const dollars = (costs as Record<string, unknown> | undefined)?.search_context_size_medium;
+  return typeof dollars === "number" && dollars > 0 ? Math.round(dollars * DOLLAR) : undefined;
+}
+
+function whole(name: "maxOutput" | "window", value: unknown): Partial<SnapshotLine> {
+  const tokens = Number(value);
+  return Number.isInteger(tokens) && tokens > 0 ? { [name]: tokens } : {};
+}

@@ -1,0 +1,63 @@
+/**
+ * `bun run prices MAP.json [SECOND.json] [--accept]`: makes the snapshot of prices anew from LiteLLM's price map, and prints what
+ * changed. SECOND is the list of genai-prices, to compare with. See README.md of the folder above.
+ */
+import type { SnapshotHead } from "../snapshot.ts";
+import { Snapshot } from "../snapshot.ts";
+import { changes, jumps } from "./compare.ts";
+import { convert, type MapEntry } from "./convert.ts";
+import { SAME_AS } from "./providers.ts";
+import { disagreements } from "./second.ts";
+import { writeSnapshot } from "./snapshot-text.ts";
+
+const FILE = Bun.file(new URL("../prices.jsonl", import.meta.url));
+
+const [first, second] = process.argv.slice(2).filter((word) => !word.startsWith("--"));
+process.exitCode = first === undefined ? usage() : await run(first, second);
+
+function usage(): number {
+  console.error(
+    "Usage: bun run prices MAP.json [SECOND.json] [--version=1.2.3] [--date=2026-11-20] [--accept]",
+  );
+  return 2;
+}
+
+async function run(mapFile: string, secondFile: string | undefined): Promise<number> {
+  const head: SnapshotHead = {
+    source: "litellm",
+    version: option("version") ?? "",
+    licence: "MIT",
+    date: option("date") ?? new Date().toISOString().slice(0, 10),
+    sameAs: SAME_AS,
+  };
+  const map = (await Bun.file(mapFile).json()) as Record<string, MapEntry>;
+  const lines = Object.keys(map)
+    // Names with the prefix of their provider come first: they are the ones that the map's own readers look up.
+    .sort((one, other) => Number(other.includes("/")) - Number(one.includes("/")))
+    .flatMap((key) => convert(key, map[key]!) ?? []);
+  const text = writeSnapshot(head, lines);
+  const next = new Snapshot(text).lines();
+  const before = (await FILE.exists()) ? new Snapshot(await FILE.text()).lines() : [];
+  print("changed", changes(before, next));
+  if (secondFile !== undefined)
+    print("different in the second table", disagreements(next, await Bun.file(secondFile).json()));
+  const jumped = jumps(before, next);
+  print("more than five times dearer or cheaper", jumped);
+  if (jumped.length > 0 && !process.argv.includes("--accept")) {
+    console.error("Nothing was written. Compare these prices with the vendors' pages, then add --accept.");
+    return 1;
+  }
+  await Bun.write(FILE, text);
+  console.log(`${next.length} models, ${text.length} bytes, ${Bun.gzipSync(text).length} gzipped`);
+  return 0;
+}
+
+function option(name: string): string | undefined {
+  const found = process.argv.find((word) => word.startsWith(`--${name}=`));
+  return found?.slice(name.length + 3);
+}
+
+function print(title: string, rows: readonly string[]): void {
+  console.log(`${title}: ${rows.length}`);
+  for (const row of rows) console.log(`  ${row}`);
+}

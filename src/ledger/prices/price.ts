@@ -1,0 +1,147 @@
+/** Arithmetic of prices: token counts times a rule. Integers only, rounded once. */
+import type { Usage } from "../../core/events.ts";
+import type { BucketPrices, PriceDoubt, PriceRule, PriceSet } from "../charge.ts";
+import type { Nano } from "../money.ts";
+
+export interface Priced {
+  cost: Nano;
+  doubt?: PriceDoubt;
+}
+
+/** The price of what an attempt used, rounded half up to nano-dollars. */
+export function priceUsage(usage: Usage, rule: PriceRule): Priced {
+  const { input, cacheRead, cacheWrite, output, searches = 0 } = usage;
+  const { set, isKnown } = servedBy(rule, usage.tier);
+  const prices = tierOf(set, input + cacheRead + cacheWrite);
+  const each = priceList(prices, rule);
+  // The parts of a bucket come first; the rest has the price of the bucket.
+  const audioIn = Math.min(usage.audioIn ?? 0, input);
+  const imageIn = Math.min(usage.imageIn ?? 0, input - audioIn);
+  const cacheWrite1h = Math.min(usage.cacheWrite1h ?? 0, cacheWrite);
+  const reasoning = Math.min(usage.reasoning, output);
+  const audioOut = Math.min(usage.audioOut ?? 0, output - reasoning);
+  const imageOut = Math.min(usage.imageOut ?? 0, output - reasoning - audioOut);
+  const sum = new PicoSum(factorOf(rule.regions, usage.region) * factorOf(rule.speeds, usage.speed));
+  sum.add(input - audioIn - imageIn, each.input);
+  sum.add(audioIn, each.audioIn);
+  sum.add(imageIn, each.imageIn);
+  sum.add(cacheRead, each.cacheRead);
+  sum.add(cacheWrite - cacheWrite1h, each.cacheWrite);
+  sum.add(cacheWrite1h, each.cacheWrite1h);
+  sum.add(output - reasoning - audioOut - imageOut, each.output);
+  sum.add(reasoning, each.reasoning);
+  sum.add(audioOut, each.audioOut);
+  sum.add(imageOut, each.imageOut);
+  const cost = sum.nano + (rule.per?.request ?? 0) + searches * (rule.per?.search ?? 0);
+  if (cacheRead > 0 && prices.cacheRead === undefined) return { cost, doubt: "cache-read" };
+  return isKnown ? { cost } : { cost, doubt: "tier" };
+}
+
+/** What a request may use at most. Tokens; `tier`: the service tier that the client asks for. */
+export interface Bounds {
+  input: number;
+  output: number;
+  searches?: number;
+  tier?: string;
+}
+
+/** The most that a request within these bounds can cost: all its input is written to a cache if that is dearest. */
+export function costAtMost(rule: PriceRule, { input, output, searches = 0, tier }: Bounds): Nano {
+  const each = priceList(tierOf(servedBy(rule, tier).set, input), rule);
+  const sum = new PicoSum(highest(rule.regions));
+  sum.add(
+    input,
+    Math.max(each.input, each.cacheRead, each.cacheWrite, each.cacheWrite1h, each.audioIn, each.imageIn),
+  );
+  sum.add(output, Math.max(each.output, each.reasoning, each.audioOut, each.imageOut));
+  return sum.nano + (rule.per?.request ?? 0) + searches * (rule.per?.search ?? 0);
+}
+
+/** Whether the rule says that everything costs nothing. */
+export function isFree(rule: PriceRule): boolean {
+  return rule.input === 0 && rule.output === 0 && !rule.served && !rule.tiers && !rule.per;
+}
+
+/** Names that providers give to the usual service tier. */
+const USUAL_TIERS = new Set(["default", "standard", "auto", "on_demand"]);
+
+/** Names of one tier at several providers. */
+const TIER_NAMES: Readonly<Record<string, string>> = {
+  on_demand_priority: "priority",
+  on_demand_flex: "flex",
+};
+
+function servedBy(rule: PriceRule, tier: string | undefined): { set: PriceSet; isKnown: boolean } {
+  if (tier === undefined) return { set: rule, isKnown: true };
+  const lower = tier.toLowerCase();
+  if (USUAL_TIERS.has(lower)) return { set: rule, isKnown: true };
+  const set = rule.served?.[TIER_NAMES[lower] ?? lower];
+  // A price of zero, or one for all tiers, is the operator's own.
+  return set ? { set, isKnown: true } : { set: rule, isKnown: rule.source === CONFIG_SOURCE };
+}
+
+/** {@link PriceRule.source} of a price that the config sets. */
+export const CONFIG_SOURCE = "config";
+
+function tierOf(set: PriceSet, input: number): BucketPrices {
+  let found: BucketPrices = set;
+  for (const tier of set.tiers ?? []) if (input > tier.above) found = tier;
+  return found;
+}
+
+function factorOf(factors: Readonly<Record<string, number>> | undefined, name: string | undefined): number {
+  return (name !== undefined && factors?.[name]) || 1;
+}
+
+function highest(factors: Readonly<Record<string, number>> | undefined): number {
+  return factors ? Math.max(1, ...Object.values(factors)) : 1;
+}
+
+/** Anthropic charges twice the input for what its cache keeps for an hour, under every name of its models. */
+const CLAUDE = "claude";
+
+/** The price of each bucket, with what stands for an absent one. */
+function priceList(prices: BucketPrices, { model }: PriceRule): Required<BucketPrices> {
+  const { input = 0, output = 0 } = prices;
+  const cacheWrite = prices.cacheWrite ?? input;
+  return {
+    input,
+    cacheRead: prices.cacheRead ?? input,
+    cacheWrite,
+    cacheWrite1h: prices.cacheWrite1h ?? (model.includes(CLAUDE) ? 2 * input : cacheWrite),
+    audioIn: prices.audioIn ?? input,
+    imageIn: prices.imageIn ?? input,
+    output,
+    reasoning: prices.reasoning ?? output,
+    audioOut: prices.audioOut ?? output,
+    imageOut: prices.imageOut ?? output,
+  };
+}
+
+/**
+ * Sum of tokens times pico-dollars. A product can exceed 2^53, so whole nano-dollars and the rest are summed apart: each part
+ * is exact up to nine million dollars.
+ */
+class PicoSum {
+  readonly #factor: number;
+  #nano = 0;
+  #pico = 0;
+
+  /** @param factor for every price; a price stays a whole number of pico-dollars */
+  constructor(factor: number) {
+    this.#factor = factor;
+  }
+
+  add(tokens: number, unitPrice: number): void {
+    if (tokens === 0) return;
+    const price = this.#factor === 1 ? unitPrice : Math.round(unitPrice * this.#factor);
+    const rest = price % 1000;
+    this.#nano += tokens * ((price - rest) / 1000);
+    this.#pico += tokens * rest;
+  }
+
+  /** Rounded half up. */
+  get nano(): Nano {
+    return this.#nano + Math.floor((this.#pico + 500) / 1000);
+  }
+}

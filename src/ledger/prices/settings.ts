@@ -1,0 +1,94 @@
+/** Prices that the config sets, by `provider/model`, and how they become rules. */
+import type { BucketPrices, PriceRule, PriceSet } from "../charge.ts";
+import { DOLLAR } from "../money.ts";
+import { CONFIG_SOURCE } from "./price.ts";
+
+/** Dollars a million tokens; `search` and `request`: dollars each. `discount`: a fraction of the shipped prices. */
+export interface PriceSetting extends BucketPrices {
+  search?: number;
+  request?: number;
+  discount?: number;
+}
+
+/** By `provider/model` or a pattern over it; `0`: the model costs nothing. */
+export type PriceSettings = Readonly<Record<string, 0 | PriceSetting>>;
+
+/** Pico-dollars a token in one dollar a million tokens. */
+const PICO = 1_000_000;
+
+/** The buckets that a setting and a rule can price. */
+export const BUCKETS = [
+  "input",
+  "cacheRead",
+  "cacheWrite",
+  "cacheWrite1h",
+  "output",
+  "reasoning",
+  "audioIn",
+  "audioOut",
+  "imageIn",
+  "imageOut",
+] as const satisfies readonly (keyof BucketPrices)[];
+
+/**
+ * The rule of a model whose price the config sets.
+ * @param shipped the rule of the price book: facts beside prices, and what a discount is taken from
+ * @returns undefined for a discount on a price that is not known
+ */
+export function configuredRule(
+  setting: 0 | PriceSetting,
+  target: { provider: string; model: string },
+  shipped: Omit<PriceRule, "ref"> | undefined,
+): Omit<PriceRule, "ref"> | undefined {
+  if (setting === 0) return { ...target, input: 0, output: 0, ...boundsOf(shipped), source: CONFIG_SOURCE };
+  const { discount, search, request } = setting;
+  if (discount !== undefined)
+    return shipped && { ...discounted(shipped, 1 - discount), source: CONFIG_SOURCE };
+  const per = { ...shipped?.per, ...nanoOf({ search, request }) };
+  return {
+    ...target,
+    ...mapBuckets(setting, (dollars) => Math.round(dollars * PICO)),
+    ...(Object.keys(per).length > 0 && { per }),
+    ...boundsOf(shipped),
+    source: CONFIG_SOURCE,
+  };
+}
+
+function boundsOf(shipped: Omit<PriceRule, "ref"> | undefined): Pick<PriceRule, "maxOutput" | "window"> {
+  const { maxOutput, window } = shipped ?? {};
+  return { ...(maxOutput !== undefined && { maxOutput }), ...(window !== undefined && { window }) };
+}
+
+function discounted(rule: Omit<PriceRule, "ref">, factor: number): Omit<PriceRule, "ref"> {
+  const scale = (price: number) => Math.round(price * factor);
+  const served = Object.entries(rule.served ?? {}).map(([name, set]) => [name, scaled(set, scale)] as const);
+  const per = Object.entries(rule.per ?? {}).map(([name, nano]) => [name, scale(nano)] as const);
+  return {
+    ...rule,
+    ...scaled(rule, scale),
+    ...(rule.served && { served: Object.fromEntries(served) }),
+    ...(rule.per && { per: Object.fromEntries(per) }),
+  };
+}
+
+function scaled(set: PriceSet, scale: (price: number) => number): PriceSet {
+  const tiers = set.tiers?.map((tier) => ({ above: tier.above, ...mapBuckets(tier, scale) }));
+  return { ...mapBuckets(set, scale), ...(tiers && { tiers }) };
+}
+
+function mapBuckets(prices: BucketPrices, change: (price: number) => number): BucketPrices {
+  const changed: BucketPrices = {};
+  for (const bucket of BUCKETS) {
+    const price = prices[bucket];
+    if (price !== undefined) changed[bucket] = change(price);
+  }
+  return changed;
+}
+
+function nanoOf(dollars: { search?: number; request?: number }): { search?: number; request?: number } {
+  const { search, request } = dollars;
+  return {
+    ...(search !== undefined && { search: Math.round(search * DOLLAR) }),
+    ...(request !== undefined && { request: Math.round(request * DOLLAR) }),
+  };
+}

@@ -1,0 +1,122 @@
+/** What the operations on keys, budgets and rate limits share: versions, places in the tree, and who may see what. */
+import type { Budget, KeyEntry, Policy, RateLimit, Subject } from "../ledger/policy.ts";
+import type { Actor } from "../keeper/books/store.ts";
+import { digestOf } from "../ledger/keys/form.ts";
+import { isWithin } from "../ledger/keys/path.ts";
+import type { Caller } from "./callers.ts";
+import { AdminError, conflict, notFound } from "./errors.ts";
+import type { AdminRequest } from "./operation.ts";
+
+/** The version of an entry: the same content has the same version, in every process. */
+export function versionOf(entry: KeyEntry | Budget | RateLimit): string {
+  return digestOf(JSON.stringify(sorted(entry))).slice(0, 16);
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  return Object.fromEntries(members.sort(([a], [b]) => (a < b ? -1 : 1)).map(([k, v]) => [k, sorted(v)]));
+}
+
+/** @throws AdminError 412 if the caller changes an entry that has changed since it read it */
+export function expectVersion(headers: Headers, entry: KeyEntry | Budget | RateLimit): void {
+  const wanted = headers.get("if-match");
+  if (wanted === null || wanted === "*") return;
+  if (wanted.replace(/^W\//, "").replaceAll('"', "") !== versionOf(entry))
+    throw new AdminError(
+      412,
+      "changed",
+      "The entry has changed since it was read; read it again and repeat the change.",
+      { path: "header if-match" },
+    );
+}
+
+export function actorOf({ actor, address }: Caller): Actor {
+  return { actor, address };
+}
+
+/** Finds a key by id or name among those that the caller sees. @throws AdminError 404 */
+export function findKey({ books, caller }: Pick<AdminRequest, "books" | "caller">, id: string): KeyEntry {
+  const visible = books.policy().keys.filter(({ path }) => isWithin(path, caller.path));
+  const found = visible.find((key) => key.id === id) ?? visible.find(({ name }) => name === id);
+  if (!found) throw notFound("key", id);
+  return found;
+}
+
+/** Finds a budget or a rate limit by id or name among those that the caller sees. @throws AdminError 404 */
+export function findRule<Rule extends Budget | RateLimit>(
+  what: string,
+  rules: readonly Rule[],
+  { books, caller }: Pick<AdminRequest, "books" | "caller">,
+  id: string,
+): Rule {
+  const visible = rules.filter(({ on }) => seesSubject(caller, on, books.policy()));
+  const found = visible.find((rule) => rule.id === id) ?? visible.find(({ name }) => name === id);
+  if (!found) throw notFound(what, id);
+  return found;
+}
+
+/** Whether a budget or rate limit counts only calls on the caller's path. */
+export function seesSubject({ path }: Caller, { kind, what }: Subject, { keys }: Policy): boolean {
+  if (path === "/") return true;
+  if (kind === "path") return isWithin(what, path);
+  const key = kind === "key" ? keys.find(({ id }) => id === what) : undefined;
+  return key !== undefined && isWithin(key.path, path);
+}
+
+/** @throws AdminError 403 or 404 if the caller may not limit the calls of a subject */
+export function expectSubject(
+  { books, caller }: Pick<AdminRequest, "books" | "caller">,
+  { kind, what }: Subject,
+): Subject {
+  const needsNothing = kind === "all" || kind === "session";
+  if (needsNothing !== (what === ""))
+    throw new AdminError(
+      400,
+      "invalid_request",
+      needsNothing ? `${kind} needs an empty what.` : `${kind} needs what.`,
+      { path: "/on/what" },
+    );
+  const subject = kind === "key" ? { kind, what: findKey({ books, caller }, what).id } : { kind, what };
+  if (!seesSubject(caller, subject, books.policy())) throw outside(caller);
+  return subject;
+}
+
+export function expectPath(caller: Caller, path: string): void {
+  if (!isWithin(path, caller.path)) throw outside(caller);
+}
+
+function outside({ path }: Caller): AdminError {
+  return new AdminError(403, "not_permitted", `This key may act only on ${path} and below.`);
+}
+
+/** @throws AdminError 409 */
+export function expectFreeName(
+  what: string,
+  entries: readonly { id: string; name: string }[],
+  name: string,
+  id?: string,
+): void {
+  if (entries.some((entry) => entry.name === name && entry.id !== id))
+    throw conflict(`There is already a ${what} with the name ${name}.`, "/name");
+}
+
+/** A page of a list in memory, by ids. @throws AdminError 400 for an unknown cursor */
+export function page<Entry extends { id: string }>(
+  entries: readonly Entry[],
+  { limit, after }: { limit: number; after?: string },
+): { entries: Entry[]; next?: string } {
+  const rest = [...entries].sort((a, b) => (a.id < b.id ? -1 : 1)).filter(({ id }) => !after || id > after);
+  const entriesOfPage = rest.slice(0, limit);
+  return {
+    entries: entriesOfPage,
+    ...(rest.length > limit && { next: entriesOfPage[limit - 1]!.id }),
+  };
+}
+
+/** A new id: the prefix and 12 characters of [a-z0-9]. */
+export function newId(prefix: string): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(12));
+  return prefix + [...bytes].map((byte) => (byte % 36).toString(36)).join("");
+}

@@ -1,0 +1,86 @@
+/** The listener of the admin API. */
+import { hostname } from "node:os";
+import { describeFileError, systemCode } from "../core/system-error.ts";
+import { digestOf } from "../ledger/keys/form.ts";
+import type { AdminBooks } from "./books.ts";
+import { isLoopback } from "./guard.ts";
+import { listOperations } from "./operations/index.ts";
+import { AdminServer } from "./server.ts";
+
+/** Where the admin API listens. Plain JSON: it travels to the keeper's process. */
+export interface AdminSettings {
+  host: string;
+  /** Absent: {@link DEFAULT_PORT}, or a free one when that is taken. */
+  port?: number;
+  /** Further names by which clients address the listener, when it is not on loopback. */
+  names: readonly string[];
+  /** The credential in the run file. */
+  credential?: string;
+  version: string;
+}
+
+export const DEFAULT_PORT = 9348;
+
+export interface AdminListener {
+  url: string;
+  port: number;
+  stop(): void;
+}
+
+/** Idle timeout of a connection, in seconds; the longest operations read the whole store. */
+const IDLE_SECONDS = 255;
+
+/**
+ * @param report logs a fault
+ * @throws Error with one sentence if the configured port is taken, or the address can be reached by other machines and there
+ * is no admin key
+ */
+export function startAdmin(
+  books: AdminBooks,
+  settings: AdminSettings,
+  report: (message: string, cause: unknown) => void,
+): AdminListener {
+  const { host, credential, version } = settings;
+  if (!isLoopback(host) && !books.policy().keys.some(isActiveAdmin))
+    throw new Error(
+      `admin.host ${host} can be reached by other machines, which requires an admin key; create one with: weir admin key create NAME`,
+    );
+  const names = [...settings.names, ...(isLoopback(host) ? [] : [hostname()])].map((name) =>
+    name.toLowerCase(),
+  );
+  const admin = new AdminServer({
+    books,
+    operations: listOperations(version),
+    own: () => ({ host, port: server.port ?? 0, names }),
+    ...(credential !== undefined && { runDigest: digestOf(credential) }),
+    report,
+  });
+  const listen = (port: number) =>
+    Bun.serve({
+      hostname: host,
+      port,
+      idleTimeout: IDLE_SECONDS,
+      development: false,
+      fetch: (request, bun) => admin.handle(request, bun.requestIP(request)?.address ?? ""),
+    });
+  const server = open(listen, settings);
+  const written = host.includes(":") ? `[${host}]` : host;
+  const port = server.port ?? 0;
+  return { url: `http://${written}:${port}`, port, stop: () => void server.stop(true) };
+}
+
+function open<Server>(listen: (port: number) => Server, { host, port }: AdminSettings): Server {
+  try {
+    return listen(port ?? DEFAULT_PORT);
+  } catch (cause) {
+    if (port === undefined && systemCode(cause) === "EADDRINUSE") return listen(0);
+    throw new Error(
+      `the admin API cannot listen on ${host}:${port ?? DEFAULT_PORT}: ${describeFileError(cause)}`,
+      { cause },
+    );
+  }
+}
+
+function isActiveAdmin({ kind, revokedAt }: { kind: string; revokedAt?: number }): boolean {
+  return kind === "admin" && revokedAt === undefined;
+}

@@ -1,0 +1,108 @@
+/** The OpenAPI document of the admin API, from its operations. */
+import type { TObject, TSchema } from "@sinclair/typebox";
+import type { AdminOperation } from "./operation.ts";
+
+const DESCRIPTION =
+  "Keys, budgets, rate limits and the ledger of a weir gateway. Amounts are integer nano-dollars (billionths of a US dollar), times are milliseconds since 1970, durations are milliseconds.";
+
+/** Errors of every operation with a credential. */
+const OF_ALL = ["invalid_request", "unauthorized", "forbidden", "too_many_tries", "store_failed"];
+
+export function openApiDocument(operations: readonly AdminOperation[], version: string) {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const operation of operations)
+    (paths[operation.path] ??= {})[operation.method.toLowerCase()] = describe(operation);
+  const named = operations.flatMap(({ answer }) => ("name" in answer ? [[answer.name, answer.schema]] : []));
+  return {
+    openapi: "3.1.0",
+    info: { title: "weir admin API", version, description: DESCRIPTION },
+    paths,
+    components: {
+      schemas: { ...(Object.fromEntries(named) as Record<string, TSchema>), Error: ERROR },
+      securitySchemes: { key: { type: "http", scheme: "bearer" } },
+    },
+  };
+}
+
+const ERROR = {
+  type: "object",
+  required: ["error"],
+  properties: {
+    error: {
+      type: "object",
+      required: ["code", "message"],
+      properties: {
+        code: { type: "string" },
+        message: { type: "string", description: "One sentence." },
+        path: { type: "string", description: "The part of the request that is wrong." },
+      },
+    },
+  },
+};
+
+function describe(operation: AdminOperation) {
+  const { id, summary, description, access, query, body, answer, status = 200, method } = operation;
+  const parameters = [...pathParameters(operation.path), ...queryParameters(query), ...headersOf(method)];
+  const success =
+    "text" in answer ? { [answer.text]: { schema: { type: "string" } } } : json(refer(answer.name));
+  return {
+    operationId: id,
+    summary,
+    ...(description !== undefined && { description }),
+    // `open` and `scraper` need no key on a listener on loopback.
+    security: access === "open" ? [] : [{ key: [] }, ...(access === "scraper" ? [{}] : [])],
+    "x-access": access,
+    ...(operation.wholeGateway && { "x-whole-gateway": true }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && { requestBody: { required: !operation.bodyOptional, content: json(body) } }),
+    responses: {
+      [status]: { description: summary, content: success },
+      default: {
+        description: "An error.",
+        content: json(refer("Error")),
+        "x-error-codes": [...OF_ALL, ...(operation.errors ?? [])],
+      },
+    },
+  };
+}
+
+function pathParameters(path: string) {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: { type: "string" },
+  }));
+}
+
+function queryParameters(query: TObject | undefined) {
+  return Object.entries(query?.properties ?? {}).map(([name, schema]) => ({
+    name,
+    in: "query",
+    schema,
+    // Lists are written with commas.
+    ...(schema["type"] === "array" && { style: "form", explode: false }),
+  }));
+}
+
+function headersOf(method: AdminOperation["method"]) {
+  if (method === "GET") return [];
+  const header = (name: string, description: string) => ({
+    name,
+    in: "header",
+    description,
+    schema: { type: "string" },
+  });
+  return [
+    header(
+      "Idempotency-Key",
+      "A repeated request with the same key gets the same answer and writes nothing.",
+    ),
+    ...(method === "POST"
+      ? []
+      : [header("If-Match", "`version` of the entry: refuses the change if it has changed.")]),
+  ];
+}
+
+const refer = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+const json = (schema: unknown) => ({ "application/json": { schema } });

@@ -1,0 +1,160 @@
+/** The books themselves: the proof that they agree, the log of changes, invoices, the store. */
+import { Type } from "@sinclair/typebox";
+import { MAX_NANO } from "../../ledger/money.ts";
+import { actorOf, findKey } from "../entries.ts";
+import { operation } from "../operation.ts";
+import { nano, PAGE, pageOf, request, time, words } from "../schemas.ts";
+
+const Report = Type.Object({
+  holds: Type.Boolean(),
+  checks: Type.Array(Type.Object({ name: Type.String(), holds: Type.Boolean(), detail: Type.String() })),
+});
+
+const INVOICE = {
+  provider: Type.String({ pattern: "^[a-z][a-z0-9-]{0,63}$" }),
+  month: Type.String({ pattern: "^20\\d\\d-(0[1-9]|1[0-2])$", description: "`2026-11`, in UTC." }),
+  amount: Type.Integer({
+    minimum: 0,
+    maximum: MAX_NANO,
+    description: "What the provider charges. Nano-dollars.",
+  }),
+  note: Type.Optional(Type.String({ maxLength: 500 })),
+};
+
+const Entry = Type.Object({
+  id: Type.String(),
+  at: time(""),
+  actor: Type.String({ description: "Id of a key, `run-file` or `cli`." }),
+  address: Type.Optional(Type.String()),
+  action: Type.String(),
+  subject: Type.String(),
+  before: Type.Optional(Type.Unknown()),
+  after: Type.Optional(Type.Unknown()),
+});
+
+export const bookOperations = [
+  operation({
+    method: "GET",
+    path: "/admin/v1/audit/books",
+    id: "auditBooks",
+    summary: "Proves that calls, charges, sums and accounts agree to the nano-dollar",
+    access: "read",
+    wholeGateway: true,
+    answer: { name: "AuditReport", schema: Report },
+    handle: async ({ books }) => ({ json: await books.audit() }),
+  }),
+  operation({
+    method: "GET",
+    path: "/admin/v1/audit/log",
+    id: "auditLog",
+    summary: "Who changed what, the newest first",
+    access: "read",
+    wholeGateway: true,
+    query: request(PAGE),
+    answer: { name: "AuditLog", schema: pageOf("entries", Entry) },
+    handle: async ({ books, query }) => ({ json: await books.auditLog(query) }),
+  }),
+  operation({
+    method: "GET",
+    path: "/admin/v1/invoices",
+    id: "listInvoices",
+    summary: "Invoices that were compared with the books",
+    access: "read",
+    wholeGateway: true,
+    answer: { name: "Invoices", schema: Type.Object({ invoices: Type.Array(Type.Object(INVOICE)) }) },
+    handle: async ({ books }) => ({ json: { invoices: await books.invoices() } }),
+  }),
+  operation({
+    method: "POST",
+    path: "/admin/v1/invoices",
+    id: "reconcile",
+    summary: "Compares an invoice with the books and splits the difference into its causes",
+    access: "write",
+    wholeGateway: true,
+    body: request(INVOICE),
+    answer: {
+      name: "Reconciliation",
+      schema: Type.Object({
+        provider: INVOICE.provider,
+        month: INVOICE.month,
+        invoiced: nano(""),
+        booked: nano("All charges of the month."),
+        difference: nano("`invoiced` without `booked`."),
+        causes: Type.Array(Type.Object({ name: Type.String(), amount: nano(""), detail: Type.String() })),
+      }),
+    },
+    handle: async ({ books, caller, body }) => ({ json: await books.reconcile(body, actorOf(caller)) }),
+  }),
+  operation({
+    method: "GET",
+    path: "/admin/v1/store",
+    id: "getStore",
+    summary: "The store: place, size, age, and what waits to be written",
+    access: "read",
+    wholeGateway: true,
+    answer: {
+      name: "Store",
+      schema: Type.Object({
+        kind: words(["sqlite", "postgres", "memory"]),
+        place: Type.String(),
+        bytes: Type.Integer(),
+        calls: Type.Integer(),
+        oldestCall: Type.Optional(time("")),
+        waiting: Type.Integer({ description: "Records that are not written yet." }),
+        fault: Type.Optional(Type.String()),
+      }),
+    },
+    handle: async ({ books }) => ({ json: await books.store() }),
+  }),
+  operation({
+    method: "POST",
+    path: "/admin/v1/store/backup",
+    id: "backupStore",
+    summary: "Writes a copy of the store to a file on the machine of the gateway",
+    access: "write",
+    wholeGateway: true,
+    body: request({
+      path: Type.String({
+        pattern: "^/[^\\0]{1,1000}$",
+        description: "Absolute path of a file that does not exist.",
+      }),
+    }),
+    answer: {
+      name: "Backup",
+      schema: Type.Object({ path: Type.String(), bytes: Type.Integer() }),
+    },
+    errors: ["store_failed"],
+    async handle({ books, caller, body: { path } }) {
+      return { json: { path, ...(await books.backup(path, actorOf(caller))) } };
+    },
+  }),
+  operation({
+    method: "POST",
+    path: "/admin/v1/store/check",
+    id: "checkStore",
+    summary: "Reads the whole store and reports damage",
+    access: "write",
+    wholeGateway: true,
+    answer: { name: "AuditReport", schema: Report },
+    handle: async ({ books }) => ({ json: await books.check() }),
+  }),
+  operation({
+    method: "POST",
+    path: "/admin/v1/store/prune",
+    id: "pruneStore",
+    summary: "Deletes the rows of a key, or what is older than the retention; sums stay",
+    access: "write",
+    wholeGateway: true,
+    body: request({
+      key: Type.Optional(Type.String({ maxLength: 100, description: "Id or name of a key." })),
+    }),
+    bodyOptional: true,
+    answer: { name: "Pruned", schema: Type.Object({ rows: Type.Integer() }) },
+    errors: ["not_found"],
+    async handle(given) {
+      const { books, caller, body } = given;
+      const key = body.key === undefined ? undefined : findKey(given, body.key).id;
+      return { json: await books.prune(key === undefined ? {} : { key }, actorOf(caller)) };
+    },
+  }),
+];

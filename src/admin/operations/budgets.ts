@@ -1,0 +1,205 @@
+/** Budgets: list with their figures, create, change, raise, delete. */
+import { Type } from "@sinclair/typebox";
+import type { Budget, Subject } from "../../ledger/policy.ts";
+import type { AccountFigures, AdminBooks } from "../books.ts";
+import { actorOf, expectFreeName, expectSubject, expectVersion, findRule, newId, page } from "../entries.ts";
+import { seesSubject, versionOf } from "../entries.ts";
+import { declared, invalid, notFound } from "../errors.ts";
+import { type AdminRequest, operation } from "../operation.ts";
+import {
+  Budget as BudgetSchema,
+  BudgetChange,
+  BudgetRaise,
+  NewBudget,
+  PAGE,
+  pageOf,
+  request,
+} from "../schemas.ts";
+
+type Given = Pick<AdminRequest, "books" | "caller" | "headers" | "now">;
+
+/** A lower limit that is not zero is refused: it is an amount in dollars. */
+const SMALLEST_LIMIT = 100_000;
+
+const ONE = { name: "Budget", schema: BudgetSchema };
+
+export const budgetOperations = [
+  operation({
+    method: "GET",
+    path: "/admin/v1/budgets",
+    id: "listBudgets",
+    summary: "Budgets with what is spent, assumed, held and left of them",
+    access: "read",
+    query: request(PAGE),
+    answer: { name: "Budgets", schema: pageOf("budgets", BudgetSchema) },
+    async handle({ books, caller, query, now }) {
+      const policy = books.policy();
+      const visible = policy.budgets.filter(({ on }) => seesSubject(caller, on, policy));
+      const { entries, next } = page(visible, query);
+      const accounts = await books.accounts();
+      return {
+        json: { budgets: entries.map((entry) => viewOf(entry, accounts, now)), ...(next && { next }) },
+      };
+    },
+  }),
+  operation({
+    method: "POST",
+    path: "/admin/v1/budgets",
+    id: "createBudget",
+    summary: "Creates a budget",
+    access: "write",
+    body: NewBudget,
+    answer: ONE,
+    status: 201,
+    errors: ["conflict", "not_permitted", "not_found"],
+    async handle(given) {
+      const { books, caller, body } = given;
+      const budget = newBudget({ ...body, on: expectSubject(given, body.on) });
+      expectFreeName("budget", books.policy().budgets, budget.name);
+      expectValid(budget);
+      await books.saveBudget(budget, actorOf(caller));
+      return answerOf(budget, given);
+    },
+  }),
+  operation({
+    method: "GET",
+    path: "/admin/v1/budgets/{id}",
+    id: "getBudget",
+    summary: "One budget, by id or name",
+    access: "read",
+    answer: ONE,
+    errors: ["not_found"],
+    handle: (given) => answerOf(findBudget(given, given.params["id"]!), given),
+  }),
+  operation({
+    method: "PATCH",
+    path: "/admin/v1/budgets/{id}",
+    id: "changeBudget",
+    summary: "Changes a budget; a lower limit refuses from the next call",
+    access: "write",
+    body: BudgetChange,
+    answer: ONE,
+    errors: ["not_found", "declared", "conflict", "not_permitted"],
+    async handle(given) {
+      const { books, body, params } = given;
+      const budget = storedBudget(given, params["id"]!);
+      if (body.name !== undefined) expectFreeName("budget", books.policy().budgets, body.name, budget.id);
+      const on = body.on === undefined ? budget.on : expectSubject(given, body.on);
+      return save({ ...budget, ...body, on }, given);
+    },
+  }),
+  operation({
+    method: "POST",
+    path: "/admin/v1/budgets/{id}/raise",
+    id: "raiseBudget",
+    summary: "Sets a higher limit; calls are admitted again within a second",
+    access: "write",
+    body: BudgetRaise,
+    answer: ONE,
+    errors: ["not_found", "declared"],
+    async handle(given) {
+      const { body, params } = given;
+      const budget = storedBudget(given, params["id"]!);
+      if (body.limit < budget.limit)
+        throw invalid(
+          "The limit is lower than the present one; change the budget with PATCH instead.",
+          "/limit",
+        );
+      return save({ ...budget, limit: body.limit }, given);
+    },
+  }),
+  operation({
+    method: "DELETE",
+    path: "/admin/v1/budgets/{id}",
+    id: "deleteBudget",
+    summary: "Deletes a budget; its windows stay in the books",
+    access: "write",
+    answer: { name: "Deleted", schema: Type.Object({ id: Type.String(), deleted: Type.Boolean() }) },
+    errors: ["not_found", "declared"],
+    async handle(given) {
+      const { books, caller, params } = given;
+      const { id } = storedBudget(given, params["id"]!);
+      if (!(await books.deleteBudget(id, actorOf(caller)))) throw notFound("budget", id);
+      return { json: { id, deleted: true } };
+    },
+  }),
+];
+
+/** Fills in the defaults. */
+export function newBudget(given: Pick<Budget, "name" | "limit"> & { on: Subject } & Partial<Budget>): Budget {
+  return {
+    window: "month",
+    zone: "UTC",
+    mode: "soft",
+    onEmpty: "refuse",
+    alerts: [80, 100],
+    ...given,
+    id: newId("budget_"),
+    source: "store",
+  };
+}
+
+/** @throws AdminError 400 for an amount that was written in dollars */
+export function expectAmount(limit: number, path = "/limit"): void {
+  if (limit > 0 && limit < SMALLEST_LIMIT)
+    throw invalid(`Amounts are nano-dollars: $${limit} is ${limit}000000000.`, path);
+}
+
+function expectValid({ limit, zone, alerts }: Budget): void {
+  expectAmount(limit);
+  if (new Set(alerts).size !== alerts.length) throw invalid("A percentage is given twice.", "/alerts");
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: zone });
+  } catch {
+    throw invalid("The zone must be an IANA name, such as Europe/Berlin.", "/zone");
+  }
+}
+
+async function save(budget: Budget, given: Given) {
+  expectValid(budget);
+  await given.books.saveBudget(budget, actorOf(given.caller));
+  return answerOf(budget, given);
+}
+
+function findBudget(given: Given, id: string): Budget {
+  return findRule("budget", given.books.policy().budgets, given, id);
+}
+
+function storedBudget(given: Given, id: string): Budget {
+  const budget = findBudget(given, id);
+  if (budget.source === "config") throw declared("budget", budget.name);
+  expectVersion(given.headers, budget);
+  return budget;
+}
+
+async function answerOf(budget: Budget, { books, now }: { books: AdminBooks; now: number }) {
+  const view = viewOf(budget, await books.accounts(), now);
+  return { json: view, version: view.version };
+}
+
+function viewOf(budget: Budget, accounts: readonly AccountFigures[], now: number) {
+  const windows = accounts
+    .filter((account) => account.budget === budget.id)
+    .sort((a, b) => b.startsAt - a.startsAt)
+    .map((account) => windowOf(account, budget.limit, now));
+  return { ...budget, windows, version: versionOf(budget) };
+}
+
+function windowOf(account: AccountFigures, limit: number, now: number) {
+  const { startsAt, endsAt, spent, assumed, overrun, granted, held } = account;
+  const booked = spent + assumed;
+  const elapsed = now - startsAt;
+  const isOpen = endsAt !== undefined && elapsed > 0 && now < endsAt;
+  return {
+    account: account.account,
+    startsAt,
+    ...(endsAt !== undefined && { endsAt }),
+    spent,
+    assumed,
+    held,
+    granted,
+    overrun,
+    left: limit - booked - granted,
+    ...(isOpen && { forecast: Math.round((booked / elapsed) * (endsAt - startsAt)) }),
+  };
+}

@@ -1,0 +1,21 @@
+/** All operations of the admin API: its table of contents. The routes, the access checks and the document come from it. */
+import { openApiDocument } from "../openapi.ts";
+import type { AdminOperation } from "../operation.ts";
+import { bookOperations } from "./books.ts";
+import { budgetOperations } from "./budgets.ts";
+import { gatewayOperations } from "./gateway.ts";
+import { keyOperations } from "./keys.ts";
+import { rateOperations } from "./rates.ts";
+import { reportOperations } from "./reports.ts";
+
+export function listOperations(version: string): readonly AdminOperation[] {
+  const operations: readonly AdminOperation[] = [
+    ...keyOperations,
+    ...budgetOperations,
+    ...rateOperations,
+    ...reportOperations,
+    ...bookOperations,
+    ...gatewayOperations(() => openApiDocument(operations, version)),
+  ];
+  return operations;
+}

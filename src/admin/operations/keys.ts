@@ -1,0 +1,242 @@
+/** Keys: create, list, change, rotate, revoke, import. The text of a key is answered once and is stored nowhere. */
+import { Type } from "@sinclair/typebox";
+import { adoptKey, changeKey, createKey, KeyError, revokeKey, rotateKey } from "../../ledger/keys/make.ts";
+import { isWithin } from "../../ledger/keys/path.ts";
+import type { KeyEntry, RateLimit } from "../../ledger/policy.ts";
+import type { AdminBooks } from "../books.ts";
+import { actorOf, expectFreeName, expectVersion, findKey, newId, page, versionOf } from "../entries.ts";
+import { AdminError, declared, invalid } from "../errors.ts";
+import { type AdminRequest, operation } from "../operation.ts";
+import { CreatedKey, Key, KeyChange, KeyImport, NewKey, PAGE, PATH, pageOf, request } from "../schemas.ts";
+import { expectAmount, newBudget } from "./budgets.ts";
+
+type Facts = Awaited<ReturnType<AdminBooks["keyFacts"]>>;
+type Given = Pick<AdminRequest, "books" | "caller" | "headers" | "now">;
+
+/** Grace period of a rotation: the default and the longest. Milliseconds. */
+const GRACE_MS = 86_400_000;
+const MAX_GRACE_MS = 90 * GRACE_MS;
+
+const ONE = { name: "Key", schema: Key };
+const CREATED = { name: "CreatedKey", schema: CreatedKey };
+
+export const keyOperations = [
+  operation({
+    method: "GET",
+    path: "/admin/v1/keys",
+    id: "listKeys",
+    summary: "Keys of the configuration and of the store",
+    access: "read",
+    query: request({
+      ...PAGE,
+      path: Type.Optional(PATH),
+      revoked: Type.Boolean({ default: false, description: "Revoked keys too." }),
+    }),
+    answer: { name: "Keys", schema: pageOf("keys", Key) },
+    async handle({ books, caller, query, now }) {
+      const visible = books
+        .policy()
+        .keys.filter(({ path }) => isWithin(path, caller.path) && isWithin(path, query.path ?? "/"))
+        .filter(({ revokedAt }) => query.revoked || revokedAt === undefined);
+      const { entries, next } = page(visible, query);
+      const facts = await books.keyFacts();
+      return { json: { keys: entries.map((key) => viewOf(key, facts, now)), ...(next && { next }) } };
+    },
+  }),
+  operation({
+    method: "POST",
+    path: "/admin/v1/keys",
+    id: "createKey",
+    summary: "Creates a key; no other answer contains its text",
+    description:
+      "With `budget` or `rates` it also creates a budget or a rate limit of the same name on the key.",
+    access: "write",
+    body: NewKey,
+    answer: CREATED,
+    status: 201,
+    errors: ["conflict", "not_permitted"],
+    async handle(given) {
+      const { books, caller, now } = given;
+      const { budget: amount, rates: limits, ...wanted } = given.body;
+      const { keys, budgets, rates } = books.policy();
+      const { entry, text } = checked(() => createKey(wanted, caller, now));
+      const { name } = entry;
+      expectFreeName("key", keys, name);
+      if (entry.kind !== "call" && (amount || limits))
+        throw invalid("Only keys for calls have budgets and rate limits.", amount ? "/budget" : "/rates");
+      const on = { kind: "key", what: entry.id } as const;
+      const budget = amount && newBudget({ name, on, ...amount });
+      const rate: RateLimit | undefined = limits && { id: newId("rate_"), name, on, limits, source: "store" };
+      if (budget) expectFreeName("budget", budgets, name);
+      if (budget) expectAmount(budget.limit, "/budget/limit");
+      if (rate) expectFreeName("rate limit", rates, name);
+      // A key must never exist without its limits, so they come first.
+      if (budget) await books.saveBudget(budget, actorOf(caller));
+      if (rate) await books.saveRate(rate, actorOf(caller));
+      return createdOf(entry, text, given);
+    },
+  }),
+  operation({
+    method: "GET",
+    path: "/admin/v1/keys/{id}",
+    id: "getKey",
+    summary: "One key, by id or name",
+    access: "read",
+    answer: ONE,
+    errors: ["not_found"],
+    handle: async (given) => answerOf(findKey(given, given.params["id"]!), given),
+  }),
+  operation({
+    method: "PATCH",
+    path: "/admin/v1/keys/{id}",
+    id: "changeKey",
+    summary: "Changes name, path, tags, scopes or expiry of a key",
+    access: "write",
+    body: KeyChange,
+    answer: ONE,
+    errors: ["not_found", "declared", "conflict", "not_permitted"],
+    async handle(given) {
+      const { books, caller, body } = given;
+      const key = storedKey(given, given.params["id"]!);
+      if (body.name !== undefined) expectFreeName("key", books.policy().keys, body.name, key.id);
+      return save(
+        checked(() => changeKey(key, body, caller)),
+        given,
+      );
+    },
+  }),
+  operation({
+    method: "DELETE",
+    path: "/admin/v1/keys/{id}",
+    id: "revokeKey",
+    summary: "Revokes a key at once; its rows stay",
+    access: "write",
+    query: request({
+      cut: Type.Boolean({ default: false, description: "Also ends the streams that run with it." }),
+    }),
+    answer: ONE,
+    errors: ["not_found", "declared", "not_permitted"],
+    async handle(given) {
+      const { caller, query, now } = given;
+      const key = storedKey(given, given.params["id"]!);
+      if (key.revokedAt !== undefined && (key.cut || !query.cut)) return answerOf(key, given);
+      return save(
+        checked(() => revokeKey(key, query.cut, caller, now)),
+        given,
+      );
+    },
+  }),
+  operation({
+    method: "POST",
+    path: "/admin/v1/keys/{id}/rotate",
+    id: "rotateKey",
+    summary: "Gives a key a new text; the old one works until the grace period ends",
+    access: "write",
+    body: request({
+      graceMs: Type.Integer({
+        minimum: 0,
+        maximum: MAX_GRACE_MS,
+        default: GRACE_MS,
+        description: "Milliseconds. Default: one day.",
+      }),
+    }),
+    bodyOptional: true,
+    answer: CREATED,
+    errors: ["not_found", "declared", "not_permitted"],
+    async handle(given) {
+      const { caller, body, now } = given;
+      const key = storedKey(given, given.params["id"]!);
+      const { entry, text } = checked(() => rotateKey(key, body.graceMs, caller, now));
+      return createdOf(entry, text, given);
+    },
+  }),
+  operation({
+    method: "POST",
+    path: "/admin/v1/import/keys",
+    id: "importKeys",
+    summary: "Imports keys of which only the digests are known",
+    description: "Keys whose digest exists already are skipped. A name that exists refuses the whole import.",
+    access: "write",
+    body: KeyImport,
+    answer: {
+      name: "ImportedKeys",
+      schema: Type.Object({ keys: Type.Array(Key), skipped: Type.Array(Type.String()) }),
+    },
+    errors: ["conflict", "not_permitted"],
+    async handle({ books, caller, body, now }) {
+      const { keys } = books.policy();
+      const known = new Set(keys.flatMap(({ digests }) => digests.map(({ sha256 }) => sha256)));
+      const imported: KeyEntry[] = [];
+      const skipped: string[] = [];
+      for (const { sha256, ...wanted } of body.keys) {
+        if (known.has(sha256)) {
+          skipped.push(wanted.name);
+          continue;
+        }
+        expectFreeName("key", [...keys, ...imported], wanted.name);
+        known.add(sha256);
+        imported.push(checked(() => adoptKey(wanted, sha256, caller)));
+      }
+      for (const key of imported) await books.saveKey(key, actorOf(caller));
+      const facts = await books.keyFacts();
+      return { json: { keys: imported.map((key) => viewOf(key, facts, now)), skipped } };
+    },
+  }),
+];
+
+/** @throws AdminError 400 or 403 instead of a KeyError */
+function checked<Value>(make: () => Value): Value {
+  try {
+    return make();
+  } catch (cause) {
+    if (!(cause instanceof KeyError)) throw cause;
+    const path = `/${cause.member.replaceAll(".", "/")}`;
+    throw cause.isBeyondMaker
+      ? new AdminError(403, "not_permitted", cause.message, { path })
+      : invalid(cause.message, path);
+  }
+}
+
+/** A key that may be changed here. @throws AdminError 404, 409 or 412 */
+function storedKey(given: Given, id: string): KeyEntry {
+  const key = findKey(given, id);
+  if (isDeclared(key)) throw declared("key", key.name);
+  expectVersion(given.headers, key);
+  return key;
+}
+
+function isDeclared({ id }: KeyEntry): boolean {
+  return id.startsWith("config:");
+}
+
+async function save(key: KeyEntry, given: Given) {
+  await given.books.saveKey(key, actorOf(given.caller));
+  return answerOf(key, given);
+}
+
+async function createdOf(key: KeyEntry, secret: string, given: Given) {
+  const { json, version } = await save(key, given);
+  return { json: { key: json, secret, closed: given.books.policy().closed }, version };
+}
+
+async function answerOf(key: KeyEntry, { books, now }: Given) {
+  const json = viewOf(key, await books.keyFacts(), now);
+  return { json, version: json.version };
+}
+
+/** A key without its digests. */
+function viewOf(key: KeyEntry, facts: Facts, now: number) {
+  const { digests, cut: _, ...members } = key;
+  const { expiresAt = Infinity, revokedAt } = key;
+  const rotatingUntil = Math.max(0, ...digests.map(({ until = 0 }) => until));
+  const [{ hint } = {}] = digests;
+  return {
+    ...members,
+    state: revokedAt !== undefined ? "revoked" : expiresAt <= now ? "expired" : "active",
+    source: isDeclared(key) ? "config" : "store",
+    ...(hint !== undefined && { hint }),
+    ...facts.get(key.id),
+    ...(rotatingUntil > now && { rotatingUntil }),
+    version: versionOf(key),
+  };
+}

@@ -1,0 +1,246 @@
+/** The schemas of the admin API. Amounts are integer nano-dollars, times are milliseconds since 1970. */
+import { type TSchema, Type } from "@sinclair/typebox";
+import { MAX_NANO } from "../ledger/money.ts";
+import { RATE_UNITS, type RateUnit } from "../ledger/policy.ts";
+
+const CLOSED = { additionalProperties: false };
+
+export const nano = (description: string) => Type.Integer({ description: `${description} Nano-dollars.` });
+export const time = (description: string) =>
+  Type.Integer({ minimum: 0, maximum: 8.64e15, description: `${description} Milliseconds since 1970.` });
+/** One of some words. */
+export const words = <const Words extends readonly string[]>(list: Words, description?: string) =>
+  Type.Unsafe<Words[number]>(
+    Type.Union(
+      list.map((word) => Type.Literal(word)),
+      description === undefined ? {} : { description },
+    ),
+  );
+/** A map from names to values. */
+export const mapOf = (value: TSchema, description: string) =>
+  Type.Object({}, { additionalProperties: value, description });
+
+/** An object of an answer; it may get further members in later versions. */
+const answer = Type.Object;
+/** An object of a request: unknown members are refused. */
+export const request = <Properties extends Record<string, TSchema>>(properties: Properties) =>
+  Type.Object(properties, CLOSED);
+
+export const NAME = Type.String({
+  pattern: "^[\\w.@ -]{1,64}$",
+  description: "At most 64 letters, digits, spaces, dots, dashes, underscores and @.",
+});
+export const PATH = Type.String({
+  pattern: "^/$|^(/[\\w.@-]{1,64}){1,16}$",
+  description: "Place in the tree of keys: `/eng/search`.",
+});
+const list = (description: string) =>
+  Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 200, description });
+
+const SCOPES = {
+  models: Type.Optional(list("Globs over the model names that clients write.")),
+  providers: Type.Optional(list("Names of the providers that calls may go to.")),
+  endpoints: Type.Optional(list("Ids of client formats, and `embeddings`, `count`, `models`, `explain`.")),
+  addresses: Type.Optional(list("Addresses of clients in CIDR notation.")),
+  maxTokens: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 100_000_000, description: "Most output tokens of one call." }),
+  ),
+  maxCost: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: MAX_NANO,
+      description: "Most that one call may cost. Nano-dollars.",
+    }),
+  ),
+  serverTools: Type.Optional(
+    Type.Boolean({ description: "Whether the provider may search, fetch and run code." }),
+  ),
+};
+export const Scopes = request(SCOPES);
+
+export const WINDOW = Type.Union([
+  words(["day", "week", "month", "total"]),
+  request({
+    hours: Type.Integer({
+      minimum: 1,
+      maximum: 8_760,
+      description: "Rolling blocks from the first moment of 1970.",
+    }),
+  }),
+]);
+
+const LIMIT = Type.Integer({
+  minimum: 0,
+  maximum: MAX_NANO,
+  description: "Nano-dollars: $50 is 50000000000.",
+});
+const MODE = words(
+  ["hard", "soft", "watch"],
+  "`hard`: the most that a call can cost must be left; `soft`: anything must be left; `watch`: calls are only counted.",
+);
+const UNIT = Type.Optional(Type.Integer({ minimum: 1, maximum: 1e12 }));
+const UNITS = request(
+  Object.fromEntries(RATE_UNITS.map((unit) => [unit, UNIT])) as Record<RateUnit, typeof UNIT>,
+);
+
+export const NewKey = request({
+  name: NAME,
+  kind: Type.Optional(words(["call", "admin", "read"], "Default `call`.")),
+  path: Type.Optional(PATH),
+  tags: Type.Optional(list("Tags, which budgets and reports can name.")),
+  scopes: Type.Optional(Scopes),
+  expiresAt: Type.Optional(time("The key is refused from then on.")),
+  budget: Type.Optional(
+    Type.Object(
+      { limit: LIMIT, window: Type.Optional(WINDOW), mode: Type.Optional(MODE) },
+      { ...CLOSED, description: "A budget of the same name on this key." },
+    ),
+  ),
+  rates: Type.Optional(UNITS),
+});
+
+export const KeyChange = request({
+  name: Type.Optional(NAME),
+  path: Type.Optional(PATH),
+  tags: Type.Optional(list("Replaces all tags.")),
+  scopes: Type.Optional(Scopes),
+  expiresAt: Type.Optional(Type.Union([time("The key is refused from then on."), Type.Null()])),
+});
+
+export const KeyImport = request({
+  keys: Type.Array(
+    request({
+      name: NAME,
+      sha256: Type.String({ pattern: "^[0-9a-f]{64}$", description: "SHA-256 of the key." }),
+      path: Type.Optional(PATH),
+      tags: Type.Optional(list("Tags.")),
+      scopes: Type.Optional(Scopes),
+      expiresAt: Type.Optional(time("The key is refused from then on.")),
+    }),
+    { minItems: 1, maxItems: 5_000 },
+  ),
+});
+
+export const Key = answer({
+  id: Type.String(),
+  name: Type.String(),
+  kind: words(["call", "admin", "read"]),
+  path: Type.String(),
+  tags: Type.Array(Type.String()),
+  scopes: Type.Object(SCOPES),
+  state: words(["active", "expired", "revoked"]),
+  source: words(["config", "store"], "Keys of the configuration cannot be changed here."),
+  hint: Type.Optional(Type.String({ description: "Beginning and end of the key." })),
+  createdAt: Type.Optional(time("")),
+  createdBy: Type.Optional(Type.String()),
+  lastUsedAt: Type.Optional(time("")),
+  expiresAt: Type.Optional(time("")),
+  revokedAt: Type.Optional(time("")),
+  /** End of the grace period of a rotation. */
+  rotatingUntil: Type.Optional(time("The key before the last rotation works until then.")),
+  version: Type.String({ description: "For `If-Match`." }),
+});
+
+export const CreatedKey = answer({
+  key: Key,
+  secret: Type.String({ description: "The key itself. weir answers it once and stores only its digest." }),
+  closed: Type.Boolean({ description: "Every call needs a key from now on." }),
+});
+
+const SUBJECT = request({
+  kind: words(["key", "path", "tag", "model", "provider", "session", "all"]),
+  what: Type.String({
+    maxLength: 200,
+    description:
+      "Id of the key, path, tag, glob over `provider/model`, or provider; empty for `all` and `session`.",
+  }),
+});
+
+const BUDGET = {
+  on: SUBJECT,
+  window: WINDOW,
+  zone: Type.String({ maxLength: 64, description: "IANA name of the time zone. Default UTC." }),
+  limit: LIMIT,
+  mode: MODE,
+  onEmpty: Type.Union([
+    words(["refuse"]),
+    request({ use: Type.String({ minLength: 1, maxLength: 200, description: "Another model." }) }),
+  ]),
+  alerts: Type.Array(Type.Integer({ minimum: 1, maximum: 1000 }), {
+    maxItems: 20,
+    description: "Percentages of the limit.",
+  }),
+};
+
+export const NewBudget = request({
+  name: NAME,
+  on: BUDGET.on,
+  window: Type.Optional(BUDGET.window),
+  zone: Type.Optional(BUDGET.zone),
+  limit: BUDGET.limit,
+  mode: Type.Optional(BUDGET.mode),
+  onEmpty: Type.Optional(BUDGET.onEmpty),
+  alerts: Type.Optional(BUDGET.alerts),
+});
+export const BudgetChange = Type.Partial(request({ name: NAME, ...BUDGET }), CLOSED);
+export const BudgetRaise = request({ limit: LIMIT });
+
+export const Budget = answer({
+  id: Type.String(),
+  name: Type.String(),
+  ...BUDGET,
+  source: words(["config", "store"]),
+  version: Type.String({ description: "For `If-Match`." }),
+  windows: Type.Array(
+    answer({
+      account: Type.String(),
+      startsAt: time(""),
+      endsAt: Type.Optional(time("")),
+      spent: nano("Charges that are known."),
+      assumed: nano("Charges that nobody can know."),
+      held: nano("What running attempts may still cost."),
+      granted: nano("What workers have been granted and have not spent, `held` included."),
+      overrun: nano("What charges exceeded their holds by."),
+      left: nano("The limit without all of these."),
+      forecast: Type.Optional(nano("What will be spent at the end of the window at the pace so far.")),
+    }),
+    { description: "The open window, and ended ones that are not settled." },
+  ),
+});
+
+export const NewRate = request({ name: NAME, on: SUBJECT, limits: UNITS, burst: Type.Optional(UNITS) });
+export const RateChange = Type.Partial(NewRate, CLOSED);
+export const Rate = answer({
+  id: Type.String(),
+  name: Type.String(),
+  on: SUBJECT,
+  limits: mapOf(Type.Integer(), "By unit."),
+  burst: Type.Optional(mapOf(Type.Integer(), "By unit.")),
+  source: words(["config", "store"]),
+  version: Type.String({ description: "For `If-Match`." }),
+  left: mapOf(Type.Number(), "What may be used at once, by unit."),
+});
+
+export const PAGE = {
+  limit: Type.Integer({ minimum: 1, maximum: 500, default: 100, description: "Most entries of the answer." }),
+  after: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 200, description: "`next` of the page before." }),
+  ),
+};
+
+/** A page of a list. */
+export const pageOf = (name: string, entry: TSchema) =>
+  answer({
+    [name]: Type.Array(entry),
+    next: Type.Optional(Type.String({ description: "Cursor for `after`." })),
+  });
+
+export const FILTER = {
+  from: Type.Optional(time("Calls that began at this time or later.")),
+  to: Type.Optional(time("Calls that began before this time.")),
+  key: Type.Optional(Type.String({ maxLength: 100, description: "Id or name of a key." })),
+  path: Type.Optional(PATH),
+  tag: Type.Optional(Type.String({ maxLength: 200 })),
+  model: Type.Optional(Type.String({ maxLength: 200, description: "The provider's name of the model." })),
+  provider: Type.Optional(Type.String({ maxLength: 100 })),
+};

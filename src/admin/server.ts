@@ -1,0 +1,191 @@
+/** Answers the requests of the admin API: guard, credential, access, validation, operation. */
+import type { AdminBooks } from "./books.ts";
+import { anonymous, type Caller, identify, RUN_FILE } from "./callers.ts";
+import { AdminError } from "./errors.ts";
+import { guard, isLoopback, type OwnHosts } from "./guard.ts";
+import { type Answer, IdempotentAnswers } from "./idempotency.ts";
+import { digestOf } from "../ledger/keys/form.ts";
+import type { AdminOperation, AdminRequest, Reply } from "./operation.ts";
+import { readBody, readQuery } from "./read-request.ts";
+import { type Found, Router } from "./router.ts";
+import { WrongTries } from "./wrong-tries.ts";
+
+export interface AdminServerOptions {
+  books: AdminBooks;
+  operations: readonly AdminOperation[];
+  /** The names of the listener; called for each request, because a free port is known late. */
+  own(): OwnHosts;
+  /** SHA-256 of the credential in the run file. It gives access on loopback. */
+  runDigest?: string;
+  /** Logs a fault of weir. */
+  report(message: string, cause: unknown): void;
+  now?(): number;
+}
+
+const NO_STORE = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
+const JSON_TYPE = "application/json; charset=utf-8";
+
+export class AdminServer {
+  readonly #options: AdminServerOptions;
+  readonly #router: Router;
+  readonly #tries = new WrongTries();
+  readonly #answers = new IdempotentAnswers();
+  /** Writes run one after another: each checks names and versions before it saves. */
+  #writing: Promise<unknown> = Promise.resolve();
+
+  constructor(options: AdminServerOptions) {
+    this.#options = options;
+    this.#router = new Router(options.operations);
+  }
+
+  /** @param address address of the client */
+  async handle(request: Request, address: string): Promise<Response> {
+    try {
+      return await this.#answer(request, address);
+    } catch (cause) {
+      if (cause instanceof AdminError) return errorOf(cause);
+      this.#options.report("the admin API failed", cause);
+      return errorOf(new AdminError(500, "internal_error", "weir failed; its log has the cause."));
+    }
+  }
+
+  async #answer(request: Request, address: string): Promise<Response> {
+    guard(request, this.#options.own());
+    const { pathname, searchParams } = new URL(request.url);
+    const found = this.#router.find(request.method === "HEAD" ? "GET" : request.method, pathname);
+    const caller = this.#authorize(request, address, found);
+    if (found === undefined) throw new AdminError(404, "not_found", "There is nothing at this path.");
+    if ("allow" in found)
+      throw new AdminError(405, "method_not_allowed", `This path accepts ${found.allow}.`, {
+        headers: { allow: found.allow },
+      });
+    const { operation, params } = found;
+    const { query, body, bodyOptional = false } = operation;
+    const { books } = this.#options;
+    const given: AdminRequest = {
+      books,
+      caller,
+      params,
+      query: query ? readQuery(query, searchParams) : readNoQuery(searchParams),
+      body: body ? await readBody(body, request, bodyOptional) : undefined,
+      headers: request.headers,
+      now: this.#now(),
+    };
+    if (operation.access !== "write") return respond(operation, await operation.handle(given));
+    return answerOf(await this.#write(operation, given, pathname));
+  }
+
+  #write(operation: AdminOperation, given: AdminRequest, path: string): Promise<Answer> {
+    const write = async (): Promise<Answer> => {
+      const earlier = this.#writing;
+      const done = Promise.withResolvers<void>();
+      this.#writing = done.promise;
+      await earlier;
+      try {
+        return packed(operation, await operation.handle({ ...given, now: this.#now() }));
+      } finally {
+        done.resolve();
+      }
+    };
+    const key = given.headers.get("idempotency-key");
+    if (key === null) return write();
+    if (key.length > 255)
+      throw new AdminError(400, "invalid_request", "The Idempotency-Key is too long.", {
+        path: "header idempotency-key",
+      });
+    const { method } = operation;
+    const request = digestOf(JSON.stringify([method, path, given.query, given.body]));
+    return this.#answers.once(`${given.caller.actor} ${key}`, request, given.now, write);
+  }
+
+  /** @throws AdminError 401, 403 or 429 */
+  #authorize(request: Request, address: string, found: Found): Caller {
+    const operation = found && "operation" in found ? found.operation : undefined;
+    if (operation?.access === "open") return anonymous(address);
+    const { host } = this.#options.own();
+    const credential = bearerOf(request.headers);
+    if (operation?.access === "scraper" && isLoopback(host) && credential === undefined)
+      return anonymous(address);
+    const caller = this.#identify(credential, address);
+    if (operation?.access === "write" && caller.role !== "admin")
+      throw new AdminError(403, "forbidden", "A read key cannot change anything.");
+    if (operation?.wholeGateway && caller.path !== "/")
+      throw new AdminError(403, "forbidden", "Only a key with the path / may use this operation.");
+    return caller;
+  }
+
+  #identify(credential: string | undefined, address: string): Caller {
+    if (credential === undefined) throw unauthorized("The request needs an admin key or a read key.");
+    const now = this.#now();
+    const { books, runDigest, own } = this.#options;
+    const digest = isLoopback(own().host) ? runDigest : undefined;
+    const known = identify(credential, books.policy(), digest, address, now);
+    // The credential of the run file is never locked out: other programs of the machine share its address.
+    if ("caller" in known && known.caller.actor === RUN_FILE) return known.caller;
+    const wait = this.#tries.waitOf(address, now);
+    if (wait > 0) {
+      const seconds = Math.ceil(wait / 1_000);
+      throw new AdminError(
+        429,
+        "too_many_tries",
+        `There were too many wrong keys from this address; try again in ${seconds} s.`,
+        { headers: { "retry-after": String(seconds) } },
+      );
+    }
+    if ("caller" in known) return known.caller;
+    if (known.refused === "call-key")
+      throw new AdminError(403, "forbidden", "This key is for calls; the admin API needs an admin key.");
+    this.#tries.add(address, now);
+    throw unauthorized(known.refused === "expired" ? "This key has expired." : "This key is not valid.");
+  }
+
+  #now(): number {
+    return this.#options.now?.() ?? Date.now();
+  }
+}
+
+function unauthorized(message: string): AdminError {
+  return new AdminError(401, "unauthorized", message, { headers: { "www-authenticate": "Bearer" } });
+}
+
+function bearerOf(headers: Headers): string | undefined {
+  const match = /^bearer[ \t]+(\S+)[ \t]*$/i.exec(headers.get("authorization") ?? "");
+  return match?.[1];
+}
+
+/** @throws AdminError 400 */
+function readNoQuery(search: URLSearchParams): Record<string, never> {
+  const [name] = search.keys();
+  if (name !== undefined) throw new AdminError(400, "invalid_request", "This operation has no parameters.");
+  return {};
+}
+
+function respond(operation: AdminOperation, reply: Reply): Response {
+  if ("json" in reply) return answerOf(packed(operation, reply));
+  return new Response(reply.text, { headers: { ...NO_STORE, "content-type": reply.type } });
+}
+
+function packed({ status = 200 }: AdminOperation, reply: Reply): Answer {
+  if (!("json" in reply)) throw new Error("a write answers JSON");
+  const { json, version } = reply;
+  return { status, body: JSON.stringify(json), ...(version !== undefined && { version }) };
+}
+
+function answerOf({ status, body, version }: Answer): Response {
+  return new Response(body, {
+    status,
+    headers: {
+      ...NO_STORE,
+      "content-type": JSON_TYPE,
+      ...(version !== undefined && { etag: `"${version}"` }),
+    },
+  });
+}
+
+function errorOf({ status, code, message, path, headers }: AdminError): Response {
+  const error = { code, message, ...(path !== undefined && { path }) };
+  return new Response(JSON.stringify({ error }), {
+    status,
+    headers: { ...NO_STORE, "content-type": JSON_TYPE, ...headers },
+  });
+}

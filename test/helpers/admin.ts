@@ -1,0 +1,219 @@
+/** The admin API over books in memory, without a gateway. */
+import type { AdminBooks, AuditEntry } from "../../src/admin/books.ts";
+import { listOperations } from "../../src/admin/operations/index.ts";
+import { AdminServer } from "../../src/admin/server.ts";
+import { digestOf, makeKeyText } from "../../src/ledger/keys/form.ts";
+import type { Budget, KeyEntry, KeyKind, RateLimit } from "../../src/ledger/policy.ts";
+import type { CallRecord } from "../../src/ledger/record.ts";
+import type { Actor } from "../../src/keeper/books/store.ts";
+
+const NO_SUMS = {
+  calls: 0,
+  failed: 0,
+  input: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  output: 0,
+  reasoning: 0,
+  cost: 0,
+  estimated: 0,
+  assumed: 0,
+  unpriced: 0,
+};
+
+/** Books that keep everything in plain maps, and write an audit entry for each change. */
+export class FakeBooks implements AdminBooks {
+  readonly keys = new Map<string, KeyEntry>();
+  readonly budgets = new Map<string, Budget>();
+  readonly limits = new Map<string, RateLimit>();
+  readonly log: AuditEntry[] = [];
+  readonly records: CallRecord[] = [];
+  /** What {@link usage} was asked for last. */
+  asked: unknown;
+  closed = false;
+
+  policy() {
+    return {
+      version: this.log.length,
+      keys: [...this.keys.values()],
+      budgets: [...this.budgets.values()],
+      rates: [...this.limits.values()],
+      closed: this.closed,
+    };
+  }
+
+  keyFacts = async () =>
+    new Map([...this.keys.keys()].map((id) => [id, { createdAt: 1, createdBy: "test" }]));
+
+  async saveKey(key: KeyEntry, actor: Actor) {
+    this.#note(actor, "key", key.id, this.keys.get(key.id), key);
+    this.keys.set(key.id, key);
+    this.closed ||= key.kind === "call";
+  }
+
+  async saveBudget(budget: Budget, actor: Actor) {
+    this.#note(actor, "budget", budget.id, this.budgets.get(budget.id), budget);
+    this.budgets.set(budget.id, budget);
+  }
+
+  async deleteBudget(id: string, actor: Actor) {
+    this.#note(actor, "budget", id, this.budgets.get(id), undefined);
+    return this.budgets.delete(id);
+  }
+
+  async saveRate(rate: RateLimit, actor: Actor) {
+    this.#note(actor, "rate", rate.id, this.limits.get(rate.id), rate);
+    this.limits.set(rate.id, rate);
+  }
+
+  async deleteRate(id: string, actor: Actor) {
+    this.#note(actor, "rate", id, this.limits.get(id), undefined);
+    return this.limits.delete(id);
+  }
+
+  accounts = async () =>
+    [...this.budgets.values()].map(({ id }) => ({
+      account: `b:${id}@0`,
+      budget: id,
+      startsAt: 0,
+      endsAt: 4e12,
+      spent: 10,
+      assumed: 2,
+      overrun: 1,
+      granted: 7,
+      own: 7,
+      held: 3,
+      alerted: 0,
+    }));
+  rates = async () => [];
+
+  async usage(query: unknown) {
+    this.asked = query;
+    return { rows: [{ group: { key: "=SUM(A1)" }, ...NO_SUMS, calls: 3, cost: 5 }], total: NO_SUMS };
+  }
+
+  calls = async () => ({ calls: this.records, bounded: false });
+  call = async (id: string) => this.records.find((record) => record.id === id);
+  prices = async () => ({ prices: [] });
+  missingPrices = async () => [];
+  whatIf = async () => ({ calls: 0, now: 0, then: 0, rows: [] });
+  invoices = async () => [];
+
+  async reconcile(invoice: { provider: string; month: string; amount: number }, actor: Actor) {
+    this.#note(actor, "invoice", invoice.provider, undefined, invoice);
+    return { ...invoice, invoiced: invoice.amount, booked: 0, difference: invoice.amount, causes: [] };
+  }
+
+  audit = async () => ({ holds: true, checks: [{ name: "sums", holds: true, detail: "0 = 0" }] });
+  auditLog = async () => ({ entries: this.log });
+  store = async () => ({ kind: "memory" as const, place: "memory", bytes: 0, calls: 0, waiting: 0 });
+
+  async backup(path: string, actor: Actor) {
+    this.#note(actor, "backup", path, undefined, undefined);
+    return { bytes: 1 };
+  }
+
+  check = async () => ({ holds: true, checks: [] });
+
+  async prune(what: { key?: string }, actor: Actor) {
+    this.#note(actor, "prune", what.key ?? "", undefined, undefined);
+    return { rows: 0 };
+  }
+
+  health = () => ({ version: "0", degraded: [] });
+  metrics = () => "# no metrics\n";
+
+  #note({ actor, address }: Actor, subject: string, id: string, before: unknown, after: unknown) {
+    this.log.push({
+      id: String(this.log.length),
+      at: 0,
+      actor,
+      ...(address !== undefined && { address }),
+      action: "save",
+      subject: `${subject} ${id}`,
+      before,
+      after,
+    });
+  }
+}
+
+export const RUN_CREDENTIAL = "the-credential-of-this-run-0123456789";
+export const ADMIN_HOST = "127.0.0.1:9348";
+
+export interface FakeAdmin {
+  books: FakeBooks;
+  server: AdminServer;
+  /** What weir logged. */
+  faults: string[];
+  /** Moves the clock. Milliseconds. */
+  wait(ms: number): void;
+  /** Adds a key. @returns its text */
+  addKey(kind: KeyKind, path?: string, more?: Partial<KeyEntry>): string;
+  /** Sends a request; with the credential of the run file unless `key` says otherwise. */
+  send(method: string, path: string, options?: SendOptions): Promise<Sent>;
+}
+
+export interface SendOptions {
+  /** `null`: no credential. */
+  key?: string | null;
+  body?: unknown;
+  headers?: Record<string, string>;
+  address?: string;
+}
+
+export interface Sent {
+  status: number;
+  text: string;
+  headers: Headers;
+  // The shape is what the test expects.
+  body: ReturnType<typeof JSON.parse>;
+}
+
+/** @param host the address that the listener is on */
+export function fakeAdmin(host = "127.0.0.1"): FakeAdmin {
+  const books = new FakeBooks();
+  const faults: string[] = [];
+  let now = 1_800_000_000_000;
+  const server = new AdminServer({
+    books,
+    operations: listOperations("0"),
+    own: () => ({ host, port: 9348, names: host === "127.0.0.1" ? [] : ["weir.example"] }),
+    runDigest: digestOf(RUN_CREDENTIAL),
+    report: (message, cause) => faults.push(`${message}: ${String(cause)}`),
+    now: () => now,
+  });
+  return {
+    books,
+    server,
+    faults,
+    wait: (ms) => void (now += ms),
+    addKey(kind, path = "/", more = {}) {
+      const text = makeKeyText(kind);
+      const id = `key_${kind}${books.keys.size}`;
+      const digests = [{ sha256: digestOf(text) }];
+      books.keys.set(id, { id, name: id, kind, path, tags: [], digests, scopes: {}, ...more });
+      return text;
+    },
+    async send(method, path, { key = RUN_CREDENTIAL, body, headers = {}, address = "127.0.0.1" } = {}) {
+      const request = new Request(`http://${ADMIN_HOST}${path}`, {
+        method,
+        headers: {
+          host: ADMIN_HOST,
+          ...(key !== null && { authorization: `Bearer ${key}` }),
+          ...(body !== undefined && { "content-type": "application/json" }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      });
+      const response = await server.handle(request, address);
+      const text = await response.text();
+      const isJson = response.headers.get("content-type")?.startsWith("application/json");
+      return {
+        status: response.status,
+        text,
+        headers: response.headers,
+        body: isJson ? JSON.parse(text) : undefined,
+      };
+    },
+  };
+}

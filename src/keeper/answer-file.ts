@@ -2,39 +2,25 @@
 import type { Database } from "bun:sqlite";
 import { MAX_CHAIN, type PageRequest } from "../core/answer-store.ts";
 import { readNumber } from "./migrations.ts";
+import {
+  type AnswerRow,
+  CHAIN_BYTES,
+  type Compressed,
+  compressAnswer,
+  INPUT,
+  type ItemRow,
+  SWEPT,
+  toAnswer,
+  toItem,
+  toSides,
+} from "./answers/rows.ts";
 import type { Address, Asks, PackedAnswer, PackedItem, PackedLink, Results } from "./protocol.ts";
 import type { Limits } from "./settings.ts";
 
-/** The answers of a chain are in memory together, so a chain also has a maximum size. Bytes before compression. */
-const CHAIN_BYTES = 128 * 1024 * 1024;
-/** Answers that one transaction deletes. */
-const BATCH = 500;
 /** Maximum number of answers that one transaction deletes to make room; each may be large. */
 const EVICTED = 16;
 /** Free pages that one call gives back to the disk. */
 const VACUUMED = 2_000;
-
-const INPUT = 0;
-const OUTPUT = 1;
-
-interface AnswerRow {
-  id: string;
-  owner: string;
-  deployment: string | null;
-  parent: string | null;
-  model: string;
-  status: string;
-  created: number;
-  expires: number;
-  bytes: number;
-  body: Uint8Array | null;
-}
-
-interface ItemRow {
-  side: number;
-  id: string;
-  value: Uint8Array;
-}
 
 type Value = string | number | null | Uint8Array;
 
@@ -78,18 +64,9 @@ export class AnswerFile {
     return outcomes.map((outcome, index) => (late.includes(batch[index]!) ? "late" : outcome));
   }
 
-  /** @returns undefined for an answer above the limits */
   #compress(answer: PackedAnswer): Compressed | undefined {
-    const { body, input, output } = answer;
-    const bytes = [body, ...input.map(valueOf), ...output.map(valueOf)].reduce(
-      (sum, value) => sum + (value?.byteLength ?? 0),
-      0,
-    );
-    const { answerBytes, items, fileBytes } = this.#limits;
-    if (bytes > Math.min(answerBytes, fileBytes) || input.length > items) return undefined;
-    const rows = (side: number, all: readonly PackedItem[]) =>
-      all.map(({ id, value }, seq): [number, number, string, Uint8Array] => [side, seq, id, zip(value)]);
-    return { bytes, body: body ? zip(body) : null, rows: [...rows(INPUT, input), ...rows(OUTPUT, output)] };
+    const { answerBytes, fileBytes } = this.#limits;
+    return compressAnswer(answer, this.#limits, Math.min(answerBytes, fileBytes));
   }
 
   #insert(answer: PackedAnswer, { bytes, body, rows }: Compressed): "stored" | Error {
@@ -111,9 +88,7 @@ export class AnswerFile {
   }
 
   #itemsOf(id: string): Pick<PackedAnswer, "input" | "output"> {
-    const rows = this.#sql.itemsOf.all(id);
-    const of = (side: number) => rows.filter((row) => row.side === side).map(toItem);
-    return { input: of(INPUT), output: of(OUTPUT) };
+    return toSides(this.#sql.itemsOf.all(id));
   }
 
   /** As `AnswerStore.chain`; a chain above the maximum size is `too-long` as well. */
@@ -166,7 +141,7 @@ export class AnswerFile {
    * @returns whether there may be more to delete
    */
   sweep(): boolean {
-    const expired = this.#sql.sweep.run(this.#now(), BATCH).changes;
+    const expired = this.#sql.sweep.run(this.#now(), SWEPT).changes;
     const evicted = this.isOverfull ? this.#db.transaction(() => this.#evict()).immediate() : 0;
     if (expired + evicted > 0) this.#mustCheckpoint = true;
     // `changes` counts the items that a deletion cascades to as well, so only zero is certain.
@@ -206,12 +181,6 @@ export class AnswerFile {
   }
 }
 
-interface Compressed {
-  bytes: number;
-  body: Uint8Array | null;
-  rows: [side: number, seq: number, id: string, value: Uint8Array][];
-}
-
 function prepare(db: Database) {
   return {
     owner: db.prepare<{ owner: string }, [string]>("SELECT owner FROM response WHERE id = ?"),
@@ -244,35 +213,4 @@ function prepare(db: Database) {
       "DELETE FROM response WHERE id IN (SELECT id FROM response ORDER BY expires LIMIT 1)",
     ),
   };
-}
-
-function toAnswer({
-  deployment,
-  parent,
-  body,
-  bytes: _,
-  ...row
-}: AnswerRow): Omit<PackedAnswer, "input" | "output"> {
-  return {
-    ...row,
-    ...(deployment !== null && { deployment }),
-    ...(parent !== null && { parent }),
-    ...(body !== null && { body: unzip(body) }),
-  };
-}
-
-function toItem({ id, value }: ItemRow): PackedItem {
-  return { id, value: unzip(value) };
-}
-
-function valueOf({ value }: PackedItem): Uint8Array {
-  return value;
-}
-
-function zip(value: Uint8Array): Uint8Array {
-  return Bun.zstdCompressSync(value);
-}
-
-function unzip(value: Uint8Array): Uint8Array {
-  return Bun.zstdDecompressSync(value);
 }

@@ -1,8 +1,9 @@
 /** The keeper: the only part of weir that opens databases. One half stores answers, the other half keeps the books. */
 import type { BooksDown, BooksUp } from "../ledger/messages.ts";
 import { AnswerKeeper } from "./answer-keeper.ts";
+import { SharedAnswers } from "./answers/shared.ts";
 import type { FromKeeper, ToKeeper } from "./protocol.ts";
-import type { Hello, KeeperSettings } from "./settings.ts";
+import { type Hello, isPostgres, type KeeperSettings } from "./settings.ts";
 
 /** The keeper of the books, as the links see it. */
 export interface BooksKeeper {
@@ -27,12 +28,15 @@ export interface Connection {
 }
 
 export class Keeper {
-  readonly #answers: AnswerKeeper | undefined;
+  readonly #answers: AnswerKeeper | SharedAnswers | undefined;
   readonly #books: BooksKeeper | undefined;
 
   /** @param now milliseconds since 1970 */
   constructor({ answers }: KeeperSettings, books: BooksKeeper | undefined, now?: () => number) {
-    this.#answers = answers && new AnswerKeeper(answers, now);
+    if (answers)
+      this.#answers = isPostgres(answers.path)
+        ? new SharedAnswers(answers.path, answers.limits, now)
+        : new AnswerKeeper(answers, now);
     this.#books = books;
     books?.open();
   }
@@ -53,7 +57,7 @@ export class Keeper {
   }
 
   async close(): Promise<void> {
-    this.#answers?.close();
+    await this.#answers?.close();
     await this.#books?.close();
   }
 }

@@ -3,6 +3,11 @@
 /** Path of a database in memory, which ends with its thread. */
 export const IN_MEMORY = ":memory:";
 
+/** Whether a store is a PostgreSQL server, which several gateways can use. */
+export function isPostgres(url: string): boolean {
+  return /^postgres(?:ql)?:\/\//.test(url);
+}
+
 export interface KeeperSettings {
   /** Absent: weir stores no answers. */
   answers?: AnswerSettings;
@@ -26,7 +31,7 @@ export interface StoreSettings {
 }
 
 export interface AnswerSettings {
-  /** The file of the answers, or {@link IN_MEMORY}. */
+  /** The file of the answers, {@link IN_MEMORY}, or the URL of a PostgreSQL server. */
   path: string;
   limits: Limits;
 }

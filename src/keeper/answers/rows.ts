@@ -1,0 +1,90 @@
+/** A stored answer as rows of two tables. Both databases have the same columns. */
+import type { PackedAnswer, PackedItem } from "../protocol.ts";
+import type { Limits } from "../settings.ts";
+
+/** The answers of a chain are in memory together, so a chain also has a maximum size. Bytes before compression. */
+export const CHAIN_BYTES = 128 * 1024 * 1024;
+/** Answers that one transaction deletes. */
+export const SWEPT = 500;
+
+export const INPUT = 0;
+export const OUTPUT = 1;
+
+export interface AnswerRow {
+  id: string;
+  owner: string;
+  deployment: string | null;
+  parent: string | null;
+  model: string;
+  status: string;
+  created: number;
+  expires: number;
+  bytes: number;
+  body: Uint8Array | null;
+}
+
+export interface ItemRow {
+  side: number;
+  id: string;
+  value: Uint8Array;
+}
+
+/** The compressed parts of an answer; `bytes` is their size before. */
+export interface Compressed {
+  bytes: number;
+  body: Uint8Array | null;
+  rows: [side: number, seq: number, id: string, value: Uint8Array][];
+}
+
+/** @param maxBytes maximum size before compression @returns undefined for an answer above the limits */
+export function compressAnswer(
+  { body, input, output }: PackedAnswer,
+  limits: Limits,
+  maxBytes = limits.answerBytes,
+): Compressed | undefined {
+  const bytes = [body, ...input.map(valueOf), ...output.map(valueOf)].reduce(
+    (sum, value) => sum + (value?.byteLength ?? 0),
+    0,
+  );
+  if (bytes > maxBytes || input.length > limits.items) return undefined;
+  const rows = (side: number, all: readonly PackedItem[]) =>
+    all.map(({ id, value }, seq): [number, number, string, Uint8Array] => [side, seq, id, zip(value)]);
+  return { bytes, body: body ? zip(body) : null, rows: [...rows(INPUT, input), ...rows(OUTPUT, output)] };
+}
+
+export function toAnswer({
+  deployment,
+  parent,
+  body,
+  bytes: _,
+  ...row
+}: AnswerRow): Omit<PackedAnswer, "input" | "output"> {
+  return {
+    ...row,
+    ...(deployment !== null && { deployment }),
+    ...(parent !== null && { parent }),
+    ...(body !== null && { body: unzip(body) }),
+  };
+}
+
+export function toItem({ id, value }: Pick<ItemRow, "id" | "value">): PackedItem {
+  return { id, value: unzip(value) };
+}
+
+/** @param rows of one answer, in order */
+export function toSides(rows: readonly ItemRow[]): Pick<PackedAnswer, "input" | "output"> {
+  const of = (side: number) => rows.filter((row) => row.side === side).map(toItem);
+  return { input: of(INPUT), output: of(OUTPUT) };
+}
+
+function valueOf({ value }: PackedItem): Uint8Array {
+  return value;
+}
+
+function zip(value: Uint8Array): Uint8Array {
+  return Bun.zstdCompressSync(value);
+}
+
+function unzip(value: Uint8Array): Uint8Array {
+  return Bun.zstdDecompressSync(value);
+}

@@ -1,0 +1,38 @@
+/** Creates and updates the tables of one part of weir in PostgreSQL. All tables are in the schema `weir`. */
+import type { Postgres } from "./driver.ts";
+
+/** Of the lock that nodes take which start at the same time. */
+const LOCK = 0x77_65_69_72;
+
+/**
+ * Runs the migrations that the part has not had, all in one transaction.
+ * @param part `books` or `answers` @param migrations only ever appended
+ * @throws Error with one sentence if a newer version of weir wrote the tables
+ */
+export async function migratePostgres(
+  sql: Postgres,
+  part: string,
+  migrations: readonly string[],
+): Promise<void> {
+  await sql.transaction(async (tx) => {
+    await tx.all("SELECT pg_advisory_xact_lock($1)", [LOCK]);
+    await tx.run("CREATE SCHEMA IF NOT EXISTS weir");
+    await tx.run(
+      "CREATE TABLE IF NOT EXISTS weir.versions (part text PRIMARY KEY, version integer NOT NULL)",
+    );
+    const [row] = await tx.all<{ version: number }>("SELECT version FROM weir.versions WHERE part = $1", [
+      part,
+    ]);
+    const version = row?.version ?? 0;
+    if (version > migrations.length)
+      throw new Error(
+        `the PostgreSQL database was written by a newer version of weir (schema ${version}; this version knows ${migrations.length}); run that version, or use another database`,
+      );
+    if (version === migrations.length) return;
+    for (const statements of migrations.slice(version)) await tx.run(statements);
+    await tx.run(
+      "INSERT INTO weir.versions VALUES ($1, $2) ON CONFLICT (part) DO UPDATE SET version = excluded.version",
+      [part, migrations.length],
+    );
+  });
+}

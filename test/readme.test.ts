@@ -325,6 +325,8 @@ test("the systemd unit stops, restarts and reloads as weir does, and is locked d
     "ExecReload=/usr/local/bin/weir reload",
     // Where `weir reload` finds the gateway, whose /tmp is its own.
     "RuntimeDirectory=weir",
+    // Where the books and stored answers are.
+    "StateDirectory=weir",
     "PrivateTmp=yes",
   ])
     expect(unit).toContain(`\n${line}\n`);

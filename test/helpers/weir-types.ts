@@ -27,7 +27,6 @@ const PARTS = [
   "embed-dialect",
   "stored-answer",
   "stored-codec",
-  "size-members",
   "url-address",
   "client-schemas",
   "model-listing",

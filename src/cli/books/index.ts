@@ -3,6 +3,7 @@ import type { Command } from "../command.ts";
 import { adminKeyCreate } from "./admin.ts";
 import { audit, reconcile, whatif } from "./audit.ts";
 import { LIMIT_COMMANDS } from "./budgets.ts";
+import { keysImport } from "./import.ts";
 import { KEY_COMMANDS } from "./keys.ts";
 import { logs } from "./logs.ts";
 import { PRICE_COMMANDS } from "./prices.ts";
@@ -11,6 +12,7 @@ import { usage } from "./usage.ts";
 
 export const BOOK_COMMANDS: readonly Command[] = [
   ...KEY_COMMANDS,
+  keysImport,
   ...LIMIT_COMMANDS,
   usage,
   logs,

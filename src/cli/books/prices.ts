@@ -1,35 +1,81 @@
-/** `weir prices`: what weir charges for a model, and for which it has no price. */
+/** `weir prices`: what weir charges for a model, where the price is from, and which models have none. */
+import { loadConfig } from "../../config/load.ts";
 import type { BucketPrices, PriceRule } from "../../ledger/charge.ts";
-import type { Command } from "../command.ts";
+import { globMatches } from "../../ledger/glob.ts";
+import { PriceBook } from "../../ledger/prices/book.ts";
+import { BUCKETS, type PriceSettings } from "../../ledger/prices/settings.ts";
+import { shippedSnapshot } from "../../ledger/prices/shipped.ts";
+import { type Command, CONFIG_FLAGS, type Context, JSON_FLAG, valueFlags } from "../command.ts";
 import { table } from "../terminal.ts";
-import { listAll } from "./api.ts";
 import { bookCommand } from "./command.ts";
 import { showCount } from "./show.ts";
 
-const BUCKETS = [
+/** A price book that is older than this may lack models and have prices of the past. Days. */
+const OLD_DAYS = 60;
+const DAY_MS = 86_400_000;
+
+/** The prices of the price book and of the config, without a gateway. */
+interface Prices {
+  settings: PriceSettings;
+  book: PriceBook;
+  /** Names of all models of the price book: provider and model. */
+  names: readonly (readonly [provider: string, model: string])[];
+}
+
+function readPrices({ flags, env, cwd }: Context): Prices {
+  const { config } = loadConfig({ flags: valueFlags(flags), env, cwd });
+  const settings = (config as { prices?: PriceSettings }).prices ?? {};
+  const names = shippedSnapshot()
+    .lines()
+    .map(({ provider, model }) => [provider, model] as const);
+  return { settings, book: new PriceBook(settings), names };
+}
+
+const pricesShow: Command = {
+  name: "prices show",
+  summary: "show prices of models whose name contains a text, in dollars a million tokens",
+  words: [{ name: "MODEL" }],
+  flags: [...CONFIG_FLAGS, JSON_FLAG],
+  async run(context) {
+    const { words, flags, print, printError } = context;
+    const wanted = words[0]!.toLowerCase();
+    const { settings, book, names } = readPrices(context);
+    const own = Object.keys(settings).flatMap((name) => {
+      const slash = name.indexOf("/");
+      return slash < 0 || name.includes("*") ? [] : [[name.slice(0, slash), name.slice(slash + 1)] as const];
+    });
+    const found = [...own, ...names].filter((name) => name.join("/").toLowerCase().includes(wanted));
+    const rules = new Map(
+      found.map(([provider, model]) => [`${provider}/${model}`, book.lookup(provider, model)]),
+    );
+    const priced = [...rules].flatMap(([name, rule]) => (rule ? [[name, rule] as const] : []));
+    if (flags["--json"])
+      print(
+        JSON.stringify(
+          priced.map(([, rule]) => rule),
+          null,
+          2,
+        ),
+      );
+    else if (priced.length > 0) print(priceTable(priced));
+    if (priced.length === 0)
+      printError(`weir: no price of a model is known whose name contains "${words[0]}"`);
+    return priced.length === 0 ? 1 : 0;
+  },
+};
+
+const SHOWN = [
   "input",
   "cacheRead",
   "cacheWrite",
   "output",
 ] as const satisfies readonly (keyof BucketPrices)[];
 
-const pricesShow = bookCommand({
-  name: "prices show",
-  summary: "show the prices of models whose name contains a text, in dollars a million tokens",
-  words: [{ name: "MODEL", optional: true }],
-  async run({ api, words: [q], show }) {
-    const prices = await listAll<PriceRule>(api, "/prices", "prices", { q });
-    show(prices, () =>
-      prices.length === 0 ? `No price for ${q ?? "any model"} is known.` : priceTable(prices),
-    );
-  },
-});
-
-function priceTable(prices: readonly PriceRule[]): string {
-  const rows = prices.map((rule) => [
-    `${rule.provider}/${rule.model}`,
-    ...BUCKETS.map((bucket) => dollars(rule[bucket])),
-    rule.tiers?.map(({ above }) => `above ${showCount(above)}`).join(", ") ?? "",
+function priceTable(priced: readonly (readonly [string, PriceRule])[]): string {
+  const rows = priced.map(([name, rule]) => [
+    name,
+    ...SHOWN.map((bucket) => dollars(rule[bucket])),
+    rule.tiers?.map(({ above }) => `above ${showCount(above)} tokens`).join(", ") ?? "",
     rule.source,
   ]);
   return table([
@@ -43,21 +89,106 @@ function dollars(pico: number | undefined): string {
   return pico === undefined ? "" : String(pico / 1e6);
 }
 
+interface Difference {
+  model: string;
+  bucket: string;
+  /** Dollars a million tokens. */
+  book?: number;
+  config?: number;
+}
+
+const pricesDiff: Command = {
+  name: "prices diff",
+  summary: "show where the config sets other prices than the price book",
+  words: [],
+  flags: [...CONFIG_FLAGS, JSON_FLAG],
+  async run(context) {
+    const { flags, print } = context;
+    const { settings, book, names } = readPrices(context);
+    const differences = names
+      .filter(([provider, model]) =>
+        Object.keys(settings).some((pattern) => globMatches(pattern, `${provider}/${model}`)),
+      )
+      .flatMap(([provider, model]) => differencesOf(provider, model, book));
+    if (flags["--json"]) print(JSON.stringify(differences, null, 2));
+    else if (differences.length === 0) print("The config changes no price of the price book.");
+    else {
+      const show = (amount: number | undefined) => (amount === undefined ? "none" : String(amount));
+      const rows = differences.map((one) => [one.model, one.bucket, show(one.book), show(one.config)]);
+      print(table([["model", "tokens", "price book", "config"], ...rows]));
+    }
+    return 0;
+  },
+};
+
+function differencesOf(provider: string, model: string, book: PriceBook): Difference[] {
+  const shipped = shippedSnapshot().find(provider, model);
+  const set = book.lookup(provider, model);
+  return BUCKETS.filter((bucket) => shipped?.[bucket] !== set?.[bucket]).map((bucket) => ({
+    model: `${provider}/${model}`,
+    bucket,
+    ...(shipped?.[bucket] !== undefined && { book: shipped[bucket] / 1e6 }),
+    ...(set?.[bucket] !== undefined && { config: set[bucket] / 1e6 }),
+  }));
+}
+
+const pricesCheck: Command = {
+  name: "prices check",
+  summary: "show the age of the price book; exits with 1 if it is old",
+  words: [],
+  flags: [...CONFIG_FLAGS, JSON_FLAG],
+  async run(context) {
+    const { flags, print } = context;
+    const { settings, names } = readPrices(context);
+    const { date, source, version, licence } = shippedSnapshot().head;
+    const days = Math.max(0, Math.floor((Date.now() - Date.parse(date)) / DAY_MS));
+    const isOld = days > OLD_DAYS;
+    const result = {
+      source,
+      version,
+      licence,
+      date,
+      days,
+      models: names.length,
+      fromConfig: Object.keys(settings).length,
+    };
+    if (flags["--json"]) print(JSON.stringify({ ...result, isOld }, null, 2));
+    else
+      print(
+        [
+          `${showCount(names.length)} models from ${source} ${version} (${licence}), imported on ${date}, ${days} days ago.`,
+          `The config sets ${result.fromConfig} prices.`,
+          ...(isOld
+            ? [
+                `The price book is older than ${OLD_DAYS} days: new models have no price, and prices may have changed.`,
+              ]
+            : []),
+        ].join("\n"),
+      );
+    return isOld ? 1 : 0;
+  },
+};
+
 const pricesMissing = bookCommand({
   name: "prices missing",
   summary: "list the models that were used without a price",
   async run({ api, show }) {
-    const { targets } = await api.send<{ targets: { provider: string; model: string; calls: number }[] }>(
+    const { models } = await api.send<{ models: { provider: string; model: string; calls: number }[] }>(
       "GET",
       "/prices/missing",
     );
-    show(targets, () => {
-      if (targets.length === 0) return "Every model that was used has a price.";
-      const rows = targets.map(({ provider, model, calls }) => [`${provider}/${model}`, showCount(calls)]);
-      const [first] = targets;
-      return `${table([["model", "calls"], ...rows])}\nGive a price in weir.yaml, in dollars a million tokens:\n  prices:\n    "${first!.provider}/${first!.model}": {input: 1, output: 2}`;
+    show(models, () => {
+      const [first] = models;
+      if (first === undefined) return "Every model that was used has a price.";
+      const rows = models.map(({ provider, model, calls }) => [`${provider}/${model}`, showCount(calls)]);
+      return [
+        table([["model", "calls"], ...rows]),
+        "Set a price in weir.yaml, in dollars a million tokens:",
+        "  prices:",
+        `    "${first.provider}/${first.model}": {input: 1, output: 2}`,
+      ].join("\n");
     });
   },
 });
 
-export const PRICE_COMMANDS: readonly Command[] = [pricesShow, pricesMissing];
+export const PRICE_COMMANDS: readonly Command[] = [pricesShow, pricesMissing, pricesDiff, pricesCheck];

@@ -1,0 +1,89 @@
+/** A gateway of several workers with its books in a folder of its own, and what the tests look at and kill. */
+import { Database } from "bun:sqlite";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { HttpApi, listAll } from "../../src/cli/books/api.ts";
+import type { BudgetView, CreatedKey } from "../../src/cli/books/shapes.ts";
+import { type RunningGateway, runningGateways } from "../../src/cli/run-file.ts";
+import { TARGET } from "../helpers/gateway.ts";
+import { serve, type Serving, until } from "../helpers/serving.ts";
+
+export interface RunningBooks extends Serving {
+  api: HttpApi;
+  /** The state folder. */
+  state: string;
+  /** Process ids without that of the keeper. */
+  loopWorkers(): number[];
+  /** Process id of the keeper; undefined while it is restarted, and with one worker. */
+  keeper(): number | undefined;
+  /** Makes a key with the command line. @returns the key itself */
+  createKey(...args: string[]): string;
+  budget(name: string): Promise<BudgetView>;
+}
+
+export interface BooksOptions {
+  workers: number;
+  /** Content of `weir.yaml`. */
+  config?: Readonly<Record<string, unknown>>;
+  env?: Record<string, string>;
+}
+
+export async function startBooks({ workers, config = {}, env = {} }: BooksOptions): Promise<RunningBooks> {
+  const state = join("/tmp", `weir-state-${crypto.randomUUID()}`);
+  const binary = TARGET === "binary";
+  const serving = await serve({
+    config: JSON.stringify({ admin: { port: 0 }, ...config }),
+    workers,
+    binary,
+    env: { WEIR_STATE: state, ...env },
+  });
+  const entry = await waitForEntry(serving);
+  const api = new HttpApi(entry.admin!.url, entry.admin!.credential, entry.port);
+  const isKeeper = (pid: number) => cmdlineOf(pid).includes("--keep");
+  return {
+    ...serving,
+    api,
+    state,
+    loopWorkers: () => serving.workers().filter((pid) => !isKeeper(pid)),
+    keeper: () => serving.workers().find(isKeeper),
+    createKey(...args) {
+      const { code, output } = serving.run("keys", "create", ...args, "--json");
+      if (code !== 0) throw new Error(output);
+      return (JSON.parse(output.slice(0, output.lastIndexOf("}") + 1)) as CreatedKey).secret;
+    },
+    async budget(name) {
+      const budgets = await listAll<BudgetView>(api, "/budgets", "budgets");
+      const found = budgets.find((budget) => budget.name === name);
+      if (!found) throw new Error(`There is no budget ${name}.`);
+      return found;
+    },
+    async end() {
+      await serving.end();
+      await Bun.$`rm -rf ${state}`.quiet();
+    },
+  };
+}
+
+async function waitForEntry({ folder, log }: Serving): Promise<RunningGateway> {
+  const read = () => runningGateways({ XDG_RUNTIME_DIR: join(folder, "run") }).find(({ admin }) => admin);
+  if (await until(() => read() !== undefined, 20_000)) return read()!;
+  throw new Error(`The run file names no admin API:\n${log.join("\n")}`);
+}
+
+function cmdlineOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+/** Runs statements on the store of a gateway that is stopped. */
+export function alterStore(state: string, change: (database: Database) => void): void {
+  const database = new Database(join(state, "weir.db"));
+  try {
+    change(database);
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,211 @@
+/**
+ * Load on one hard budget: calls, streams, aborted streams, retries and fallbacks, while workers are killed. A sampler reads
+ * the budget ten times a second.
+ */
+import type { Nano } from "../../src/ledger/money.ts";
+import { json, paced, sse, startUpstream, type Upstream, type UpstreamRequest } from "../helpers/upstream.ts";
+import type { RunningBooks } from "./running.ts";
+
+/** Tokens that the fake provider counts for each call. */
+export const USAGE = { prompt_tokens: 1_000, completion_tokens: 500, total_tokens: 1_500 };
+
+/** A provider with models that answer, stream slowly, fail every third time, and always fail. */
+export function startProvider(): Upstream {
+  let calls = 0;
+  return startUpstream((request: UpstreamRequest) => {
+    if (request.path.endsWith("/models")) return json({ object: "list", data: [] });
+    const { model, stream } = JSON.parse(request.body.toString()) as { model: string; stream?: boolean };
+    calls++;
+    if (model === "dead" || (model === "flaky" && calls % 3 === 0))
+      return json({ error: { message: "The model is overloaded.", type: "server_error" } }, 503);
+    return stream ? streamed() : json(completion());
+  });
+}
+
+function completion(): object {
+  return {
+    id: "c1",
+    object: "chat.completion",
+    created: 1,
+    model: "m",
+    choices: [{ index: 0, message: { role: "assistant", content: "Hello." }, finish_reason: "stop" }],
+    usage: USAGE,
+  };
+}
+
+function chunk(delta: object, finish: string | null = null): object {
+  const choices = [{ index: 0, delta, finish_reason: finish }];
+  return { id: "c1", object: "chat.completion.chunk", created: 1, model: "m", choices };
+}
+
+function streamed() {
+  const words = Array.from({ length: 10 }, (_, at) => chunk({ content: `word ${at} ` }));
+  const usage = {
+    id: "c1",
+    object: "chat.completion.chunk",
+    created: 1,
+    model: "m",
+    choices: [],
+    usage: USAGE,
+  };
+  const frames = [chunk({ role: "assistant", content: "" }), ...words, chunk({}, "stop"), usage];
+  const pieces = [...frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`), "data: [DONE]\n\n"];
+  return sse(paced(pieces, 5));
+}
+
+export type Result =
+  | "answered"
+  | "aborted"
+  /** The budget has not enough left. */
+  | "refused"
+  /** The connection ended: its worker was killed. */
+  | "lost"
+  | "other";
+
+export interface Outcome {
+  result: Result;
+  status: number;
+  text: string;
+  /** Monotonic milliseconds. */
+  at: number;
+}
+
+export interface Kind {
+  model: string;
+  stream: boolean;
+  abort: boolean;
+}
+
+export async function call({ url }: { url: string }, key: string, kind: Kind): Promise<Outcome> {
+  const controller = new AbortController();
+  const done = (result: Result, status = 0, text = ""): Outcome => ({
+    result,
+    status,
+    text,
+    at: performance.now(),
+  });
+  try {
+    const response = await fetch(`${url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${key}`, connection: "close" },
+      body: JSON.stringify({
+        model: kind.model,
+        stream: kind.stream,
+        max_tokens: 500,
+        messages: [{ role: "user", content: "hello" }],
+      }),
+      signal: controller.signal,
+    });
+    if (kind.abort && response.ok && response.body) {
+      const reader = response.body.getReader();
+      await reader.read();
+      controller.abort();
+      return done("aborted", response.status);
+    }
+    const text = await response.text();
+    if (response.ok) return done("answered", response.status, text);
+    const isRefusal = response.status === 429 && /insufficient_quota|budget_exhausted/.test(text);
+    return done(isRefusal ? "refused" : "other", response.status, text);
+  } catch {
+    return done("lost");
+  }
+}
+
+export interface Sample {
+  at: number;
+  spent: Nano;
+  assumed: Nano;
+  held: Nano;
+  overrun: Nano;
+}
+
+/** Reads a budget ten times a second until `stop`. A keeper that is restarted answers later. */
+export class Sampler {
+  readonly samples: Sample[] = [];
+  readonly #weir: RunningBooks;
+  readonly #name: string;
+  #stopped = false;
+  readonly #running: Promise<void>;
+
+  constructor(weir: RunningBooks, name: string) {
+    this.#weir = weir;
+    this.#name = name;
+    this.#running = this.#run();
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopped) {
+      const budget = await this.#weir.budget(this.#name).catch(() => undefined);
+      const open = budget?.windows[0];
+      if (open) this.samples.push({ at: performance.now(), ...open });
+      await Bun.sleep(100);
+    }
+  }
+
+  async stop(): Promise<Sample[]> {
+    this.#stopped = true;
+    await this.#running;
+    return this.samples;
+  }
+}
+
+export const KINDS: readonly Kind[] = [
+  { model: "host/steady", stream: false, abort: false },
+  { model: "host/steady", stream: true, abort: false },
+  { model: "host/steady", stream: true, abort: true },
+  { model: "host/flaky", stream: false, abort: false },
+  { model: "host/dead", stream: false, abort: false },
+];
+
+export interface LoadOptions {
+  weir: RunningBooks;
+  key: string;
+  /** Calls at the same time. */
+  parallel: number;
+  /** At most so many calls, for at most so long. */
+  calls: number;
+  ms: number;
+}
+
+/** Runs calls of all kinds, the same sequence of kinds in each run. */
+export async function load({ weir, key, parallel, calls, ms }: LoadOptions): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  const until = performance.now() + ms;
+  let made = 0;
+  const loop = async () => {
+    while (made < calls && performance.now() < until) {
+      const kind = KINDS[made++ % KINDS.length]!;
+      const outcome = await call(weir, key, kind);
+      outcomes.push(outcome);
+      // A worker that was killed refuses connections for a moment.
+      if (outcome.result === "lost") await Bun.sleep(20);
+    }
+  };
+  await Promise.all(Array.from({ length: parallel }, loop));
+  return outcomes;
+}
+
+/** Kills one process each `everyMs` until `stop`. @param pick the process, if there is one */
+export function killEach(everyMs: number, pick: () => number | undefined): { stop(): number } {
+  let kills = 0;
+  const timer = setInterval(() => {
+    const pid = pick();
+    if (pid === undefined) return;
+    try {
+      process.kill(pid, "SIGKILL");
+      kills++;
+    } catch {
+      // It has ended by itself.
+    }
+  }, everyMs);
+  return {
+    stop() {
+      clearInterval(timer);
+      return kills;
+    },
+  };
+}
+
+export function countOf(outcomes: readonly Outcome[], result: Result): number {
+  return outcomes.filter((outcome) => outcome.result === result).length;
+}

@@ -1,0 +1,59 @@
+/** Cells: what a killed process wrote last can be read. */
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { cellFiles, cellsFolder, createCells, readCells } from "../../../src/keeper/books/cells.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "weir-cells-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test("the cells of a process that was killed have the values that it wrote last", async () => {
+  const script = join(folder, "writer.ts");
+  await Bun.write(
+    script,
+    `import { createCells } from ${JSON.stringify(join(import.meta.dir, "../../../src/keeper/books/cells.ts"))};
+     const cells = createCells(${JSON.stringify(folder)});
+     const cell = cells.reserve("b:one@0")!;
+     for (let n = 1; n <= 50_000; n++) cells.values[cell] = n;
+     cells.values[cells.reserve("b:two@0")!] = 7;
+     process.kill(process.pid, "SIGKILL");`,
+  );
+  const child = Bun.spawn([process.execPath, script], { stdout: "inherit", stderr: "inherit" });
+  await child.exited;
+  const [file] = cellFiles(folder);
+  const left = readCells(file!)!;
+  expect(["b:one@0", "b:two@0", "b:three@0"].map((account) => left.leftOf(account))).toEqual([50_000, 7, 0]);
+  rmSync(file!);
+});
+
+test("a released cell is 0 and is used again", () => {
+  const cells = createCells(folder);
+  const cell = cells.reserve("b:one@0")!;
+  cells.values[cell] = 5;
+  cells.release(cell);
+  expect(readCells(cells.file!)!.leftOf("b:one@0")).toBe(0);
+  expect(cells.reserve("b:two@0")).toBe(cell);
+  cells.values[cell] = 6;
+  expect(readCells(cells.file!)!.leftOf("b:two@0")).toBe(6);
+  cells.close();
+  expect(cellFiles(folder)).toEqual([]);
+});
+
+test("cells of an earlier start of the system do not count", () => {
+  const cells = createCells(folder);
+  cells.values[cells.reserve("b:one@0")!] = 5;
+  const bytes = readFileSync(cells.file!);
+  bytes.write("00000000", 16);
+  writeFileSync(cells.file!, bytes);
+  expect(readCells(cells.file!)).toBeUndefined();
+  cells.close();
+});
+
+test("without a folder that can be written to the cells are in memory", () => {
+  expect(cellsFolder("weir.db", ["/proc/none"])).toBeUndefined();
+  const cells = createCells(undefined);
+  expect(cells.file).toBeUndefined();
+  cells.values[cells.reserve("b:one@0")!] = 5;
+  expect(readCells(join(folder, "none.cells"))).toBeUndefined();
+});

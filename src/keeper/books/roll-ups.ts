@@ -95,7 +95,11 @@ async function writeRows(
   unit: "hour" | "day",
   rows: ReadonlyMap<string, Row>,
 ): Promise<void> {
-  const values = [...rows.values()].map(({ start, caller, target, sums }): SqlValue[] => [
+  // One order for all nodes: transactions that lock the same rows in different orders would wait for each other.
+  const inOrder = [...rows.values()].sort(
+    (a, b) => a.start - b.start || a.caller - b.caller || a.target - b.target,
+  );
+  const values = inOrder.map(({ start, caller, target, sums }): SqlValue[] => [
     start,
     caller,
     target,

@@ -49,8 +49,8 @@ export class Postgres implements Sql {
   }
 
   /** @throws StoreLost if the server cannot be reached or does not answer in time */
-  all<Row = SqlRow>(text: string, values: readonly SqlValue[] = []): Promise<Row[]> {
-    return this.#query<Row>(this.#pool, this.#pool.client, text, values);
+  async all<Row = SqlRow>(text: string, values: readonly SqlValue[] = []): Promise<Row[]> {
+    return Array.from(await this.#query<Row>(this.#pool, this.#pool.client, text, values));
   }
 
   async run(text: string, values: readonly SqlValue[] = []): Promise<number> {
@@ -119,7 +119,8 @@ export class Postgres implements Sql {
         idle_in_transaction_session_timeout: String(2 * this.#queryMs),
         idle_session_timeout: "0",
         TimeZone: "UTC",
-        search_path: "weir",
+        // First, because an aggregate of that schema replaces one of PostgreSQL's.
+        search_path: "weir, pg_catalog",
       },
     });
     return { client, waiting: new Set() };
@@ -133,7 +134,7 @@ export class Postgres implements Sql {
       entered.resolve();
       const sql: Sql = {
         dialect: this.dialect,
-        all: (text, values = []) => this.#query(pool, connection, text, values),
+        all: async (text, values = []) => Array.from(await this.#query(pool, connection, text, values)),
         run: async (text, values = []) => (await this.#query(pool, connection, text, values)).count,
         insert: (table, columns, rows, onConflict = "") =>
           this.#insert(sql, table, columns, rows, onConflict),

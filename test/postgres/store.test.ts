@@ -1,0 +1,86 @@
+/** The store of the books in PostgreSQL. */
+import { afterAll, describe, expect, test } from "bun:test";
+import { postgresStore } from "../../src/keeper/books/postgres/store.ts";
+import type { SqlStore } from "../../src/keeper/books/sql-store.ts";
+import { DOLLAR } from "../../src/ledger/money.ts";
+import { budgetAccount } from "../../src/ledger/record.ts";
+import { missingPostgres, startPostgres } from "../helpers/postgres.ts";
+import { attempt, batch, call, commit, draw, MONTH, NOW } from "../keeper/books/make.ts";
+import { describeBooks } from "../keeper/books/store-suite.ts";
+
+const A = budgetAccount("a", MONTH);
+
+if (missingPostgres) test.skip(`the books in PostgreSQL: ${missingPostgres}`, () => {});
+else
+  describe("the books in PostgreSQL", async () => {
+    const server = await startPostgres();
+    const stores: SqlStore[] = [];
+    afterAll(async () => {
+      for (const store of stores) await store.close();
+      await server.close();
+    });
+
+    async function open(url?: string, node = "one", slot = 0): Promise<SqlStore> {
+      const store = postgresStore(url ?? (await server.createDatabase()), {
+        node,
+        slot: () => slot,
+        now: () => NOW,
+        connections: 2,
+      });
+      await store.open();
+      stores.push(store);
+      return store;
+    }
+
+    describeBooks(
+      (place) => open(place),
+      () => server.createDatabase(),
+    );
+
+    test("draws of two nodes never pass the limit of a hard budget, for 500 draws at once", async () => {
+      const url = await server.createDatabase();
+      const nodes = [await open(url, "one"), await open(url, "two")];
+      const need = DOLLAR / 100;
+      const drawn = await Promise.all(
+        Array.from({ length: 500 }, (_, n) => nodes[n % 2]!.draw([draw(A, { need, want: need })])),
+      );
+      expect(drawn.filter(([one]) => one!.amount === need)).toHaveLength(100);
+      const [[one], [two]] = [await nodes[0]!.accounts(NOW), await nodes[1]!.accounts(NOW)];
+      expect([one!.granted, one!.own + two!.own]).toEqual([DOLLAR, DOLLAR]);
+    });
+
+    test("two nodes that commit at the same time lose nothing, and their calls have numbers of their own", async () => {
+      const url = await server.createDatabase();
+      const nodes = [await open(url, "one", 0), await open(url, "two", 1)];
+      const commits = Array.from({ length: 20 }, (_, n) => {
+        const records = Array.from({ length: 10 }, (_, at) =>
+          call({ path: `/p${at % 3}`, attempts: [attempt({ accounts: [A, budgetAccount("b", MONTH)] })] }),
+        );
+        return nodes[n % 2]!.commit(commit({ batches: [batch(1, records, `life${n}`)] }));
+      });
+      await Promise.all(commits);
+      const [rows] = await nodes[0]!.sql.all("SELECT count(*) AS calls, sum(cost) AS cost FROM calls");
+      expect(rows).toEqual({ calls: 200, cost: 200 * 200_000 });
+      const [hours] = await nodes[0]!.sql.all("SELECT sum(calls) AS calls, sum(cost) AS cost FROM use_hour");
+      expect(hours).toEqual({ calls: 200, cost: 200 * 200_000 });
+      const accounts = await nodes[1]!.accounts(NOW);
+      expect(accounts.map(({ spent }) => spent)).toEqual([200 * 200_000, 200 * 200_000]);
+    });
+
+    test("the calls of a day are in the partition of the day", async () => {
+      const store = await open();
+      await store.commit(commit({ batches: [batch(1, [call()])] }));
+      expect(await store.sql.all("SELECT count(*) AS rows FROM calls_20261115")).toEqual([{ rows: 1 }]);
+    });
+
+    test("a name that is too long for a key of the index is stored", async () => {
+      const store = await open();
+      const model = Array.from({ length: 20_000 }, () => Math.random().toString(36).slice(2, 3)).join("");
+      await store.commit(commit({ batches: [batch(1, [call({ model }), call({ model })])] }));
+      await store.commit(commit({ batches: [batch(2, [call({ model, error: { kind: "a\0b\ud800" } })])] }));
+      expect(await store.sql.all("SELECT count(*) AS rows FROM calls")).toEqual([{ rows: 3 }]);
+      expect(await store.sql.all("SELECT count(*) AS rows FROM names WHERE kind = 'model'")).toEqual([
+        { rows: 1 },
+      ]);
+    });
+  });

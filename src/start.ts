@@ -5,6 +5,7 @@ import type { Path } from "./config/error.ts";
 import type { Config } from "./config/schema.ts";
 import { type Certificate, readCertificate } from "./config/tls.ts";
 import { GatewayError } from "./core/error.ts";
+import { NO_LEDGER } from "./core/ledger.ts";
 import { describeThrown } from "./core/error-text.ts";
 import { Backlog } from "./gateway/delivery/backlog.ts";
 import { Clock } from "./gateway/delivery/clock.ts";
@@ -104,6 +105,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   /** State that survives a reload. */
   const lasting = {
     ...(storesAnswers && { answers: keeper.answers }),
+    ledger: NO_LEDGER,
     health: new Health({
       onAlert: (sentence) => logger.fault(sentence),
       onChange: (sentence) => logger.info(sentence, {}),

@@ -12,6 +12,7 @@ import { LossList } from "./loss-list.ts";
 import type { KeyAccess } from "./key-access.ts";
 import { isOwnHost } from "./own-host.ts";
 import type { Target } from "./provider.ts";
+import type { RefusalReason } from "./refusal.ts";
 import { Stop } from "./stop.ts";
 
 /** How a call ended: `complete`, `failed` (the client got an error), `cancelled` (the client disconnected). */
@@ -78,6 +79,8 @@ export class Call {
   hasHead = false;
   status = 0;
   outcome?: Outcome;
+  /** The rule of the gateway that refused the call. */
+  refused?: RefusalReason;
   /** Kind and message of the failure, for the log. */
   error?: { kind: string; code?: string; message: string; cause?: string };
   /** When the call was settled; monotonic milliseconds. */
@@ -123,13 +126,6 @@ export class Call {
   get losses(): readonly Loss[] {
     return this.#losses?.list ?? NO_LOSSES;
   }
-
-  /** Begins an attempt that counts. @param waited milliseconds of delay before it */
-  begin(target: Target, waited: number): Attempt {
-    const attempt = new Attempt(this, target, waited);
-    this.attempts.push(attempt);
-    return attempt;
-  }
 }
 
 /** One try to get a call answered by one deployment. It becomes the call's current attempt. */
@@ -165,6 +161,12 @@ export class Attempt {
   upstreamRequestId?: string;
   /** What the books hold for the attempt and what it cost; only the ledger knows the members. */
   booking?: object;
+  /** Bytes of text, reasoning and tool arguments that the provider has sent. */
+  outputBytes = 0;
+  /** Output beyond this needs a larger reservation. Bytes. */
+  outputLimit = Infinity;
+  /** Called when the output exceeds its limit; it must raise the limit. */
+  onOutputLimit?: () => void;
   /** Why the attempt failed; absent while it runs and when it succeeded. */
   failure?: { class: FailureClass; what: string; ms: number };
 
@@ -188,6 +190,12 @@ export class Attempt {
     this.refused = [];
     this.headAt = this.upstreamStatus = this.upstreamRequestId = undefined;
     this.#copyLosses();
+  }
+
+  /** Counts the output of a running stream. @param bytes of the next piece */
+  addOutput(bytes: number): void {
+    this.outputBytes += bytes;
+    if (this.outputBytes > this.outputLimit) this.onOutputLimit?.();
   }
 
   #copyLosses(): void {

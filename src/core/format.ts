@@ -13,6 +13,7 @@ import type { Frame } from "./frame.ts";
 import type { HeaderReader } from "./headers.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { ModelListing } from "./model-listing.ts";
+import type { SizeMembers } from "./size-members.ts";
 import type { StoredCodec } from "./stored-codec.ts";
 import type { UrlAddress } from "./url-address.ts";
 
@@ -50,6 +51,8 @@ export interface ClientCodec {
    * the cache. weir calls it only if there are several deployments.
    */
   sessionOf?(source: SessionSource): string | undefined;
+  /** Where a request says what decides its cost. Without it weir expects the most that the model can answer. */
+  size?: SizeMembers;
   /** How clients continue stored answers; absent if the format knows no stored answers. */
   stored?: StoredCodec;
   /** How clients have a conversation replaced by a summary; absent if the format has no such request. */

@@ -16,20 +16,33 @@ export interface RequestSize {
   choices: number;
 }
 
+/** What an attempt is made for. Both methods are called only where they decide something. */
+export interface Admitted {
+  size(): RequestSize;
+  /** Identifies the conversation; empty if nothing does. */
+  affinity(): string;
+}
+
 /** All methods are synchronous while the worker's own shares suffice. */
 export interface Ledger {
   /**
-   * Reserves what an attempt may cost and use. Called once for each attempt, before anything is sent.
-   * @throws GatewayError `quota`, `rate-limited`, `permission` (`price_unknown`), or `overloaded` (`ledger_unavailable`)
+   * Reserves what an attempt may cost and use. Called once for each attempt, before anything is sent. While the answer
+   * streams, the reservation grows with the output (`Attempt.addOutput`); if it cannot, the call is aborted.
+   * @throws LedgerRefusal if a budget, a limit, a scope or an unknown price does not permit the attempt
    */
-  admit(attempt: Attempt, size: RequestSize): void | Promise<void>;
-  /**
-   * Reports the output of a running stream, so that the reservation grows with it.
-   * @param outputBytes bytes of text so far @returns whether the stream may go on
-   */
-  extend(attempt: Attempt, outputBytes: number): boolean | Promise<boolean>;
-  /** Books what the attempt cost, and frees the rest of its reservation. Called once, however the attempt ended. */
+  admit(attempt: Attempt, admitted: Admitted): void | Promise<void>;
+  /** The usage of an attempt without admission is charged all the same: nothing is held for it. */
+  charge(attempt: Attempt): void;
+  /** Books what the attempt cost, and frees the rest of its reservation. Further calls for the same attempt do nothing. */
   settle(attempt: Attempt): void;
-  /** Writes the record of a call whose attempts are settled. */
+  /** Settles the attempts of a call that are not, and writes its record. Called once, at the end of the call. */
   close(call: Call): void;
 }
+
+/** Admits everything and keeps nothing. */
+export const NO_LEDGER: Ledger = {
+  admit() {},
+  charge() {},
+  settle() {},
+  close() {},
+};

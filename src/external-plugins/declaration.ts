@@ -17,6 +17,7 @@ import type {
   UpstreamCodec,
   UsageRequest,
 } from "../core/format.ts";
+import type { SizeMembers } from "../core/size-members.ts";
 import type { ModelListing } from "../core/model-listing.ts";
 import type { UrlAddress } from "../core/url-address.ts";
 import type { StoredCodec } from "../core/stored-codec.ts";
@@ -147,6 +148,16 @@ const LISTING: Table<ModelListing> = {
   schemas: group("the list's", { list: required(schema), one: required(schema) }),
 };
 
+const SIZE: Table<SizeMembers> = {
+  maxTokens: required(texts),
+  within: texts,
+  choices: text,
+  tools: required(texts),
+  serverTools: required(texts),
+  serverToolMembers: texts,
+  links: must("an object", isObject),
+};
+
 const CLIENT: Table<ClientCodec> = {
   path: required(text),
   address: group("the address'", ADDRESS),
@@ -160,6 +171,7 @@ const CLIENT: Table<ClientCodec> = {
   bases: texts,
   keyHeaders: texts,
   sessionOf: callable,
+  size: group("the sizes'", SIZE),
   schema: required(must("an object", isObject)),
   schemas: group("the client codec's", SCHEMAS),
   errors: listOf<DocumentedError>("error", "code", ERROR),

@@ -15,7 +15,8 @@ import { TranslatedLane } from "./lanes/translated.ts";
 import { send } from "./lanes/send.ts";
 import { adoptReported } from "./lanes/upstream-losses.ts";
 import { hasEarlyHooks, runEarlyHooks } from "./plugins/early-hooks.ts";
-import { attempt } from "./retry/attempts.ts";
+import { sizeOf } from "./request-size.ts";
+import { attempt, type Attempted } from "./retry/attempts.ts";
 import { inNextFormat } from "./routing/spoken-formats.ts";
 import { findStored } from "./stored/find-stored.ts";
 import type { Gateway, Incoming } from "./types.ts";
@@ -38,17 +39,30 @@ function beginExchange(incoming: Incoming, gateway: Gateway): Promise<Opened> {
 
 /** Tries the targets of the call's model. */
 function attemptAll(incoming: Incoming, gateway: Gateway): Promise<Opened> {
+  const { call } = incoming;
+  const attempted = attemptedWith(call.routedModel ?? call.model, incoming, gateway);
+  attempted.substitute = (model) => substitute(model, incoming, gateway);
+  return attempt(attempted, gateway);
+}
+
+function attemptedWith(model: string, incoming: Incoming, gateway: Gateway): Attempted {
   const { call, format, stored } = incoming;
-  const whole = gateway.registry.plan(call.routedModel ?? call.model, format.id);
-  return attempt(
-    {
-      call,
-      plan: stored ? stored.narrow(whole) : whole,
-      affinity: () => affinityOf(incoming),
-      open: (running) => open(incoming, running, gateway),
-    },
-    gateway,
-  );
+  const whole = gateway.registry.plan(model, format.id);
+  return {
+    call,
+    plan: stored ? stored.narrow(whole) : whole,
+    affinity: () => affinityOf(incoming),
+    size: () => incoming.size ?? sizeOf(incoming),
+    open: (running) => open(incoming, running, gateway),
+  };
+}
+
+/** The model that a budget names for calls that it cannot pay any more. */
+async function substitute(model: string, incoming: Incoming, gateway: Gateway): Promise<Attempted> {
+  await gateway.registry.prepare(model);
+  const attempted = attemptedWith(model, incoming, gateway);
+  incoming.call.reportLoss("substituted", "model", `a budget is exhausted; ${model} answers instead`);
+  return attempted;
 }
 
 /** Identifies the conversation; empty if nothing does. */
@@ -74,6 +88,7 @@ async function exchangeAfterHooks(incoming: Incoming, gateway: Gateway): Promise
 /** The answer of a plugin in place of a provider. There is no second attempt, and `request` hooks do not run. */
 function openPlugin(incoming: Incoming, plugin: Target, gateway: Gateway): Promise<Opened> {
   const running = new Attempt(incoming.call, plugin);
+  gateway.ledger.charge(running);
   return open(incoming, running, gateway, new TranslatedLane(incoming, running, { ...gateway, hooks: [] }));
 }
 

@@ -3,6 +3,7 @@ import type { AnswerStore } from "../core/answer-store.ts";
 import type { Asker, Call } from "../core/call.ts";
 import type { ClientCodec } from "../core/format.ts";
 import type { JsonObject } from "../core/json.ts";
+import type { Ledger, RequestSize } from "../core/ledger.ts";
 import type { Hooks } from "../core/plugin.ts";
 import type { UpstreamTimeouts } from "../core/provider.ts";
 import type { Backlog } from "./delivery/backlog.ts";
@@ -29,6 +30,8 @@ export interface Gateway {
   /** Circuit breakers and concurrency of the deployments; outlives the registry, which a reload replaces. */
   health: Health;
   retries: Retries;
+  /** Budgets, rate limits and charges. */
+  ledger: Ledger;
   /** Where weir keeps answers; absent while it stores none. */
   answers?: AnswerStore;
   answerOptions: AnswerOptions;
@@ -67,6 +70,7 @@ export type CallCodec = Pick<
   | "writeAnswer"
   | "heartbeat"
   | "sessionOf"
+  | "size"
   | "count"
   | "stored"
   | "compaction"
@@ -81,6 +85,8 @@ export interface Incoming {
   body: JsonObject;
   /** Byte range of the value of a top-level member; does not parse the body. */
   spanOf(name: string): { start: number; end: number } | undefined;
+  /** How large the request is, where `bytes` are not the request. */
+  size?: RequestSize;
   /** Appended to the address of a provider of the client's format: the request is one of a route below the usual one. */
   below?: string;
   /** What the call has to do with stored answers; absent for formats without them. */

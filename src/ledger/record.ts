@@ -2,6 +2,7 @@
 import type { FailureClass, Outcome } from "../core/call.ts";
 import type { Usage } from "../core/events.ts";
 import type { Loss } from "../core/loss.ts";
+import type { RefusalReason } from "../core/refusal.ts";
 import type { Charge, PriceRule } from "./charge.ts";
 import type { Nano } from "./money.ts";
 
@@ -18,6 +19,8 @@ export interface AttemptRecord {
   charge: Charge;
   /** What was held for it at most. */
   held: Nano;
+  /** The most input that weir expected. Tokens; absent where nothing was held. */
+  expected?: number;
   /** The budget accounts that it was charged to: see {@link budgetAccount}. */
   accounts: readonly string[];
 }
@@ -58,7 +61,7 @@ export interface CallRecord {
   attempts: readonly AttemptRecord[];
 }
 
-export type RefusalReason = "rate" | "tokens" | "concurrency" | "budget" | "scope" | "price";
+export type { RefusalReason } from "../core/refusal.ts";
 
 /** What a worker has spent of a budget account since its last batch. */
 export interface Spend {
@@ -78,15 +81,36 @@ export interface RecordBatch {
   seq: number;
   calls: readonly CallRecord[];
   spends: readonly Spend[];
+  /** Number of records that were dropped because too many waited for the keeper. Their spends are in `spends`. */
+  dropped?: number;
   /** The rules of all charges in `calls` that this worker uses for the first time. */
   prices: readonly PriceRule[];
 }
 
-/** Id of an account: `b:BUDGET@START` for the window of a budget that begins at START, `r:LIMIT:UNIT` for a rate limit. */
-export function budgetAccount(budget: string, startsAt: number): string {
-  return `b:${budget}@${startsAt}`;
+/**
+ * Id of an account: `b:BUDGET@START` for the window of a budget that begins at START, `r:LIMIT:UNIT` for a rate limit.
+ * @param session hash of the session, for a budget on sessions: `b:BUDGET@START#SESSION`
+ */
+export function budgetAccount(budget: string, startsAt: number, session?: string): string {
+  return session === undefined ? `b:${budget}@${startsAt}` : `b:${budget}@${startsAt}#${session}`;
 }
 
 export function rateAccount(limit: string, unit: string): string {
   return `r:${limit}:${unit}`;
+}
+
+/** What an account is of. Ids of budgets and limits may contain any character. */
+export type AccountParts =
+  | { kind: "budget"; id: string; startsAt: number; session?: string }
+  | { kind: "rate"; id: string; unit: string };
+
+/** The reverse of {@link budgetAccount} and {@link rateAccount}. @returns undefined for other text */
+export function readAccount(account: string): AccountParts | undefined {
+  const budget = /^b:(.*)@(\d+)(?:#([0-9a-f]+))?$/s.exec(account);
+  if (budget) {
+    const [, id = "", startsAt, session] = budget;
+    return { kind: "budget", id, startsAt: Number(startsAt), ...(session !== undefined && { session }) };
+  }
+  const rate = /^r:(.*):([a-z]+)$/s.exec(account);
+  return rate ? { kind: "rate", id: rate[1]!, unit: rate[2]! } : undefined;
 }

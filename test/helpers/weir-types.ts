@@ -27,6 +27,7 @@ const PARTS = [
   "embed-dialect",
   "stored-answer",
   "stored-codec",
+  "size-members",
   "url-address",
   "client-schemas",
   "model-listing",

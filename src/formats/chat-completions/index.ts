@@ -8,6 +8,7 @@ import { embeds } from "./client/embed.ts";
 import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { decodeRequest } from "./client/request.ts";
 import { sessionOf } from "./client/session.ts";
+import { size } from "./client/size.ts";
 import {
   ChatCompletionsAnswer,
   ChatCompletionsError,
@@ -42,6 +43,7 @@ const client: ClientCodec = {
   encodeError,
   encodeStreamError,
   sessionOf,
+  size,
   embeds,
   // An SSE comment: the OpenAI SDK parses the data of every named event as JSON.
   heartbeat: ": keepalive\n\n",

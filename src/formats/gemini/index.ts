@@ -11,6 +11,7 @@ import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { models } from "./client/models.ts";
 import { decodeRequest } from "./client/request.ts";
 import { sessionOf } from "./client/session.ts";
+import { size } from "./client/size.ts";
 import { endpoint } from "./endpoint.ts";
 import { FORMAT } from "./own-fields.ts";
 import { readAnswer, readStream } from "./upstream/answer.ts";
@@ -57,6 +58,7 @@ const client: ClientCodec = {
   // `@google/genai` 1.30, which gemini-cli 0.61 contains, finds only errors in network chunks that are JSON.
   repeatsError: true,
   sessionOf,
+  size,
   // A comment as a record of its own: the SDK of Google does not read it.
   heartbeat: ": keepalive\n\n",
 };

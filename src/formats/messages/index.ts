@@ -7,6 +7,7 @@ import { checkRequest } from "./client/check.ts";
 import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { decodeRequest } from "./client/request.ts";
 import { sessionOf } from "./client/session.ts";
+import { size } from "./client/size.ts";
 import { MessagesAnswer, MessagesCount, MessagesError, MessagesEvent, requestSchemas } from "./schema.ts";
 import { readAnswer, readStream } from "./upstream/answer.ts";
 import { decodeError, isErrorBody } from "./upstream/errors.ts";
@@ -51,6 +52,7 @@ function createClient(systemTurns: SystemTurns): ClientCodec {
     encodeError,
     encodeStreamError,
     sessionOf,
+    size,
     heartbeat: 'event: ping\ndata: {"type": "ping"}\n\n',
   };
 }

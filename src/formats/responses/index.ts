@@ -8,6 +8,7 @@ import { compaction } from "./client/compact.ts";
 import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { decodeRequest } from "./client/request.ts";
 import { sessionOf } from "./client/session.ts";
+import { size } from "./client/size.ts";
 import { stored } from "./client/stored.ts";
 import { FORMAT } from "./own-fields.ts";
 import {
@@ -60,6 +61,7 @@ const client: ClientCodec = {
   encodeStreamError,
   errorEndsStream: true,
   sessionOf,
+  size,
   stored,
   compaction,
   // An SSE comment: the OpenAI SDK fails on events of types that it does not know.

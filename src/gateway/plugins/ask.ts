@@ -54,6 +54,7 @@ export async function askModel(
 function beginChild(parent: Call, stop: Stop, model: string, gateway: Gateway) {
   const call = new Call(`${parent.id}.${++parent.asked}`, FORMAT, new Headers(), parent);
   call.key = parent.key;
+  call.access = parent.access;
   call.model = model;
   const deadline = new Deadline(call, gateway.clock, gateway.timeouts);
   const abort = () => call.abort(stop.reason!);
@@ -75,6 +76,15 @@ function incomingOf(call: Call, wanted: ChatRequest): Incoming {
     bytes: NO_BYTES,
     body: wanted as unknown as JsonObject,
     spanOf: () => undefined,
+    size: {
+      textBytes:
+        Buffer.byteLength(JSON.stringify(wanted.turns)) + Buffer.byteLength(JSON.stringify(wanted.tools)),
+      mediaTokens: 0,
+      hasTools: wanted.tools.length > 0,
+      hasServerTools: false,
+      maxTokens: wanted.maxTokens,
+      choices: 1,
+    },
   };
 }
 

@@ -2,31 +2,35 @@
  * The attempts of one call: tries one target after another until one begins to answer, within the call's deadline and the
  * retry budget. After the first byte has reached the client, weir does not retry.
  */
-import type { Attempt, Call } from "../../core/call.ts";
+import { Attempt, type Call } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
+import type { Admitted } from "../../core/ledger.ts";
+import { LedgerRefusal } from "../../core/refusal.ts";
 import type { Target } from "../../core/provider.ts";
 import { pause } from "./backoff.ts";
 import { remainingMs } from "../delivery/deadline.ts";
 import type { Opened, OpenedJson } from "../lanes/lane.ts";
 import type { Gateway } from "../types.ts";
 import type { Failure } from "./failure.ts";
-import { readFailure } from "./failure.ts";
+import { isRefusal, readFailure, readRefusal } from "./failure.ts";
 import type { RetrySlot } from "./retry-budget.ts";
 import { PassedRefusal } from "../lanes/passed-error.ts";
 import type { Plan } from "../routing/plan.ts";
 import { onlyChoice } from "../routing/plan.ts";
-import type { Health } from "./health.ts";
-import { RetryPlan } from "./retry-plan.ts";
+import { RetryPlan, type Step } from "./retry-plan.ts";
 
 /** The vendors' SDKs count their own retries in this header, starting at 0. */
 const SDK_RETRIES = "x-stainless-retry-count";
 
 /** What is attempted. */
-export interface Attempted {
+export interface Attempted extends Admitted {
   readonly call: Call;
   readonly plan: Plan;
-  /** Identifies the conversation; empty if nothing does. */
-  affinity(): string;
+  /**
+   * The same with another model, which answers because a budget of the model that was asked for is exhausted. Absent where
+   * another model cannot stand in.
+   */
+  substitute?: (model: string) => Promise<Attempted>;
   /** One attempt. @returns the answer, which has begun @throws the failure of the attempt */
   open(attempt: Attempt): Promise<Opened>;
 }
@@ -36,16 +40,17 @@ export interface Attempted {
  * @throws GatewayError when the last permitted attempt has failed
  */
 export async function attempt(attempted: Attempted, gateway: Gateway): Promise<Opened> {
-  const { call, plan } = attempted;
-  const only = onlyChoice(plan);
+  const only = onlyChoice(attempted.plan);
   if (!only) return attemptByPlan(attempted, gateway);
-  const running = begin(only.target, 0, call, gateway.health);
+  const begun = begin({ target: only.target, wait: 0 }, attempted, gateway);
+  const running = begun instanceof Promise ? await begun : begun;
+  if (!(running instanceof Attempt)) return attemptByPlan(attempted, gateway, running);
   try {
     const opened = await attempted.open(running);
     gateway.health.answered(running);
     return opened;
   } catch (thrown) {
-    return attemptByPlan(attempted, gateway, fail(thrown, running, gateway.health));
+    return attemptByPlan(attempted, gateway, fail(thrown, running, gateway));
   }
 }
 
@@ -62,46 +67,86 @@ async function attemptByPlan(attempted: Attempted, gateway: Gateway, failure?: F
   });
   let step = retryPlan.first(performance.now());
   call.skipped = retryPlan.skipped;
+  /** The client's answer if no further attempt is made: a provider's failure rather than a refusal of its alternative. */
+  let reported: Failure | undefined;
   let slot: RetrySlot | undefined;
   try {
     for (;;) {
       if (failure) {
+        reported = reported && isRefusal(failure) ? reported : failure;
         const next = call.abortReason
           ? undefined
           : retryPlan.next(failure, performance.now(), remainingMs(call, gateway));
         const needsSlot = addsLoad(failure);
         if (next && needsSlot) slot ??= health.budget.take(next.wait);
-        if (!next || (needsSlot && !slot)) return conclude(failure, call);
+        if (!next || (needsSlot && !slot)) break;
         step = next;
         if (step.wait > 0) await pause(step.wait, call.stop);
         if (call.abortReason) throw call.abortReason;
       }
-      const running = begin(step.target, step.wait, call, health);
+      const running = await begin(step, attempted, gateway);
+      if (!(running instanceof Attempt)) {
+        failure = running;
+        continue;
+      }
       try {
         const opened = await attempted.open(running);
         health.answered(running);
         return opened;
       } catch (thrown) {
-        failure = fail(thrown, running, health);
+        failure = fail(thrown, running, gateway);
       }
     }
   } finally {
     if (slot) health.budget.release(slot);
   }
+  const { error } = reported;
+  const use = error instanceof LedgerRefusal && !call.abortReason ? error.use : undefined;
+  if (use === undefined || !attempted.substitute) return conclude(reported, call);
+  return attempt(await attempted.substitute(use), gateway);
 }
 
-/** @throws GatewayError if the deployment has reached its concurrency limit */
-function begin(target: Target, wait: number, call: Call, health: Health): Attempt {
-  if (health.isFull(target)) throw noCapacity(target);
-  const running = call.begin(target, wait);
-  health.begin(call, running);
+type Begun = Attempt | Failure;
+
+/**
+ * Begins an attempt, unless a rule of the gateway refuses its target. At once if the ledger need not ask.
+ * @throws GatewayError if the deployment has reached its concurrency limit
+ */
+function begin(step: Step, attempted: Attempted, gateway: Gateway): Begun | Promise<Begun> {
+  const { call } = attempted;
+  if (gateway.health.isFull(step.target)) throw noCapacity(step.target);
+  const running = new Attempt(call, step.target, step.wait);
+  try {
+    const admitting = gateway.ledger.admit(running, attempted);
+    if (admitting)
+      return admitting.then(
+        () => enter(running, gateway),
+        (thrown) => leave(thrown, call),
+      );
+  } catch (thrown) {
+    return leave(thrown, call);
+  }
+  return enter(running, gateway);
+}
+
+function enter(running: Attempt, { health }: Gateway): Attempt {
+  running.call.attempts.push(running);
+  health.begin(running.call, running);
   return running;
 }
 
-function fail(thrown: unknown, running: Attempt, health: Health): Failure {
+/** Nothing was sent, so there was no attempt. */
+function leave(thrown: unknown, call: Call): Failure {
+  call.attempt = call.attempts.at(-1);
+  if (thrown instanceof LedgerRefusal) return readRefusal(thrown);
+  throw thrown;
+}
+
+function fail(thrown: unknown, running: Attempt, { health, ledger }: Gateway): Failure {
   const failure = readFailure(thrown, running);
   recordFailure(failure, running);
   health.failed(running, failure);
+  ledger.settle(running);
   return failure;
 }
 

@@ -2,6 +2,7 @@
 import type { Attempt, FailureClass } from "../../core/call.ts";
 import type { ErrorKind } from "../../core/error.ts";
 import { GatewayError } from "../../core/error.ts";
+import { LedgerRefusal } from "../../core/refusal.ts";
 import { HttpError, reasonOf } from "../lanes/transport.ts";
 
 export interface Failure {
@@ -79,6 +80,24 @@ export function readFailure(thrown: unknown, attempt: Attempt): Failure {
     stale: reasonOf(error.cause) === "stale",
     tooLong: error.code === "context_length_exceeded",
   };
+}
+
+/** A rule of the gateway refused the target: no attempt was made. */
+export function readRefusal(error: LedgerRefusal): Failure {
+  return {
+    class: error.perTarget ? "not-sent" : "never",
+    verdict: "neutral",
+    what: error.reason,
+    error,
+    repeatable: false,
+    stale: false,
+    tooLong: false,
+  };
+}
+
+/** Whether no attempt was made, because a rule of the gateway refused the target. */
+export function isRefusal({ error }: Failure): boolean {
+  return error instanceof LedgerRefusal;
 }
 
 function meaningOf(error: GatewayError, { call, target, upstreamStatus }: Attempt): Meaning {

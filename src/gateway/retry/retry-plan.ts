@@ -4,7 +4,7 @@
  */
 import type { Target } from "../../core/provider.ts";
 import { fullJitter } from "./backoff.ts";
-import type { Failure } from "./failure.ts";
+import { type Failure, isRefusal } from "./failure.ts";
 import type { Outlook } from "./health.ts";
 import type { Choice, Plan } from "../routing/plan.ts";
 import { onlyChoice, rank } from "../routing/plan.ts";
@@ -45,6 +45,8 @@ export class RetryPlan {
   readonly #options: RetryPlanOptions;
   readonly #random: () => number;
   readonly #tried: Target[] = [];
+  /** Number of targets among them that a rule of the gateway refused: no attempt was made there. */
+  #refused = 0;
   #ranked: readonly Choice[] | undefined;
   #retriedSame = false;
   #retriedMaybeSent = false;
@@ -78,7 +80,9 @@ export class RetryPlan {
   /** The attempt after a failure; `undefined` if the call has failed. @param remainingMs milliseconds until the call's deadline */
   next(failure: Failure, now: number, remainingMs: number): Step | undefined {
     if (failure.class === "started") return undefined;
-    if (this.#tried.length >= this.#options.retries.attempts || remainingMs <= 0) return undefined;
+    if (isRefusal(failure)) this.#refused++;
+    const made = this.#tried.length - this.#refused;
+    if (made >= this.#options.retries.attempts || remainingMs <= 0) return undefined;
     if (failure.class === "never") return failure.tooLong ? this.#larger(now) : undefined;
     if (failure.class === "no-bytes") {
       // The provider may charge for the request it did not answer: the call may cost twice, but not three times.
@@ -86,7 +90,7 @@ export class RetryPlan {
       this.#retriedMaybeSent = true;
     }
     const fallback = this.#fallback(now);
-    const isLast = this.#tried.length === this.#options.retries.attempts - 1;
+    const isLast = made === this.#options.retries.attempts - 1;
     // The last attempt is reserved for a fallback model, if there is one.
     const same =
       fallback && isLast

@@ -85,6 +85,12 @@ export class CallStorage implements StoredCall {
     return before + this.#items.size;
   }
 
+  get addedBytes(): number {
+    const before = this.#previous?.at === "weir" ? this.#previous.items : [];
+    const lengthOf = (item: JsonObject) => Buffer.byteLength(JSON.stringify(item));
+    return [...before, ...this.#items.values()].reduce((sum, item) => sum + lengthOf(item), 0);
+  }
+
   narrow(plan: Plan): Plan {
     const { pin } = this;
     if (pin === undefined) return plan;

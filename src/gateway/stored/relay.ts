@@ -59,6 +59,7 @@ export async function relay(request: RelayRequest, gateway: Gateway): Promise<Op
   const seen = observeAnswer(read, codec.watch);
   if (seen?.usage && request.row?.status === RUNNING) {
     recordUsage(seen, running);
+    gateway.ledger.charge(running);
     await noteEnded(request.row, request, gateway);
   }
   return {

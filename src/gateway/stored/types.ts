@@ -22,6 +22,8 @@ export interface StoredCall {
   readonly pin: string | undefined;
   /** Number of stored items that an attempt adds to the request where its target does not know their ids. */
   readonly addedItems: number;
+  /** Length of these items as JSON. Bytes. */
+  readonly addedBytes: number;
   /** weir keeps answers, or where they are. */
   readonly canKeep: boolean;
   /**

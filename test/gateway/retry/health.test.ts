@@ -13,10 +13,16 @@ function targetOf(model: string): Target {
   return { provider, deployment, model, lane: "native", format: "", url: "", reason: "" };
 }
 
+function beginAt(call: Call, target: Target): Attempt {
+  const attempt = new Attempt(call, target);
+  call.attempts.push(attempt);
+  return attempt;
+}
+
 /** One call with one attempt, which fails like this before its first byte, or ends like that. */
 function run(health: Health, model: string, how: ErrorKind | "complete" | "broken" | "cancelled"): void {
   const call = new Call("req_test", "messages", new Headers());
-  const attempt = call.begin(targetOf(model), 0);
+  const attempt = beginAt(call, targetOf(model));
   health.begin(call, attempt);
   if (how === "complete" || how === "broken" || how === "cancelled") {
     health.answered(attempt);
@@ -82,7 +88,7 @@ test("a place with a limit is full, for all models, until a call of any outcome 
   const limited = { ...target, deployment: { ...target.deployment, concurrency: 2 } };
   const enter = () => {
     const call = new Call("req_test", "messages", new Headers());
-    health.begin(call, call.begin(limited, 0));
+    health.begin(call, beginAt(call, limited));
     return call;
   };
   const other = { ...limited, model: "other" };

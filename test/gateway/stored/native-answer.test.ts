@@ -26,6 +26,7 @@ function callThat(keeper: Keeper, isStored: boolean): StoredCall & { kept: JsonO
     codec: responsesFormat.client.stored!,
     pin: undefined,
     addedItems: 0,
+    addedBytes: 0,
     canKeep: true,
     narrow: (plan) => plan,
     keeperOf: () => keeper,

@@ -1,0 +1,20 @@
+/**
+ * Where a request of a format says what decides its cost. weir reads it from the bytes, without parsing the body. Members are
+ * top-level; marks are ASCII sequences.
+ */
+export interface SizeMembers {
+  /** Members with the limit of output tokens; the first one that is a number counts. */
+  maxTokens: readonly string[];
+  /** Objects that may hold `maxTokens` and `choices`. Default: the body itself. */
+  within?: readonly string[];
+  /** Member with the number of answers. */
+  choices?: string;
+  /** Members with the tools. */
+  tools: readonly string[];
+  /** Marks in the tools that name a tool which the provider runs itself. */
+  serverTools: readonly string[];
+  /** Members that each let the provider run a tool itself. */
+  serverToolMembers?: readonly string[];
+  /** Marks of images and documents that the provider fetches itself, with the most tokens that each can have. */
+  links?: Readonly<Record<string, number>>;
+}

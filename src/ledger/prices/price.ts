@@ -89,8 +89,10 @@ function tierOf(set: PriceSet, input: number): BucketPrices {
   return found;
 }
 
+/** `*` is every region that has no factor of its own. */
 function factorOf(factors: Readonly<Record<string, number>> | undefined, name: string | undefined): number {
-  return (name !== undefined && factors?.[name]) || 1;
+  if (factors === undefined || name === undefined) return 1;
+  return factors[name] ?? factors["*"] ?? 1;
 }
 
 function highest(factors: Readonly<Record<string, number>> | undefined): number {

@@ -1,0 +1,93 @@
+import { describe, expect, test } from "bun:test";
+import { NO_USAGE, type Usage } from "../../../src/core/events.ts";
+import type { PriceRule } from "../../../src/ledger/charge.ts";
+import { chargeOf } from "../../../src/ledger/prices/charge-of.ts";
+
+const RULE: PriceRule = {
+  ref: "0123456789ab",
+  ...{ provider: "acme", model: "large", input: 1_000_000, cacheRead: 100_000, output: 2_000_000 },
+  source: "litellm 2026-11-01",
+};
+const CONFIGURED: PriceRule = { ...RULE, source: "config" };
+const price = RULE.ref;
+const FINAL: Usage = { ...NO_USAGE, input: 10, output: 5, known: "final" };
+const PARTIAL: Usage = { ...NO_USAGE, input: 10, known: "partial" };
+
+describe("the charge of an attempt", () => {
+  test("final counts are metered", () => {
+    expect(chargeOf({ reach: "sent", usage: FINAL }, RULE)).toEqual({
+      state: "metered",
+      cost: 20_000,
+      price,
+    });
+  });
+
+  test("the provider's own figure is taken as reported, unless the config names a price", () => {
+    const usage = { ...FINAL, reported: 12_345 };
+    expect(chargeOf({ reach: "sent", usage }, RULE)).toEqual({ state: "reported", cost: 12_345 });
+    expect(chargeOf({ reach: "sent", usage }, undefined)).toEqual({ state: "reported", cost: 12_345 });
+    expect(chargeOf({ reach: "sent", usage }, CONFIGURED)).toEqual({ state: "metered", cost: 20_000, price });
+  });
+
+  test("zero that the provider counted is 0, and no count is never 0", () => {
+    const zero: Usage = { ...NO_USAGE, known: "final" };
+    expect(chargeOf({ reach: "sent", usage: zero }, RULE)).toEqual({ state: "metered", cost: 0, price });
+    expect(chargeOf({ reach: "sent", usage: NO_USAGE, assumed: 777 }, RULE)).toEqual({
+      state: "assumed",
+      cost: 777,
+      price,
+    });
+  });
+
+  test("partial counts are completed by an estimate", () => {
+    const estimate = { ...PARTIAL, output: 4 };
+    expect(chargeOf({ reach: "sent", usage: PARTIAL, estimate }, RULE)).toEqual({
+      state: "estimated",
+      cost: 18_000,
+      price,
+    });
+    expect(chargeOf({ reach: "sent", usage: PARTIAL }, RULE)).toMatchObject({
+      state: "estimated",
+      cost: 10_000,
+    });
+  });
+
+  test("what was not sent is free", () => {
+    expect(chargeOf({ reach: "unsent", usage: NO_USAGE, assumed: 777 }, RULE)).toEqual({
+      state: "free",
+      cost: 0,
+    });
+  });
+
+  test("an error is free unless the provider counted tokens", () => {
+    expect(chargeOf({ reach: "refused", usage: NO_USAGE }, RULE)).toEqual({ state: "free", cost: 0 });
+    expect(chargeOf({ reach: "refused", usage: FINAL }, RULE)).toMatchObject({
+      state: "metered",
+      cost: 20_000,
+    });
+  });
+
+  test("without a price nothing is free: the attempt is unpriced", () => {
+    for (const usage of [FINAL, PARTIAL, NO_USAGE])
+      expect(chargeOf({ reach: "sent", usage }, undefined)).toEqual({ state: "unpriced", cost: 0 });
+  });
+
+  test("a price of zero is free", () => {
+    const rule: PriceRule = { ...CONFIGURED, input: 0, output: 0, cacheRead: undefined };
+    expect(chargeOf({ reach: "sent", usage: { ...FINAL, cacheRead: 3 } }, rule)).toEqual({
+      state: "free",
+      cost: 0,
+      price,
+    });
+  });
+
+  test("what the rule does not contain makes the charge an estimate", () => {
+    const rule = { ...RULE, cacheRead: undefined };
+    expect(chargeOf({ reach: "sent", usage: { ...FINAL, cacheRead: 10 } }, rule)).toEqual({
+      state: "estimated",
+      cost: 30_000,
+      price,
+      doubt: "cache-read",
+    });
+  });
+});

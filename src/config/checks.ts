@@ -2,6 +2,7 @@
 import { baseUrlFault, hostFault, originFault } from "./address.ts";
 import type { Path } from "./error.ts";
 import { MODEL_NAME, MODEL_PATTERN, PROVIDER_NAME } from "./schema.ts";
+import { priceFaults } from "./price-faults.ts";
 import type { Fault } from "./shape.ts";
 
 /** Values as the file contains them: secrets are texts, any option may be absent. */
@@ -14,6 +15,7 @@ export interface Written {
   plugins?: { dir?: string };
   cors?: { origins?: string[] };
   listen?: { unix?: string };
+  prices?: Record<string, unknown>;
 }
 
 type WrittenTarget = string | { model: string };
@@ -52,6 +54,7 @@ export function findMistakes(written: Written): Fault[] {
     ...aliasFaults(written.aliases ?? {}, ends),
     ...routeFaults(written, ends),
     ...Object.entries(written.fallbacks ?? {}).flatMap(([name, targets]) => fallbackFaults(name, targets)),
+    ...priceFaults(written.prices),
   ];
 }
 

@@ -18,6 +18,7 @@ import {
   timeoutsSection,
   tlsSection,
 } from "./schema-sections.ts";
+import { pricesSection } from "./schema-prices.ts";
 import { priority, providerOptions, weight } from "./schema-providers.ts";
 
 /** A gateway key as weir stores it: name and digest, never the text. */
@@ -193,6 +194,7 @@ export const configSchema = Type.Object(
     timeouts: timeoutsSection,
     messages: messagesSection,
     responses: responsesSection,
+    prices: pricesSection,
     state: Type.Optional(
       Type.String({
         description:

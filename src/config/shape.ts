@@ -74,7 +74,8 @@ export function expected(schema: TSchema): string {
   if (typeof words === "string") return words;
   const variants: TSchema[] | undefined = schema["anyOf"];
   if (variants) return `one of ${variants.map((variant) => String(variant["const"])).join(", ")}`;
-  if (schema["type"] === "integer") return `an integer between ${schema["minimum"]} and ${schema["maximum"]}`;
+  const kind = { integer: "an integer", number: "a number" }[String(schema["type"])];
+  if (kind !== undefined) return `${kind} between ${schema["minimum"]} and ${schema["maximum"]}`;
   if (schema["type"] === "object")
     return isSection(schema) ? "a group of options" : "a map of names to values";
   return (

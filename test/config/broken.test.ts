@@ -224,6 +224,34 @@ const BROKEN: readonly [yaml: string, message: string][] = [
     "providers:\n  openai:\n    baseUrl: nonsense",
     "weir.yaml:3: baseUrl is not a URL, such as https://api.example.com/v1 (at providers.openai.baseUrl).",
   ],
+  [
+    'prices:\n  "gpt-5": {input: 1, output: 2}',
+    'weir.yaml:2: "gpt-5" must be `provider/model`, such as "openai/gpt-5.4" or "ollama/*" (at prices.gpt-5).',
+  ],
+  [
+    'prices:\n  "openai/x": {input: 1}',
+    'weir.yaml:2: the price of "openai/x" has no output (at prices["openai/x"]).',
+  ],
+  [
+    'prices:\n  "openai/x": 3',
+    'weir.yaml:2: openai/x must be 0, or a group with `input` and `output`, but is 3 (at prices["openai/x"]).',
+  ],
+  [
+    'prices:\n  "openai/x": {input: -1, output: 2}',
+    'weir.yaml:2: input must be a number between 0 and 1000000, but is -1 (at prices["openai/x"].input).',
+  ],
+  [
+    'prices:\n  "openai/x": {inputs: 1, output: 2}',
+    'weir.yaml:2: unknown option inputs, did you mean input? (at prices["openai/x"].inputs).',
+  ],
+  [
+    'prices:\n  "azure/*": {discount: 12}',
+    'weir.yaml:2: discount must be a number between 0 and 1, but is 12 (at prices["azure/*"].discount).',
+  ],
+  [
+    'prices:\n  "azure/*": {discount: 0.1, input: 1}',
+    'weir.yaml:2: the price of "azure/*" must be a discount or prices, not both (at prices["azure/*"]).',
+  ],
 ];
 
 for (const [yaml, message] of BROKEN) {

@@ -32,6 +32,7 @@ function marked(schema: Record<string, unknown>): TSchema {
     array: "Array",
     string: "String",
     integer: "Integer",
+    number: "Number",
     boolean: "Boolean",
   };
   const kind = anyOf

@@ -33,14 +33,23 @@ export async function readAccounts(sql: Sql, node: string, now: number): Promise
 /** Ends the transaction of draws that cannot all be granted. */
 class Refused extends Error {}
 
-/** Grants all draws or none, in one transaction. */
-export async function drawAll(sql: Sql, node: string, draws: readonly Draw[]): Promise<Drawn[]> {
+/**
+ * Grants all draws or none, in one transaction.
+ * @param note writes something in the same transaction when all are granted
+ */
+export async function drawAll(
+  sql: Sql,
+  node: string,
+  draws: readonly Draw[],
+  note?: (sql: Sql, amounts: ReadonlyMap<string, Nano>) => Promise<void>,
+): Promise<Drawn[]> {
   // One order for all nodes: transactions that lock the same rows in different orders would wait for each other.
   const ordered = [...draws].sort((a, b) => (a.account < b.account ? -1 : 1));
   const amounts = await sql
     .transaction(async (inner) => {
       const granted = new Map<string, Nano>();
       for (const draw of ordered) granted.set(draw.account, await drawOne(inner, node, draw));
+      await note?.(inner, granted);
       return granted;
     })
     .catch((cause: unknown) => {

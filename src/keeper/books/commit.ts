@@ -11,6 +11,9 @@ import type { Commit } from "./store.ts";
 /** Learned margins count for this time. Milliseconds. */
 export const MARGIN_MS = 7 * 86_400_000;
 
+/** The worker of commits that have a number. */
+const KEEPER = -1;
+
 export interface CommitContext {
   sql: Sql;
   node: string;
@@ -32,6 +35,7 @@ export async function writeCommit(context: CommitContext, commit: Commit): Promi
 
 async function writeAll(context: CommitContext, commit: Commit): Promise<void> {
   const { sql, node, now } = context;
+  if (commit.once && !(await isNew(sql, { ...commit.once, worker: KEEPER }, now))) return;
   const calls: CallRecord[] = [];
   const spends = new Map<string, { spent: number; assumed: number; overrun: number }>();
   for (const batch of commit.batches) {
@@ -64,7 +68,7 @@ async function writeAll(context: CommitContext, commit: Commit): Promise<void> {
 /** Notes the position of a batch. @returns whether it was not yet in the store */
 async function isNew(
   sql: Sql,
-  { life, worker, seq }: Commit["batches"][number],
+  { life, worker, seq }: Pick<Commit["batches"][number], "life" | "worker" | "seq">,
   now: number,
 ): Promise<boolean> {
   const changed = await sql.run(

@@ -45,6 +45,8 @@ export interface Drawn {
 
 /** Everything that one commit writes, in one transaction. */
 export interface Commit {
+  /** A commit with a number is applied once, however often it is repeated. `life`: names a run of the keeper. */
+  once?: { life: string; seq: number };
   /** The batches of workers: applied once for each life and number. */
   batches: readonly {
     life: string;
@@ -78,9 +80,45 @@ export interface Expected {
   version?: number;
 }
 
+/** What a store that several nodes use tells this node. */
+export interface StoreEvents {
+  /** Another node has changed keys, budgets or rate limits. */
+  changed(): void;
+  /**
+   * Another node needs money of an account: this one recalls it from its workers and returns what nobody holds.
+   * @returns when the commit is in the store, with the amount
+   */
+  recall(account: string): Promise<Nano>;
+  /** The store cannot be reached, in one sentence; `undefined`: it is back. */
+  state(fault: string | undefined): void;
+}
+
+/** What a node needs of a rate limit that it shares with other nodes. */
+export interface RateDemand {
+  account: string;
+  /** The limit of all nodes together. */
+  limit: number;
+  /** What was asked for since the last time. */
+  asked: number;
+  /** Places of calls that run, which the node cannot give up; 0 for what refills. */
+  used: number;
+}
+
+/** The store cannot be reached, or does not answer in time: what was asked for may work later. */
+export class StoreLost extends Error {
+  override name = "StoreLost";
+}
+
 export interface BookStore {
   /** Other nodes may use the same store. */
   readonly isShared: boolean;
+  /** Only a shared store has events. Called once, before `open`. */
+  watch?(events: StoreEvents): void;
+  /**
+   * The parts of rate limits that are this node's, 0 to 1; together the parts of all nodes are at most 1. Only a shared store has
+   * it. A node asks once a second; a limit that it does not know yet has the part 0.
+   */
+  shareRates?(demands: readonly RateDemand[]): Promise<ReadonlyMap<string, number>>;
   /** @throws Error with one sentence */
   open(): Promise<void>;
   close(): Promise<void>;

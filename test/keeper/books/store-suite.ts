@@ -123,6 +123,20 @@ export function describeBooks(
       expect(await store.positions()).toEqual(new Map([["life", 2]]));
     });
 
+    test("that has a number is applied once, with what it returns and assumes", async () => {
+      const store = await open();
+      await store.draw([draw(A, { need: 100, want: 100 })]);
+      const once = commit({
+        once: { life: "keeper", seq: 1 },
+        returns: [{ account: A, amount: 30 }],
+        assumptions: [{ account: A, amount: 20, why: "worker 1 ended" }],
+      });
+      await store.commit(once);
+      await store.commit(once);
+      await store.commit({ ...once, once: { life: "keeper", seq: 2 }, assumptions: [] });
+      expect(await store.accounts(NOW)).toMatchObject([{ assumed: 20, granted: 20, own: 20 }]);
+    });
+
     test("keeps levels of rate limits, margins and alerts", async () => {
       const store = await open();
       await store.draw([draw(A)]);

@@ -1,7 +1,8 @@
 /** The books' connection to PostgreSQL: a small pool of Bun's client, with a time limit on every query. */
 import { SQL } from "bun";
 import type { Sql, SqlRow, SqlValue } from "../sql.ts";
-import { isLoss, sentenceOf, StoreLost } from "./faults.ts";
+import { StoreLost } from "../store.ts";
+import { isLoss, sentenceOf } from "./faults.ts";
 
 export interface PostgresOptions {
   /** Maximum time of one query. Milliseconds. */

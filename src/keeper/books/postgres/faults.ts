@@ -1,9 +1,6 @@
 /** Failures of PostgreSQL, in sentences. */
 
-/** The server cannot be reached, or does not answer: what was asked for may work later. */
-export class StoreLost extends Error {
-  override name = "StoreLost";
-}
+import { StoreLost } from "../store.ts";
 
 /** SQLSTATE of a server that ends, starts, has no room for a connection, or is a read-only copy; `08` are broken connections. */
 const LOST_STATES: readonly string[] = ["57P01", "57P02", "57P03", "53300", "25006"];

@@ -1,6 +1,7 @@
 /** The arithmetic of the bench; what it measures is measured, not tested. */
 import { expect, test } from "bun:test";
 import { agentBody } from "./bodies.ts";
+import { pairedMedian } from "./books.ts";
 import { slope } from "./fresh.ts";
 import { readPeer } from "./fronts.ts";
 import { GOALS, judge, type Results } from "./goals.ts";
@@ -17,6 +18,18 @@ test("medians, column by column", () => {
       { a: 2, b: 3 },
     ]),
   ).toEqual({ a: 2, b: 3 });
+});
+
+test("the median of paired differences has an interval that noise alone does not leave", () => {
+  const noise = Array.from({ length: 20 }, (_, at) => (at % 5) - 2);
+  const base = Array.from({ length: 20 }, (_, at) => 30 + (at % 7));
+  const found = pairedMedian(
+    base.map((value, at) => value + 1 + noise[at]! / 10),
+    base,
+  );
+  expect(found.median).toBeCloseTo(1);
+  expect(found.low).toBeWithin(0.7, 1.001);
+  expect(found.high).toBeWithin(0.999, 1.3);
 });
 
 test("the slope of a line is found in noise", () => {

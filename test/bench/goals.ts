@@ -1,6 +1,7 @@
 /** What the figures are held to, and how they are judged. */
 import type { Weir } from "./fronts.ts";
 import type { ByWeir, Soak } from "./fresh.ts";
+import type { BooksCost } from "./books.ts";
 import type { ResponsesCost } from "./responses.ts";
 import type { CallsCase, Streams, TransportRun } from "./measures.ts";
 
@@ -26,6 +27,7 @@ export interface Results {
   transports?: TransportRun[];
   /** Of the newest binary. */
   responses?: ResponsesCost;
+  books?: BooksCost;
 }
 
 export interface Goal {
@@ -148,7 +150,7 @@ export const GOALS: readonly Goal[] = [
   },
   ...(
     [
-      ["idle", "0", 57, 45],
+      ["idle", "0", 62, 57],
       ["with 1,000 open streams", "1000", 95, 80],
       ["with 5,000 open streams", "5000", 183, 140],
     ] as const
@@ -176,6 +178,28 @@ export const GOALS: readonly Goal[] = [
     reach: 1,
     beyond: 0.3,
     figure: ({ responses }, weir) => (weir === "weir" ? responses?.storedMs : undefined),
+  },
+  ...(
+    [
+      ["three budgets and two limits, more than a key that has nothing", "limits", 1, 0.5],
+      ["a key that has nothing, more than the binary before", "nothing", 0.3, 0],
+      ["three budgets and two limits, more than the binary before", "before", 1, 0.5],
+    ] as const
+  ).map(([what, member, reach, beyond]): Goal => ({
+    what: `CPU of a call with ${what}`,
+    unit: " µs",
+    sense: "most",
+    reach,
+    beyond,
+    figure: ({ books }, weir) => (weir === "weir" ? books?.[member]?.median : undefined),
+  })),
+  {
+    what: "CPU of the keeper and other threads a call",
+    unit: " µs",
+    sense: "most",
+    reach: 12,
+    beyond: 6,
+    figure: ({ books }, weir) => (weir === "weir" ? books?.others : undefined),
   },
   {
     what: "exec to first answer, files warm",

@@ -13,6 +13,7 @@ import * as fresh from "./fresh.ts";
 import type { Results } from "./goals.ts";
 import type { BenchOptions } from "./measures.ts";
 import * as measures from "./measures.ts";
+import { measureBooks } from "./books.ts";
 import { measureResponses } from "./responses.ts";
 import { assertBinary, BINARY, binaryMegabytes, freePort, KEY, Rig, ROOT } from "./rig.ts";
 import { writeResults } from "./table.ts";
@@ -23,6 +24,7 @@ const GROUPS = [
   "memory",
   "unread",
   "responses",
+  "books",
   "start",
   "burst",
   "soak",
@@ -140,6 +142,7 @@ async function measureAll(): Promise<Results> {
     memory: await when("memory", () => fresh.measureMemory(options)),
     unread: await when("unread", () => fresh.measureUnread(options)),
     responses: await when("responses", () => measureResponses(options)),
+    books: await when("books", () => measureBooks(options)),
     startMs: await when("start", () => fresh.measureStart(options)),
     burstSeconds: await when("burst", () => fresh.measureBurst(options)),
     soak: await when("soak", () => fresh.measureSoak(options, Number(values.soak))),

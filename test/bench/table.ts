@@ -1,4 +1,5 @@
 /** The results as Markdown: the goals, then the figures behind them. */
+import type { BooksCost } from "./books.ts";
 import { gain, GOALS, judge, show, type Results } from "./goals.ts";
 
 export function writeResults(results: Results): string {
@@ -11,6 +12,7 @@ export function writeResults(results: Results): string {
     ...(results.calls ? [callsTable(results)] : []),
     ...(results.streams ? [streamsTable(results)] : []),
     ...(results.transports ? [transportsTable(results)] : []),
+    ...(results.books ? [booksTable(results.books)] : []),
     `The binary has ${results.binaryMegabytes.toFixed(0)} MB.` + soakSentence(results),
   ].join("\n\n");
 }
@@ -97,6 +99,18 @@ function streamsTable({ streams }: Results): string {
     ],
     rows,
   );
+}
+
+/** An interval that holds 0 means that the rounds do not show a difference. */
+function booksTable({ rounds, nothing, before, limits }: BooksCost): string {
+  const rows = [
+    ["three budgets and two limits, against a key that has nothing", limits] as const,
+    ["a key that has nothing, against the binary before", nothing] as const,
+    ["three budgets and two limits, against the binary before", before] as const,
+  ].flatMap(([what, found]) =>
+    found ? [[what, show(found.median), `${show(found.low)} to ${show(found.high)}`]] : [],
+  );
+  return table([`CPU of a call, ${rounds} alternating rounds`, "µs more", "95 % interval"], rows);
 }
 
 function transportsTable({ transports }: Results): string {

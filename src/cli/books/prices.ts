@@ -24,7 +24,7 @@ interface Prices {
 
 function readPrices({ flags, env, cwd }: Context): Prices {
   const { config } = loadConfig({ flags: valueFlags(flags), env, cwd });
-  const settings = (config as { prices?: PriceSettings }).prices ?? {};
+  const settings = config.prices;
   const names = shippedSnapshot()
     .lines()
     .map(({ provider, model }) => [provider, model] as const);

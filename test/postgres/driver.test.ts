@@ -100,20 +100,20 @@ else
       const other = new Postgres(server.url);
       const notices: string[] = [];
       const arrived = Promise.withResolvers<void>();
-      const started = Promise.withResolvers<void>();
+      const ended = Promise.withResolvers<void>();
       const stop = await sql.listen(
         "weir",
         (text) => {
           notices.push(text);
           arrived.resolve();
         },
-        started.resolve,
+        ended.resolve,
       );
-      await started.promise;
       await other.notify("weir", "policy:7");
       await arrived.promise;
       expect(notices).toEqual(["policy:7"]);
-      await stop();
+      stop();
+      await ended.promise;
       await other.close();
     });
 

@@ -80,18 +80,29 @@ export class Postgres implements Sql {
   }
 
   /**
-   * Calls `onNotice` for each notice of a channel, and `onStart` when the server sends notices again after a break, because
-   * those of the break are lost.
-   * @returns ends the subscription
+   * Calls `onNotice` for each notice of a channel, over a connection of its own.
+   * @param onEnd called once when the connection has ended: notices are lost from then on
+   * @returns ends the connection
    */
-  async listen(
-    channel: string,
-    onNotice: (text: string) => void,
-    onStart: () => void,
-  ): Promise<() => Promise<void>> {
-    const pool = this.#pool;
-    const subscription = await this.#limited(pool, pool.client.listen(channel, onNotice, onStart));
-    return () => subscription.unlisten().catch(() => {});
+  async listen(channel: string, onNotice: (text: string) => void, onEnd: () => void): Promise<() => void> {
+    // Bun would connect again by itself and report each attempt on standard error.
+    const end = () => void client.close({ timeout: 0 }).catch(() => {});
+    const ended = Promise.withResolvers<void>();
+    const client = this.#newClient(1, () => {
+      end();
+      ended.resolve();
+    });
+    const late = setTimeout(end, this.#queryMs);
+    try {
+      const lost = ended.promise.then(() => {
+        throw new StoreLost("PostgreSQL ended the connection for notices");
+      });
+      await Promise.race([client.listen(channel, onNotice), lost]);
+    } finally {
+      clearTimeout(late);
+    }
+    void ended.promise.then(onEnd);
+    return end;
   }
 
   notify(channel: string, text: string): Promise<number> {
@@ -104,15 +115,20 @@ export class Postgres implements Sql {
   }
 
   #newPool(): Pool {
-    const client = new SQL({
+    return { client: this.#newClient(this.#options.connections ?? CONNECTIONS), waiting: new Set() };
+  }
+
+  #newClient(max: number, onClose?: () => void): SQL {
+    return new SQL({
       url: this.#url,
       adapter: "postgres",
-      max: this.#options.connections ?? CONNECTIONS,
+      max,
       connectionTimeout: CONNECT_S,
       // Both limits can end a query that runs.
       idleTimeout: 0,
       maxLifetime: 0,
       bigint: true,
+      ...(onClose && { onclose: onClose }),
       connection: {
         application_name: "weir",
         // What weir no longer waits for must not happen later.
@@ -124,7 +140,6 @@ export class Postgres implements Sql {
         search_path: "weir, pg_catalog",
       },
     });
-    return { client, waiting: new Set() };
   }
 
   async #transact<Value>(work: (sql: Sql) => Promise<Value>): Promise<Value> {

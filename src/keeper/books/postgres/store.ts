@@ -4,7 +4,10 @@ import { migrationsFor } from "../schema.ts";
 import type { Sql } from "../sql.ts";
 import { SqlStore } from "../sql-store.ts";
 import { Postgres, type PostgresOptions } from "./driver.ts";
+import { DRAW_TABLES } from "./draws.ts";
 import { migratePostgres } from "./migrate.ts";
+import { NODE_TABLES } from "./nodes.ts";
+import { RATE_TABLES } from "./rate-parts.ts";
 
 const DAY_MS = 86_400_000;
 /** Days for which there is a partition in advance. */
@@ -20,7 +23,7 @@ CREATE UNIQUE INDEX names_text ON names (kind, md5(text));
 CREATE INDEX names_of ON names USING hash (text);
 CREATE TABLE calls_other PARTITION OF calls DEFAULT;
 CREATE AGGREGATE weir.sum (bigint) (SFUNC = int8pl, STYPE = bigint, COMBINEFUNC = int8pl, PARALLEL = SAFE);
-`;
+${NODE_TABLES}${DRAW_TABLES}${RATE_TABLES}`;
 
 export interface NodeOptions extends PostgresOptions {
   /** Name of this node. */

@@ -1,0 +1,342 @@
+/**
+ * The store of the books as one of several nodes uses it: with a name, with notices between the nodes, and with a spool for
+ * the time in which the server is away.
+ */
+import type { PriceRule } from "../../../ledger/charge.ts";
+import type { Budget, Declared, KeyEntry, RateLimit } from "../../../ledger/policy.ts";
+import type { Sql } from "../sql.ts";
+import { SqlStore } from "../sql-store.ts";
+import type { Actor, BookStore, Commit, Draw, Drawn, Expected, RateDemand, StoreEvents } from "../store.ts";
+import { StoreLost } from "../store.ts";
+import { Draws } from "./draws.ts";
+import type { Postgres, PostgresOptions } from "./driver.ts";
+import { sentenceOf } from "./faults.ts";
+import { Nodes } from "./nodes.ts";
+import { Notices } from "./notices.ts";
+import { type Part, SILENT_S, takeParts } from "./rate-parts.ts";
+import { Spool } from "./spool.ts";
+import { addPartitions, openPostgres } from "./store.ts";
+
+const BEAT_MS = 5_000;
+const POLL_MS = 2_000;
+/** Time between two attempts to reach a server that is away. Milliseconds. */
+const RETURN_MS = 250;
+const DAY_MS = 86_400_000;
+/** Attempts to write a commit that the server refuses, before it is set aside. */
+const TRIES = 3;
+
+export interface ClusterOptions extends PostgresOptions {
+  /** File of the spool, or `:memory:`. */
+  spool: string;
+  /** A node that is silent for this time loses its grants. Milliseconds. */
+  leaseMs: number;
+  /** How long a policy is used that was read before the server went away. Milliseconds. */
+  keysMs: number;
+  /** Milliseconds since 1970. */
+  now?: () => number;
+}
+
+export class ClusterStore implements BookStore {
+  readonly isShared = true;
+  readonly #url: string;
+  readonly #options: ClusterOptions;
+  readonly #now: () => number;
+  /** Names this run of the keeper. */
+  readonly #life = crypto.randomUUID();
+  readonly #spool: Spool;
+  readonly #nodes: Nodes;
+  readonly #draws: Draws;
+  readonly #notices: Notices;
+  readonly #store: SqlStore;
+  #events: StoreEvents | undefined;
+  #sql: Postgres | undefined;
+  #slot = 0;
+  #isOpen = false;
+  #closed = false;
+  /** Why the server is away; `undefined` while it is not. */
+  #fault: string | undefined;
+  #seq = 0;
+  /** The last commit that was asked for: commits are written in order. */
+  #tail: Promise<unknown> = Promise.resolve();
+  /** Of the policy that was read last. */
+  #version: number | undefined;
+  #declared: [Declared, readonly PriceRule[]] | undefined;
+  #parts: ReadonlyMap<string, Part> = new Map();
+  #partsAt = -Infinity;
+  readonly #timers: ReturnType<typeof setInterval>[] = [];
+  #return: ReturnType<typeof setTimeout> | undefined;
+
+  /** @param url `postgres://user:password@host:port/database` @throws Error with one sentence if the spool cannot be opened */
+  constructor(url: string, options: ClusterOptions) {
+    this.#url = url;
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+    this.#spool = new Spool(options.spool, { now: this.#now });
+    this.#nodes = new Nodes(this.node, this.#life, options.leaseMs);
+    this.#draws = new Draws(this.node, this.#life);
+    this.#notices = new Notices(this.node, {
+      changed: () => this.#events?.changed(),
+      recall: async (account) => (await this.#events?.recall(account)) ?? 0,
+    });
+    this.#store = new SqlStore({
+      connect: () => this.#connect(),
+      isShared: true,
+      node: this.node,
+      slot: () => this.#slot,
+      now: this.#now,
+    });
+  }
+
+  get node(): string {
+    return this.#spool.node;
+  }
+
+  /** The connection, for reports. @throws StoreLost while the server is away */
+  get sql(): Sql {
+    if (!this.#sql || this.#fault !== undefined) throw new StoreLost(this.#fault ?? "the books are not open");
+    return this.#sql;
+  }
+
+  /** Commits that wait for the server, and calls whose records found no room. */
+  get spooled(): { commits: number; dropped: number } {
+    return { commits: this.#spool.waiting, dropped: this.#spool.dropped };
+  }
+
+  watch(events: StoreEvents): void {
+    this.#events = events;
+  }
+
+  /**
+   * Connects. When the server is away, a node that remembers the policy starts without it, and connects later.
+   * @throws Error with one sentence if the server is away and no policy is remembered, or it is too old
+   */
+  async open(): Promise<void> {
+    try {
+      await this.#connectAndReplay();
+    } catch (cause) {
+      if (!(cause instanceof StoreLost) || !this.#spool.policy(this.#options.keysMs)) throw cause;
+      this.#lose(cause);
+    }
+    if (this.#timers.length > 0) return;
+    this.#every(BEAT_MS, async (sql) => {
+      await this.#nodes.beat(sql);
+      await this.#draws.forget(sql);
+      await addPartitions(sql, this.#now(), this.#now() + DAY_MS);
+    });
+    this.#every(POLL_MS, (sql) => this.#poll(sql));
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    await this.#tail;
+    this.#closed = true;
+    for (const timer of this.#timers) clearInterval(timer);
+    clearTimeout(this.#return);
+    this.#notices.stop();
+    if (this.#sql && this.#fault === undefined) await this.#nodes.goodbye(this.#sql).catch(() => {});
+    await this.#store.close();
+    this.#spool.close();
+  }
+
+  async policy() {
+    try {
+      const policy = await this.#try(() => this.#store.policy());
+      this.#version = policy.version;
+      this.#spool.remember(policy);
+      return policy;
+    } catch (cause) {
+      const remembered = cause instanceof StoreLost ? this.#spool.policy(this.#options.keysMs) : undefined;
+      if (!remembered) throw cause;
+      return remembered;
+    }
+  }
+
+  /** What is declared while the server is away is written when it is back. */
+  async declare(declared: Declared, prices: readonly PriceRule[]): Promise<void> {
+    this.#declared = [declared, prices];
+    if (this.#fault === undefined) await this.#try(() => this.#store.declare(declared, prices));
+  }
+
+  saveKey(key: KeyEntry, actor: Actor, expected?: Expected): Promise<number> {
+    return this.#change(() => this.#store.saveKey(key, actor, expected));
+  }
+
+  saveBudget(budget: Budget, actor: Actor, expected?: Expected): Promise<number> {
+    return this.#change(() => this.#store.saveBudget(budget, actor, expected));
+  }
+
+  deleteBudget(id: string, actor: Actor): Promise<boolean> {
+    return this.#change(() => this.#store.deleteBudget(id, actor));
+  }
+
+  saveRate(rate: RateLimit, actor: Actor, expected?: Expected): Promise<number> {
+    return this.#change(() => this.#store.saveRate(rate, actor, expected));
+  }
+
+  deleteRate(id: string, actor: Actor): Promise<boolean> {
+    return this.#change(() => this.#store.deleteRate(id, actor));
+  }
+
+  accounts(now: number) {
+    return this.#try(() => this.#store.accounts(now));
+  }
+
+  /** What the store refuses is asked of the other nodes once, because they may have drawn what nobody holds. */
+  async draw(draws: readonly Draw[]): Promise<readonly Drawn[]> {
+    const first = await this.#draw(draws);
+    const short = first.filter(({ row, amount }, index) => {
+      const { limit, need } = draws[index]!;
+      const room = limit - row.spent - row.assumed - row.granted;
+      return amount === 0 && room < need && row.granted > row.own;
+    });
+    if (short.length === 0) return first;
+    const returned = await this.#try(() =>
+      Promise.all(short.map(({ row }) => this.#notices.recall(this.#sql!, row.account))),
+    );
+    return returned.some((amount) => amount > 0) ? this.#draw(draws) : first;
+  }
+
+  /** Resolves when the commit is in the store, or in the spool. */
+  commit(commit: Commit): Promise<void> {
+    const numbered = { ...commit, once: { life: this.#life, seq: ++this.#seq } };
+    const written = this.#tail.then(() => this.#commit(numbered));
+    this.#tail = written.catch(() => {});
+    return written;
+  }
+
+  positions() {
+    return this.#try(() => this.#store.positions());
+  }
+
+  rates() {
+    return this.#try(() => this.#store.rates());
+  }
+
+  margins() {
+    return this.#try(() => this.#store.margins());
+  }
+
+  async shareRates(demands: readonly RateDemand[]): Promise<ReadonlyMap<string, number>> {
+    const began = performance.now();
+    try {
+      this.#parts = await this.#try(() => takeParts(this.#sql!, this.node, demands));
+      this.#partsAt = began;
+    } catch (cause) {
+      if (!(cause instanceof StoreLost)) throw cause;
+    }
+    // The other nodes take what this one no longer uses when it is silent.
+    const isSilent = began - this.#partsAt > SILENT_S * 1_000;
+    return new Map([...this.#parts].map(([account, { part, least }]) => [account, isSilent ? least : part]));
+  }
+
+  #draw(draws: readonly Draw[]): Promise<readonly Drawn[]> {
+    return this.#try(() => this.#draws.draw(this.#sql!, draws));
+  }
+
+  async #change<Value>(change: () => Promise<Value>): Promise<Value> {
+    const value = await this.#try(change);
+    await this.#notices.tellPolicy(this.#sql!).catch(() => {});
+    return value;
+  }
+
+  async #commit(commit: Commit): Promise<void> {
+    if (this.#fault === undefined) {
+      try {
+        return await this.#try(() => this.#store.commit(commit));
+      } catch (cause) {
+        if (!(cause instanceof StoreLost)) throw cause;
+      }
+    }
+    this.#spool.add(commit);
+  }
+
+  async #connect(): Promise<Postgres> {
+    const sql = await openPostgres(this.#url, this.#now, this.#options);
+    this.#slot = await this.#nodes.hello(sql);
+    this.#sql = sql;
+    return sql;
+  }
+
+  /** Brings the store to what this node knows: grants that were booked as assumed, draws of unknown outcome, the spool. */
+  async #connectAndReplay(): Promise<void> {
+    if (this.#isOpen) await this.#nodes.beat(this.#sql!);
+    else await this.#store.open();
+    this.#isOpen = true;
+    await this.#draws.undo(this.#sql!);
+    if (this.#declared) await this.#store.declare(...this.#declared);
+    await this.#notices.listen(this.#sql!);
+    for (let next = this.#spool.first(); next; next = this.#spool.first()) await this.#replay(next);
+    this.#fault = undefined;
+  }
+
+  async #replay({ number, commit }: { number: number; commit: Commit }): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      try {
+        await this.#store.commit(commit);
+        return this.#spool.remove(number);
+      } catch (cause) {
+        if (cause instanceof StoreLost) throw cause;
+        if (tries < TRIES) continue;
+        this.#spool.refuse(number, sentenceOf(cause));
+        this.#events?.state(`a spooled commit was set aside: ${sentenceOf(cause)}`);
+        return;
+      }
+    }
+  }
+
+  /** @throws StoreLost while the server is away */
+  async #try<Value>(work: () => Promise<Value>): Promise<Value> {
+    if (this.#fault !== undefined) throw new StoreLost(this.#fault);
+    try {
+      return await work();
+    } catch (cause) {
+      if (cause instanceof StoreLost) this.#lose(cause);
+      throw cause;
+    }
+  }
+
+  #lose({ message }: StoreLost): void {
+    if (this.#fault !== undefined) return;
+    this.#fault = message;
+    this.#notices.stop();
+    this.#events?.state(message);
+    this.#returnLater();
+  }
+
+  #returnLater(): void {
+    if (this.#closed) return;
+    this.#return = setTimeout(() => {
+      this.#connectAndReplay().then(
+        () => {
+          this.#events?.state(undefined);
+        },
+        (cause: unknown) => {
+          if (!(cause instanceof StoreLost)) this.#events?.state(sentenceOf(cause));
+          this.#returnLater();
+        },
+      );
+    }, RETURN_MS);
+    this.#return.unref();
+  }
+
+  async #poll(sql: Postgres): Promise<void> {
+    if (!this.#notices.isListening) await this.#notices.listen(sql);
+    const [row] = await sql.all<{ value: number }>("SELECT value FROM meta WHERE name = 'policy_version'");
+    if (this.#version !== undefined && row!.value !== this.#version) this.#events?.changed();
+  }
+
+  #every(ms: number, work: (sql: Postgres) => Promise<void>): void {
+    let isRunning = false;
+    const timer = setInterval(() => {
+      if (isRunning || this.#fault !== undefined || this.#closed) return;
+      isRunning = true;
+      this.#try(() => work(this.#sql!))
+        .catch((cause: unknown) => {
+          if (!(cause instanceof StoreLost) && !this.#closed) this.#events?.state(sentenceOf(cause));
+        })
+        .finally(() => (isRunning = false));
+    }, ms);
+    timer.unref();
+    this.#timers.push(timer);
+  }
+}

@@ -1,0 +1,141 @@
+/** The nodes of a shared store: who they are, who is silent, and what becomes of the money of a silent one. */
+import { NODES } from "../numbers.ts";
+import type { Sql } from "../sql.ts";
+
+/** Of the lock under which nodes choose their numbers. */
+const LOCK = 0x6e_6f_64_65;
+
+export const NODE_TABLES = `
+CREATE TABLE nodes (node text PRIMARY KEY, life text NOT NULL, slot bigint NOT NULL UNIQUE,
+  seen_at timestamptz NOT NULL DEFAULT now(), lapsed bigint NOT NULL DEFAULT 0);
+-- lapsed: the amount is booked as assumed, because its node is silent.
+ALTER TABLE grants ADD lapsed bigint NOT NULL DEFAULT 0;
+`;
+
+export class Nodes {
+  readonly #node: string;
+  readonly #life: string;
+  readonly #leaseMs: number;
+
+  /** @param life names this run of the keeper @param leaseMs a node that is silent for this time loses its grants */
+  constructor(node: string, life: string, leaseMs: number) {
+    this.#node = node;
+    this.#life = life;
+    this.#leaseMs = leaseMs;
+  }
+
+  /**
+   * Announces this node. @returns its number, 0 to 63, which no other node has
+   * @throws Error with one sentence if all numbers are taken
+   */
+  async hello(sql: Sql): Promise<number> {
+    return sql.transaction(async (tx) => {
+      await tx.all("SELECT pg_advisory_xact_lock($1)", [LOCK]);
+      await revive(tx, this.#node);
+      const [known] = await tx.all<{ slot: number }>(
+        "UPDATE nodes SET life = $2, seen_at = now() WHERE node = $1 RETURNING slot",
+        [this.#node, this.#life],
+      );
+      if (known) return known.slot;
+      await tx.run(
+        `DELETE FROM nodes WHERE lapsed = 1 AND seen_at < now() - interval '1 day'
+         AND NOT EXISTS (SELECT 1 FROM grants WHERE grants.node = nodes.node AND amount <> 0)`,
+      );
+      const taken = new Set(
+        (await tx.all<{ slot: number }>("SELECT slot FROM nodes")).map(({ slot }) => slot),
+      );
+      const slot = Array.from({ length: NODES }, (_, n) => n).find((n) => !taken.has(n));
+      if (slot === undefined)
+        throw new Error(`${NODES} gateways use this PostgreSQL database: that is the maximum`);
+      await tx.run("INSERT INTO nodes (node, life, slot) VALUES ($1, $2, $3)", [
+        this.#node,
+        this.#life,
+        slot,
+      ]);
+      return slot;
+    });
+  }
+
+  /**
+   * Tells that this node is alive, takes back the money that others booked as assumed in its silence, and books that of nodes
+   * which are silent now. @throws Error with one sentence if another gateway uses the name of this node
+   */
+  async beat(sql: Sql): Promise<void> {
+    const [row] = await sql.all<{ lapsed: number }>(
+      "UPDATE nodes SET seen_at = now() WHERE node = $1 AND life = $2 RETURNING lapsed",
+      [this.#node, this.#life],
+    );
+    if (!row)
+      throw new Error(
+        `another gateway uses the name of this one (${this.#node}): give each gateway a state folder of its own`,
+      );
+    if (row.lapsed === 1) await sql.transaction((tx) => revive(tx, this.#node));
+    await sql.transaction((tx) => this.#lapse(tx));
+  }
+
+  /** This node ends; its name is forgotten if it has returned all money. */
+  async goodbye(sql: Sql): Promise<void> {
+    await sql.run(
+      `DELETE FROM nodes WHERE node = $1 AND life = $2
+       AND NOT EXISTS (SELECT 1 FROM grants WHERE grants.node = $1 AND amount <> 0)`,
+      [this.#node, this.#life],
+    );
+  }
+
+  async #lapse(tx: Sql): Promise<void> {
+    const silent = await tx.all<{ node: string }>(
+      `SELECT node FROM nodes WHERE lapsed = 0 AND seen_at < now() - $1 * interval '1 millisecond'
+       ORDER BY node FOR UPDATE SKIP LOCKED`,
+      [this.#leaseMs],
+    );
+    for (const { node } of silent) {
+      const why = `the gateway ${node} was silent for ${Math.round(this.#leaseMs / 1000)} s`;
+      await move(tx, node, { from: "granted", to: "assumed", lapsed: 1, sign: 1, why });
+    }
+  }
+}
+
+/** What was booked as assumed because this node was silent is granted to it again: it knows what became of it. */
+async function revive(tx: Sql, node: string): Promise<void> {
+  const [row] = await tx.all<{ lapsed: number }>("SELECT lapsed FROM nodes WHERE node = $1 FOR UPDATE", [
+    node,
+  ]);
+  if (row?.lapsed !== 1) return;
+  await move(tx, node, {
+    from: "assumed",
+    to: "granted",
+    lapsed: 0,
+    sign: -1,
+    why: `the gateway ${node} is back`,
+  });
+}
+
+interface Move {
+  from: "granted" | "assumed";
+  to: "granted" | "assumed";
+  lapsed: 0 | 1;
+  /** Of the entry among the assumptions. */
+  sign: 1 | -1;
+  why: string;
+}
+
+async function move(tx: Sql, node: string, { from, to, lapsed, sign, why }: Move): Promise<void> {
+  const grants = await tx.all<{ account: string; amount: number }>(
+    "SELECT account, amount FROM grants WHERE node = $1 AND lapsed = $2 AND amount <> 0 ORDER BY account",
+    [node, 1 - lapsed],
+  );
+  for (const { account, amount } of grants) {
+    await tx.run(`UPDATE accounts SET ${from} = ${from} - $2, ${to} = ${to} + $2 WHERE account = $1`, [
+      account,
+      amount,
+    ]);
+    await tx.run("UPDATE grants SET lapsed = $3 WHERE account = $1 AND node = $2", [account, node, lapsed]);
+    await tx.run("INSERT INTO assumptions (at, account, amount, why) VALUES ($1, $2, $3, $4)", [
+      Date.now(),
+      account,
+      sign * amount,
+      why,
+    ]);
+  }
+  await tx.run("UPDATE nodes SET lapsed = $2 WHERE node = $1", [node, lapsed]);
+}

@@ -1,0 +1,90 @@
+/** The parts of rate limits that each node has. Together they are at most the limit, at every moment. */
+import type { Sql } from "../sql.ts";
+import type { RateDemand } from "../store.ts";
+
+/** Of the lock under which nodes change their parts. */
+const LOCK = 0x72_61_74_65;
+/** A node that has not asked for this time uses only its least part. Seconds; the others wait a little longer. */
+export const SILENT_S = 10;
+const MARGIN_S = 2;
+
+export const RATE_TABLES = `
+-- part: of the limit, 0 to 1. least: what the node uses when it cannot ask.
+CREATE TABLE rate_parts (account text, node text, part double precision NOT NULL, least double precision NOT NULL,
+  asked double precision NOT NULL, at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (account, node));
+`;
+
+interface PartRow {
+  account: string;
+  node: string;
+  part: number;
+  least: number;
+  asked: number;
+  silent: number;
+}
+
+export interface Part {
+  part: number;
+  least: number;
+}
+
+/** Takes the parts that this node may have now. @returns them by account */
+export function takeParts(
+  sql: Sql,
+  node: string,
+  demands: readonly RateDemand[],
+): Promise<ReadonlyMap<string, Part>> {
+  return sql.transaction(async (tx) => {
+    await tx.all("SELECT pg_advisory_xact_lock($1)", [LOCK]);
+    const [count] = await tx.all<{ nodes: number }>("SELECT count(*) AS nodes FROM nodes WHERE lapsed = 0");
+    const rows = await tx.all<PartRow>(
+      `SELECT rate_parts.account, rate_parts.node, part, least, asked,
+         extract(epoch FROM now() - at)::double precision AS silent
+       FROM rate_parts JOIN nodes ON nodes.node = rate_parts.node AND nodes.lapsed = 0
+       WHERE account IN (SELECT json_array_elements_text($1::text::json))`,
+      [JSON.stringify(demands.map(({ account }) => account))],
+    );
+    const byAccount = Map.groupBy(rows, ({ account }) => account);
+    const parts = new Map<string, Part>();
+    const written = demands.map((demand) => {
+      const all = byAccount.get(demand.account) ?? [];
+      const mine = all.find((row) => row.node === node);
+      // What was asked a moment ago still counts for a part, so that parts do not jump with every call.
+      const asked = Math.max(demand.asked, (mine?.asked ?? 0) / 2);
+      const others = all.filter((row) => row.node !== node);
+      const part = partOf({ ...demand, asked }, others, Math.max(1, count!.nodes));
+      parts.set(demand.account, part);
+      return [demand.account, node, part.part, part.least, asked];
+    });
+    await tx.insert(
+      "rate_parts",
+      ["account", "node", "part", "least", "asked"],
+      written,
+      `ON CONFLICT (account, node) DO UPDATE
+         SET part = excluded.part, least = excluded.least, asked = excluded.asked, at = now()`,
+    );
+    return parts;
+  });
+}
+
+/**
+ * Half of a limit is divided equally, the other half by demand, in whole numbers: a part of less than one would never admit a
+ * call. No node gets what another one still has.
+ */
+export function partOf(
+  { limit, asked, used }: Pick<RateDemand, "limit" | "asked" | "used">,
+  others: readonly Pick<PartRow, "part" | "least" | "asked" | "silent">[],
+  nodes: number,
+): Part {
+  const taken = others.reduce(
+    (sum, { part, least, silent }) => sum + (silent > SILENT_S + MARGIN_S ? Math.min(part, least) : part),
+    0,
+  );
+  const total = others.reduce((sum, other) => sum + other.asked, asked);
+  const equal = Math.floor(limit / (2 * nodes));
+  const wanted = total > 0 ? equal + ((limit - nodes * equal) * asked) / total : limit / nodes;
+  // The sums are of fractions, so a whole number may look a little smaller.
+  const room = Math.max(0, Math.floor((1 - taken) * limit + 1e-6));
+  const part = Math.min(Math.ceil(wanted - 1e-6), room);
+  return { part: Math.max(part, used) / limit, least: Math.max(Math.min(part, equal), used) / limit };
+}

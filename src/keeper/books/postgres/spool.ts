@@ -1,0 +1,112 @@
+/** What a node keeps on its own disk: its name, commits that PostgreSQL has not taken yet, and the policy it saw last. */
+import type { Database } from "bun:sqlite";
+import { openDatabase } from "../../database.ts";
+import { readNumber } from "../../migrations.ts";
+import type { BookStore, Commit } from "../store.ts";
+
+type StoredPolicy = Awaited<ReturnType<BookStore["policy"]>>;
+
+const MIGRATIONS: readonly string[] = [
+  `CREATE TABLE commits (number INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;
+   CREATE TABLE refused (number INTEGER PRIMARY KEY, text TEXT NOT NULL, why TEXT NOT NULL) STRICT;
+   CREATE TABLE facts (name TEXT PRIMARY KEY, text TEXT NOT NULL, at INTEGER NOT NULL) STRICT;`,
+];
+
+const MAX_BYTES = 1024 ** 3;
+
+export class Spool {
+  /** The name of this node, which it keeps. */
+  readonly node: string;
+  readonly #db: Database;
+  readonly #maxBytes: number;
+  readonly #now: () => number;
+  #waiting: number;
+  /** Calls whose records were left out because the file was full. Their money was not. */
+  dropped = 0;
+
+  /** @param path a file, or `:memory:` @throws Error with one sentence */
+  constructor(
+    path: string,
+    { maxBytes = MAX_BYTES, now = Date.now }: { maxBytes?: number; now?: () => number } = {},
+  ) {
+    this.#db = openDatabase(path, MIGRATIONS);
+    this.#maxBytes = maxBytes;
+    this.#now = now;
+    this.#waiting = this.#count();
+    this.node = this.#fact("node")?.text ?? `node_${crypto.randomUUID().slice(0, 13)}`;
+    this.#keep("node", this.node);
+  }
+
+  /** Number of commits that wait. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** Keeps a commit. Above the size of the file only its money is kept, and its calls are counted as dropped. */
+  add(commit: Commit): void {
+    const isFull = readNumber(this.#db, "page_count") * readNumber(this.#db, "page_size") > this.#maxBytes;
+    if (isFull) for (const { calls } of commit.batches) this.dropped += calls.length;
+    const batches = isFull
+      ? commit.batches.map((batch) => ({ ...batch, calls: [], prices: [] }))
+      : commit.batches;
+    // Levels of rate limits are old when the server is back.
+    const text = JSON.stringify({ ...commit, batches, rates: [] });
+    this.#db.query("INSERT INTO commits (text) VALUES (?)").run(text);
+    this.#waiting += 1;
+  }
+
+  /** The oldest commit that waits. */
+  first(): { number: number; commit: Commit } | undefined {
+    const row = this.#db
+      .query<{ number: number; text: string }, []>("SELECT number, text FROM commits ORDER BY number LIMIT 1")
+      .get();
+    return row ? { number: row.number, commit: JSON.parse(row.text) as Commit } : undefined;
+  }
+
+  /** The commit is in the store. */
+  remove(number: number): void {
+    this.#db.query("DELETE FROM commits WHERE number = ?").run(number);
+    this.#waiting = this.#count();
+    if (this.#waiting === 0) this.#db.run("PRAGMA incremental_vacuum");
+  }
+
+  /** The store will never take the commit: it is set aside, so that those behind it are not held up. */
+  refuse(number: number, why: string): void {
+    this.#db
+      .query("INSERT INTO refused SELECT number, text, ? FROM commits WHERE number = ?")
+      .run(why, number);
+    this.remove(number);
+  }
+
+  remember(policy: StoredPolicy): void {
+    this.#keep("policy", JSON.stringify(policy));
+  }
+
+  /** The policy as it was at most so long ago. Milliseconds. */
+  policy(maxAgeMs: number): StoredPolicy | undefined {
+    const fact = this.#fact("policy");
+    return fact && this.#now() - fact.at <= maxAgeMs ? (JSON.parse(fact.text) as StoredPolicy) : undefined;
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  #count(): number {
+    return this.#db.query<{ rows: number }, []>("SELECT count(*) AS rows FROM commits").get()!.rows;
+  }
+
+  #fact(name: string): { text: string; at: number } | null {
+    return this.#db
+      .query<{ text: string; at: number }, [string]>("SELECT text, at FROM facts WHERE name = ?")
+      .get(name);
+  }
+
+  #keep(name: string, text: string): void {
+    this.#db
+      .query(
+        "INSERT INTO facts VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET text = excluded.text, at = excluded.at",
+      )
+      .run(name, text, this.#now());
+  }
+}

@@ -1,0 +1,55 @@
+/** The spool of a node: what it keeps while PostgreSQL is away. */
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Spool } from "../../../src/keeper/books/postgres/spool.ts";
+import { IN_MEMORY } from "../../../src/keeper/settings.ts";
+import { batch, call, commit } from "./make.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "weir-spool-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("the spool", () => {
+  test("keeps commits in order, and the name of its node, over a restart", () => {
+    const path = join(folder, "spool.db");
+    const before = new Spool(path);
+    const commits = [1, 2, 3].map((seq) => commit({ batches: [batch(seq, [call()])] }));
+    for (const each of commits) before.add(each);
+    before.close();
+    const after = new Spool(path);
+    expect(after.node).toBe(before.node);
+    expect(after.waiting).toBe(3);
+    for (const expected of commits) {
+      const next = after.first()!;
+      expect(next.commit).toEqual(expected);
+      after.remove(next.number);
+    }
+    expect(after.first()).toBeUndefined();
+    after.close();
+  });
+
+  test("a full spool keeps the money of a commit and counts its calls as dropped", () => {
+    const spool = new Spool(IN_MEMORY, { maxBytes: 1 });
+    const full = commit({
+      batches: [batch(1, [call(), call()])],
+      returns: [{ account: "b:a@0", amount: 5 }],
+    });
+    spool.add(full);
+    const { batches, returns } = spool.first()!.commit;
+    expect(batches[0]).toMatchObject({ seq: 1, calls: [], spends: full.batches[0]!.spends });
+    expect(returns).toEqual(full.returns);
+    expect(spool.dropped).toBe(2);
+    spool.close();
+  });
+
+  test("a commit that the store never takes is set aside, and those behind it go on", () => {
+    const spool = new Spool(IN_MEMORY);
+    spool.add(commit());
+    spool.add(commit({ batches: [batch(1, [])] }));
+    spool.refuse(spool.first()!.number, "PostgreSQL failed: no");
+    expect(spool.waiting).toBe(1);
+    expect(spool.first()!.commit.batches).toHaveLength(1);
+    spool.close();
+  });
+});

@@ -13,12 +13,15 @@ export class PriceBook {
   readonly #exact: ReadonlyMap<string, 0 | PriceSetting>;
   /** Longer patterns first: they are more specific. */
   readonly #patterns: readonly (readonly [glob: string, setting: 0 | PriceSetting])[];
-  readonly #snapshot: () => Pick<Snapshot, "find">;
+  readonly #snapshot: () => Pick<Snapshot, "find" | "lines">;
   readonly #found = new Map<string, Map<string, PriceRule | undefined>>();
   #size = 0;
 
   /** @param settings the section `prices` of the config */
-  constructor(settings: PriceSettings = {}, snapshot: () => Pick<Snapshot, "find"> = shippedSnapshot) {
+  constructor(
+    settings: PriceSettings = {},
+    snapshot: () => Pick<Snapshot, "find" | "lines"> = shippedSnapshot,
+  ) {
     const entries = Object.entries(settings);
     this.#exact = new Map(entries.filter(([name]) => !name.includes("*")));
     this.#patterns = entries
@@ -43,6 +46,21 @@ export class PriceBook {
     const rule = this.#find(provider, model);
     models.set(model, rule);
     return rule;
+  }
+
+  /**
+   * All rules with a name of their own, sorted by `provider/model`: those of the price book and those that the config names.
+   * @param text part of `provider/model`
+   */
+  list(text = ""): PriceRule[] {
+    const shipped = this.#snapshot()
+      .lines()
+      .map(({ provider, model }) => `${provider}/${model}`);
+    const names = [...new Set([...shipped, ...this.#exact.keys()])].filter((name) => name.includes(text));
+    return names.sort().flatMap((name) => {
+      const slash = name.indexOf("/");
+      return this.#find(name.slice(0, slash), name.slice(slash + 1)) ?? [];
+    });
   }
 
   #find(provider: string, model: string): PriceRule | undefined {

@@ -3,6 +3,7 @@
  * counts are disjoint.
  */
 import type { Usage } from "../../core/events.ts";
+import { NO_USAGE, usageState } from "../../core/events.ts";
 import type { Frame, UsageRequest } from "../../core/format.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { isObject, parseJson } from "../../core/json.ts";
@@ -48,16 +49,23 @@ export function encodeUsage(usage: Usage): JsonObject {
 
 /**
  * Reads the counts of an answer or a chunk: `usage`, Groq's `x_groq.usage` or Moonshot's `choices[0].usage`. Returns
- * nothing if there are none, or only zeros, which some servers send in every chunk.
+ * nothing if there are none, or only zeros where others were counted before or can follow: some servers send them in every chunk.
  * @param isEnd the finish reason has arrived: counts are final, not running totals
+ * @param before what was counted so far
  */
-export function readUsage(body: JsonObject, isEnd: boolean): Partial<Usage> | undefined {
+export function readUsage(
+  body: JsonObject,
+  isEnd: boolean,
+  before: Usage = NO_USAGE,
+): Partial<Usage> | undefined {
   const usage = usageIn(body);
-  const counts = usage && decodeUsage(usage);
+  const counts = usage && decodeUsage(usage, isEnd && usageState(before) === "absent");
   if (!counts) return undefined;
   const isFinal = isEnd && counts.input !== undefined && counts.output !== undefined;
   counts.known = isFinal ? "final" : "partial";
-  if (typeof body.service_tier === "string") counts.tier = body.service_tier;
+  // Mistral puts the tier beside the counts.
+  const tier = body.service_tier ?? usage.service_tier;
+  if (typeof tier === "string") counts.tier = tier;
   return counts;
 }
 
@@ -73,10 +81,11 @@ export function settleUsage(usage: Usage): Usage {
   return usage.known === "partial" && usage.output > 0 ? { ...usage, known: "final" } : usage;
 }
 
-function decodeUsage(usage: JsonObject): Partial<Usage> | undefined {
+function decodeUsage(usage: JsonObject, allowsZeros: boolean): Partial<Usage> | undefined {
   const prompt = count(usage.prompt_tokens);
   const completion = count(usage.completion_tokens);
-  if (!prompt && !completion) return undefined;
+  const isZero = prompt === 0 && completion === 0;
+  if (!prompt && !completion && !(isZero && allowsZeros)) return undefined;
   const input = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
   const output = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
   // DeepSeek and Moonshot put the cached tokens beside the totals, not into the details.
@@ -106,7 +115,8 @@ function decodeUsage(usage: JsonObject): Partial<Usage> | undefined {
 
 /** Number of web searches, in the fields of OpenRouter, Perplexity and xAI. */
 function searchesOf(usage: JsonObject): number | undefined {
-  const ran = isObject(usage.server_tool_use) ? usage.server_tool_use.web_search_requests : undefined;
+  const tools = usage.server_tool_use ?? usage.server_tool_use_details;
+  const ran = isObject(tools) ? tools.web_search_requests : undefined;
   return positive(ran) ?? positive(usage.num_search_queries) ?? positive(usage.num_sources_used);
 }
 

@@ -5,6 +5,7 @@
 import type { Usage } from "../../core/events.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { isObject } from "../../core/json.ts";
+import { list } from "../shared/read.ts";
 import { count, positive } from "../shared/token-counts.ts";
 
 /**
@@ -17,9 +18,11 @@ export class UsageReader {
   #tools = 0;
   #candidates: number | undefined;
   #thoughts: number | undefined;
+  #searches: number | undefined;
 
   /** The counts so far; `undefined` for a record without counts. @param isEnd the answer has ended with this record */
-  read(meta: Json | undefined, isEnd: boolean): Partial<Usage> | undefined {
+  read({ usageMetadata: meta, candidates }: JsonObject, isEnd: boolean): Partial<Usage> | undefined {
+    this.#searches = searchesOf(candidates) ?? this.#searches;
     if (!isObject(meta)) return undefined;
     this.#prompt = count(meta.promptTokenCount) ?? this.#prompt;
     this.#cached = count(meta.cachedContentTokenCount) ?? this.#cached;
@@ -36,19 +39,36 @@ export class UsageReader {
       reasoning: isCounted ? thoughts : undefined,
       known: isEnd ? "final" : "partial",
     };
+    if (this.#searches !== undefined) usage.searches = this.#searches;
     if (isEnd) addDetails(meta, usage);
     return usage;
   }
 }
 
 function addDetails(meta: JsonObject, usage: Partial<Usage>): void {
-  usage.audioIn = ofModality(meta.promptTokensDetails, "AUDIO");
-  usage.imageIn = ofModality(meta.promptTokensDetails, "IMAGE");
+  usage.audioIn = freshOf(meta, "AUDIO");
+  usage.imageIn = freshOf(meta, "IMAGE");
   usage.audioOut = ofModality(meta.candidatesTokensDetails, "AUDIO");
   usage.imageOut = ofModality(meta.candidatesTokensDetails, "IMAGE");
   const { serviceTier, trafficType } = meta;
   if (typeof serviceTier === "string") usage.tier = serviceTier;
   else if (typeof trafficType === "string") usage.tier = trafficType;
+}
+
+/** Tokens of a modality in the prompt that were not read from the cache. */
+function freshOf(
+  { promptTokensDetails, cacheTokensDetails }: JsonObject,
+  modality: string,
+): number | undefined {
+  const all = ofModality(promptTokensDetails, modality) ?? 0;
+  return positive(Math.max(0, all - (ofModality(cacheTokensDetails, modality) ?? 0)));
+}
+
+/** Google searches, by the queries that the answer names. */
+function searchesOf(candidates: Json | undefined): number | undefined {
+  const [candidate] = list(candidates);
+  const grounding = isObject(candidate) ? candidate.groundingMetadata : undefined;
+  return isObject(grounding) ? positive(list(grounding.webSearchQueries).length) : undefined;
 }
 
 function ofModality(details: Json | undefined, modality: string): number | undefined {

@@ -2,6 +2,7 @@
 import type { Usage } from "../../core/events.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { isObject } from "../../core/json.ts";
+import { reportedCost } from "../shared/token-counts.ts";
 
 /** Values of `service_tier` in usage. */
 const TIERS = ["standard", "priority", "batch"];
@@ -52,6 +53,7 @@ export function decodeUsage(value: Json | undefined, isEnd: boolean): Partial<Us
     tier: word(value.service_tier),
     region: word(value.inference_geo),
     speed: word(value.speed),
+    reported: reportedCost(value),
     known: isEnd && output !== undefined ? "final" : "partial",
   };
 }

@@ -2,6 +2,7 @@
 import type { Usage } from "../../core/events.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { isObject } from "../../core/json.ts";
+import { list } from "../shared/read.ts";
 import { count, freshInput, positive, reportedCost } from "../shared/token-counts.ts";
 
 /** Encodes the `usage` member of an answer. Clients require both objects with details. */
@@ -19,12 +20,16 @@ export function encodeUsage(usage: Usage): JsonObject {
   };
 }
 
-/** Reads the counts of a response. Returns nothing if there are none, or only zeros. */
-export function decodeUsage({ usage, service_tier: tier }: JsonObject): Partial<Usage> | undefined {
+/** Reads the counts of a response that has ended. Returns nothing if there are none. */
+export function decodeUsage({
+  usage,
+  service_tier: tier,
+  output: items,
+}: JsonObject): Partial<Usage> | undefined {
   if (!isObject(usage)) return undefined;
   const input = count(usage.input_tokens);
   const output = count(usage.output_tokens);
-  if (!input && !output) return undefined;
+  if (input === undefined && output === undefined) return undefined;
   const { cached_tokens: cached, cache_write_tokens: written } = details(usage.input_tokens_details);
   const reasoning = count(details(usage.output_tokens_details).reasoning_tokens) ?? 0;
   const cacheRead = count(cached) ?? 0;
@@ -32,11 +37,17 @@ export function decodeUsage({ usage, service_tier: tier }: JsonObject): Partial<
   return {
     ...(input !== undefined && { input: freshInput(input, cacheRead, cacheWrite), cacheRead, cacheWrite }),
     ...(output !== undefined && { output: Math.max(output, reasoning), reasoning }),
-    searches: positive(usage.num_sources_used),
+    searches: positive(usage.num_sources_used) ?? positive(list(items).filter(isSearch).length),
     reported: reportedCost(usage),
     ...(typeof tier === "string" && { tier }),
     known: input !== undefined && output !== undefined ? "final" : "partial",
   };
+}
+
+/** A web search. Opening a page and finding text in it are calls of the same tool, and cost nothing. */
+function isSearch(item: Json): boolean {
+  if (!isObject(item) || item.type !== "web_search_call") return false;
+  return !isObject(item.action) || item.action.type === "search";
 }
 
 function details(value: Json | undefined): JsonObject {

@@ -12,11 +12,22 @@ export function positive(value: Json | undefined): number | undefined {
   return count(value) || undefined;
 }
 
-/** The cost that the provider reports: dollars at OpenRouter and Perplexity, ticks of 10^-10 dollars at xAI. */
-export function reportedCost({ cost, cost_in_usd_ticks: ticks }: JsonObject): number | undefined {
+/**
+ * The cost that the provider reports: dollars at OpenRouter and Perplexity, ticks of 10^-10 dollars at xAI. With a key of the
+ * customer's own at the vendor, OpenRouter's `cost` is its fee alone, and the vendor charges the rest.
+ */
+export function reportedCost(usage: JsonObject): number | undefined {
+  const { cost, cost_in_usd_ticks: ticks } = usage;
   if (typeof ticks === "number" && ticks >= 0) return Math.round(ticks / 10);
   const dollars = isObject(cost) ? cost.total_cost : cost;
-  return typeof dollars === "number" && dollars >= 0 ? Math.round(dollars * 1e9) : undefined;
+  if (typeof dollars !== "number" || dollars < 0) return undefined;
+  return Math.round((dollars + costAtVendor(usage)) * 1e9);
+}
+
+function costAtVendor({ is_byok: hasOwnKey, cost_details: details }: JsonObject): number {
+  if (hasOwnKey !== true || !isObject(details)) return 0;
+  const { upstream_inference_cost: dollars } = details;
+  return typeof dollars === "number" && dollars > 0 ? dollars : 0;
 }
 
 /** Uncached input, never negative. If more tokens are cached than sent, the vendor does not include them in the prompt. */

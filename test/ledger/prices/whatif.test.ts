@@ -26,9 +26,13 @@ const CALLS = [used("large", 1000, 5000, 300), used("large", 10, 0, 3), used("sm
 const SUM = CALLS.reduce((total, { cost }) => total + cost, 0);
 
 test("the same model gives the same sum, to the nano-dollar", () => {
-  const same: Record<string, string>[] = [{}, { "acme/large": "acme/large" }, { large: "large" }, { "*/large": "large" }];
-  for (const map of same)
-    expect(whatIf(CALLS, map, lookup)).toMatchObject({ calls: 3, now: SUM, then: SUM });
+  const same: Record<string, string>[] = [
+    {},
+    { "acme/large": "acme/large" },
+    { large: "large" },
+    { "*/large": "large" },
+  ];
+  for (const map of same) expect(whatIf(CALLS, map, lookup)).toMatchObject({ calls: 3, now: SUM, then: SUM });
 });
 
 test("another model gives the sum of what each attempt would have cost", () => {

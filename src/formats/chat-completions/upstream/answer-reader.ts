@@ -131,7 +131,7 @@ export class ChunkReader {
   }
 
   #readUsage(chunk: JsonObject): void {
-    const usage = readUsage(chunk, this.finished);
+    const usage = readUsage(chunk, this.finished, this.#usage);
     if (!usage) return;
     this.#usage = mergeUsage(this.#usage, usage);
     if (this.#started) this.#events.push({ type: "usage", usage });

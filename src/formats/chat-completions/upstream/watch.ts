@@ -62,7 +62,7 @@ function read(body: JsonObject, seen: StreamSummary): void {
 }
 
 function noteUsage(body: JsonObject, seen: StreamSummary, isEnd: boolean): void {
-  const usage = readUsage(body, isEnd);
+  const usage = readUsage(body, isEnd, seen.usage);
   if (usage) seen.usage = mergeUsage(seen.usage ?? NO_USAGE, usage);
 }
 

@@ -64,7 +64,7 @@ export class RecordReader {
     const { promptFeedback: feedback } = record;
     if (isObject(feedback) && typeof feedback.blockReason === "string")
       this.#blocked = blockedPrompt(feedback.blockReason, feedback.blockReasonMessage);
-    this.#readUsage(record.usageMetadata);
+    this.#readUsage(record);
     return this.#flush();
   }
 
@@ -201,8 +201,8 @@ export class RecordReader {
       this.#events.push({ type: "citation", index, citation });
   }
 
-  #readUsage(meta: Json | undefined): void {
-    const usage = this.#usageReader.read(meta, this.#raw !== undefined);
+  #readUsage(record: JsonObject): void {
+    const usage = this.#usageReader.read(record, this.#raw !== undefined);
     if (!usage) return;
     this.#usage = usage;
     if (this.#blocks > 0) this.#events.push({ type: "usage", usage });

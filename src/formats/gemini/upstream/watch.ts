@@ -35,9 +35,11 @@ function observe(record: JsonObject, seen: StreamSummary): void {
     seen.error ??= decodeErrorBody(record);
     return;
   }
-  const usage = new UsageReader().read(record.usageMetadata, true);
-  if (usage) seen.usage = mergeUsage(seen.usage ?? NO_USAGE, usage);
   const [candidate] = list(record.candidates);
+  const isEnd =
+    isObject(record.promptFeedback) || (isObject(candidate) && readFinishReason(candidate) !== undefined);
+  const usage = new UsageReader().read(record, isEnd);
+  if (usage) seen.usage = mergeUsage(seen.usage ?? NO_USAGE, usage);
   if (isObject(candidate)) observeCandidate(candidate, seen);
   const { promptFeedback: feedback } = record;
   if (!isObject(feedback) || typeof feedback.blockReason !== "string") return;

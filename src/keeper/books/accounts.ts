@@ -1,6 +1,6 @@
 /** Windows of budgets in the store: what is drawn, spent and returned. */
 import type { Nano } from "../../ledger/money.ts";
-import type { Spend } from "../../ledger/record.ts";
+import { readAccount, type Spend } from "../../ledger/record.ts";
 import { windowAt } from "../../ledger/windows.ts";
 import { readBudgets } from "./policies.ts";
 import type { Sql } from "./sql.ts";
@@ -59,7 +59,7 @@ export async function drawAll(
   return Promise.all(
     draws.map(async (draw) => ({
       amount: amounts?.get(draw.account) ?? 0,
-      row: await readAccount(sql, node, draw),
+      row: await readOne(sql, node, draw),
     })),
   );
 }
@@ -100,7 +100,7 @@ async function createAccount(
   );
 }
 
-async function readAccount(sql: Sql, node: string, draw: Draw): Promise<AccountRow> {
+async function readOne(sql: Sql, node: string, draw: Draw): Promise<AccountRow> {
   const [row] = await sql.all<StoredAccount>(`${SELECT} WHERE accounts.account = $2`, [node, draw.account]);
   if (row) return toRow(row);
   const { account, budget, startsAt, endsAt } = draw;
@@ -160,8 +160,8 @@ export async function assume(
 async function ensure(sql: Sql, account: string): Promise<void> {
   const [known] = await sql.all("SELECT 1 AS known FROM accounts WHERE account = $1", [account]);
   if (known) return;
-  const [, id = account, from = "0"] = /^b:(.*)@(-?\d+)$/s.exec(account) ?? [];
-  const startsAt = Number(from);
+  const parts = readAccount(account);
+  const { id, startsAt } = parts?.kind === "budget" ? parts : { id: account, startsAt: 0 };
   const [budget] = await readBudgets(sql, "id = $1", [id]);
   await createAccount(sql, {
     account,

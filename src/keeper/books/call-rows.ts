@@ -1,6 +1,6 @@
 /** Writes the record of a call as a row of `calls` and, with several attempts, rows of `charges`. */
 import type { Usage } from "../../core/events.ts";
-import { CHARGE_STATES } from "../../ledger/charge.ts";
+import { CHARGE_STATES, type PriceDoubt } from "../../ledger/charge.ts";
 import type { AttemptRecord, CallRecord } from "../../ledger/record.ts";
 import { callerOf, errorOf, type Names, targetOf } from "./names.ts";
 import type { SqlValue } from "./sql.ts";
@@ -58,6 +58,7 @@ export const CHARGE_COLUMNS = [
   "held",
   "state",
   "price",
+  "doubt",
   "accounts",
 ] as const;
 
@@ -69,6 +70,9 @@ export interface CallDetail {
   class?: AttemptRecord["class"];
   attemptMs?: number;
   usage?: Partial<Usage>;
+  doubt?: PriceDoubt;
+  /** Only where the charge exceeds what was held. */
+  expected?: number;
 }
 
 /** Usage that has a column of its own. */
@@ -113,7 +117,7 @@ export function callRow(number: number, call: CallRecord, names: Names): SqlValu
     sum(attempts, ({ charge }) => charge.cost),
     sum(attempts, ({ held }) => held),
     last ? CHARGE_STATES.indexOf(last.charge.state) : null,
-    last?.charge.price === undefined ? null : names.price(last.charge.price).id,
+    last?.charge.price === undefined ? null : names.price(last.charge.price),
     single ? names.id("accounts", JSON.stringify(single.accounts)) : null,
     detailOf(call, single),
   ];
@@ -128,11 +132,15 @@ export function chargeRows(number: number, { attempts }: CallRecord, names: Name
     names.id("target", targetOf(attempt)),
     attempt.class,
     Math.round(attempt.ms),
-    JSON.stringify(attempt.usage),
+    // Counts of zero are left out. A price of zero that the provider reports is a fact.
+    JSON.stringify(attempt.usage, (name, value: unknown) =>
+      value === 0 && name !== "reported" ? undefined : value,
+    ),
     attempt.charge.cost,
     attempt.held,
     CHARGE_STATES.indexOf(attempt.charge.state),
-    attempt.charge.price === undefined ? null : names.price(attempt.charge.price).id,
+    attempt.charge.price === undefined ? null : names.price(attempt.charge.price),
+    attempt.charge.doubt ?? null,
     names.id("accounts", JSON.stringify(attempt.accounts)),
   ]);
 }
@@ -144,9 +152,15 @@ function detailOf(call: CallRecord, single: AttemptRecord | undefined): string |
     ...(single && single.class !== "answered" && { class: single.class }),
     ...(single && Math.round(single.ms) !== Math.round(call.ms) && { attemptMs: Math.round(single.ms) }),
     ...(single && restOf(single.usage)),
+    ...(single?.charge.doubt && { doubt: single.charge.doubt }),
+    ...(single && single.expected !== undefined && isOver(single) && { expected: single.expected }),
   };
   for (const _ in detail) return JSON.stringify(detail);
   return null;
+}
+
+function isOver({ charge, held }: AttemptRecord): boolean {
+  return held > 0 && charge.cost > held;
 }
 
 /** The usage that has no column. `known: final` follows from counts that are not zero. */
@@ -186,6 +200,11 @@ export function unpackId(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes.at(-1) === 0 ? bytes.subarray(0, -1) : bytes);
 }
 
+/** Hashes of sessions are 16 hexadecimal digits. */
 export function packHash(hash: string): Uint8Array {
-  return /^(?:[0-9a-f]{2})+$/.test(hash) ? Uint8Array.fromHex(hash) : new TextEncoder().encode(hash);
+  return /^[0-9a-f]{16}$/.test(hash) ? Uint8Array.fromHex(hash) : new TextEncoder().encode(hash);
+}
+
+export function unpackHash(bytes: Uint8Array): string {
+  return bytes.length === 8 ? bytes.toHex() : new TextDecoder().decode(bytes);
 }

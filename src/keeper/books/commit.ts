@@ -1,7 +1,7 @@
 /** Writes everything that has arrived at the keeper since the last commit, in one transaction. */
 import type { CallRecord } from "../../ledger/record.ts";
 import { assume, book, giveBack } from "./accounts.ts";
-import { CALL_COLUMNS, callRow, CHARGE_COLUMNS, chargeRows, packHash, sum } from "./call-rows.ts";
+import { CALL_COLUMNS, callRow, CHARGE_COLUMNS, chargeRows, packHash } from "./call-rows.ts";
 import { callerOf, type Names } from "./names.ts";
 import type { Numbers } from "./numbers.ts";
 import { RollUps } from "./roll-ups.ts";
@@ -37,10 +37,12 @@ async function writeAll(context: CommitContext, commit: Commit): Promise<void> {
   const { sql, node, now } = context;
   if (commit.once && !(await isNew(sql, { ...commit.once, worker: KEEPER }, now))) return;
   const calls: CallRecord[] = [];
+  let dropped = 0;
   const spends = new Map<string, { spent: number; assumed: number; overrun: number }>();
   for (const batch of commit.batches) {
     if (!(await isNew(sql, batch, now))) continue;
     calls.push(...batch.calls);
+    dropped += batch.dropped ?? 0;
     for (const { account, spent, assumed, overrun } of batch.spends) {
       const total = spends.get(account) ?? { spent: 0, assumed: 0, overrun: 0 };
       total.spent += spent;
@@ -50,6 +52,7 @@ async function writeAll(context: CommitContext, commit: Commit): Promise<void> {
     }
   }
   await writeCalls(context, calls);
+  if (dropped > 0) await addToMeta(sql, "dropped_calls", dropped);
   const inOrder = [...spends].sort(([a], [b]) => (a < b ? -1 : 1));
   for (const [account, amounts] of inOrder) await book(sql, node, { account, ...amounts });
   for (const assumption of commit.assumptions) await assume(sql, node, assumption, now);
@@ -62,6 +65,15 @@ async function writeAll(context: CommitContext, commit: Commit): Promise<void> {
     ["account", "level", "at"],
     commit.rates.map(({ account, level, at }) => [account, level, at]),
     "ON CONFLICT (account) DO UPDATE SET level = excluded.level, at = excluded.at",
+  );
+}
+
+/** Adds to a counter of the books. */
+async function addToMeta(sql: Sql, name: string, amount: number): Promise<void> {
+  await sql.run(
+    `INSERT INTO meta (name, value) VALUES ($1, $2)
+     ON CONFLICT (name) DO UPDATE SET value = meta.value + excluded.value`,
+    [name, amount],
   );
 }
 
@@ -96,10 +108,7 @@ async function writeCalls({ sql, names, numbers, now }: CommitContext, calls: re
 }
 
 async function writeSessions(sql: Sql, calls: readonly CallRecord[], names: Names): Promise<void> {
-  const sessions = new Map<
-    string,
-    { caller: number; first: number; last: number; calls: number; cost: number }
-  >();
+  const sessions = new Map<string, { caller: number; first: number; last: number; calls: number }>();
   for (const call of calls) {
     if (call.session === undefined) continue;
     const at = Math.round(call.startedAt);
@@ -108,28 +117,25 @@ async function writeSessions(sql: Sql, calls: readonly CallRecord[], names: Name
       first: at,
       last: at,
       calls: 0,
-      cost: 0,
     };
     session.first = Math.min(session.first, at);
     session.last = Math.max(session.last, at);
     session.calls += 1;
-    session.cost += sum(call.attempts, ({ charge }) => charge.cost);
     sessions.set(call.session, session);
   }
   await sql.insert(
     "sessions",
-    ["session", "caller", "first_at", "last_at", "calls", "cost"],
-    [...sessions].map(([hash, { caller, first, last, calls: count, cost }]) => [
+    ["session", "caller", "first_at", "last_at", "calls"],
+    [...sessions].map(([hash, { caller, first, last, calls: count }]) => [
       packHash(hash),
       caller,
       first,
       last,
       count,
-      cost,
     ]),
     `ON CONFLICT (session) DO UPDATE SET
        last_at = CASE WHEN sessions.last_at > excluded.last_at THEN sessions.last_at ELSE excluded.last_at END,
-       calls = sessions.calls + excluded.calls, cost = sessions.cost + excluded.cost`,
+       calls = sessions.calls + excluded.calls`,
   );
 }
 

@@ -10,12 +10,6 @@ export type NameKind =
 /** Most names in memory. Clients choose some of them. */
 const KNOWN = 50_000;
 
-/** A price of the books. `tiered`: it depends on the service tier that the provider names. */
-export interface KnownPrice {
-  id: number;
-  tiered: boolean;
-}
-
 export function callerOf({ key, path, tags }: Pick<CallRecord, "key" | "path" | "tags">): string {
   return JSON.stringify([key ?? "", path ?? "/", tags ?? []]);
 }
@@ -40,7 +34,7 @@ export function parseTarget(text: string): { provider: string; deployment: strin
 export class Names {
   readonly #sql: Sql;
   readonly #ids = new Map<string, number>();
-  readonly #prices = new Map<string, KnownPrice>();
+  readonly #prices = new Map<string, number>();
 
   constructor(sql: Sql) {
     this.#sql = sql;
@@ -53,10 +47,10 @@ export class Names {
     return id;
   }
 
-  price(ref: string): KnownPrice {
-    const price = this.#prices.get(ref);
-    if (price === undefined) throw new Error(`the price ${ref} has no number`);
-    return price;
+  price(ref: string): number {
+    const id = this.#prices.get(ref);
+    if (id === undefined) throw new Error(`the price ${ref} has no number`);
+    return id;
   }
 
   /** Gives all names of calls a number. */
@@ -108,12 +102,8 @@ export class Names {
          ON CONFLICT (ref) DO UPDATE SET rule = excluded.rule, source = excluded.source WHERE prices.rule = ''`,
         [ref, provider, model, rule, source, now],
       );
-      const [row] = await this.#sql.all<{ id: number; rule: string }>(
-        "SELECT id, rule FROM prices WHERE ref = $1",
-        [ref],
-      );
-      const stored = row!.rule === "" ? undefined : (JSON.parse(row!.rule) as PriceRule);
-      this.#prices.set(ref, { id: row!.id, tiered: stored?.served !== undefined });
+      const [row] = await this.#sql.all<{ id: number }>("SELECT id FROM prices WHERE ref = $1", [ref]);
+      this.#prices.set(ref, row!.id);
     }
   }
 }

@@ -1,5 +1,14 @@
 /** Keys, budgets and rate limits in the store. Each change has the next number of the policy as its version, and an audit entry. */
-import type { Budget, Declared, KeyEntry, RateLimit, Scopes, Subject, Window } from "../../ledger/policy.ts";
+import type {
+  Budget,
+  Declared,
+  KeyDigest,
+  KeyEntry,
+  RateLimit,
+  Scopes,
+  Subject,
+  Window,
+} from "../../ledger/policy.ts";
 import type { Sql, SqlValue } from "./sql.ts";
 import type { Actor, Expected } from "./store.ts";
 
@@ -55,13 +64,18 @@ interface RateRow {
 
 /** @param which a condition on the rows of `keys` */
 export async function readKeys(sql: Sql, which = "declared = 0"): Promise<KeyEntry[]> {
-  const digests = new Map<string, { sha256: string; until?: number }[]>();
-  for (const { key, digest, until } of await sql.all<{
+  const digests = new Map<string, KeyDigest[]>();
+  for (const { key, digest, hint, until } of await sql.all<{
     key: string;
     digest: Uint8Array;
+    hint: string | null;
     until: number | null;
-  }>("SELECT key, digest, until FROM key_digests ORDER BY key, until DESC, digest")) {
-    const entry = { sha256: Buffer.from(digest).toString("hex"), ...(until !== null && { until }) };
+  }>("SELECT key, digest, hint, until FROM key_digests ORDER BY key, until DESC, digest")) {
+    const entry = {
+      sha256: digest.toHex(),
+      ...(hint !== null && { hint }),
+      ...(until !== null && { until }),
+    };
     digests.set(key, [...(digests.get(key) ?? []), entry]);
   }
   const rows = await sql.all<KeyRow>(
@@ -258,8 +272,8 @@ async function putKey(
   await sql.run("DELETE FROM key_digests WHERE key = $1", [id]);
   await sql.insert(
     "key_digests",
-    ["digest", "key", "until"],
-    digests.map(({ sha256, until }) => [Uint8Array.fromHex(sha256), id, until ?? null]),
+    ["digest", "key", "hint", "until"],
+    digests.map(({ sha256, hint, until }) => [Uint8Array.fromHex(sha256), id, hint ?? null, until ?? null]),
   );
 }
 

@@ -49,12 +49,7 @@ export class RollUps {
       else if (charge.state === "estimated") sums.estimated += charge.cost;
       else if (charge.state === "assumed") sums.assumed += charge.cost;
       else if (charge.state === "unpriced") sums.unpriced += 1;
-      else if (
-        charge.price !== undefined &&
-        usage.tier === undefined &&
-        this.#names.price(charge.price).tiered
-      )
-        sums.untiered += charge.cost;
+      if (charge.doubt === "tier") sums.untiered += charge.cost;
     }
     sums ??= this.#sums(hour, caller, NO_TARGET);
     sums.calls += 1;

@@ -55,6 +55,8 @@ export interface Commit {
     calls: readonly CallRecord[];
     spends: readonly Spend[];
     prices: readonly PriceRule[];
+    /** Number of records that the worker had to drop; their spends are in `spends`. */
+    dropped?: number;
   }[];
   /** What this node returns to the store. */
   returns: readonly { account: string; amount: Nano }[];

@@ -165,7 +165,10 @@ export function describeBooks(
           tags: ["x"],
           scopes: { models: ["gpt-*"], maxCost: DOLLAR },
           expiresAt: NOW + 1,
-          digests: [{ sha256: "ab".repeat(32) }, { sha256: "cd".repeat(32), until: NOW + 5 }],
+          digests: [
+            { sha256: "ab".repeat(32), hint: "weir_sk_Ab…9x" },
+            { sha256: "cd".repeat(32), until: NOW + 5 },
+          ],
         }),
         budget: budget("b1", { window: { hours: 5 }, zone: "Europe/Berlin", onEmpty: { use: "small" } }),
         rate: {

@@ -1,0 +1,276 @@
+/** The records of calls, as they were sent. */
+import { NO_USAGE, type Usage } from "../../../core/events.ts";
+import { CHARGE_STATES, type PriceDoubt } from "../../../ledger/charge.ts";
+import type { AttemptRecord, CallRecord } from "../../../ledger/record.ts";
+import {
+  type CallDetail,
+  LANES,
+  OUTCOMES,
+  packId,
+  REFUSALS,
+  STREAM,
+  unpackHash,
+  unpackId,
+} from "../call-rows.ts";
+import { parseCaller, parseTarget } from "../names.ts";
+import { firstNumber } from "../numbers.ts";
+import type { Sql, SqlValue } from "../sql.ts";
+import { type Directory, inList } from "./directory.ts";
+import type { CallFilter, CallPage } from "./types.ts";
+
+/** Most rows that one page looks at. */
+export const SCANNED = 10_000;
+/** A call whose start is asked for may have been written this much later. Milliseconds. */
+const LONGEST_MS = 86_400_000;
+
+interface CallRow {
+  number: number;
+  request: Uint8Array;
+  at: number;
+  caller: number;
+  session: Uint8Array | null;
+  model: number;
+  format: number;
+  client: number | null;
+  flags: number;
+  status: number;
+  outcome: number;
+  refused: number;
+  error: number | null;
+  finish: number | null;
+  ms: number;
+  head_ms: number | null;
+  first_ms: number | null;
+  own_us: number | null;
+  tries: number;
+  target: number | null;
+  tier: number | null;
+  input: number;
+  cache_read: number;
+  cache_write: number;
+  cache_write_1h: number;
+  output: number;
+  reasoning: number;
+  cost: number;
+  held: number;
+  state: number | null;
+  price: number | null;
+  accounts: number | null;
+  detail: string | null;
+}
+
+interface ChargeRow {
+  number: number;
+  target: number;
+  class: string;
+  ms: number;
+  usage: string;
+  cost: number;
+  held: number;
+  state: number;
+  price: number | null;
+  doubt: PriceDoubt | null;
+  accounts: number | null;
+}
+
+/** A page of calls, the newest first. A search without many matches ends after {@link SCANNED} rows. */
+export async function listCalls(sql: Sql, directory: Directory, filter: CallFilter): Promise<CallPage> {
+  await directory.refresh();
+  const { limit, after } = filter;
+  const callers = directory.callersOf(filter);
+  const end = filter.to === undefined ? Number.MAX_SAFE_INTEGER : firstNumber(filter.to + LONGEST_MS);
+  const before = Math.min(after === undefined ? Number.MAX_SAFE_INTEGER : Number(after), end);
+  const condition = conditionOf(directory, filter);
+  // The index finds the calls of one caller in order. A key has few callers, a path may have many.
+  const isIndexed = filter.key !== undefined && callers !== undefined;
+  const scans = isIndexed ? callers.map((caller) => `caller = ${caller}`) : ["1 = 1"];
+  if (!isIndexed && callers) condition.push(`caller ${inList(callers)}`);
+  const pages = await Promise.all(scans.map((scan) => scanRows(sql, scan, condition, before, filter)));
+  // A page that looked at as many rows as it may hides what others have beyond that row.
+  const bound = Math.max(0, ...pages.map((page) => page.bound ?? 0));
+  const rows = pages
+    .flatMap((page) => page.rows)
+    .filter(({ number }) => number >= bound)
+    .sort((a, b) => b.number - a.number);
+  const shown = rows.slice(0, limit);
+  const isFull = rows.length > limit;
+  const next = isFull ? shown.at(-1)!.number : bound > 0 ? bound : undefined;
+  return {
+    calls: await toRecords(sql, directory, shown),
+    ...(next !== undefined && { next: String(next) }),
+    bounded: !isFull && bound > 0,
+  };
+}
+
+/** @returns the record of a call; undefined if there is none or its row was deleted */
+export async function readCall(sql: Sql, directory: Directory, id: string): Promise<CallRecord | undefined> {
+  const request = packId(id);
+  const started = request.length === 18 ? Buffer.from(request).readUIntBE(0, 6) : 0;
+  // Most calls are written within a minute. The last range is the whole table.
+  const ranges = [60_000, 3_600_000].map((ms) => [firstNumber(started - 1000), firstNumber(started + ms)]);
+  for (const [from, to] of [...ranges, [0, Number.MAX_SAFE_INTEGER]]) {
+    const rows = await sql.all<CallRow>(
+      "SELECT * FROM calls WHERE number >= $1 AND number < $2 AND request = $3",
+      [from!, to!, request],
+    );
+    if (rows.length > 0) return (await toRecords(sql, directory, rows))[0];
+  }
+  return undefined;
+}
+
+async function scanRows(
+  sql: Sql,
+  scan: string,
+  condition: readonly string[],
+  before: number,
+  { limit, failed, from = 0 }: CallFilter,
+): Promise<{ rows: CallRow[]; bound?: number }> {
+  const inner = `FROM calls WHERE number < $1 AND number >= $2 AND ${scan}${failed ? " AND outcome <> 0" : ""} ORDER BY number DESC`;
+  const values: SqlValue[] = [before, firstNumber(from)];
+  const rows = await sql.all<CallRow>(
+    `SELECT * FROM (SELECT * ${inner} LIMIT ${SCANNED}) AS scanned WHERE ${condition.join(" AND ")} ORDER BY number DESC LIMIT $3`,
+    [...values, limit + 1],
+  );
+  if (rows.length > limit) return { rows };
+  const [last] = await sql.all<{ number: number }>(
+    `SELECT number ${inner} LIMIT 1 OFFSET ${SCANNED - 1}`,
+    values,
+  );
+  return last ? { rows, bound: last.number } : { rows };
+}
+
+function conditionOf(directory: Directory, filter: CallFilter): string[] {
+  const { from, to, slowerThan, state, refused } = filter;
+  const targets = directory.targetsOf(filter);
+  return [
+    "1 = 1",
+    ...(from !== undefined ? [`at >= ${Math.floor(from)}`] : []),
+    ...(to !== undefined ? [`at < ${Math.floor(to)}`] : []),
+    ...(slowerThan !== undefined ? [`ms >= ${Math.floor(slowerThan)}`] : []),
+    ...(state !== undefined ? [`state = ${CHARGE_STATES.indexOf(state)}`] : []),
+    ...(refused !== undefined ? [`refused = ${REFUSALS.indexOf(refused)}`] : []),
+    ...(targets ? [`target ${inList(targets)}`] : []),
+  ];
+}
+
+async function toRecords(sql: Sql, directory: Directory, rows: readonly CallRow[]): Promise<CallRecord[]> {
+  const several = rows.filter(({ tries }) => tries > 1).map(({ number }) => number);
+  const charges = await sql.all<ChargeRow>(
+    `SELECT * FROM charges WHERE number ${inList(several)} ORDER BY number, n`,
+  );
+  const ids = [
+    ...rows.flatMap((row) => [
+      row.caller,
+      row.model,
+      row.format,
+      row.client,
+      row.error,
+      row.finish,
+      row.tier,
+    ]),
+    ...[...rows, ...charges].flatMap(({ target, accounts }) => [target, accounts]),
+  ].filter((id) => id !== null);
+  const names = await directory.texts(ids);
+  const prices = await directory.prices();
+  return rows.map((row) => toRecord(row, charges, names, prices));
+}
+
+type Texts = ReadonlyMap<number, string>;
+
+function toRecord(row: CallRow, charges: readonly ChargeRow[], names: Texts, prices: Texts): CallRecord {
+  const caller = parseCaller(names.get(row.caller) ?? '["","/",[]]');
+  const detail = JSON.parse(row.detail ?? "{}") as CallDetail;
+  const lane = LANES[row.flags % STREAM];
+  const [kind, code] = split(textOf(names, row.error));
+  const refused = REFUSALS[row.refused];
+  return {
+    id: unpackId(row.request),
+    startedAt: row.at,
+    ms: row.ms,
+    ...(row.head_ms !== null && { headMs: row.head_ms }),
+    ...(row.first_ms !== null && { firstMs: row.first_ms }),
+    ...(row.own_us !== null && { ownMs: row.own_us / 1000 }),
+    ...(caller.key !== "" && { key: caller.key }),
+    path: caller.path,
+    ...(caller.tags.length > 0 && { tags: caller.tags }),
+    format: names.get(row.format) ?? "",
+    ...(lane && { lane }),
+    model: names.get(row.model) ?? "",
+    stream: row.flags >= STREAM,
+    status: row.status,
+    outcome: OUTCOMES[row.outcome] ?? "failed",
+    ...(refused && { refused }),
+    ...(kind !== undefined && { error: { kind, ...(code !== undefined && { code }) } }),
+    ...(row.finish !== null && { finish: names.get(row.finish) ?? "" }),
+    ...(row.session && { session: unpackHash(row.session) }),
+    ...(row.client !== null && { client: names.get(row.client) ?? "" }),
+    ...(detail.losses && { losses: detail.losses }),
+    ...(detail.upstreamId !== undefined && { upstreamId: detail.upstreamId }),
+    attempts:
+      row.tries === 1
+        ? [single(row, detail, names, prices)]
+        : charges
+            .filter(({ number }) => number === row.number)
+            .map((charge) => several(charge, names, prices)),
+  };
+}
+
+function single(row: CallRow, detail: CallDetail, names: Texts, prices: Texts): AttemptRecord {
+  const tier = textOf(names, row.tier);
+  return {
+    ...parseTarget(textOf(names, row.target) ?? '["","",""]'),
+    class: detail.class ?? "answered",
+    ms: detail.attemptMs ?? row.ms,
+    usage: {
+      input: row.input,
+      cacheRead: row.cache_read,
+      cacheWrite: row.cache_write,
+      output: row.output,
+      reasoning: row.reasoning,
+      ...(row.cache_write_1h > 0 && { cacheWrite1h: row.cache_write_1h }),
+      ...(tier !== undefined && { tier }),
+      ...detail.usage,
+    },
+    ...chargeOf(row, detail.doubt, names, prices),
+    ...(detail.expected !== undefined && { expected: detail.expected }),
+  };
+}
+
+function several(row: ChargeRow, names: Texts, prices: Texts): AttemptRecord {
+  return {
+    ...parseTarget(names.get(row.target) ?? '["","",""]'),
+    class: row.class as AttemptRecord["class"],
+    ms: row.ms,
+    usage: { ...NO_USAGE, ...(JSON.parse(row.usage) as Partial<Usage>) },
+    ...chargeOf(row, row.doubt ?? undefined, names, prices),
+  };
+}
+
+function chargeOf(
+  { cost, held, state, price, accounts }: Pick<CallRow, "cost" | "held" | "state" | "price" | "accounts">,
+  doubt: PriceDoubt | undefined,
+  names: Texts,
+  prices: Texts,
+): Pick<AttemptRecord, "charge" | "held" | "accounts"> {
+  const ref = textOf(prices, price);
+  return {
+    charge: {
+      state: CHARGE_STATES[state ?? -1] ?? "assumed",
+      cost,
+      ...(ref !== undefined && { price: ref }),
+      ...(doubt && { doubt }),
+    },
+    held,
+    accounts: JSON.parse(textOf(names, accounts) ?? "[]") as string[],
+  };
+}
+
+function textOf(texts: Texts, id: number | null): string | undefined {
+  return id === null ? undefined : texts.get(id);
+}
+
+function split(text: string | undefined): [kind?: string, code?: string] {
+  if (text === undefined) return [];
+  const at = text.indexOf("/");
+  return at === -1 ? [text] : [text.slice(0, at), text.slice(at + 1)];
+}

@@ -1,0 +1,105 @@
+/** The names of the books by number, and which callers and targets a filter selects. */
+import type { PriceRule } from "../../../ledger/charge.ts";
+import { parseCaller, parseTarget } from "../names.ts";
+import type { Sql } from "../sql.ts";
+import type { Filter } from "./types.ts";
+
+type Caller = ReturnType<typeof parseCaller>;
+type Target = ReturnType<typeof parseTarget>;
+
+/** Names are only ever added, except that those of a removed key are replaced: see {@link Directory.forget}. */
+export class Directory {
+  readonly #sql: Sql;
+  readonly callers = new Map<number, Caller>();
+  readonly targets = new Map<number, Target>();
+  #last = 0;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  /** Reads callers and targets that were added. */
+  async refresh(): Promise<void> {
+    const rows = await this.#sql.all<{ id: number; kind: string; text: string }>(
+      "SELECT id, kind, text FROM names WHERE id > $1 AND kind IN ('caller', 'target') ORDER BY id",
+      [this.#last],
+    );
+    for (const { id, kind, text } of rows) {
+      if (kind === "caller") this.callers.set(id, parseCaller(text));
+      else this.targets.set(id, parseTarget(text));
+      this.#last = id;
+    }
+  }
+
+  /** Reads all names anew at the next refresh. */
+  forget(): void {
+    this.callers.clear();
+    this.targets.clear();
+    this.#last = 0;
+  }
+
+  /** @returns the numbers of the callers that a filter selects; undefined if it selects all */
+  callersOf({ within, key, path, tag }: Filter): number[] | undefined {
+    const everywhere = within === undefined || within === "/";
+    if (everywhere && key === undefined && path === undefined && tag === undefined) return undefined;
+    return numbersOf(
+      this.callers,
+      (caller) =>
+        (everywhere || isWithin(caller.path, within)) &&
+        (key === undefined || caller.key === key) &&
+        (path === undefined || isWithin(caller.path, path)) &&
+        (tag === undefined || caller.tags.includes(tag)),
+    );
+  }
+
+  /** @returns the numbers of the targets that a filter selects; undefined if it selects all */
+  targetsOf({ model, provider }: Filter): number[] | undefined {
+    if (model === undefined && provider === undefined) return undefined;
+    return numbersOf(
+      this.targets,
+      (target) =>
+        (model === undefined || target.model === model) &&
+        (provider === undefined || target.provider === provider),
+    );
+  }
+
+  /** Names of any kind. */
+  async texts(ids: readonly number[]): Promise<ReadonlyMap<number, string>> {
+    const unique = [...new Set(ids)];
+    if (unique.length === 0) return new Map();
+    const rows = await this.#sql.all<{ id: number; text: string }>(
+      `SELECT id, text FROM names WHERE id ${inList(unique)}`,
+    );
+    return new Map(rows.map(({ id, text }) => [id, text]));
+  }
+
+  /** References of prices by number. */
+  async prices(): Promise<ReadonlyMap<number, string>> {
+    const rows = await this.#sql.all<{ id: number; ref: string }>("SELECT id, ref FROM prices");
+    return new Map(rows.map(({ id, ref }) => [id, ref]));
+  }
+
+  /** The rules of all prices. */
+  async rules(): Promise<PriceRule[]> {
+    const rows = await this.#sql.all<{ rule: string }>(
+      "SELECT rule FROM prices WHERE rule <> '' ORDER BY provider, model, id",
+    );
+    return rows.map(({ rule }) => JSON.parse(rule) as PriceRule);
+  }
+}
+
+/** A condition on a column of integers. */
+export function inList(ids: readonly number[]): string {
+  return ids.length === 0 ? "IN (NULL)" : `IN (${ids.join(", ")})`;
+}
+
+/** Whether a path is another one or below it. */
+export function isWithin(path: string, parent: string): boolean {
+  return parent === "/" || path === parent || path.startsWith(`${parent}/`);
+}
+
+function numbersOf<Value>(values: ReadonlyMap<number, Value>, is: (value: Value) => boolean): number[] {
+  const numbers: number[] = [];
+  for (const [id, value] of values) if (is(value)) numbers.push(id);
+  return numbers;
+}

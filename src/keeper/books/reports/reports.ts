@@ -1,0 +1,186 @@
+/** The reading side of the books: usage, calls, the audit, and what people ask of the store. */
+import type { Nano } from "../../../ledger/money.ts";
+import type { PriceRule } from "../../../ledger/charge.ts";
+import type { CallRecord } from "../../../ledger/record.ts";
+import { writeAudit } from "../policies.ts";
+import type { Sql } from "../sql.ts";
+import type { Actor } from "../store.ts";
+import { auditBooks } from "./audit.ts";
+import { listCalls, readCall } from "./calls.ts";
+import { Directory } from "./directory.ts";
+import { reconcile } from "./reconcile.ts";
+import type {
+  Assumption,
+  AuditReport,
+  CallFilter,
+  CallPage,
+  Filter,
+  Invoice,
+  Reconciliation,
+  UsageGroup,
+  UsageReport,
+} from "./types.ts";
+import { missingPrices, usageReport } from "./usage.ts";
+
+/** Facts of a stored key that calls do not need. Milliseconds since 1970. */
+export interface KeyFacts {
+  createdAt: number;
+  createdBy: string;
+  lastUsedAt?: number;
+  version: number;
+}
+
+export interface AuditEntry {
+  id: string;
+  at: number;
+  actor: string;
+  address?: string;
+  action: string;
+  subject: string;
+  before?: unknown;
+  after?: unknown;
+}
+
+export interface Page {
+  limit: number;
+  /** Cursor: `next` of the page before. */
+  after?: string;
+}
+
+export class Reports {
+  /** For reading: with a file, a connection of its own, so that a long report stops no grant. */
+  readonly #reader: Sql;
+  readonly #writer: Sql;
+  readonly #directory: Directory;
+  readonly #now: () => number;
+
+  /** @param now milliseconds since 1970 */
+  constructor(reader: Sql, writer: Sql, now: () => number = Date.now) {
+    this.#reader = reader;
+    this.#writer = writer;
+    this.#directory = new Directory(reader);
+    this.#now = now;
+  }
+
+  usage(query: Filter & { by: readonly UsageGroup[] }): Promise<UsageReport> {
+    return usageReport(this.#reader, this.#directory, query, this.#now());
+  }
+
+  calls(filter: CallFilter): Promise<CallPage> {
+    return listCalls(this.#reader, this.#directory, filter);
+  }
+
+  call(id: string): Promise<CallRecord | undefined> {
+    return readCall(this.#reader, this.#directory, id);
+  }
+
+  /** The newest first. */
+  async assumptions({ limit, after }: Page): Promise<{ entries: Assumption[]; next?: string }> {
+    const rows = await this.#reader.all<Assumption & { id: number }>(
+      "SELECT id, at, account, amount, why FROM assumptions WHERE id < $1 ORDER BY id DESC LIMIT $2",
+      [cursor(after), limit + 1],
+    );
+    const entries = rows
+      .slice(0, limit)
+      .map(({ at, account, amount, why }) => ({ at, account, amount, why }));
+    return { entries, ...nextOf(rows, limit) };
+  }
+
+  missingPrices(): Promise<{ provider: string; model: string; calls: number }[]> {
+    return missingPrices(this.#reader, this.#directory);
+  }
+
+  /** The rules that calls were charged by. */
+  usedPrices(): Promise<PriceRule[]> {
+    return this.#directory.rules();
+  }
+
+  async keyFacts(): Promise<ReadonlyMap<string, KeyFacts>> {
+    const rows = await this.#reader.all<{
+      id: string;
+      created_at: number;
+      created_by: string;
+      version: number;
+    }>("SELECT id, created_at, created_by, version FROM keys WHERE declared = 0");
+    const lastUsed = await this.#lastUsed();
+    return new Map(
+      rows.map(({ id, created_at: createdAt, created_by: createdBy, version }) => {
+        const lastUsedAt = lastUsed.get(id);
+        return [id, { createdAt, createdBy, version, ...(lastUsedAt !== undefined && { lastUsedAt }) }];
+      }),
+    );
+  }
+
+  /** Proves the books. */
+  audit(): Promise<AuditReport> {
+    return auditBooks(this.#reader);
+  }
+
+  /** The newest first. */
+  async auditLog({ limit, after }: Page): Promise<{ entries: AuditEntry[]; next?: string }> {
+    const rows = await this.#reader.all<{
+      id: number;
+      at: number;
+      actor: string;
+      address: string | null;
+      action: string;
+      subject: string;
+      before: string | null;
+      after: string | null;
+    }>("SELECT * FROM audit WHERE id < $1 ORDER BY id DESC LIMIT $2", [cursor(after), limit + 1]);
+    const entries = rows.slice(0, limit).map(({ id, address, before, after: later, ...entry }) => ({
+      ...entry,
+      id: String(id),
+      ...(address !== null && { address }),
+      ...(before !== null && { before: JSON.parse(before) as unknown }),
+      ...(later !== null && { after: JSON.parse(later) as unknown }),
+    }));
+    return { entries, ...nextOf(rows, limit) };
+  }
+
+  async invoices(): Promise<Invoice[]> {
+    const rows = await this.#reader.all<{
+      provider: string;
+      month: string;
+      amount: Nano;
+      note: string | null;
+    }>("SELECT provider, month, amount, note FROM invoices ORDER BY month DESC, provider");
+    return rows.map(({ note, ...invoice }) => ({ ...invoice, ...(note !== null && { note }) }));
+  }
+
+  /** Notes what a provider's invoice says, in place of what was noted for its month before, and compares it with the books. */
+  async reconcile(invoice: Invoice, actor: Actor): Promise<Reconciliation> {
+    const { provider, month, amount, note } = invoice;
+    const at = this.#now();
+    await this.#writer.transaction(async (sql) => {
+      await sql.run(
+        `INSERT INTO invoices (provider, month, amount, note, at) VALUES ($1, $2, $3, $4, $5)
+         ON CONFLICT (provider, month) DO UPDATE SET amount = excluded.amount, note = excluded.note, at = excluded.at`,
+        [provider, month, amount, note ?? null, at],
+      );
+      await writeAudit(sql, at, actor, "reconcile", `invoices/${provider}/${month}`, null, { amount, note });
+    });
+    return reconcile(this.#reader, this.#directory, invoice);
+  }
+
+  async #lastUsed(): Promise<ReadonlyMap<string, number>> {
+    await this.#directory.refresh();
+    const used = new Map<string, number>();
+    for (const [id, { key }] of this.#directory.callers) {
+      const [row] = await this.#reader.all<{ at: number }>(
+        "SELECT at FROM calls WHERE caller = $1 ORDER BY number DESC LIMIT 1",
+        [id],
+      );
+      if (row) used.set(key, Math.max(used.get(key) ?? 0, row.at));
+    }
+    return used;
+  }
+}
+
+function cursor(after: string | undefined): number {
+  return after === undefined ? Number.MAX_SAFE_INTEGER : Number(after);
+}
+
+function nextOf(rows: readonly { id: number }[], limit: number): { next?: string } {
+  return rows.length > limit ? { next: String(rows[limit - 1]!.id) } : {};
+}

@@ -1,0 +1,119 @@
+/** What reports of the books contain. Amounts are nano-dollars, times milliseconds since 1970. */
+import type { ChargeState } from "../../../ledger/charge.ts";
+import type { Nano } from "../../../ledger/money.ts";
+import type { CallRecord, RefusalReason } from "../../../ledger/record.ts";
+
+export const USAGE_GROUPS = ["key", "path", "tag", "model", "provider", "day", "hour"] as const;
+export type UsageGroup = (typeof USAGE_GROUPS)[number];
+
+/** Which calls a report is about. `within`: the path of the caller; calls of other paths are left out. */
+export interface Filter {
+  within?: string;
+  from?: number;
+  to?: number;
+  /** Id of a key. */
+  key?: string;
+  path?: string;
+  tag?: string;
+  /** The provider's name of the model. */
+  model?: string;
+  provider?: string;
+}
+
+/** Sums of calls. `reported`, `estimated`, `assumed` and `untiered` are parts of `cost`; `unpriced` counts attempts. */
+export interface UsageSums {
+  calls: number;
+  failed: number;
+  refused: number;
+  attempts: number;
+  input: number;
+  cacheRead: number;
+  cacheWrite: number;
+  cacheWrite1h: number;
+  output: number;
+  reasoning: number;
+  searches: number;
+  cost: Nano;
+  reported: Nano;
+  estimated: Nano;
+  assumed: Nano;
+  untiered: Nano;
+  unpriced: number;
+  /** Milliseconds of all calls together: whole, and until the first token. */
+  ms: number;
+  firstMs: number;
+}
+
+export interface UsageRow extends UsageSums {
+  /** Empty for calls without a key, and for the model and provider of calls that reached none. Days are `2026-11-22`, hours `2026-11-22T04`, UTC. */
+  group: Readonly<Partial<Record<UsageGroup, string>>>;
+}
+
+export interface UsageReport {
+  /** A call with several tags is in the row of each. */
+  rows: readonly UsageRow[];
+  total: UsageSums;
+  /** The sums begin at this time: the beginning of an hour or day. Absent: at the first call. */
+  from?: number;
+  to?: number;
+  /** Older sums by hour are deleted. */
+  completeFrom?: number;
+}
+
+export interface CallFilter extends Filter {
+  limit: number;
+  /** Cursor: `next` of the page before. */
+  after?: string;
+  failed?: boolean;
+  /** Calls that took at least this long. Milliseconds. */
+  slowerThan?: number;
+  state?: ChargeState;
+  refused?: RefusalReason;
+}
+
+export interface CallPage {
+  /** The newest first. */
+  calls: readonly CallRecord[];
+  next?: string;
+  /** The search ended because it had looked at as many rows as it may; `next` goes on from there. */
+  bounded: boolean;
+}
+
+/** Money that was held when a worker or node ended, and is booked as assumed. */
+export interface Assumption {
+  at: number;
+  account: string;
+  amount: Nano;
+  why: string;
+}
+
+/** One verdict of the proof that the books agree with themselves. */
+export interface AuditCheck {
+  name: string;
+  holds: boolean;
+  /** One sentence with the figures. */
+  detail: string;
+}
+
+export interface AuditReport {
+  holds: boolean;
+  checks: readonly AuditCheck[];
+}
+
+export interface Invoice {
+  provider: string;
+  /** `2026-11`. */
+  month: string;
+  amount: Nano;
+  note?: string;
+}
+
+/** An invoice against the books. The causes explain at most the difference; the last one is the rest. */
+export interface Reconciliation {
+  provider: string;
+  month: string;
+  invoiced: Nano;
+  booked: Nano;
+  difference: Nano;
+  causes: readonly { name: string; amount: Nano; detail: string }[];
+}

@@ -1,0 +1,308 @@
+/** The reading side of the books: records as they were sent, sums, and what an invoice differs by. */
+import { describe, expect, test } from "bun:test";
+import { Reports } from "../../../src/keeper/books/reports/reports.ts";
+import type { SqlStore } from "../../../src/keeper/books/sql-store.ts";
+import { sqliteStore } from "../../../src/keeper/books/sqlite-store.ts";
+import { IN_MEMORY } from "../../../src/keeper/settings.ts";
+import { DOLLAR } from "../../../src/ledger/money.ts";
+import type { CallRecord } from "../../../src/ledger/record.ts";
+import { ACTOR, attempt, batch, call, commit, key, NOW } from "./make.ts";
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+async function open(now = () => NOW): Promise<{ store: SqlStore; reports: Reports }> {
+  const store = sqliteStore(IN_MEMORY, now);
+  await store.open();
+  return { store, reports: new Reports(store.sql, store.sql, now) };
+}
+
+async function withCalls(calls: readonly CallRecord[]): Promise<Reports> {
+  const { store, reports } = await open();
+  await store.commit(commit({ batches: [batch(1, calls)] }));
+  return reports;
+}
+
+/** One call with everything that a record may have. */
+const FULL = call({
+  startedAt: NOW - 5,
+  ms: 90,
+  headMs: 30,
+  firstMs: 40,
+  ownMs: 0.25,
+  key: "key_full",
+  path: "/eng/search",
+  tags: ["a", "b"],
+  lane: "translated",
+  stream: true,
+  status: 429,
+  outcome: "failed",
+  refused: "budget",
+  error: { kind: "quota", code: "insufficient_quota" },
+  finish: "stop",
+  session: "0123456789abcdef",
+  client: "sdk/1.2.3",
+  losses: [{ code: "dropped", path: "logit_bias" }],
+  upstreamId: "resp_1",
+  attempts: [
+    attempt({ class: "no-bytes", ms: 10, accounts: ["b:a@0"] }, { state: "assumed", cost: 7 }),
+    attempt(
+      {
+        provider: "other",
+        usage: {
+          input: 1,
+          cacheRead: 2,
+          cacheWrite: 3,
+          cacheWrite1h: 1,
+          output: 4,
+          reasoning: 2,
+          reported: 0,
+        },
+      },
+      { state: "estimated", cost: 9, doubt: "tier" },
+    ),
+  ],
+});
+
+describe("a record", () => {
+  test("is read as it was written, with one attempt, several and none", async () => {
+    const one = call({
+      attempts: [
+        attempt({
+          class: "started",
+          ms: 7,
+          usage: {
+            input: 5,
+            cacheRead: 0,
+            cacheWrite: 0,
+            output: 0,
+            reasoning: 0,
+            known: "partial",
+            searches: 2,
+          },
+        }),
+      ],
+    });
+    const none = call({
+      attempts: [],
+      key: undefined,
+      path: "/",
+      tags: undefined,
+      refused: "scope",
+      status: 403,
+    });
+    const reports = await withCalls([FULL, one, none]);
+    expect(await reports.call(FULL.id)).toEqual(FULL);
+    expect(await reports.call(one.id)).toEqual(one);
+    expect(await reports.call(none.id)).toEqual(JSON.parse(JSON.stringify(none)) as CallRecord);
+    expect(await reports.call("req_unknown")).toBeUndefined();
+  });
+
+  test("is found by its id with and without a time in it", async () => {
+    const random = call({ id: `req_${"Zz09".repeat(6)}` });
+    const short = call({ id: "req_short" });
+    const timed = new Uint8Array(18);
+    new DataView(timed.buffer).setBigUint64(0, BigInt(NOW) << 16n);
+    const today = call({ id: `req_${timed.toBase64({ alphabet: "base64url" })}` });
+    const reports = await withCalls([random, short, today]);
+    for (const { id } of [random, short, today]) expect((await reports.call(id))?.id).toBe(id);
+  });
+});
+
+describe("a list of calls", () => {
+  test("has pages that together contain each call once, the newest first", async () => {
+    const calls = Array.from({ length: 25 }, () => call());
+    const reports = await withCalls(calls);
+    const ids: string[] = [];
+    let after: string | undefined;
+    do {
+      const page = await reports.calls({ limit: 10, after });
+      ids.push(...page.calls.map(({ id }) => id));
+      after = page.next;
+    } while (after !== undefined);
+    expect(ids).toEqual(calls.map(({ id }) => id).toReversed());
+  });
+
+  test("filters by key, path, tag, failure, duration, model, provider, state and time", async () => {
+    const plain = call();
+    const slow = call({ ms: 9_000, key: "key_b", path: "/ops", tags: [] });
+    const early = call({ startedAt: NOW - 2 * HOUR });
+    const reports = await withCalls([plain, slow, early, FULL]);
+    const ids = async (filter: object) =>
+      (await reports.calls({ limit: 50, ...filter })).calls.map(({ id }) => id);
+    expect(await ids({ key: "key_b" })).toEqual([slow.id]);
+    expect(await ids({ path: "/eng" })).toEqual([FULL.id, early.id, plain.id]);
+    expect(await ids({ within: "/eng/search" })).toEqual([FULL.id]);
+    expect(await ids({ tag: "b" })).toEqual([FULL.id]);
+    expect(await ids({ failed: true })).toEqual([FULL.id]);
+    expect(await ids({ slowerThan: 1000 })).toEqual([slow.id]);
+    expect(await ids({ provider: "other" })).toEqual([FULL.id]);
+    expect(await ids({ model: "echo", key: "key_a" })).toEqual([early.id, plain.id]);
+    expect(await ids({ refused: "budget" })).toEqual([FULL.id]);
+    expect(await ids({ state: "estimated" })).toEqual([FULL.id]);
+    expect(await ids({ from: NOW - HOUR, key: "key_a" })).toEqual([plain.id]);
+    expect(await ids({ to: NOW - HOUR })).toEqual([early.id]);
+  });
+
+  test("looks at 10,000 rows and says so; the next page goes on from there", async () => {
+    const first = call({ ms: 9_000 });
+    const { store, reports } = await open();
+    await store.commit(commit({ batches: [batch(1, [first])] }));
+    for (let seq = 2; seq <= 26; seq++)
+      await store.commit(
+        commit({
+          batches: [
+            batch(
+              seq,
+              Array.from({ length: 500 }, () => call()),
+            ),
+          ],
+        }),
+      );
+    const page = await reports.calls({ limit: 10, slowerThan: 1000 });
+    expect(page).toMatchObject({ calls: [], bounded: true });
+    const next = await reports.calls({ limit: 10, slowerThan: 1000, after: page.next });
+    expect(next).toMatchObject({ calls: [{ id: first.id }], bounded: false });
+    expect(next.next).toBeUndefined();
+  });
+});
+
+describe("usage", () => {
+  test("is summed by each group, and a call with two tags is in the row of each", async () => {
+    const reports = await withCalls([call(), call({ key: "key_b", startedAt: NOW - DAY }), FULL]);
+    const rows = async (...by: ("key" | "path" | "tag" | "model" | "provider" | "day" | "hour")[]) =>
+      (await reports.usage({ by })).rows.map(({ group, calls, cost }) => [
+        ...Object.values(group),
+        calls,
+        cost,
+      ]);
+    expect(await rows("key")).toEqual([
+      ["key_a", 1, 200_000],
+      ["key_b", 1, 200_000],
+      ["key_full", 1, 16],
+    ]);
+    expect(await rows("tag")).toEqual([
+      ["team", 2, 400_000],
+      ["a", 1, 16],
+      ["b", 1, 16],
+    ]);
+    expect(await rows("provider", "model")).toEqual([
+      ["mock", "echo", 2, 400_007],
+      ["other", "echo", 1, 9],
+    ]);
+    expect(await rows("day")).toEqual([
+      ["2026-11-14", 1, 200_000],
+      ["2026-11-15", 2, 200_016],
+    ]);
+    expect(await rows("hour", "path")).toEqual([
+      ["2026-11-14T12", "/eng", 1, 200_000],
+      ["2026-11-15T11", "/eng/search", 1, 16],
+      ["2026-11-15T12", "/eng", 1, 200_000],
+    ]);
+    const { total } = await reports.usage({ by: [] });
+    expect(total).toMatchObject({
+      calls: 3,
+      failed: 1,
+      refused: 1,
+      attempts: 4,
+      cost: 400_016,
+      assumed: 7,
+      estimated: 9,
+      untiered: 9,
+      input: 301,
+      cacheRead: 2,
+      cacheWrite1h: 1,
+    });
+  });
+
+  test("of a time is extended to whole hours, and the report names them", async () => {
+    const reports = await withCalls([call(), call({ startedAt: NOW - 3 * HOUR })]);
+    const report = await reports.usage({ by: ["key"], from: NOW - HOUR + 5, to: NOW + 5 });
+    expect(report).toMatchObject({ total: { calls: 1 }, from: NOW - HOUR, to: NOW + HOUR });
+  });
+
+  test("of keys within a path leaves out other paths, also those that begin alike", async () => {
+    const reports = await withCalls([call({ path: "/eng" }), call({ path: "/eng2", key: "key_b" }), FULL]);
+    expect((await reports.usage({ by: [], within: "/eng" })).total.calls).toBe(2);
+  });
+
+  test("without a price is a number of attempts, not a sum of zero", async () => {
+    const reports = await withCalls([
+      call({ attempts: [attempt({ model: "new" }, { state: "unpriced", cost: 0, price: undefined })] }),
+    ]);
+    expect((await reports.usage({ by: [] })).total).toMatchObject({ cost: 0, unpriced: 1 });
+    expect(await reports.missingPrices()).toEqual([{ provider: "mock", model: "new", calls: 1 }]);
+  });
+});
+
+test("facts of keys have the time of their last call", async () => {
+  const { store, reports } = await open();
+  await store.saveKey(key("key_a"), ACTOR);
+  await store.saveKey(key("key_unused"), ACTOR);
+  await store.commit(commit({ batches: [batch(1, [call()])] }));
+  const facts = await reports.keyFacts();
+  expect(facts.get("key_a")).toEqual({ createdAt: NOW, createdBy: "console", version: 1, lastUsedAt: NOW });
+  expect(facts.get("key_unused")).toEqual({ createdAt: NOW, createdBy: "console", version: 2 });
+});
+
+test("the audit log and the list of assumptions have pages", async () => {
+  const { store, reports } = await open();
+  for (const id of ["a", "b", "c"]) await store.saveKey(key(id), ACTOR);
+  const first = await reports.auditLog({ limit: 2 });
+  expect(first.entries.map(({ subject }) => subject)).toEqual(["keys/c", "keys/b"]);
+  expect((await reports.auditLog({ limit: 2, after: first.next })).entries).toMatchObject([
+    { subject: "keys/a" },
+  ]);
+  await store.commit(commit({ assumptions: [{ account: "b:a@0", amount: 5, why: "worker 1 ended" }] }));
+  expect(await reports.assumptions({ limit: 5 })).toEqual({
+    entries: [{ at: NOW, account: "b:a@0", amount: 5, why: "worker 1 ended" }],
+  });
+});
+
+describe("reconciliation", () => {
+  const causesOf = async (reports: Reports, amount: number) => {
+    const report = await reports.reconcile({ provider: "mock", month: "2026-11", amount }, ACTOR);
+    return {
+      ...report,
+      causes: Object.fromEntries(report.causes.map(({ name, amount: part }) => [name, part])),
+    };
+  };
+  const of = (state: "metered" | "estimated" | "assumed" | "unpriced", cost: number, doubt?: "tier") =>
+    call({ attempts: [attempt({}, { state, cost, ...(doubt && { doubt }) })] });
+
+  test("splits a difference into unpriced, assumed, tier unknown, estimated, and calls elsewhere", async () => {
+    // The 100 input and 50 output tokens without a price cost 200,000 by the rule that exists now.
+    const calls = [
+      of("metered", DOLLAR),
+      of("assumed", 300),
+      of("estimated", 2_000, "tier"),
+      of("estimated", 4_000),
+      of("unpriced", 0),
+    ];
+    const more = await causesOf(await withCalls(calls), DOLLAR + 300 + 6_000 + 200_000 + 6_000 + 77);
+    expect(more).toMatchObject({ booked: DOLLAR + 6_300, difference: 206_077 });
+    expect(more.causes).toEqual({
+      unpriced: 200_000,
+      assumed: 0,
+      "tier unknown": 2_000,
+      estimated: 4_000,
+      "not through weir": 77,
+    });
+    const less = await causesOf(await withCalls(calls.slice(0, 4)), DOLLAR);
+    expect(less.causes).toMatchObject({
+      unpriced: 0,
+      assumed: -300,
+      "tier unknown": -2_000,
+      estimated: -4_000,
+    });
+  });
+
+  test("counts only the provider and the month, and keeps the invoice", async () => {
+    const reports = await withCalls([of("metered", 50), FULL, call({ startedAt: Date.UTC(2026, 9, 31) })]);
+    expect(await causesOf(reports, 57)).toMatchObject({ booked: 57, difference: 0 });
+    expect(await reports.invoices()).toEqual([{ provider: "mock", month: "2026-11", amount: 57 }]);
+    await expect(
+      reports.reconcile({ provider: "mock", month: "November", amount: 1 }, ACTOR),
+    ).rejects.toThrow('"November" is not a month like 2026-11');
+  });
+});

@@ -6,19 +6,29 @@ import type { OpenedJson } from "../gateway/lanes/lane.ts";
 import { constantHeaders } from "../gateway/delivery/response-headers.ts";
 import type { Answer } from "../gateway/types.ts";
 
-const ID_BYTES = 18;
+const RANDOM_BYTES = 12;
 /** Random bytes for many ids: a call of the system for each would cost more than the id. */
-const pool = Buffer.alloc(ID_BYTES * 256);
+const pool = Buffer.alloc(RANDOM_BYTES * 256);
 let used = pool.length;
+/** Milliseconds since 1970, and the same as 6 bytes in base64url. */
+let time = 0;
+let timeText = "";
 
-/** `req_` and 24 URL-safe random characters. */
+/** `req_` and 24 URL-safe characters: 6 bytes of time, so that a store finds the call by its id, and 12 random ones. */
 export function createRequestId(): string {
   if (used === pool.length) {
     randomFillSync(pool);
     used = 0;
   }
-  used += ID_BYTES;
-  return `req_${pool.toString("base64url", used - ID_BYTES, used)}`;
+  const now = Date.now();
+  if (now !== time) {
+    time = now;
+    const bytes = Buffer.alloc(6);
+    bytes.writeUIntBE(now, 0, 6);
+    timeText = bytes.toString("base64url");
+  }
+  used += RANDOM_BYTES;
+  return `req_${timeText}${pool.toString("base64url", used - RANDOM_BYTES, used)}`;
 }
 
 export function respond(answer: Answer, requestId: string): Response {

@@ -12,8 +12,7 @@ import { Clock } from "./gateway/delivery/clock.ts";
 import { askModel } from "./gateway/plugins/ask.ts";
 import { sandboxHooks } from "./gateway/plugins/sandbox.ts";
 import type { AnswerOptions, Gateway } from "./gateway/types.ts";
-import type { KeeperClient } from "./keeper/client.ts";
-import type { KeeperSettings } from "./keeper/settings.ts";
+import type { KeeperClientOptions } from "./keeper/client.ts";
 import { Health } from "./gateway/retry/health.ts";
 import { createKeyring } from "./gateway/keys.ts";
 import { secretFilter } from "./gateway/delivery/redact.ts";
@@ -45,12 +44,20 @@ export interface StartOptions extends Settings {
   terminal?: boolean;
   /** The number of this process if several share the port. */
   worker?: number;
-  /** Path of the socket of the keeper's process; without it the keeper is a thread of this process. */
-  keeper?: string;
+  /** The keeper's process; without it the keeper is a thread of this process. */
+  keeper?: KeeperAddress;
   /** The gateway already runs in other processes: it must not end because answers cannot be stored. */
   isRestart?: boolean;
   /** Where the gateway keeps its databases. Default: the named state folder, else in memory. */
   home?: StateHome;
+}
+
+/** How a worker reaches the keeper's process. */
+export interface KeeperAddress {
+  /** Path of its socket. */
+  socket: string;
+  /** Folder of the cells, if there is one. */
+  cells?: string;
 }
 
 /** What a gateway is built from at its start and at each reload. */
@@ -99,9 +106,15 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   const clock = new Clock();
   const home = options.home ?? namedHome(config);
   const storesAnswers = answerHome(home, config).kind !== "off";
-  const keeper = await reachKeeper(keeperSettings(home, config), options, (sentence) =>
-    logger.fault(sentence),
-  );
+  const address = options.keeper;
+  const { keepInProcess, keepInThread } = await import("./keeper/index.ts");
+  const reports: KeeperClientOptions = {
+    onFault: (sentence) => logger.fault(sentence),
+    onReport: (level, text) => (level === "fault" ? logger.fault(text) : logger.info(text, {})),
+  };
+  const keeper = address
+    ? keepInProcess(address.socket, reports)
+    : keepInThread(keeperSettings(home, config), reports);
   /** State that survives a reload. */
   const lasting = {
     ...(storesAnswers && { answers: keeper.answers }),
@@ -227,18 +240,6 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       await logger.flush();
     },
   };
-}
-
-/** The keeper of this process or of the supervisor; not connected yet. */
-async function reachKeeper(
-  settings: KeeperSettings,
-  options: StartOptions,
-  onFault: (sentence: string) => void,
-): Promise<KeeperClient> {
-  const { keepInProcess, keepInThread } = await import("./keeper/index.ts");
-  return options.keeper === undefined
-    ? keepInThread(settings, { onFault })
-    : keepInProcess(options.keeper, { onFault });
 }
 
 function certificateOf({ tls: { cert, key } }: Config): Certificate | undefined {

@@ -1,8 +1,9 @@
 /** The state folder: where weir keeps its databases, and whether it stores answers there. */
 import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
-import { homedir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Config } from "./config/schema.ts";
+import { cellsFolder } from "./keeper/books/cells.ts";
 import {
   type AnswerSettings,
   IN_MEMORY,
@@ -22,6 +23,8 @@ const MEMORY_BYTES = 256 * 1024 ** 2;
 
 const SYNC_MS = 50;
 const LEASE_MS = 900_000;
+/** Files here are in memory. */
+const SHARED_MEMORY = "/dev/shm";
 
 /** Where weir keeps its databases. */
 export type StateHome =
@@ -93,10 +96,17 @@ function answerSettings(home: AnswerHome, { responses }: Config): AnswerSettings
 }
 
 function storeSettings(home: StateHome): StoreSettings {
-  const rest = { cluster: false, syncMs: SYNC_MS, leaseMs: LEASE_MS };
-  return home.kind === "memory"
-    ? { url: IN_MEMORY, ...rest }
-    : { url: join(home.folder, "weir.db"), folder: home.folder, ...rest };
+  const folder = home.kind === "folder" ? home.folder : undefined;
+  const url = folder === undefined ? IN_MEMORY : join(folder, "weir.db");
+  const cells = cellsFolder(folder === undefined ? `${IN_MEMORY}${process.pid}` : url, [
+    SHARED_MEMORY,
+    folder ?? tmpdir(),
+  ]);
+  return {
+    ...(folder !== undefined && { folder }),
+    ...(cells !== undefined && { cells }),
+    ...{ url, cluster: false, syncMs: SYNC_MS, leaseMs: LEASE_MS },
+  };
 }
 
 /**

@@ -87,7 +87,7 @@ async function serveHere(settings: ReturnType<typeof readSettings>, context: Con
     config: worker ? { ...config, port: worker.port } : config,
     terminal: process.stdout.isTTY,
     worker: worker?.number,
-    keeper: worker && context.env[KEEPER],
+    keeper: worker && worker.keeper,
     isRestart: worker?.isRestart,
     home,
   });

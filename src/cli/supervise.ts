@@ -11,7 +11,7 @@ import { keeperSettings, type StateHome, stateHome } from "../state.ts";
 import { keeperSocket, SupervisedKeeper } from "./supervised-keeper.ts";
 import { RunFile } from "./run-file.ts";
 import { watchRunner } from "./runner.ts";
-import { HOME, KEEPER, RESTART, sentence, WORKER } from "./worker.ts";
+import { CELLS, HOME, KEEPER, RESTART, sentence, WORKER } from "./worker.ts";
 import { type ProcessProgram, WorkerProcess } from "./worker-process.ts";
 
 export interface SuperviseOptions extends Pick<LoadedConfig, "config"> {
@@ -131,6 +131,7 @@ class Supervisor {
         [WORKER]: `${number}:${this.#port}${this.#announced ? `:${RESTART}` : ""}`,
         [KEEPER]: this.#keeper.socket,
         [HOME]: JSON.stringify(this.#home),
+        ...(this.#keeper.cells !== undefined && { [CELLS]: this.#keeper.cells }),
       },
     };
   }

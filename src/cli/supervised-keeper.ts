@@ -69,6 +69,11 @@ export class SupervisedKeeper {
     this.#report = report;
   }
 
+  /** Folder of the cells. */
+  get cells(): string | undefined {
+    return this.#settings.books?.cells;
+  }
+
   start(): void {
     try {
       // The settings may contain a password, and other users can read arguments.

@@ -2,6 +2,7 @@
 import { availableParallelism } from "node:os";
 import type { Config } from "../config/schema.ts";
 import { exitProcess } from "../exit.ts";
+import type { KeeperAddress } from "../start.ts";
 import type { StateHome } from "../state.ts";
 
 /** The environment variable that makes a process a worker: its number and the port, `2:9347` or `2:9347:restart`. */
@@ -11,6 +12,9 @@ export const RESTART = "restart";
 
 /** The environment variable with the path of the keeper's socket. */
 export const KEEPER = "WEIR_KEEPER";
+
+/** The environment variable with the folder of the cells. */
+export const CELLS = "WEIR_CELLS";
 
 /** The environment variable with the settings of the keeper as JSON, for the keeper's process. */
 export const KEEPER_SETTINGS = "WEIR_KEEPER_SETTINGS";
@@ -35,12 +39,14 @@ export const HEARTBEAT_MS = 1_000;
 /** @returns undefined in a process that is not a worker */
 export function workerOf(
   env: Readonly<Record<string, string | undefined>>,
-): { number: number; port: number; isRestart: boolean; home: StateHome } | undefined {
+): { number: number; port: number; isRestart: boolean; home: StateHome; keeper: KeeperAddress } | undefined {
   const [first, second, third] = (env[WORKER] ?? "").split(":");
   const [number, port] = [Number(first), Number(second)];
   if (!number || !port) return undefined;
   const home = JSON.parse(env[HOME] ?? `{"kind":"memory"}`) as StateHome;
-  return { number, port, isRestart: third === RESTART, home };
+  const cells = env[CELLS];
+  const keeper = { socket: env[KEEPER] ?? "", ...(cells !== undefined && { cells }) };
+  return { number, port, isRestart: third === RESTART, home, keeper };
 }
 
 /** 0 means one worker per core, but only on Linux: other systems do not balance connections between processes. */

@@ -7,6 +7,11 @@ import type { Connect, Link, LinkEvents } from "./link.ts";
 /** Maximum time for the keeper to open the store of the books. Milliseconds. */
 const START_MS = 10_000;
 
+export interface KeeperClientOptions extends ClientOptions {
+  /** Called with what the keeper wants in the log. */
+  onReport?(level: "fault" | "info", text: string): void;
+}
+
 export class KeeperClient {
   readonly answers: AnswerClient;
   readonly books: BooksChannel;
@@ -18,8 +23,11 @@ export class KeeperClient {
   #answerEvents: LinkEvents | undefined;
   #booksEvents: BooksEvents | undefined;
 
-  constructor(connect: Connect, options: ClientOptions = {}) {
+  readonly #onReport: KeeperClientOptions["onReport"];
+
+  constructor(connect: Connect, options: KeeperClientOptions = {}) {
     this.#connect = connect;
+    this.#onReport = options.onReport;
     this.answers = new AnswerClient((events) => {
       this.#answerEvents = events;
       return { send: (message) => this.#link?.send(message), close: async () => {} };
@@ -50,8 +58,10 @@ export class KeeperClient {
       },
       receive: (message) => {
         if (!("books" in message)) return this.#answerEvents?.receive(message);
-        if (message.books.kind === "store") this.#storeKnown.resolve(message.books.fault);
-        this.#booksEvents?.message(message.books);
+        const { books } = message;
+        if (books.kind === "report") return this.#onReport?.(books.level, books.text);
+        if (books.kind === "store") this.#storeKnown.resolve(books.fault);
+        this.#booksEvents?.message(books);
       },
     });
     return started;

@@ -15,13 +15,25 @@ export interface ShareState {
 
 /** From a worker to the keeper. */
 export type BooksUp =
-  /** The first message of each connection. `life`: random, names this run of the worker. `seq`: the newest batch it has sent. */
-  | { kind: "hello"; life: string; worker: number; shares: readonly ShareState[]; cells?: string }
+  /**
+   * The first message of each connection. `life`: random, names this run of the worker. Before it the worker puts all spends that
+   * it has collected into a batch; `seq` is the number of its newest batch, and `shares` are without what its batches have spent.
+   * After it the worker sends all batches again that are not `stored`. `cells`: the file of its cells.
+   */
+  | {
+      kind: "hello";
+      life: string;
+      worker: number;
+      seq: number;
+      shares: readonly ShareState[];
+      cells?: string;
+    }
   /** What the config declares, after `hello` and after each reload. All workers send the same. */
   | { kind: "declare"; declared: Declared; prices: readonly PriceRule[]; settings: BookSettings }
   | { kind: "records"; batch: RecordBatch }
   /** Asks for at least `need` of each account; the keeper grants all or none. `number` returns in the answer. */
   | { kind: "ask"; number: number; needs: readonly { account: string; need: number }[] }
+  /** Also the answer to a recall, then with 0 if nothing is left. The amount is negative after an overrun. */
   | { kind: "return"; account: string; amount: number }
   /** Once a second: for metrics and the console. */
   | { kind: "state"; state: WorkerState };
@@ -39,10 +51,12 @@ export type BooksDown =
     }
   | { kind: "grant"; number: number; grants: readonly { account: string; amount: number }[] }
   | { kind: "refusal"; number: number; refusals: readonly Refusal[] }
-  /** Asks the worker to return what it does not hold of the account. */
+  /** Asks the worker to return what it does not hold of the account; it always answers with one `return`. */
   | { kind: "recall"; account: string }
   /** Batches up to `seq` are in the store; the worker may forget them. */
   | { kind: "stored"; seq: number }
+  /** Something for the log, sent to one worker: a budget has reached a percentage, the store cannot be written. */
+  | { kind: "report"; level: "fault" | "info"; text: string }
   /** Whether the keeper can write to its store: after `hello`, and at each change. `fault`: one sentence. */
   | { kind: "store"; fault?: string }
   /** The most that a target's actual input has exceeded its estimate by. Tokens. */

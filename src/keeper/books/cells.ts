@@ -4,8 +4,17 @@
  * numbers of 8 bytes, and the digest of the account of each (16 bytes).
  */
 import { createHash, randomBytes } from "node:crypto";
-import { accessSync, constants, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  accessSync,
+  constants,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, join } from "node:path";
 import { type Cells, localCells, Slots } from "../../ledger/cells.ts";
 
 const COUNT = 4_096;
@@ -16,6 +25,12 @@ const DIGESTS_AT = HEADER + COUNT * 8;
 const DIGEST_BYTES = 16;
 const SIZE = DIGESTS_AT + COUNT * DIGEST_BYTES;
 const ENDING = ".cells";
+/** Name of the keeper's own cells. */
+export const KEEPER_CELLS = "keeper";
+
+export function isKeeperFile(file: string): boolean {
+  return basename(file) === `${KEEPER_CELLS}${ENDING}`;
+}
 
 /**
  * The folder of the cells of one store, created if it is absent.
@@ -37,10 +52,13 @@ export function cellsFolder(store: string, folders: readonly string[]): string |
   return undefined;
 }
 
-/** Cells in a new file of a folder; in memory of this process where no file can be mapped. */
-export function createCells(folder: string | undefined): Cells {
+/** Cells in a new file of a folder, whose name begins with the id of this process; in memory where no file can be mapped. */
+export function createCells(
+  folder: string | undefined,
+  name = `${process.pid}-${randomBytes(8).toString("hex")}`,
+): Cells {
   if (folder === undefined) return localCells(COUNT);
-  const file = join(folder, `${randomBytes(8).toString("hex")}${ENDING}`);
+  const file = join(folder, `${name}${ENDING}`);
   try {
     const bytes = new Uint8Array(SIZE);
     bytes.set(Buffer.from(MARK));
@@ -76,7 +94,8 @@ function mapped(file: string): Cells {
 
 /** What is left by account, for the accounts that the caller knows. */
 export interface LeftCells {
-  leftOf(account: string): number;
+  /** @returns undefined for an account without a cell */
+  leftOf(account: string): number | undefined;
 }
 
 /** Reads a file of cells. @returns undefined if it is none, or if the system was started again since */
@@ -93,12 +112,25 @@ export function readCells(file: string): LeftCells | undefined {
   const left = new Map<string, number>();
   for (let cell = 0; cell < COUNT; cell++) {
     const value = bytes.readDoubleLE(HEADER + cell * 8);
-    if (value === 0) continue;
     const at = DIGESTS_AT + cell * DIGEST_BYTES;
     const name = bytes.toString("hex", at, at + DIGEST_BYTES);
     left.set(name, (left.get(name) ?? 0) + value);
   }
-  return { leftOf: (account) => left.get(digestOf(account).toString("hex")) ?? 0 };
+  return { leftOf: (account) => left.get(digestOf(account).toString("hex")) };
+}
+
+/** Removes a folder of cells, unless a process still has a file there. */
+export function removeFolder(folder: string | undefined): void {
+  try {
+    if (folder !== undefined) rmdirSync(folder);
+  } catch {
+    // The next keeper of this store uses it.
+  }
+}
+
+/** Removes a file of cells that was read. */
+export function removeCells(file: string | undefined): void {
+  if (file !== undefined) rmSync(file, { force: true });
 }
 
 /** The files that processes left in a folder. */

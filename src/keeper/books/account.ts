@@ -1,0 +1,35 @@
+/** An account of which workers are granted shares: a window of a budget, or a unit of a rate limit. */
+import type { Refusal } from "../../ledger/messages.ts";
+
+export interface Account {
+  readonly id: string;
+  /** The shares of workers, by life: granted, and neither settled nor returned. */
+  readonly shares: Map<string, number>;
+  /** When a share was last granted or used; monotonic milliseconds. */
+  usedAt: number;
+  /** An unused share returns to the account after this time. Milliseconds. */
+  readonly idleMs: number;
+  /** What can be granted at once. */
+  available(): number;
+  /** The least that must be available for a call that needs `need`. */
+  least(need: number): number;
+  /**
+   * Grants at least {@link least} of `need`, which must be available.
+   * @param spare whether more than the need may be granted, so that the worker asks less often
+   */
+  grant(life: string, need: number, spare: boolean): number;
+  /** Takes back a part of a share. Negative after an overrun. */
+  giveBack(life: string, amount: number): void;
+  /**
+   * A worker says after a reconnection what it has.
+   * @param isKnown this keeper has granted it all; else an earlier one has
+   */
+  claim(life: string, amount: number, isKnown: boolean): void;
+  /**
+   * A worker is gone.
+   * @param left what it had not used of its share, as far as it is known
+   * @returns what must be assumed to be spent
+   */
+  bury(life: string, left: number): number;
+  refusal(need: number): Refusal;
+}

@@ -1,0 +1,338 @@
+/** The books of one node: connects workers with the accounts, the store and the policy. */
+import type { BooksDown, BooksUp } from "../../ledger/messages.ts";
+import type { PriceRule } from "../../ledger/charge.ts";
+import type { Declared, Policy } from "../../ledger/policy.ts";
+import type { RecordBatch, Spend } from "../../ledger/record.ts";
+import { describeFailure } from "../database.ts";
+import type { BooksConnection, BooksKeeper } from "../keeper.ts";
+import type { Account } from "./account.ts";
+import { reachedPercent } from "./alerts.ts";
+import { BookAccounts } from "./book-accounts.ts";
+import { settleClaim } from "./claims.ts";
+import type { BudgetAccount } from "./budget-account.ts";
+import { type BooksClock, SYSTEM_CLOCK } from "./clock.ts";
+import { Grants } from "./grants.ts";
+import { Margins } from "./margins.ts";
+import { type BooksObserver, type Peer } from "./peers.ts";
+import { Peers } from "./peer-list.ts";
+import { PolicyState } from "./policy-state.ts";
+import { Recalls } from "./recalls.ts";
+import { Recorder } from "./recorder.ts";
+import { Recovery } from "./recovery.ts";
+import { Reporter } from "./reporter.ts";
+import type { BookStore } from "./store.ts";
+import { Tidying } from "./tidying.ts";
+
+/** Time between two attempts to open the store. Milliseconds. */
+const REOPEN_MS = 1_000;
+/** Maximum time for the last commit. Milliseconds. */
+const CLOSE_MS = 2_000;
+
+export interface BooksOptions {
+  store: BookStore;
+  /** Maximum time between the arrival of a record and its commit, milliseconds. */
+  syncMs?: number;
+  /** Folder of the cells; absent: all that a dead worker was granted is assumed. */
+  cells?: string;
+  clock?: BooksClock;
+}
+
+export class Books implements BooksKeeper {
+  readonly store: BookStore;
+  readonly #clock: BooksClock;
+  readonly #cells: string | undefined;
+  readonly #policy = new PolicyState();
+  readonly #margins = new Margins();
+  readonly #observers = new Set<BooksObserver>();
+  readonly #peers: Peers;
+  readonly #recalls: Recalls;
+  readonly #reporter: Reporter;
+  readonly #recorder: Recorder;
+  readonly #grants: Grants;
+  readonly #opened = Promise.withResolvers<void>();
+  #accounts: BookAccounts | undefined;
+  #recovery: Recovery | undefined;
+  #positions = new Map<string, number>();
+  /** What the workers declare, as JSON. */
+  #declaredText = "";
+  #tidying: Tidying | undefined;
+  #closed = false;
+
+  constructor({ store, syncMs = 50, cells, clock = SYSTEM_CLOCK }: BooksOptions) {
+    this.store = store;
+    this.#clock = clock;
+    this.#cells = cells;
+    this.#peers = new Peers(clock, (peer, left) => this.#bury(peer, left));
+    this.#reporter = new Reporter(clock);
+    this.#recalls = new Recalls(clock, this.#peers);
+    const onStore = (fault?: unknown) => this.#onStore(fault);
+    this.#recorder = new Recorder({ store, clock, syncMs, onStore });
+    this.#grants = new Grants({
+      store,
+      clock,
+      recall: (accounts) => this.#recalls.recall(accounts),
+      keep: (account) => account.keep(this.#recorder.keep(account.id)),
+      settled: () => this.#recovery!.done,
+      onStore,
+    });
+  }
+
+  open(): void {
+    void this.#open();
+  }
+
+  /** Resolves when the store is open for the first time. */
+  get opened(): Promise<void> {
+    return this.#opened.promise;
+  }
+
+  /** What the config declares and what is stored, together. */
+  get policy(): Policy {
+    return this.#policy.policy;
+  }
+
+  /** One sentence while the store cannot be used. */
+  get fault(): string | undefined {
+    return this.#reporter.fault;
+  }
+
+  /** Number of batches that are not in the store. */
+  get waiting(): number {
+    return this.#recorder.waiting;
+  }
+
+  /** The workers that are connected, with what they have sent last. */
+  get workers(): readonly Peer[] {
+    return this.#peers.connected;
+  }
+
+  /** The accounts of this node. Windows without calls since the start are absent. */
+  get accounts(): BookAccounts | undefined {
+    return this.#accounts;
+  }
+
+  /** @returns function that ends it */
+  observe(observer: BooksObserver): () => void {
+    this.#observers.add(observer);
+    return () => void this.#observers.delete(observer);
+  }
+
+  /** Reads keys, budgets and limits again after a change in the store, and tells all workers. */
+  async refresh(): Promise<void> {
+    this.#changed(this.#policy.load(await this.store.policy()));
+  }
+
+  connect(send: (message: BooksDown) => void): BooksConnection {
+    this.#reporter.connected(send);
+    let peer: Peer | undefined;
+    /** Messages that arrive before the store is open. */
+    let early: BooksUp[] | undefined = this.#accounts ? undefined : [];
+    const take = (message: BooksUp) => {
+      if (message.kind === "hello") peer = this.#hello(message, send);
+      else if (peer) this.#take(peer, message);
+    };
+    void this.#opened.promise.then(() => {
+      for (const message of early ?? []) take(message);
+      early = undefined;
+    });
+    return {
+      receive: (message) => (early ? void early.push(message) : take(message)),
+      ended: () => {
+        this.#reporter.ended(send);
+        early = undefined;
+        if (peer?.send === send) this.#peers.lost(peer);
+      },
+    };
+  }
+
+  /** Returns what no worker has, writes what has arrived, and closes the store. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#peers.buryAll();
+    this.#tidying?.stop();
+    const late = Promise.withResolvers<void>();
+    const cancel = this.#clock.after(CLOSE_MS, late.resolve);
+    await Promise.race([this.#recorder.flush(), late.promise]);
+    cancel();
+    // After a failed commit the cells say what was free.
+    if (this.#recorder.isEmpty) this.#accounts?.close();
+    await this.store.close();
+  }
+
+  async #open(): Promise<void> {
+    try {
+      await this.store.open();
+      const [policy, positions, rows, levels, margins] = [
+        await this.store.policy(),
+        await this.store.positions(),
+        await this.store.accounts(this.#clock.wall()),
+        await this.store.rates(),
+        await this.store.margins(),
+      ];
+      if (this.#closed) return;
+      this.#policy.load(policy);
+      this.#positions = new Map(positions);
+      this.#margins.load(margins);
+      const accounts = new BookAccounts(this.#policy, this.#clock, this.#cells);
+      accounts.restore(rows, levels);
+      this.#recovery = new Recovery({
+        accounts,
+        recorder: this.#recorder,
+        clock: this.#clock,
+        folder: this.#cells,
+      });
+      this.#accounts = accounts;
+      this.#tidying = new Tidying({
+        accounts,
+        recalls: this.#recalls,
+        recorder: this.#recorder,
+        clock: this.#clock,
+      });
+    } catch (fault) {
+      this.#onStore(fault);
+      this.#clock.after(REOPEN_MS, () => !this.#closed && void this.#open());
+      return;
+    }
+    this.#opened.resolve();
+    this.#reporter.store(undefined);
+  }
+
+  #hello({ life, worker, seq, shares, cells }: Hello, send: (message: BooksDown) => void): Peer {
+    const peer = this.#peers.meet({ life, worker, cells, counted: this.#positions.get(life) ?? 0 });
+    peer.send = send;
+    peer.claim = { seq, shares: new Map(shares.map(({ account, amount }) => [account, amount])) };
+    const stored = Math.min(peer.counted, this.#positions.get(life) ?? 0);
+    if (stored > 0) send({ kind: "stored", seq: stored });
+    if (this.#declaredText !== "") send({ kind: "policy", policy: this.policy });
+    if (this.#margins.size > 0) send({ kind: "margins", margins: this.#margins.all() });
+    this.#settleClaim(peer);
+    return peer;
+  }
+
+  #take(peer: Peer, message: Exclude<BooksUp, { kind: "hello" }>): void {
+    switch (message.kind) {
+      case "declare":
+        return this.#declare(peer, message.declared, message.prices);
+      case "records":
+        return this.#record(peer, message.batch);
+      case "ask":
+        return this.#ask(peer, message);
+      case "return":
+        return this.#return(peer, message.account, message.amount);
+      case "state":
+        peer.state = message.state;
+    }
+  }
+
+  #declare(peer: Peer, declared: Declared, prices: readonly PriceRule[]): void {
+    const text = JSON.stringify([declared, prices]);
+    if (text !== this.#declaredText) {
+      this.#declaredText = text;
+      void this.store.declare(declared, prices).catch((fault: unknown) => this.#onStore(fault));
+      this.#changed(this.#policy.declare(declared), peer);
+    }
+    peer.send?.({ kind: "policy", policy: this.policy });
+  }
+
+  /** @param except a worker that gets the whole policy */
+  #changed(changes: BooksDown | undefined, except?: Peer): void {
+    const lowered = this.#accounts?.update() ?? [];
+    if (changes) for (const peer of this.#peers.connected) if (peer !== except) peer.send?.(changes);
+    // What was granted from a higher limit comes back.
+    if (lowered.length > 0)
+      void this.#recalls.recall(lowered).then(() => {
+        for (const account of lowered) this.#tidying?.release(account);
+      });
+  }
+
+  #ask(peer: Peer, { number, needs }: Ask): void {
+    const known: { account: Account; need: number }[] = [];
+    const free: { account: string; amount: number }[] = [];
+    for (const { account: id, need } of needs) {
+      const account = this.#accounts?.find(id);
+      if (account) known.push({ account, need });
+      // The budget was deleted: the worker will know in a moment, and the call needs nothing of it.
+      else free.push({ account: id, amount: need });
+    }
+    this.#grants.ask({
+      life: peer.life,
+      needs: known,
+      grant: (grants) => peer.send?.({ kind: "grant", number, grants: [...grants, ...free] }),
+      refuse: (refusals) => peer.send?.({ kind: "refusal", number, refusals }),
+    });
+  }
+
+  #record(peer: Peer, batch: RecordBatch): void {
+    if (batch.seq <= peer.counted) {
+      if (batch.seq <= (this.#positions.get(peer.life) ?? 0)) peer.send?.({ kind: "stored", seq: batch.seq });
+      return;
+    }
+    peer.counted = batch.seq;
+    for (const spend of batch.spends) this.#spend(peer, spend);
+    this.#recorder.add({
+      life: peer.life,
+      worker: peer.worker,
+      batch,
+      stored: () => {
+        this.#positions.set(peer.life, batch.seq);
+        peer.send?.({ kind: "stored", seq: batch.seq });
+      },
+    });
+    const margins = this.#margins.learn(batch.calls);
+    for (const { target, tokens } of margins) this.#recorder.margin(target, tokens);
+    if (margins.length > 0)
+      for (const other of this.#peers.connected) other.send?.({ kind: "margins", margins });
+    for (const observer of this.#observers) observer.records?.(batch, peer.worker);
+    this.#settleClaim(peer);
+  }
+
+  #spend(peer: Peer, spend: Spend): void {
+    const account = this.#accounts?.budget(spend.account);
+    if (!account) return;
+    account.usedAt = this.#clock.monotonic();
+    account.spend(peer.life, spend);
+    // A share that is overdrawn comes back, so that the next draw takes the overrun into account.
+    if ((account.shares.get(peer.life) ?? 0) < 0) peer.send?.({ kind: "recall", account: account.id });
+    this.#alert(account);
+  }
+
+  #alert(account: BudgetAccount): void {
+    const percent = reachedPercent(account);
+    if (percent === undefined) return;
+    account.row = { ...account.row, alerted: percent };
+    this.#recorder.alert(account.id, percent);
+    this.#reporter.alert(account, percent);
+    for (const observer of this.#observers) observer.alert?.(account.budget.id, percent);
+  }
+
+  #return(peer: Peer, id: string, amount: number): void {
+    const account = this.#accounts?.find(id);
+    account?.giveBack(peer.life, amount);
+    peer.claim?.shares.set(id, (peer.claim.shares.get(id) ?? 0) - amount);
+    const budget = this.#accounts?.budgets.get(id);
+    if (budget && budget.free < 0) this.#tidying?.release(budget);
+    this.#recalls.answered(peer, id);
+  }
+
+  #settleClaim(peer: Peer): void {
+    if (this.#accounts && settleClaim(peer, this.#accounts)) this.#recovery?.returned(peer.cells);
+  }
+
+  /** @param left what a worker that is gone has not used, by account */
+  #bury(peer: Peer, left: (account: string) => number): void {
+    for (const account of this.#accounts?.all() ?? []) {
+      if (!account.shares.has(peer.life)) continue;
+      const assumed = account.bury(peer.life, left(account.id));
+      if (assumed !== 0)
+        this.#recorder.assume(account.id, assumed, `worker ${peer.worker} ended while calls were running`);
+    }
+    this.#recalls.gone(peer);
+  }
+
+  #onStore(fault: unknown): void {
+    this.#reporter.store(fault === undefined ? undefined : describeFailure(fault));
+  }
+}
+
+type Hello = Extract<BooksUp, { kind: "hello" }>;
+type Ask = Extract<BooksUp, { kind: "ask" }>;

@@ -1,0 +1,218 @@
+/**
+ * The window of a budget at this node. Always: `own` = free + all shares + what is unsettled, where `own` is what this node has drawn
+ * from the store and not booked or returned.
+ */
+import type { Refusal } from "../../ledger/messages.ts";
+import type { Nano } from "../../ledger/money.ts";
+import type { Budget } from "../../ledger/policy.ts";
+import { budgetAccount } from "../../ledger/record.ts";
+import type { WindowSpan } from "../../ledger/windows.ts";
+import type { Account } from "./account.ts";
+import type { AccountRow, Draw } from "./store.ts";
+
+const IDLE_MS = 10_000;
+/** A worker gets at most this many times what its call needs. */
+const SLICE = 64;
+/** A node draws at most this many times what a call needs, so that the loss of power costs little. */
+const DRAWN = 256;
+
+/** Where the free amount of an account is written, so that it survives the death of the keeper. */
+export interface FreeCell {
+  set(amount: number): void;
+}
+
+export class BudgetAccount implements Account {
+  readonly id: string;
+  readonly shares = new Map<string, Nano>();
+  readonly idleMs = IDLE_MS;
+  readonly startsAt: number;
+  readonly endsAt: number | undefined;
+  usedAt = 0;
+  /** Drawn from the store by this node, and neither booked nor returned. */
+  own: Nano = 0;
+  #budget: Budget;
+  #free: Nano = 0;
+  readonly #cell: FreeCell;
+  /** The account in the store after the last draw, and what this node has booked since. */
+  #row: AccountRow;
+
+  constructor(budget: Budget, { startsAt, endsAt }: WindowSpan, cell: FreeCell, usedAt: number) {
+    this.#budget = budget;
+    this.startsAt = startsAt;
+    this.endsAt = endsAt;
+    this.id = budgetAccount(budget.id, startsAt);
+    this.#cell = cell;
+    this.usedAt = usedAt;
+    this.#row = {
+      account: this.id,
+      budget: budget.id,
+      startsAt,
+      ...{ spent: 0, assumed: 0, overrun: 0, granted: 0, own: 0, alerted: 0 },
+    };
+  }
+
+  get budget(): Budget {
+    return this.#budget;
+  }
+
+  /** A changed limit or mode holds for the running window too. */
+  set budget(budget: Budget) {
+    this.#budget = budget;
+  }
+
+  /** Drawn, and granted to no worker. Negative: an overrun that the store does not know yet. */
+  get free(): Nano {
+    return this.#free;
+  }
+
+  set free(amount: Nano) {
+    this.#free = amount;
+    this.#cell.set(amount);
+  }
+
+  /** What this node has drawn and cannot explain: the keeper before this one granted it to workers that are not back. */
+  get unsettled(): Nano {
+    let shared = 0;
+    for (const amount of this.shares.values()) shared += amount;
+    return this.own - this.#free - shared;
+  }
+
+  get row(): AccountRow {
+    return this.#row;
+  }
+
+  /** The account as the store has it now. */
+  set row(row: AccountRow) {
+    this.#row = row;
+  }
+
+  /** What neither calls nor grants have taken of the limit, as far as this node knows. */
+  get room(): Nano {
+    const { spent, assumed, granted } = this.#row;
+    return this.#budget.limit - spent - assumed - granted;
+  }
+
+  available(): Nano {
+    return this.#free;
+  }
+
+  /** A soft budget grants while anything is left; a watched one grants nothing, because it never refuses. */
+  least(need: Nano): Nano {
+    if (this.#budget.mode === "watch") return Number.NEGATIVE_INFINITY;
+    return this.#budget.mode === "soft" ? Math.min(1, need) : need;
+  }
+
+  grant(life: string, need: Nano, spare: boolean): Nano {
+    if (this.#budget.mode === "watch") return 0;
+    const holders = this.shares.size + (this.shares.has(life) ? 0 : 1);
+    const slice = Math.min(Math.floor((this.#free + Math.max(0, this.room)) / (4 * holders)), SLICE * need);
+    const amount = Math.min(this.#free, spare ? Math.max(need, slice) : need);
+    this.free -= amount;
+    this.#add(life, amount);
+    return amount;
+  }
+
+  giveBack(life: string, amount: Nano): void {
+    this.free += amount;
+    this.#add(life, -amount);
+  }
+
+  /** Books what a worker has spent of its share. */
+  spend(life: string, { spent, assumed, overrun }: { spent: Nano; assumed: Nano; overrun: Nano }): void {
+    const total = spent + assumed;
+    this.book({ spent, assumed, overrun });
+    if (this.own === 0 && !this.shares.has(life) && this.#budget.mode === "watch") return;
+    this.own -= total;
+    this.#row = { ...this.#row, granted: this.#row.granted - total };
+    this.#add(life, -total);
+  }
+
+  /** Counts what the next commit books. */
+  book({ spent = 0, assumed = 0, overrun = 0 }: { spent?: Nano; assumed?: Nano; overrun?: Nano }): void {
+    const row = this.#row;
+    this.#row = {
+      ...row,
+      spent: row.spent + spent,
+      assumed: row.assumed + assumed,
+      overrun: row.overrun + overrun,
+    };
+  }
+
+  claim(life: string, amount: Nano, isKnown: boolean): void {
+    // A grant that did not reach the worker is free again.
+    if (isKnown) this.free += (this.shares.get(life) ?? 0) - amount;
+    if (amount === 0) this.shares.delete(life);
+    else this.shares.set(life, amount);
+  }
+
+  /** Takes back what was to be returned to the store. */
+  keep(amount: Nano): void {
+    if (amount === 0) return;
+    this.free += amount;
+    this.own += amount;
+    this.#row = { ...this.#row, granted: this.#row.granted + amount };
+  }
+
+  bury(life: string, left: Nano): Nano {
+    const share = this.shares.get(life) ?? 0;
+    this.shares.delete(life);
+    const returned = Math.min(left, share);
+    this.free += returned;
+    return this.assume(share - returned);
+  }
+
+  /** Money that this node had drawn is spent, as far as anybody knows. */
+  assume(amount: Nano): Nano {
+    this.own -= amount;
+    this.#row = { ...this.#row, granted: this.#row.granted - amount };
+    this.book({ assumed: amount });
+    return amount;
+  }
+
+  /** The free amount returns to the store. @returns the amount */
+  release(): Nano {
+    const amount = this.#free;
+    this.free = 0;
+    this.own -= amount;
+    this.#row = { ...this.#row, granted: this.#row.granted - amount };
+    return amount;
+  }
+
+  /** What this node draws, so that a call gets what it needs. */
+  draw(need: Nano, isShared: boolean): Draw {
+    const least = Math.max(1, this.least(need) - this.#free);
+    const want = isShared ? Math.floor(Math.min(Math.max(0, this.room) / 4, SLICE * need)) : DRAWN * need;
+    return {
+      account: this.id,
+      budget: this.#budget.id,
+      startsAt: this.startsAt,
+      ...(this.endsAt !== undefined && { endsAt: this.endsAt }),
+      limit: this.#budget.limit,
+      hard: this.#budget.mode === "hard",
+      need: least,
+      want: Math.max(least, want),
+    };
+  }
+
+  drawn(amount: Nano, row: AccountRow): void {
+    this.#row = row;
+    this.own += amount;
+    this.free += amount;
+  }
+
+  refusal(): Refusal {
+    const { spent, assumed } = this.#row;
+    return {
+      account: this.id,
+      limit: this.#budget.limit,
+      left: Math.max(0, this.#budget.limit - spent - assumed),
+      ...(this.endsAt !== undefined && { resetsAt: this.endsAt }),
+    };
+  }
+
+  #add(life: string, amount: Nano): void {
+    const share = (this.shares.get(life) ?? 0) + amount;
+    if (share === 0) this.shares.delete(life);
+    else this.shares.set(life, share);
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * Decides what workers are granted. While an account has enough, an ask is answered at once. Else all asks that wait are
+ * served in rounds: the node draws from the store, recalls what workers do not hold, draws again, and only then refuses.
+ */
+import type { Refusal } from "../../ledger/messages.ts";
+import type { Account } from "./account.ts";
+import { BudgetAccount } from "./budget-account.ts";
+import type { BooksClock } from "./clock.ts";
+import type { BookStore } from "./store.ts";
+
+export interface Need {
+  account: Account;
+  need: number;
+}
+
+/** What one call of a worker needs: all or nothing. */
+export interface Asked {
+  /** Life of the worker. */
+  life: string;
+  needs: readonly Need[];
+  grant(this: void, grants: readonly { account: string; amount: number }[]): void;
+  refuse(this: void, refusals: readonly Refusal[]): void;
+}
+
+export interface GrantsOptions {
+  store: Pick<BookStore, "draw" | "isShared">;
+  clock: BooksClock;
+  /** Asks workers to return what they do not hold. @returns when all have answered, or after a short time */
+  recall(accounts: readonly Account[]): Promise<void>;
+  /** Takes an amount back that was to be returned to the store with the next commit. */
+  keep(account: BudgetAccount): void;
+  /** Resolves when the grants of an earlier run are accounted for. */
+  settled(): Promise<void>;
+  onStore(fault: unknown): void;
+}
+
+export class Grants {
+  readonly #options: GrantsOptions;
+  #waiting: Asked[] = [];
+  #isRunning = false;
+
+  constructor(options: GrantsOptions) {
+    this.#options = options;
+  }
+
+  ask(asked: Asked): void {
+    if (!this.#isRunning && this.#grant(asked, true)) return;
+    this.#waiting.push(asked);
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      await this.#options.settled();
+      const round = this.#waiting;
+      this.#waiting = [];
+      await this.#round(round);
+    }
+    this.#isRunning = false;
+  }
+
+  async #round(asks: readonly Asked[]): Promise<void> {
+    const unreachable = new Set<Account>();
+    let rest = await this.#draw(asks, unreachable);
+    if (rest.length > 0) {
+      await this.#options.recall([...new Set(rest.flatMap(lacking).map(({ account }) => account))]);
+      rest = await this.#draw(rest, unreachable);
+    }
+    for (const { needs, refuse } of rest)
+      refuse(
+        causes(needs).map(({ account, need }) => ({
+          ...account.refusal(need),
+          ...(unreachable.has(account) && { unavailable: true }),
+        })),
+      );
+  }
+
+  /** Serves asks from what is free and what the store has. @returns those that lack something */
+  async #draw(asks: readonly Asked[], unreachable: Set<Account>): Promise<Asked[]> {
+    const rest: Asked[] = [];
+    for (const asked of asks) {
+      if (this.#grant(asked, false)) continue;
+      const drawable = lacking(asked).flatMap(({ account, need }) =>
+        account instanceof BudgetAccount ? [{ account, need }] : [],
+      );
+      // A draw for an ask that lacks something else as well would be for nothing.
+      if (drawable.length === lacking(asked).length) await this.#drawFor(drawable, unreachable);
+      if (!this.#grant(asked, false)) rest.push(asked);
+    }
+    return rest;
+  }
+
+  async #drawFor(needs: readonly { account: BudgetAccount; need: number }[], unreachable: Set<Account>) {
+    const { store, keep, onStore } = this.#options;
+    for (const { account } of needs) keep(account);
+    const missing = needs.filter(({ account, need }) => account.available() < account.least(need));
+    if (missing.length === 0) return;
+    try {
+      const drawn = await store.draw(missing.map(({ account, need }) => account.draw(need, store.isShared)));
+      missing.forEach(({ account }, index) => {
+        const { amount, row } = drawn[index]!;
+        account.drawn(amount, row);
+        unreachable.delete(account);
+      });
+    } catch (fault) {
+      for (const { account } of missing) unreachable.add(account);
+      onStore(fault);
+    }
+  }
+
+  /** @param spare whether more than the need may be granted */
+  #grant({ life, needs, grant }: Asked, spare: boolean): boolean {
+    if (needs.some(({ account, need }) => account.available() < account.least(need))) return false;
+    const now = this.#options.clock.monotonic();
+    grant(
+      needs.map(({ account, need }) => {
+        account.usedAt = now;
+        return { account: account.id, amount: account.grant(life, need, spare) };
+      }),
+    );
+    return true;
+  }
+}
+
+/** What a call is refused for. A draw takes all or nothing, so an account that lacks something may have enough in the store. */
+function causes(needs: readonly Need[]): Need[] {
+  const all = lacking({ needs });
+  const found = all.filter(
+    ({ account, need }) =>
+      !(account instanceof BudgetAccount) || account.free + account.room < account.least(need),
+  );
+  return found.length > 0 ? found : all;
+}
+
+function lacking({ needs }: Pick<Asked, "needs">): Need[] {
+  return needs.filter(({ account, need }) => account.available() < account.least(need));
+}

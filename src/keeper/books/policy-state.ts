@@ -1,0 +1,91 @@
+/** The policy that workers get: what the config declares and what the store has. */
+import type { BooksDown } from "../../ledger/messages.ts";
+import type { Budget, Declared, KeyEntry, Policy, RateLimit } from "../../ledger/policy.ts";
+
+const NOTHING: Declared = { keys: [], budgets: [], rates: [] };
+
+type Changes = Extract<BooksDown, { kind: "changes" }>;
+
+export class PolicyState {
+  #declared: Declared = NOTHING;
+  #stored: Declared = NOTHING;
+  #hadKey = false;
+  #policy: Policy = { version: 0, ...NOTHING, closed: false };
+  #budgets: ReadonlyMap<string, Budget> = new Map();
+  #rates: ReadonlyMap<string, RateLimit> = new Map();
+
+  get policy(): Policy {
+    return this.#policy;
+  }
+
+  get declared(): Declared {
+    return this.#declared;
+  }
+
+  budget(id: string): Budget | undefined {
+    return this.#budgets.get(id);
+  }
+
+  rate(id: string): RateLimit | undefined {
+    return this.#rates.get(id);
+  }
+
+  /** @returns what has changed */
+  declare(declared: Declared): Changes | undefined {
+    this.#declared = declared;
+    return this.#merge();
+  }
+
+  /** @returns what has changed */
+  load(stored: Omit<Policy, "version">): Changes | undefined {
+    this.#stored = stored;
+    this.#hadKey ||= stored.closed;
+    return this.#merge();
+  }
+
+  #merge(): Changes | undefined {
+    const before = this.#policy;
+    const [declared, stored] = [this.#declared, this.#stored];
+    const keys = [...declared.keys, ...stored.keys];
+    const policy: Policy = {
+      version: before.version + 1,
+      keys,
+      budgets: [...declared.budgets, ...stored.budgets],
+      rates: [...declared.rates, ...stored.rates],
+      closed: this.#hadKey || keys.some(({ kind }) => kind === "call"),
+    };
+    const changes = changesOf(before, policy);
+    if (!changes) return undefined;
+    this.#policy = policy;
+    this.#budgets = new Map(policy.budgets.map((budget) => [budget.id, budget]));
+    this.#rates = new Map(policy.rates.map((rate) => [rate.id, rate]));
+    return changes;
+  }
+}
+
+function changesOf(before: Policy, after: Policy): Changes | undefined {
+  const keys = difference<KeyEntry>(before.keys, after.keys);
+  const budgets = difference<Budget>(before.budgets, after.budgets);
+  const rates = difference<RateLimit>(before.rates, after.rates);
+  const removed = [...keys.removed, ...budgets.removed, ...rates.removed];
+  const count = keys.changed.length + budgets.changed.length + rates.changed.length + removed.length;
+  if (count === 0 && before.closed === after.closed && before.version > 0) return undefined;
+  return {
+    kind: "changes",
+    version: after.version,
+    closed: after.closed,
+    upserts: {
+      ...(keys.changed.length > 0 && { keys: keys.changed }),
+      ...(budgets.changed.length > 0 && { budgets: budgets.changed }),
+      ...(rates.changed.length > 0 && { rates: rates.changed }),
+    },
+    removed,
+  };
+}
+
+function difference<Entry extends { id: string }>(before: readonly Entry[], after: readonly Entry[]) {
+  const known = new Map(before.map((entry) => [entry.id, JSON.stringify(entry)]));
+  const changed = after.filter((entry) => known.get(entry.id) !== JSON.stringify(entry));
+  for (const { id } of after) known.delete(id);
+  return { changed, removed: [...known.keys()] };
+}

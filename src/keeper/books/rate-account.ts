@@ -1,0 +1,178 @@
+/** One unit of a rate limit. Tokens come back with time, up to the burst; places come back when calls end. */
+import type { Refusal } from "../../ledger/messages.ts";
+import { type RateLimit, type RateUnit } from "../../ledger/policy.ts";
+import { rateAccount } from "../../ledger/record.ts";
+import type { Account } from "./account.ts";
+import type { FreeCell } from "./budget-account.ts";
+import type { BooksClock } from "./clock.ts";
+
+const IDLE_MS = 200;
+const IDLE_PLACES_MS = 10_000;
+/** A worker gets the tokens of this time at once. Milliseconds. */
+const SLICE_MS = 20;
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+/** How long a limit takes to refill, by unit. Places do not refill. Milliseconds. */
+const PERIOD: Readonly<Partial<Record<RateUnit, number>>> = {
+  rpm: MINUTE_MS,
+  tpm: MINUTE_MS,
+  itpm: MINUTE_MS,
+  otpm: MINUTE_MS,
+  rpd: DAY_MS,
+  tpd: DAY_MS,
+};
+
+export class RateAccount implements Account {
+  readonly id: string;
+  readonly unit: RateUnit;
+  readonly shares = new Map<string, number>();
+  readonly idleMs: number;
+  usedAt = 0;
+  #limit = 0;
+  #burst = 0;
+  /** Tokens that come back in a millisecond; 0 for places. */
+  #rate = 0;
+  #level = 0;
+  #saved: number | undefined;
+  #filledAt: number;
+  /** The level was that of an earlier keeper. */
+  #isResumed = false;
+  readonly #clock: BooksClock;
+  readonly #cell: FreeCell;
+
+  constructor(rate: RateLimit, unit: RateUnit, clock: BooksClock, cell: FreeCell) {
+    this.id = rateAccount(rate.id, unit);
+    this.unit = unit;
+    this.#clock = clock;
+    this.#cell = cell;
+    this.#filledAt = this.usedAt = clock.monotonic();
+    this.idleMs = PERIOD[unit] === undefined ? IDLE_PLACES_MS : IDLE_MS;
+    this.change(rate);
+    this.level = this.#burst;
+  }
+
+  /** The part of the limit that is this node's. */
+  change({ limits, burst }: RateLimit, part = 1): void {
+    this.#fill();
+    const before = this.#burst;
+    const period = PERIOD[this.unit];
+    this.#limit = (limits[this.unit] ?? 0) * part;
+    this.#burst = period === undefined ? this.#limit : (burst?.[this.unit] ?? limits[this.unit] ?? 0) * part;
+    this.#rate = period === undefined ? 0 : this.#limit / period;
+    // Places in use stay in use; tokens above a lower burst are gone.
+    this.level =
+      period === undefined ? this.#level + this.#burst - before : Math.min(this.#level, this.#burst);
+  }
+
+  get isPlaces(): boolean {
+    return this.#rate === 0 && this.unit === "concurrency";
+  }
+
+  /** Tokens or places that are there now. Negative after a limit was lowered. */
+  get level(): number {
+    return this.#level;
+  }
+
+  set level(level: number) {
+    this.#level = level;
+    this.#cell.set(level);
+  }
+
+  /**
+   * Continues with the level of an earlier run.
+   * @param agoMs time since then; a negative time counts as none
+   */
+  resume(level: number, agoMs: number): void {
+    this.#isResumed = true;
+    this.level = Math.min(this.#burst, level + Math.max(0, agoMs) * this.#rate);
+  }
+
+  available(): number {
+    this.#fill();
+    return this.isPlaces ? this.#level : Math.floor(this.#level);
+  }
+
+  least(need: number): number {
+    return need;
+  }
+
+  grant(life: string, need: number, spare: boolean): number {
+    const slice = this.isPlaces ? need : Math.floor(Math.max(1, this.#rate * SLICE_MS));
+    const amount = spare ? Math.max(need, Math.min(this.available(), slice)) : need;
+    this.level -= amount;
+    this.#add(life, amount);
+    return amount;
+  }
+
+  giveBack(life: string, amount: number): void {
+    // A worker that returns what it has left has used the rest of its tokens.
+    if (this.isPlaces) this.#add(life, -amount);
+    else this.shares.delete(life);
+    this.#fill();
+    this.level = Math.min(this.#burst, this.#level + amount);
+  }
+
+  /** All places of a worker that is gone are free. Tokens that it held are used. */
+  bury(life: string, left: number): number {
+    const share = this.shares.get(life) ?? 0;
+    const back = this.isPlaces ? share : Math.min(left, share);
+    this.giveBack(life, back);
+    this.shares.delete(life);
+    return 0;
+  }
+
+  refusal(need: number): Refusal {
+    const available = this.available();
+    const wait = this.#rate > 0 && need <= this.#burst ? (need - this.#level) / this.#rate : undefined;
+    return {
+      account: this.id,
+      limit: this.#limit,
+      left: Math.max(0, available),
+      ...(wait !== undefined && { resetsAt: Math.ceil(this.#clock.wall() + Math.max(0, wait)) }),
+    };
+  }
+
+  claim(life: string, amount: number, isKnown: boolean): void {
+    // Tokens that a worker has were used when they were granted.
+    if (!this.isPlaces) return;
+    if (isKnown) this.level += (this.shares.get(life) ?? 0) - amount;
+    else if (!this.#isResumed) this.level -= amount;
+    this.shares.delete(life);
+    this.#add(life, amount);
+  }
+
+  /** Whether the level differs from the one that was written last. */
+  get isChanged(): boolean {
+    return !this.isPlaces && this.#level !== this.#saved;
+  }
+
+  /** @returns the level, which is written now */
+  save(): number {
+    this.#fill();
+    return (this.#saved = this.#level);
+  }
+
+  /** All workers have said what they have: the other places are free. */
+  settle(): void {
+    if (!this.isPlaces) return;
+    let used = 0;
+    for (const share of this.shares.values()) used += share;
+    this.level = this.#burst - used;
+  }
+
+  #fill(): void {
+    const now = this.#clock.monotonic();
+    const passed = now - this.#filledAt;
+    this.#filledAt = now;
+    if (passed > 0 && this.#rate > 0 && this.#level < this.#burst)
+      this.level = Math.min(this.#burst, this.#level + passed * this.#rate);
+  }
+
+  #add(life: string, amount: number): void {
+    const share = (this.shares.get(life) ?? 0) + amount;
+    if (share <= 0) this.shares.delete(life);
+    else this.shares.set(life, share);
+  }
+}

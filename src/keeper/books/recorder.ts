@@ -1,0 +1,196 @@
+/** Writes what arrives at the keeper to the store, in commits of bounded size. What could not be written is written later. */
+import type { RecordBatch } from "../../ledger/record.ts";
+import type { BooksClock } from "./clock.ts";
+import type { BookStore, Commit } from "./store.ts";
+
+/** Most rows of one commit: other work waits for it. */
+const MAX_ROWS = 500;
+/** Delay after a commit that failed, doubled up to the longest. Milliseconds. */
+const RETRY_MS = 100;
+const LONGEST_RETRY_MS = 2_000;
+
+interface Batch {
+  life: string;
+  worker: number;
+  batch: RecordBatch;
+  /** Called when the batch is in the store. */
+  stored(this: void): void;
+}
+
+export interface RecorderOptions {
+  store: Pick<BookStore, "commit">;
+  clock: BooksClock;
+  /** Maximum time between the arrival of a record and its commit, milliseconds. */
+  syncMs: number;
+  /** Called after each commit. @param fault the error of a commit that failed */
+  onStore(fault?: unknown): void;
+}
+
+export class Recorder {
+  readonly #options: RecorderOptions;
+  #batches: Batch[] = [];
+  readonly #returns = new Map<string, number>();
+  #assumptions: { account: string; amount: number; why: string }[] = [];
+  readonly #alerted = new Map<string, number>();
+  readonly #margins = new Map<string, number>();
+  readonly #rates = new Map<string, { level: number; at: number }>();
+  #cancel: (() => void) | undefined;
+  #running: Promise<void> | undefined;
+  #pause = RETRY_MS;
+  /** The commit that runs or has failed. */
+  #next: { batches: readonly Batch[]; commit: Commit } | undefined;
+  /** Names this run of the keeper, and its newest commit. */
+  readonly #life = crypto.randomUUID();
+  #seq = 0;
+
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+  }
+
+  /** Number of batches that are not in the store. */
+  get waiting(): number {
+    return this.#batches.length + (this.#next?.batches.length ?? 0);
+  }
+
+  add(batch: Batch): void {
+    this.#batches.push(batch);
+    this.#schedule();
+  }
+
+  /** An amount of an account returns to the store. */
+  giveBack(account: string, amount: number): void {
+    add(this.#returns, account, amount);
+    this.#schedule();
+  }
+
+  /** @returns the amount that was to be returned; it stays at this node */
+  keep(account: string): number {
+    const amount = this.#returns.get(account) ?? 0;
+    this.#returns.delete(account);
+    return amount;
+  }
+
+  assume(account: string, amount: number, why: string): void {
+    this.#assumptions.push({ account, amount, why });
+    this.#schedule();
+  }
+
+  alert(account: string, percent: number): void {
+    this.#alerted.set(account, Math.max(percent, this.#alerted.get(account) ?? 0));
+    this.#schedule();
+  }
+
+  margin(target: string, tokens: number): void {
+    this.#margins.set(target, Math.max(tokens, this.#margins.get(target) ?? 0));
+    this.#schedule();
+  }
+
+  rate(account: string, level: number, at: number): void {
+    this.#rates.set(account, { level, at });
+    this.#schedule();
+  }
+
+  /** Writes all that waits. @returns when it is written, or when a commit has failed */
+  async flush(): Promise<void> {
+    while (this.#isWaiting()) {
+      this.#cancel?.();
+      this.#cancel = undefined;
+      if (!(await this.#commit())) return;
+    }
+  }
+
+  #schedule(ms = this.#options.syncMs): void {
+    this.#cancel ??= this.#options.clock.after(ms, () => {
+      this.#cancel = undefined;
+      void this.#write();
+    });
+  }
+
+  async #write(): Promise<void> {
+    if (!(await this.#commit())) {
+      const pause = this.#pause;
+      this.#pause = Math.min(LONGEST_RETRY_MS, pause * 2);
+      return this.#schedule(pause);
+    }
+    this.#pause = RETRY_MS;
+    if (this.#isWaiting()) this.#schedule(this.#batches.length > 0 ? 0 : this.#options.syncMs);
+  }
+
+  /** One commit at a time. @returns whether it succeeded */
+  async #commit(): Promise<boolean> {
+    while (this.#running) await this.#running;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#running = promise;
+    try {
+      return await this.#commitNext();
+    } finally {
+      this.#running = undefined;
+      resolve();
+    }
+  }
+
+  /** A commit that failed is repeated as it was, because the store may have applied it all the same. */
+  async #commitNext(): Promise<boolean> {
+    const { store, onStore } = this.#options;
+    const next = (this.#next ??= this.#take());
+    try {
+      await store.commit(next.commit);
+    } catch (fault) {
+      onStore(fault);
+      return false;
+    }
+    this.#next = undefined;
+    onStore();
+    for (const { stored } of next.batches) stored();
+    return true;
+  }
+
+  #take(): { batches: readonly Batch[]; commit: Commit } {
+    const batches = this.#batches.splice(0, this.#fitting());
+    const commit: Commit = {
+      once: { life: this.#life, seq: ++this.#seq },
+      batches: batches.map(({ life, worker, batch }) => ({ life, worker, ...batch })),
+      returns: [...this.#returns].map(([account, amount]) => ({ account, amount })),
+      assumptions: this.#assumptions,
+      alerted: [...this.#alerted].map(([account, percent]) => ({ account, percent })),
+      margins: [...this.#margins].map(([target, tokens]) => ({ target, tokens })),
+      rates: [...this.#rates].map(([account, rate]) => ({ account, ...rate })),
+    };
+    this.#assumptions = [];
+    for (const map of [this.#returns, this.#alerted, this.#margins, this.#rates]) map.clear();
+    return { batches, commit };
+  }
+
+  /** Number of batches in the next commit. */
+  #fitting(): number {
+    let rows = 0;
+    const end = this.#batches.findIndex(({ batch }, index) => {
+      rows += batch.calls.length;
+      return index > 0 && rows > MAX_ROWS;
+    });
+    return end === -1 ? this.#batches.length : end;
+  }
+
+  get isEmpty(): boolean {
+    return !this.#isWaiting();
+  }
+
+  #isWaiting(): boolean {
+    if (this.#next) return true;
+    return (
+      this.#batches.length +
+        this.#returns.size +
+        this.#assumptions.length +
+        this.#alerted.size +
+        this.#margins.size +
+        this.#rates.size >
+      0
+    );
+  }
+}
+
+function add(map: Map<string, number>, name: string, amount: number): void {
+  const sum = (map.get(name) ?? 0) + amount;
+  if (sum === 0) map.delete(name);
+  else map.set(name, sum);
+}

@@ -1,0 +1,91 @@
+/**
+ * After a keeper has ended: what it had granted is known again when each worker of that time has come back or is known to be dead.
+ * Until then nothing is refused for money that may still come back. What remains unexplained is assumed to be spent.
+ */
+import { cellFiles, isKeeperFile, readCells, removeCells } from "./cells.ts";
+import type { BookAccounts } from "./book-accounts.ts";
+import type { BooksClock } from "./clock.ts";
+import { isAlive } from "./peers.ts";
+import type { Recorder } from "./recorder.ts";
+
+/** Maximum time for the workers of before to come back. Milliseconds. */
+const RETURN_MS = 5_000;
+/** Interval at which weir looks whether they have ended. Milliseconds. */
+const LOOK_MS = 20;
+
+export interface RecoveryOptions {
+  accounts: BookAccounts;
+  recorder: Recorder;
+  clock: BooksClock;
+  /** Folder of the cells. */
+  folder: string | undefined;
+}
+
+export class Recovery {
+  readonly #options: RecoveryOptions;
+  readonly #done = Promise.withResolvers<void>();
+  readonly #until: number;
+  /** Files of workers that may come back. */
+  readonly #expected: Set<string>;
+  #isDone = false;
+
+  constructor(options: RecoveryOptions) {
+    this.#options = options;
+    this.#until = options.clock.monotonic() + RETURN_MS;
+    this.#expected = new Set(cellFiles(options.folder).filter((file) => !isKeeperFile(file)));
+    this.#look();
+  }
+
+  get isDone(): boolean {
+    return this.#isDone;
+  }
+
+  get done(): Promise<void> {
+    return this.#done.promise;
+  }
+
+  /** A worker has come back and said what it has. */
+  returned(file: string | undefined): void {
+    if (file !== undefined && this.#expected.delete(file) && !this.#isDone) this.#look();
+  }
+
+  #look(): void {
+    if (this.#isDone) return;
+    for (const file of this.#expected) {
+      if (isAlive(file) !== false) continue;
+      this.#take(file);
+      this.#expected.delete(file);
+    }
+    const { accounts, clock, folder } = this.#options;
+    const isUnsettled = [...accounts.budgets.values()].some(({ unsettled }) => unsettled !== 0);
+    // Without cells nothing says which workers there were.
+    const isWaiting = this.#expected.size > 0 || (isUnsettled && folder === undefined);
+    if (isWaiting && clock.monotonic() < this.#until) return void clock.after(LOOK_MS, () => this.#look());
+    this.#finish();
+  }
+
+  /** What a dead worker had left is free. */
+  #take(file: string): void {
+    const cells = readCells(file);
+    removeCells(file);
+    if (!cells) return;
+    for (const account of this.#options.accounts.budgets.values()) {
+      const left = cells.leftOf(account.id) ?? 0;
+      account.free += Math.min(left, account.unsettled);
+    }
+  }
+
+  #finish(): void {
+    this.#isDone = true;
+    const { accounts, recorder } = this.#options;
+    for (const account of accounts.budgets.values()) {
+      const { unsettled } = account;
+      if (unsettled > 0) {
+        account.assume(unsettled);
+        recorder.assume(account.id, unsettled, "the gateway ended while calls were running");
+      } else account.free += unsettled;
+    }
+    for (const rate of accounts.rates.values()) rate.settle();
+    this.#done.resolve();
+  }
+}

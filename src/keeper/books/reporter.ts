@@ -1,0 +1,77 @@
+/** Tells workers whether the store can be used, and one of them what belongs into the log. */
+import type { BooksDown } from "../../ledger/messages.ts";
+import { formatNano } from "../../ledger/money.ts";
+import type { BudgetAccount } from "./budget-account.ts";
+import type { BooksClock } from "./clock.ts";
+
+/** Shortest time between two reports of a store that cannot be used. Milliseconds. */
+const AGAIN_MS = 60_000;
+
+type Send = (message: BooksDown) => void;
+
+export class Reporter {
+  readonly #clock: BooksClock;
+  readonly #sends = new Set<Send>();
+  /** Reports that no worker was there to log. */
+  #waiting: BooksDown[] = [];
+  #fault: string | undefined;
+  #isKnown = false;
+  #reportedAt = -Infinity;
+
+  constructor(clock: BooksClock) {
+    this.#clock = clock;
+  }
+
+  /** One sentence while the store cannot be used. */
+  get fault(): string | undefined {
+    return this.#fault;
+  }
+
+  connected(send: Send): void {
+    this.#sends.add(send);
+    if (this.#isKnown) send(this.#status());
+    for (const message of this.#waiting.splice(0)) send(message);
+  }
+
+  ended(send: Send): void {
+    this.#sends.delete(send);
+  }
+
+  /** @param fault a clause about the store; absent: it can be used */
+  store(fault: string | undefined): void {
+    if (this.#isKnown && fault === this.#fault) return;
+    const before = this.#fault;
+    this.#isKnown = true;
+    this.#fault = fault;
+    for (const send of this.#sends) send(this.#status());
+    if (fault === undefined) {
+      if (before !== undefined) this.#report("info", "the books are written again");
+    } else if (this.#clock.monotonic() - this.#reportedAt >= AGAIN_MS) {
+      this.#reportedAt = this.#clock.monotonic();
+      this.#report("fault", `the books cannot be written: ${fault}; records wait`);
+    }
+  }
+
+  alert({ budget, endsAt }: BudgetAccount, percent: number): void {
+    const until = endsAt === undefined ? "" : `; it begins anew on ${dateOf(endsAt)}`;
+    this.#report(
+      "fault",
+      `the budget "${budget.name}" has reached ${percent} % of ${formatNano(budget.limit)}${until}`,
+    );
+  }
+
+  #status(): BooksDown {
+    return { kind: "store", ...(this.#fault !== undefined && { fault: this.#fault }) };
+  }
+
+  #report(level: "fault" | "info", text: string): void {
+    const [send] = this.#sends;
+    const message: BooksDown = { kind: "report", level, text };
+    if (send) send(message);
+    else this.#waiting.push(message);
+  }
+}
+
+function dateOf(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+}

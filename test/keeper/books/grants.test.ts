@@ -1,0 +1,101 @@
+/** What workers are granted, returned and refused. */
+import { expect, test } from "bun:test";
+import { budgetOf, declaredOf, openBooks, TestWorker } from "./simulation.ts";
+
+const ONE = "b:one@0";
+
+test("a budget is used to the last unit over four workers, and then refuses with the amounts", async () => {
+  const { books, clock, store } = await openBooks();
+  const declared = declaredOf([budgetOf({ limit: 1_000 })]);
+  const workers = [1, 2, 3, 4].map((n) => new TestWorker(books, n, declared));
+  await clock.advance(1);
+  let passed = 0;
+  const refusals: unknown[] = [];
+  const calls = Array.from({ length: 1_000 }, async (_, n) => {
+    const worker = workers[n % 4]!;
+    const refused = await worker.hold([{ account: ONE, need: 10 }]);
+    if (refused) return void refusals.push(...refused);
+    passed++;
+    worker.settle(ONE, 10, 10);
+    if (n % 7 === 0) worker.flush();
+  });
+  await clock.advance(5_000);
+  await Promise.all(calls);
+  expect(passed).toBe(100);
+  expect(refusals.length).toBe(900);
+  expect(refusals[0]).toMatchObject({ account: ONE, limit: 1_000 });
+  for (const worker of workers) worker.flush();
+  await clock.advance(20_000);
+  expect(await store.accounts(clock.wall())).toMatchObject([
+    { account: ONE, spent: 1_000, assumed: 0, granted: 0 },
+  ]);
+  await books.close();
+});
+
+test("what another worker does not hold is recalled before a call is refused", async () => {
+  const { books, clock } = await openBooks();
+  const declared = declaredOf([budgetOf({ limit: 100 })]);
+  const [first, second] = [1, 2].map((n) => new TestWorker(books, n, declared)) as [TestWorker, TestWorker];
+  await clock.advance(1);
+  expect(await first.hold([{ account: ONE, need: 1 }])).toBeUndefined();
+  const all = second.hold([{ account: ONE, need: 99 }]);
+  await clock.advance(200);
+  expect(await all).toBeUndefined();
+  const more = second.hold([{ account: ONE, need: 1 }]);
+  await clock.advance(200);
+  expect(await more).toMatchObject([{ account: ONE, limit: 100, left: 100 }]);
+  await books.close();
+});
+
+test("a call that falls under several budgets gets all or nothing of them", async () => {
+  const { books, clock } = await openBooks();
+  const declared = declaredOf([budgetOf({ limit: 100 }), budgetOf({ id: "two", name: "two", limit: 10 })]);
+  const worker = new TestWorker(books, 1, declared);
+  await clock.advance(1);
+  const needs = (need: number) => [
+    { account: ONE, need },
+    { account: "b:two@0", need },
+  ];
+  const refused = worker.hold(needs(50));
+  await clock.advance(200);
+  expect(await refused).toMatchObject([{ account: "b:two@0" }]);
+  const passes = worker.hold(needs(10));
+  await clock.advance(200);
+  expect(await passes).toBeUndefined();
+  const alone = worker.hold([{ account: ONE, need: 90 }]);
+  await clock.advance(200);
+  expect(await alone).toBeUndefined();
+  await books.close();
+});
+
+test("the rest of an idle share returns to the store after ten seconds", async () => {
+  const { books, clock, store } = await openBooks();
+  const worker = new TestWorker(books, 1, declaredOf([budgetOf()]));
+  await clock.advance(1);
+  await worker.hold([{ account: ONE, need: 5 }]);
+  worker.settle(ONE, 5, 5);
+  worker.flush();
+  await clock.advance(100);
+  expect((await store.accounts(clock.wall()))[0]!.granted).toBeGreaterThan(0);
+  await clock.advance(25_000);
+  expect(await store.accounts(clock.wall())).toMatchObject([{ spent: 5, granted: 0, own: 0 }]);
+  expect(worker.left(ONE)).toBe(0);
+  await books.close();
+});
+
+test("a call that cost more than its hold is booked, and the next draw knows it", async () => {
+  const { books, clock, store } = await openBooks();
+  const worker = new TestWorker(books, 1, declaredOf([budgetOf({ limit: 100 })]));
+  await clock.advance(1);
+  const first = worker.hold([{ account: ONE, need: 90 }]);
+  await clock.advance(100);
+  expect(await first).toBeUndefined();
+  worker.settle(ONE, 90, 120);
+  worker.flush();
+  await clock.advance(1_000);
+  expect(await store.accounts(clock.wall())).toMatchObject([{ spent: 120, overrun: 30, granted: 0, own: 0 }]);
+  const second = worker.hold([{ account: ONE, need: 1 }]);
+  await clock.advance(200);
+  expect(await second).toMatchObject([{ limit: 100, left: 0 }]);
+  await books.close();
+});

@@ -198,7 +198,7 @@ export class ClusterStore implements BookStore {
 
   /** Resolves when the commit is in the store, or in the spool. */
   commit(commit: Commit): Promise<void> {
-    const numbered = { ...commit, once: { life: this.#life, seq: ++this.#seq } };
+    const numbered = { ...commit, once: commit.once ?? { life: this.#life, seq: ++this.#seq } };
     const written = this.#tail.then(() => this.#commit(numbered));
     this.#tail = written.catch(() => {});
     return written;

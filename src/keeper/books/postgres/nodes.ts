@@ -1,14 +1,18 @@
 /** The nodes of a shared store: who they are, who is silent, and what becomes of the money of a silent one. */
+import type { Nano } from "../../../ledger/money.ts";
 import { NODES } from "../numbers.ts";
 import type { Sql } from "../sql.ts";
 
 /** Of the lock under which nodes choose their numbers. */
 const LOCK = 0x6e_6f_64_65;
 
+/** The entry of `meta` that a copied store has until a gateway uses it. */
+export const COPIED = "copied";
+
 export const NODE_TABLES = `
 CREATE TABLE nodes (node text PRIMARY KEY, life text NOT NULL, slot bigint NOT NULL UNIQUE,
   seen_at timestamptz NOT NULL DEFAULT now(), lapsed bigint NOT NULL DEFAULT 0);
--- lapsed: the amount is booked as assumed, because its node is silent.
+-- lapsed: an amount that is booked as assumed, because its node is silent.
 ALTER TABLE grants ADD lapsed bigint NOT NULL DEFAULT 0;
 `;
 
@@ -32,6 +36,7 @@ export class Nodes {
     return sql.transaction(async (tx) => {
       await tx.all("SELECT pg_advisory_xact_lock($1)", [LOCK]);
       await revive(tx, this.#node);
+      await tx.run("DELETE FROM meta WHERE name = $1", [COPIED]);
       const [known] = await tx.all<{ slot: number }>(
         "UPDATE nodes SET life = $2, seen_at = now() WHERE node = $1 RETURNING slot",
         [this.#node, this.#life],
@@ -39,7 +44,7 @@ export class Nodes {
       if (known) return known.slot;
       await tx.run(
         `DELETE FROM nodes WHERE lapsed = 1 AND seen_at < now() - interval '1 day'
-         AND NOT EXISTS (SELECT 1 FROM grants WHERE grants.node = nodes.node AND amount <> 0)`,
+         AND NOT EXISTS (SELECT 1 FROM grants WHERE grants.node = nodes.node AND (amount <> 0 OR lapsed <> 0))`,
       );
       const taken = new Set(
         (await tx.all<{ slot: number }>("SELECT slot FROM nodes")).map(({ slot }) => slot),
@@ -77,7 +82,7 @@ export class Nodes {
   async goodbye(sql: Sql): Promise<void> {
     await sql.run(
       `DELETE FROM nodes WHERE node = $1 AND life = $2
-       AND NOT EXISTS (SELECT 1 FROM grants WHERE grants.node = $1 AND amount <> 0)`,
+       AND NOT EXISTS (SELECT 1 FROM grants WHERE grants.node = $1 AND (amount <> 0 OR lapsed <> 0))`,
       [this.#node, this.#life],
     );
   }
@@ -90,9 +95,19 @@ export class Nodes {
     );
     for (const { node } of silent) {
       const why = `the gateway ${node} was silent for ${Math.round(this.#leaseMs / 1000)} s`;
-      await move(tx, node, { from: "granted", to: "assumed", lapsed: 1, sign: 1, why });
+      const grants = await tx.all<Grant>(
+        "SELECT account, amount FROM grants WHERE node = $1 AND amount > 0 ORDER BY account",
+        [node],
+      );
+      for (const grant of grants) await move(tx, node, grant, why);
+      await tx.run("UPDATE nodes SET lapsed = 1 WHERE node = $1", [node]);
     }
   }
+}
+
+interface Grant {
+  account: string;
+  amount: Nano;
 }
 
 /** What was booked as assumed because this node was silent is granted to it again: it knows what became of it. */
@@ -101,41 +116,28 @@ async function revive(tx: Sql, node: string): Promise<void> {
     node,
   ]);
   if (row?.lapsed !== 1) return;
-  await move(tx, node, {
-    from: "assumed",
-    to: "granted",
-    lapsed: 0,
-    sign: -1,
-    why: `the gateway ${node} is back`,
-  });
-}
-
-interface Move {
-  from: "granted" | "assumed";
-  to: "granted" | "assumed";
-  lapsed: 0 | 1;
-  /** Of the entry among the assumptions. */
-  sign: 1 | -1;
-  why: string;
-}
-
-async function move(tx: Sql, node: string, { from, to, lapsed, sign, why }: Move): Promise<void> {
-  const grants = await tx.all<{ account: string; amount: number }>(
-    "SELECT account, amount FROM grants WHERE node = $1 AND lapsed = $2 AND amount <> 0 ORDER BY account",
-    [node, 1 - lapsed],
+  const grants = await tx.all<Grant>(
+    "SELECT account, -lapsed AS amount FROM grants WHERE node = $1 AND lapsed <> 0 ORDER BY account",
+    [node],
   );
-  for (const { account, amount } of grants) {
-    await tx.run(`UPDATE accounts SET ${from} = ${from} - $2, ${to} = ${to} + $2 WHERE account = $1`, [
-      account,
-      amount,
-    ]);
-    await tx.run("UPDATE grants SET lapsed = $3 WHERE account = $1 AND node = $2", [account, node, lapsed]);
-    await tx.run("INSERT INTO assumptions (at, account, amount, why) VALUES ($1, $2, $3, $4)", [
-      Date.now(),
-      account,
-      sign * amount,
-      why,
-    ]);
-  }
-  await tx.run("UPDATE nodes SET lapsed = $2 WHERE node = $1", [node, lapsed]);
+  for (const grant of grants) await move(tx, node, grant, `the gateway ${node} is back`);
+  await tx.run("UPDATE nodes SET lapsed = 0 WHERE node = $1", [node]);
+}
+
+/** Moves an amount from what is granted to what is assumed; a negative amount moves back. */
+async function move(tx: Sql, node: string, { account, amount }: Grant, why: string): Promise<void> {
+  await tx.run("UPDATE accounts SET granted = granted - $2, assumed = assumed + $2 WHERE account = $1", [
+    account,
+    amount,
+  ]);
+  await tx.run(
+    "UPDATE grants SET amount = amount - $3, lapsed = lapsed + $3 WHERE account = $1 AND node = $2",
+    [account, node, amount],
+  );
+  await tx.run("INSERT INTO assumptions (at, account, amount, why) VALUES ($1, $2, $3, $4)", [
+    Date.now(),
+    account,
+    amount,
+    why,
+  ]);
 }

@@ -3,6 +3,8 @@ import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Config } from "./config/schema.ts";
+import { STORE_DEFAULTS } from "./config/schema-store.ts";
+import { Secret } from "./core/secret.ts";
 import { cellsFolder } from "./keeper/books/cells.ts";
 import {
   type AnswerSettings,
@@ -21,8 +23,6 @@ const NONE = "none";
 /** In memory there is less room than on a disk. Bytes. */
 const MEMORY_BYTES = 256 * 1024 ** 2;
 
-const SYNC_MS = 50;
-const LEASE_MS = 900_000;
 /** Files here are in memory. */
 const SHARED_MEMORY = "/dev/shm";
 
@@ -84,7 +84,7 @@ export function answerHome(home: StateHome, { state, responses: { store } }: Con
 /** What the keeper needs to know. */
 export function keeperSettings(home: StateHome, config: Config): KeeperSettings {
   const answers = answerSettings(answerHome(home, config), config);
-  return { ...(answers && { answers }), books: storeSettings(home) };
+  return { ...(answers && { answers }), books: storeSettings(home, config) };
 }
 
 function answerSettings(home: AnswerHome, { responses }: Config): AnswerSettings | undefined {
@@ -95,17 +95,20 @@ function answerSettings(home: AnswerHome, { responses }: Config): AnswerSettings
     : { path: join(home.folder, "responses.db"), limits: { answerBytes, items, fileBytes } };
 }
 
-function storeSettings(home: StateHome): StoreSettings {
+function storeSettings(home: StateHome, { store, cluster }: Config): StoreSettings {
   const folder = home.kind === "folder" ? home.folder : undefined;
-  const url = folder === undefined ? IN_MEMORY : join(folder, "weir.db");
-  const cells = cellsFolder(folder === undefined ? `${IN_MEMORY}${process.pid}` : url, [
-    SHARED_MEMORY,
-    folder ?? tmpdir(),
-  ]);
+  const {
+    url: shared,
+    syncMs,
+    leaseMs,
+  } = { ...STORE_DEFAULTS, ...(store instanceof Secret ? { url: store } : store) };
+  const url = shared?.reveal() ?? (folder === undefined ? IN_MEMORY : join(folder, "weir.db"));
+  // Gateways that share a store do not share cells.
+  const cells = cellsFolder(`${folder ?? process.pid} ${url}`, [SHARED_MEMORY, folder ?? tmpdir()]);
   return {
     ...(folder !== undefined && { folder }),
     ...(cells !== undefined && { cells }),
-    ...{ url, cluster: false, syncMs: SYNC_MS, leaseMs: LEASE_MS },
+    ...{ url, cluster, syncMs, leaseMs },
   };
 }
 

@@ -2,6 +2,7 @@
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { TSchema } from "@sinclair/typebox";
 import { assertSafe, bareHost, hostFault } from "./address.ts";
+import { Secret } from "../core/secret.ts";
 import { atOnce, inSlices, type Sliced } from "../core/slices.ts";
 import { aliasEnds, findMistakes, type Written } from "./checks.ts";
 import type { ConfigDocument } from "./document.ts";
@@ -68,6 +69,7 @@ function* load({ flags = {}, env, cwd }: LoadOptions): Sliced<LoadedConfig> {
   const config = settle(values, sources, locate, document, cwd);
   assertSafe(config, locate);
   assertOneProcess(config, locate);
+  assertStore(config, locate);
   return { config, file: document?.name, sources: deepFreeze(sources), locate };
 }
 
@@ -231,6 +233,20 @@ function assertOneProcess({ listen, workers, tls }: Config, locate: (path: Path)
     throw new ConfigError(locate(["tls", "cert"]), "TLS is not supported on a unix socket; remove tls", [
       "tls",
     ]);
+}
+
+/** @throws ConfigError for a store that is no PostgreSQL database, and for several gateways without one */
+function assertStore({ store, cluster }: Config, locate: (path: Path) => string): void {
+  const url = store instanceof Secret ? store : store?.url;
+  const path = store instanceof Secret ? ["store"] : ["store", "url"];
+  if (url && !/^postgres(ql)?:\/\/./.test(url.reveal()))
+    throw new ConfigError(locate(path), "the store must be a URL that begins with postgres://", path);
+  if (cluster && !url)
+    throw new ConfigError(
+      locate(["cluster"]),
+      "cluster is true, and there is no store that several gateways can share; set store to the URL of a PostgreSQL database",
+      ["cluster"],
+    );
 }
 
 /** The certificate files with absolute paths. @throws ConfigError when they cannot be read or do not fit together */

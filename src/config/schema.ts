@@ -19,6 +19,7 @@ import {
   tlsSection,
 } from "./schema-sections.ts";
 import { pricesSection } from "./schema-prices.ts";
+import { clusterOption, storeOption } from "./schema-store.ts";
 import { priority, providerOptions, weight } from "./schema-providers.ts";
 
 /** A gateway key as weir stores it: name and digest, never the text. */
@@ -204,6 +205,8 @@ export const configSchema = Type.Object(
         "x-env": "WEIR_STATE",
       }),
     ),
+    store: storeOption,
+    cluster: clusterOption,
     workers: Type.Integer({
       minimum: 0,
       maximum: 256,

@@ -3,6 +3,7 @@ import type { Weir } from "./fronts.ts";
 import type { ByWeir, Soak } from "./fresh.ts";
 import type { BooksCost } from "./books.ts";
 import type { ResponsesCost } from "./responses.ts";
+import type { SlowDisk } from "./slow-disk.ts";
 import type { CallsCase, Streams, TransportRun } from "./measures.ts";
 
 /** Everything one run of the bench saw. Groups that were not asked for are absent. */
@@ -28,6 +29,7 @@ export interface Results {
   /** Of the newest binary. */
   responses?: ResponsesCost;
   books?: BooksCost;
+  slowDisk?: SlowDisk;
 }
 
 export interface Goal {
@@ -200,6 +202,22 @@ export const GOALS: readonly Goal[] = [
     reach: 12,
     beyond: 6,
     figure: ({ books }, weir) => (weir === "weir" ? books?.others : undefined),
+  },
+  {
+    what: "p99 of calls when each sync of the disk takes 50 ms, against the machine's disk",
+    unit: "×",
+    sense: "most",
+    reach: 1.05,
+    beyond: 1,
+    figure: ({ slowDisk }, weir) => (weir === "weir" ? slowDisk?.p99 : undefined),
+  },
+  {
+    what: "delays of the loop above 2 ms in a minute on such a disk, more than on the machine's",
+    unit: "",
+    sense: "most",
+    reach: 1,
+    beyond: 0,
+    figure: ({ slowDisk }, weir) => (weir === "weir" ? slowDisk?.stalls : undefined),
   },
   {
     what: "exec to first answer, files warm",

@@ -56,15 +56,7 @@ export class Rig {
 
   /** Compiles upstream and load with the machine's C compiler. */
   build(): void {
-    const compiler = Bun.which("cc") ?? Bun.which("gcc") ?? Bun.which("clang");
-    if (!compiler)
-      throw new Error("The rig is written in C: install a compiler (apt-get install gcc libc6-dev).");
-    mkdirSync(BUILT, { recursive: true });
-    for (const name of ["upstream", "load"]) {
-      const source = join(SOURCES, `${name}.c`);
-      const made = Bun.spawnSync([compiler, "-O2", "-Wall", "-Wextra", "-o", join(BUILT, name), source]);
-      if (made.exitCode !== 0) throw new Error(`${source} does not compile:\n${made.stderr.toString()}`);
-    }
+    for (const name of ["upstream", "load"]) compile(name, name, []);
   }
 
   /** Starts a program; its output goes to a file of the rig's folder. */
@@ -143,6 +135,28 @@ export class Rig {
     this.#running.clear();
     rmSync(this.folder, { recursive: true, force: true });
   }
+}
+
+/** Compiles a library for `LD_PRELOAD`. @returns its path */
+export function buildPreload(name: string): string {
+  return compile(name, `${name}.so`, ["-shared", "-fPIC"]);
+}
+
+/** @throws Error when there is no compiler, or the source does not compile */
+function compile(name: string, made: string, flags: readonly string[]): string {
+  const compiler = Bun.which("cc") ?? Bun.which("gcc") ?? Bun.which("clang");
+  if (!compiler)
+    throw new Error("The rig is written in C: install a compiler (apt-get install gcc libc6-dev).");
+  mkdirSync(BUILT, { recursive: true });
+  const source = join(SOURCES, `${name}.c`);
+  const path = join(BUILT, made);
+  const { exitCode, stderr } = Bun.spawnSync([
+    compiler,
+    ...["-O2", "-Wall", "-Wextra", ...flags],
+    ...["-o", path, source, "-ldl"],
+  ]);
+  if (exitCode !== 0) throw new Error(`${source} does not compile:\n${stderr.toString()}`);
+  return path;
 }
 
 export interface LoadOptions {

@@ -16,6 +16,7 @@ import * as measures from "./measures.ts";
 import { measureBooks } from "./books.ts";
 import { measureResponses } from "./responses.ts";
 import { assertBinary, BINARY, binaryMegabytes, freePort, KEY, Rig, ROOT } from "./rig.ts";
+import { measureSlowDisk } from "./slow-disk.ts";
 import { writeResults } from "./table.ts";
 
 const GROUPS = [
@@ -25,6 +26,7 @@ const GROUPS = [
   "unread",
   "responses",
   "books",
+  "disk",
   "start",
   "burst",
   "soak",
@@ -143,6 +145,7 @@ async function measureAll(): Promise<Results> {
     unread: await when("unread", () => fresh.measureUnread(options)),
     responses: await when("responses", () => measureResponses(options)),
     books: await when("books", () => measureBooks(options)),
+    slowDisk: await when("disk", () => measureSlowDisk(options)),
     startMs: await when("start", () => fresh.measureStart(options)),
     burstSeconds: await when("burst", () => fresh.measureBurst(options)),
     soak: await when("soak", () => fresh.measureSoak(options, Number(values.soak))),

@@ -32,7 +32,7 @@ export async function startBooks({ workers, config = {}, env = {} }: BooksOption
   const state = join("/tmp", `weir-state-${crypto.randomUUID()}`);
   const binary = TARGET === "binary";
   const serving = await serve({
-    config: JSON.stringify({ admin: { port: 0 }, ...config }),
+    config: JSON.stringify(config),
     workers,
     binary,
     env: { WEIR_STATE: state, ...env },

@@ -24,6 +24,7 @@ import {
   ROOT,
   withPart,
 } from "./helpers/documents.ts";
+import { startBooks } from "./books/running.ts";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { errorTable, finishTable } from "./helpers/dialects.ts";
 import { makeMatrix } from "./helpers/matrix.ts";
@@ -88,7 +89,7 @@ test("the snippet continues an answer by its id, and Codex is pointed at the rig
 });
 
 test("the snippet gets a vector for each text", async () => {
-  expect(await runSnippet(blockOf("README.md", "ts", "embeddings.create"))).toBe("2 256\n");
+  expect(await runSnippet(blockOf("src/embeddings/README.md", "ts", "embeddings.create"))).toBe("2 256\n");
 });
 
 test("with the alias for gemini-cli its requests reach the model, with the key from its variable", async () => {
@@ -397,23 +398,43 @@ test("the tables of finish reasons and errors are made by asking the codecs", as
 
 test("weir explain takes the request that the documents show", async () => {
   const program = `"${process.execPath}" "${ROOT}/src/main.ts"`;
-  const commands = [
-    blockOf("README.md", "sh", "explain").replace("npx -y bun@1.4.5 src/main.ts", program),
-    blockOf("src/cli/README.md", "sh", "weir explain").replace(
-      "weir explain",
-      `ANTHROPIC_API_KEY=k ${program} explain`,
-    ),
-  ];
-  for (const command of commands) {
-    const run = Bun.spawn(["sh", "-c", command], {
-      env: { PATH: process.env["PATH"] ?? "" },
-      cwd: gateway.folder,
-      stdout: "pipe",
-    });
-    const { losses } = JSON.parse(await new Response(run.stdout).text()) as { losses: unknown };
-    expect(losses).toMatchObject([{ code: "dropped", path: "temperature" }]);
-  }
+  const command = blockOf("src/cli/README.md", "sh", "weir explain").replace(
+    "weir explain",
+    `ANTHROPIC_API_KEY=k ${program} explain`,
+  );
+  const run = Bun.spawn(["sh", "-c", command], {
+    env: { PATH: process.env["PATH"] ?? "" },
+    cwd: gateway.folder,
+    stdout: "pipe",
+  });
+  const { losses } = JSON.parse(await new Response(run.stdout).text()) as { losses: unknown };
+  expect(losses).toMatchObject([{ code: "dropped", path: "temperature" }]);
 });
+
+test("the five lines make a key with a budget of a dollar, which refuses the fifth call", async () => {
+  const weir = await startBooks({ workers: 1 });
+  try {
+    const lines = blockOf("README.md", "sh", "keys create demo");
+    expect(lines.trim().split("\n").length).toBe(5);
+    const command = lines
+      .replaceAll("npx -y bun@1.4.5 src/main.ts", `"${process.execPath}" "${ROOT}/src/main.ts"`)
+      .replaceAll("http://127.0.0.1:9347", weir.url);
+    const run = Bun.spawn(["sh", "-e", "-c", command], {
+      env: { PATH: process.env["PATH"] ?? "", XDG_RUNTIME_DIR: join(weir.folder, "run") },
+      cwd: weir.folder,
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const [output, code] = await Promise.all([new Response(run.stdout).text(), run.exited]);
+    const [first, , , fourth, fifth] = output.split("\n");
+    for (const answered of [first, fourth]) expect(answered).toContain('"completion_tokens":100000');
+    expect(fifth).toContain("insufficient_quota");
+    expect(output).toMatch(/demo .*\$1\.00.* hard /);
+    expect([code, output]).toEqual([0, expect.stringContaining("The books hold.")]);
+  } finally {
+    await weir.end();
+  }
+}, 600_000);
 
 /** The variables of a provider's credentials; the optional key of a local server is `NAME_API_KEY`. */
 function credentialNames({ name, apiKey, credentials = [] }: Provider): string[] {

@@ -22,7 +22,7 @@ export function startProvider(): Upstream {
   });
 }
 
-function completion(): object {
+export function completion(): object {
   return {
     id: "c1",
     object: "chat.completion",

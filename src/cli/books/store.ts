@@ -4,6 +4,7 @@ import type { Command } from "../command.ts";
 import { table } from "../terminal.ts";
 import { verdicts } from "./audit.ts";
 import { bookCommand } from "./command.ts";
+import { storeMigrate } from "./migrate.ts";
 import { withProgress } from "./progress.ts";
 import type { AuditReport, StoreInfo } from "./shapes.ts";
 import { showBytes, showCount, showTime } from "./show.ts";
@@ -62,4 +63,10 @@ const storePrune = bookCommand({
   },
 });
 
-export const STORE_COMMANDS: readonly Command[] = [storeInfo, storeBackup, storeCheck, storePrune];
+export const STORE_COMMANDS: readonly Command[] = [
+  storeInfo,
+  storeBackup,
+  storeCheck,
+  storeMigrate,
+  storePrune,
+];

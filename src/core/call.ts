@@ -158,6 +158,8 @@ export class Attempt {
   headAt?: number;
   firstByteAt?: number;
   upstreamStatus?: number;
+  /** The request was given to the transport: the provider may have it. */
+  wasSent = false;
   upstreamRequestId?: string;
   /** What the books hold for the attempt and what it cost; only the ledger knows the members. */
   booking?: object;

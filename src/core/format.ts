@@ -307,6 +307,8 @@ export interface UsageRequest {
 export interface StreamObserver {
   /** Byte sequences (ASCII); every event that the observer needs contains at least one. */
   marks: readonly string[];
+  /** Members whose strings are pieces of the answer: text, reasoning, arguments of tools. weir counts their bytes. */
+  deltas?: readonly string[];
   /** Reads one marked event into the summary. */
   frame(frame: Frame, seen: StreamSummary): void;
   /** Reads a whole JSON answer. */

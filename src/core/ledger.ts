@@ -18,6 +18,8 @@ export interface RequestSize {
 
 /** What an attempt is made for. Both methods are called only where they decide something. */
 export interface Admitted {
+  /** Length of the request. */
+  readonly bytes: number;
   size(): RequestSize;
   /** Identifies the conversation; empty if nothing does. */
   affinity(): string;

@@ -184,6 +184,8 @@ export interface Traits {
    * lane for a client that did not. False: weir never adds the member.
    */
   streamOptions?: boolean;
+  /** The provider charges for reasoning that its answers do not contain. Default false. */
+  hidesReasoning?: boolean;
   /** Accepts `parallel_tool_calls`. Default true. */
   parallelToolCalls?: boolean;
   /** Accepts image parts inside tool messages. Default false. */

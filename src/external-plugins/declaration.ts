@@ -53,6 +53,7 @@ const HOOKS: Table<Hooks> = {
 
 const WATCH: Table<StreamObserver> = {
   marks: required(texts),
+  deltas: texts,
   terminator: text,
   choicesMember: text,
   frame: required(callable),

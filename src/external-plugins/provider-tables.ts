@@ -37,6 +37,7 @@ const TRAITS: Table<Traits> = {
   reasoningReplay: oneOf("required", "optional", "forbidden"),
   reasoningEffort: flag,
   streamOptions: flag,
+  hidesReasoning: flag,
   parallelToolCalls: flag,
   imageInToolMessage: flag,
   thinkTags: flag,

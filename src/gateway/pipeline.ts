@@ -51,6 +51,7 @@ function attemptedWith(model: string, incoming: Incoming, gateway: Gateway): Att
   return {
     call,
     plan: stored ? stored.narrow(whole) : whole,
+    bytes: incoming.bytes.length,
     affinity: () => affinityOf(incoming),
     size: () => incoming.size ?? sizeOf(incoming),
     open: (running) => open(incoming, running, gateway),

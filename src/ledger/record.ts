@@ -19,7 +19,7 @@ export interface AttemptRecord {
   charge: Charge;
   /** What was held for it at most. */
   held: Nano;
-  /** The most input that weir expected. Tokens; absent where nothing was held. */
+  /** The most input that weir expected, without the margin of the target. Tokens; absent where it was not estimated. */
   expected?: number;
   /** The budget accounts that it was charged to: see {@link budgetAccount}. */
   accounts: readonly string[];

@@ -3,6 +3,7 @@
  * end, error). Only events that contain one of the format's marks are parsed.
  */
 import type { StreamSummary, UsageRequest, StreamObserver } from "../core/format.ts";
+import { DeltaCounter } from "./delta-bytes.ts";
 import { eventsIn, lastEventEnd, parseFrames } from "./sse.ts";
 
 /** A longer event is passed on in parts, which limits the memory. Bytes. */
@@ -17,6 +18,9 @@ export class Tap {
   /** The first event was an error, so the client has no part of an answer. Does not depend on the chunking. */
   failedFirst = false;
   readonly watch: StreamObserver;
+  /** Text, reasoning and tool arguments that have passed. Bytes. */
+  output = 0;
+  readonly #deltas: DeltaCounter | undefined;
   readonly #marks: RegExp;
   readonly #unasked: UsageRequest | undefined;
   #held: Uint8Array[] = [];
@@ -27,6 +31,7 @@ export class Tap {
     this.watch = watch;
     this.#unasked = unasked;
     this.#marks = marksOf(watch);
+    this.#deltas = watch.deltas && new DeltaCounter(watch.deltas);
   }
 
   /** Processes the next bytes and returns those to pass on now: complete events, in order, unchanged. */
@@ -99,7 +104,9 @@ export class Tap {
   }
 
   #read(bytes: Uint8Array): void {
-    if (this.started && !this.#isMarked(bytes)) return;
+    const text = latin(bytes);
+    if (this.#deltas) this.output += this.#deltas.count(text);
+    if (this.started && !this.#marks.test(text)) return;
     for (const frame of parseFrames(bytes)) {
       this.watch.frame(frame, this.seen);
       if (!this.started) this.failedFirst = this.seen.error !== undefined;

@@ -36,6 +36,7 @@ export async function embed(incoming: IncomingEmbed, gateway: Gateway): Promise<
       plan: gateway.registry.plan(call.model, call.format, "embed"),
       // No prompt cache profits from one deployment: the calls are spread by weight.
       affinity: () => call.id,
+      bytes: incoming.bytes.length,
       size: () => ({ ...sizeOf({ ...incoming, format: NO_LIMITS }), maxTokens: 0 }),
       open: (running) => open(incoming, running, vectors, gateway),
     },

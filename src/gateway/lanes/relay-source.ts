@@ -158,6 +158,9 @@ export class RelaySource implements ByteSource, Receiver {
     const clean = this.#mask.push(bytes);
     const passed = clean.length === 0 ? undefined : this.#tap.push(clean);
     const { seen } = this.#tap;
+    // A call that fails or is aborted is charged for what has been counted.
+    recordUsage(seen, this.#attempt);
+    this.#attempt.addOutput(this.#tap.output - this.#attempt.outputBytes);
     if (!seen.finished || seen.terminated || !this.#hasOneChoice) this.#terminatorTimeout.stop();
     else if (passed) this.#terminatorTimeout.start();
     else this.#terminatorTimeout.postpone();

@@ -97,6 +97,7 @@ export async function send(prepared: Prepared, attempt: Attempt): Promise<Upstre
       fresh: call.attempts.some(({ failure }) => failure?.what === "stale"),
       tls,
     };
+    attempt.wasSent = true;
     response = await (authorizer ? sendAuthorized(request, authorizer) : transport(request));
   } catch (cause) {
     throw sendFailure(cause, attempt);

@@ -13,6 +13,7 @@ import { errorIn } from "./errors.ts";
  * The marks include the index of further choices, so that a choice that was cut off does not count as finished.
  */
 export const watch: StreamObserver = {
+  deltas: ["content", "reasoning_content", "reasoning", "arguments"],
   marks: [
     "[DONE]",
     '"completion_tokens"',

@@ -9,6 +9,7 @@ import { decodeException } from "./errors.ts";
 
 /** The stop reason completes an answer; `metadata` with the token counts follows it. */
 export const watch: StreamObserver = {
+  deltas: ["text"],
   marks: ['"stopReason":', '"usage":', '"message":'],
   frame(frame: Frame, seen: StreamSummary): void {
     if (seen.terminated) return;

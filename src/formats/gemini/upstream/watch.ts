@@ -19,6 +19,7 @@ const codeRuns = new WeakSet<StreamSummary>();
 
 /** The end of the body ends a stream; it is complete if a finish reason or the reason of a blocked prompt has come. */
 export const watch: StreamObserver = {
+  deltas: ["text"],
   marks: ['"finishReason"', '"blockReason"', '"error"', '"executableCode"'],
   frame(frame: Frame, seen: StreamSummary): void {
     const record = parseJson(frame.data);

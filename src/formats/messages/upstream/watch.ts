@@ -13,6 +13,7 @@ import { decodeStreamError } from "./errors.ts";
  * event, and the SDK of the client fails too.
  */
 export const watch: StreamObserver = {
+  deltas: ["text", "thinking", "partial_json"],
   marks: [
     "message_stop",
     '"output_tokens"',

@@ -11,6 +11,7 @@ import { errorIn, errorInAnswer, failureOf } from "./errors.ts";
 
 /** An answer is complete only with its terminal event, of which there is exactly one. */
 export const watch: StreamObserver = {
+  deltas: ["delta"],
   marks: [
     "response.created",
     "response.completed",

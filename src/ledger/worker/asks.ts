@@ -1,0 +1,109 @@
+/** Calls that wait for the keeper because a share does not suffice. */
+import type { BooksChannel } from "../channel.ts";
+import type { Refusal } from "../messages.ts";
+import type { Share } from "./share.ts";
+
+/** Longest wait for an answer of the keeper. Milliseconds. */
+const ASK_MS = 250;
+
+/** What a waiting call lacks of one share. */
+export interface Short {
+  share: Share;
+  /** What the call holds of it in the end. */
+  hold: number;
+}
+
+/** One call that waits. */
+export interface Waiter {
+  /** What it lacks at the moment; empty if nothing. */
+  shorts(): readonly Short[];
+  /** Takes what it needs of all shares. @returns false if one does not suffice */
+  take(): boolean;
+  /** It has what it needs. */
+  granted(): void;
+  /** The keeper refuses; final. */
+  refused(refusals: readonly Refusal[]): void;
+  /** The keeper has not answered in time. */
+  silent(): void;
+}
+
+interface Ask {
+  waiter: Waiter;
+  shorts: readonly Short[];
+  needs: readonly { account: string; need: number }[];
+  timer: Timer;
+}
+
+export class Asks {
+  readonly #channel: BooksChannel;
+  readonly #shareOf: (account: string) => Share | undefined;
+  readonly #asks = new Map<number, Ask>();
+  #number = 0;
+
+  /** @param shareOf the share to which a grant is added */
+  constructor(channel: BooksChannel, shareOf: (account: string) => Share | undefined) {
+    this.#channel = channel;
+    this.#shareOf = shareOf;
+  }
+
+  ask(waiter: Waiter): void {
+    const shorts = waiter.shorts();
+    // What was left for earlier calls that wait is not asked for again.
+    const needs = shorts.map(({ share, hold }) => ({
+      account: share.account,
+      need: hold - Math.min(hold, share.left - share.wanted),
+    }));
+    for (const { share, hold } of shorts) share.wanted += hold;
+    const number = ++this.#number;
+    const timer = setTimeout(() => {
+      if (this.#end(number)) waiter.silent();
+    }, ASK_MS);
+    this.#asks.set(number, { waiter, shorts, needs, timer });
+    this.#channel.send({ kind: "ask", number, needs });
+  }
+
+  /** A grant that comes too late for its call stays in the share. */
+  grant(number: number, grants: readonly { account: string; amount: number }[]): void {
+    for (const { account, amount } of grants) {
+      const share = this.#shareOf(account);
+      if (share) share.add(amount);
+      else this.#channel.send({ kind: "return", account, amount });
+    }
+    const ask = this.#end(number);
+    if (!ask) return;
+    if (ask.waiter.take()) ask.waiter.granted();
+    else this.ask(ask.waiter);
+  }
+
+  refuse(number: number, refusals: readonly Refusal[]): void {
+    const ask = this.#end(number);
+    if (!ask) return;
+    const { waiter } = ask;
+    if (waiter.take()) waiter.granted();
+    else if (this.#needsLess(ask)) this.ask(waiter);
+    else waiter.refused(refusals);
+  }
+
+  /** Whether the call lacks less than it asked for, because earlier ones left something: the refusal was for another amount. */
+  #needsLess({ waiter, needs }: Ask): boolean {
+    return waiter.shorts().some(({ share, hold }) => {
+      const asked = needs.find(({ account }) => account === share.account);
+      const need = hold - Math.min(hold, share.left - share.wanted);
+      return asked === undefined || need < asked.need;
+    });
+  }
+
+  /** The connection is new: answers to earlier asks will not come. */
+  resend(): void {
+    for (const [number, { needs }] of this.#asks) this.#channel.send({ kind: "ask", number, needs });
+  }
+
+  #end(number: number): Ask | undefined {
+    const ask = this.#asks.get(number);
+    if (!ask) return undefined;
+    this.#asks.delete(number);
+    clearTimeout(ask.timer);
+    for (const { share, hold } of ask.shorts) share.wanted -= hold;
+    return ask;
+  }
+}

@@ -1,0 +1,78 @@
+/** What the ledger keeps of one attempt: what was expected and held, and in the end what it cost. */
+import type { Attempt } from "../../core/call.ts";
+import type { RequestSize } from "../../core/ledger.ts";
+import type { Charge, PriceRule } from "../charge.ts";
+import type { Nano } from "../money.ts";
+import { countsCalls, type Line } from "./line.ts";
+import type { Share } from "./share.ts";
+
+/** What applies to the calls of one key to one target. */
+export interface Applied {
+  readonly lines: readonly Line[];
+  readonly rule: PriceRule | undefined;
+  /** `provider/model`. */
+  readonly target: string;
+  /** Something is held that depends on the size of the request. */
+  readonly needsSize: boolean;
+  readonly hasHard: boolean;
+  /** A line keeps an account for each session. */
+  readonly hasSessions: boolean;
+}
+
+const NO_SHARES: Share[] = [];
+const NO_HOLDS: number[] = [];
+
+export class Booking {
+  readonly applied: Applied;
+  /** The shares of the lines, in their order, and what is held of each. */
+  shares: Share[] = NO_SHARES;
+  holds: number[] = NO_HOLDS;
+  size: RequestSize | undefined;
+  /** Length of the request. Bytes. */
+  bytes = 0;
+  /** The session, for budgets on sessions. */
+  session: string | undefined;
+  /** What the target's input has exceeded earlier estimates by, part of `input`. Tokens. */
+  margin = 0;
+  /** Tokens that were expected: input at most, output at most, and how much of the output is held so far. */
+  input = 0;
+  output = 0;
+  heldOutput = 0;
+  /** What is held for the cost, and the most that the whole answer can cost. */
+  cost: Nano = 0;
+  fullCost: Nano = 0;
+  /** What was charged; present when it is settled. */
+  charge: Charge | undefined;
+
+  constructor(applied: Applied) {
+    this.applied = applied;
+  }
+
+  /** What an attempt needs of a line. In the unit of the line. */
+  need(line: Line): number {
+    if (line.unit === "money") return line.mode === "watch" ? 0 : this.cost;
+    return Math.min(line.most, this.#use(line.unit));
+  }
+
+  #use(unit: Exclude<Line["unit"], "money">): number {
+    switch (unit) {
+      case "tpm":
+      case "tpd":
+        return this.input + this.heldOutput;
+      case "itpm":
+        return this.input;
+      case "otpm":
+        return this.heldOutput;
+      default:
+        return 1;
+    }
+  }
+
+  /** Whether an earlier attempt of the same call already counts for a share. */
+  isCounted(share: Share, attempt: Attempt): boolean {
+    if (!countsCalls(share.line) || attempt.call.attempts.length === 0) return false;
+    return attempt.call.attempts.some(
+      ({ booking }) => booking !== this && booking instanceof Booking && booking.shares.includes(share),
+    );
+  }
+}

@@ -1,0 +1,82 @@
+/** The record of a call, from the call. */
+import type { Attempt, Call } from "../../core/call.ts";
+import type { AttemptRecord, CallRecord } from "../record.ts";
+import { Booking } from "./booking.ts";
+
+/** Longest name of a client's SDK, and of what a provider chose. Characters. */
+const MAX_CLIENT = 64;
+const MAX_PROVIDER_TEXT = 128;
+/** Most losses of a record. */
+const MAX_LOSSES = 20;
+
+const LANES = { native: "native", translated: "translated", generated: "program" } as const;
+
+/** @param now milliseconds since 1970, at the end of the call */
+export function recordOf(call: Call, attempts: readonly Attempt[], now: number): CallRecord {
+  const { attempt, startedAt, endedAt = performance.now(), access, error } = call;
+  const target = attempt?.target;
+  const losses = attempt?.losses;
+  const first = attempts[0];
+  return {
+    id: call.id,
+    startedAt: now - (endedAt - startedAt),
+    ms: endedAt - startedAt,
+    headMs: since(startedAt, attempt?.headAt),
+    firstMs: since(startedAt, attempt?.firstByteAt),
+    ownMs: since(startedAt, first?.startedAt),
+    key: access?.id,
+    path: access?.path,
+    tags: access?.tags,
+    format: call.format,
+    lane: target && LANES[target.lane],
+    model: call.model,
+    stream: call.stream,
+    status: call.status,
+    outcome: call.outcome ?? "failed",
+    refused: error === undefined ? undefined : call.refused,
+    error: error && { kind: error.kind, code: error.code },
+    finish: attempt?.finish?.slice(0, MAX_PROVIDER_TEXT),
+    session: sessionOf(attempts),
+    client: call.headers.get("user-agent")?.slice(0, MAX_CLIENT) ?? undefined,
+    losses: losses?.length ? losses.slice(0, MAX_LOSSES) : undefined,
+    upstreamId: attempt?.upstreamRequestId?.slice(0, MAX_PROVIDER_TEXT),
+    attempts: attempts.map((made) => attemptOf(made, endedAt)),
+  };
+}
+
+function attemptOf(attempt: Attempt, endedAt: number): AttemptRecord {
+  const { target, failure, usage, startedAt } = attempt;
+  const booking = attempt.booking as Booking;
+  return {
+    provider: target.provider.name,
+    deployment: target.deployment.name,
+    model: target.model,
+    class: failure?.class ?? "answered",
+    ms: failure?.ms ?? endedAt - startedAt,
+    usage,
+    charge: booking.charge!,
+    held: booking.cost,
+    expected: booking.size && booking.input - booking.margin,
+    accounts: accountsOf(booking),
+  };
+}
+
+const NO_ACCOUNTS: readonly string[] = [];
+
+/** The accounts of budgets that the attempt was charged to. */
+function accountsOf({ shares }: Booking): readonly string[] {
+  if (shares.length === 0) return NO_ACCOUNTS;
+  const accounts: string[] = [];
+  for (const { line, account } of shares) if (line.unit === "money") accounts.push(account);
+  return accounts;
+}
+
+function sessionOf(attempts: readonly Attempt[]): string | undefined {
+  for (const { booking } of attempts)
+    if (booking instanceof Booking && booking.session !== undefined) return booking.session;
+  return undefined;
+}
+
+function since(start: number, at: number | undefined): number | undefined {
+  return at === undefined ? undefined : at - start;
+}

@@ -1,0 +1,66 @@
+/** The most that a request can use, before it is sent. Pure arithmetic. */
+import type { RequestSize } from "../../core/ledger.ts";
+import type { PriceRule } from "../charge.ts";
+import type { Nano } from "../money.ts";
+import { costAtMost } from "../prices/price.ts";
+import type { LedgerSettings } from "./settings.ts";
+
+/** No tokenizer in use makes more than one token of two bytes of text. */
+const BYTES_PER_TOKEN = 2;
+/** What providers add around a conversation, and for tools. Tokens. */
+const FRAME_TOKENS = 64;
+const TOOL_TOKENS = 700;
+
+/** A stream holds its first output, and this much more whenever what is left falls below `AHEAD`. Tokens. */
+export const FIRST_OUTPUT = 4096;
+export const NEXT_OUTPUT = 2048;
+const AHEAD = 1024;
+
+/** @param margin by how much the target's input has exceeded this estimate before; tokens */
+export function inputAtMost(
+  size: RequestSize,
+  rule: PriceRule | undefined,
+  margin: number,
+  { serverTools }: LedgerSettings,
+): number {
+  const text = Math.ceil(size.textBytes / BYTES_PER_TOKEN) + FRAME_TOKENS;
+  const tools = (size.hasTools ? TOOL_TOKENS : 0) + (size.hasServerTools ? serverTools.tokens : 0);
+  return Math.min(text + tools + size.mediaTokens + margin, rule?.window ?? Infinity);
+}
+
+/** The client's limit, else the model's, for all answers that the client wants. */
+export function outputAtMost(
+  size: RequestSize,
+  rule: PriceRule | undefined,
+  settings: LedgerSettings,
+): number {
+  const most = rule?.maxOutput ?? Infinity;
+  return Math.min(size.maxTokens ?? settings.maxOutput, most) * size.choices;
+}
+
+/** What a visible stream holds before its first byte. */
+export function firstOutput(full: number, choices: number): number {
+  return Math.min(full, FIRST_OUTPUT * choices);
+}
+
+/** What a stream holds next. @param outputBytes of its output so far */
+export function nextOutput(held: number, full: number, outputBytes: number): number {
+  const counted = Math.ceil(outputBytes / BYTES_PER_TOKEN);
+  return Math.min(full, Math.max(held, counted) + NEXT_OUTPUT);
+}
+
+/** The output at which a hold must grow. Bytes; Infinity if the hold is complete. */
+export function outputLimit(held: number, full: number): number {
+  return held >= full ? Infinity : (held - AHEAD) * BYTES_PER_TOKEN;
+}
+
+export function costOf(
+  rule: PriceRule | undefined,
+  input: number,
+  output: number,
+  size: Pick<RequestSize, "hasServerTools"> | undefined,
+  settings: LedgerSettings,
+): Nano {
+  if (!rule) return 0;
+  return costAtMost(rule, { input, output }) + (size?.hasServerTools ? settings.serverTools.cost : 0);
+}

@@ -1,0 +1,403 @@
+/**
+ * The ledger of one worker. It admits calls from what the keeper has granted, in plain numbers and without waiting; it asks the
+ * keeper where that does not suffice, and sends it what calls have cost.
+ */
+import { createHash, randomUUID } from "node:crypto";
+import type { Attempt, Call } from "../../core/call.ts";
+import type { Admitted, Ledger } from "../../core/ledger.ts";
+import type { Cells } from "../cells.ts";
+import type { BooksChannel } from "../channel.ts";
+import type { BookSettings, BooksDown, Refusal, WorkerState } from "../messages.ts";
+import type { PriceRule } from "../charge.ts";
+import type { Declared, Policy } from "../policy.ts";
+import { Asks, type Short } from "./asks.ts";
+import { Booking } from "./booking.ts";
+import { recordOf } from "./call-record.ts";
+import { costOf, firstOutput, inputAtMost, outputAtMost, outputLimit } from "./estimate.ts";
+import { Lines, type Prices } from "./lines.ts";
+import { Outbox } from "./outbox.ts";
+import { applyChanges } from "./policy-state.ts";
+import { priceUnknown, refuse, serverToolsForbidden, tooDear, unavailable } from "./refusal.ts";
+import type { LedgerSettings } from "./settings.ts";
+import { settlementOf } from "./settlement.ts";
+import { Shares } from "./shares.ts";
+import { StreamHold } from "./stream-hold.ts";
+
+/** What the config declares; a reload replaces it. */
+export interface Declaration {
+  declared: Declared;
+  prices: Prices;
+  /** The prices of the config, for the store. */
+  rules: readonly PriceRule[];
+  settings: LedgerSettings;
+  books: BookSettings;
+}
+
+export interface WorkerLedgerOptions {
+  channel: BooksChannel;
+  cells: Cells;
+  /** Number of the worker; 0 if there is only one. */
+  worker: number;
+  /** Called when keys, budgets or limits have changed. */
+  onPolicy?(policy: Policy): void;
+  /** The store may have budgets: calls wait for the policy of the keeper. */
+  awaitsPolicy?: boolean;
+}
+
+/** Longest wait of a call for the policy of the keeper. Milliseconds. */
+const POLICY_MS = 2000;
+/** Longest wait for the keeper when the worker ends. Milliseconds. */
+const CLOSE_MS = 1000;
+
+export class WorkerLedger implements Ledger {
+  /** Names this run of the worker. */
+  readonly #life: string = randomUUID();
+  readonly #options: WorkerLedgerOptions;
+  readonly #channel: BooksChannel;
+  readonly #shares: Shares;
+  readonly #outbox: Outbox;
+  readonly #asks: Asks;
+  readonly #policyKnown = Promise.withResolvers<void>();
+  #declaration: Declaration;
+  #policy: Policy | undefined;
+  #lines: Lines;
+  /** By how much the input of a target has exceeded its estimate. Tokens. */
+  readonly #margins = new Map<string, number>();
+
+  constructor(declaration: Declaration, options: WorkerLedgerOptions) {
+    this.#options = options;
+    this.#channel = options.channel;
+    this.#shares = new Shares(options.channel, options.cells);
+    this.#outbox = new Outbox(options.channel);
+    this.#asks = new Asks(options.channel, (account) => this.#shares.get(account));
+    this.#declaration = declaration;
+    this.#lines = new Lines(declaration.declared, declaration.prices);
+    this.#channel.listen({
+      up: () => this.#up(),
+      down: () => {},
+      message: (message) => this.#receive(message),
+    });
+  }
+
+  /** Activates what a reload of the config declares. */
+  declare(declaration: Declaration): void {
+    this.#declaration = declaration;
+    this.#compile();
+    this.#sendDeclaration();
+  }
+
+  admit(attempt: Attempt, admitted: Admitted): void | Promise<void> {
+    if (this.#policy === undefined && this.#options.awaitsPolicy) return this.#admitLater(attempt, admitted);
+    const { call, target } = attempt;
+    const { access } = call;
+    const applied = this.#lines.of(access, target);
+    const booking = new Booking(applied);
+    attempt.booking = booking;
+    booking.bytes = admitted.bytes;
+    if (access !== undefined) this.#checkScopes(attempt, booking, admitted);
+    if (applied.lines.length === 0) return;
+    if (applied.hasSessions) booking.session = sessionOf(call, admitted);
+    if (applied.needsSize) this.#estimate(attempt, booking, admitted);
+    if (this.#take(attempt, booking)) return this.#admitted(attempt, booking);
+    return this.#wait(attempt, booking);
+  }
+
+  async #admitLater(attempt: Attempt, admitted: Admitted): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, POLICY_MS);
+    await Promise.race([this.#policyKnown.promise, promise]);
+    clearTimeout(timer);
+    this.#options.awaitsPolicy = false;
+    if (attempt.stop.reason) throw attempt.stop.reason;
+    await this.admit(attempt, admitted);
+  }
+
+  /** @throws LedgerRefusal for what the key may not do */
+  #checkScopes({ call, target }: Attempt, booking: Booking, admitted: Admitted): void {
+    const { name, serverTools, maxCost } = call.access!;
+    if (serverTools && maxCost === undefined) return;
+    booking.size ??= admitted.size();
+    if (!serverTools && booking.size.hasServerTools) this.#refuse(call, serverToolsForbidden(name));
+    if (maxCost === undefined) return;
+    if (!booking.applied.rule)
+      this.#refuse(call, priceUnknown(target, `the key ${name}, which bounds the cost of a call,`));
+    this.#measure(booking);
+    if (booking.fullCost > maxCost) this.#refuse(call, tooDear(name, maxCost, booking.fullCost));
+  }
+
+  #refuse(call: Call, refusal: ReturnType<typeof refuse>): never {
+    call.refused = refusal.reason;
+    throw refusal;
+  }
+
+  /** Sets what the attempt may use and cost at most. */
+  #estimate({ call, target }: Attempt, booking: Booking, admitted: Admitted): void {
+    booking.size ??= admitted.size();
+    const { rule, hasHard, lines } = booking.applied;
+    if (!rule && hasHard) {
+      const line = lines.find(({ unit, mode }) => unit === "money" && mode === "hard")!;
+      this.#refuse(call, priceUnknown(target, `the hard budget "${line.name}"`));
+    }
+    this.#measure(booking);
+    const { settings } = this.#declaration;
+    const hides = target.traits?.hidesReasoning ?? target.provider.traits?.hidesReasoning;
+    const grows = call.stream && !hides;
+    booking.heldOutput = grows ? firstOutput(booking.output, booking.size.choices) : booking.output;
+    booking.cost = grows
+      ? costOf(rule, booking.input, booking.heldOutput, booking.size, settings)
+      : booking.fullCost;
+  }
+
+  #measure(booking: Booking): void {
+    const { settings } = this.#declaration;
+    const { rule, target } = booking.applied;
+    booking.margin = this.#margins.get(target) ?? 0;
+    booking.input = inputAtMost(booking.size!, rule, booking.margin, settings);
+    booking.output = outputAtMost(booking.size!, rule, settings);
+    booking.fullCost = costOf(rule, booking.input, booking.output, booking.size, settings);
+  }
+
+  /** Holds what the attempt needs of all lines, or nothing. @param force also where a share does not suffice */
+  #take(attempt: Attempt, booking: Booking, force = false): boolean {
+    const { lines } = booking.applied;
+    const count = lines.length;
+    const now = Date.now();
+    const shares = booking.shares.length === count ? booking.shares : (booking.shares = new Array(count));
+    const holds = booking.holds.length === count ? booking.holds : (booking.holds = new Array(count));
+    let suffices = true;
+    for (let at = 0; at < count; at++) {
+      const line = lines[at]!;
+      const share = this.#shares.of(line, now, booking.session);
+      shares[at] = share;
+      const need = booking.isCounted(share, attempt) ? 0 : booking.need(line);
+      const left = share.values[share.cell]!;
+      if (line.mode === "soft") {
+        holds[at] = Math.min(need, Math.max(0, left));
+        if (need > 0 && left <= 0) suffices = false;
+      } else {
+        holds[at] = need;
+        if (need > 0 && left < need) suffices = false;
+      }
+    }
+    if (!suffices && !force) return false;
+    for (let at = 0; at < count; at++) shares[at]!.hold(holds[at]!);
+    return true;
+  }
+
+  #admitted(attempt: Attempt, booking: Booking): void {
+    attempt.call.refused = undefined;
+    if (booking.heldOutput >= booking.output) return;
+    attempt.outputLimit = outputLimit(booking.heldOutput, booking.output);
+    attempt.onOutputLimit = () => this.#extend(attempt, booking);
+  }
+
+  /** Waits until the keeper has granted what is missing. */
+  #wait(attempt: Attempt, booking: Booking): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const admitted = () => {
+      this.#admitted(attempt, booking);
+      resolve();
+    };
+    const { settings } = this.#declaration;
+    this.#asks.ask({
+      shorts: () => shortsOf(booking, attempt),
+      take: () => attempt.stop.reason !== undefined || this.#take(attempt, booking),
+      granted: () => (attempt.stop.reason ? reject(attempt.stop.reason) : admitted()),
+      refused: (refusals) => {
+        if (refusals.some(({ unavailable }) => unavailable)) return withoutKeeper();
+        const refusal = this.#refusalOf(refusals, booking, settings.tell);
+        attempt.call.refused = refusal.reason;
+        reject(refusal);
+      },
+      silent: () => withoutKeeper(),
+    });
+    const withoutKeeper = () => {
+      const closed = shortsOf(booking, attempt).find(({ share }) => isClosed(share.line, settings));
+      if (closed) return reject(unavailable(closed.share.line));
+      this.#take(attempt, booking, true);
+      admitted();
+    };
+    return promise;
+  }
+
+  #refusalOf(refusals: readonly Refusal[], booking: Booking, tell: boolean) {
+    const found = refusals.find(({ account }) => booking.shares.some((share) => share.account === account));
+    const refusal = found ?? refusals[0]!;
+    const at = Math.max(
+      0,
+      booking.shares.findIndex(({ account }) => account === refusal.account),
+    );
+    const { line } = booking.shares[at]!;
+    return refuse(line, refusal, booking.need(line), tell);
+  }
+
+  #extend(attempt: Attempt, booking: Booking): void {
+    new StreamHold(attempt, booking, this.#declaration.settings, this.#asks).extend();
+  }
+
+  charge(attempt: Attempt): void {
+    const applied = this.#lines.of(attempt.call.access, attempt.target);
+    const booking = new Booking(applied);
+    const now = Date.now();
+    const lines = applied.lines.filter(({ on, unit }) => unit === "money" && on.kind !== "session");
+    booking.shares = lines.map((line) => this.#shares.of(line, now, undefined));
+    booking.holds = lines.map(() => 0);
+    attempt.booking = booking;
+  }
+
+  settle(attempt: Attempt): void {
+    const { booking } = attempt;
+    if (!(booking instanceof Booking) || booking.charge) return;
+    attempt.outputLimit = Infinity;
+    const { charge, used } = settlementOf(attempt, booking, this.#declaration.settings);
+    booking.charge = charge;
+    const { rule } = booking.applied;
+    if (rule && charge.price !== undefined) this.#outbox.use(rule);
+    const { shares, holds } = booking;
+    for (let at = 0; at < shares.length; at++) {
+      const share = shares[at]!;
+      const { line } = share;
+      if (line.unit === "money") {
+        if (line.mode !== "watch") share.settle(holds[at]!, charge.cost);
+        if (charge.cost > 0) this.#outbox.spend(share, charge, line.mode === "hard" ? holds[at]! : Infinity);
+      } else if (line.unit !== "concurrency")
+        share.settle(holds[at]!, tokensOf(line.unit, used) ?? holds[at]!);
+    }
+    if (booking.size && !booking.size.hasServerTools) this.#learn(attempt, booking);
+  }
+
+  /** The next estimate for the target allows for what this one missed. */
+  #learn({ usage }: Attempt, { input, margin, applied }: Booking): void {
+    const excess = usage.input + usage.cacheRead + usage.cacheWrite - (input - margin);
+    if (excess > margin) this.#margins.set(applied.target, excess);
+  }
+
+  close(call: Call): void {
+    const { attempts, attempt } = call;
+    const isApart = attempt?.booking instanceof Booking && attempts.at(-1) !== attempt;
+    const booked = isApart ? [...attempts, attempt] : attempts;
+    for (const made of booked) {
+      this.settle(made);
+      if (made.booking instanceof Booking) freePlaces(made.booking);
+    }
+    this.#outbox.record(recordOf(call, booked, Date.now()));
+  }
+
+  /** Sends what the worker does at the moment. */
+  report(state: WorkerState): void {
+    this.#channel.send({ kind: "state", state });
+  }
+
+  /** Gives back all shares, and waits until the records are stored. */
+  async end(): Promise<void> {
+    this.#outbox.flush();
+    this.#shares.returnAll();
+    this.#shares.close();
+    const until = performance.now() + CLOSE_MS;
+    while (this.#channel.isUp && !this.#outbox.isEmpty && performance.now() < until) await Bun.sleep(5);
+  }
+
+  #up(): void {
+    this.#outbox.seal();
+    const { worker, cells } = this.#options;
+    this.#channel.send({
+      kind: "hello",
+      life: this.#life,
+      worker,
+      seq: this.#outbox.seq,
+      shares: this.#shares.states(),
+      ...(cells.file !== undefined && { cells: cells.file }),
+    });
+    this.#sendDeclaration();
+    this.#outbox.resend();
+    this.#asks.resend();
+  }
+
+  #sendDeclaration(): void {
+    const { declared, rules, books } = this.#declaration;
+    this.#channel.send({ kind: "declare", declared, prices: rules, settings: books });
+  }
+
+  #receive(message: BooksDown): void {
+    switch (message.kind) {
+      case "policy":
+        return this.#setPolicy(message.policy);
+      case "changes":
+        return this.#policy && this.#setPolicy(applyChanges(this.#policy, message));
+      case "grant":
+        return this.#asks.grant(message.number, message.grants);
+      case "refusal":
+        return this.#asks.refuse(message.number, message.refusals);
+      case "recall":
+        return this.#shares.recall(message.account);
+      case "stored":
+        return this.#outbox.stored(message.seq);
+      case "margins":
+        for (const { target, tokens } of message.margins)
+          if (tokens > (this.#margins.get(target) ?? 0)) this.#margins.set(target, tokens);
+        return;
+      case "store":
+        return;
+    }
+  }
+
+  #setPolicy(policy: Policy): void {
+    this.#policy = policy;
+    this.#compile();
+    this.#policyKnown.resolve();
+    this.#options.onPolicy?.(policy);
+  }
+
+  #compile(): void {
+    const { declared, prices } = this.#declaration;
+    this.#lines = new Lines(this.#policy ?? declared, prices, this.#lines);
+  }
+}
+
+/** The shares that do not suffice, and what the attempt holds of them in the end. */
+function shortsOf(booking: Booking, attempt: Attempt): Short[] {
+  return booking.shares.flatMap((share) => {
+    const need = booking.isCounted(share, attempt) ? 0 : booking.need(share.line);
+    const isShort = share.line.mode === "soft" ? share.left <= 0 : share.left < need;
+    return need > 0 && isShort ? [{ share, hold: need }] : [];
+  });
+}
+
+/** Whether calls are refused while what is left of a line is not known. */
+function isClosed({ unit, mode }: Booking["applied"]["lines"][number], { onLoss }: LedgerSettings): boolean {
+  if (onLoss === "open") return false;
+  return onLoss === "closed" || (unit === "money" && mode === "hard");
+}
+
+/** The places of a call are free when it has ended, whatever its attempts did. */
+function freePlaces({ shares, holds }: Booking): void {
+  for (const [at, share] of shares.entries()) {
+    if (share.line.unit !== "concurrency") continue;
+    share.settle(holds[at]!, 0);
+    holds[at] = 0;
+  }
+}
+
+/** What counts for a rate limit on tokens; undefined for other limits. */
+function tokensOf(
+  unit: string,
+  { input, cacheRead, cacheWrite, output }: Attempt["usage"],
+): number | undefined {
+  switch (unit) {
+    case "tpm":
+    case "tpd":
+      return input + cacheRead + cacheWrite + output;
+    case "itpm":
+      return input + cacheRead + cacheWrite;
+    case "otpm":
+      return output;
+    default:
+      return undefined;
+  }
+}
+
+/** 16 hexadecimal digits. Sessions of two keys are two sessions. */
+function sessionOf(call: Call, admitted: Admitted): string {
+  const text = `${call.access?.id ?? ""}\n${admitted.affinity()}`;
+  return createHash("sha256").update(text).digest("hex").slice(0, 16);
+}

@@ -1,0 +1,92 @@
+/** A budget, or one unit of a rate limit, as calls are checked against it. */
+import type { Target } from "../../core/provider.ts";
+import type { KeyAccess } from "../../core/key-access.ts";
+import { globMatches } from "../glob.ts";
+import type { Budget, RateLimit, RateUnit, Subject } from "../policy.ts";
+import { rateAccount } from "../record.ts";
+import type { Share } from "./share.ts";
+
+export interface Line {
+  readonly unit: "money" | RateUnit;
+  /** What counts for it: `hard` for all rate limits. */
+  readonly mode: Budget["mode"];
+  readonly name: string;
+  readonly on: Subject;
+  /** The most that one call may hold: a rate limit never has room for more. */
+  readonly most: number;
+  /** For the unit `money`. */
+  readonly budget?: Budget;
+  /** For rate limits. */
+  readonly account?: string;
+  /** The share of the current window; budgets on sessions have one for each session instead. */
+  share?: Share;
+}
+
+/** The lines of a budget or a limit; those of an earlier policy keep their shares. */
+export function budgetLine(budget: Budget, earlier: Line | undefined): Line {
+  const isSameWindow = earlier?.budget?.zone === budget.zone && isSame(earlier.budget.window, budget.window);
+  return {
+    unit: "money",
+    mode: budget.mode,
+    name: budget.name,
+    on: budget.on,
+    most: Infinity,
+    budget,
+    share: isSameWindow ? earlier?.share : undefined,
+  };
+}
+
+export function rateLines(limit: RateLimit, earlier: ReadonlyMap<string, Line>): Line[] {
+  return Object.entries(limit.limits).map(([name, amount]) => {
+    const unit = name as RateUnit;
+    const account = rateAccount(limit.id, unit);
+    return {
+      unit,
+      mode: "hard",
+      name: limit.name,
+      on: limit.on,
+      most: limit.burst?.[unit] ?? amount,
+      account,
+      share: earlier.get(account)?.share,
+    };
+  });
+}
+
+/** Whether a line counts the calls of a key to a target. */
+export function applies({ kind, what }: Subject, access: KeyAccess | undefined, target: Target): boolean {
+  switch (kind) {
+    case "all":
+    case "session":
+      return true;
+    case "provider":
+      return target.provider.name === what;
+    case "model":
+      return globMatches(what, `${target.provider.name}/${target.model}`);
+    case "key":
+      return access?.id === what;
+    case "tag":
+      return access?.tags.includes(what) === true;
+    case "path":
+      return access !== undefined && isBelow(access.path, what);
+  }
+}
+
+function isBelow(path: string, above: string): boolean {
+  return above === "/" || path === above || path.startsWith(`${above}/`);
+}
+
+/** Whether another target could be permitted where this line refuses one. */
+export function dependsOnTarget({ unit, on }: Line): boolean {
+  return unit === "money" || on.kind === "model" || on.kind === "provider";
+}
+
+/** Units that count a call once, however many attempts it makes. */
+export function countsCalls({ unit, on }: Line): boolean {
+  if (on.kind === "model" || on.kind === "provider") return false;
+  return unit === "rpm" || unit === "rpd" || unit === "concurrency";
+}
+
+function isSame(one: Budget["window"], other: Budget["window"]): boolean {
+  if (typeof one === "string" || typeof other === "string") return one === other;
+  return one.hours === other.hours;
+}

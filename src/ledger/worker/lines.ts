@@ -1,0 +1,66 @@
+/** The budgets and limits of the policy, and which of them apply to the calls of a key to a target. */
+import type { KeyAccess } from "../../core/key-access.ts";
+import type { Target } from "../../core/provider.ts";
+import type { PriceRule } from "../charge.ts";
+import type { Declared } from "../policy.ts";
+import type { Applied } from "./booking.ts";
+import { applies, budgetLine, type Line, rateLines } from "./line.ts";
+
+/** Finds the price of a target. */
+export interface Prices {
+  lookup(provider: string, model: string): PriceRule | undefined;
+}
+
+/** Stands for the calls without a key. */
+const NO_KEY = {};
+
+export class Lines {
+  /** By id of the budget, or account of the limit. */
+  readonly #lines = new Map<string, Line>();
+  readonly #prices: Prices;
+  readonly #applied = new WeakMap<object, WeakMap<Target, Applied>>();
+
+  /** @param earlier the lines of the policy before: shares that go on being used are taken over */
+  constructor({ budgets, rates }: Pick<Declared, "budgets" | "rates">, prices: Prices, earlier?: Lines) {
+    this.#prices = prices;
+    const before = earlier ? earlier.#lines : new Map<string, Line>();
+    for (const budget of budgets) this.#lines.set(budget.id, budgetLine(budget, before.get(budget.id)));
+    for (const limit of rates)
+      for (const line of rateLines(limit, before)) this.#lines.set(line.account!, line);
+  }
+
+  /** What applies to the calls of a key to a target; the same object each time. */
+  of(access: KeyAccess | undefined, target: Target): Applied {
+    const key = access ?? NO_KEY;
+    let byTarget = this.#applied.get(key);
+    if (!byTarget) this.#applied.set(key, (byTarget = new WeakMap()));
+    let found = byTarget.get(target);
+    if (!found) byTarget.set(target, (found = this.#compile(access, target)));
+    return found;
+  }
+
+  /** The lines that count the calls of a key, whatever their target. */
+  ofKey(access: KeyAccess): Line[] {
+    return [...this.#lines.values()].filter(
+      ({ on }) => on.kind !== "model" && on.kind !== "provider" && applies(on, access, NO_TARGET),
+    );
+  }
+
+  #compile(access: KeyAccess | undefined, target: Target): Applied {
+    const lines = [...this.#lines.values()].filter(({ on }) => applies(on, access, target));
+    const { provider, model } = target;
+    return {
+      lines,
+      rule: this.#prices.lookup(provider.name, model),
+      target: `${provider.name}/${model}`,
+      needsSize: lines.some(({ unit, mode }) => !COUNTS.has(unit) && mode !== "watch"),
+      hasHard: lines.some(({ unit, mode }) => unit === "money" && mode === "hard"),
+      hasSessions: lines.some(({ on }) => on.kind === "session"),
+    };
+  }
+}
+
+const NO_TARGET = { provider: { name: "" }, model: "" } as Target;
+
+/** Units of which each call needs one. */
+const COUNTS: ReadonlySet<Line["unit"]> = new Set(["rpm", "rpd", "concurrency"]);

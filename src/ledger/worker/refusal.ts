@@ -1,0 +1,154 @@
+/** The errors with which the ledger refuses a call, as clients read them. */
+import { GatewayError } from "../../core/error.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { Target } from "../../core/provider.ts";
+import { LedgerRefusal, type RefusalReason } from "../../core/refusal.ts";
+import type { Refusal } from "../messages.ts";
+import { formatNano, type Nano } from "../money.ts";
+import type { RateUnit } from "../policy.ts";
+import { dependsOnTarget, type Line } from "./line.ts";
+
+/** Longest `retry-after`: SDKs ignore more. Seconds. */
+const MAX_RETRY_AFTER = 60;
+
+/** An account of the line cannot grant what the call needs. @param hold what the call needs at most @param tell whether clients see amounts */
+export function refuse(line: Line, refusal: Refusal, hold: number, tell: boolean): LedgerRefusal {
+  return line.unit === "money"
+    ? overBudget(line, refusal, hold, tell)
+    : overRate(line, line.unit, refusal, hold);
+}
+
+/** The hold of a running stream cannot grow: the answer ends here. */
+export function cutShort(line: Line, refusal: Refusal, tell: boolean): LedgerRefusal {
+  const { limit, left, resetsAt } = refusal;
+  const amounts = tell ? ` (${formatNano(Math.max(0, left))} of ${formatNano(limit)} left)` : "";
+  const message = `weir stopped the answer, because the budget ${titleOf(line)} does not suffice for more of it${amounts}; ${beginsAnew(resetsAt)}.`;
+  return new LedgerRefusal("quota", message, {
+    code: "budget_exhausted",
+    details: detailsOf(line, refusal, tell),
+    shouldRetry: false,
+    reason: "budget",
+    perTarget: false,
+  });
+}
+
+function overBudget(line: Line, refusal: Refusal, hold: Nano, tell: boolean): LedgerRefusal {
+  const { limit, left, resetsAt } = refusal;
+  const { onEmpty } = line.budget!;
+  const what = !tell
+    ? "is exhausted"
+    : line.mode === "hard"
+      ? `has ${formatNano(Math.max(0, left))} of ${formatNano(limit)} left and this call may cost up to ${formatNano(hold)}`
+      : `of ${formatNano(limit)} is spent`;
+  return new LedgerRefusal("quota", `The budget ${titleOf(line)} ${what}; ${beginsAnew(resetsAt)}.`, {
+    code: "budget_exhausted",
+    details: detailsOf(line, refusal, tell),
+    shouldRetry: false,
+    retryAfter: soon(resetsAt),
+    reason: "budget",
+    perTarget: dependsOnTarget(line),
+    use: onEmpty === "refuse" ? undefined : onEmpty.use,
+  });
+}
+
+/** `"eng, month"` */
+function titleOf({ name, budget }: Line): string {
+  const { window } = budget!;
+  return `"${name}, ${typeof window === "string" ? window : `${window.hours} h`}"`;
+}
+
+function beginsAnew(resetsAt: number | undefined): string {
+  return resetsAt === undefined ? "it does not begin anew" : `it begins anew on ${dayTime(resetsAt)}`;
+}
+
+function detailsOf({ name }: Line, { limit, left, resetsAt }: Refusal, tell: boolean): JsonObject {
+  return {
+    code: "budget_exhausted",
+    budget: name,
+    ...(tell && { limit: dollars(limit), left: dollars(Math.max(0, left)) }),
+    ...(resetsAt !== undefined && { resets_at: new Date(resetsAt).toISOString() }),
+  };
+}
+
+const UNITS: Readonly<Record<RateUnit, { what: string; every: string; reason: RefusalReason }>> = {
+  rpm: { what: "requests", every: " a minute", reason: "rate" },
+  rpd: { what: "requests", every: " a day", reason: "rate" },
+  tpm: { what: "tokens", every: " a minute", reason: "tokens" },
+  itpm: { what: "input tokens", every: " a minute", reason: "tokens" },
+  otpm: { what: "output tokens", every: " a minute", reason: "tokens" },
+  tpd: { what: "tokens", every: " a day", reason: "tokens" },
+  concurrency: { what: "calls at once", every: "", reason: "concurrency" },
+};
+
+function overRate(line: Line, unit: RateUnit, { limit, resetsAt }: Refusal, hold: number): LedgerRefusal {
+  const { what, every, reason } = UNITS[unit];
+  const wait = resetsAt === undefined ? 1 : seconds(resetsAt);
+  const needs = reason === "tokens" ? ` This call needs up to ${hold} of them.` : "";
+  const again = unit === "concurrency" ? "retry when one of them has ended" : `there is room in ${wait} s`;
+  return new LedgerRefusal(
+    "rate-limited",
+    `The limit "${line.name}" permits ${limit} ${what}${every}; ${again}.${needs}`,
+    {
+      details: { limit: line.name, unit },
+      retryAfter: Math.min(MAX_RETRY_AFTER, wait),
+      reason,
+      perTarget: dependsOnTarget(line),
+    },
+  );
+}
+
+/** A hard budget cannot bound the cost of a call without a price. @param why what needs the price: `the hard budget "eng"` */
+export function priceUnknown({ provider, model }: Target, why: string): LedgerRefusal {
+  const name = `${provider.name}/${model}`;
+  return new LedgerRefusal(
+    "permission",
+    `The price of ${name} is unknown, and ${why} needs it. Add it to weir.yaml, in dollars a million tokens:\nprices:\n  "${name}":\n    {input: 1.00, output: 2.00}`,
+    { code: "price_unknown", reason: "price", perTarget: true, shouldRetry: false },
+  );
+}
+
+/** A call could cost more than its key permits for one call. */
+export function tooDear(key: string, most: Nano, hold: Nano): LedgerRefusal {
+  return new LedgerRefusal(
+    "invalid-request",
+    `This call may cost up to ${formatNano(hold)}, and the key ${key} permits ${formatNano(most)} for one call; set a smaller limit of output tokens.`,
+    { code: "cost_limit_exceeded", reason: "scope", perTarget: true },
+  );
+}
+
+export function serverToolsForbidden(key: string): LedgerRefusal {
+  return new LedgerRefusal(
+    "permission",
+    `The key ${key} may not use tools that the provider runs itself, such as a web search.`,
+    { code: "server_tools_not_allowed", param: "tools", reason: "scope", perTarget: false },
+  );
+}
+
+/** The keeper cannot be asked, and the operator wants such calls refused. */
+export function unavailable({ name }: Line): GatewayError {
+  return new GatewayError(
+    "overloaded",
+    `The books of weir cannot be reached, and what is left of "${name}" is not known; retry in 5 s.`,
+    { code: "ledger_unavailable", retryAfter: 5 },
+  );
+}
+
+/** `2026-12-01 00:00 UTC` */
+function dayTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+}
+
+function dollars(nano: Nano): number {
+  return nano / 1_000_000_000;
+}
+
+function seconds(at: number): number {
+  return Math.max(1, Math.ceil((at - Date.now()) / 1000));
+}
+
+/** Seconds until a budget begins anew, if a client can wait for it. */
+function soon(resetsAt: number | undefined): number | undefined {
+  if (resetsAt === undefined) return undefined;
+  const wait = seconds(resetsAt);
+  return wait <= MAX_RETRY_AFTER ? wait : undefined;
+}

@@ -1,0 +1,25 @@
+/** What the operator may set about estimates and refusals. */
+import type { Nano } from "../money.ts";
+
+export interface LedgerSettings {
+  /** Output that is expected of a model without a known limit, at most. Tokens. */
+  maxOutput: number;
+  /** What is expected of tools that the provider runs itself: input, and searches. */
+  serverTools: { tokens: number; cost: Nano };
+  /**
+   * What an attempt costs that was sent and brought nothing back: its input, or all that was held for it. Default: `full` under
+   * a hard budget, else `input`.
+   */
+  assume?: "input" | "full";
+  /** Clients see the amounts of budgets. */
+  tell: boolean;
+  /** What happens to calls whose share is empty while the keeper cannot be reached. */
+  onLoss: "open" | "closed" | "hard-closed";
+}
+
+export const DEFAULT_SETTINGS: LedgerSettings = {
+  maxOutput: 32_000,
+  serverTools: { tokens: 50_000, cost: 100_000_000 },
+  tell: true,
+  onLoss: "hard-closed",
+};

@@ -1,0 +1,69 @@
+/** What this worker was granted of one account. */
+import type { Cells } from "../cells.ts";
+import type { Nano } from "../money.ts";
+import type { Line } from "./line.ts";
+
+export class Share {
+  readonly account: string;
+  readonly line: Line;
+  /** When the window of a budget ends. Milliseconds since 1970. */
+  readonly endsAt: number;
+  /** What can still be held is `values[cell]`: a number that the keeper can read when this process has died. */
+  readonly values: Float64Array;
+  readonly cell: number;
+  /** Held by attempts that run. */
+  held = 0;
+  /** What waiting calls need before another call may ask for less. */
+  wanted = 0;
+  /** Sweeps since it was used. */
+  idle = 0;
+  /** What was spent and is in no batch yet. */
+  spent: Nano = 0;
+  assumed: Nano = 0;
+  overrun: Nano = 0;
+  isDirty = false;
+  readonly #cells: Cells;
+  readonly #reserved: number | undefined;
+
+  constructor(account: string, line: Line, endsAt: number, cells: Cells) {
+    this.account = account;
+    this.line = line;
+    this.endsAt = endsAt;
+    this.#cells = cells;
+    this.#reserved = cells.reserve(account);
+    this.values = this.#reserved === undefined ? new Float64Array(1) : cells.values;
+    this.cell = this.#reserved ?? 0;
+  }
+
+  get left(): number {
+    return this.values[this.cell]!;
+  }
+
+  /** Adds what was granted, or with a negative amount takes what is returned. */
+  add(amount: number): void {
+    this.values[this.cell]! += amount;
+  }
+
+  /** Moves an amount from what is left to what is held. */
+  hold(amount: number): void {
+    this.values[this.cell]! -= amount;
+    this.held += amount;
+    this.idle = 0;
+  }
+
+  /** Ends a hold. @param cost what of it was used */
+  settle(amount: number, cost: number): void {
+    this.held -= amount;
+    this.values[this.cell]! += amount - cost;
+    this.idle = 0;
+  }
+
+  /** It holds nothing and has nothing left: it may be forgotten. */
+  get isEmpty(): boolean {
+    return this.held === 0 && this.wanted === 0 && !this.isDirty && this.left === 0;
+  }
+
+  forget(): void {
+    if (this.#reserved !== undefined) this.#cells.release(this.#reserved);
+  }
+}

@@ -1,0 +1,101 @@
+/** The shares of this worker: found by line, given back when they are idle or recalled. */
+import type { Cells } from "../cells.ts";
+import type { BooksChannel } from "../channel.ts";
+import type { ShareState } from "../messages.ts";
+import { budgetAccount } from "../record.ts";
+import { windowAt } from "../windows.ts";
+import type { Line } from "./line.ts";
+import { Share } from "./share.ts";
+
+/** How often idle shares are looked for. Milliseconds. */
+const SWEEP_MS = 200;
+/** Sweeps after which an idle share is given back: of a rate limit at once, of a budget after ten seconds. */
+const IDLE_RATE = 2;
+const IDLE_MONEY = 50;
+
+export class Shares {
+  readonly #channel: BooksChannel;
+  readonly #cells: Cells;
+  readonly #byAccount = new Map<string, Share>();
+  #timer: Timer | undefined;
+
+  constructor(channel: BooksChannel, cells: Cells) {
+    this.#channel = channel;
+    this.#cells = cells;
+  }
+
+  get(account: string): Share | undefined {
+    return this.#byAccount.get(account);
+  }
+
+  /** The share of a line at a moment. @param session for budgets on sessions */
+  of(line: Line, now: number, session: string | undefined): Share {
+    const { share } = line;
+    if (share !== undefined && now < share.endsAt) return share;
+    return this.#find(line, now, session);
+  }
+
+  #find(line: Line, now: number, session: string | undefined): Share {
+    const { budget } = line;
+    const { startsAt, endsAt = Infinity } = budget ? windowAt(budget, now) : { startsAt: 0 };
+    const isForSession = line.on.kind === "session";
+    const account = budget
+      ? budgetAccount(budget.id, startsAt, isForSession ? session : undefined)
+      : line.account!;
+    let share = this.#byAccount.get(account);
+    if (!share) {
+      share = new Share(account, line, endsAt, this.#cells);
+      this.#byAccount.set(account, share);
+      this.#timer ??= this.#startSweeps();
+    }
+    if (!isForSession) line.share = share;
+    return share;
+  }
+
+  /** Gives back what a share has left. The keeper waits for the answer, also if it is nothing. */
+  recall(account: string): void {
+    const share = this.#byAccount.get(account);
+    const amount = Math.max(0, share?.left ?? 0);
+    share?.add(-amount);
+    this.#channel.send({ kind: "return", account, amount });
+  }
+
+  /** Gives back everything that is not held. */
+  returnAll(): void {
+    for (const [account, { left }] of this.#byAccount) if (left > 0) this.recall(account);
+  }
+
+  /** What is neither settled nor returned. */
+  states(): ShareState[] {
+    const states: ShareState[] = [];
+    for (const { account, left, held, line } of this.#byAccount.values())
+      if (line.mode !== "watch" && left + held !== 0) states.push({ account, amount: left + held });
+    return states;
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #startSweeps(): Timer {
+    const timer = setInterval(() => this.#sweep(Date.now()), SWEEP_MS);
+    timer.unref?.();
+    return timer;
+  }
+
+  #sweep(now: number): void {
+    for (const share of this.#byAccount.values()) {
+      const { line, account, endsAt } = share;
+      const isOver = now >= endsAt;
+      const limit = line.unit !== "money" || isOver ? IDLE_RATE : IDLE_MONEY;
+      if (share.wanted > 0 || ++share.idle < limit) continue;
+      if (share.left > 0 && this.#channel.isUp) this.recall(account);
+      if (!share.isEmpty) continue;
+      this.#byAccount.delete(account);
+      if (line.share === share) line.share = undefined;
+      share.forget();
+    }
+    if (this.#byAccount.size === 0) this.close();
+  }
+}

@@ -1,0 +1,156 @@
+/** A worker's ledger with a fake keeper, and calls that need no gateway. */
+import { Attempt, Call } from "../../src/core/call.ts";
+import type { Usage } from "../../src/core/events.ts";
+import { NO_USAGE } from "../../src/core/events.ts";
+import type { KeyAccess } from "../../src/core/key-access.ts";
+import type { Admitted, RequestSize } from "../../src/core/ledger.ts";
+import type { Target } from "../../src/core/provider.ts";
+import { localCells } from "../../src/ledger/cells.ts";
+import type { PriceRule } from "../../src/ledger/charge.ts";
+import type { Budget, Declared, RateLimit } from "../../src/ledger/policy.ts";
+import { WorkerLedger } from "../../src/ledger/worker/ledger.ts";
+import { DEFAULT_SETTINGS, type LedgerSettings } from "../../src/ledger/worker/settings.ts";
+import { FakeKeeper } from "./fake-keeper.ts";
+
+/** One dollar a million input tokens, two a million output tokens. */
+export const RULE: PriceRule = {
+  ref: "rule",
+  provider: "host",
+  model: "model",
+  input: 1_000_000,
+  output: 2_000_000,
+  source: "config",
+};
+
+export function budget(id: string, limit: number, more: Partial<Budget> = {}): Budget {
+  return {
+    id,
+    name: id,
+    on: { kind: "all", what: "" },
+    window: "total",
+    zone: "UTC",
+    limit,
+    mode: "hard",
+    onEmpty: "refuse",
+    alerts: [],
+    source: "config",
+    ...more,
+  };
+}
+
+export function rate(id: string, limits: RateLimit["limits"], more: Partial<RateLimit> = {}): RateLimit {
+  return { id, name: id, on: { kind: "all", what: "" }, limits, source: "config", ...more };
+}
+
+export interface TestLedgerOptions {
+  budgets?: Budget[];
+  rates?: RateLimit[];
+  rule?: PriceRule | null;
+  settings?: Partial<LedgerSettings>;
+}
+
+export function testLedger({ budgets = [], rates = [], rule = RULE, settings }: TestLedgerOptions = {}) {
+  const keeper = new FakeKeeper();
+  const declared: Declared = { keys: [], budgets, rates };
+  const ledger = new WorkerLedger(
+    {
+      declared,
+      prices: { lookup: () => rule ?? undefined },
+      rules: [],
+      settings: { ...DEFAULT_SETTINGS, ...settings },
+      books: {
+        keepDays: { calls: 30, hours: 90, sessions: 30 },
+        callBytes: 1e9,
+        onLoss: "hard-closed",
+        metrics: { keys: true, maxSeries: 1000 },
+      },
+    },
+    { channel: keeper, cells: localCells(64), worker: 0 },
+  );
+  keeper.connect();
+  return { ledger, keeper, declared };
+}
+
+export function targetOf(provider = "host", model = "model", more: Partial<Target> = {}): Target {
+  const deployment = { name: provider, baseUrl: "http://host", credentials: {}, weight: 1, priority: 0 };
+  return {
+    provider: { name: provider, deployments: [deployment], source: "built-in", patterns: [] },
+    deployment,
+    model,
+    lane: "native",
+    format: "chat-completions",
+    url: "http://host/v1",
+    reason: "",
+    ...more,
+  };
+}
+
+export const TARGET = targetOf();
+
+export function access(id: string, more: Partial<KeyAccess> = {}): KeyAccess {
+  return {
+    id,
+    name: id,
+    path: "/",
+    tags: [],
+    narrowsPlans: false,
+    allowsModel: () => true,
+    allowsProvider: () => true,
+    allowsEndpoint: () => true,
+    isBoundToAddresses: false,
+    allowsAddress: () => true,
+    serverTools: true,
+    ...more,
+  };
+}
+
+let calls = 0;
+
+export function callOf(more: Partial<Pick<Call, "access" | "stream" | "model">> = {}): Call {
+  const call = new Call(`req_${++calls}`, "chat-completions", new Headers({ "user-agent": "Test/1" }));
+  return Object.assign(call, { model: "model" }, more);
+}
+
+/** 72 bytes of text: 100 tokens of input at most. */
+export const SIZE: RequestSize = {
+  textBytes: 72,
+  mediaTokens: 0,
+  hasTools: false,
+  hasServerTools: false,
+  maxTokens: 450,
+  choices: 1,
+};
+
+export function admitted(size: Partial<RequestSize> = {}, session = ""): Admitted {
+  const whole = { ...SIZE, ...size };
+  return { bytes: whole.textBytes, size: () => whole, affinity: () => session };
+}
+
+/** Begins an attempt as the gateway does. @throws what the ledger throws */
+export async function begin(
+  ledger: WorkerLedger,
+  call: Call = callOf(),
+  size: Partial<RequestSize> = {},
+  target: Target = TARGET,
+): Promise<Attempt> {
+  const attempt = new Attempt(call, target);
+  await ledger.admit(attempt, admitted(size));
+  call.attempts.push(attempt);
+  attempt.wasSent = true;
+  return attempt;
+}
+
+export function usage(input: number, output: number): Usage {
+  return { ...NO_USAGE, input, output, known: "final" };
+}
+
+/** The call ends. */
+export function finish(ledger: WorkerLedger, attempt: Attempt, used?: Usage): void {
+  const { call } = attempt;
+  if (used) attempt.usage = used;
+  attempt.firstByteAt ??= performance.now();
+  call.outcome ??= "complete";
+  call.status ||= 200;
+  call.endedAt = performance.now();
+  ledger.close(call);
+}

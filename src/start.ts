@@ -5,13 +5,15 @@ import type { Path } from "./config/error.ts";
 import type { Config } from "./config/schema.ts";
 import { type Certificate, readCertificate } from "./config/tls.ts";
 import { GatewayError } from "./core/error.ts";
-import { NO_LEDGER } from "./core/ledger.ts";
+import { declarationOf } from "./declaration.ts";
 import { describeThrown } from "./core/error-text.ts";
 import { Backlog } from "./gateway/delivery/backlog.ts";
 import { Clock } from "./gateway/delivery/clock.ts";
 import { askModel } from "./gateway/plugins/ask.ts";
 import { sandboxHooks } from "./gateway/plugins/sandbox.ts";
+import { WorkerLedger } from "./ledger/worker/ledger.ts";
 import type { AnswerOptions, Gateway } from "./gateway/types.ts";
+import { createCells } from "./keeper/books/cells.ts";
 import type { KeeperClientOptions } from "./keeper/client.ts";
 import { Health } from "./gateway/retry/health.ts";
 import { createKeyring } from "./gateway/keys.ts";
@@ -112,13 +114,18 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     onFault: (sentence) => logger.fault(sentence),
     onReport: (level, text) => (level === "fault" ? logger.fault(text) : logger.info(text, {})),
   };
-  const keeper = address
-    ? keepInProcess(address.socket, reports)
-    : keepInThread(keeperSettings(home, config), reports);
+  const settings = keeperSettings(home, config);
+  const keeper = address ? keepInProcess(address.socket, reports) : keepInThread(settings, reports);
+  const cells = createCells(address ? address.cells : settings.books?.cells);
+  const ledger = new WorkerLedger(declarationOf(config), {
+    channel: keeper.books,
+    cells,
+    worker: worker ?? 0,
+  });
   /** State that survives a reload. */
   const lasting = {
     ...(storesAnswers && { answers: keeper.answers }),
-    ledger: NO_LEDGER,
+    ledger,
     health: new Health({
       onAlert: (sentence) => logger.fault(sentence),
       onChange: (sentence) => logger.info(sentence, {}),
@@ -144,7 +151,12 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       registry: parts.registry,
       hooks,
       settler: new Settler(
-        [(call) => lasting.health.settled(call), (call) => logger.call(call), ...doneHooks(hooks)],
+        [
+          (call) => lasting.health.settled(call),
+          (call) => ledger.close(call),
+          (call) => logger.call(call),
+          ...doneHooks(hooks),
+        ],
         (fault) => logger.fault("a plugin's done hook failed", fault),
       ),
       asker: { ask: (request, parent, stop) => askModel(request, parent, stop, gateway) },
@@ -225,6 +237,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
         logger.info("new connections use the new certificate", {});
       }
       current = next;
+      ledger.declare(declarationOf(settings.config));
       tell(next.parts);
     },
     async stop(graceMs = 0) {
@@ -235,7 +248,9 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
         lasting.clock.endAll(shuttingDown());
         if (!(await endsWithin(finished, FAREWELL_MS))) await endsWithin(listener.stop(true), CLOSE_MS);
       }
+      await ledger.end();
       await keeper.close();
+      cells.close();
       stopAlerts();
       await logger.flush();
     },

@@ -61,6 +61,8 @@ export class WorkerLedger implements Ledger {
   #declaration: Declaration;
   #policy: Policy | undefined;
   #lines: Lines;
+  /** The keeper can write to its store. */
+  #hasStore = false;
   /** By how much the input of a target has exceeded its estimate. Tokens. */
   readonly #margins = new Map<string, number>();
 
@@ -294,7 +296,8 @@ export class WorkerLedger implements Ledger {
     this.#shares.returnAll();
     this.#shares.close();
     const until = performance.now() + CLOSE_MS;
-    while (this.#channel.isUp && !this.#outbox.isEmpty && performance.now() < until) await Bun.sleep(5);
+    while (this.#hasStore && this.#channel.isUp && !this.#outbox.isEmpty && performance.now() < until)
+      await Bun.sleep(5);
   }
 
   #up(): void {
@@ -331,12 +334,14 @@ export class WorkerLedger implements Ledger {
       case "recall":
         return this.#shares.recall(message.account);
       case "stored":
+        this.#hasStore = true;
         return this.#outbox.stored(message.seq);
       case "margins":
         for (const { target, tokens } of message.margins)
           if (tokens > (this.#margins.get(target) ?? 0)) this.#margins.set(target, tokens);
         return;
       case "store":
+        this.#hasStore = message.fault === undefined;
         return;
     }
   }

@@ -47,11 +47,16 @@ export class Lines {
   }
 
   #compile(access: KeyAccess | undefined, target: Target): Applied {
+    const prices = this.#prices;
     const lines = [...this.#lines.values()].filter(({ on }) => applies(on, access, target));
     const { provider, model } = target;
+    let found: { rule: PriceRule | undefined } | undefined;
     return {
       lines,
-      rule: this.#prices.lookup(provider.name, model),
+      // The price book is decoded at the first look-up, which must not delay the first answer.
+      get rule() {
+        return (found ??= { rule: prices.lookup(provider.name, model) }).rule;
+      },
       target: `${provider.name}/${model}`,
       needsSize: lines.some(({ unit, mode }) => !COUNTS.has(unit) && mode !== "watch"),
       hasHard: lines.some(({ unit, mode }) => unit === "money" && mode === "hard"),

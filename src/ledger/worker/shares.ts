@@ -52,17 +52,17 @@ export class Shares {
     return share;
   }
 
-  /** Gives back what a share has left. The keeper waits for the answer, also if it is nothing. */
+  /** Gives back what a share has left; the keeper waits for the answer, also if it is nothing. After an overrun it is negative. */
   recall(account: string): void {
     const share = this.#byAccount.get(account);
-    const amount = Math.max(0, share?.left ?? 0);
+    const amount = share?.left ?? 0;
     share?.add(-amount);
     this.#channel.send({ kind: "return", account, amount });
   }
 
   /** Gives back everything that is not held. */
   returnAll(): void {
-    for (const [account, { left }] of this.#byAccount) if (left > 0) this.recall(account);
+    for (const [account, { left }] of this.#byAccount) if (left !== 0) this.recall(account);
   }
 
   /** What is neither settled nor returned. */
@@ -90,7 +90,7 @@ export class Shares {
       const isOver = now >= endsAt;
       const limit = line.unit !== "money" || isOver ? IDLE_RATE : IDLE_MONEY;
       if (share.wanted > 0 || ++share.idle < limit) continue;
-      if (share.left > 0 && this.#channel.isUp) this.recall(account);
+      if (share.left !== 0 && line.mode !== "watch" && this.#channel.isUp) this.recall(account);
       if (!share.isEmpty) continue;
       this.#byAccount.delete(account);
       if (line.share === share) line.share = undefined;

@@ -3,8 +3,8 @@ import type { Attempt } from "../../core/call.ts";
 import type { RequestSize } from "../../core/ledger.ts";
 import type { Charge, PriceRule } from "../charge.ts";
 import type { Nano } from "../money.ts";
-import { countsCalls, type Line } from "./line.ts";
-import type { Share } from "./share.ts";
+import { countsCalls } from "./line.ts";
+import type { Line, Share } from "./share.ts";
 
 /** What applies to the calls of one key to one target. */
 export interface Applied {

@@ -10,10 +10,11 @@ import type { BooksChannel } from "../channel.ts";
 import type { BookSettings, BooksDown, Refusal, WorkerState } from "../messages.ts";
 import type { PriceRule } from "../charge.ts";
 import type { Declared, Policy } from "../policy.ts";
-import { Asks, type Short } from "./asks.ts";
+import { Asks } from "./asks.ts";
 import { Booking } from "./booking.ts";
 import { recordOf } from "./call-record.ts";
 import { costOf, firstOutput, inputAtMost, outputAtMost, outputLimit } from "./estimate.ts";
+import { freePlaces, settleAll, shortsOf, takeAll } from "./holds.ts";
 import { Lines, type Prices } from "./lines.ts";
 import { Outbox } from "./outbox.ts";
 import { applyChanges } from "./policy-state.ts";
@@ -100,7 +101,7 @@ export class WorkerLedger implements Ledger {
     if (applied.lines.length === 0) return;
     if (applied.hasSessions) booking.session = sessionOf(call, admitted);
     if (applied.needsSize) this.#estimate(attempt, booking, admitted);
-    if (this.#take(attempt, booking)) return this.#admitted(attempt, booking);
+    if (takeAll(this.#shares, attempt, booking)) return this.#admitted(attempt, booking);
     return this.#wait(attempt, booking);
   }
 
@@ -159,33 +160,6 @@ export class WorkerLedger implements Ledger {
     booking.fullCost = costOf(rule, booking.input, booking.output, booking.size, settings);
   }
 
-  /** Holds what the attempt needs of all lines, or nothing. @param force also where a share does not suffice */
-  #take(attempt: Attempt, booking: Booking, force = false): boolean {
-    const { lines } = booking.applied;
-    const count = lines.length;
-    const now = Date.now();
-    const shares = booking.shares.length === count ? booking.shares : (booking.shares = new Array(count));
-    const holds = booking.holds.length === count ? booking.holds : (booking.holds = new Array(count));
-    let suffices = true;
-    for (let at = 0; at < count; at++) {
-      const line = lines[at]!;
-      const share = this.#shares.of(line, now, booking.session);
-      shares[at] = share;
-      const need = booking.isCounted(share, attempt) ? 0 : booking.need(line);
-      const left = share.values[share.cell]!;
-      if (line.mode === "soft") {
-        holds[at] = Math.min(need, Math.max(0, left));
-        if (need > 0 && left <= 0) suffices = false;
-      } else {
-        holds[at] = need;
-        if (need > 0 && left < need) suffices = false;
-      }
-    }
-    if (!suffices && !force) return false;
-    for (let at = 0; at < count; at++) shares[at]!.hold(holds[at]!);
-    return true;
-  }
-
   #admitted(attempt: Attempt, booking: Booking): void {
     attempt.call.refused = undefined;
     if (booking.heldOutput >= booking.output) return;
@@ -203,7 +177,7 @@ export class WorkerLedger implements Ledger {
     const { settings } = this.#declaration;
     this.#asks.ask({
       shorts: () => shortsOf(booking, attempt),
-      take: () => attempt.stop.reason !== undefined || this.#take(attempt, booking),
+      take: () => attempt.stop.reason !== undefined || takeAll(this.#shares, attempt, booking),
       granted: () => (attempt.stop.reason ? reject(attempt.stop.reason) : admitted()),
       refused: (refusals) => {
         if (refusals.some(({ unavailable }) => unavailable)) return withoutKeeper();
@@ -216,7 +190,7 @@ export class WorkerLedger implements Ledger {
     const withoutKeeper = () => {
       const closed = shortsOf(booking, attempt).find(({ share }) => isClosed(share.line, settings));
       if (closed) return reject(unavailable(closed.share.line));
-      this.#take(attempt, booking, true);
+      takeAll(this.#shares, attempt, booking, true);
       admitted();
     };
     return promise;
@@ -255,16 +229,7 @@ export class WorkerLedger implements Ledger {
     booking.charge = charge;
     const { rule } = booking.applied;
     if (rule && charge.price !== undefined) this.#outbox.use(rule);
-    const { shares, holds } = booking;
-    for (let at = 0; at < shares.length; at++) {
-      const share = shares[at]!;
-      const { line } = share;
-      if (line.unit === "money") {
-        if (line.mode !== "watch") share.settle(holds[at]!, charge.cost);
-        if (charge.cost > 0) this.#outbox.spend(share, charge, line.mode === "hard" ? holds[at]! : Infinity);
-      } else if (line.unit !== "concurrency")
-        share.settle(holds[at]!, tokensOf(line.unit, used) ?? holds[at]!);
-    }
+    settleAll(booking, charge, used, this.#outbox);
     if (booking.size && !booking.size.hasServerTools) this.#learn(attempt, booking);
   }
 
@@ -359,46 +324,10 @@ export class WorkerLedger implements Ledger {
   }
 }
 
-/** The shares that do not suffice, and what the attempt holds of them in the end. */
-function shortsOf(booking: Booking, attempt: Attempt): Short[] {
-  return booking.shares.flatMap((share) => {
-    const need = booking.isCounted(share, attempt) ? 0 : booking.need(share.line);
-    const isShort = share.line.mode === "soft" ? share.left <= 0 : share.left < need;
-    return need > 0 && isShort ? [{ share, hold: need }] : [];
-  });
-}
-
 /** Whether calls are refused while what is left of a line is not known. */
 function isClosed({ unit, mode }: Booking["applied"]["lines"][number], { onLoss }: LedgerSettings): boolean {
   if (onLoss === "open") return false;
   return onLoss === "closed" || (unit === "money" && mode === "hard");
-}
-
-/** The places of a call are free when it has ended, whatever its attempts did. */
-function freePlaces({ shares, holds }: Booking): void {
-  for (const [at, share] of shares.entries()) {
-    if (share.line.unit !== "concurrency") continue;
-    share.settle(holds[at]!, 0);
-    holds[at] = 0;
-  }
-}
-
-/** What counts for a rate limit on tokens; undefined for other limits. */
-function tokensOf(
-  unit: string,
-  { input, cacheRead, cacheWrite, output }: Attempt["usage"],
-): number | undefined {
-  switch (unit) {
-    case "tpm":
-    case "tpd":
-      return input + cacheRead + cacheWrite + output;
-    case "itpm":
-      return input + cacheRead + cacheWrite;
-    case "otpm":
-      return output;
-    default:
-      return undefined;
-  }
 }
 
 /** 16 hexadecimal digits. Sessions of two keys are two sessions. */

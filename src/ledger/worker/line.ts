@@ -1,26 +1,10 @@
-/** A budget, or one unit of a rate limit, as calls are checked against it. */
+/** Which budgets and limits count a call, and how. */
 import type { Target } from "../../core/provider.ts";
 import type { KeyAccess } from "../../core/key-access.ts";
 import { globMatches } from "../glob.ts";
 import type { Budget, RateLimit, RateUnit, Subject } from "../policy.ts";
 import { rateAccount } from "../record.ts";
-import type { Share } from "./share.ts";
-
-export interface Line {
-  readonly unit: "money" | RateUnit;
-  /** What counts for it: `hard` for all rate limits. */
-  readonly mode: Budget["mode"];
-  readonly name: string;
-  readonly on: Subject;
-  /** The most that one call may hold: a rate limit never has room for more. */
-  readonly most: number;
-  /** For the unit `money`. */
-  readonly budget?: Budget;
-  /** For rate limits. */
-  readonly account?: string;
-  /** The share of the current window; budgets on sessions have one for each session instead. */
-  share?: Share;
-}
+import type { Line } from "./share.ts";
 
 /** The lines of a budget or a limit; those of an earlier policy keep their shares. */
 export function budgetLine(budget: Budget, earlier: Line | undefined): Line {

@@ -4,7 +4,8 @@ import type { Target } from "../../core/provider.ts";
 import type { PriceRule } from "../charge.ts";
 import type { Declared } from "../policy.ts";
 import type { Applied } from "./booking.ts";
-import { applies, budgetLine, type Line, rateLines } from "./line.ts";
+import { applies, budgetLine, rateLines } from "./line.ts";
+import type { Line } from "./share.ts";
 
 /** Finds the price of a target. */
 export interface Prices {

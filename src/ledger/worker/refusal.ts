@@ -6,7 +6,8 @@ import { LedgerRefusal, type RefusalReason } from "../../core/refusal.ts";
 import type { Refusal } from "../messages.ts";
 import { formatNano, type Nano } from "../money.ts";
 import type { RateUnit } from "../policy.ts";
-import { dependsOnTarget, type Line } from "./line.ts";
+import { dependsOnTarget } from "./line.ts";
+import type { Line } from "./share.ts";
 
 /** Longest `retry-after`: SDKs ignore more. Seconds. */
 const MAX_RETRY_AFTER = 60;

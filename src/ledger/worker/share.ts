@@ -1,8 +1,26 @@
-/** What this worker was granted of one account. */
+/** What this worker was granted of an account, and the budget or limit that the account is of. */
 import type { Cells } from "../cells.ts";
 import type { Nano } from "../money.ts";
-import type { Line } from "./line.ts";
+import type { Budget, RateUnit, Subject } from "../policy.ts";
 
+/** A budget, or one unit of a rate limit, as calls are checked against it. */
+export interface Line {
+  readonly unit: "money" | RateUnit;
+  /** What counts for it: `hard` for all rate limits. */
+  readonly mode: Budget["mode"];
+  readonly name: string;
+  readonly on: Subject;
+  /** The most that one call may hold: a rate limit never has room for more. */
+  readonly most: number;
+  /** For the unit `money`. */
+  readonly budget?: Budget;
+  /** For rate limits. */
+  readonly account?: string;
+  /** The share of the current window; budgets on sessions have one for each session instead. */
+  share?: Share;
+}
+
+/** What this worker was granted of one account. */
 export class Share {
   readonly account: string;
   readonly line: Line;

@@ -4,8 +4,7 @@ import type { BooksChannel } from "../channel.ts";
 import type { ShareState } from "../messages.ts";
 import { budgetAccount } from "../record.ts";
 import { windowAt } from "../windows.ts";
-import type { Line } from "./line.ts";
-import { Share } from "./share.ts";
+import { type Line, Share } from "./share.ts";
 
 /** How often idle shares are looked for. Milliseconds. */
 const SWEEP_MS = 200;

@@ -1,0 +1,81 @@
+/** Holds of an attempt on the shares of its lines: taken all or none, and settled together. */
+import type { Attempt } from "../../core/call.ts";
+import type { Usage } from "../../core/events.ts";
+import type { Charge } from "../charge.ts";
+import type { Short } from "./asks.ts";
+import type { Booking } from "./booking.ts";
+import type { Outbox } from "./outbox.ts";
+import type { Line } from "./share.ts";
+import type { Shares } from "./shares.ts";
+
+/** Holds what the attempt needs of all lines, or nothing. @param force also where a share does not suffice */
+export function takeAll(shares: Shares, attempt: Attempt, booking: Booking, force = false): boolean {
+  const { lines } = booking.applied;
+  const count = lines.length;
+  const now = Date.now();
+  if (booking.shares.length !== count) {
+    booking.shares = new Array(count);
+    booking.holds = new Array(count);
+  }
+  const { holds } = booking;
+  let suffices = true;
+  for (let at = 0; at < count; at++) {
+    const line = lines[at]!;
+    const share = shares.of(line, now, booking.session);
+    booking.shares[at] = share;
+    const need = booking.isCounted(share, attempt) ? 0 : booking.need(line);
+    const left = share.values[share.cell]!;
+    const isSoft = line.mode === "soft";
+    holds[at] = isSoft ? Math.min(need, Math.max(0, left)) : need;
+    if (need > 0 && (isSoft ? left <= 0 : left < need)) suffices = false;
+  }
+  if (!suffices && !force) return false;
+  for (let at = 0; at < count; at++) booking.shares[at]!.hold(holds[at]!);
+  return true;
+}
+
+/** The shares that do not suffice, and what the attempt holds of them in the end. */
+export function shortsOf(booking: Booking, attempt: Attempt): Short[] {
+  return booking.shares.flatMap((share) => {
+    const need = booking.isCounted(share, attempt) ? 0 : booking.need(share.line);
+    const isShort = share.line.mode === "soft" ? share.left <= 0 : share.left < need;
+    return need > 0 && isShort ? [{ share, hold: need }] : [];
+  });
+}
+
+/** Ends all holds but those of places. @param used the tokens that count for rate limits */
+export function settleAll({ shares, holds }: Booking, charge: Charge, used: Usage, outbox: Outbox): void {
+  for (let at = 0; at < shares.length; at++) {
+    const share = shares[at]!;
+    const { unit, mode } = share.line;
+    if (unit === "money") {
+      if (mode !== "watch") share.settle(holds[at]!, charge.cost);
+      if (charge.cost > 0) outbox.spend(share, charge, mode === "hard" ? holds[at]! : Infinity);
+    } else if (unit !== "concurrency") share.settle(holds[at]!, tokensOf(unit, used) ?? holds[at]!);
+  }
+}
+
+/** The places of a call are free when it has ended, whatever its attempts did. */
+export function freePlaces({ shares, holds }: Booking): void {
+  for (let at = 0; at < shares.length; at++) {
+    if (shares[at]!.line.unit !== "concurrency") continue;
+    shares[at]!.settle(holds[at]!, 0);
+    holds[at] = 0;
+  }
+}
+
+/** What counts for a rate limit on tokens; undefined for other limits. */
+function tokensOf(unit: Line["unit"], used: Usage): number | undefined {
+  const input = used.input + used.cacheRead + used.cacheWrite;
+  switch (unit) {
+    case "tpm":
+    case "tpd":
+      return input + used.output;
+    case "itpm":
+      return input;
+    case "otpm":
+      return used.output;
+    default:
+      return undefined;
+  }
+}

@@ -59,7 +59,7 @@ export const storeOption = Type.Optional(
           "the URL of a PostgreSQL database, or a group of `url`, `onLoss`, `keys`, `syncMs` and `leaseMs`",
         description:
           "The store of keys, budgets, limits and records. Without a URL: `weir.db` in the state folder. Several gateways share their budgets and limits in a PostgreSQL database: `postgres://user:password@host/name`.",
-        examples: ["${WEIR_STORE_URL}", { onLoss: "open" }],
+        examples: [{ onLoss: "open" }],
         "x-env": "WEIR_STORE",
         writeOnly: true,
       },

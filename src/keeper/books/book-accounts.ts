@@ -34,8 +34,13 @@ export class BookAccounts {
   readonly #folder: string | undefined;
   readonly #levels = new Map<string, { level: number; at: number }>();
 
-  /** @param folder of the cells; absent: they are in memory */
-  constructor(policy: PolicyState, clock: BooksClock, folder: string | undefined) {
+  /** Called for each new unit of a limit that this node shares with others: its part of it is 0. */
+  onNewRate: () => void = () => {};
+  readonly #isShared: boolean;
+
+  /** @param folder of the cells; absent: they are in memory @param isShared other nodes use the same store */
+  constructor(policy: PolicyState, clock: BooksClock, folder: string | undefined, isShared = false) {
+    this.#isShared = isShared;
     this.#policy = policy;
     this.#clock = clock;
     this.#folder = folder;
@@ -126,10 +131,11 @@ export class BookAccounts {
     const limit = this.#policy.rate(limitOf(id));
     const unit = id.slice(id.lastIndexOf(":") + 1) as RateUnit;
     if (limit?.limits[unit] === undefined) return undefined;
-    const account = new RateAccount(limit, unit, this.#clock, this.#cell(id));
+    const account = new RateAccount(limit, unit, this.#clock, this.#cell(id), this.#isShared ? 0 : 1);
     const stored = this.#levels.get(id);
     const kept = this.#earlier?.leftOf(id);
-    if (kept !== undefined) account.resume(kept, 0);
+    if (this.#isShared) this.onNewRate();
+    else if (kept !== undefined) account.resume(kept, 0);
     else if (stored) account.resume(stored.level, this.#clock.wall() - stored.at);
     this.rates.set(id, account);
     return account;
@@ -154,7 +160,7 @@ export class BookAccounts {
 }
 
 /** The id of the limit in the id of an account: `r:LIMIT:UNIT`. */
-function limitOf(id: string): string {
+export function limitOf(id: string): string {
   return id.slice(2, id.lastIndexOf(":"));
 }
 

@@ -1,6 +1,7 @@
 /** The books of one node: connects workers with the accounts, the store and the policy. */
 import type { BooksDown, BooksUp } from "../../ledger/messages.ts";
 import type { PriceRule } from "../../ledger/charge.ts";
+import type { Nano } from "../../ledger/money.ts";
 import type { Declared, Policy } from "../../ledger/policy.ts";
 import type { RecordBatch, Spend } from "../../ledger/record.ts";
 import { describeFailure } from "../database.ts";
@@ -72,12 +73,17 @@ export class Books implements BooksKeeper {
       clock,
       recall: (accounts) => this.#recalls.recall(accounts),
       keep: (account) => account.keep(this.#recorder.keep(account.id)),
-      settled: () => this.#recovery!.done,
+      settled: () => Promise.all([this.#recovery!.done, this.#tidying!.shared]),
       onStore,
     });
   }
 
   open(): void {
+    this.store.watch?.({
+      changed: () => void this.refresh().catch((fault: unknown) => this.#onStore(fault)),
+      recall: (account) => this.#returnTo(account),
+      state: (fault) => this.#reporter.store(fault),
+    });
     void this.#open();
   }
 
@@ -173,7 +179,7 @@ export class Books implements BooksKeeper {
       this.#policy.load(policy);
       this.#positions = new Map(positions);
       this.#margins.load(margins);
-      const accounts = new BookAccounts(this.#policy, this.#clock, this.#cells);
+      const accounts = new BookAccounts(this.#policy, this.#clock, this.#cells, this.store.isShared);
       accounts.restore(rows, levels);
       this.#recovery = new Recovery({
         accounts,
@@ -187,6 +193,8 @@ export class Books implements BooksKeeper {
         recalls: this.#recalls,
         recorder: this.#recorder,
         clock: this.#clock,
+        store: this.store,
+        policy: this.#policy,
       });
     } catch (fault) {
       this.#onStore(fault);
@@ -327,6 +335,17 @@ export class Books implements BooksKeeper {
         this.#recorder.assume(account.id, assumed, `worker ${peer.worker} ended while calls were running`);
     }
     this.#recalls.gone(peer);
+  }
+
+  /** Another node needs what this one does not hold. @returns the amount, when it is in the store */
+  async #returnTo(id: string): Promise<Nano> {
+    const account = this.#accounts?.budgets.get(id);
+    if (!account) return 0;
+    await this.#recalls.recall([account]);
+    const amount = Math.max(0, account.free);
+    this.#tidying?.release(account);
+    await this.#recorder.flush();
+    return amount;
   }
 
   #onStore(fault: unknown): void {

@@ -30,7 +30,7 @@ export interface GrantsOptions {
   /** Takes an amount back that was to be returned to the store with the next commit. */
   keep(account: BudgetAccount): void;
   /** Resolves when the grants of an earlier run are accounted for. */
-  settled(): Promise<void>;
+  settled(): Promise<unknown>;
   onStore(fault: unknown): void;
 }
 

@@ -5,6 +5,7 @@ import { rateAccount } from "../../ledger/record.ts";
 import type { Account } from "./account.ts";
 import type { FreeCell } from "./budget-account.ts";
 import type { BooksClock } from "./clock.ts";
+import type { RateDemand } from "./store.ts";
 
 const IDLE_MS = 200;
 const IDLE_PLACES_MS = 10_000;
@@ -32,9 +33,11 @@ export class RateAccount implements Account {
   usedAt = 0;
   #limit = 0;
   #burst = 0;
+  #part = 1;
   /** Tokens that come back in a millisecond; 0 for places. */
   #rate = 0;
   #level = 0;
+  #asked = 0;
   #saved: number | undefined;
   #filledAt: number;
   /** The level was that of an earlier keeper. */
@@ -42,32 +45,40 @@ export class RateAccount implements Account {
   readonly #clock: BooksClock;
   readonly #cell: FreeCell;
 
-  constructor(rate: RateLimit, unit: RateUnit, clock: BooksClock, cell: FreeCell) {
+  /** @param part of the limit that is this node's: see {@link change} */
+  constructor(rate: RateLimit, unit: RateUnit, clock: BooksClock, cell: FreeCell, part = 1) {
     this.id = rateAccount(rate.id, unit);
     this.unit = unit;
     this.#clock = clock;
     this.#cell = cell;
     this.#filledAt = this.usedAt = clock.monotonic();
     this.idleMs = PERIOD[unit] === undefined ? IDLE_PLACES_MS : IDLE_MS;
-    this.change(rate);
+    this.change(rate, part);
     this.level = this.#burst;
   }
 
-  /** The part of the limit that is this node's. */
-  change({ limits, burst }: RateLimit, part = 1): void {
+  /**
+   * @param part of the limit that is this node's, 0 to 1; default: as before. A node that begins with a part of 0 shares the limit
+   * with others: it has the burst at once only if it gets all of the limit.
+   */
+  change({ limits, burst }: RateLimit, part = this.#part): void {
     this.#fill();
     const before = this.#burst;
+    const isFirst = this.#part === 0 && part === 1;
+    this.#part = part;
     const period = PERIOD[this.unit];
-    this.#limit = (limits[this.unit] ?? 0) * part;
-    this.#burst = period === undefined ? this.#limit : (burst?.[this.unit] ?? limits[this.unit] ?? 0) * part;
-    this.#rate = period === undefined ? 0 : this.#limit / period;
+    this.#limit = limits[this.unit] ?? 0;
+    const most = period === undefined ? this.#limit : (burst?.[this.unit] ?? this.#limit);
+    this.#burst = period === undefined ? Math.floor(most * part) : most * part;
+    this.#rate = period === undefined ? 0 : (this.#limit * part) / period;
+    if (isFirst && !this.isPlaces) this.#level = this.#burst;
     // Places in use stay in use; tokens above a lower burst are gone.
     this.level =
       period === undefined ? this.#level + this.#burst - before : Math.min(this.#level, this.#burst);
   }
 
   get isPlaces(): boolean {
-    return this.#rate === 0 && this.unit === "concurrency";
+    return this.unit === "concurrency";
   }
 
   /** Tokens or places that are there now. Negative after a limit was lowered. */
@@ -98,7 +109,17 @@ export class RateAccount implements Account {
     return need;
   }
 
+  /** What this node needs of the limit, since the last time. */
+  demand(): RateDemand {
+    const asked = this.#asked;
+    this.#asked = 0;
+    let used = 0;
+    if (this.isPlaces) for (const share of this.shares.values()) used += share;
+    return { account: this.id, limit: this.#limit, asked, used };
+  }
+
   grant(life: string, need: number, spare: boolean): number {
+    this.#asked += need;
     const slice = this.isPlaces ? need : Math.floor(Math.max(1, this.#rate * SLICE_MS));
     const amount = spare ? Math.max(need, Math.min(this.available(), slice)) : need;
     this.level -= amount;
@@ -124,6 +145,7 @@ export class RateAccount implements Account {
   }
 
   refusal(need: number): Refusal {
+    this.#asked += need;
     const available = this.available();
     const wait = this.#rate > 0 && need <= this.#burst ? (need - this.#level) / this.#rate : undefined;
     return {

@@ -1,9 +1,11 @@
 /** What the books do from time to time: recall idle shares, return idle money, write the levels of rate limits. */
-import type { BookAccounts } from "./book-accounts.ts";
+import { type BookAccounts, limitOf } from "./book-accounts.ts";
 import type { BudgetAccount } from "./budget-account.ts";
 import type { BooksClock } from "./clock.ts";
 import type { Recalls } from "./recalls.ts";
+import type { PolicyState } from "./policy-state.ts";
 import type { Recorder } from "./recorder.ts";
+import type { BookStore } from "./store.ts";
 
 const INTERVAL_MS = 100;
 const LEVELS_MS = 1_000;
@@ -13,16 +15,30 @@ export interface TidyingOptions {
   recalls: Recalls;
   recorder: Recorder;
   clock: BooksClock;
+  store: Pick<BookStore, "shareRates">;
+  policy: PolicyState;
 }
 
 export class Tidying {
   readonly #options: TidyingOptions;
   #levelsAt = 0;
+  #isSharing = false;
+  #hasNewRate = false;
+  #shared: Promise<void> = Promise.resolve();
   #cancel: (() => void) | undefined;
 
   constructor(options: TidyingOptions) {
     this.#options = options;
+    options.accounts.onNewRate = () => {
+      this.#hasNewRate = true;
+      if (!this.#isSharing) this.#shared = this.#shareRates();
+    };
     this.#later();
+  }
+
+  /** Resolves when this node knows its part of each new rate limit. */
+  get shared(): Promise<void> {
+    return this.#shared;
   }
 
   /** Returns the free money of an account to the store. */
@@ -35,7 +51,7 @@ export class Tidying {
   stop(): void {
     this.#cancel?.();
     for (const account of this.#options.accounts.budgets.values()) this.release(account);
-    this.#writeLevels();
+    if (!this.#options.store.shareRates) this.#writeLevels();
   }
 
   #later(): void {
@@ -46,7 +62,7 @@ export class Tidying {
   }
 
   #run(): void {
-    const { accounts, recalls, clock } = this.#options;
+    const { accounts, recalls, clock, store } = this.#options;
     const now = clock.monotonic();
     for (const account of accounts.all()) {
       if (now - account.usedAt < account.idleMs) continue;
@@ -57,8 +73,31 @@ export class Tidying {
     }
     if (now - this.#levelsAt < LEVELS_MS) return;
     this.#levelsAt = now;
-    this.#writeLevels();
+    if (store.shareRates) void this.#shareRates();
+    else this.#writeLevels();
     accounts.forget();
+  }
+
+  /** Learns which parts of rate limits are this node's. One question at a time. */
+  async #shareRates(): Promise<void> {
+    const { accounts, store, policy } = this.#options;
+    if (this.#isSharing || !store.shareRates) return;
+    this.#isSharing = true;
+    // Accounts that are made in this moment belong to the question.
+    await Promise.resolve();
+    this.#hasNewRate = false;
+    try {
+      const demands = [...accounts.rates.values()].map((rate) => rate.demand());
+      const parts = demands.length > 0 ? await store.shareRates(demands) : new Map<string, number>();
+      for (const [id, part] of parts) {
+        const limit = policy.rate(limitOf(id));
+        if (limit) accounts.rates.get(id)?.change(limit, part);
+      }
+    } catch {
+      // The parts stay as they are while the store is away; its state is reported elsewhere.
+    }
+    this.#isSharing = false;
+    if (this.#hasNewRate) await this.#shareRates();
   }
 
   #writeLevels(): void {

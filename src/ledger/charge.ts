@@ -58,8 +58,8 @@ export interface PriceRule extends PriceSet {
   /** Factors for all tokens by region, and by speed, that the provider names. */
   regions?: Readonly<Record<string, number>>;
   speeds?: Readonly<Record<string, number>>;
-  /** Nano-dollars for one search and one request. */
-  per?: { search?: Nano; request?: Nano };
+  /** Nano-dollars for each search, for a request with at least one search, and for each request. */
+  per?: { search?: Nano; searched?: Nano; request?: Nano };
   /** Most output tokens and the context window of the model, if known. Tokens. */
   maxOutput?: number;
   window?: number;

@@ -32,7 +32,7 @@ export function priceUsage(usage: Usage, rule: PriceRule): Priced {
   sum.add(reasoning, each.reasoning);
   sum.add(audioOut, each.audioOut);
   sum.add(imageOut, each.imageOut);
-  const cost = sum.nano + (rule.per?.request ?? 0) + searches * (rule.per?.search ?? 0);
+  const cost = sum.nano + feesOf(rule, searches);
   if (cacheRead > 0 && prices.cacheRead === undefined) return { cost, doubt: "cache-read" };
   return isKnown ? { cost } : { cost, doubt: "tier" };
 }
@@ -48,13 +48,16 @@ export interface Bounds {
 /** The most that a request within these bounds can cost: all its input is written to a cache if that is dearest. */
 export function costAtMost(rule: PriceRule, { input, output, searches = 0, tier }: Bounds): Nano {
   const each = priceList(tierOf(servedBy(rule, tier).set, input), rule);
-  const sum = new PicoSum(highest(rule.regions));
-  sum.add(
-    input,
-    Math.max(each.input, each.cacheRead, each.cacheWrite, each.cacheWrite1h, each.audioIn, each.imageIn),
-  );
-  sum.add(output, Math.max(each.output, each.reasoning, each.audioOut, each.imageOut));
-  return sum.nano + (rule.per?.request ?? 0) + searches * (rule.per?.search ?? 0);
+  const sum = new PicoSum(1);
+  sum.add(input, each.dearestIn);
+  sum.add(output, each.dearestOut);
+  return sum.nano + feesOf(rule, searches);
+}
+
+function feesOf({ per }: PriceRule, searches: number): Nano {
+  if (!per) return 0;
+  const { search = 0, searched = 0, request = 0 } = per;
+  return request + searches * search + (searches > 0 ? searched : 0);
 }
 
 /** Whether the rule says that everything costs nothing. */
@@ -72,11 +75,11 @@ const TIER_NAMES: Readonly<Record<string, string>> = {
 };
 
 function servedBy(rule: PriceRule, tier: string | undefined): { set: PriceSet; isKnown: boolean } {
-  if (tier === undefined) return { set: rule, isKnown: true };
+  if (tier === undefined || USUAL_TIERS.has(tier)) return { set: rule, isKnown: true };
   const lower = tier.toLowerCase();
   if (USUAL_TIERS.has(lower)) return { set: rule, isKnown: true };
   const set = rule.served?.[TIER_NAMES[lower] ?? lower];
-  // A price of zero, or one for all tiers, is the operator's own.
+  // The operator's own price holds for every tier.
   return set ? { set, isKnown: true } : { set: rule, isKnown: rule.source === CONFIG_SOURCE };
 }
 
@@ -95,28 +98,35 @@ function factorOf(factors: Readonly<Record<string, number>> | undefined, name: s
   return factors[name] ?? factors["*"] ?? 1;
 }
 
-function highest(factors: Readonly<Record<string, number>> | undefined): number {
-  return factors ? Math.max(1, ...Object.values(factors)) : 1;
-}
-
 /** Anthropic charges twice the input for what its cache keeps for an hour, under every name of its models. */
 const CLAUDE = "claude";
 
-/** The price of each bucket, with what stands for an absent one. */
-function priceList(prices: BucketPrices, { model }: PriceRule): Required<BucketPrices> {
-  const { input = 0, output = 0 } = prices;
-  const cacheWrite = prices.cacheWrite ?? input;
+/** The price of each bucket, with what stands for an absent one, and the dearest prices in the dearest region. */
+interface PriceList extends Required<BucketPrices> {
+  dearestIn: number;
+  dearestOut: number;
+}
+
+/** By the prices that they are made from, which are parts of rules and do not change. */
+const lists = new WeakMap<BucketPrices, PriceList>();
+
+function priceList(prices: BucketPrices, rule: PriceRule): PriceList {
+  let list = lists.get(prices);
+  if (!list) lists.set(prices, (list = makeList(prices, rule)));
+  return list;
+}
+
+function makeList(prices: BucketPrices, { model, regions = {} }: PriceRule): PriceList {
+  const factor = Math.max(1, ...Object.values(regions));
+  const { input = 0, output = 0, cacheRead = input, cacheWrite = input } = prices;
+  const { audioIn = input, imageIn = input } = prices;
+  const { reasoning = output, audioOut = output, imageOut = output } = prices;
+  const cacheWrite1h = prices.cacheWrite1h ?? (model.includes(CLAUDE) ? 2 * input : cacheWrite);
   return {
-    input,
-    cacheRead: prices.cacheRead ?? input,
-    cacheWrite,
-    cacheWrite1h: prices.cacheWrite1h ?? (model.includes(CLAUDE) ? 2 * input : cacheWrite),
-    audioIn: prices.audioIn ?? input,
-    imageIn: prices.imageIn ?? input,
-    output,
-    reasoning: prices.reasoning ?? output,
-    audioOut: prices.audioOut ?? output,
-    imageOut: prices.imageOut ?? output,
+    ...{ input, cacheRead, cacheWrite, cacheWrite1h, audioIn, imageIn },
+    ...{ output, reasoning, audioOut, imageOut },
+    dearestIn: Math.round(Math.max(input, cacheRead, cacheWrite, cacheWrite1h, audioIn, imageIn) * factor),
+    dearestOut: Math.round(Math.max(output, reasoning, audioOut, imageOut) * factor),
   };
 }
 

@@ -44,7 +44,10 @@ export function configuredRule(
   const { discount, search, request } = setting;
   if (discount !== undefined)
     return shipped && { ...discounted(shipped, 1 - discount), source: CONFIG_SOURCE };
-  const per = { ...shipped?.per, ...nanoOf({ search, request }) };
+  // A price of each search replaces a fee for all searches of a request.
+  const { searched, ...fees } = shipped?.per ?? {};
+  const kept = search === undefined && searched !== undefined ? { ...fees, searched } : fees;
+  const per = { ...kept, ...nanoOf({ search, request }) };
   return {
     ...target,
     ...mapBuckets(setting, (dollars) => Math.round(dollars * PICO)),

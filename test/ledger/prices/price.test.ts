@@ -67,6 +67,7 @@ const SEARCHED = rule(
   { input: 1, output: 1 },
   { per: { search: 8_000_000, request: 5_000_000 } },
 );
+const GROUNDED = rule("grounded-test", { input: 0.15, output: 0.6 }, { per: { searched: 35_000_000 } });
 const STEPS = rule(
   "steps-test",
   { input: 0.05, output: 0.4 },
@@ -152,6 +153,8 @@ const CASES: readonly [what: string, usage: Partial<Usage>, by: PriceRule, nano:
   ["less than half rounds down, once for the sum", { input: 3, output: 1 }, TINY, 213],
   ["an embedding", { input: 7 }, EMBED, 140],
   ["a fee for each request and each search", { input: 10, output: 10, searches: 2 }, SEARCHED, 21_020_000],
+  ["one fee for all searches of a request", { input: 10, searches: 2 }, GROUNDED, 1_500 + 35_000_000],
+  ["no fee without a search", { input: 10 }, GROUNDED, 1_500],
   ["the first step", { input: 128_000 }, STEPS, 6_400_000],
   ["the second step", { input: 128_001, output: 1 }, STEPS, 32_000_250 + 2_000],
   ["the third step", { input: 256_001 }, STEPS, 307_201_200],

@@ -42,14 +42,14 @@ export function convert(key: string, entry: MapEntry): SnapshotLine | undefined 
   const served = SERVED.map((name) => [name, setOf(entry, `_${name}`)] as const).filter(
     ([, prices]) => prices.input !== undefined && prices.output !== undefined,
   );
-  const search = searchOf(entry);
+  const per = searchFees(provider, entry);
   return {
     provider,
     model,
     ...set,
     ...(served.length > 0 && { served: Object.fromEntries(served) }),
     ...factorsOf(entry),
-    ...(search !== undefined && { per: { search } }),
+    ...(per && { per }),
     ...whole("maxOutput", entry.max_output_tokens),
     ...whole("window", entry.max_input_tokens),
   };
@@ -129,10 +129,18 @@ function isFactor(value: unknown): value is number {
   return typeof value === "number" && value > 1;
 }
 
-/** Nano-dollars. The map has three prices for three sizes of search; vendors use the medium one unless they are asked. */
-function searchOf({ search_context_cost_per_query: costs }: MapEntry): number | undefined {
+/** Providers that charge a request once for all its searches, unless the map says that they charge each. */
+const ONCE = new Set(["gemini", "vertex"]);
+
+/** The map has three prices for three sizes of search; vendors use the medium one unless they are asked. */
+function searchFees(
+  provider: string,
+  { search_context_cost_per_query: costs, web_search_billing_unit: unit }: MapEntry,
+): SnapshotLine["per"] {
   const dollars = (costs as Record<string, unknown> | undefined)?.search_context_size_medium;
-  return typeof dollars === "number" && dollars > 0 ? Math.round(dollars * DOLLAR) : undefined;
+  if (typeof dollars !== "number" || dollars <= 0) return undefined;
+  const nano = Math.round(dollars * DOLLAR);
+  return ONCE.has(provider) && unit !== "per_query" ? { searched: nano } : { search: nano };
 }
 
 function whole(name: "maxOutput" | "window", value: unknown): Partial<SnapshotLine> {

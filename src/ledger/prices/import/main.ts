@@ -7,7 +7,7 @@ import { Snapshot } from "../snapshot.ts";
 import { changes, jumps } from "./compare.ts";
 import { convert, type MapEntry } from "./convert.ts";
 import { SAME_AS } from "./providers.ts";
-import { disagreements } from "./second.ts";
+import { comingChanges, disagreements } from "./second.ts";
 import { writeSnapshot } from "./snapshot-text.ts";
 
 const FILE = Bun.file(new URL("../prices.jsonl", import.meta.url));
@@ -39,8 +39,11 @@ async function run(mapFile: string, secondFile: string | undefined): Promise<num
   const next = new Snapshot(text).lines();
   const before = (await FILE.exists()) ? new Snapshot(await FILE.text()).lines() : [];
   print("changed", changes(before, next));
-  if (secondFile !== undefined)
-    print("different in the second table", disagreements(next, await Bun.file(secondFile).json()));
+  if (secondFile !== undefined) {
+    const list = await Bun.file(secondFile).json();
+    print("different in the second table", disagreements(next, list, head.date));
+    print("announced in the second table", comingChanges(next, list, head.date));
+  }
   const jumped = jumps(before, next);
   print("more than five times dearer or cheaper", jumped);
   if (jumped.length > 0 && !process.argv.includes("--accept")) {

@@ -78,8 +78,19 @@ export interface Usage {
   speed?: string;
   /** The price that the provider reports. Billionths of a US dollar. */
   reported?: number;
+  /** Further work that the provider did for the answer and charges, but does not count in the totals. */
+  beside?: readonly BesideUsage[];
   /** `partial`: the input was counted, the output was not yet. Absent: see {@link usageState}. */
   known?: "partial" | "final";
+}
+
+/** A summary of the conversation, or the turn of another model that was asked. */
+export interface BesideUsage extends Pick<
+  Usage,
+  "input" | "cacheRead" | "cacheWrite" | "cacheWrite1h" | "output"
+> {
+  /** The provider's name of the model. Default: that of the answer. */
+  model?: string;
 }
 
 export const NO_USAGE: Usage = Object.freeze({
@@ -92,7 +103,7 @@ export const NO_USAGE: Usage = Object.freeze({
 
 /** Merges counts; later fields replace earlier ones, because vendors send running totals, not increments. */
 export function mergeUsage(into: Usage, next: Partial<Usage>): Usage {
-  const merged: Record<string, number | string> = { ...into };
+  const merged: Record<string, unknown> = { ...into };
   for (const name in next) {
     const value = next[name as keyof Usage];
     if (value !== undefined) merged[name] = value;

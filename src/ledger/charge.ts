@@ -19,8 +19,11 @@ export interface Charge {
   doubt?: PriceDoubt;
 }
 
-/** `cache-read`: read tokens cost as much as input. `tier`: the tier that served the request costs as much as the usual one. */
-export type PriceDoubt = "cache-read" | "tier";
+/**
+ * `cache-read`: read tokens cost as much as input. `tier`: the tier that served the request costs as much as the usual one.
+ * `model`: another model that worked for the answer costs as much as the one that was asked.
+ */
+export type PriceDoubt = "cache-read" | "tier" | "model";
 
 /** Integer prices by bucket in pico-dollars a token: $2.50 a million tokens is 2,500,000. Absent: see {@link PriceRule}. */
 export interface BucketPrices {

@@ -1,8 +1,9 @@
 /** Token counts of the Messages format; they are disjoint, like the canonical counts. */
-import type { Usage } from "../../core/events.ts";
+import type { BesideUsage, Usage } from "../../core/events.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { isObject } from "../../core/json.ts";
-import { reportedCost } from "../shared/token-counts.ts";
+import { list } from "../shared/read.ts";
+import { count, reportedCost } from "../shared/token-counts.ts";
 
 /** Values of `service_tier` in usage. */
 const TIERS = ["standard", "priority", "batch"];
@@ -54,14 +55,33 @@ export function decodeUsage(value: Json | undefined, isEnd: boolean): Partial<Us
     region: word(value.inference_geo),
     speed: word(value.speed),
     reported: reportedCost(value),
+    beside: besideOf(value.iterations),
     known: isEnd && output !== undefined ? "final" : "partial",
   };
 }
 
-function word(value: Json | undefined): string | undefined {
-  return typeof value === "string" ? value : undefined;
+/** Kinds of iterations that the totals are the sum of. */
+const IN_TOTALS = new Set<Json | undefined>(["message", "fallback_message"]);
+
+/** The totals leave out what a compaction of the conversation and an advisor used. */
+function besideOf(iterations: Json | undefined): BesideUsage[] | undefined {
+  const others = list(iterations)
+    .filter(isObject)
+    .filter(({ type }) => !IN_TOTALS.has(type));
+  if (others.length === 0) return undefined;
+  return others.map((iteration) => {
+    const written = isObject(iteration.cache_creation) ? iteration.cache_creation : {};
+    return {
+      model: word(iteration.model),
+      input: count(iteration.input_tokens) ?? 0,
+      cacheRead: count(iteration.cache_read_input_tokens) ?? 0,
+      cacheWrite: count(iteration.cache_creation_input_tokens) ?? 0,
+      cacheWrite1h: count(written.ephemeral_1h_input_tokens),
+      output: count(iteration.output_tokens) ?? 0,
+    };
+  });
 }
 
-function count(value: Json | undefined): number | undefined {
-  return typeof value === "number" && value >= 0 ? Math.trunc(value) : undefined;
+function word(value: Json | undefined): string | undefined {
+  return typeof value === "string" ? value : undefined;
 }

@@ -1,9 +1,9 @@
 /** The charge of an attempt, from what is known of its end. */
-import type { Usage } from "../../core/events.ts";
-import { usageState } from "../../core/events.ts";
+import type { BesideUsage, Usage } from "../../core/events.ts";
+import { NO_USAGE, usageState } from "../../core/events.ts";
 import type { Charge, PriceRule } from "../charge.ts";
 import type { Nano } from "../money.ts";
-import { CONFIG_SOURCE, isFree, priceUsage } from "./price.ts";
+import { CONFIG_SOURCE, isFree, type Priced, priceUsage } from "./price.ts";
 
 /**
  * How far an attempt came. `unsent`: nothing left weir. `refused`: the provider answered with an error. `sent`: all others,
@@ -21,8 +21,15 @@ export interface Used {
   assumed?: Nano;
 }
 
+/** The price of another model of the same provider. */
+export type RuleOf = (model: string) => PriceRule | undefined;
+
 /** @param rule the price of the target; absent: unknown */
-export function chargeOf({ reach, usage, estimate, assumed = 0 }: Used, rule: PriceRule | undefined): Charge {
+export function chargeOf(
+  { reach, usage, estimate, assumed = 0 }: Used,
+  rule: PriceRule | undefined,
+  ruleOf?: RuleOf,
+): Charge {
   if (reach === "unsent") return { state: "free", cost: 0 };
   const { reported } = usage;
   if (reported !== undefined && rule?.source !== CONFIG_SOURCE) return { state: "reported", cost: reported };
@@ -30,14 +37,34 @@ export function chargeOf({ reach, usage, estimate, assumed = 0 }: Used, rule: Pr
   if (reach === "refused" && known === "absent") return { state: "free", cost: 0 };
   if (!rule) return { state: "unpriced", cost: 0 };
   if (isFree(rule)) return { state: "free", cost: 0, price: rule.ref };
-  if (known === "final") return counted(usage, rule);
-  if (estimate || known === "partial") return { ...counted(estimate ?? usage, rule), state: "estimated" };
+  if (known === "final") return counted(usage, rule, ruleOf);
+  if (estimate || known === "partial")
+    return { ...counted(estimate ?? usage, rule, ruleOf), state: "estimated" };
   return { state: "assumed", cost: assumed, price: rule.ref };
 }
 
-function counted(usage: Usage, rule: PriceRule): Charge {
-  const { cost, doubt } = priceUsage(usage, rule);
+function counted(usage: Usage, rule: PriceRule, ruleOf: RuleOf | undefined): Charge {
+  const priced = priceUsage(usage, rule);
+  const { cost, doubt } = usage.beside ? withOthers(priced, usage.beside, rule, ruleOf) : priced;
   return doubt === undefined
     ? { state: "metered", cost, price: rule.ref }
     : { state: "estimated", cost, price: rule.ref, doubt };
+}
+
+function withOthers(
+  { cost, doubt }: Priced,
+  others: readonly BesideUsage[],
+  rule: PriceRule,
+  ruleOf: RuleOf | undefined,
+): Priced {
+  let total = cost;
+  let unsure = doubt;
+  for (const { model, ...counts } of others) {
+    const own = model === undefined || model === rule.model ? rule : ruleOf?.(model);
+    if (!own) unsure ??= "model";
+    const priced = priceUsage({ ...NO_USAGE, ...counts }, { ...(own ?? rule), per: undefined });
+    total += priced.cost;
+    unsure ??= priced.doubt;
+  }
+  return { cost: total, ...(unsure !== undefined && { doubt: unsure }) };
 }

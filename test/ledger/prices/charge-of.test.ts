@@ -90,4 +90,21 @@ describe("the charge of an attempt", () => {
       doubt: "cache-read",
     });
   });
+
+  test("a summary and an advisor that the totals leave out are charged, each at the price of its model", () => {
+    const advisor: PriceRule = {
+      ...RULE,
+      ref: "ba9876543210",
+      model: "huge",
+      input: 9_000_000,
+      output: 9_000_000,
+    };
+    const ruleOf = (model: string) => (model === "huge" ? advisor : undefined);
+    const beside = (model?: string) => [{ model, input: 1000, cacheRead: 0, cacheWrite: 0, output: 100 }];
+    const cost = (model?: string) =>
+      chargeOf({ reach: "sent", usage: { ...FINAL, beside: beside(model) } }, RULE, ruleOf);
+    expect(cost()).toEqual({ state: "metered", cost: 20_000 + 1_200_000, price });
+    expect(cost("huge")).toEqual({ state: "metered", cost: 20_000 + 9_900_000, price });
+    expect(cost("unknown")).toEqual({ state: "estimated", cost: 20_000 + 1_200_000, price, doubt: "model" });
+  });
 });

@@ -68,6 +68,7 @@ const message = (what: string, usage: Record<string, unknown>, cost: number, mor
       usage: {
         output_tokens: usage.output_tokens,
         output_tokens_details: usage.output_tokens_details ?? null,
+        iterations: usage.iterations ?? null,
       },
     },
     { type: "message_stop" },
@@ -225,6 +226,17 @@ export const COUNTED: readonly Counted[] = [
   message("the provider's own cost", { input_tokens: 32, output_tokens: 16, cost: 0.000112 }, 112_000, {
     state: "reported",
   }),
+  message(
+    "a summary of the conversation, which the totals leave out",
+    {
+      ...{ input_tokens: 682, output_tokens: 1320 },
+      iterations: [
+        { type: "compaction", input_tokens: 60_385, output_tokens: 592 },
+        { type: "message", input_tokens: 682, output_tokens: 1320 },
+      ],
+    },
+    nano(682 * 1_000_003 + 1320 * 5_000_047) + nano(60_385 * 1_000_003 + 592 * 5_000_047),
+  ),
   message("zeros that the provider counted", { input_tokens: 0, output_tokens: 0 }, 0),
   response(
     "cached and written tokens are part of the input, and are billed once",

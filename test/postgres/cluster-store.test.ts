@@ -38,12 +38,14 @@ else
       changes: number;
     }
 
-    async function open(url: string, changes: Partial<{ spool: string; now: number; queryMs: number }> = {}) {
+    async function open(
+      url: string,
+      changes: Partial<{ spool: string; now: number; queryMs: number; keysMs: number }> = {},
+    ) {
       const { spool = join(folder, `${spools++}.db`), now = NOW, ...rest } = changes;
       const store = new ClusterStore(url, {
         spool,
         leaseMs: 900_000,
-        keysMs: 86_400_000,
         connections: 2,
         now: () => now,
         ...rest,
@@ -204,27 +206,54 @@ else
       await sql.close();
     });
 
-    test("a node without a remembered policy does not start without the server; one with it does, for a day", async () => {
+    test("a node does not start without the server, and starts when it is back, with what it had spooled", async () => {
       const url = await server.createDatabase();
-      const spool = join(folder, "remembers.db");
+      const spool = join(folder, "spooled.db");
       const first = await open(url, { spool });
-      await first.store.saveKey(key("key_1"), ACTOR);
-      await first.store.policy();
-      await first.store.close();
       await server.stop();
-      expect((await fault(open(url)))?.message).toContain("PostgreSQL cannot be reached");
-      const day = 86_400_000;
-      expect((await fault(open(url, { spool, now: NOW + day + 1 })))?.message).toContain("cannot be reached");
-      stores
-        .at(-1)!
-        .close()
-        .catch(() => {});
-      await until(() => false, 50);
-      const second = await open(url, { spool, now: NOW + day });
-      expect((await second.store.policy()).keys).toHaveLength(1);
-      await second.store.commit(commit({ batches: [batch(1, [call()])] }));
+      await first.store.commit(commit({ batches: [batch(1, [call()])] }));
+      await first.store.close();
+      const second = new ClusterStore(url, { spool, leaseMs: 900_000, connections: 2, now: () => NOW });
+      stores.push(second);
+      expect(second.node).toBe(first.store.node);
+      expect((await fault(second.open()))?.message).toContain("PostgreSQL");
       await server.start();
-      expect(await isBack(second)).toBe(true);
-      expect(await second.store.sql.all("SELECT count(*) AS calls FROM calls")).toEqual([{ calls: 1 }]);
+      await second.open();
+      expect(await second.sql.all("SELECT count(*) AS calls FROM calls")).toEqual([{ calls: 1 }]);
+    });
+
+    test("keys that were read before the server went away are used for a time, then none", async () => {
+      const url = await server.createDatabase();
+      const node = await open(url, { keysMs: 1_000 });
+      await node.store.saveKey(key("key_1"), ACTOR);
+      expect((await node.store.policy()).keys).toHaveLength(1);
+      await server.stop();
+      expect((await node.store.policy()).keys).toHaveLength(1);
+      const changes = node.changes;
+      expect(await until(() => node.changes > changes, PATIENT_MS)).toBe(true);
+      expect(await node.store.policy()).toMatchObject({ keys: [], closed: true });
+      await server.start();
+      expect(await isBack(node)).toBe(true);
+      expect((await node.store.policy()).keys).toHaveLength(1);
+    });
+
+    test("a rate limit that no node has used is full; nodes that share it never have more than the limit", async () => {
+      const url = await server.createDatabase();
+      const [one, two] = [await open(url), await open(url)];
+      const demand = (asked: number) => [
+        { account: "r:a:rpm", limit: 600, asked, used: 0, periodMs: 60_000 },
+      ];
+      const first = (await one.store.shareRates(demand(10))).get("r:a:rpm")!;
+      expect(first).toEqual({ part: 0.75, credit: 450 });
+      expect((await two.store.shareRates(demand(0))).get("r:a:rpm")).toEqual({ part: 0.25, credit: 150 });
+      await one.store.shareRates(demand(0));
+      await one.store.shareRates(demand(0));
+      const jumped = (await two.store.shareRates(demand(100))).get("r:a:rpm")!;
+      const left = (await one.store.shareRates(demand(0))).get("r:a:rpm")!;
+      const after = (await two.store.shareRates(demand(100))).get("r:a:rpm")!;
+      expect(left.part + Math.max(jumped.part, after.part)).toBeLessThanOrEqual(1);
+      expect(after.part).toBeGreaterThan(0.7);
+      // What the other node has given up was used: it brings only what has refilled since.
+      expect(jumped.credit + after.credit).toBeLessThan(150);
     });
   });

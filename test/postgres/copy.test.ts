@@ -96,7 +96,7 @@ else
       const fine = join(folder, "fine.db");
       await fill(fine, 1);
       await copyBooks(fine, url);
-      const node = new ClusterStore(url, { spool: join(folder, "s.db"), leaseMs: 900_000, keysMs: 1 });
+      const node = new ClusterStore(url, { spool: join(folder, "s.db"), leaseMs: 900_000 });
       await node.open();
       await expect(copyBooks(fine, url)).rejects.toThrow("a gateway uses this PostgreSQL database already");
       await node.close();

@@ -82,7 +82,7 @@ export class Books implements BooksKeeper {
     this.store.watch?.({
       changed: () => void this.refresh().catch((fault: unknown) => this.#onStore(fault)),
       recall: (account) => this.#returnTo(account),
-      state: (fault) => this.#reporter.store(fault),
+      state: (fault) => this.#reporter.shared(fault),
     });
     void this.#open();
   }

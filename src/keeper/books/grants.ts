@@ -80,13 +80,19 @@ export class Grants {
   /** Serves asks from what is free and what the store has. @returns those that lack something */
   async #draw(asks: readonly Asked[], unreachable: Set<Account>): Promise<Asked[]> {
     const rest: Asked[] = [];
+    /** The least that the store has just refused, by account: what needs as much is refused too. */
+    const refused = new Map<Account, number>();
     for (const asked of asks) {
       if (this.#grant(asked, false)) continue;
       const drawable = lacking(asked).flatMap(({ account, need }) =>
         account instanceof BudgetAccount ? [{ account, need }] : [],
       );
       // A draw for an ask that lacks something else as well would be for nothing.
-      if (drawable.length === lacking(asked).length) await this.#drawFor(drawable, unreachable);
+      const isHopeless = drawable.some(({ account, need }) => need >= (refused.get(account) ?? Infinity));
+      if (drawable.length === lacking(asked).length && !isHopeless) {
+        await this.#drawFor(drawable, unreachable);
+        for (const { account, need } of causes(drawable)) refused.set(account, need);
+      }
       if (!this.#grant(asked, false)) rest.push(asked);
     }
     return rest;

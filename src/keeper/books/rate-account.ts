@@ -5,13 +5,15 @@ import { rateAccount } from "../../ledger/record.ts";
 import type { Account } from "./account.ts";
 import type { FreeCell } from "./budget-account.ts";
 import type { BooksClock } from "./clock.ts";
-import type { RateDemand } from "./store.ts";
+import type { RateDemand, RatePart } from "./store.ts";
 
 const IDLE_MS = 200;
 const IDLE_PLACES_MS = 10_000;
 /** A worker gets the tokens of this time at once. Milliseconds. */
 const SLICE_MS = 20;
 
+/** How soon the parts of the nodes follow what is asked. Milliseconds. */
+const SHARING_MS = 2_000;
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
@@ -57,21 +59,23 @@ export class RateAccount implements Account {
     this.level = this.#burst;
   }
 
-  /**
-   * @param part of the limit that is this node's, 0 to 1; default: as before. A node that begins with a part of 0 shares the limit
-   * with others: it has the burst at once only if it gets all of the limit.
-   */
+  /** Takes a part of the limit that this node shares with others, with what no node has used of it. */
+  share(rate: RateLimit, { part, credit }: RatePart): void {
+    this.change(rate, part);
+    if (!this.isPlaces) this.level = Math.min(this.#burst, this.#level + credit);
+  }
+
+  /** @param part of the limit that is this node's, 0 to 1; default: as before */
   change({ limits, burst }: RateLimit, part = this.#part): void {
     this.#fill();
     const before = this.#burst;
-    const isFirst = this.#part === 0 && part === 1;
     this.#part = part;
     const period = PERIOD[this.unit];
     this.#limit = limits[this.unit] ?? 0;
     const most = period === undefined ? this.#limit : (burst?.[this.unit] ?? this.#limit);
-    this.#burst = period === undefined ? Math.floor(most * part) : most * part;
+    // A part is a fraction: without rounding, one place or token could be a little less than one.
+    this.#burst = period === undefined ? Math.floor(rounded(most * part)) : rounded(most * part);
     this.#rate = period === undefined ? 0 : (this.#limit * part) / period;
-    if (isFirst && !this.isPlaces) this.#level = this.#burst;
     // Places in use stay in use; tokens above a lower burst are gone.
     this.level =
       period === undefined ? this.#level + this.#burst - before : Math.min(this.#level, this.#burst);
@@ -115,7 +119,7 @@ export class RateAccount implements Account {
     this.#asked = 0;
     let used = 0;
     if (this.isPlaces) for (const share of this.shares.values()) used += share;
-    return { account: this.id, limit: this.#limit, asked, used };
+    return { account: this.id, limit: this.#limit, asked, used, periodMs: PERIOD[this.unit] ?? 0 };
   }
 
   grant(life: string, need: number, spare: boolean): number {
@@ -147,7 +151,10 @@ export class RateAccount implements Account {
   refusal(need: number): Refusal {
     this.#asked += need;
     const available = this.available();
-    const wait = this.#rate > 0 && need <= this.#burst ? (need - this.#level) / this.#rate : undefined;
+    const isOfOthers = this.#part < 1 && !this.isPlaces && need <= this.#limit;
+    let wait = this.#rate > 0 && need <= this.#burst ? (need - this.#level) / this.#rate : undefined;
+    // Another node has the part that this call needs, and gives it up when it does not use it.
+    if (wait === undefined && isOfOthers) wait = SHARING_MS;
     return {
       account: this.id,
       limit: this.#limit,
@@ -197,4 +204,8 @@ export class RateAccount implements Account {
     if (share <= 0) this.shares.delete(life);
     else this.shares.set(life, share);
   }
+}
+
+function rounded(amount: number): number {
+  return Math.round(amount * 1e6) / 1e6;
 }

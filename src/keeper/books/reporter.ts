@@ -16,6 +16,7 @@ export class Reporter {
   #waiting: BooksDown[] = [];
   #fault: string | undefined;
   #isKnown = false;
+  #isAway = false;
   #reportedAt = -Infinity;
 
   constructor(clock: BooksClock) {
@@ -37,8 +38,17 @@ export class Reporter {
     this.#sends.delete(send);
   }
 
+  /** @param fault one sentence while a store of several nodes is away; absent: it is back */
+  shared(fault: string | undefined): void {
+    this.#isAway = false;
+    this.store(fault);
+    this.#isAway = fault !== undefined;
+  }
+
   /** @param fault a clause about the store; absent: it can be used */
   store(fault: string | undefined): void {
+    // While a shared store is away commits wait in its spool: that they succeed says nothing.
+    if (this.#isAway) return;
     if (this.#isKnown && fault === this.#fault) return;
     const before = this.#fault;
     this.#isKnown = true;

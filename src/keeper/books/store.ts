@@ -104,6 +104,16 @@ export interface RateDemand {
   asked: number;
   /** Places of calls that run, which the node cannot give up; 0 for what refills. */
   used: number;
+  /** How long the limit takes to refill; 0 for places. Milliseconds. */
+  periodMs: number;
+}
+
+/** What a node has of a rate limit now. */
+export interface RatePart {
+  /** 0 to 1; together the parts of all nodes are at most 1. */
+  part: number;
+  /** What a part that has grown brings with it: what no node has used of it, up to the whole limit. */
+  credit: number;
 }
 
 /** The store cannot be reached, or does not answer in time: what was asked for may work later. */
@@ -117,10 +127,10 @@ export interface BookStore {
   /** Only a shared store has events. Called once, before `open`. */
   watch?(events: StoreEvents): void;
   /**
-   * The parts of rate limits that are this node's, 0 to 1; together the parts of all nodes are at most 1. Only a shared store has
-   * it. A node asks once a second; a limit that it does not know yet has the part 0.
+   * The parts of rate limits that are this node's. Only a shared store has them. A node asks once a second; a limit that it has
+   * not asked for yet has the part 0. While the server is away the parts stay, and become small after ten seconds.
    */
-  shareRates?(demands: readonly RateDemand[]): Promise<ReadonlyMap<string, number>>;
+  shareRates?(demands: readonly RateDemand[]): Promise<ReadonlyMap<string, RatePart>>;
   /** @throws Error with one sentence */
   open(): Promise<void>;
   close(): Promise<void>;

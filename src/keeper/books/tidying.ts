@@ -5,7 +5,7 @@ import type { BooksClock } from "./clock.ts";
 import type { Recalls } from "./recalls.ts";
 import type { PolicyState } from "./policy-state.ts";
 import type { Recorder } from "./recorder.ts";
-import type { BookStore } from "./store.ts";
+import type { BookStore, RatePart } from "./store.ts";
 
 const INTERVAL_MS = 100;
 const LEVELS_MS = 1_000;
@@ -88,10 +88,10 @@ export class Tidying {
     this.#hasNewRate = false;
     try {
       const demands = [...accounts.rates.values()].map((rate) => rate.demand());
-      const parts = demands.length > 0 ? await store.shareRates(demands) : new Map<string, number>();
+      const parts = demands.length > 0 ? await store.shareRates(demands) : new Map<string, RatePart>();
       for (const [id, part] of parts) {
         const limit = policy.rate(limitOf(id));
-        if (limit) accounts.rates.get(id)?.change(limit, part);
+        if (limit) accounts.rates.get(id)?.share(limit, part);
       }
     } catch {
       // The parts stay as they are while the store is away; its state is reported elsewhere.

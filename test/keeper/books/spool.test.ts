@@ -30,7 +30,7 @@ describe("the spool", () => {
   });
 
   test("a full spool keeps the money of a commit and counts its calls as dropped", () => {
-    const spool = new Spool(IN_MEMORY, { maxBytes: 1 });
+    const spool = new Spool(IN_MEMORY, 1);
     const full = commit({
       batches: [batch(1, [call(), call()])],
       returns: [{ account: "b:a@0", amount: 5 }],

@@ -6,7 +6,17 @@ import type { PriceRule } from "../../../ledger/charge.ts";
 import type { Budget, Declared, KeyEntry, RateLimit } from "../../../ledger/policy.ts";
 import type { Sql } from "../sql.ts";
 import { SqlStore } from "../sql-store.ts";
-import type { Actor, BookStore, Commit, Draw, Drawn, Expected, RateDemand, StoreEvents } from "../store.ts";
+import type {
+  Actor,
+  BookStore,
+  Commit,
+  Draw,
+  Drawn,
+  Expected,
+  RateDemand,
+  RatePart,
+  StoreEvents,
+} from "../store.ts";
 import { StoreLost } from "../store.ts";
 import { Draws } from "./draws.ts";
 import type { Postgres, PostgresOptions } from "./driver.ts";
@@ -19,7 +29,7 @@ import { addPartitions, openPostgres } from "./store.ts";
 
 const BEAT_MS = 5_000;
 const POLL_MS = 2_000;
-/** Time between two attempts to reach a server that is away. Milliseconds. */
+/** Between two attempts to reach a server that is away. Milliseconds. */
 const RETURN_MS = 250;
 const DAY_MS = 86_400_000;
 /** Attempts to write a commit that the server refuses, before it is set aside. */
@@ -30,17 +40,18 @@ export interface ClusterOptions extends PostgresOptions {
   spool: string;
   /** A node that is silent for this time loses its grants. Milliseconds. */
   leaseMs: number;
-  /** How long a policy is used that was read before the server went away. Milliseconds. */
-  keysMs: number;
+  /** How long keys are used that were read before the server went away. Milliseconds; default: a day. */
+  keysMs?: number;
   /** Milliseconds since 1970. */
   now?: () => number;
 }
+
+type StoredPolicy = Awaited<ReturnType<BookStore["policy"]>>;
 
 export class ClusterStore implements BookStore {
   readonly isShared = true;
   readonly #url: string;
   readonly #options: ClusterOptions;
-  readonly #now: () => number;
   /** Names this run of the keeper. */
   readonly #life = crypto.randomUUID();
   readonly #spool: Spool;
@@ -58,10 +69,13 @@ export class ClusterStore implements BookStore {
   #seq = 0;
   /** The last commit that was asked for: commits are written in order. */
   #tail: Promise<unknown> = Promise.resolve();
-  /** Of the policy that was read last. */
-  #version: number | undefined;
+  /** The policy that was read last. */
+  #policy: StoredPolicy | undefined;
+  /** The server has been away for so long that keys may have been revoked meanwhile. */
+  #areKeysOld = false;
+  #oldKeys: ReturnType<typeof setTimeout> | undefined;
   #declared: [Declared, readonly PriceRule[]] | undefined;
-  #parts: ReadonlyMap<string, Part> = new Map();
+  readonly #parts = new Map<string, Part>();
   #partsAt = -Infinity;
   readonly #timers: ReturnType<typeof setInterval>[] = [];
   #return: ReturnType<typeof setTimeout> | undefined;
@@ -70,8 +84,7 @@ export class ClusterStore implements BookStore {
   constructor(url: string, options: ClusterOptions) {
     this.#url = url;
     this.#options = options;
-    this.#now = options.now ?? Date.now;
-    this.#spool = new Spool(options.spool, { now: this.#now });
+    this.#spool = new Spool(options.spool);
     this.#nodes = new Nodes(this.node, this.#life, options.leaseMs);
     this.#draws = new Draws(this.node, this.#life);
     this.#notices = new Notices(this.node, {
@@ -83,7 +96,7 @@ export class ClusterStore implements BookStore {
       isShared: true,
       node: this.node,
       slot: () => this.#slot,
-      now: this.#now,
+      now: options.now,
     });
   }
 
@@ -106,22 +119,15 @@ export class ClusterStore implements BookStore {
     this.#events = events;
   }
 
-  /**
-   * Connects. When the server is away, a node that remembers the policy starts without it, and connects later.
-   * @throws Error with one sentence if the server is away and no policy is remembered, or it is too old
-   */
+  /** Connects, and writes what an earlier run has spooled. @throws Error with one sentence; it can be called again */
   async open(): Promise<void> {
-    try {
-      await this.#connectAndReplay();
-    } catch (cause) {
-      if (!(cause instanceof StoreLost) || !this.#spool.policy(this.#options.keysMs)) throw cause;
-      this.#lose(cause);
-    }
+    await this.#connectAndReplay();
     if (this.#timers.length > 0) return;
     this.#every(BEAT_MS, async (sql) => {
       await this.#nodes.beat(sql);
       await this.#draws.forget(sql);
-      await addPartitions(sql, this.#now(), this.#now() + DAY_MS);
+      const now = (this.#options.now ?? Date.now)();
+      await addPartitions(sql, now, now + DAY_MS);
     });
     this.#every(POLL_MS, (sql) => this.#poll(sql));
   }
@@ -132,22 +138,22 @@ export class ClusterStore implements BookStore {
     this.#closed = true;
     for (const timer of this.#timers) clearInterval(timer);
     clearTimeout(this.#return);
+    clearTimeout(this.#oldKeys);
     this.#notices.stop();
     if (this.#sql && this.#fault === undefined) await this.#nodes.goodbye(this.#sql).catch(() => {});
     await this.#store.close();
     this.#spool.close();
   }
 
-  async policy() {
+  /** While the server is away: as it was before, without keys after a day. */
+  async policy(): Promise<StoredPolicy> {
     try {
       const policy = await this.#try(() => this.#store.policy());
-      this.#version = policy.version;
-      this.#spool.remember(policy);
+      this.#policy = policy;
       return policy;
     } catch (cause) {
-      const remembered = cause instanceof StoreLost ? this.#spool.policy(this.#options.keysMs) : undefined;
-      if (!remembered) throw cause;
-      return remembered;
+      if (!(cause instanceof StoreLost) || !this.#policy) throw cause;
+      return this.#areKeysOld ? { ...this.#policy, keys: [], closed: true } : this.#policy;
     }
   }
 
@@ -190,15 +196,14 @@ export class ClusterStore implements BookStore {
       return amount === 0 && room < need && row.granted > row.own;
     });
     if (short.length === 0) return first;
-    const returned = await this.#try(() =>
-      Promise.all(short.map(({ row }) => this.#notices.recall(this.#sql!, row.account))),
-    );
+    const recalls = () => short.map(({ row }) => this.#notices.recall(this.#sql!, row.account));
+    const returned = await this.#try(() => Promise.all(recalls()));
     return returned.some((amount) => amount > 0) ? this.#draw(draws) : first;
   }
 
   /** Resolves when the commit is in the store, or in the spool. */
   commit(commit: Commit): Promise<void> {
-    const numbered = { ...commit, once: commit.once ?? { life: this.#life, seq: ++this.#seq } };
+    const numbered = { ...commit, rates: [], once: commit.once ?? { life: this.#life, seq: ++this.#seq } };
     const written = this.#tail.then(() => this.#commit(numbered));
     this.#tail = written.catch(() => {});
     return written;
@@ -208,25 +213,33 @@ export class ClusterStore implements BookStore {
     return this.#try(() => this.#store.positions());
   }
 
-  rates() {
-    return this.#try(() => this.#store.rates());
+  /** A level is of one node's part, and parts change: a node begins with what no node has used. */
+  async rates(): Promise<[]> {
+    return [];
   }
 
   margins() {
     return this.#try(() => this.#store.margins());
   }
 
-  async shareRates(demands: readonly RateDemand[]): Promise<ReadonlyMap<string, number>> {
+  async shareRates(demands: readonly RateDemand[]): Promise<ReadonlyMap<string, RatePart>> {
     const began = performance.now();
+    let taken: Awaited<ReturnType<typeof takeParts>> = new Map();
     try {
-      this.#parts = await this.#try(() => takeParts(this.#sql!, this.node, demands));
+      taken = await this.#try(() => takeParts(this.#sql!, this.node, demands));
       this.#partsAt = began;
+      for (const [account, part] of taken) this.#parts.set(account, part);
     } catch (cause) {
       if (!(cause instanceof StoreLost)) throw cause;
     }
     // The other nodes take what this one no longer uses when it is silent.
     const isSilent = began - this.#partsAt > SILENT_S * 1_000;
-    return new Map([...this.#parts].map(([account, { part, least }]) => [account, isSilent ? least : part]));
+    return new Map(
+      demands.map(({ account }) => {
+        const { part, least } = this.#parts.get(account) ?? { part: 0, least: 0 };
+        return [account, { part: isSilent ? least : part, credit: taken.get(account)?.credit ?? 0 }];
+      }),
+    );
   }
 
   #draw(draws: readonly Draw[]): Promise<readonly Drawn[]> {
@@ -251,7 +264,7 @@ export class ClusterStore implements BookStore {
   }
 
   async #connect(): Promise<Postgres> {
-    const sql = await openPostgres(this.#url, this.#now, this.#options);
+    const sql = await openPostgres(this.#url, this.#options.now, this.#options);
     this.#slot = await this.#nodes.hello(sql);
     this.#sql = sql;
     return sql;
@@ -267,6 +280,8 @@ export class ClusterStore implements BookStore {
     await this.#notices.listen(this.#sql!);
     for (let next = this.#spool.first(); next; next = this.#spool.first()) await this.#replay(next);
     this.#fault = undefined;
+    this.#areKeysOld = false;
+    clearTimeout(this.#oldKeys);
   }
 
   async #replay({ number, commit }: { number: number; commit: Commit }): Promise<void> {
@@ -296,8 +311,13 @@ export class ClusterStore implements BookStore {
   }
 
   #lose({ message }: StoreLost): void {
-    if (this.#fault !== undefined) return;
+    if (this.#fault !== undefined || this.#closed) return;
     this.#fault = message;
+    this.#oldKeys = setTimeout(() => {
+      this.#areKeysOld = true;
+      this.#events?.changed();
+    }, this.#options.keysMs ?? DAY_MS);
+    this.#oldKeys.unref();
     this.#notices.stop();
     this.#events?.state(message);
     this.#returnLater();
@@ -322,19 +342,16 @@ export class ClusterStore implements BookStore {
   async #poll(sql: Postgres): Promise<void> {
     if (!this.#notices.isListening) await this.#notices.listen(sql);
     const [row] = await sql.all<{ value: number }>("SELECT value FROM meta WHERE name = 'policy_version'");
-    if (this.#version !== undefined && row!.value !== this.#version) this.#events?.changed();
+    if (this.#policy && row!.value !== this.#policy.version) this.#events?.changed();
   }
 
   #every(ms: number, work: (sql: Postgres) => Promise<void>): void {
-    let isRunning = false;
+    const lose = (cause: unknown) => this.#lose(new StoreLost(sentenceOf(cause)));
+    let running: Promise<void> | undefined;
     const timer = setInterval(() => {
-      if (isRunning || this.#fault !== undefined || this.#closed) return;
-      isRunning = true;
-      this.#try(() => work(this.#sql!))
-        .catch((cause: unknown) => {
-          if (!(cause instanceof StoreLost) && !this.#closed) this.#events?.state(sentenceOf(cause));
-        })
-        .finally(() => (isRunning = false));
+      if (running || this.#fault !== undefined || this.#closed) return;
+      running = this.#try(() => work(this.#sql!)).catch(lose);
+      void running.then(() => (running = undefined));
     }, ms);
     timer.unref();
     this.#timers.push(timer);

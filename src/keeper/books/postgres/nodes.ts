@@ -2,6 +2,7 @@
 import type { Nano } from "../../../ledger/money.ts";
 import { NODES } from "../numbers.ts";
 import type { Sql } from "../sql.ts";
+import { releaseParts } from "./rate-parts.ts";
 
 /** Of the lock under which nodes choose their numbers. */
 const LOCK = 0x6e_6f_64_65;
@@ -37,6 +38,7 @@ export class Nodes {
       await tx.all("SELECT pg_advisory_xact_lock($1)", [LOCK]);
       await revive(tx, this.#node);
       await tx.run("DELETE FROM meta WHERE name = $1", [COPIED]);
+      await releaseParts(tx, this.#node);
       const [known] = await tx.all<{ slot: number }>(
         "UPDATE nodes SET life = $2, seen_at = now() WHERE node = $1 RETURNING slot",
         [this.#node, this.#life],
@@ -80,6 +82,7 @@ export class Nodes {
 
   /** This node ends; its name is forgotten if it has returned all money. */
   async goodbye(sql: Sql): Promise<void> {
+    await sql.transaction((tx) => releaseParts(tx, this.#node));
     await sql.run(
       `DELETE FROM nodes WHERE node = $1 AND life = $2
        AND NOT EXISTS (SELECT 1 FROM grants WHERE grants.node = $1 AND (amount <> 0 OR lapsed <> 0))`,

@@ -12,6 +12,8 @@ export const RATE_TABLES = `
 -- part: of the limit, 0 to 1. least: what the node uses when it cannot ask.
 CREATE TABLE rate_parts (account text, node text, part double precision NOT NULL, least double precision NOT NULL,
   asked double precision NOT NULL, at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (account, node));
+-- When a node last gave up a part: that part was used up until then.
+CREATE TABLE rate_releases (account text PRIMARY KEY, at timestamptz NOT NULL);
 `;
 
 interface PartRow {
@@ -28,12 +30,23 @@ export interface Part {
   least: number;
 }
 
+const RELEASED = "ON CONFLICT (account) DO UPDATE SET at = now()";
+
+/** Gives up all parts of a node that begins or ends. */
+export async function releaseParts(tx: Sql, node: string): Promise<void> {
+  await tx.run(
+    `INSERT INTO rate_releases SELECT account, now() FROM rate_parts WHERE node = $1 AND part > 0 ${RELEASED}`,
+    [node],
+  );
+  await tx.run("DELETE FROM rate_parts WHERE node = $1", [node]);
+}
+
 /** Takes the parts that this node may have now. @returns them by account */
 export function takeParts(
   sql: Sql,
   node: string,
   demands: readonly RateDemand[],
-): Promise<ReadonlyMap<string, Part>> {
+): Promise<ReadonlyMap<string, Part & { credit: number }>> {
   return sql.transaction(async (tx) => {
     await tx.all("SELECT pg_advisory_xact_lock($1)", [LOCK]);
     const [count] = await tx.all<{ nodes: number }>("SELECT count(*) AS nodes FROM nodes WHERE lapsed = 0");
@@ -44,8 +57,15 @@ export function takeParts(
        WHERE account IN (SELECT json_array_elements_text($1::text::json))`,
       [JSON.stringify(demands.map(({ account }) => account))],
     );
+    const released = await tx.all<{ account: string; ms: number }>(
+      `SELECT account, (extract(epoch FROM now() - at) * 1000)::double precision AS ms FROM rate_releases
+       WHERE account IN (SELECT json_array_elements_text($1::text::json))`,
+      [JSON.stringify(demands.map(({ account }) => account))],
+    );
     const byAccount = Map.groupBy(rows, ({ account }) => account);
-    const parts = new Map<string, Part>();
+    const freeFor = new Map(released.map(({ account, ms }) => [account, ms]));
+    const parts = new Map<string, Part & { credit: number }>();
+    const smaller: string[] = [];
     const written = demands.map((demand) => {
       const all = byAccount.get(demand.account) ?? [];
       const mine = all.find((row) => row.node === node);
@@ -53,9 +73,19 @@ export function takeParts(
       const asked = Math.max(demand.asked, (mine?.asked ?? 0) / 2);
       const others = all.filter((row) => row.node !== node);
       const part = partOf({ ...demand, asked }, others, Math.max(1, count!.nodes));
-      parts.set(demand.account, part);
+      const grown = part.part - (mine?.part ?? 0);
+      if (grown < 0) smaller.push(demand.account);
+      // What was given up has refilled since then; what no node ever had is full.
+      const full = Math.min(1, (freeFor.get(demand.account) ?? Infinity) / demand.periodMs);
+      const credit = grown > 0 && demand.periodMs > 0 ? grown * demand.limit * full : 0;
+      parts.set(demand.account, { ...part, credit });
       return [demand.account, node, part.part, part.least, asked];
     });
+    if (smaller.length > 0)
+      await tx.run(
+        `INSERT INTO rate_releases SELECT json_array_elements_text($1::text::json), now() ${RELEASED}`,
+        [JSON.stringify(smaller)],
+      );
     await tx.insert(
       "rate_parts",
       ["account", "node", "part", "least", "asked"],

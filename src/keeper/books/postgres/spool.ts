@@ -1,15 +1,13 @@
-/** What a node keeps on its own disk: its name, commits that PostgreSQL has not taken yet, and the policy it saw last. */
+/** What a node keeps on its own disk: its name, and commits that PostgreSQL has not taken yet. */
 import type { Database } from "bun:sqlite";
 import { openDatabase } from "../../database.ts";
 import { readNumber } from "../../migrations.ts";
-import type { BookStore, Commit } from "../store.ts";
-
-type StoredPolicy = Awaited<ReturnType<BookStore["policy"]>>;
+import type { Commit } from "../store.ts";
 
 const MIGRATIONS: readonly string[] = [
   `CREATE TABLE commits (number INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;
    CREATE TABLE refused (number INTEGER PRIMARY KEY, text TEXT NOT NULL, why TEXT NOT NULL) STRICT;
-   CREATE TABLE facts (name TEXT PRIMARY KEY, text TEXT NOT NULL, at INTEGER NOT NULL) STRICT;`,
+   CREATE TABLE node (name TEXT NOT NULL) STRICT;`,
 ];
 
 const MAX_BYTES = 1024 ** 3;
@@ -19,22 +17,18 @@ export class Spool {
   readonly node: string;
   readonly #db: Database;
   readonly #maxBytes: number;
-  readonly #now: () => number;
   #waiting: number;
   /** Calls whose records were left out because the file was full. Their money was not. */
   dropped = 0;
 
-  /** @param path a file, or `:memory:` @throws Error with one sentence */
-  constructor(
-    path: string,
-    { maxBytes = MAX_BYTES, now = Date.now }: { maxBytes?: number; now?: () => number } = {},
-  ) {
+  /** @param path a file, or `:memory:` @param maxBytes size of the file @throws Error with one sentence */
+  constructor(path: string, maxBytes = MAX_BYTES) {
     this.#db = openDatabase(path, MIGRATIONS);
     this.#maxBytes = maxBytes;
-    this.#now = now;
     this.#waiting = this.#count();
-    this.node = this.#fact("node")?.text ?? `node_${crypto.randomUUID().slice(0, 13)}`;
-    this.#keep("node", this.node);
+    const known = this.#db.query<{ name: string }, []>("SELECT name FROM node").get();
+    this.node = known?.name ?? `node_${crypto.randomUUID().slice(0, 13)}`;
+    if (!known) this.#db.query("INSERT INTO node VALUES (?)").run(this.node);
   }
 
   /** Number of commits that wait. */
@@ -78,35 +72,11 @@ export class Spool {
     this.remove(number);
   }
 
-  remember(policy: StoredPolicy): void {
-    this.#keep("policy", JSON.stringify(policy));
-  }
-
-  /** The policy as it was at most so long ago. Milliseconds. */
-  policy(maxAgeMs: number): StoredPolicy | undefined {
-    const fact = this.#fact("policy");
-    return fact && this.#now() - fact.at <= maxAgeMs ? (JSON.parse(fact.text) as StoredPolicy) : undefined;
-  }
-
   close(): void {
     this.#db.close();
   }
 
   #count(): number {
     return this.#db.query<{ rows: number }, []>("SELECT count(*) AS rows FROM commits").get()!.rows;
-  }
-
-  #fact(name: string): { text: string; at: number } | null {
-    return this.#db
-      .query<{ text: string; at: number }, [string]>("SELECT text, at FROM facts WHERE name = ?")
-      .get(name);
-  }
-
-  #keep(name: string, text: string): void {
-    this.#db
-      .query(
-        "INSERT INTO facts VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET text = excluded.text, at = excluded.at",
-      )
-      .run(name, text, this.#now());
   }
 }

@@ -1,6 +1,6 @@
 /**
  * The entry point, the only file with effects at import: cleans the environment, then imports and runs a command. A process
- * that is replaced imports nothing else. The only thread with this entry is the keeper.
+ * that is replaced imports nothing else. The threads with this entry are those of the keeper.
  */
 import { KEEPER_FLAG, PREFLIGHT_FLAG } from "./program.ts";
 import { mustReplace, replaceProcess } from "./reexec.ts";

@@ -1,5 +1,6 @@
 /** The keeper in a thread of its own: the thread's side. */
-import { parentPort } from "node:worker_threads";
+import { parentPort, workerData } from "node:worker_threads";
+import { isReaderData, runReader } from "./books/reader-thread.ts";
 import { type Connection, Keeper } from "./keeper.ts";
 import { openBooks } from "./books/index.ts";
 import type { FromKeeper, ToKeeper } from "./protocol.ts";
@@ -10,6 +11,7 @@ export type ToThread = ToKeeper | { open: KeeperSettings } | { close: true };
 export type FromThread = FromKeeper | Hello | { closed: true };
 
 export function runThread(): void {
+  if (isReaderData(workerData)) return runReader(workerData);
   const send = (message: FromThread) => parentPort?.postMessage(message);
   let keeper: Keeper | undefined;
   let connection: Connection | undefined;

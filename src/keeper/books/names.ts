@@ -18,6 +18,9 @@ export function targetOf({ provider, deployment, model }: AttemptRecord): string
   return JSON.stringify([provider, deployment, model]);
 }
 
+/** The caller that has the sums of keys whose calls were removed. */
+export const REMOVED_CALLER = JSON.stringify(["removed", "/", []]);
+
 /** What a name of kind `caller` says. */
 export function parseCaller(text: string): { key: string; path: string; tags: string[] } {
   const [key, path, tags] = JSON.parse(text) as [string, string, string[]];

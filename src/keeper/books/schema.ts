@@ -108,6 +108,7 @@ CREATE TABLE use_hour (hour {INT} NOT NULL, caller {INT} NOT NULL, target {INT} 
 CREATE TABLE use_day (day {INT} NOT NULL, caller {INT} NOT NULL, target {INT} NOT NULL, ${sums}, PRIMARY KEY (day, caller, target)) {KEYED};
 CREATE TABLE sessions (session {BYTES} PRIMARY KEY, caller {INT} NOT NULL, first_at {INT} NOT NULL, last_at {INT} NOT NULL,
   calls {INT} NOT NULL) {KEYED};
+CREATE INDEX sessions_last ON sessions (last_at);
 
 -- The newest batch of each life of a worker that is in the books.
 CREATE TABLE positions (life TEXT PRIMARY KEY, worker {INT} NOT NULL, seq {INT} NOT NULL, at {INT} NOT NULL) {KEYED};

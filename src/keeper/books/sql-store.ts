@@ -6,12 +6,16 @@ import { MARGIN_MS, writeCommit } from "./commit.ts";
 import { Names } from "./names.ts";
 import { Numbers } from "./numbers.ts";
 import * as policies from "./policies.ts";
+import { HARD_CLOSED } from "./meta.ts";
 import type { Sql } from "./sql.ts";
-import type { Actor, BookStore, Commit, Draw, Expected } from "./store.ts";
+import { type Actor, type BookStore, type Commit, type Draw, type Expected, StoreLost } from "./store.ts";
 
 export interface SqlStoreOptions {
-  /** Opens the database and brings it to the newest schema. @throws Error with one sentence */
-  connect(): Promise<Sql>;
+  /**
+   * Opens the database and brings it to the newest schema.
+   * @param damaged a statement has found that the database is damaged @throws Error with one sentence
+   */
+  connect(damaged: boolean): Promise<Sql>;
   isShared: boolean;
   /** Name of this node: what it has drawn is its own. */
   node: string;
@@ -19,31 +23,58 @@ export interface SqlStoreOptions {
   slot?: () => number;
   /** Milliseconds since 1970. */
   now?: () => number;
+  /** Whether a failure says that the database is damaged: it is opened again, which recovers it. */
+  isDamage?(this: void, cause: unknown): boolean;
+}
+
+const CLOSED =
+  "hard budgets are closed, because the books were damaged and recovered; check them and release them with weir store release";
+
+interface Opened {
+  sql: Sql;
+  names: Names;
+  numbers: Numbers;
+  hardClosed: boolean;
 }
 
 export class SqlStore implements BookStore {
   readonly isShared: boolean;
   readonly #options: SqlStoreOptions;
   readonly #now: () => number;
-  #open: { sql: Sql; names: Names; numbers: Numbers } | undefined;
+  /** The connection that is open, also after the store was opened again. For reports. */
+  readonly current: Sql;
+  #open: Opened | undefined;
+  #isDamaged = false;
 
   constructor(options: SqlStoreOptions) {
     this.#options = options;
     this.isShared = options.isShared;
     this.#now = options.now ?? Date.now;
+    this.current = {
+      dialect: options.isShared ? "postgres" : "sqlite",
+      all: (text, values) => this.#guard(() => this.sql.all(text, values)),
+      run: (text, values) => this.#guard(() => this.sql.run(text, values)),
+      insert: (...rows) => this.#guard(() => this.sql.insert(...rows)),
+      transaction: (work) => this.#guard(() => this.sql.transaction(work)),
+      close: async () => {},
+    };
   }
 
-  /** The connection, for reports. @throws Error if the store is not open */
+  /** The connection. @throws Error if the store is not open */
   get sql(): Sql {
     return this.#opened.sql;
   }
 
   async open(): Promise<void> {
     if (this.#open) return;
-    const sql = await this.#options.connect();
+    const sql = await this.#options.connect(this.#isDamaged);
+    this.#isDamaged = false;
     const [row] = await sql.all<{ last: number | null }>("SELECT max(number) AS last FROM calls");
     const numbers = new Numbers(row?.last ?? 0, this.#options.slot?.());
-    this.#open = { sql, names: new Names(sql), numbers };
+    const [closed] = await sql.all<{ value: number }>("SELECT value FROM meta WHERE name = $1", [
+      HARD_CLOSED,
+    ]);
+    this.#open = { sql, names: new Names(sql), numbers, hardClosed: closed?.value === 1 };
   }
 
   async close(): Promise<void> {
@@ -97,12 +128,33 @@ export class SqlStore implements BookStore {
     return readAccounts(this.sql, this.#options.node, now);
   }
 
-  draw(draws: readonly Draw[]) {
-    return drawAll(this.sql, this.#options.node, draws);
+  /** @throws StoreLost for hard budgets of a store that was recovered and not released */
+  async draw(draws: readonly Draw[]) {
+    const { sql, hardClosed } = this.#opened;
+    if (hardClosed && draws.some(({ hard }) => hard)) throw new StoreLost(CLOSED);
+    return this.#guard(() => drawAll(sql, this.#options.node, draws));
+  }
+
+  /** Opens hard budgets again that are closed since the store was recovered. */
+  async release(actor: Actor): Promise<void> {
+    const opened = this.#opened;
+    if (!opened.hardClosed) return;
+    await opened.sql.transaction(async (sql) => {
+      await sql.run("DELETE FROM meta WHERE name = $1", [HARD_CLOSED]);
+      await policies.writeAudit(sql, this.#now(), actor, "release", "store", null, null);
+    });
+    opened.hardClosed = false;
+  }
+
+  /** Why hard budgets are closed, in one sentence; undefined if they are not. */
+  get closedBecause(): string | undefined {
+    return this.#open?.hardClosed ? CLOSED : undefined;
   }
 
   commit(commit: Commit): Promise<void> {
-    return writeCommit({ ...this.#opened, node: this.#options.node, now: this.#now() }, commit);
+    return this.#guard(() =>
+      writeCommit({ ...this.#opened, node: this.#options.node, now: this.#now() }, commit),
+    );
   }
 
   async positions(): Promise<ReadonlyMap<string, number>> {
@@ -123,7 +175,22 @@ export class SqlStore implements BookStore {
     );
   }
 
-  get #opened() {
+  /** After damage the store is opened again; what failed is repeated by who asked for it. */
+  async #guard<Value>(work: () => Promise<Value>): Promise<Value> {
+    const before = this.#open;
+    try {
+      return await work();
+    } catch (cause) {
+      if (this.#options.isDamage?.(cause) && this.#open === before) {
+        this.#isDamaged = true;
+        await this.close().catch(() => {});
+        await this.open();
+      }
+      throw cause;
+    }
+  }
+
+  get #opened(): Opened {
     if (!this.#open) throw new Error("the books are not open");
     return this.#open;
   }

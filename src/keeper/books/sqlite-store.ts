@@ -1,11 +1,30 @@
 /** The books of one machine, in a SQLite file or in memory. */
+import { existsSync, readdirSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { isDamage, openOrRecover } from "./recover.ts";
 import { SqlStore } from "./sql-store.ts";
-import { openSqlite } from "./sqlite.ts";
 
 /** What one machine draws is drawn by this node. */
 const NODE = "local";
 
 /** @param path of `weir.db`, or `IN_MEMORY` of ../settings.ts @param now milliseconds since 1970 */
-export function sqliteStore(path: string, now?: () => number): SqlStore {
-  return new SqlStore({ connect: async () => openSqlite(path), isShared: false, node: NODE, now });
+export function sqliteStore(path: string, now: () => number = Date.now): SqlStore {
+  return new SqlStore({
+    connect: (damaged) => openOrRecover(path, { copies: () => copiesOf(path), now, damaged }),
+    isDamage,
+    isShared: false,
+    node: NODE,
+    now,
+  });
+}
+
+/** The daily copies of a file, the oldest first. */
+export function copiesOf(path: string): string[] {
+  const folder = dirname(path);
+  if (!existsSync(folder)) return [];
+  const start = `${basename(path)}.copy-`;
+  return readdirSync(folder)
+    .filter((name) => name.startsWith(start))
+    .sort()
+    .map((name) => join(folder, name));
 }

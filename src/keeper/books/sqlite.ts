@@ -1,20 +1,22 @@
 /** The books' connection to a SQLite file. */
-import { chmodSync } from "node:fs";
+import { chmodSync, rmSync, statfsSync } from "node:fs";
+import { dirname } from "node:path";
 import { Database, type SQLQueryBindings, type Statement } from "bun:sqlite";
 import { describeFailure } from "../database.ts";
-import { migrate } from "../migrations.ts";
+import { migrate, readNumber } from "../migrations.ts";
 import { IN_MEMORY } from "../settings.ts";
 import { migrationsFor } from "./schema.ts";
 import type { Sql, SqlRow, SqlValue } from "./sql.ts";
 
+/** These must come before the first table. Later they would change the file, also one that is refused. */
+const FIRST_PRAGMAS = ["page_size = 8192", "auto_vacuum = INCREMENTAL"];
+
 /**
- * `page_size` and `auto_vacuum` must come before the first table. `synchronous = FULL` makes a commit survive a power cut.
+ * `synchronous = FULL` makes a commit survive a power cut.
  * Reports read the file through a second connection, so the file is not locked here: the state folder is.
  */
 const PRAGMAS = [
-  "busy_timeout = 2000",
-  "page_size = 8192",
-  "auto_vacuum = INCREMENTAL",
+  "busy_timeout = 250",
   "journal_mode = WAL",
   "synchronous = FULL",
   "foreign_keys = ON",
@@ -23,22 +25,46 @@ const PRAGMAS = [
   "journal_size_limit = 16777216",
 ];
 
+/** File systems on which locks of SQLite do not hold: NFS, and three kinds of SMB. */
+const NETWORK_TYPES = [0x6969, 0x517b, 0xff534d42, 0xfe534d42];
+
+/** @param type of `statfs` */
+export function isNetworkFileSystem(type: number): boolean {
+  return NETWORK_TYPES.includes(type >>> 0);
+}
+
 /**
  * Opens the file of the books and brings it to the newest schema.
  * @param path {@link IN_MEMORY} for books that end with the process @throws Error with one sentence
  */
-export function openSqlite(path: string): Sqlite {
+export function openSqlite(path: string, migrations = migrationsFor("sqlite")): Sqlite {
   let db: Database | undefined;
   try {
+    if (path !== IN_MEMORY && isNetworkFileSystem(statfsSync(dirname(path)).type))
+      throw new Error(
+        "is on a network file system, where SQLite is not safe; use a local folder or PostgreSQL",
+      );
     db = new Database(path, { create: true, strict: true });
     if (path !== IN_MEMORY) chmodSync(path, 0o600);
-    for (const pragma of PRAGMAS) db.run(`PRAGMA ${pragma}`);
-    migrate(db, migrationsFor("sqlite"));
+    const isNew = readNumber(db, "schema_version") === 0;
+    for (const pragma of isNew ? [...FIRST_PRAGMAS, ...PRAGMAS] : PRAGMAS) db.run(`PRAGMA ${pragma}`);
+    copyBefore(db, path, migrations.length);
+    migrate(db, migrations);
     return new Sqlite(db);
   } catch (cause) {
     db?.close();
     throw new Error(`${path} ${describeFailure(cause)}`, { cause });
   }
+}
+
+/** Before a file is brought to a newer schema, weir keeps a copy of it: `weir.db.v1` has the schema 1. */
+function copyBefore(db: Database, path: string, newest: number): void {
+  const version = readNumber(db, "user_version");
+  if (path === IN_MEMORY || version === 0 || version >= newest) return;
+  const copy = `${path}.v${version}`;
+  rmSync(copy, { force: true });
+  db.run("VACUUM INTO ?1", [copy]);
+  chmodSync(copy, 0o600);
 }
 
 /** Most statements that stay prepared. Reports make texts of their own. */
@@ -89,8 +115,13 @@ export class Sqlite implements Sql {
   /** Ends after the transactions that were asked for. */
   async close(): Promise<void> {
     await this.#idle();
-    this.#statements.clear();
-    this.#db.close();
+    this.#finalize();
+    // The write-ahead log stays beside the file if anything else still has it open.
+    try {
+      this.#db.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    } finally {
+      this.#db.close();
+    }
   }
 
   async #idle(): Promise<void> {
@@ -138,12 +169,17 @@ export class Sqlite implements Sql {
     for (const row of rows) statement.run(...row);
   }
 
+  /** A database with open statements stays open after its end, with its write-ahead log. */
+  #finalize(): void {
+    for (const statement of this.#statements.values()) statement.finalize();
+    this.#statements.clear();
+  }
+
   #statement(text: string): Statement<unknown, SQLQueryBindings[]> {
     const known = this.#statements.get(text);
     if (known) return known;
     if (this.#statements.size >= STATEMENTS) {
-      for (const statement of this.#statements.values()) statement.finalize();
-      this.#statements.clear();
+      this.#finalize();
     }
     const statement = this.#db.prepare<unknown, SQLQueryBindings[]>(text.replaceAll(/\$(\d+)/g, "?$1"));
     this.#statements.set(text, statement);

@@ -4,6 +4,7 @@ import { formatNano } from "../../../ledger/money.ts";
 import { CHARGE_STATES } from "../../../ledger/charge.ts";
 import { DAY_MS, HOUR_MS } from "../roll-ups.ts";
 import { SUMS } from "../schema.ts";
+import { REMOVED_CALLER } from "../names.ts";
 import type { Sql } from "../sql.ts";
 import { ATTEMPTS } from "./attempts.ts";
 import { checkAccounts, checkGrants, checkLimits, checkOverruns } from "./audit-accounts.ts";
@@ -131,6 +132,9 @@ const HOUR = `at - at % ${HOUR_MS}`;
 const minus = (column: string) => `-${column} AS ${column}`;
 const differs = (columns: readonly string[]) => columns.map((column) => `sum(${column}) <> 0`).join(" OR ");
 
+/** The calls of removed keys are deleted, and their sums are those of one caller. */
+const KEPT = `caller NOT IN (SELECT id FROM names WHERE kind = 'caller' AND text = '${REMOVED_CALLER}')`;
+
 const OF_CALLS = [
   "calls",
   "failed",
@@ -155,7 +159,7 @@ async function checkHours(sql: Sql): Promise<AuditCheck> {
          CASE WHEN refused > 0 THEN 1 ELSE 0 END AS refused, tries AS attempts, input, cache_read, cache_write,
          cache_write_1h, output, reasoning, cost, ms, coalesce(first_ms, 0) AS first_ms
          FROM calls WHERE at >= $1
-       UNION ALL SELECT hour, caller, ${OF_CALLS.map(minus).join(", ")} FROM use_hour WHERE hour >= $1
+       UNION ALL SELECT hour, caller, ${OF_CALLS.map(minus).join(", ")} FROM use_hour WHERE hour >= $1 AND ${KEPT}
      ) AS both_sides GROUP BY hour, caller HAVING ${differs(OF_CALLS)} ORDER BY hour`,
     [from],
   );
@@ -172,7 +176,7 @@ async function checkTargets(sql: Sql): Promise<AuditCheck> {
     `SELECT hour, sum(cost) AS cost FROM (
        SELECT ${HOUR} AS hour, caller, target, 1 AS attempts, cost, ${ofState("reported")}, ${ofState("estimated")},
          ${ofState("assumed")}, ${ofState("unpriced", "1")} FROM (${ATTEMPTS}) AS attempts WHERE at >= $1
-       UNION ALL SELECT hour, caller, target, ${OF_ATTEMPTS.map(minus).join(", ")} FROM use_hour WHERE hour >= $1
+       UNION ALL SELECT hour, caller, target, ${OF_ATTEMPTS.map(minus).join(", ")} FROM use_hour WHERE hour >= $1 AND ${KEPT}
      ) AS both_sides GROUP BY hour, caller, target HAVING ${differs(OF_ATTEMPTS)} ORDER BY hour`,
     [from],
   );

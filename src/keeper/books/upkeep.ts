@@ -1,0 +1,154 @@
+/** What a SQLite store offers besides the books: reports, copies, checks, retention. */
+import { chmodSync, existsSync, rmSync, statSync } from "node:fs";
+import { IN_MEMORY } from "../settings.ts";
+import { removeKey } from "./deletion.ts";
+import { timeOf } from "./numbers.ts";
+import { writeAudit } from "./policies.ts";
+import { Reader } from "./reader.ts";
+import { Reports } from "./reports/reports.ts";
+import type { AuditReport } from "./reports/types.ts";
+import { type Keep, Retention } from "./retention.ts";
+import { DAY_MS } from "./roll-ups.ts";
+import type { Sql } from "./sql.ts";
+import type { SqlStore } from "./sql-store.ts";
+import { copiesOf } from "./sqlite-store.ts";
+import type { Actor } from "./store.ts";
+
+/** Books in memory have less room than on a disk. Bytes. */
+const MEMORY_BYTES = 64 * 1024 ** 2;
+/** Daily copies that are kept. */
+const COPIES = 7;
+const LOOK_MS = 600_000;
+const PAUSE_MS = 100;
+
+export interface UpkeepInfo {
+  kind: "sqlite" | "memory";
+  place: string;
+  bytes: number;
+  calls: number;
+  /** Milliseconds since 1970. */
+  oldestCall?: number;
+}
+
+export class SqlUpkeep {
+  readonly reports: Reports;
+  readonly #path: string;
+  readonly #store: SqlStore;
+  readonly #reader: Reader | undefined;
+  readonly #retention: Retention;
+  readonly #now: () => number;
+  readonly #timer: Timer;
+
+  /** @param store need not be open yet @param path of its file, or `IN_MEMORY` */
+  constructor(store: SqlStore, path: string, now: () => number = Date.now) {
+    this.#store = store;
+    this.#path = path;
+    this.#now = now;
+    this.#reader = path === IN_MEMORY ? undefined : new Reader(path);
+    this.reports = new Reports(this.#sql, store.current, now);
+    this.#retention = new Retention(store.current, now, () => this.#usedBytes(store.current));
+    this.#timer = setInterval(() => void this.#copyDaily().catch(() => {}), LOOK_MS);
+    this.#timer.unref();
+    if (path === IN_MEMORY) this.keep(this.#retention.keep);
+  }
+
+  /** What retention deletes. */
+  keep(keep: Keep): void {
+    const most = this.#path === IN_MEMORY ? MEMORY_BYTES : keep.callBytes;
+    this.#retention.keep = { ...keep, callBytes: Math.min(keep.callBytes, most) };
+  }
+
+  async info(): Promise<UpkeepInfo> {
+    const [row] = await this.#sql.all<{ calls: number; oldest: number | null }>(
+      "SELECT (SELECT count(*) FROM calls) AS calls, (SELECT min(number) FROM calls) AS oldest",
+    );
+    const isMemory = this.#path === IN_MEMORY;
+    return {
+      kind: isMemory ? "memory" : "sqlite",
+      place: isMemory ? "memory" : this.#path,
+      bytes: await this.#usedBytes(this.#sql),
+      calls: row!.calls,
+      ...(row!.oldest !== null && { oldestCall: timeOf(row!.oldest) }),
+    };
+  }
+
+  /** Writes a copy of the books, while calls run. @param path must not exist @throws Error with one sentence */
+  async backup(path: string, actor: Actor): Promise<{ bytes: number }> {
+    await this.#copy(path);
+    const bytes = statSync(path).size;
+    await this.#store.current.transaction((sql) =>
+      writeAudit(sql, this.#now(), actor, "backup", "store", null, { path, bytes }),
+    );
+    return { bytes };
+  }
+
+  /** Checks the file, page by page. The audit checks what it contains. */
+  async check(): Promise<AuditReport> {
+    const rows = await this.#sql.all<Record<string, string>>("PRAGMA integrity_check(5)");
+    const faults = rows.flatMap((row) => Object.values(row)).filter((text) => text !== "ok");
+    const foreign = await this.#sql.all("PRAGMA foreign_key_check");
+    const checks = [
+      { name: "the file is not damaged", holds: faults.length === 0, detail: faults[0] ?? "ok" },
+      {
+        name: "rows refer to rows that exist",
+        holds: foreign.length === 0,
+        detail: foreign.length === 0 ? "ok" : `${foreign.length} rows do not`,
+      },
+    ];
+    return { holds: checks.every(({ holds }) => holds), checks };
+  }
+
+  /** Deletes what retention would delete, or the calls of a key. Sums stay. */
+  async prune({ key }: { key?: string }, actor: Actor): Promise<{ rows: number }> {
+    const pause = () => Bun.sleep(PAUSE_MS);
+    const rows =
+      key === undefined ? await this.#retention.all(pause) : await removeKey(this.#store.current, key, pause);
+    await this.#store.current.transaction((sql) =>
+      writeAudit(sql, this.#now(), actor, "prune", key === undefined ? "store" : `keys/${key}`, null, {
+        rows,
+      }),
+    );
+    return { rows };
+  }
+
+  /** Opens hard budgets again that are closed since the books were recovered. */
+  release(actor: Actor): Promise<void> {
+    return this.#store.release(actor);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#retention.stop();
+    await this.#reader?.close();
+  }
+
+  get #sql(): Sql {
+    return this.#reader ?? this.#store.current;
+  }
+
+  async #usedBytes(sql: Sql): Promise<number> {
+    const value = async (pragma: string) => {
+      const [row] = await sql.all<Record<string, number>>(`PRAGMA ${pragma}`);
+      return Object.values(row ?? {})[0] ?? 0;
+    };
+    return ((await value("page_count")) - (await value("freelist_count"))) * (await value("page_size"));
+  }
+
+  async #copy(path: string): Promise<void> {
+    if (existsSync(path)) throw new Error(`${path} exists`);
+    const sql = this.#sql;
+    await sql.run(`VACUUM INTO '${path.replaceAll("'", "''")}'`);
+    chmodSync(path, 0o600);
+  }
+
+  /** A copy a day lies beside the file, for the case that it is damaged. */
+  async #copyDaily(): Promise<void> {
+    if (this.#path === IN_MEMORY) return;
+    const copies = copiesOf(this.#path);
+    const newest = copies.at(-1);
+    if (newest !== undefined && this.#now() - statSync(newest).mtimeMs < DAY_MS) return;
+    const day = new Date(this.#now()).toISOString().slice(0, 10);
+    await this.#copy(`${this.#path}.copy-${day}`);
+    for (const old of copiesOf(this.#path).slice(0, -COPIES)) rmSync(old, { force: true });
+  }
+}

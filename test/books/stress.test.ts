@@ -128,7 +128,9 @@ async function stress({ kill, everyMs, ms }: Stress): Promise<void> {
     weir.signal("SIGTERM");
     await weir.exited;
     alterStore(weir.state, (database) =>
-      database.run("UPDATE calls SET cost = cost + 1 WHERE id = (SELECT max(id) FROM calls WHERE cost > 0)"),
+      database.run(
+        "UPDATE calls SET cost = cost + 1 WHERE number = (SELECT max(number) FROM calls WHERE cost > 0)",
+      ),
     );
     expect(weir.run("audit", "--state", weir.state).code).toBe(1);
   } finally {

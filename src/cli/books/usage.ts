@@ -54,7 +54,7 @@ function textOfReport(report: UsageReport, by: readonly string[], from: number):
   if (report.rows.length === 0) return `There were no calls since ${showDay(from)}.`;
   const head = [...by, "calls", "failed", "input", "cached", "output", "cost", "uncertain", "unpriced"];
   const rows = report.rows.map(({ group, ...sums }) => [
-    ...by.map((name) => (group as Record<string, string>)[name] ?? "-"),
+    ...by.map((name) => (group as Record<string, string>)[name] || "-"),
     ...cellsOf(sums),
   ]);
   const total = ["total", ...by.slice(1).map(() => ""), ...cellsOf(report.total)];

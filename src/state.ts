@@ -33,8 +33,8 @@ export type StateHome =
   /** The folder exists, and this process can write to it. `named`: the operator chose it; else it is the default folder. */
   | { kind: "folder"; folder: string; named: boolean };
 
-/** Where weir stores answers. */
-export type AnswerHome = StateHome | { kind: "off"; why: string };
+/** Where weir stores answers. `shared`: in the PostgreSQL database of the store. */
+export type AnswerHome = StateHome | { kind: "shared"; url: string } | { kind: "off"; why: string };
 
 /** The folder that images declare as a volume. */
 const VOLUME = "/data";
@@ -73,8 +73,12 @@ function isContainer(env: Environment): boolean {
 }
 
 /** Where the answers are stored of a gateway with this state folder. */
-export function answerHome(home: StateHome, { state, responses: { store } }: Config): AnswerHome {
+export function answerHome(home: StateHome, config: Config): AnswerHome {
+  const { state, responses } = config;
+  const { store } = responses;
   if (store === "off") return { kind: "off", why: "responses.store is off" };
+  const url = storeGroup(config).url?.reveal();
+  if (url !== undefined) return { kind: "shared", url };
   const isNamed = home.kind === "folder" ? home.named : state === NONE;
   if (store === "auto" && !isNamed)
     return { kind: "off", why: "name a state folder with --state to store them" };
@@ -90,18 +94,20 @@ export function keeperSettings(home: StateHome, config: Config): KeeperSettings 
 function answerSettings(home: AnswerHome, { responses }: Config): AnswerSettings | undefined {
   if (home.kind === "off") return undefined;
   const { answerBytes, answerItems: items, fileBytes } = responses;
+  if (home.kind === "shared") return { path: home.url, limits: { answerBytes, items, fileBytes } };
   return home.kind === "memory"
     ? { path: IN_MEMORY, limits: { answerBytes, items, fileBytes: Math.min(fileBytes, MEMORY_BYTES) } }
     : { path: join(home.folder, "responses.db"), limits: { answerBytes, items, fileBytes } };
 }
 
-function storeSettings(home: StateHome, { store, cluster }: Config): StoreSettings {
+function storeGroup({ store }: Config) {
+  return { ...STORE_DEFAULTS, ...(store instanceof Secret ? { url: store } : store) };
+}
+
+function storeSettings(home: StateHome, config: Config): StoreSettings {
+  const { cluster } = config;
   const folder = home.kind === "folder" ? home.folder : undefined;
-  const {
-    url: shared,
-    syncMs,
-    leaseMs,
-  } = { ...STORE_DEFAULTS, ...(store instanceof Secret ? { url: store } : store) };
+  const { url: shared, syncMs, leaseMs } = storeGroup(config);
   const url = shared?.reveal() ?? (folder === undefined ? IN_MEMORY : join(folder, "weir.db"));
   // Gateways that share a store do not share cells.
   const cells = cellsFolder(`${folder ?? process.pid} ${url}`, [SHARED_MEMORY, folder ?? tmpdir()]);
@@ -120,6 +126,7 @@ export function describeAnswers(home: AnswerHome, { responses }: Config, fault: 
   if (fault !== undefined) return `not stored: ${fault}`;
   if (home.kind === "off") return `not stored; ${home.why}`;
   const days = `${responses.keepDays} ${responses.keepDays === 1 ? "day" : "days"}`;
+  if (home.kind === "shared") return `stored in PostgreSQL for ${days}`;
   if (home.kind === "folder") return `stored in ${home.folder} for ${days}`;
   const why = home.why === undefined ? "" : ` (${home.why})`;
   return `stored in memory until weir ends, at most ${days}${why}`;

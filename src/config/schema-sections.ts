@@ -193,7 +193,7 @@ export const responsesSection = Type.Object(
     store: oneOf(["auto", "on", "off"], {
       default: "auto",
       description:
-        "Whether weir stores answers with their prompts, so that a client can continue one by `previous_response_id`. `auto`: when a state folder is named (`state`). `on`: also in the default folder `~/.local/state/weir`. `off`: nothing is written, and answers say `store: false`.",
+        "Whether weir stores answers with their prompts, so that a client can continue one by `previous_response_id`. `auto`: when a state folder is named (`state`) or `store` is a PostgreSQL database. `on`: also in the default folder `~/.local/state/weir`. `off`: nothing is written, and answers say `store: false`.",
     }),
     commitMs: milliseconds(
       1_000,
@@ -222,7 +222,7 @@ export const responsesSection = Type.Object(
       maximum: 1_099_511_627_776,
       default: 2_147_483_648,
       description:
-        "Maximum size of all stored answers, in bytes. Beyond it weir deletes the answers that expire first. In memory (`state: none`) at most 256 MB.",
+        "Maximum size of all stored answers, in bytes. Beyond it weir deletes the answers that expire first. In memory (`state: none`) at most 256 MB; in PostgreSQL there is no maximum.",
     }),
     foreignIds: oneOf(["auto", "refuse", "pass"], {
       default: "auto",

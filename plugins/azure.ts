@@ -46,8 +46,13 @@ export default definePlugin({
       embeds: { embeddings: { path: "/embeddings", base64: true, members: { inputType: false } } },
       // As at OpenAI: newer models take tools together with reasoning only there.
       prefers: "responses",
-      // Reasoning models refuse `max_tokens`, and the name of a deployment does not tell its model.
-      traits: { storesAnswers: true, maxTokensField: "max_completion_tokens", promptCacheKey: true },
+      // Reasoning models refuse `max_tokens` and hide their reasoning, and the name of a deployment does not tell its model.
+      traits: {
+        storesAnswers: true,
+        maxTokensField: "max_completion_tokens",
+        promptCacheKey: true,
+        hidesReasoning: true,
+      },
       ...shared,
     }),
     {
@@ -70,7 +75,7 @@ export default definePlugin({
           members: { inputType: false },
         },
       },
-      traits: { storesAnswers: true },
+      traits: { storesAnswers: true, hidesReasoning: true },
       ...shared,
     },
   ],

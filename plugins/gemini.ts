@@ -10,6 +10,8 @@ export default definePlugin({
       credentials: [["GEMINI_API_KEY"], ["GOOGLE_API_KEY"]],
       embeds: { "gemini-embed": "/v1beta/models/{model}:batchEmbedContents" },
       traits: { files: true, topK: true, countTokens: true },
+      // Thoughts are summaries at most, and only where the request wants them.
+      modelTraits: [{ models: ["gemini-2.5-*", "gemini-3*"], traits: { hidesReasoning: true } }],
       catalog: [
         "gemini-3.6-flash",
         "gemini-3.5-flash",

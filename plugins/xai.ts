@@ -30,6 +30,7 @@ export default definePlugin({
         storesAnswers: true,
         customTools: false,
       },
+      modelTraits: [{ models: ["grok-4*", "grok-3-mini*"], traits: { hidesReasoning: true } }],
       patch: dropEffort,
       catalog: ["grok-4.5", "grok-4.3", "grok-4", "grok-3-mini"],
     }),

@@ -33,6 +33,7 @@ import {
   answerOptions,
   describeAnswers,
   keeperSettings,
+  mayHavePolicy,
   namedHome,
   type StateHome,
 } from "./state.ts";
@@ -121,6 +122,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     channel: keeper.books,
     cells,
     worker: worker ?? 0,
+    awaitsPolicy: mayHavePolicy(settings),
   });
   /** State that survives a reload. */
   const lasting = {

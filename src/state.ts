@@ -9,6 +9,7 @@ import { cellsFolder } from "./keeper/books/cells.ts";
 import {
   type AnswerSettings,
   IN_MEMORY,
+  isPostgres,
   type KeeperSettings,
   type StoreSettings,
 } from "./keeper/settings.ts";
@@ -116,6 +117,11 @@ function storeSettings(home: StateHome, config: Config): StoreSettings {
     ...(cells !== undefined && { cells }),
     ...{ url, cluster, syncMs, leaseMs },
   };
+}
+
+/** Whether the store may have keys and budgets that the config does not. */
+export function mayHavePolicy({ books }: KeeperSettings): boolean {
+  return books !== undefined && books.url !== IN_MEMORY && (isPostgres(books.url) || existsSync(books.url));
 }
 
 /**

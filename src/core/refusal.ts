@@ -1,6 +1,9 @@
 /** The refusal of an attempt by a rule of the gateway: a budget, a limit, a scope, an unknown price. */
 import { type ErrorFacts, type ErrorKind, GatewayError } from "./error.ts";
 
+/** The code of a refusal by a budget, and of an answer that a budget has ended. */
+export const BUDGET_EXHAUSTED = "budget_exhausted";
+
 /** Which rule of the gateway refused a call. */
 export type RefusalReason = "rate" | "tokens" | "concurrency" | "budget" | "scope" | "price";
 

@@ -1,6 +1,7 @@
 /** Encodes errors in the envelope of OpenAI: `{"error": {message, type, param, code}}`. */
 import type { ErrorKind, GatewayError } from "../../core/error.ts";
 import type { ErrorAnswer } from "../../core/format.ts";
+import { BUDGET_EXHAUSTED } from "../../core/refusal.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { TooLongWords } from "./too-long.ts";
 import { wordTooLong } from "./too-long.ts";
@@ -33,8 +34,13 @@ export function encodeError(error: GatewayError): ErrorAnswer {
   return {
     status: error.status,
     headers: { ...challenge(error), ...retryHeaders(error), ...error.headers },
-    body: encodeBody(error),
+    body: encodeBody(isOverBudget(error) ? error.with({ code: WIRE.quota.code }) : error),
   };
+}
+
+/** Before an answer, the SDKs recognise an exhausted budget by the word of the vendor. */
+function isOverBudget({ code }: GatewayError): boolean {
+  return code === BUDGET_EXHAUSTED;
 }
 
 /** Encodes the body of an error. */

@@ -3,8 +3,11 @@ import type { BooksChannel } from "../channel.ts";
 import type { Refusal } from "../messages.ts";
 import type { Share } from "./share.ts";
 
-/** Longest wait for an answer of the keeper. Milliseconds. */
-const ASK_MS = 250;
+/** Longest wait for an answer of the keeper. One that is connected is only busy. Milliseconds. */
+const AWAY_MS = 250;
+const BUSY_MS = 1000;
+/** A stream has output in reserve while it waits. Milliseconds. */
+export const STREAM_MS = 3000;
 
 /** What a waiting call lacks of one share. */
 export interface Short {
@@ -46,7 +49,8 @@ export class Asks {
     this.#shareOf = shareOf;
   }
 
-  ask(waiter: Waiter): void {
+  /** @param ms longest wait for an answer */
+  ask(waiter: Waiter, ms: number = this.#channel.isUp ? BUSY_MS : AWAY_MS): void {
     const shorts = waiter.shorts();
     // What was left for earlier calls that wait is not asked for again.
     const needs = shorts.map(({ share, hold }) => ({
@@ -57,7 +61,7 @@ export class Asks {
     const number = ++this.#number;
     const timer = setTimeout(() => {
       if (this.#end(number)) waiter.silent();
-    }, ASK_MS);
+    }, ms);
     this.#asks.set(number, { waiter, shorts, needs, timer });
     this.#channel.send({ kind: "ask", number, needs });
   }

@@ -62,6 +62,7 @@ export class WorkerLedger implements Ledger {
   #declaration: Declaration;
   #policy: Policy | undefined;
   #lines: Lines;
+  #awaitsPolicy: boolean;
   /** The keeper can write to its store. */
   #hasStore = false;
   /** By how much the input of a target has exceeded its estimate. Tokens. */
@@ -69,6 +70,7 @@ export class WorkerLedger implements Ledger {
 
   constructor(declaration: Declaration, options: WorkerLedgerOptions) {
     this.#options = options;
+    this.#awaitsPolicy = options.awaitsPolicy ?? false;
     this.#channel = options.channel;
     this.#shares = new Shares(options.channel, options.cells);
     this.#outbox = new Outbox(options.channel);
@@ -90,7 +92,7 @@ export class WorkerLedger implements Ledger {
   }
 
   admit(attempt: Attempt, admitted: Admitted): void | Promise<void> {
-    if (this.#policy === undefined && this.#options.awaitsPolicy) return this.#admitLater(attempt, admitted);
+    if (this.#awaitsPolicy) return this.#admitLater(attempt, admitted);
     const { call, target } = attempt;
     const { access } = call;
     const applied = this.#lines.of(access, target);
@@ -110,7 +112,7 @@ export class WorkerLedger implements Ledger {
     const timer = setTimeout(resolve, POLICY_MS);
     await Promise.race([this.#policyKnown.promise, promise]);
     clearTimeout(timer);
-    this.#options.awaitsPolicy = false;
+    this.#awaitsPolicy = false;
     if (attempt.stop.reason) throw attempt.stop.reason;
     await this.admit(attempt, admitted);
   }
@@ -313,6 +315,7 @@ export class WorkerLedger implements Ledger {
 
   #setPolicy(policy: Policy): void {
     this.#policy = policy;
+    this.#awaitsPolicy = false;
     this.#compile();
     this.#policyKnown.resolve();
     this.#options.onPolicy?.(policy);

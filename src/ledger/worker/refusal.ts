@@ -2,7 +2,7 @@
 import { GatewayError } from "../../core/error.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Target } from "../../core/provider.ts";
-import { LedgerRefusal, type RefusalReason } from "../../core/refusal.ts";
+import { BUDGET_EXHAUSTED, LedgerRefusal, type RefusalReason } from "../../core/refusal.ts";
 import type { Refusal } from "../messages.ts";
 import { formatNano, type Nano } from "../money.ts";
 import type { RateUnit } from "../policy.ts";
@@ -25,7 +25,7 @@ export function cutShort(line: Line, refusal: Refusal, tell: boolean): LedgerRef
   const amounts = tell ? ` (${formatNano(Math.max(0, left))} of ${formatNano(limit)} left)` : "";
   const message = `weir stopped the answer, because the budget ${titleOf(line)} does not suffice for more of it${amounts}; ${beginsAnew(resetsAt)}.`;
   return new LedgerRefusal("quota", message, {
-    code: "budget_exhausted",
+    code: BUDGET_EXHAUSTED,
     details: detailsOf(line, refusal, tell),
     shouldRetry: false,
     reason: "budget",
@@ -42,7 +42,7 @@ function overBudget(line: Line, refusal: Refusal, hold: Nano, tell: boolean): Le
       ? `has ${formatNano(Math.max(0, left))} of ${formatNano(limit)} left and this call may cost up to ${formatNano(hold)}`
       : `of ${formatNano(limit)} is spent`;
   return new LedgerRefusal("quota", `The budget ${titleOf(line)} ${what}; ${beginsAnew(resetsAt)}.`, {
-    code: "budget_exhausted",
+    code: BUDGET_EXHAUSTED,
     details: detailsOf(line, refusal, tell),
     shouldRetry: false,
     retryAfter: soon(resetsAt),
@@ -64,7 +64,7 @@ function beginsAnew(resetsAt: number | undefined): string {
 
 function detailsOf({ name }: Line, { limit, left, resetsAt }: Refusal, tell: boolean): JsonObject {
   return {
-    code: "budget_exhausted",
+    code: BUDGET_EXHAUSTED,
     budget: name,
     ...(tell && { limit: dollars(limit), left: dollars(Math.max(0, left)) }),
     ...(resetsAt !== undefined && { resets_at: new Date(resetsAt).toISOString() }),

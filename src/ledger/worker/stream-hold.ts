@@ -1,7 +1,7 @@
 /** The hold of a running stream, which grows with its output. */
 import type { Attempt } from "../../core/call.ts";
 import type { Refusal } from "../messages.ts";
-import type { Asks, Short } from "./asks.ts";
+import { type Asks, type Short, STREAM_MS, type Waiter } from "./asks.ts";
 import type { Booking } from "./booking.ts";
 import { costOf, nextOutput, outputLimit } from "./estimate.ts";
 import { cutShort, unavailable } from "./refusal.ts";
@@ -32,14 +32,15 @@ export class StreamHold {
     const attempt = this.#attempt;
     // The stream goes on while the keeper is asked.
     attempt.outputLimit = Infinity;
-    this.#asks.ask({
+    const waiter: Waiter = {
       shorts: () => this.#shorts(),
       take: () => this.#take(),
       granted: () => {},
       refused: (refusals) =>
         refusals.some((refusal) => refusal.unavailable) ? this.#silent() : this.#cut(refusals),
       silent: () => this.#silent(),
-    });
+    };
+    this.#asks.ask(waiter, STREAM_MS);
   }
 
   /** @returns true also if the attempt has been settled in the meantime */

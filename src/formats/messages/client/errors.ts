@@ -1,6 +1,7 @@
 /** Encodes errors for Messages clients. */
 import type { ErrorKind, GatewayError } from "../../../core/error.ts";
 import { STATUS } from "../../../core/error.ts";
+import { BUDGET_EXHAUSTED } from "../../../core/refusal.ts";
 import type { ErrorAnswer, Frame } from "../../../core/format.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { TooLongWords } from "../../shared/too-long.ts";
@@ -44,7 +45,7 @@ export function encodeStreamError(error: GatewayError, requestId: string): Frame
 }
 
 function encodeBody(error: GatewayError, requestId: string): JsonObject {
-  const { type } = WIRE[error.kind];
+  const { type } = wireOf(error);
   const details = error.code === undefined ? {} : { details: { error_code: error.code, ...error.details } };
   return {
     type: "error",
@@ -53,10 +54,15 @@ function encodeBody(error: GatewayError, requestId: string): JsonObject {
   };
 }
 
+/** An exhausted budget of weir is no fault of billing: the vendor's word for it would end other calls of the client, too. */
+function wireOf({ kind, code }: GatewayError): { type: string; status?: number } {
+  return code === BUDGET_EXHAUSTED ? WIRE["rate-limited"] : WIRE[kind];
+}
+
 /** A status of the error itself overrides the one in the table, which overrides the default of the kind. */
 function statusOf(error: GatewayError): number {
   if (error.status !== STATUS[error.kind]) return error.status;
-  return WIRE[error.kind].status ?? error.status;
+  return wireOf(error).status ?? error.status;
 }
 
 function retryHeaders(error: GatewayError): Record<string, string> {

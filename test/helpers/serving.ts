@@ -104,7 +104,7 @@ export async function serve({
       const ran = Bun.spawnSync([...program, ...args], options);
       return { code: ran.exitCode, output: ran.stdout.toString() + ran.stderr.toString() };
     },
-    workers: () => childrenOf(child.pid),
+    workers: () => childrenOf(child.pid).filter(isWorker),
     async end() {
       if (child.exitCode === null) for (const pid of childrenOf(child.pid)) process.kill(pid, "SIGKILL");
       child.kill("SIGKILL");
@@ -120,6 +120,15 @@ function childrenOf(pid: number): number[] {
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
     .filter((candidate) => parentOf(candidate) === pid);
+}
+
+/** Whether a child of the supervisor is a worker, and not the keeper. */
+function isWorker(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, "utf8").includes("\0WEIR_WORKER=");
+  } catch {
+    return false;
+  }
 }
 
 function parentOf(pid: number): number | undefined {

@@ -19,6 +19,8 @@ export interface Used {
   estimate?: Usage;
   /** What an attempt without counts and without an answer is assumed to cost. */
   assumed?: Nano;
+  /** Where the deployment runs. What the provider says of the answer is before it. */
+  region?: string;
 }
 
 /** The price of another model of the same provider. */
@@ -26,7 +28,7 @@ export type RuleOf = (model: string) => PriceRule | undefined;
 
 /** @param rule the price of the target; absent: unknown */
 export function chargeOf(
-  { reach, usage, estimate, assumed = 0 }: Used,
+  { reach, usage, estimate, assumed = 0, region }: Used,
   rule: PriceRule | undefined,
   ruleOf?: RuleOf,
 ): Charge {
@@ -37,10 +39,14 @@ export function chargeOf(
   if (reach === "refused" && known === "absent") return { state: "free", cost: 0 };
   if (!rule) return { state: "unpriced", cost: 0 };
   if (isFree(rule)) return { state: "free", cost: 0, price: rule.ref };
-  if (known === "final") return counted(usage, rule, ruleOf);
+  if (known === "final") return counted(inRegion(usage, region), rule, ruleOf);
   if (estimate || known === "partial")
-    return { ...counted(estimate ?? usage, rule, ruleOf), state: "estimated" };
+    return { ...counted(inRegion(estimate ?? usage, region), rule, ruleOf), state: "estimated" };
   return { state: "assumed", cost: assumed, price: rule.ref };
+}
+
+function inRegion(usage: Usage, region: string | undefined): Usage {
+  return region === undefined || usage.region !== undefined ? usage : { ...usage, region };
 }
 
 function counted(usage: Usage, rule: PriceRule, ruleOf: RuleOf | undefined): Charge {

@@ -10,6 +10,8 @@ import type { Line, Share } from "./share.ts";
 export interface Applied {
   readonly lines: readonly Line[];
   readonly rule: PriceRule | undefined;
+  /** The price of another model of the provider. */
+  ruleOf(model: string): PriceRule | undefined;
   /** `provider/model`. */
   readonly target: string;
   /** Something is held that depends on the size of the request. */

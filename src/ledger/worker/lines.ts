@@ -58,6 +58,7 @@ export class Lines {
       get rule() {
         return (found ??= { rule: prices.lookup(provider.name, model) }).rule;
       },
+      ruleOf: (other) => prices.lookup(provider.name, other),
       target: `${provider.name}/${model}`,
       needsSize: lines.some(({ unit, mode }) => !COUNTS.has(unit) && mode !== "watch"),
       hasHard: lines.some(({ unit, mode }) => unit === "money" && mode === "hard"),

@@ -6,6 +6,7 @@ import type { Charge } from "../charge.ts";
 import type { Nano } from "../money.ts";
 import { chargeOf, type Reach } from "../prices/charge-of.ts";
 import { priceUsage } from "../prices/price.ts";
+import { regionOf } from "../prices/region.ts";
 import type { Booking } from "./booking.ts";
 import type { LedgerSettings } from "./settings.ts";
 
@@ -19,11 +20,12 @@ export function settlementOf(
   booking: Booking,
   settings: LedgerSettings,
 ): { charge: Charge; used: Usage } {
-  const { rule, hasHard } = booking.applied;
+  const { rule, ruleOf, hasHard } = booking.applied;
   const reach = reachOf(attempt, booking);
   const { usage } = attempt;
+  const region = rule?.regions && regionOf(attempt.target.deployment);
   if (reach !== "sent" || usageState(usage) === "final")
-    return { charge: chargeOf({ reach, usage }, rule), used: usage };
+    return { charge: chargeOf({ reach, usage, region }, rule, ruleOf), used: usage };
   // Nothing of an answer came: whether the provider charges is not known.
   if (attempt.firstByteAt === undefined && usageState(usage) === "absent") {
     const isFull = settings.assume === undefined ? hasHard : settings.assume === "full";
@@ -37,7 +39,7 @@ export function settlementOf(
     return { charge: chargeOf({ reach, usage, assumed }, rule), used };
   }
   const estimate = estimateOf(attempt, booking);
-  return { charge: chargeOf({ reach, usage, estimate }, rule), used: estimate };
+  return { charge: chargeOf({ reach, usage, estimate, region }, rule, ruleOf), used: estimate };
 }
 
 function reachOf(attempt: Attempt, { applied: { rule } }: Booking): Reach {

@@ -107,4 +107,13 @@ describe("the charge of an attempt", () => {
     expect(cost("huge")).toEqual({ state: "metered", cost: 20_000 + 9_900_000, price });
     expect(cost("unknown")).toEqual({ state: "estimated", cost: 20_000 + 1_200_000, price, doubt: "model" });
   });
+
+  test("the region of the deployment counts where the provider names none", () => {
+    const rule = { ...RULE, regions: { global: 1, "*": 1.1 } };
+    const cost = (usage: Usage, region?: string) => chargeOf({ reach: "sent", usage, region }, rule).cost;
+    expect(cost(FINAL)).toBe(20_000);
+    expect(cost(FINAL, "europe-west1")).toBe(22_000);
+    expect(cost(FINAL, "global")).toBe(20_000);
+    expect(cost({ ...FINAL, region: "global" }, "europe-west1")).toBe(20_000);
+  });
 });

@@ -1,12 +1,20 @@
 /** What `weir serve` prints when it listens. */
 import type { Config } from "../config/schema.ts";
 import type { Deployment } from "../core/provider.ts";
+import { OLD_DAYS, priceBookDays } from "../ledger/prices/age.ts";
 import type { RunningWeir } from "../start.ts";
 import { routeRows } from "./routes.ts";
 import { table } from "./terminal.ts";
 
-/** The address, providers, routes and number of keys, and a command to try. */
-export function startTable({ url, parts, answers }: RunningWeir, config: Config): string {
+/**
+ * The address, providers, routes and number of keys, and a command to try.
+ * @param now milliseconds since 1970
+ */
+export function startTable(
+  { url, parts, answers }: Pick<RunningWeir, "url" | "parts" | "answers">,
+  config: Config,
+  now = Date.now(),
+): string {
   const keys = config.keys.length;
   const routes = routeRows(parts.registry);
   const providers = parts.registry.providers.map((provider) => [
@@ -37,10 +45,16 @@ export function startTable({ url, parts, answers }: RunningWeir, config: Config)
       : []),
     keys > 0 ? `  keys: ${keys}` : "  keys: none (loopback only); set WEIR_API_KEYS to accept other machines",
     `  answers: ${answers}`,
+    ...pricesLine(priceBookDays(now)),
     "  try",
     `    curl -N ${curlTarget(url, config)}/v1/chat/completions -H "content-type: application/json"${auth} \\`,
     `      -d '{"model":"${example}","stream":true,"messages":[{"role":"user","content":"Hello"}]}'`,
   ].join("\n");
+}
+
+function pricesLine(days: number): string[] {
+  if (days <= OLD_DAYS) return [];
+  return [`  prices: ${days} days old; update weir, or set prices of newer models in the config`];
 }
 
 function curlTarget(url: string, { listen }: Config): string {

@@ -2,6 +2,7 @@
 import { loadConfig } from "../../config/load.ts";
 import type { BucketPrices, PriceRule } from "../../ledger/charge.ts";
 import { globMatches } from "../../ledger/glob.ts";
+import { OLD_DAYS, priceBookDays } from "../../ledger/prices/age.ts";
 import { PriceBook } from "../../ledger/prices/book.ts";
 import { BUCKETS, type PriceSettings } from "../../ledger/prices/settings.ts";
 import { shippedSnapshot } from "../../ledger/prices/shipped.ts";
@@ -9,10 +10,6 @@ import { type Command, CONFIG_FLAGS, type Context, JSON_FLAG, valueFlags } from 
 import { table } from "../terminal.ts";
 import { bookCommand } from "./command.ts";
 import { showCount } from "./show.ts";
-
-/** A price book that is older than this may lack models and have prices of the past. Days. */
-const OLD_DAYS = 60;
-const DAY_MS = 86_400_000;
 
 /** The prices of the price book and of the config, without a gateway. */
 interface Prices {
@@ -141,7 +138,7 @@ const pricesCheck: Command = {
     const { flags, print } = context;
     const { settings, names } = readPrices(context);
     const { date, source, version, licence } = shippedSnapshot().head;
-    const days = Math.max(0, Math.floor((Date.now() - Date.parse(date)) / DAY_MS));
+    const days = priceBookDays(Date.now());
     const isOld = days > OLD_DAYS;
     const result = {
       source,

@@ -1,5 +1,6 @@
 /** What the gateway asks of the books: admission before an attempt, settlement after it, one record for each call. */
 import type { Attempt, Call } from "./call.ts";
+import type { JsonObject } from "./json.ts";
 
 /** What is known of a request before it is sent, for the estimate of its cost. */
 export interface RequestSize {
@@ -33,6 +34,8 @@ export interface Ledger {
    * @throws LedgerRefusal if a budget, a limit, a scope or an unknown price does not permit the attempt
    */
   admit(attempt: Attempt, admitted: Admitted): void | Promise<void>;
+  /** What `admit` would hold of which budgets and limits, and the price, for `explain`. Holds nothing. */
+  foresee?(attempt: Attempt, admitted: Admitted): JsonObject;
   /** The usage of an attempt without admission is charged all the same: nothing is held for it. */
   charge(attempt: Attempt): void;
   /** Books what the attempt cost, and frees the rest of its reservation. Further calls for the same attempt do nothing. */

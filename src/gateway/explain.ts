@@ -13,6 +13,7 @@ import { keyName } from "./routing/credentials.ts";
 import { foreseeEmbed } from "./embed/foresee.ts";
 import type { Plan } from "./routing/plan.ts";
 import { describePlan, rank } from "./routing/plan.ts";
+import { sizeOf } from "./request-size.ts";
 import type { Registry } from "./routing/registry.ts";
 import { findStored } from "./stored/find-stored.ts";
 import type { StoredCall } from "./stored/types.ts";
@@ -80,7 +81,11 @@ async function foresee(options: ExplainOptions, call: Call, context: PrepareCont
   const plan = stored ? stored.narrow(whole) : whole;
   const attempt = new Attempt(call, rank(plan.choices, () => "")[0]!.target);
   const prepared = await chooseLane(incoming, attempt, context).prepare();
-  return { plan, attempt, prepared, ...(stored && { more: { stored: describeStored(stored, attempt) } }) };
+  const { bytes, spanOf } = options;
+  const size = () => sizeOf({ bytes, spanOf, stored, format });
+  const cost = context.ledger?.foresee?.(attempt, { bytes: bytes.length, size, affinity: () => "" });
+  const more = { ...(stored && { stored: describeStored(stored, attempt) }), ...(cost && { cost }) };
+  return { plan, attempt, prepared, more };
 }
 
 function foreseeEmbedding(

@@ -49,7 +49,8 @@ export interface OpenedStream {
 export type PrepareContext = Pick<
   Gateway,
   "registry" | "hooks" | "strict" | "reasoning" | "answers" | "answerOptions"
->;
+> &
+  Partial<Pick<Gateway, "ledger">>;
 
 export interface Lane {
   /**

@@ -4,6 +4,7 @@
  */
 import { createHash, randomUUID } from "node:crypto";
 import type { Attempt, Call } from "../../core/call.ts";
+import type { JsonObject } from "../../core/json.ts";
 import type { Admitted, Ledger } from "../../core/ledger.ts";
 import type { Cells } from "../cells.ts";
 import type { BooksChannel } from "../channel.ts";
@@ -14,6 +15,7 @@ import { Asks } from "./asks.ts";
 import { Booking } from "./booking.ts";
 import { recordOf } from "./call-record.ts";
 import { costOf, firstOutput, inputAtMost, outputAtMost, outputLimit } from "./estimate.ts";
+import { describeBooking } from "./foresee.ts";
 import { freePlaces, settleAll, shortsOf, takeAll } from "./holds.ts";
 import { Lines, type Prices } from "./lines.ts";
 import { Outbox } from "./outbox.ts";
@@ -136,7 +138,8 @@ export class WorkerLedger implements Ledger {
   }
 
   /** Sets what the attempt may use and cost at most. */
-  #estimate({ call, target }: Attempt, booking: Booking, admitted: Admitted): void {
+  #estimate(attempt: Attempt, booking: Booking, admitted: Admitted): void {
+    const { call, target } = attempt;
     booking.size ??= admitted.size();
     const { rule, hasHard, lines } = booking.applied;
     if (!rule && hasHard) {
@@ -144,10 +147,16 @@ export class WorkerLedger implements Ledger {
       this.#refuse(call, priceUnknown(target, `the hard budget "${line.name}"`));
     }
     this.#measure(booking);
+    this.#hold(attempt, booking);
+  }
+
+  /** Sets what is held at first: a stream whose output is visible holds the rest as it grows. */
+  #hold({ call, target }: Attempt, booking: Booking): void {
     const { settings } = this.#declaration;
+    const { rule } = booking.applied;
     const hides = target.traits?.hidesReasoning ?? target.provider.traits?.hidesReasoning;
     const grows = call.stream && !hides;
-    booking.heldOutput = grows ? firstOutput(booking.output, booking.size.choices) : booking.output;
+    booking.heldOutput = grows ? firstOutput(booking.output, booking.size!.choices) : booking.output;
     booking.cost = grows
       ? costOf(rule, booking.input, booking.heldOutput, booking.size, settings)
       : booking.fullCost;
@@ -211,6 +220,14 @@ export class WorkerLedger implements Ledger {
 
   #extend(attempt: Attempt, booking: Booking): void {
     new StreamHold(attempt, booking, this.#declaration.settings, this.#asks).extend();
+  }
+
+  foresee(attempt: Attempt, admitted: Admitted): JsonObject {
+    const booking = new Booking(this.#lines.of(attempt.call.access, attempt.target));
+    booking.size = admitted.size();
+    this.#measure(booking);
+    this.#hold(attempt, booking);
+    return describeBooking(booking);
   }
 
   charge(attempt: Attempt): void {

@@ -15,8 +15,7 @@ export function describeBooking(booking: Booking): JsonObject {
   return {
     hold: rule ? booking.cost / DOLLAR : null,
     most: rule ? booking.fullCost / DOLLAR : null,
-    input_tokens: booking.input,
-    output_tokens: booking.output,
+    tokens: { input: booking.input, output: booking.output },
     price: rule ? describeRule(rule) : null,
     budgets: money.map(describeBudget),
     rates: rates.map((line) => ({

@@ -66,6 +66,7 @@ export type BooksDown =
 export interface Refusal {
   account: string;
   limit: number;
+  /** What is neither used nor held by running calls. */
   left: number;
   /** Milliseconds since 1970: when the window of a budget ends, or when a rate limit has enough. Absent: never. */
   resetsAt?: number;

@@ -1,6 +1,12 @@
 /** An account of which workers are granted shares: a window of a budget, or a unit of a rate limit. */
 import type { Refusal } from "../../ledger/messages.ts";
 
+/**
+ * Who has granted what a worker claims: this keeper, an earlier one whose grants are not accounted for yet, or an earlier one
+ * whose grants were assumed to be spent meanwhile.
+ */
+export type ClaimSource = "here" | "earlier" | "too-late";
+
 export interface Account {
   readonly id: string;
   /** The shares of workers, by life: granted, and neither settled nor returned. */
@@ -20,11 +26,8 @@ export interface Account {
   grant(life: string, need: number, spare: boolean): number;
   /** Takes back a part of a share. Negative after an overrun. */
   giveBack(life: string, amount: number): void;
-  /**
-   * A worker says after a reconnection what it has.
-   * @param isKnown this keeper has granted it all; else an earlier one has
-   */
-  claim(life: string, amount: number, isKnown: boolean): void;
+  /** A worker says after a reconnection what it has. */
+  claim(life: string, amount: number, from: ClaimSource): void;
   /**
    * A worker is gone.
    * @param left what it had not used of its share, as far as it is known

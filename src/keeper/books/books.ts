@@ -14,7 +14,7 @@ import type { BudgetAccount } from "./budget-account.ts";
 import { type BooksClock, SYSTEM_CLOCK } from "./clock.ts";
 import { Grants } from "./grants.ts";
 import { Margins } from "./margins.ts";
-import { type BooksObserver, type Peer } from "./peers.ts";
+import { type BooksObserver, isAlive, type Peer } from "./peers.ts";
 import { Peers } from "./peer-list.ts";
 import { PolicyState } from "./policy-state.ts";
 import { Recalls } from "./recalls.ts";
@@ -36,12 +36,15 @@ export interface BooksOptions {
   /** Folder of the cells; absent: all that a dead worker was granted is assumed. */
   cells?: string;
   clock?: BooksClock;
+  /** Default: {@link isAlive}. */
+  isAlive?: typeof isAlive;
 }
 
 export class Books implements BooksKeeper {
   readonly store: BookStore;
   readonly #clock: BooksClock;
   readonly #cells: string | undefined;
+  readonly #isAlive: typeof isAlive;
   readonly #policy = new PolicyState();
   readonly #margins = new Margins();
   readonly #observers = new Set<BooksObserver>();
@@ -59,11 +62,12 @@ export class Books implements BooksKeeper {
   #tidying: Tidying | undefined;
   #closed = false;
 
-  constructor({ store, syncMs = 50, cells, clock = SYSTEM_CLOCK }: BooksOptions) {
+  constructor({ store, syncMs = 50, cells, clock = SYSTEM_CLOCK, ...options }: BooksOptions) {
     this.store = store;
     this.#clock = clock;
     this.#cells = cells;
-    this.#peers = new Peers(clock, (peer, left) => this.#bury(peer, left));
+    this.#isAlive = options.isAlive ?? isAlive;
+    this.#peers = new Peers(clock, this.#isAlive, (peer, left) => this.#bury(peer, left));
     this.#reporter = new Reporter(clock);
     this.#recalls = new Recalls(clock, this.#peers);
     const onStore = (fault?: unknown) => this.#onStore(fault);
@@ -186,6 +190,7 @@ export class Books implements BooksKeeper {
         recorder: this.#recorder,
         clock: this.#clock,
         folder: this.#cells,
+        isAlive: this.#isAlive,
       });
       this.#accounts = accounts;
       this.#tidying = new Tidying({
@@ -323,7 +328,8 @@ export class Books implements BooksKeeper {
   }
 
   #settleClaim(peer: Peer): void {
-    if (this.#accounts && settleClaim(peer, this.#accounts)) this.#recovery?.returned(peer.cells);
+    if (this.#accounts && settleClaim(peer, this.#accounts, this.#recovery!.isDone))
+      this.#recovery?.returned(peer.cells);
   }
 
   /** @param left what a worker that is gone has not used, by account */

@@ -7,7 +7,7 @@ import type { Nano } from "../../ledger/money.ts";
 import type { Budget } from "../../ledger/policy.ts";
 import { budgetAccount } from "../../ledger/record.ts";
 import type { WindowSpan } from "../../ledger/windows.ts";
-import type { Account } from "./account.ts";
+import type { Account, ClaimSource } from "./account.ts";
 import type { AccountRow, Draw } from "./store.ts";
 
 const IDLE_MS = 10_000;
@@ -138,9 +138,10 @@ export class BudgetAccount implements Account {
     };
   }
 
-  claim(life: string, amount: Nano, isKnown: boolean): void {
-    // A grant that did not reach the worker is free again.
-    if (isKnown) this.free += (this.shares.get(life) ?? 0) - amount;
+  claim(life: string, amount: Nano, from: ClaimSource): void {
+    // A grant that did not reach the worker is free again; one that was assumed to be spent is drawn once more.
+    if (from === "here") this.free += (this.shares.get(life) ?? 0) - amount;
+    else if (from === "too-late") this.free -= amount;
     if (amount === 0) this.shares.delete(life);
     else this.shares.set(life, amount);
   }
@@ -201,11 +202,10 @@ export class BudgetAccount implements Account {
   }
 
   refusal(): Refusal {
-    const { spent, assumed } = this.#row;
     return {
       account: this.id,
       limit: this.#budget.limit,
-      left: Math.max(0, this.#budget.limit - spent - assumed),
+      left: Math.max(0, this.room + this.#free),
       ...(this.endsAt !== undefined && { resetsAt: this.endsAt }),
     };
   }

@@ -80,35 +80,39 @@ export class Grants {
   /** Serves asks from what is free and what the store has. @returns those that lack something */
   async #draw(asks: readonly Asked[], unreachable: Set<Account>): Promise<Asked[]> {
     const rest: Asked[] = [];
-    /** The least that the store has just refused, by account: what needs as much is refused too. */
-    const refused = new Map<Account, number>();
+    /** Accounts whose row in the store is known. */
+    const known = new Set<Account>();
     for (const asked of asks) {
       if (this.#grant(asked, false)) continue;
       const drawable = lacking(asked).flatMap(({ account, need }) =>
         account instanceof BudgetAccount ? [{ account, need }] : [],
       );
       // A draw for an ask that lacks something else as well would be for nothing.
-      const isHopeless = drawable.some(({ account, need }) => need >= (refused.get(account) ?? Infinity));
-      if (drawable.length === lacking(asked).length && !isHopeless) {
-        await this.#drawFor(drawable, unreachable);
-        for (const { account, need } of causes(drawable)) refused.set(account, need);
-      }
+      if (drawable.length === lacking(asked).length) await this.#drawFor(drawable, known, unreachable);
       if (!this.#grant(asked, false)) rest.push(asked);
     }
     return rest;
   }
 
-  async #drawFor(needs: readonly { account: BudgetAccount; need: number }[], unreachable: Set<Account>) {
+  async #drawFor(
+    needs: readonly { account: BudgetAccount; need: number }[],
+    known: Set<Account>,
+    unreachable: Set<Account>,
+  ): Promise<void> {
     const { store, keep, onStore } = this.#options;
     for (const { account } of needs) keep(account);
     const missing = needs.filter(({ account, need }) => account.available() < account.least(need));
     if (missing.length === 0) return;
+    // Only this node draws from a store of its own, so it knows what is left there.
+    const isCertain = (account: BudgetAccount) => !store.isShared || known.has(account);
+    if (missing.some(({ account, need }) => isCertain(account) && !hasRoom(account, need))) return;
     try {
       const drawn = await store.draw(missing.map(({ account, need }) => account.draw(need, store.isShared)));
       missing.forEach(({ account }, index) => {
         const { amount, row } = drawn[index]!;
         account.drawn(amount, row);
         unreachable.delete(account);
+        known.add(account);
       });
     } catch (fault) {
       for (const { account } of missing) unreachable.add(account);
@@ -134,10 +138,13 @@ export class Grants {
 function causes(needs: readonly Need[]): Need[] {
   const all = lacking({ needs });
   const found = all.filter(
-    ({ account, need }) =>
-      !(account instanceof BudgetAccount) || account.free + account.room < account.least(need),
+    ({ account, need }) => !(account instanceof BudgetAccount) || !hasRoom(account, need),
   );
   return found.length > 0 ? found : all;
+}
+
+function hasRoom(account: BudgetAccount, need: number): boolean {
+  return account.free + account.room >= account.least(need);
 }
 
 function lacking({ needs }: Pick<Asked, "needs">): Need[] {

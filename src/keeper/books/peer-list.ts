@@ -1,7 +1,7 @@
 /** All workers of the books, and the search for the dead ones. */
 import { readCells, removeCells } from "./cells.ts";
 import type { BooksClock } from "./clock.ts";
-import { isAlive, type Peer } from "./peers.ts";
+import type { isAlive, Peer } from "./peers.ts";
 
 /** Interval at which weir looks whether a worker without a connection has ended. Milliseconds. */
 const LOOK_MS = 10;
@@ -11,11 +11,17 @@ const UNKNOWN_MS = 2_000;
 export class Peers {
   readonly #clock: BooksClock;
   readonly #bury: (peer: Peer, left: (account: string) => number) => void;
+  readonly #isAlive: typeof isAlive;
   readonly #peers = new Map<string, Peer>();
 
   /** @param bury called when a worker is gone, with what it had not used of each account */
-  constructor(clock: BooksClock, bury: (peer: Peer, left: (account: string) => number) => void) {
+  constructor(
+    clock: BooksClock,
+    alive: typeof isAlive,
+    bury: (peer: Peer, left: (account: string) => number) => void,
+  ) {
     this.#clock = clock;
+    this.#isAlive = alive;
     this.#bury = bury;
   }
 
@@ -51,7 +57,7 @@ export class Peers {
 
   #look(peer: Peer, until: number): void {
     if (peer.send || this.#peers.get(peer.life) !== peer) return;
-    const alive = isAlive(peer.cells);
+    const alive = this.#isAlive(peer.cells);
     if (alive === false || (alive === undefined && this.#clock.monotonic() >= until)) return this.#end(peer);
     this.#clock.after(LOOK_MS, () => this.#look(peer, until));
   }

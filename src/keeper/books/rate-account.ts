@@ -2,7 +2,7 @@
 import type { Refusal } from "../../ledger/messages.ts";
 import { type RateLimit, type RateUnit } from "../../ledger/policy.ts";
 import { rateAccount } from "../../ledger/record.ts";
-import type { Account } from "./account.ts";
+import type { Account, ClaimSource } from "./account.ts";
 import type { FreeCell } from "./budget-account.ts";
 import type { BooksClock } from "./clock.ts";
 import type { RateDemand, RatePart } from "./store.ts";
@@ -163,11 +163,11 @@ export class RateAccount implements Account {
     };
   }
 
-  claim(life: string, amount: number, isKnown: boolean): void {
+  claim(life: string, amount: number, from: ClaimSource): void {
     // Tokens that a worker has were used when they were granted.
     if (!this.isPlaces) return;
-    if (isKnown) this.level += (this.shares.get(life) ?? 0) - amount;
-    else if (!this.#isResumed) this.level -= amount;
+    if (from === "here") this.level += (this.shares.get(life) ?? 0) - amount;
+    else if (from === "too-late" || !this.#isResumed) this.level -= amount;
     this.shares.delete(life);
     this.#add(life, amount);
   }

@@ -5,7 +5,7 @@
 import { cellFiles, isKeeperFile, readCells, removeCells } from "./cells.ts";
 import type { BookAccounts } from "./book-accounts.ts";
 import type { BooksClock } from "./clock.ts";
-import { isAlive } from "./peers.ts";
+import type { isAlive } from "./peers.ts";
 import type { Recorder } from "./recorder.ts";
 
 /** Maximum time for the workers of before to come back. Milliseconds. */
@@ -19,6 +19,7 @@ export interface RecoveryOptions {
   clock: BooksClock;
   /** Folder of the cells. */
   folder: string | undefined;
+  isAlive: typeof isAlive;
 }
 
 export class Recovery {
@@ -52,7 +53,7 @@ export class Recovery {
   #look(): void {
     if (this.#isDone) return;
     for (const file of this.#expected) {
-      if (isAlive(file) !== false) continue;
+      if (this.#options.isAlive(file) !== false) continue;
       this.#take(file);
       this.#expected.delete(file);
     }

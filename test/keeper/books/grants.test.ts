@@ -43,7 +43,7 @@ test("what another worker does not hold is recalled before a call is refused", a
   expect(await all).toBeUndefined();
   const more = second.hold([{ account: ONE, need: 1 }]);
   await clock.advance(200);
-  expect(await more).toMatchObject([{ account: ONE, limit: 100, left: 100 }]);
+  expect(await more).toMatchObject([{ account: ONE, limit: 100, left: 0 }]);
   await books.close();
 });
 

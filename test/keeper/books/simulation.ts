@@ -42,6 +42,17 @@ export class TestClock implements BooksClock {
   }
 }
 
+/** A clock that a keeper uses until it is killed. */
+export function mortalClock(clock: TestClock): BooksClock & { kill(): void } {
+  let isDead = false;
+  return {
+    wall: clock.wall,
+    monotonic: clock.monotonic,
+    after: (ms, run) => clock.after(ms, () => !isDead && run()),
+    kill: () => void (isDead = true),
+  };
+}
+
 /** Lets all promises that can settle do so. */
 export async function settle(): Promise<void> {
   for (let n = 0; n < 60; n++) await Promise.resolve();
@@ -102,6 +113,7 @@ export class TestWorker {
   #seq = 0;
   #asks = new Map<number, { needs: readonly Need[]; done(refusals?: readonly Refusal[]): void }>();
   #number = 0;
+  #connections = 0;
   readonly #declared: Declared;
   readonly #worker: number;
 
@@ -115,7 +127,10 @@ export class TestWorker {
 
   connect(books: Books): void {
     this.seal();
-    this.#connection = books.connect((message) => queueMicrotask(() => this.#take(message)));
+    const number = ++this.#connections;
+    this.#connection = books.connect((message) =>
+      queueMicrotask(() => number === this.#connections && this.#take(message)),
+    );
     this.#send({
       kind: "hello",
       life: this.life,
@@ -135,6 +150,13 @@ export class TestWorker {
   /** The keeper is gone. */
   disconnect(): void {
     this.#connection = undefined;
+    this.#connections++;
+  }
+
+  /** The connection breaks, and both sides live. */
+  drop(): void {
+    this.#connection?.ended();
+    this.disconnect();
   }
 
   /** A new declaration, as after a reload. */
@@ -250,18 +272,31 @@ export class TestWorker {
 
 export interface Opened {
   books: Books;
+  /** The keeper stops as by a signal. */
+  kill(): void;
   clock: TestClock;
   store: BookStore;
 }
 
 export async function openBooks(
-  options: { store?: BookStore; clock?: TestClock; cells?: string; path?: string } = {},
+  options: {
+    store?: BookStore;
+    clock?: TestClock;
+    cells?: string;
+    isAlive?: (file: string | undefined) => boolean | undefined;
+  } = {},
 ): Promise<Opened> {
   const clock = options.clock ?? new TestClock();
-  const store = options.store ?? sqliteStore(options.path ?? ":memory:", clock.wall);
-  const books = new Books({ store, clock, ...(options.cells !== undefined && { cells: options.cells }) });
+  const store = options.store ?? sqliteStore(":memory:", clock.wall);
+  const own = mortalClock(clock);
+  const { cells, isAlive } = options;
+  const books = new Books({
+    ...{ store, clock: own },
+    ...(cells !== undefined && { cells }),
+    ...(isAlive && { isAlive }),
+  });
   books.open();
   await clock.advance(0);
   await books.opened;
-  return { books, clock, store };
+  return { books, clock, store, kill: own.kill };
 }

@@ -108,7 +108,7 @@ export class BookAccounts {
   forget(): void {
     const now = this.#clock.wall();
     for (const [id, account] of this.budgets) {
-      if (account.own !== 0 || account.shares.size > 0) continue;
+      if (account.own !== 0 || account.returning !== 0 || account.shares.size > 0) continue;
       if (account.endsAt === undefined || account.endsAt + FORGOTTEN_MS > now) continue;
       this.budgets.delete(id);
       const cell = this.#reserved.get(id);

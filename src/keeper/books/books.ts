@@ -71,7 +71,10 @@ export class Books implements BooksKeeper {
     this.#reporter = new Reporter(clock);
     this.#recalls = new Recalls(clock, this.#peers);
     const onStore = (fault?: unknown) => this.#onStore(fault);
-    this.#recorder = new Recorder({ store, clock, syncMs, onStore });
+    this.#recorder = new Recorder({
+      ...{ store, clock, syncMs, onStore },
+      onReturned: (id, amount) => this.#accounts?.budgets.get(id)?.returned(amount),
+    });
     this.#grants = new Grants({
       store,
       clock,

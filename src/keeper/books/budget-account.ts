@@ -32,6 +32,7 @@ export class BudgetAccount implements Account {
   own: Nano = 0;
   #budget: Budget;
   #free: Nano = 0;
+  #returning: Nano = 0;
   readonly #cell: FreeCell;
   /** The account in the store after the last draw, and what this node has booked since. */
   #row: AccountRow;
@@ -67,7 +68,18 @@ export class BudgetAccount implements Account {
 
   set free(amount: Nano) {
     this.#free = amount;
-    this.#cell.set(amount);
+    this.#cell.set(amount + this.#returning);
+  }
+
+  /** On the way to the store: still free, should the keeper die before. */
+  get returning(): Nano {
+    return this.#returning;
+  }
+
+  /** A commit has returned an amount to the store. */
+  returned(amount: Nano): void {
+    this.#returning -= amount;
+    this.free = this.#free;
   }
 
   /** What this node has drawn and cannot explain: the keeper before this one granted it to workers that are not back. */
@@ -149,6 +161,7 @@ export class BudgetAccount implements Account {
   /** Takes back what was to be returned to the store. */
   keep(amount: Nano): void {
     if (amount === 0) return;
+    this.#returning -= amount;
     this.free += amount;
     this.own += amount;
     this.#row = { ...this.#row, granted: this.#row.granted + amount };
@@ -173,6 +186,7 @@ export class BudgetAccount implements Account {
   /** The free amount returns to the store. @returns the amount */
   release(): Nano {
     const amount = this.#free;
+    this.#returning += amount;
     this.free = 0;
     this.own -= amount;
     this.#row = { ...this.#row, granted: this.#row.granted - amount };

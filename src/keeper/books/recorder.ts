@@ -24,6 +24,8 @@ export interface RecorderOptions {
   syncMs: number;
   /** Called after each commit. @param fault the error of a commit that failed */
   onStore(fault?: unknown): void;
+  /** An amount of an account is back in the store. */
+  onReturned(account: string, amount: number): void;
 }
 
 export class Recorder {
@@ -131,7 +133,7 @@ export class Recorder {
 
   /** A commit that failed is repeated as it was, because the store may have applied it all the same. */
   async #commitNext(): Promise<boolean> {
-    const { store, onStore } = this.#options;
+    const { store, onStore, onReturned } = this.#options;
     const next = (this.#next ??= this.#take());
     try {
       await store.commit(next.commit);
@@ -141,6 +143,7 @@ export class Recorder {
     }
     this.#next = undefined;
     onStore();
+    for (const { account, amount } of next.commit.returns) onReturned(account, amount);
     for (const { stored } of next.batches) stored();
     return true;
   }

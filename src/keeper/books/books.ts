@@ -12,6 +12,7 @@ import { BookAccounts } from "./book-accounts.ts";
 import { settleClaim } from "./claims.ts";
 import type { BudgetAccount } from "./budget-account.ts";
 import { type BooksClock, SYSTEM_CLOCK } from "./clock.ts";
+import { heldUntil } from "./early.ts";
 import { Grants } from "./grants.ts";
 import { Margins } from "./margins.ts";
 import { type BooksObserver, isAlive, type Peer } from "./peers.ts";
@@ -138,21 +139,15 @@ export class Books implements BooksKeeper {
   connect(send: (message: BooksDown) => void): BooksConnection {
     this.#reporter.connected(send);
     let peer: Peer | undefined;
-    /** Messages that arrive before the store is open. */
-    let early: BooksUp[] | undefined = this.#accounts ? undefined : [];
-    const take = (message: BooksUp) => {
+    const messages = heldUntil(this.#accounts ? undefined : this.opened, (message: BooksUp) => {
       if (message.kind === "hello") peer = this.#hello(message, send);
       else if (peer) this.#take(peer, message);
-    };
-    void this.#opened.promise.then(() => {
-      for (const message of early ?? []) take(message);
-      early = undefined;
     });
     return {
-      receive: (message) => (early ? void early.push(message) : take(message)),
+      receive: messages.receive,
       ended: () => {
         this.#reporter.ended(send);
-        early = undefined;
+        messages.drop();
         if (peer?.send === send) this.#peers.lost(peer);
       },
     };

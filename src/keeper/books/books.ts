@@ -15,7 +15,7 @@ import { type BooksClock, SYSTEM_CLOCK } from "./clock.ts";
 import { heldUntil } from "./early.ts";
 import { Grants } from "./grants.ts";
 import { Margins } from "./margins.ts";
-import { type BooksObserver, isAlive, type Peer } from "./peers.ts";
+import { type Ask, type BooksObserver, type Hello, isAlive, type Peer } from "./peers.ts";
 import { Peers } from "./peer-list.ts";
 import { PolicyState } from "./policy-state.ts";
 import { Recalls } from "./recalls.ts";
@@ -356,6 +356,3 @@ export class Books implements BooksKeeper {
     this.#reporter.store(fault === undefined ? undefined : describeFailure(fault));
   }
 }
-
-type Hello = Extract<BooksUp, { kind: "hello" }>;
-type Ask = Extract<BooksUp, { kind: "ask" }>;

@@ -1,8 +1,11 @@
 /** The workers that the keeper of the books knows, by life. A worker may lose its connection and come back. */
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
-import type { BooksDown, WorkerState } from "../../ledger/messages.ts";
+import type { BooksDown, BooksUp, WorkerState } from "../../ledger/messages.ts";
 import type { RecordBatch } from "../../ledger/record.ts";
+
+export type Hello = Extract<BooksUp, { kind: "hello" }>;
+export type Ask = Extract<BooksUp, { kind: "ask" }>;
 
 export interface Peer {
   readonly life: string;

@@ -9,7 +9,7 @@ import type { RecordBatch } from "./record.ts";
  */
 export interface ShareState {
   account: string;
-  /** What of the grants is neither settled nor returned: left and held together. Negative after an overrun. */
+  /** What of the grants is neither reported as spent nor returned. Negative after an overrun. */
   amount: number;
 }
 

@@ -258,6 +258,25 @@ test("a batch is kept until it is stored, and sent again after a reconnection", 
   expect(keeper.batches.length).toBe(3);
 });
 
+test("what an attempt cost is reported in one batch with the record of its call, and until then it is not returned", async () => {
+  const { ledger, keeper } = testLedger({ budgets: [budget("all", DOLLAR)] });
+  keeper.limit(ALL, DOLLAR);
+  keeper.slice = HOLD;
+  const attempt = await begin(ledger);
+  attempt.usage = usage(100, 50);
+  attempt.firstByteAt = performance.now();
+  ledger.settle(attempt);
+  await settled();
+  expect(keeper.batches).toEqual([]);
+  keeper.disconnect();
+  keeper.connect();
+  const hello = keeper.sent.findLast(({ kind }) => kind === "hello");
+  expect(hello).toMatchObject({ shares: [{ account: ALL, amount: 2 * HOLD }] });
+  finish(ledger, attempt);
+  await settled();
+  expect(keeper.batches).toMatchObject([{ calls: [{}], spends: [{ account: ALL, spent: 200_000 }] }]);
+});
+
 test("records beyond the limit are dropped and counted, their spends are not", async () => {
   const { ledger, keeper } = testLedger({ budgets: [budget("all", DOLLAR, { mode: "watch" })] });
   keeper.disconnect();

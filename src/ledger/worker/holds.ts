@@ -44,14 +44,30 @@ export function shortsOf(booking: Booking, attempt: Attempt): Short[] {
 }
 
 /** Ends all holds but those of places. @param used the tokens that count for rate limits */
-export function settleAll({ shares, holds }: Booking, charge: Charge, used: Usage, outbox: Outbox): void {
+export function settleAll({ shares, holds }: Booking, charge: Charge, used: Usage): void {
   for (let at = 0; at < shares.length; at++) {
     const share = shares[at]!;
     const { unit, mode } = share.line;
     if (unit === "money") {
-      if (mode !== "watch") share.settle(holds[at]!, charge.cost);
-      if (charge.cost > 0) outbox.spend(share, charge, mode === "hard" ? holds[at]! : Infinity);
+      if (mode === "watch") continue;
+      share.settle(holds[at]!, charge.cost);
+      share.unreported += charge.cost;
     } else if (unit !== "concurrency") share.settle(holds[at]!, tokensOf(unit, used) ?? holds[at]!);
+  }
+}
+
+/**
+ * Reports what an attempt has cost. It is in one batch with the record of the call, so that the books agree also when the worker
+ * dies: what it has not reported is assumed.
+ */
+export function reportAll({ shares, holds, charge }: Booking, outbox: Outbox): void {
+  if (charge === undefined || charge.cost === 0) return;
+  for (let at = 0; at < shares.length; at++) {
+    const share = shares[at]!;
+    const { unit, mode } = share.line;
+    if (unit !== "money") continue;
+    if (mode !== "watch") share.unreported -= charge.cost;
+    outbox.spend(share, charge, mode === "hard" ? holds[at]! : Infinity);
   }
 }
 

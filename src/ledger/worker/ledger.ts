@@ -16,7 +16,7 @@ import { Booking } from "./booking.ts";
 import { recordOf } from "./call-record.ts";
 import { costOf, firstOutput, inputAtMost, outputAtMost, outputLimit } from "./estimate.ts";
 import { describeBooking } from "./foresee.ts";
-import { freePlaces, settleAll, shortsOf, takeAll } from "./holds.ts";
+import { freePlaces, reportAll, settleAll, shortsOf, takeAll } from "./holds.ts";
 import { Lines, type Prices } from "./lines.ts";
 import { Outbox } from "./outbox.ts";
 import { applyChanges } from "./policy-state.ts";
@@ -248,7 +248,7 @@ export class WorkerLedger implements Ledger {
     booking.charge = charge;
     const { rule } = booking.applied;
     if (rule && charge.price !== undefined) this.#outbox.use(rule);
-    settleAll(booking, charge, used, this.#outbox);
+    settleAll(booking, charge, used);
     if (booking.size && !booking.size.hasServerTools) this.#learn(attempt, booking);
   }
 
@@ -264,7 +264,9 @@ export class WorkerLedger implements Ledger {
     const booked = isApart ? [...attempts, attempt] : attempts;
     for (const made of booked) {
       this.settle(made);
-      if (made.booking instanceof Booking) freePlaces(made.booking);
+      if (!(made.booking instanceof Booking)) continue;
+      freePlaces(made.booking);
+      reportAll(made.booking, this.#outbox);
     }
     this.#outbox.record(recordOf(call, booked, Date.now()));
   }

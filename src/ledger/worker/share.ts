@@ -35,6 +35,8 @@ export class Share {
   wanted = 0;
   /** Sweeps since it was used. */
   idle = 0;
+  /** What attempts of calls that run have cost. It is reported with the records of the calls. */
+  unreported: Nano = 0;
   /** What was spent and is in no batch yet. */
   spent: Nano = 0;
   assumed: Nano = 0;
@@ -78,7 +80,8 @@ export class Share {
 
   /** It holds nothing and has nothing left: it may be forgotten. */
   get isEmpty(): boolean {
-    return this.held === 0 && this.wanted === 0 && !this.isDirty && this.left === 0;
+    const isUsed = this.held !== 0 || this.wanted !== 0 || this.unreported !== 0 || this.isDirty;
+    return !isUsed && this.left === 0;
   }
 
   forget(): void {

@@ -67,8 +67,10 @@ export class Shares {
   /** What is neither settled nor returned. */
   states(): ShareState[] {
     const states: ShareState[] = [];
-    for (const { account, left, held, line } of this.#byAccount.values())
-      if (line.mode !== "watch" && left + held !== 0) states.push({ account, amount: left + held });
+    for (const { account, left, held, unreported, line } of this.#byAccount.values()) {
+      const amount = left + held + unreported;
+      if (line.mode !== "watch" && amount !== 0) states.push({ account, amount });
+    }
     return states;
   }
 

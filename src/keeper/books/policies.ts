@@ -175,7 +175,10 @@ export function deleteEntry(
   });
 }
 
-/** Replaces what was declared before. Entries of the config have no audit entries. */
+/** The audit log has the changes of budgets in the config, because the audit of the books needs to know them. */
+const CONFIG: Actor = { actor: "config" };
+
+/** Replaces what was declared before. */
 export async function declare(sql: Sql, { keys, budgets, rates }: Declared, now = Date.now()): Promise<void> {
   await sql.transaction(async (inner) => {
     await inner.run("DELETE FROM key_digests WHERE key IN (SELECT id FROM keys WHERE declared = 1)");
@@ -183,8 +186,16 @@ export async function declare(sql: Sql, { keys, budgets, rates }: Declared, now 
     await inner.run("UPDATE budgets SET deleted_at = $1 WHERE declared = 1", [now]);
     await inner.run("UPDATE rates SET deleted_at = $1 WHERE declared = 1", [now]);
     // The digests of a config's keys stay in the config.
-    for (const key of keys) await putKey(inner, { ...key, digests: [] }, 1, 0, "config", now);
-    for (const budget of budgets) await putBudget(inner, budget, 1, 0);
+    for (const key of keys) await putKey(inner, { ...key, digests: [] }, 1, 0, CONFIG.actor, now);
+    for (const budget of budgets) {
+      const before = await describe(inner, "budgets", budget.id);
+      await putBudget(inner, budget, 1, 0);
+      const after = await describe(inner, "budgets", budget.id);
+      const isChanged =
+        before?.["limit_nano"] !== after?.["limit_nano"] || before?.["mode"] !== after?.["mode"];
+      if (before && isChanged)
+        await writeAudit(inner, now, CONFIG, "change", `budgets/${budget.id}`, before, after);
+    }
     for (const rate of rates) await putRate(inner, rate, 1, 0);
   });
 }

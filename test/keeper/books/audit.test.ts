@@ -171,6 +171,17 @@ test("a limit that was lowered by an administrator is no failure of the books", 
   expect(await failing(reports)).toEqual([]);
 });
 
+test("a limit that the config lowered is no failure of the books", async () => {
+  const { store, reports } = await kept();
+  const declared = { keys: [], budgets: [budget("a", { source: "config", limit: 900 * DOLLAR })], rates: [] };
+  await store.deleteBudget("a", ACTOR);
+  await store.declare(declared, []);
+  await store.declare({ ...declared, budgets: [budget("a", { source: "config", limit: 1 })] }, []);
+  expect(await failing(reports)).toEqual([]);
+  const entries = await reports.auditLog({ limit: 1 });
+  expect(entries.entries).toMatchObject([{ actor: "config", action: "change", subject: "budgets/a" }]);
+});
+
 test("overruns are listed and do not fail the audit", async () => {
   const { store, reports } = await kept();
   const over = call({ attempts: [attempt({ accounts: [A], held: 100 }, { cost: 150, price: "p1" })] });

@@ -15,6 +15,9 @@ export interface RequestSize {
   maxTokens?: number;
   /** Number of answers that the client wants. */
   choices: number;
+  /** The service tier and the speed that the client asks for. */
+  tier?: string;
+  speed?: string;
 }
 
 /** What an attempt is made for. Both methods are called only where they decide something. */

@@ -9,6 +9,9 @@ export interface SizeMembers {
   within?: readonly string[];
   /** Member with the number of answers. */
   choices?: string;
+  /** Members with the service tier and the speed that the client asks for. */
+  tier?: string;
+  speed?: string;
   /** Members with the tools. */
   tools: readonly string[];
   /** Marks in the tools that name a tool which the provider runs itself. */

@@ -153,6 +153,8 @@ const SIZE: Table<SizeMembers> = {
   maxTokens: required(texts),
   within: texts,
   choices: text,
+  tier: text,
+  speed: text,
   tools: required(texts),
   serverTools: required(texts),
   serverToolMembers: texts,

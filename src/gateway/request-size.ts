@@ -32,6 +32,8 @@ export function sizeOf({ bytes, spanOf, stored, format: { client } }: Sized): Re
     hasServerTools: size !== undefined && hasServerTools(buffer, spanOf, size),
     maxTokens: limits?.maxTokens,
     choices: limits?.choices ?? 1,
+    tier: size && word(buffer, spanOf, size.tier),
+    speed: size && word(buffer, spanOf, size.speed),
   };
 }
 
@@ -55,6 +57,11 @@ function limitsIn(
 function inObjects(bytes: Buffer, spanOf: SpanOf, names: readonly string[]): (name: string) => unknown {
   const objects = names.map((name) => read(bytes, spanOf(name))).filter(isObject);
   return (name) => objects.find((object) => object[name] !== undefined)?.[name];
+}
+
+function word(bytes: Buffer, spanOf: SpanOf, name: string | undefined): string | undefined {
+  const value = name === undefined ? undefined : read(bytes, spanOf(name));
+  return typeof value === "string" ? value : undefined;
 }
 
 function read(bytes: Buffer, span: { start: number; end: number } | undefined): unknown {

@@ -33,6 +33,7 @@ function load(prices: object, more: object = {}) {
     prices,
     providers: {
       chat: { baseUrl: `${upstream.url}/v1`, speaks: "chat-completions", models: ["plain", "reported"] },
+      openai: { baseUrl: `${upstream.url}/v1`, apiKey: "key-of-a-fake-upstream" },
       talk: { baseUrl: upstream.url, speaks: "messages", models: ["talker"] },
     },
     ...more,
@@ -197,23 +198,40 @@ test("a reload changes the price of later calls, and each call keeps the price t
   expect(ruleOf(second.price)).toMatchObject({ input: 10_000_000, source: "config" });
 }, 60_000);
 
+interface Explained {
+  hold: number | null;
+  price: object | null;
+  tokens: { input: number; output: number };
+  budgets: unknown[];
+}
+
+async function explain(model: string, more: object = {}): Promise<Explained> {
+  const response = await fetch(`${weir.url}/v1/explain`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ model, max_tokens: 100, messages: [{ role: "user", content: "Hello" }], ...more }),
+  });
+  return ((await response.json()) as { cost: Explained }).cost;
+}
+
 test("explain shows the price, its source, and what the call would hold", async () => {
   await weir.reload({ ...load(PRICES), env: {} });
-  const explain = async (model: string) => {
-    const response = await fetch(`${weir.url}/v1/explain`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ model, max_tokens: 100, messages: [{ role: "user", content: "Hello" }] }),
-    });
-    return ((await response.json()) as { cost: Record<string, unknown> }).cost;
-  };
-  const cost = await explain("chat/plain");
-  const { input, output } = cost.tokens as { input: number; output: number };
-  expect([output, cost.hold]).toEqual([100, (input * 1 + 100 * 5) / 1e6]);
+  const { tokens, ...cost } = await explain("chat/plain");
+  expect(tokens.output).toBe(100);
   expect(cost).toMatchObject({
-    ...{ budgets: [], rates: [] },
+    ...{ hold: (tokens.input * 1 + 100 * 5) / 1e6, budgets: [], rates: [] },
     price: { input: 1, cacheRead: 0.1, output: 5, source: "config" },
   });
   await weir.reload({ ...load({}), env: {} });
   expect(await explain("chat/plain")).toMatchObject({ price: null, hold: null });
+}, 60_000);
+
+test("a call that asks for a dearer service tier holds its price", async () => {
+  const usual = await explain("openai/gpt-5.4");
+  const priority = await explain("openai/gpt-5.4", { service_tier: "priority" });
+  // 2.5 and 15 dollars a million tokens, twice as much for the tier, and a tenth more in the dearest region.
+  expect(usual.price).toMatchObject({ input: 2.5, output: 15 });
+  const held = ({ tokens: { input, output } }: Explained) => (1.1 * (input * 2.5 + output * 15)) / 1e6;
+  expect(usual.hold).toBeCloseTo(held(usual), 9);
+  expect(priority.hold).toBeCloseTo(2 * held(priority), 9);
 }, 60_000);

@@ -37,20 +37,25 @@ export function priceUsage(usage: Usage, rule: PriceRule): Priced {
   return isKnown ? { cost } : { cost, doubt: "tier" };
 }
 
-/** What a request may use at most. Tokens; `tier`: the service tier that the client asks for. */
+/** What a request may use at most. Tokens; `tier` and `speed`: those that the client asks for. */
 export interface Bounds {
   input: number;
   output: number;
   searches?: number;
   tier?: string;
+  speed?: string;
 }
 
-/** The most that a request within these bounds can cost: all its input is written to a cache if that is dearest. */
-export function costAtMost(rule: PriceRule, { input, output, searches = 0, tier }: Bounds): Nano {
-  const each = priceList(tierOf(servedBy(rule, tier).set, input), rule);
-  const sum = new PicoSum(1);
-  sum.add(input, each.dearestIn);
-  sum.add(output, each.dearestOut);
+/**
+ * The most that a request within these bounds can cost: all its input is written to a cache if that is dearest. A provider may
+ * serve another tier than the client asks for.
+ */
+export function costAtMost(rule: PriceRule, { input, output, searches = 0, tier, speed }: Bounds): Nano {
+  const usual = priceList(tierOf(rule, input), rule);
+  const asked = tier === undefined ? usual : priceList(tierOf(servedBy(rule, tier).set, input), rule);
+  const sum = new PicoSum(factorOf(rule.speeds, speed));
+  sum.add(input, Math.max(usual.dearestIn, asked.dearestIn));
+  sum.add(output, Math.max(usual.dearestOut, asked.dearestOut));
   return sum.nano + feesOf(rule, searches);
 }
 

@@ -58,9 +58,12 @@ export function costOf(
   rule: PriceRule | undefined,
   input: number,
   output: number,
-  size: Pick<RequestSize, "hasServerTools"> | undefined,
+  size: Pick<RequestSize, "hasServerTools" | "tier" | "speed"> | undefined,
   settings: LedgerSettings,
 ): Nano {
   if (!rule) return 0;
-  return costAtMost(rule, { input, output }) + (size?.hasServerTools ? settings.serverTools.cost : 0);
+  const { tier, speed } = size ?? {};
+  return (
+    costAtMost(rule, { input, output, tier, speed }) + (size?.hasServerTools ? settings.serverTools.cost : 0)
+  );
 }

@@ -214,6 +214,9 @@ describe("the most that a request can cost", () => {
     expect(costAtMost(CLAUDE, { input: 1_000, output: 100 })).toBe(6_600_000 + 1_650_000);
     expect(costAtMost(MEDIA, { input: 1_000, output: 100 })).toBe(1_000_000 + 3_000_000);
     expect(costAtMost(GPT, { input: 1_000, output: 100, tier: "priority" })).toBe(5_000_000 + 3_000_000);
+    // A provider may serve the usual tier in place of a cheaper one.
+    expect(costAtMost(GPT, { input: 1_000, output: 100, tier: "flex" })).toBe(2_500_000 + 1_500_000);
+    expect(costAtMost(CLAUDE, { input: 1_000, output: 0, speed: "fast" })).toBe(13_200_000);
     expect(costAtMost(SEARCHED, { input: 0, output: 0, searches: 2 })).toBe(21_000_000);
   });
 

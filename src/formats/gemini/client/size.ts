@@ -5,6 +5,7 @@ export const size: SizeMembers = {
   maxTokens: ["maxOutputTokens", "max_output_tokens"],
   within: ["generationConfig", "generation_config"],
   choices: "candidateCount",
+  tier: "serviceTier",
   tools: ["tools"],
   serverTools: [
     '"googleSearch',

@@ -3,6 +3,8 @@ import type { SizeMembers } from "../../../core/size-members.ts";
 
 export const size: SizeMembers = {
   maxTokens: ["max_tokens"],
+  tier: "service_tier",
+  speed: "speed",
   tools: ["tools"],
   serverTools: ['"web_search_', '"web_fetch_', '"code_execution_', '"tool_search_tool'],
   serverToolMembers: ["mcp_servers"],

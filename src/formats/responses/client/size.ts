@@ -3,6 +3,7 @@ import type { SizeMembers } from "../../../core/size-members.ts";
 
 export const size: SizeMembers = {
   maxTokens: ["max_output_tokens"],
+  tier: "service_tier",
   tools: ["tools"],
   serverTools: [
     '"web_search',

@@ -193,8 +193,8 @@ export class BudgetAccount implements Account {
     return amount;
   }
 
-  /** What this node draws, so that a call gets what it needs. */
-  draw(need: Nano, isShared: boolean): Draw {
+  /** What this node draws, so that a call gets what it needs. @param waiting what all calls that wait need together */
+  draw(need: Nano, waiting: Nano, isShared: boolean): Draw {
     const least = Math.max(1, this.least(need) - this.#free);
     const want = isShared ? Math.floor(Math.min(Math.max(0, this.room) / 4, SLICE * need)) : DRAWN * need;
     return {
@@ -205,7 +205,7 @@ export class BudgetAccount implements Account {
       limit: this.#budget.limit,
       hard: this.#budget.mode === "hard",
       need: least,
-      want: Math.max(least, want),
+      want: Math.max(least, want, waiting - this.#free),
     };
   }
 

@@ -34,6 +34,17 @@ export interface GrantsOptions {
   onStore(fault: unknown): void;
 }
 
+interface Round {
+  /** Accounts whose row in the store is known. */
+  known: Set<Account>;
+  /** Accounts that need the store while it is away. */
+  unreachable: Set<Account>;
+  /** What all calls that wait need together, so that one draw serves them. */
+  waiting: ReadonlyMap<Account, number>;
+  /** What is refused now is refused for good. */
+  isLast: boolean;
+}
+
 export class Grants {
   readonly #options: GrantsOptions;
   #waiting: Asked[] = [];
@@ -63,10 +74,10 @@ export class Grants {
 
   async #round(asks: readonly Asked[]): Promise<void> {
     const unreachable = new Set<Account>();
-    let rest = await this.#draw(asks, unreachable);
+    let rest = await this.#draw(asks, unreachable, false);
     if (rest.length > 0) {
       await this.#options.recall([...new Set(rest.flatMap(lacking).map(({ account }) => account))]);
-      rest = await this.#draw(rest, unreachable);
+      rest = await this.#draw(rest, unreachable, true);
     }
     for (const { needs, refuse } of rest)
       refuse(
@@ -78,8 +89,11 @@ export class Grants {
   }
 
   /** Serves asks from what is free and what the store has. @returns those that lack something */
-  async #draw(asks: readonly Asked[], unreachable: Set<Account>): Promise<Asked[]> {
+  async #draw(asks: readonly Asked[], unreachable: Set<Account>, isLast: boolean): Promise<Asked[]> {
     const rest: Asked[] = [];
+    const waiting = new Map<Account, number>();
+    for (const { needs } of asks)
+      for (const { account, need } of needs) waiting.set(account, (waiting.get(account) ?? 0) + need);
     /** Accounts whose row in the store is known. */
     const known = new Set<Account>();
     for (const asked of asks) {
@@ -88,7 +102,8 @@ export class Grants {
         account instanceof BudgetAccount ? [{ account, need }] : [],
       );
       // A draw for an ask that lacks something else as well would be for nothing.
-      if (drawable.length === lacking(asked).length) await this.#drawFor(drawable, known, unreachable);
+      if (drawable.length === lacking(asked).length)
+        await this.#drawFor(drawable, { known, unreachable, waiting, isLast });
       if (!this.#grant(asked, false)) rest.push(asked);
     }
     return rest;
@@ -96,8 +111,7 @@ export class Grants {
 
   async #drawFor(
     needs: readonly { account: BudgetAccount; need: number }[],
-    known: Set<Account>,
-    unreachable: Set<Account>,
+    { known, unreachable, waiting, isLast }: Round,
   ): Promise<void> {
     const { store, keep, onStore } = this.#options;
     for (const { account } of needs) keep(account);
@@ -107,7 +121,10 @@ export class Grants {
     const isCertain = (account: BudgetAccount) => !store.isShared || known.has(account);
     if (missing.some(({ account, need }) => isCertain(account) && !hasRoom(account, need))) return;
     try {
-      const drawn = await store.draw(missing.map(({ account, need }) => account.draw(need, store.isShared)));
+      const draws = missing.map(({ account, need }) =>
+        account.draw(need, waiting.get(account) ?? need, store.isShared),
+      );
+      const drawn = await store.draw(draws, isLast);
       missing.forEach(({ account }, index) => {
         const { amount, row } = drawn[index]!;
         account.drawn(amount, row);

@@ -148,8 +148,11 @@ export interface BookStore {
 
   /** The windows that are open now, and ended ones in which this node still has money. */
   accounts(now: number): Promise<readonly AccountRow[]>;
-  /** Grants all draws or none. */
-  draw(draws: readonly Draw[]): Promise<readonly Drawn[]>;
+  /**
+   * Grants all draws or none.
+   * @param isLast a refusal is final: other nodes are asked for what they have drawn and do not need
+   */
+  draw(draws: readonly Draw[], isLast?: boolean): Promise<readonly Drawn[]>;
   commit(commit: Commit): Promise<void>;
   /** The newest batch of each life that is in the store. */
   positions(): Promise<ReadonlyMap<string, number>>;

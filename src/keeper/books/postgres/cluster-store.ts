@@ -187,9 +187,10 @@ export class ClusterStore implements BookStore {
     return this.#try(() => this.#store.accounts(now));
   }
 
-  /** What the store refuses is asked of the other nodes once, because they may have drawn what nobody holds. */
-  async draw(draws: readonly Draw[]): Promise<readonly Drawn[]> {
+  /** What the store refuses at last is asked of the other nodes, because they may have drawn what nobody holds. */
+  async draw(draws: readonly Draw[], isLast = true): Promise<readonly Drawn[]> {
     const first = await this.#draw(draws);
+    if (!isLast) return first;
     const short = first.filter(({ row, amount }, index) => {
       const { limit, need } = draws[index]!;
       const room = limit - row.spent - row.assumed - row.granted;

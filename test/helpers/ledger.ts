@@ -10,6 +10,7 @@ import type { PriceRule } from "../../src/ledger/charge.ts";
 import type { Budget, Declared, RateLimit } from "../../src/ledger/policy.ts";
 import { WorkerLedger } from "../../src/ledger/worker/ledger.ts";
 import { DEFAULT_SETTINGS, type LedgerSettings } from "../../src/ledger/worker/settings.ts";
+import { WallClock } from "../../src/ledger/worker/wall-clock.ts";
 import { FakeKeeper } from "./fake-keeper.ts";
 
 /** One dollar a million input tokens, two a million output tokens. */
@@ -47,9 +48,11 @@ export interface TestLedgerOptions {
   rates?: RateLimit[];
   rule?: PriceRule | null;
   settings?: Partial<LedgerSettings>;
+  /** The time of day. */
+  now?: () => number;
 }
 
-export function testLedger({ budgets = [], rates = [], rule = RULE, settings }: TestLedgerOptions = {}) {
+export function testLedger({ budgets = [], rates = [], rule = RULE, settings, now }: TestLedgerOptions = {}) {
   const keeper = new FakeKeeper();
   const declared: Declared = { keys: [], budgets, rates };
   const ledger = new WorkerLedger(
@@ -65,7 +68,7 @@ export function testLedger({ budgets = [], rates = [], rule = RULE, settings }: 
         metrics: { keys: true, maxSeries: 1000 },
       },
     },
-    { channel: keeper, cells: localCells(64), worker: 0 },
+    { channel: keeper, cells: localCells(64), worker: 0, clock: new WallClock(now) },
   );
   keeper.connect();
   return { ledger, keeper, declared };

@@ -11,15 +11,23 @@ const MAX_LOSSES = 20;
 
 const LANES = { native: "native", translated: "translated", generated: "program" } as const;
 
-/** @param now milliseconds since 1970, at the end of the call */
-export function recordOf(call: Call, attempts: readonly Attempt[], now: number): CallRecord {
-  const { attempt, startedAt, endedAt = performance.now(), access, error } = call;
+/**
+ * @param endedAt when the call ended, of the monotonic clock
+ * @param beganAt when it began, milliseconds since 1970
+ */
+export function recordOf(
+  call: Call,
+  attempts: readonly Attempt[],
+  endedAt: number,
+  beganAt: number,
+): CallRecord {
+  const { attempt, startedAt, access, error } = call;
   const target = attempt?.target;
   const losses = attempt?.losses;
   const first = attempts[0];
   return {
     id: call.id,
-    startedAt: now - (endedAt - startedAt),
+    startedAt: beganAt,
     ms: endedAt - startedAt,
     headMs: since(startedAt, attempt?.headAt),
     firstMs: since(startedAt, attempt?.firstByteAt),
@@ -40,7 +48,10 @@ export function recordOf(call: Call, attempts: readonly Attempt[], now: number):
     client: call.headers.get("user-agent")?.slice(0, MAX_CLIENT) ?? undefined,
     losses: losses?.length ? losses.slice(0, MAX_LOSSES) : undefined,
     upstreamId: attempt?.upstreamRequestId?.slice(0, MAX_PROVIDER_TEXT),
-    attempts: attempts.map((made) => attemptOf(made, endedAt)),
+    attempts:
+      attempts.length === 1
+        ? [attemptOf(attempts[0]!, endedAt)]
+        : attempts.map((made) => attemptOf(made, endedAt)),
   };
 }
 

@@ -8,11 +8,19 @@ import type { Outbox } from "./outbox.ts";
 import type { Line } from "./share.ts";
 import type { Shares } from "./shares.ts";
 
-/** Holds what the attempt needs of all lines, or nothing. @param force also where a share does not suffice */
-export function takeAll(shares: Shares, attempt: Attempt, booking: Booking, force = false): boolean {
+/**
+ * Holds what the attempt needs of all lines, or nothing.
+ * @param now when the attempt began, milliseconds since 1970 @param force also where a share does not suffice
+ */
+export function takeAll(
+  shares: Shares,
+  now: number,
+  attempt: Attempt,
+  booking: Booking,
+  force = false,
+): boolean {
   const { lines } = booking.applied;
   const count = lines.length;
-  const now = Date.now();
   if (booking.shares.length !== count) {
     booking.shares = new Array(count);
     booking.holds = new Array(count);

@@ -25,6 +25,7 @@ import type { LedgerSettings } from "./settings.ts";
 import { settlementOf } from "./settlement.ts";
 import { Shares } from "./shares.ts";
 import { StreamHold } from "./stream-hold.ts";
+import { WallClock } from "./wall-clock.ts";
 
 /** What the config declares; a reload replaces it. */
 export interface Declaration {
@@ -41,6 +42,7 @@ export interface WorkerLedgerOptions {
   cells: Cells;
   /** Number of the worker; 0 if there is only one. */
   worker: number;
+  clock?: WallClock;
   /** Called when keys, budgets or limits have changed. */
   onPolicy?(policy: Policy): void;
   /** The store may have budgets: calls wait for the policy of the keeper. */
@@ -59,6 +61,7 @@ export class WorkerLedger implements Ledger {
   readonly #channel: BooksChannel;
   readonly #shares: Shares;
   readonly #outbox: Outbox;
+  readonly #clock: WallClock;
   readonly #asks: Asks;
   readonly #policyKnown = Promise.withResolvers<void>();
   #declaration: Declaration;
@@ -75,6 +78,7 @@ export class WorkerLedger implements Ledger {
     this.#awaitsPolicy = options.awaitsPolicy ?? false;
     this.#channel = options.channel;
     this.#shares = new Shares(options.channel, options.cells);
+    this.#clock = options.clock ?? new WallClock();
     this.#outbox = new Outbox(options.channel);
     this.#asks = new Asks(options.channel, (account) => this.#shares.get(account));
     this.#declaration = declaration;
@@ -105,7 +109,8 @@ export class WorkerLedger implements Ledger {
     if (applied.lines.length === 0) return;
     if (applied.hasSessions) booking.session = sessionOf(call, admitted);
     if (applied.needsSize) this.#estimate(attempt, booking, admitted);
-    if (takeAll(this.#shares, attempt, booking)) return this.#admitted(attempt, booking);
+    if (takeAll(this.#shares, this.#clock.at(attempt.startedAt), attempt, booking))
+      return this.#admitted(attempt, booking);
     return this.#wait(attempt, booking);
   }
 
@@ -188,7 +193,9 @@ export class WorkerLedger implements Ledger {
     const { settings } = this.#declaration;
     this.#asks.ask({
       shorts: () => shortsOf(booking, attempt),
-      take: () => attempt.stop.reason !== undefined || takeAll(this.#shares, attempt, booking),
+      take: () =>
+        attempt.stop.reason !== undefined ||
+        takeAll(this.#shares, this.#clock.at(attempt.startedAt), attempt, booking),
       granted: () => (attempt.stop.reason ? reject(attempt.stop.reason) : admitted()),
       refused: (refusals) => {
         if (refusals.some(({ unavailable }) => unavailable)) return withoutKeeper();
@@ -201,7 +208,7 @@ export class WorkerLedger implements Ledger {
     const withoutKeeper = () => {
       const closed = shortsOf(booking, attempt).find(({ share }) => isClosed(share.line, settings));
       if (closed) return reject(unavailable(closed.share.line));
-      takeAll(this.#shares, attempt, booking, true);
+      takeAll(this.#shares, this.#clock.at(attempt.startedAt), attempt, booking, true);
       admitted();
     };
     return promise;
@@ -233,7 +240,7 @@ export class WorkerLedger implements Ledger {
   charge(attempt: Attempt): void {
     const applied = this.#lines.of(attempt.call.access, attempt.target);
     const booking = new Booking(applied);
-    const now = Date.now();
+    const now = this.#clock.at(attempt.startedAt);
     const lines = applied.lines.filter(({ on, unit }) => unit === "money" && on.kind !== "session");
     booking.shares = lines.map((line) => this.#shares.of(line, now, undefined));
     booking.holds = lines.map(() => 0);
@@ -268,7 +275,8 @@ export class WorkerLedger implements Ledger {
       freePlaces(made.booking);
       reportAll(made.booking, this.#outbox);
     }
-    this.#outbox.record(recordOf(call, booked, Date.now()));
+    const endedAt = (call.endedAt ??= performance.now());
+    this.#outbox.record(recordOf(call, booked, endedAt, this.#clock.at(call.startedAt)));
   }
 
   /** Sends what the worker does at the moment. */

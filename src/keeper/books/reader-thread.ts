@@ -1,4 +1,4 @@
-/** The thread that reads the file of the books for reports, so that a long report does not stop the keeper. */
+/** The thread that reads the file of the books for reports, and moves its log into it, so that neither stops the keeper. */
 import { parentPort } from "node:worker_threads";
 import { Database } from "bun:sqlite";
 import { describeFailure } from "../database.ts";
@@ -12,8 +12,8 @@ export interface ReaderData {
 
 export interface ReaderAsk {
   number: number;
-  /** `run`: a statement whose rows are not wanted. */
-  kind: "all" | "run";
+  /** `run`: a statement whose rows are not wanted. `checkpoint`: moves the write-ahead log into the file. */
+  kind: "all" | "run" | "checkpoint";
   text: string;
   values: readonly SqlValue[];
 }
@@ -26,8 +26,14 @@ export function isReaderData(data: unknown): data is ReaderData {
 
 export function runReader({ readBooks }: ReaderData): void {
   let sql: Sqlite | undefined;
+  let writer: Database | undefined;
   parentPort?.on("message", ({ number, kind, text, values }: ReaderAsk) => {
     const answer = async (): Promise<SqlRow[]> => {
+      if (kind === "checkpoint") {
+        writer ??= new Database(readBooks, { readwrite: true, strict: true });
+        writer.run("PRAGMA wal_checkpoint(PASSIVE)");
+        return [];
+      }
       sql ??= openReadOnly(readBooks);
       if (kind === "all") return sql.all(text, values);
       await sql.run(text, values);

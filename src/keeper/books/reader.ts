@@ -61,6 +61,11 @@ export class Reader implements Sql {
     });
   }
 
+  /** Moves the write-ahead log into the file while the keeper writes. It waits for the disk, so the keeper does not do it. */
+  async checkpoint(): Promise<void> {
+    await this.#inTurn(() => this.#ask("checkpoint", "", []));
+  }
+
   async close(): Promise<void> {
     clearTimeout(this.#idle);
     const thread = this.#thread;

@@ -14,7 +14,7 @@ const LOOK_MS = 60_000;
 /** Between two slices, so that asks are answered. Milliseconds. */
 const SLICE_MS = 100;
 /** Free pages that one slice returns to the file system. */
-const PAGES = 200;
+const PAGES = 50;
 /** Free pages that the file keeps for new rows. */
 const FREE_PAGES = 1_000;
 

@@ -23,6 +23,8 @@ const PRAGMAS = [
   "secure_delete = FAST",
   "temp_store = MEMORY",
   "journal_size_limit = 16777216",
+  // Beyond what a thread moves once a second: see Reader.checkpoint.
+  "wal_autocheckpoint = 8000",
 ];
 
 /** File systems on which locks of SQLite do not hold: NFS, and three kinds of SMB. */

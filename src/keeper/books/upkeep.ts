@@ -19,6 +19,9 @@ const MEMORY_BYTES = 64 * 1024 ** 2;
 /** Daily copies that are kept. */
 const COPIES = 7;
 const LOOK_MS = 600_000;
+const CHECKPOINT_MS = 1_000;
+/** Rows that are changed before a checkpoint is worth its syncs. */
+const CHANGES = 2_000;
 const PAUSE_MS = 100;
 
 export interface UpkeepInfo {
@@ -37,7 +40,9 @@ export class SqlUpkeep {
   readonly #reader: Reader | undefined;
   readonly #retention: Retention;
   readonly #now: () => number;
-  readonly #timer: Timer;
+  readonly #timers: readonly Timer[];
+  /** Rows that were changed until the last checkpoint. */
+  #changes = 0;
 
   /** @param store need not be open yet @param path of its file, or `IN_MEMORY` */
   constructor(store: SqlStore, path: string, now: () => number = Date.now) {
@@ -47,8 +52,11 @@ export class SqlUpkeep {
     this.#reader = path === IN_MEMORY ? undefined : new Reader(path);
     this.reports = new Reports(this.#sql, store.current, now);
     this.#retention = new Retention(store.current, now, () => this.#usedBytes(store.current));
-    this.#timer = setInterval(() => void this.#copyDaily().catch(() => {}), LOOK_MS);
-    this.#timer.unref();
+    this.#timers = [
+      setInterval(() => void this.#copyDaily().catch(() => {}), LOOK_MS),
+      setInterval(() => void this.#checkpoint().catch(() => {}), CHECKPOINT_MS),
+    ];
+    for (const timer of this.#timers) timer.unref();
     if (path === IN_MEMORY) this.keep(this.#retention.keep);
   }
 
@@ -117,7 +125,7 @@ export class SqlUpkeep {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#timer);
+    for (const timer of this.#timers) clearInterval(timer);
     this.#retention.stop();
     await this.#reader?.close();
   }
@@ -139,6 +147,14 @@ export class SqlUpkeep {
     const sql = this.#sql;
     await sql.run(`VACUUM INTO '${path.replaceAll("'", "''")}'`);
     chmodSync(path, 0o600);
+  }
+
+  async #checkpoint(): Promise<void> {
+    if (!this.#reader) return;
+    const [row] = await this.#store.current.all<{ changes: number }>("SELECT total_changes() AS changes");
+    if (row!.changes - this.#changes < CHANGES) return;
+    this.#changes = row!.changes;
+    await this.#reader.checkpoint();
   }
 
   /** A copy a day lies beside the file, for the case that it is damaged. */

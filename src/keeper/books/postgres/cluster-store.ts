@@ -23,7 +23,7 @@ import type { Postgres, PostgresOptions } from "./driver.ts";
 import { sentenceOf } from "./faults.ts";
 import { Nodes } from "./nodes.ts";
 import { Notices } from "./notices.ts";
-import { type Part, SILENT_S, takeParts } from "./rate-parts.ts";
+import { RateParts, takeParts } from "./rate-parts.ts";
 import { Spool } from "./spool.ts";
 import { addPartitions, openPostgres } from "./store.ts";
 
@@ -75,8 +75,7 @@ export class ClusterStore implements BookStore {
   #areKeysOld = false;
   #oldKeys: ReturnType<typeof setTimeout> | undefined;
   #declared: [Declared, readonly PriceRule[]] | undefined;
-  readonly #parts = new Map<string, Part>();
-  #partsAt = -Infinity;
+  readonly #rates = new RateParts();
   readonly #timers: ReturnType<typeof setInterval>[] = [];
   #return: ReturnType<typeof setTimeout> | undefined;
 
@@ -223,24 +222,8 @@ export class ClusterStore implements BookStore {
     return this.#try(() => this.#store.margins());
   }
 
-  async shareRates(demands: readonly RateDemand[]): Promise<ReadonlyMap<string, RatePart>> {
-    const began = performance.now();
-    let taken: Awaited<ReturnType<typeof takeParts>> = new Map();
-    try {
-      taken = await this.#try(() => takeParts(this.#sql!, this.node, demands));
-      this.#partsAt = began;
-      for (const [account, part] of taken) this.#parts.set(account, part);
-    } catch (cause) {
-      if (!(cause instanceof StoreLost)) throw cause;
-    }
-    // The other nodes take what this one no longer uses when it is silent.
-    const isSilent = began - this.#partsAt > SILENT_S * 1_000;
-    return new Map(
-      demands.map(({ account }) => {
-        const { part, least } = this.#parts.get(account) ?? { part: 0, least: 0 };
-        return [account, { part: isSilent ? least : part, credit: taken.get(account)?.credit ?? 0 }];
-      }),
-    );
+  shareRates(demands: readonly RateDemand[]): Promise<ReadonlyMap<string, RatePart>> {
+    return this.#rates.share(demands, () => this.#try(() => takeParts(this.#sql!, this.node, demands)));
   }
 
   #draw(draws: readonly Draw[]): Promise<readonly Drawn[]> {

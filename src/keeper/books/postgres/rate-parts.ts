@@ -1,11 +1,11 @@
 /** The parts of rate limits that each node has. Together they are at most the limit, at every moment. */
 import type { Sql } from "../sql.ts";
-import type { RateDemand } from "../store.ts";
+import { type RateDemand, type RatePart, StoreLost } from "../store.ts";
 
 /** Of the lock under which nodes change their parts. */
 const LOCK = 0x72_61_74_65;
 /** A node that has not asked for this time uses only its least part. Seconds; the others wait a little longer. */
-export const SILENT_S = 10;
+const SILENT_S = 10;
 const MARGIN_S = 2;
 
 export const RATE_TABLES = `
@@ -28,6 +28,36 @@ interface PartRow {
 export interface Part {
   part: number;
   least: number;
+}
+
+/** The parts of this node, also while the server is away. */
+export class RateParts {
+  readonly #parts = new Map<string, Part>();
+  #takenAt = -Infinity;
+
+  /** @param take takes the parts of the demands from the server @returns them; without the server those of before */
+  async share(
+    demands: readonly RateDemand[],
+    take: () => ReturnType<typeof takeParts>,
+  ): Promise<ReadonlyMap<string, RatePart>> {
+    const began = performance.now();
+    let taken: Awaited<ReturnType<typeof takeParts>> = new Map();
+    try {
+      taken = await take();
+      this.#takenAt = began;
+      for (const [account, part] of taken) this.#parts.set(account, part);
+    } catch (cause) {
+      if (!(cause instanceof StoreLost)) throw cause;
+    }
+    // The other nodes take what this one no longer uses when it is silent.
+    const isSilent = began - this.#takenAt > SILENT_S * 1_000;
+    return new Map(
+      demands.map(({ account }) => {
+        const { part, least } = this.#parts.get(account) ?? { part: 0, least: 0 };
+        return [account, { part: isSilent ? least : part, credit: taken.get(account)?.credit ?? 0 }];
+      }),
+    );
+  }
 }
 
 const RELEASED = "ON CONFLICT (account) DO UPDATE SET at = now()";

@@ -2,6 +2,7 @@
 import { assemble } from "./assemble.ts";
 import type { Assembled } from "./assemble.ts";
 import type { Path } from "./config/error.ts";
+import type { AdminState } from "./admin/settings.ts";
 import type { Config } from "./config/schema.ts";
 import { type Certificate, readCertificate } from "./config/tls.ts";
 import { GatewayError } from "./core/error.ts";
@@ -51,6 +52,8 @@ export interface StartOptions extends Settings {
   keeper?: KeeperAddress;
   /** The gateway already runs in other processes: it must not end because answers cannot be stored. */
   isRestart?: boolean;
+  /** Random credential of this run, with which the admin API starts. */
+  adminCredential?: string;
   /** Where the gateway keeps its databases. Default: the named state folder, else in memory. */
   home?: StateHome;
 }
@@ -79,6 +82,8 @@ export interface RunningWeir {
   readonly parts: Assembled;
   /** Where answers are stored: `stored in /var/lib/weir for 30 days`. */
   readonly answers: string;
+  /** Where the admin API listens; absent if it is off. */
+  readonly admin?: AdminState;
   /**
    * Activates new settings for later calls; calls in flight keep their settings.
    * @throws Error with one sentence; then the previous settings are still active
@@ -110,19 +115,19 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   const home = options.home ?? namedHome(config);
   const storesAnswers = answerHome(home, config).kind !== "off";
   const address = options.keeper;
+  const keeping = keeperSettings(home, config, options.adminCredential);
   const { keepInProcess, keepInThread } = await import("./keeper/index.ts");
   const reports: KeeperClientOptions = {
     onFault: (sentence) => logger.fault(sentence),
     onReport: (level, text) => (level === "fault" ? logger.fault(text) : logger.info(text, {})),
   };
-  const settings = keeperSettings(home, config);
-  const keeper = address ? keepInProcess(address.socket, reports) : keepInThread(settings, reports);
-  const cells = createCells(address ? address.cells : settings.books?.cells);
+  const keeper = address ? keepInProcess(address.socket, reports) : keepInThread(keeping, reports);
+  const cells = createCells(address ? address.cells : keeping.books?.cells);
   const ledger = new WorkerLedger(declarationOf(config), {
     channel: keeper.books,
     cells,
     worker: worker ?? 0,
-    awaitsPolicy: mayHavePolicy(settings),
+    awaitsPolicy: mayHavePolicy(keeping),
   });
   /** State that survives a reload. */
   const lasting = {
@@ -214,12 +219,21 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     throw new Error(`answers cannot be stored, and responses.store is on: ${answerFault}`);
   }
   if (answerFault !== undefined) logger.fault(`answers are not stored: ${answerFault}`);
+  const admin = keeping.admin && (await keeper.adminOpened());
+  if (admin && "fault" in admin) {
+    if (!options.isRestart) {
+      await Promise.all([listener.stop(true), keeper.close()]);
+      throw new Error(admin.fault);
+    }
+    logger.fault(admin.fault);
+  }
   const { port } = listener;
   const host = config.host.includes(":") ? `[${config.host}]` : config.host;
   return {
     host: config.host,
     port,
     url: unix !== undefined ? `unix:${unix}` : `${certificate ? "https" : "http"}://${host}:${port}`,
+    ...(admin && { admin }),
     answers: describeAnswers(answerHome(home, config), config, answerFault),
     get parts() {
       return current.parts;

@@ -13,8 +13,10 @@ import {
   type KeeperSettings,
   type StoreSettings,
 } from "./keeper/settings.ts";
+import type { AdminSettings } from "./admin/settings.ts";
 import type { AnswerOptions } from "./gateway/types.ts";
 import { describeFileError } from "./core/system-error.ts";
+import { VERSION } from "./version.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -86,10 +88,21 @@ export function answerHome(home: StateHome, config: Config): AnswerHome {
   return home;
 }
 
-/** What the keeper needs to know. */
-export function keeperSettings(home: StateHome, config: Config): KeeperSettings {
+/** What the keeper needs to know. @param credential gives access to the admin API; without one there is none */
+export function keeperSettings(home: StateHome, config: Config, credential?: string): KeeperSettings {
   const answers = answerSettings(answerHome(home, config), config);
-  return { ...(answers && { answers }), books: storeSettings(home, config) };
+  const admin = adminSettings(config, credential);
+  return { ...(answers && { answers }), books: storeSettings(home, config), ...(admin && { admin }) };
+}
+
+/** @returns undefined if the admin API is off */
+function adminSettings(
+  { admin, metrics, prices }: Config,
+  credential: string | undefined,
+): AdminSettings | undefined {
+  if (admin === "off" || credential === undefined) return undefined;
+  const { host = "127.0.0.1", port, names = [] } = admin;
+  return { host, ...(port !== undefined && { port }), names, credential, version: VERSION, metrics, prices };
 }
 
 function answerSettings(home: AnswerHome, { responses }: Config): AnswerSettings | undefined {

@@ -1,5 +1,5 @@
 /** What the operations on keys, budgets and rate limits share: versions, places in the tree, and who may see what. */
-import type { Budget, KeyEntry, Policy, RateLimit, Subject } from "../ledger/policy.ts";
+import type { Budget, KeyDigest, KeyEntry, Policy, RateLimit, Subject } from "../ledger/policy.ts";
 import type { Actor } from "../keeper/books/store.ts";
 import { digestOf } from "../ledger/keys/form.ts";
 import { isWithin } from "../ledger/keys/path.ts";
@@ -9,7 +9,13 @@ import type { AdminRequest } from "./operation.ts";
 
 /** The version of an entry: the same content has the same version, in every process. */
 export function versionOf(entry: KeyEntry | Budget | RateLimit): string {
-  return digestOf(JSON.stringify(sorted(entry))).slice(0, 16);
+  // The store does not keep the order of the digests.
+  const ordered = "digests" in entry ? { ...entry, digests: byDigest(entry.digests) } : entry;
+  return digestOf(JSON.stringify(sorted(ordered))).slice(0, 16);
+}
+
+function byDigest(digests: readonly KeyDigest[]): readonly KeyDigest[] {
+  return [...digests].sort((a, b) => (a.sha256 < b.sha256 ? -1 : 1));
 }
 
 function sorted(value: unknown): unknown {

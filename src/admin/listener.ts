@@ -6,20 +6,7 @@ import type { AdminBooks } from "./books.ts";
 import { isLoopback } from "./guard.ts";
 import { listOperations } from "./operations/index.ts";
 import { AdminServer } from "./server.ts";
-
-/** Where the admin API listens. Plain JSON: it travels to the keeper's process. */
-export interface AdminSettings {
-  host: string;
-  /** Absent: {@link DEFAULT_PORT}, or a free one when that is taken. */
-  port?: number;
-  /** Further names by which clients address the listener, when it is not on loopback. */
-  names: readonly string[];
-  /** The credential in the run file. */
-  credential?: string;
-  version: string;
-}
-
-export const DEFAULT_PORT = 9348;
+import { type AdminSettings, DEFAULT_PORT } from "./settings.ts";
 
 export interface AdminListener {
   url: string;
@@ -31,17 +18,13 @@ export interface AdminListener {
 const IDLE_SECONDS = 255;
 
 /**
- * @param report logs a fault
  * @throws Error with one sentence if the configured port is taken, or the address can be reached by other machines and there
  * is no admin key
  */
-export function startAdmin(
-  books: AdminBooks,
-  settings: AdminSettings,
-  report: (message: string, cause: unknown) => void,
-): AdminListener {
+export function startAdmin(books: AdminBooks, settings: AdminSettings): AdminListener {
   const { host, credential, version } = settings;
-  if (!isLoopback(host) && !books.policy().keys.some(isActiveAdmin))
+  const isKnown = books.health().degraded.length === 0;
+  if (!isLoopback(host) && isKnown && !books.policy().keys.some(isActiveAdmin))
     throw new Error(
       `admin.host ${host} can be reached by other machines, which requires an admin key; create one with: weir admin key create NAME`,
     );
@@ -52,8 +35,8 @@ export function startAdmin(
     books,
     operations: listOperations(version),
     own: () => ({ host, port: server.port ?? 0, names }),
-    ...(credential !== undefined && { runDigest: digestOf(credential) }),
-    report,
+    runDigest: digestOf(credential),
+    report: (message, cause) => books.report(message, cause),
   });
   const listen = (port: number) =>
     Bun.serve({
@@ -61,6 +44,8 @@ export function startAdmin(
       port,
       idleTimeout: IDLE_SECONDS,
       development: false,
+      // By default Bun shares the port with other processes of the user when `development` is off.
+      reusePort: false,
       fetch: (request, bun) => admin.handle(request, bun.requestIP(request)?.address ?? ""),
     });
   const server = open(listen, settings);
@@ -74,10 +59,8 @@ function open<Server>(listen: (port: number) => Server, { host, port }: AdminSet
     return listen(port ?? DEFAULT_PORT);
   } catch (cause) {
     if (port === undefined && systemCode(cause) === "EADDRINUSE") return listen(0);
-    throw new Error(
-      `the admin API cannot listen on ${host}:${port ?? DEFAULT_PORT}: ${describeFileError(cause)}`,
-      { cause },
-    );
+    const why = systemCode(cause) === "EADDRINUSE" ? "the port is taken" : describeFileError(cause);
+    throw new Error(`the admin API cannot listen on ${host}:${port ?? DEFAULT_PORT}: ${why}`, { cause });
   }
 }
 

@@ -2,6 +2,7 @@
  * How commands find a running gateway: a small file per port in a folder that belongs to the user. If the file cannot be
  * written, for example on a read-only disk, the gateway still runs, and only SIGHUP reloads it.
  */
+import { randomBytes } from "node:crypto";
 import {
   lstatSync,
   mkdirSync,
@@ -90,6 +91,11 @@ export class RunFile {
     writeFileSync(`${this.#path}.new`, JSON.stringify(this.#entry), { mode: 0o600 });
     renameSync(`${this.#path}.new`, this.#path);
   }
+}
+
+/** A credential for the admin API of one run. */
+export function createCredential(): string {
+  return `weir_run_${randomBytes(32).toString("base64url")}`;
 }
 
 /** A running gateway and the path of its run file. */

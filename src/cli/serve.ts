@@ -9,7 +9,7 @@ import { stateHome } from "../state.ts";
 import type { Command, Context } from "./command.ts";
 import { CONFIG_FLAGS, valueFlags } from "./command.ts";
 import { lockOnly, lockPath, lockState } from "./lock.ts";
-import { RunFile } from "./run-file.ts";
+import { createCredential, RunFile } from "./run-file.ts";
 import { watchRunner } from "./runner.ts";
 import { startTable } from "./start-table.ts";
 import { supervise } from "./supervise.ts";
@@ -82,6 +82,7 @@ async function serveHere(settings: ReturnType<typeof readSettings>, context: Con
   const { startWeir } = await import("../start.ts");
   let weir: RunningWeir | undefined;
   guardProcess((message, attempt) => weir?.fault(message, attempt));
+  const credential = createCredential();
   weir = await startWeir({
     ...settings,
     config: worker ? { ...config, port: worker.port } : config,
@@ -90,6 +91,8 @@ async function serveHere(settings: ReturnType<typeof readSettings>, context: Con
     keeper: worker && worker.keeper,
     isRestart: worker?.isRestart,
     home,
+    // With several processes the supervisor starts the keeper and has made the credential.
+    adminCredential: credential,
   });
   surviveFaults(weir);
   const table = startTable(weir, config);
@@ -98,11 +101,12 @@ async function serveHere(settings: ReturnType<typeof readSettings>, context: Con
   if (beginWork)
     beginWork({
       table,
+      ...(weir.admin && "url" in weir.admin && { admin: weir.admin.url }),
       reload: () => reloader.reload(),
       drain: () => ending.drain(),
       signal: () => ending.signal(),
     });
-  else standAlone(weir, table, reloader, ending, context);
+  else standAlone(weir, { table, credential }, reloader, ending, context);
   return ending.ended;
 }
 
@@ -114,6 +118,8 @@ const FIXED: Readonly<Record<string, (config: Config) => unknown>> = {
   listen: ({ listen }) => `${listen.unix} ${listen.mode}`,
   tls: ({ tls }) => tls.cert !== undefined,
   state: ({ state }) => state,
+  admin: ({ admin }) => JSON.stringify(admin),
+  metrics: ({ metrics }) => JSON.stringify(metrics),
   responses: ({ responses: { store, answerBytes, answerItems, fileBytes } }) =>
     [store, answerBytes, answerItems, fileBytes].join(),
 };
@@ -192,7 +198,7 @@ class Ending {
 
 function standAlone(
   weir: RunningWeir,
-  table: string,
+  { table, credential }: { table: string; credential: string },
   reloader: Reloader,
   ending: Ending,
   context: Context,
@@ -201,6 +207,7 @@ function standAlone(
   for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, () => ending.signal());
   watchRunner(context.env, () => ending.drain());
   const file = RunFile.write(weir.port, context.env);
+  if (weir.admin && "url" in weir.admin) file?.recordAdmin({ url: weir.admin.url, credential });
   process.on("SIGHUP", () => {
     reloader.reload().then(
       () => {

@@ -11,7 +11,7 @@ import { table } from "./terminal.ts";
  * @param now milliseconds since 1970
  */
 export function startTable(
-  { url, parts, answers }: Pick<RunningWeir, "url" | "parts" | "answers">,
+  { url, parts, answers, admin }: Pick<RunningWeir, "url" | "parts" | "answers" | "admin">,
   config: Config,
   now = Date.now(),
 ): string {
@@ -46,6 +46,7 @@ export function startTable(
     keys > 0 ? `  keys: ${keys}` : "  keys: none (loopback only); set WEIR_API_KEYS to accept other machines",
     `  answers: ${answers}`,
     ...pricesLine(priceBookDays(now)),
+    `  admin: ${describeAdmin(admin)}`,
     "  try",
     `    curl -N ${curlTarget(url, config)}/v1/chat/completions -H "content-type: application/json"${auth} \\`,
     `      -d '{"model":"${example}","stream":true,"messages":[{"role":"user","content":"Hello"}]}'`,
@@ -55,6 +56,11 @@ export function startTable(
 function pricesLine(days: number): string[] {
   if (days <= OLD_DAYS) return [];
   return [`  prices: ${days} days old; update weir, or set prices of newer models in the config`];
+}
+
+function describeAdmin(admin: RunningWeir["admin"]): string {
+  if (admin === undefined) return "off";
+  return "url" in admin ? `${admin.url} (weir keys, weir usage; metrics at /metrics)` : admin.fault;
 }
 
 function curlTarget(url: string, { listen }: Config): string {

@@ -9,7 +9,7 @@ import { createLogger } from "../server/log.ts";
 import { lockPort, lockState } from "./lock.ts";
 import { keeperSettings, type StateHome, stateHome } from "../state.ts";
 import { keeperSocket, SupervisedKeeper } from "./supervised-keeper.ts";
-import { RunFile } from "./run-file.ts";
+import { createCredential, RunFile } from "./run-file.ts";
 import { watchRunner } from "./runner.ts";
 import { CELLS, HOME, KEEPER, RESTART, sentence, WORKER } from "./worker.ts";
 import { type ProcessProgram, WorkerProcess } from "./worker-process.ts";
@@ -65,6 +65,9 @@ class Supervisor {
   #graceMs: number;
   #code = 0;
   #file: RunFile | undefined;
+  /** URL of the admin API, and the credential with which it starts. */
+  #admin: string | undefined;
+  readonly #credential = createCredential();
   readonly #keeper: SupervisedKeeper;
   readonly #home: StateHome;
 
@@ -82,7 +85,7 @@ class Supervisor {
     this.#home = home;
     this.#keeper = new SupervisedKeeper(
       keeperSocket(home, options.env),
-      keeperSettings(home, config),
+      keeperSettings(home, config, this.#credential),
       (text) => this.#log.fault(text),
     );
   }
@@ -110,7 +113,8 @@ class Supervisor {
     const reloaded = this.#reloaded;
     try {
       const worker: WorkerProcess = new WorkerProcess(number, this.#program(number), {
-        onReady: (table) => {
+        onReady: (table, admin) => {
+          if (admin !== undefined) this.#onAdmin(admin);
           this.#onReady(worker, table, isFirstStart);
           if (reloaded !== this.#reloaded) void this.#catchUp(worker);
         },
@@ -155,7 +159,14 @@ class Supervisor {
     if ([...this.#workers.values()].filter(({ serves }) => serves).length < workers) return;
     this.#announced = true;
     this.#file = RunFile.write(this.#port, env);
+    if (this.#admin !== undefined)
+      this.#file?.recordAdmin({ url: this.#admin, credential: this.#credential });
     printError(`${table}\n  workers: ${workers}`);
+  }
+
+  #onAdmin(url: string): void {
+    this.#admin ??= url;
+    this.#keeper.keepAdminAt(this.#admin);
   }
 
   #onEnd(worker: WorkerProcess, how: string, code: number | null): void {

@@ -2,6 +2,7 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { withPortOf } from "../admin/settings.ts";
 import type { KeeperSettings } from "../keeper/settings.ts";
 import { KEEPER_FLAG } from "../program.ts";
 import type { StateHome } from "../state.ts";
@@ -55,7 +56,7 @@ function isAlive(pid: number): boolean {
 export class SupervisedKeeper {
   /** Path of its socket. */
   readonly socket: string;
-  readonly #settings: KeeperSettings;
+  #settings: KeeperSettings;
   readonly #report: (text: string) => void;
   readonly #stopped = Promise.withResolvers<void>();
   #process: WorkerProcess | undefined;
@@ -72,6 +73,12 @@ export class SupervisedKeeper {
   /** Folder of the cells. */
   get cells(): string | undefined {
     return this.#settings.books?.cells;
+  }
+
+  /** The admin API must not move when the keeper is started again. */
+  keepAdminAt(url: string): void {
+    const { admin } = this.#settings;
+    if (admin) this.#settings = { ...this.#settings, admin: withPortOf(admin, { url }) };
   }
 
   start(): void {

@@ -16,7 +16,7 @@ export interface ProcessProgram {
 
 export interface WorkerEvents {
   /** The worker listens. */
-  onReady(table: string): void;
+  onReady(table: string, admin?: string): void;
   /** @param how clause for a message: `ended with code 1` */
   onEnd(how: string, code: number | null): void;
 }
@@ -111,7 +111,7 @@ export class WorkerProcess {
     if (message.kind === "alive") return;
     if (message.kind !== "ready") return this.#answer?.(message);
     this.#serves = true;
-    events.onReady(message.table);
+    events.onReady(message.table, message.admin);
   }
 
   /** @returns whether the message was sent */

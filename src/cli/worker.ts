@@ -23,7 +23,8 @@ export const KEEPER_SETTINGS = "WEIR_KEEPER_SETTINGS";
 export const HOME = "WEIR_STATE_HOME";
 
 export type FromWorker =
-  | { kind: "ready"; table: string }
+  /** `admin`: URL of the admin API. */
+  | { kind: "ready"; table: string; admin?: string }
   /** Heartbeat: the worker's event loop is running. */
   | { kind: "alive" }
   | { kind: "reloaded" }
@@ -58,6 +59,8 @@ export function wantedWorkers({ workers, listen }: Config): number {
 export interface WorkerDuties {
   /** The start table, which the supervisor prints. */
   table: string;
+  /** URL of the admin API. */
+  admin?: string;
   /** @throws Error with one sentence */
   reload(this: void): Promise<void>;
   /** Ends the process once its calls have ended. May be called more than once. */
@@ -96,7 +99,7 @@ export function followSupervisor(): (duties: WorkerDuties) => void {
       );
     });
     if (!process.connected) given.drain();
-    send({ kind: "ready", table: given.table });
+    send({ kind: "ready", table: given.table, admin: given.admin });
     setInterval(() => send({ kind: "alive" }), HEARTBEAT_MS);
   };
 }

@@ -7,6 +7,7 @@
  */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import type { Secret } from "../core/secret.ts";
+import { adminOption, metricsSection } from "./schema-books.ts";
 import { CLOSED, milliseconds, oneOf, secret } from "./schema-kinds.ts";
 import {
   corsSection,
@@ -195,6 +196,8 @@ export const configSchema = Type.Object(
     timeouts: timeoutsSection,
     messages: messagesSection,
     responses: responsesSection,
+    admin: adminOption,
+    metrics: metricsSection,
     prices: pricesSection,
     state: Type.Optional(
       Type.String({

@@ -160,7 +160,7 @@ export class AnswerClient implements AnswerStore {
   }
 
   #receive(message: FromKeeper): void {
-    if ("books" in message) return;
+    if (!("number" in message)) return;
     const { number, value, error } = message;
     const pending = this.#take(number);
     if (error === undefined) pending?.resolve(value);

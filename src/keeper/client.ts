@@ -1,4 +1,5 @@
 /** The gateway's side of the keeper: one link, and its two channels. */
+import type { AdminState } from "../admin/settings.ts";
 import type { BooksChannel, BooksEvents } from "../ledger/channel.ts";
 import type { BooksUp } from "../ledger/messages.ts";
 import { AnswerClient, type ClientOptions } from "./answer-client.ts";
@@ -16,6 +17,7 @@ export class KeeperClient {
   readonly answers: AnswerClient;
   readonly books: BooksChannel;
   readonly #connect: Connect;
+  readonly #adminKnown = Promise.withResolvers<AdminState>();
   readonly #storeKnown = Promise.withResolvers<string | undefined>();
   #link: Link | undefined;
   #isUp = false;
@@ -57,6 +59,7 @@ export class KeeperClient {
         this.#booksEvents?.down();
       },
       receive: (message) => {
+        if ("admin" in message) return this.#adminKnown.resolve(message.admin);
         if (!("books" in message)) return this.#answerEvents?.receive(message);
         const { books } = message;
         if (books.kind === "report") return this.#onReport?.(books.level, books.text);
@@ -72,6 +75,13 @@ export class KeeperClient {
     const late = `the keeper did not open its store within ${START_MS / 1000} s`;
     const timer = setTimeout(() => this.#storeKnown.resolve(late), START_MS);
     return this.#storeKnown.promise.finally(() => clearTimeout(timer));
+  }
+
+  /** @returns when the admin API of the keeper listens, or cannot; it tries again by itself */
+  adminOpened(): Promise<AdminState> {
+    const fault = `the admin API did not start within ${START_MS / 1000} s`;
+    const timer = setTimeout(() => this.#adminKnown.resolve({ fault }), START_MS);
+    return this.#adminKnown.promise.finally(() => clearTimeout(timer));
   }
 
   /** Ends the connection; the keeper of this process ends with it. */

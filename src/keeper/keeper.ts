@@ -1,5 +1,6 @@
 /** The keeper: the only part of weir that opens databases. One half stores answers, the other half keeps the books. */
 import type { BooksDown, BooksUp } from "../ledger/messages.ts";
+import type { AdminApi } from "./admin-api.ts";
 import { AnswerKeeper } from "./answer-keeper.ts";
 import { SharedAnswers } from "./answers/shared.ts";
 import type { FromKeeper, ToKeeper } from "./protocol.ts";
@@ -30,15 +31,23 @@ export interface Connection {
 export class Keeper {
   readonly #answers: AnswerKeeper | SharedAnswers | undefined;
   readonly #books: BooksKeeper | undefined;
+  readonly #admin: AdminApi | undefined;
 
   /** @param now milliseconds since 1970 */
-  constructor({ answers }: KeeperSettings, books: BooksKeeper | undefined, now?: () => number) {
+  constructor(
+    { answers }: KeeperSettings,
+    books: BooksKeeper | undefined,
+    now?: () => number,
+    admin?: AdminApi,
+  ) {
     if (answers)
       this.#answers = isPostgres(answers.path)
         ? new SharedAnswers(answers.path, answers.limits, now)
         : new AnswerKeeper(answers, now);
     this.#books = books;
     books?.open();
+    this.#admin = admin;
+    admin?.start();
   }
 
   /** @param send sends a message to the worker; the first one is the {@link Hello} */
@@ -46,17 +55,22 @@ export class Keeper {
     const fault = this.#answers?.open();
     send({ hello: true, ...(fault !== undefined && { fault }) });
     const books = this.#books?.connect((message) => send({ books: message }));
+    const leave = this.#admin?.tell((admin) => send({ admin }));
     return {
       receive: (message) => {
         if ("books" in message) books?.receive(message.books);
         else if (this.#answers) this.#answers.handle(message, send);
         else send({ number: message.number, error: "the keeper stores no answers" });
       },
-      ended: () => books?.ended(),
+      ended: () => {
+        leave?.();
+        books?.ended();
+      },
     };
   }
 
   async close(): Promise<void> {
+    this.#admin?.stop();
     await this.#answers?.close();
     await this.#books?.close();
   }

@@ -24,7 +24,8 @@ export async function listenKeeper(
   settings: KeeperSettings,
   now?: () => number,
 ): Promise<ListeningKeeper> {
-  const keeper = new Keeper(settings, openBooks(settings.books), now);
+  const { books, admin } = openBooks(settings, true);
+  const keeper = new Keeper(settings, books, now, admin);
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);

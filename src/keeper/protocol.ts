@@ -1,4 +1,5 @@
 /** The messages between the gateway's processes and the keeper. The keeper never parses an item: items travel as JSON bytes. */
+import type { AdminState } from "../admin/settings.ts";
 import type { PageRequest } from "../core/answer-store.ts";
 import type { StoredAnswer } from "../core/stored-answer.ts";
 import type { BooksDown, BooksUp } from "../ledger/messages.ts";
@@ -65,6 +66,9 @@ export interface AnswerReply {
   error?: string;
 }
 
-/** A link carries two channels: requests for stored answers, and messages about books. */
+/**
+ * A link carries two channels: requests for stored answers, and messages about books. `admin` comes once after the hello, and at
+ * each change.
+ */
 export type ToKeeper = AnswerAsk | { books: BooksUp };
-export type FromKeeper = AnswerReply | { books: BooksDown };
+export type FromKeeper = AnswerReply | { books: BooksDown } | { admin: AdminState };

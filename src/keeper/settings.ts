@@ -1,4 +1,5 @@
 /** The first message to a keeper in a thread or process of its own, and its first answer. */
+import type { AdminSettings } from "../admin/settings.ts";
 
 /** Path of a database in memory, which ends with its thread. */
 export const IN_MEMORY = ":memory:";
@@ -12,6 +13,8 @@ export interface KeeperSettings {
   /** Absent: weir stores no answers. */
   answers?: AnswerSettings;
   books?: StoreSettings;
+  /** Absent: no admin API. */
+  admin?: AdminSettings;
 }
 
 /** The store of the books. */

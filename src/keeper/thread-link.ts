@@ -1,5 +1,6 @@
 /** The keeper in a thread of its own: the gateway's side. A thread that ends is started again. */
 import { Worker } from "node:worker_threads";
+import { withPortOf } from "../admin/settings.ts";
 import { mainModule } from "../program.ts";
 import type { Connect, LinkEvents } from "./link.ts";
 import type { KeeperSettings } from "./settings.ts";
@@ -10,15 +11,20 @@ const RESTART_MS = 200;
 /** Maximum time for the thread to close the file. Milliseconds. */
 const CLOSE_MS = 3_000;
 
-export function threadLink(settings: KeeperSettings): Connect {
+export function threadLink(first: KeeperSettings): Connect {
   return (events) => {
+    let settings = first;
     let isClosing = false;
     const closed = Promise.withResolvers<void>();
     let thread = start();
 
     function start(): Worker {
       const worker = new Worker(mainModule());
-      worker.on("message", (message: FromThread) => receive(message, events, closed.resolve));
+      worker.on("message", (message: FromThread) => {
+        if ("admin" in message && settings.admin)
+          settings = { ...settings, admin: withPortOf(settings.admin, message.admin) };
+        receive(message, events, closed.resolve);
+      });
       worker.on("error", () => {});
       worker.on("exit", () => {
         closed.resolve();

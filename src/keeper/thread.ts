@@ -17,7 +17,8 @@ export function runThread(): void {
   let connection: Connection | undefined;
   parentPort?.on("message", (message: ToThread) => {
     if ("open" in message) {
-      keeper = new Keeper(message.open, openBooks(message.open.books));
+      const { books, admin } = openBooks(message.open, false);
+      keeper = new Keeper(message.open, books, undefined, admin);
       connection = keeper.connect(send);
     } else if ("close" in message) {
       connection?.ended();

@@ -1,25 +1,15 @@
 /** The admin API over books in memory, without a gateway. */
-import type { AdminBooks, AuditEntry } from "../../src/admin/books.ts";
+import type { AdminBooks } from "../../src/admin/books.ts";
 import { listOperations } from "../../src/admin/operations/index.ts";
 import { AdminServer } from "../../src/admin/server.ts";
 import { digestOf, makeKeyText } from "../../src/ledger/keys/form.ts";
 import type { Budget, KeyEntry, KeyKind, RateLimit } from "../../src/ledger/policy.ts";
 import type { CallRecord } from "../../src/ledger/record.ts";
+import type { AuditEntry } from "../../src/keeper/books/reports/reports.ts";
+import { emptySums } from "../../src/keeper/books/reports/usage.ts";
 import type { Actor } from "../../src/keeper/books/store.ts";
 
-const NO_SUMS = {
-  calls: 0,
-  failed: 0,
-  input: 0,
-  cacheRead: 0,
-  cacheWrite: 0,
-  output: 0,
-  reasoning: 0,
-  cost: 0,
-  estimated: 0,
-  assumed: 0,
-  unpriced: 0,
-};
+const NO_SUMS = emptySums();
 
 /** Books that keep everything in plain maps, and write an audit entry for each change. */
 export class FakeBooks implements AdminBooks {
@@ -31,6 +21,9 @@ export class FakeBooks implements AdminBooks {
   /** What {@link usage} was asked for last. */
   asked: unknown;
   closed = false;
+
+  opened = () => Promise.resolve();
+  report = () => {};
 
   policy() {
     return {
@@ -118,6 +111,10 @@ export class FakeBooks implements AdminBooks {
   async prune(what: { key?: string }, actor: Actor) {
     this.#note(actor, "prune", what.key ?? "", undefined, undefined);
     return { rows: 0 };
+  }
+
+  async release(actor: Actor) {
+    this.#note(actor, "release", "", undefined, undefined);
   }
 
   health = () => ({ version: "0", degraded: [] });

@@ -6,7 +6,7 @@ import { Metrics } from "../../src/keeper/books/metrics/metrics.ts";
 import type { AttemptRecord, CallRecord } from "../../src/ledger/record.ts";
 import { parsePrometheus, valueOf } from "../helpers/prometheus.ts";
 
-const MOMENT = { budgets: [], waiting: 0 };
+const MOMENT = { workers: [], budgets: [], waiting: 0 };
 const OPTIONS = { keys: true, maxSeries: 5_000, version: "1.2.3", isProcess: true };
 
 const parsed = (metrics: Metrics, moment = MOMENT) => parsePrometheus(metrics.text(moment));
@@ -60,18 +60,19 @@ test("a scrape is valid Prometheus text, and all its families are in the list of
     metrics,
     recordOf({ error: { kind: "quota", code: 'a"b\\c\nd' }, losses: [{ code: "dropped", path: "x" }] }),
   );
-  metrics.state("1", {
+  const state = {
     inflight: [{ deployment: "mock/a", calls: 2 }],
-    breakers: [{ deployment: "mock/a", state: "open" }],
+    breakers: [{ deployment: "mock/a", state: "open" as const }],
     memory: 1e8,
     loopLag: 0.001,
-  });
+  };
   metrics.committed(0.003);
   metrics.commitFailed();
   metrics.dropped("1", 4);
   metrics.alerted("eng", 80);
   const budget = { name: 'the "budget"', limit: 4e9, spent: 1e9, assumed: 1e9, held: 1e9, overrun: 0 };
   const moment = {
+    workers: [{ worker: "1", state }],
     budgets: [budget],
     waiting: 1,
     spooled: 2,
@@ -197,7 +198,7 @@ test("series stay below the limit, and what has no series of its own is counted 
     held: 0,
     overrun: 0,
   }));
-  const text = metrics.text({ budgets, waiting: 0 });
+  const text = metrics.text({ ...MOMENT, budgets });
   const families = parsePrometheus(text);
   const series = text.split("\n").filter((line) => line !== "" && !line.startsWith("#")).length;
   expect(series).toBeLessThanOrEqual(1_000);
@@ -216,13 +217,11 @@ test("without metrics.keys there is no series for a key", () => {
 
 test("counters do not fall when a worker ends and starts again", () => {
   const metrics = new Metrics(OPTIONS);
-  const state = { inflight: [], breakers: [], memory: 1, loopLag: 0 };
-  metrics.started("1");
-  metrics.state("1", state);
+  metrics.started("1", "a");
   feed(metrics, recordOf(), recordOf());
   const before = parsed(metrics);
-  metrics.gone("1");
-  metrics.started("1");
+  metrics.started("1", "b");
+  metrics.started("1", "b");
   const after = parsed(metrics);
   for (const { type, samples } of before.values())
     if (type !== "gauge")

@@ -140,6 +140,19 @@ export const bookOperations = [
   }),
   operation({
     method: "POST",
+    path: "/admin/v1/store/release",
+    id: "releaseBudgets",
+    summary: "Opens hard budgets again that are closed since the store was damaged and recovered",
+    access: "write",
+    wholeGateway: true,
+    answer: { name: "Released", schema: Type.Object({ released: Type.Boolean() }) },
+    async handle({ books, caller }) {
+      await books.release(actorOf(caller));
+      return { json: { released: true } };
+    },
+  }),
+  operation({
+    method: "POST",
     path: "/admin/v1/store/prune",
     id: "pruneStore",
     summary: "Deletes the rows of a key, or what is older than the retention; sums stay",

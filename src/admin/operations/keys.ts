@@ -229,7 +229,7 @@ function viewOf(key: KeyEntry, facts: Facts, now: number) {
   const { digests, cut: _, ...members } = key;
   const { expiresAt = Infinity, revokedAt } = key;
   const rotatingUntil = Math.max(0, ...digests.map(({ until = 0 }) => until));
-  const [{ hint } = {}] = digests;
+  const { hint } = digests.find(({ until }) => until === undefined) ?? {};
   return {
     ...members,
     state: revokedAt !== undefined ? "revoked" : expiresAt <= now ? "expired" : "active",

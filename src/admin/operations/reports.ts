@@ -2,8 +2,12 @@
 import { Type } from "@sinclair/typebox";
 import { CHARGE_STATES } from "../../ledger/charge.ts";
 import { isWithin } from "../../ledger/keys/path.ts";
-import type { Filter, UsageReport, UsageSums } from "../books.ts";
-import { USAGE_GROUPS } from "../books.ts";
+import {
+  type Filter,
+  USAGE_GROUPS,
+  type UsageReport,
+  type UsageSums,
+} from "../../keeper/books/reports/types.ts";
 import { findKey } from "../entries.ts";
 import { invalid, notFound } from "../errors.ts";
 import { type AdminRequest, operation } from "../operation.ts";
@@ -14,15 +18,23 @@ const REFUSALS = ["rate", "tokens", "concurrency", "budget", "scope", "price"] a
 const SUMS = {
   calls: Type.Integer(),
   failed: Type.Integer(),
+  refused: Type.Integer({ description: "By a rule of the gateway." }),
+  attempts: Type.Integer(),
   input: Type.Integer({ description: "Tokens, without those read from or written to a cache." }),
   cacheRead: Type.Integer(),
   cacheWrite: Type.Integer(),
+  cacheWrite1h: Type.Integer({ description: "Part of `cacheWrite`." }),
   output: Type.Integer({ description: "Tokens, with those of reasoning." }),
   reasoning: Type.Integer(),
+  searches: Type.Integer(),
   cost: nano("All charges."),
+  reported: nano("Part of `cost`: the provider's own figure."),
   estimated: nano("Part of `cost`: the counts are partial."),
   assumed: nano("Part of `cost`: nobody can know."),
-  unpriced: Type.Integer({ description: "Calls with tokens and without a price." }),
+  untiered: nano("Part of `cost`: the provider has not said which service tier it served."),
+  unpriced: Type.Integer({ description: "Attempts with tokens and without a price." }),
+  ms: Type.Number({ description: "Milliseconds of all calls together." }),
+  firstMs: Type.Number({ description: "Milliseconds until the first event, of all calls together." }),
 };
 
 const Usage = Type.Object({
@@ -33,6 +45,8 @@ const Usage = Type.Object({
     }),
   ),
   total: Type.Object(SUMS),
+  from: Type.Optional(time("The sums begin here: the beginning of an hour or a day.")),
+  to: Type.Optional(time("")),
   completeFrom: Type.Optional(time("The sums of earlier calls are deleted.")),
 });
 

@@ -6,6 +6,7 @@ import { LIMIT_COMMANDS } from "./budgets.ts";
 import { keysImport } from "./import.ts";
 import { KEY_COMMANDS } from "./keys.ts";
 import { logs } from "./logs.ts";
+import { metricsDashboard } from "./metrics.ts";
 import { PRICE_COMMANDS } from "./prices.ts";
 import { STORE_COMMANDS } from "./store.ts";
 import { usage } from "./usage.ts";
@@ -22,4 +23,5 @@ export const BOOK_COMMANDS: readonly Command[] = [
   reconcile,
   ...STORE_COMMANDS,
   adminKeyCreate,
+  metricsDashboard,
 ];

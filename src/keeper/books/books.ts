@@ -15,7 +15,8 @@ import { type BooksClock, SYSTEM_CLOCK } from "./clock.ts";
 import { heldUntil } from "./early.ts";
 import { Grants } from "./grants.ts";
 import { Margins } from "./margins.ts";
-import { type Ask, type BooksObserver, type Hello, isAlive, type Peer } from "./peers.ts";
+import { Observers } from "./observers.ts";
+import { type Ask, type Hello, isAlive, type Peer } from "./peers.ts";
 import { Peers } from "./peer-list.ts";
 import { PolicyState } from "./policy-state.ts";
 import { Recalls } from "./recalls.ts";
@@ -43,15 +44,16 @@ export interface BooksOptions {
 
 export class Books implements BooksKeeper {
   readonly store: BookStore;
+  readonly observers = new Observers();
   readonly #clock: BooksClock;
   readonly #cells: string | undefined;
   readonly #isAlive: typeof isAlive;
   readonly #policy = new PolicyState();
   readonly #margins = new Margins();
-  readonly #observers = new Set<BooksObserver>();
   readonly #peers: Peers;
   readonly #recalls: Recalls;
-  readonly #reporter: Reporter;
+  /** What the log gets, and whether the store can be used. */
+  readonly reporter: Reporter;
   readonly #recorder: Recorder;
   readonly #grants: Grants;
   readonly #opened = Promise.withResolvers<void>();
@@ -69,11 +71,15 @@ export class Books implements BooksKeeper {
     this.#cells = cells;
     this.#isAlive = options.isAlive ?? isAlive;
     this.#peers = new Peers(clock, this.#isAlive, (peer, left) => this.#bury(peer, left));
-    this.#reporter = new Reporter(clock);
+    this.reporter = new Reporter(clock);
     this.#recalls = new Recalls(clock, this.#peers);
     const onStore = (fault?: unknown) => this.#onStore(fault);
     this.#recorder = new Recorder({
-      ...{ store, clock, syncMs, onStore },
+      ...{ store, clock, syncMs },
+      onCommit: (ms, fault) => {
+        onStore(fault);
+        this.observers.commit(ms, fault);
+      },
       onReturned: (id, amount) => this.#accounts?.budgets.get(id)?.returned(amount),
     });
     this.#grants = new Grants({
@@ -90,7 +96,7 @@ export class Books implements BooksKeeper {
     this.store.watch?.({
       changed: () => void this.refresh().catch((fault: unknown) => this.#onStore(fault)),
       recall: (account) => this.#returnTo(account),
-      state: (fault) => this.#reporter.shared(fault),
+      state: (fault) => this.reporter.shared(fault),
     });
     void this.#open();
   }
@@ -103,11 +109,6 @@ export class Books implements BooksKeeper {
   /** What the config declares and what is stored, together. */
   get policy(): Policy {
     return this.#policy.policy;
-  }
-
-  /** One sentence while the store cannot be used. */
-  get fault(): string | undefined {
-    return this.#reporter.fault;
   }
 
   /** Number of batches that are not in the store. */
@@ -125,19 +126,13 @@ export class Books implements BooksKeeper {
     return this.#accounts;
   }
 
-  /** @returns function that ends it */
-  observe(observer: BooksObserver): () => void {
-    this.#observers.add(observer);
-    return () => void this.#observers.delete(observer);
-  }
-
   /** Reads keys, budgets and limits again after a change in the store, and tells all workers. */
   async refresh(): Promise<void> {
     this.#changed(this.#policy.load(await this.store.policy()));
   }
 
   connect(send: (message: BooksDown) => void): BooksConnection {
-    this.#reporter.connected(send);
+    this.reporter.connected(send);
     let peer: Peer | undefined;
     const messages = heldUntil(this.#accounts ? undefined : this.opened, (message: BooksUp) => {
       if (message.kind === "hello") peer = this.#hello(message, send);
@@ -146,7 +141,7 @@ export class Books implements BooksKeeper {
     return {
       receive: messages.receive,
       ended: () => {
-        this.#reporter.ended(send);
+        this.reporter.ended(send);
         messages.drop();
         if (peer?.send === send) this.#peers.lost(peer);
       },
@@ -205,7 +200,7 @@ export class Books implements BooksKeeper {
       return;
     }
     this.#opened.resolve();
-    this.#reporter.store(undefined);
+    this.reporter.store(undefined);
   }
 
   #hello({ life, worker, seq, shares, cells }: Hello, send: (message: BooksDown) => void): Peer {
@@ -213,6 +208,7 @@ export class Books implements BooksKeeper {
     peer.send = send;
     peer.claim = { seq, shares: new Map(shares.map(({ account, amount }) => [account, amount])) };
     const stored = Math.min(peer.counted, this.#positions.get(life) ?? 0);
+    this.observers.worker(worker, life);
     if (stored > 0) send({ kind: "stored", seq: stored });
     if (this.#declaredText !== "") send({ kind: "policy", policy: this.policy });
     if (this.#margins.size > 0) send({ kind: "margins", margins: this.#margins.all() });
@@ -223,6 +219,7 @@ export class Books implements BooksKeeper {
   #take(peer: Peer, message: Exclude<BooksUp, { kind: "hello" }>): void {
     switch (message.kind) {
       case "declare":
+        this.observers.settings(message.settings);
         return this.#declare(peer, message.declared, message.prices);
       case "records":
         return this.#record(peer, message.batch);
@@ -293,7 +290,7 @@ export class Books implements BooksKeeper {
     for (const { target, tokens } of margins) this.#recorder.margin(target, tokens);
     if (margins.length > 0)
       for (const other of this.#peers.connected) other.send?.({ kind: "margins", margins });
-    for (const observer of this.#observers) observer.records?.(batch, peer.worker);
+    this.observers.records(batch, peer.worker);
     this.#settleClaim(peer);
   }
 
@@ -312,8 +309,8 @@ export class Books implements BooksKeeper {
     if (percent === undefined) return;
     account.row = { ...account.row, alerted: percent };
     this.#recorder.alert(account.id, percent);
-    this.#reporter.alert(account, percent);
-    for (const observer of this.#observers) observer.alert?.(account.budget.id, percent);
+    this.reporter.alert(account, percent);
+    this.observers.alert(account.budget.id, percent);
   }
 
   #return(peer: Peer, id: string, amount: number): void {
@@ -353,6 +350,6 @@ export class Books implements BooksKeeper {
   }
 
   #onStore(fault: unknown): void {
-    this.#reporter.store(fault === undefined ? undefined : describeFailure(fault));
+    this.reporter.store(fault === undefined ? undefined : describeFailure(fault));
   }
 }

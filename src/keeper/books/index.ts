@@ -1,23 +1,46 @@
-/** Makes the keeper of the books for a store. */
-import type { StoreSettings } from "../settings.ts";
+/** Makes the keeper of the books for a store, and what the admin API needs of it. */
 import { join } from "node:path";
-import { IN_MEMORY, isPostgres } from "../settings.ts";
+import { AdminApi } from "../admin-api.ts";
+import type { BooksKeeper } from "../keeper.ts";
+import { IN_MEMORY, isPostgres, type KeeperSettings, type StoreSettings } from "../settings.ts";
 import { Books } from "./books.ts";
+import { NodeAdmin, type Upkeep } from "./node-admin.ts";
 import { ClusterStore } from "./postgres/cluster-store.ts";
+import { ServerUpkeep } from "./postgres/upkeep.ts";
 import { sqliteStore } from "./sqlite-store.ts";
 import type { BookStore } from "./store.ts";
+import { SqlUpkeep } from "./upkeep.ts";
 
-/** @returns undefined without a store */
-export function openBooks(settings: StoreSettings | undefined): Books | undefined {
-  if (settings === undefined) return undefined;
+/** @param isProcess the keeper is a process, not a thread of its only worker @returns nothing without a store */
+export function openBooks(
+  { books: settings, admin }: KeeperSettings,
+  isProcess: boolean,
+): { books?: BooksKeeper; admin?: AdminApi } {
+  if (settings === undefined) return {};
   const { syncMs, cells } = settings;
-  return new Books({ store: openStore(settings), syncMs, ...(cells !== undefined && { cells }) });
+  const { store, upkeep } = openStore(settings);
+  const books = new Books({ store, syncMs, ...(cells !== undefined && { cells }) });
+  books.observers.add({ settings: (given) => upkeep.keep?.(given) });
+  const keeper: BooksKeeper = {
+    open: () => books.open(),
+    connect: (send) => books.connect(send),
+    async close() {
+      await upkeep.close();
+      await books.close();
+    },
+  };
+  if (admin === undefined) return { books: keeper };
+  const { version, metrics, prices } = admin;
+  const node = new NodeAdmin({ books, upkeep, version, isProcess, metrics, prices });
+  return { books: keeper, admin: new AdminApi(node, admin) };
 }
 
-function openStore({ url, folder, leaseMs }: StoreSettings): BookStore {
-  if (!isPostgres(url)) return sqliteStore(url);
-  return new ClusterStore(url, {
-    spool: folder === undefined ? IN_MEMORY : join(folder, "spool.db"),
-    leaseMs,
-  });
+function openStore({ url, folder, leaseMs }: StoreSettings): { store: BookStore; upkeep: Upkeep } {
+  if (!isPostgres(url)) {
+    const store = sqliteStore(url);
+    return { store, upkeep: new SqlUpkeep(store, url) };
+  }
+  const spool = folder === undefined ? IN_MEMORY : join(folder, "spool.db");
+  const store = new ClusterStore(url, { spool, leaseMs });
+  return { store, upkeep: new ServerUpkeep(store, url) };
 }

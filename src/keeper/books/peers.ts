@@ -2,7 +2,6 @@
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import type { BooksDown, BooksUp, WorkerState } from "../../ledger/messages.ts";
-import type { RecordBatch } from "../../ledger/record.ts";
 
 export type Hello = Extract<BooksUp, { kind: "hello" }>;
 export type Ask = Extract<BooksUp, { kind: "ask" }>;
@@ -21,13 +20,6 @@ export interface Peer {
   /** All that it has was granted by this keeper. */
   isKnown: boolean;
   state: WorkerState | undefined;
-}
-
-/** Something that a worker did, for metrics and the console. */
-export interface BooksObserver {
-  records?(batch: RecordBatch, worker: number): void;
-  /** A budget has reached a percentage of its limit. */
-  alert?(budget: string, percent: number): void;
 }
 
 /**

@@ -22,8 +22,8 @@ export interface RecorderOptions {
   clock: BooksClock;
   /** Maximum time between the arrival of a record and its commit, milliseconds. */
   syncMs: number;
-  /** Called after each commit. @param fault the error of a commit that failed */
-  onStore(fault?: unknown): void;
+  /** Called after each commit. @param ms its duration @param fault the error of a commit that failed */
+  onCommit(ms: number, fault?: unknown): void;
   /** An amount of an account is back in the store. */
   onReturned(account: string, amount: number): void;
 }
@@ -133,16 +133,17 @@ export class Recorder {
 
   /** A commit that failed is repeated as it was, because the store may have applied it all the same. */
   async #commitNext(): Promise<boolean> {
-    const { store, onStore, onReturned } = this.#options;
+    const { store, onCommit, onReturned } = this.#options;
     const next = (this.#next ??= this.#take());
+    const began = performance.now();
     try {
       await store.commit(next.commit);
     } catch (fault) {
-      onStore(fault);
+      onCommit(performance.now() - began, fault);
       return false;
     }
     this.#next = undefined;
-    onStore();
+    onCommit(performance.now() - began);
     for (const { account, amount } of next.commit.returns) onReturned(account, amount);
     for (const { stored } of next.batches) stored();
     return true;

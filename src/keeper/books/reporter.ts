@@ -14,6 +14,7 @@ export class Reporter {
   readonly #sends = new Set<Send>();
   /** Reports that no worker was there to log. */
   #waiting: BooksDown[] = [];
+  readonly #known = Promise.withResolvers<void>();
   #fault: string | undefined;
   #isKnown = false;
   #isAway = false;
@@ -26,6 +27,11 @@ export class Reporter {
   /** One sentence while the store cannot be used. */
   get fault(): string | undefined {
     return this.#fault;
+  }
+
+  /** Resolves when weir has tried to open the store. */
+  get known(): Promise<void> {
+    return this.#known.promise;
   }
 
   connected(send: Send): void {
@@ -52,6 +58,7 @@ export class Reporter {
     if (this.#isKnown && fault === this.#fault) return;
     const before = this.#fault;
     this.#isKnown = true;
+    this.#known.resolve();
     this.#fault = fault;
     for (const send of this.#sends) send(this.#status());
     if (fault === undefined) {
@@ -68,6 +75,11 @@ export class Reporter {
       "fault",
       `the budget "${budget.name}" has reached ${percent} % of ${formatNano(budget.limit)}${until}`,
     );
+  }
+
+  /** Something else that belongs into the log. */
+  other(text: string): void {
+    this.#report("fault", text);
   }
 
   #status(): BooksDown {

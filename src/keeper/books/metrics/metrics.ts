@@ -27,6 +27,8 @@ export interface BudgetGauge {
 
 /** What the books know at the moment of a scrape. */
 export interface Moment {
+  /** The workers that are connected, with what each has sent last. */
+  workers: readonly { worker: string; state?: WorkerState }[];
   budgets: readonly BudgetGauge[];
   /** Records that wait for a commit. */
   waiting: number;
@@ -57,9 +59,9 @@ export class Metrics {
   readonly #codes = new Set<string>();
   /** `provider/model` of what has answered: a name that a client made up has no series. */
   readonly #targets = new Set<string>();
-  readonly #states = new Map<string, WorkerState>();
   readonly #lags = new Map<string, number>();
-  readonly #started = new Set<string>();
+  /** The newest life of each worker. */
+  readonly #lives = new Map<string, string>();
 
   constructor(options: MetricsOptions) {
     this.#options = options;
@@ -102,19 +104,12 @@ export class Metrics {
     this.#registry.add(TOTALS.dropped, [worker], count);
   }
 
-  /** A worker has connected with a life that is not the first of its number. */
-  started(worker: string): void {
-    if (this.#started.has(worker)) this.#registry.add(TOTALS.workerRestarts, [worker]);
-    this.#started.add(worker);
-  }
-
-  state(worker: string, state: WorkerState): void {
-    this.#states.set(worker, state);
-  }
-
-  gone(worker: string): void {
-    this.#states.delete(worker);
-    this.#lags.delete(worker);
+  /** A worker has connected. @param life names this run of it */
+  started(worker: string, life: string): void {
+    if (this.#lives.get(worker) === life) return;
+    // The first start makes the series: an alert on its increase would miss the first restart.
+    this.#registry.add(TOTALS.workerRestarts, [worker], this.#lives.has(worker) ? 1 : 0);
+    this.#lives.set(worker, life);
   }
 
   /** @param seconds duration of a commit */
@@ -133,7 +128,7 @@ export class Metrics {
   /** @returns Prometheus text */
   text(moment: Moment): string {
     return this.#registry.text([
-      ...this.#ofWorkers(),
+      ...this.#ofWorkers(moment.workers),
       ...this.#ofBudgets(moment.budgets),
       ...this.#ofStore(moment),
       { family: STATES.info, labels: [this.#options.version], value: 1 },
@@ -171,11 +166,14 @@ export class Metrics {
     return this.#targets.has(`${provider}/${model}`) ? model : OTHER;
   }
 
-  #ofWorkers(): Gauge[] {
+  #ofWorkers(workers: Moment["workers"]): Gauge[] {
     const breakers = new Map<string, number>();
     const inflight = new Map<string, number>();
     const gauges: Gauge[] = [];
-    for (const [worker, state] of this.#states) {
+    for (const { worker, state } of workers) {
+      const lag = this.#lags.get(worker);
+      if (lag !== undefined) gauges.push({ family: STATES.lag, labels: [worker], value: lag });
+      if (!state) continue;
       for (const { deployment, state: breaker } of state.breakers)
         breakers.set(deployment, Math.max(breakers.get(deployment) ?? 0, BREAKER[breaker]));
       for (const { deployment, calls } of state.inflight)
@@ -191,7 +189,6 @@ export class Metrics {
       gauges.push({ family: STATES.breaker, labels: [providerOf(deployment), deployment], value });
     for (const [deployment, value] of inflight)
       gauges.push({ family: STATES.inflight, labels: [providerOf(deployment), deployment], value });
-    for (const [worker, value] of this.#lags) gauges.push({ family: STATES.lag, labels: [worker], value });
     return gauges;
   }
 

@@ -1,0 +1,26 @@
+/** How the admin API is started. Plain JSON: it travels to the keeper. */
+import type { PriceSettings } from "../ledger/prices/settings.ts";
+
+export interface AdminSettings {
+  host: string;
+  /** Absent: {@link DEFAULT_PORT}, or a free one when that is taken. */
+  port?: number;
+  /** Names by which clients address the listener, when it is not on loopback. */
+  names: readonly string[];
+  /** Random credential of this run, which the run file holds. It gives access on loopback. */
+  credential: string;
+  version: string;
+  metrics: { keys: boolean; maxSeries: number };
+  /** Prices of the config. */
+  prices: PriceSettings;
+}
+
+export const DEFAULT_PORT = 9348;
+
+/** The same settings with the port that was found: the API must not move when it is started again. */
+export function withPortOf(settings: AdminSettings, state: AdminState): AdminSettings {
+  return "url" in state ? { ...settings, port: Number(new URL(state.url).port) } : settings;
+}
+
+/** Whether the admin API listens. `fault`: one sentence. */
+export type AdminState = { url: string } | { fault: string };

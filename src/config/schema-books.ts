@@ -1,0 +1,39 @@
+/** Sections of the configuration that concern the books: admin API, metrics. */
+import { type Static, Type } from "@sinclair/typebox";
+import { CLOSED } from "./schema-kinds.ts";
+
+const adminListener = Type.Object(
+  {
+    host: Type.Optional(Type.String({ description: "Address to listen on." })),
+    port: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535, description: "Port to listen on." })),
+    names: Type.Optional(Type.Array(Type.String(), { description: "Host names by which clients reach it." })),
+  },
+  CLOSED,
+);
+
+export const adminOption = Type.Unsafe<"off" | Static<typeof adminListener>>(
+  Type.Union([Type.Literal("off"), adminListener], {
+    default: {},
+    "x-expects": "off, or a group of `host`, `port` and `names`",
+    examples: [{ host: "127.0.0.1", port: 9348 }],
+    description:
+      "The listener of the admin API and of `/metrics`. Default: `host: 127.0.0.1` and port 9348, or a free port if that is taken. A configured port that is taken stops the start. An address that other machines can reach requires an admin key; `names` lists the host names by which they reach it. `off`: no listener.",
+  }),
+);
+
+export const metricsSection = Type.Object(
+  {
+    keys: Type.Boolean({
+      default: false,
+      description:
+        "Metrics by gateway key, for the first 200 keys that call; the others are counted as `other`.",
+    }),
+    maxSeries: Type.Integer({
+      minimum: 1_000,
+      maximum: 100_000,
+      default: 5_000,
+      description: "Maximum number of series. Further ones are counted as `other`.",
+    }),
+  },
+  { ...CLOSED, description: "Metrics for Prometheus, at `/metrics` of the admin listener." },
+);

@@ -1,0 +1,58 @@
+/** The admin API of a keeper: starts it, and tells the gateway's processes where it listens. */
+import type { AdminBooks } from "../admin/books.ts";
+import { type AdminListener, startAdmin } from "../admin/listener.ts";
+import type { AdminSettings, AdminState } from "../admin/settings.ts";
+
+/** Time after a failed start before the next attempt. Milliseconds. */
+const RETRY_MS = 2_000;
+
+export class AdminApi {
+  readonly #books: AdminBooks;
+  readonly #settings: AdminSettings;
+  readonly #receivers = new Set<(state: AdminState) => void>();
+  #listener: AdminListener | undefined;
+  #state: AdminState | undefined;
+  #retry: ReturnType<typeof setTimeout> | undefined;
+  #isStopped = false;
+
+  constructor(books: AdminBooks, settings: AdminSettings) {
+    this.#books = books;
+    this.#settings = settings;
+  }
+
+  /** Listens as soon as the books have tried to open their store. */
+  start(): void {
+    void this.#books.opened().then(() => this.#listen());
+  }
+
+  /** @param receive gets the state when it is known, and each later one @returns function that ends this */
+  tell(receive: (state: AdminState) => void): () => void {
+    this.#receivers.add(receive);
+    if (this.#state) receive(this.#state);
+    return () => this.#receivers.delete(receive);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#retry);
+    this.#listener?.stop();
+  }
+
+  #listen(): void {
+    if (this.#isStopped) return;
+    try {
+      this.#listener = startAdmin(this.#books, this.#settings);
+      this.#become({ url: this.#listener.url });
+    } catch (cause) {
+      this.#become({ fault: cause instanceof Error ? cause.message : String(cause) });
+      this.#retry = setTimeout(() => this.#listen(), RETRY_MS);
+      this.#retry.unref();
+    }
+  }
+
+  #become(state: AdminState): void {
+    if (JSON.stringify(state) === JSON.stringify(this.#state)) return;
+    this.#state = state;
+    for (const receive of this.#receivers) receive(state);
+  }
+}

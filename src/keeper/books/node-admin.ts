@@ -1,0 +1,302 @@
+/** What the admin API reads and changes, over the books of this node. */
+import type { AccountFigures, AdminBooks, RateFigures, StoreInfo } from "../../admin/books.ts";
+import { AdminError } from "../../admin/errors.ts";
+import { describeThrown } from "../../core/error-text.ts";
+import { NO_USAGE } from "../../core/events.ts";
+import type { BookSettings } from "../../ledger/messages.ts";
+import type { Budget, KeyEntry, Policy, RateLimit } from "../../ledger/policy.ts";
+import { PriceBook } from "../../ledger/prices/book.ts";
+import type { PriceSettings } from "../../ledger/prices/settings.ts";
+import { shippedSnapshot } from "../../ledger/prices/shipped.ts";
+import { whatIf } from "../../ledger/prices/whatif.ts";
+import { describeFailure } from "../database.ts";
+import type { Books } from "./books.ts";
+import { readCells } from "./cells.ts";
+import { type BudgetGauge, Metrics } from "./metrics/metrics.ts";
+import type { Reports } from "./reports/reports.ts";
+import type { AuditReport, Filter, Invoice, UsageGroup } from "./reports/types.ts";
+import type { Actor } from "./store.ts";
+
+/** What the store offers besides what the books need of it. */
+export interface Upkeep {
+  readonly reports: Reports;
+  /** Commits that wait on the disk, because the store is away. */
+  readonly spooled?: number;
+  info(): Promise<Omit<StoreInfo, "waiting" | "fault">>;
+  backup(path: string, actor: Actor): Promise<{ bytes: number }>;
+  check(): Promise<AuditReport>;
+  prune(what: { key?: string }, actor: Actor): Promise<{ rows: number }>;
+  release(actor: Actor): Promise<void>;
+  /** What is deleted by age and size. */
+  keep?(settings: Pick<BookSettings, "keepDays" | "callBytes">): void;
+  close(): Promise<void>;
+}
+
+export interface NodeAdminOptions {
+  books: Books;
+  upkeep: Upkeep;
+  version: string;
+  /** The keeper is a process, not a thread of its only worker. */
+  isProcess: boolean;
+  metrics: { keys: boolean; maxSeries: number };
+  /** Prices of the config. */
+  prices: PriceSettings;
+}
+
+const DAY_MS = 86_400_000;
+
+export class NodeAdmin implements AdminBooks {
+  readonly #options: NodeAdminOptions;
+  readonly #metrics: Metrics;
+  readonly #prices: PriceBook;
+  /** Size of the store at the last look, which a scrape does not wait for. */
+  #bytes: number | undefined;
+
+  constructor(options: NodeAdminOptions) {
+    const { books, metrics, version, isProcess, prices } = options;
+    this.#options = options;
+    this.#prices = new PriceBook(prices);
+    this.#metrics = new Metrics({ ...metrics, version, isProcess });
+    books.observers.add({
+      records: ({ calls, dropped = 0 }, worker) => {
+        for (const call of calls) this.#metrics.record(String(worker), call, this.#keyName, Date.now());
+        if (dropped > 0) this.#metrics.dropped(String(worker), dropped);
+      },
+      worker: (worker, life) => this.#metrics.started(String(worker), life),
+      commit: (ms, fault) =>
+        fault === undefined ? this.#metrics.committed(ms / 1_000) : this.#metrics.commitFailed(),
+      alert: (budget, percent) => this.#metrics.alerted(this.#budgetName(budget), percent),
+    });
+  }
+
+  opened(): Promise<void> {
+    return this.#options.books.reporter.known;
+  }
+
+  report(message: string, cause: unknown): void {
+    this.#options.books.reporter.other(`${message}: ${describeThrown(cause)}`);
+  }
+
+  policy(): Policy {
+    return this.#options.books.policy;
+  }
+
+  keyFacts() {
+    return this.#read((reports) => reports.keyFacts());
+  }
+
+  saveKey(key: KeyEntry, actor: Actor): Promise<void> {
+    return this.#change((books) => books.store.saveKey(key, actor));
+  }
+
+  saveBudget(budget: Budget, actor: Actor): Promise<void> {
+    return this.#change((books) => books.store.saveBudget(budget, actor));
+  }
+
+  saveRate(rate: RateLimit, actor: Actor): Promise<void> {
+    return this.#change((books) => books.store.saveRate(rate, actor));
+  }
+
+  async deleteBudget(id: string, actor: Actor): Promise<boolean> {
+    let found = false;
+    await this.#change(async (books) => (found = await books.store.deleteBudget(id, actor)));
+    return found;
+  }
+
+  async deleteRate(id: string, actor: Actor): Promise<boolean> {
+    let found = false;
+    await this.#change(async (books) => (found = await books.store.deleteRate(id, actor)));
+    return found;
+  }
+
+  /** The accounts of the store, with what this node has not written yet. */
+  accounts(): Promise<readonly AccountFigures[]> {
+    return this.#try(async () => {
+      const { books } = this.#options;
+      const rows = new Map((await books.store.accounts(Date.now())).map((row) => [row.account, row]));
+      for (const account of books.accounts?.budgets.values() ?? []) rows.set(account.id, account.row);
+      const held = this.#held();
+      return [...rows.values()].map((row) => ({ ...row, held: held(row.account) }));
+    });
+  }
+
+  rates(): Promise<readonly RateFigures[]> {
+    const rates = [...(this.#options.books.accounts?.rates.values() ?? [])];
+    return Promise.resolve(rates.map((rate) => ({ account: rate.id, left: rate.available() })));
+  }
+
+  usage(query: Filter & { by: readonly UsageGroup[] }) {
+    return this.#read((reports) => reports.usage(query));
+  }
+
+  calls(filter: Parameters<Reports["calls"]>[0]) {
+    return this.#read((reports) => reports.calls(filter));
+  }
+
+  call(id: string) {
+    return this.#read((reports) => reports.call(id));
+  }
+
+  prices({ q, limit, after }: { q?: string; limit: number; after?: string }) {
+    const name = ({ provider, model }: { provider: string; model: string }) => `${provider}/${model}`;
+    const found = this.#prices.list(q).filter((rule) => after === undefined || name(rule) > after);
+    const prices = found.slice(0, limit);
+    const next = found.length > limit ? { next: name(prices.at(-1)!) } : {};
+    return Promise.resolve({ prices, ...next });
+  }
+
+  missingPrices() {
+    return this.#read((reports) => reports.missingPrices());
+  }
+
+  whatIf({ map, ...filter }: Filter & { map: Readonly<Record<string, string>> }) {
+    return this.#read(async (reports) => {
+      const { rows } = await reports.usage({ ...filter, by: ["provider", "model"] });
+      const used = rows
+        .filter(({ group }) => group.provider && group.model)
+        .map(({ group, attempts, cost, ...sums }) => ({
+          provider: group.provider!,
+          model: group.model!,
+          calls: attempts,
+          cost,
+          usage: {
+            ...NO_USAGE,
+            input: sums.input,
+            cacheRead: sums.cacheRead,
+            cacheWrite: sums.cacheWrite,
+            cacheWrite1h: sums.cacheWrite1h,
+            output: sums.output,
+            reasoning: sums.reasoning,
+            searches: sums.searches,
+          },
+        }));
+      return whatIf(used, map, (provider, model) => this.#prices.lookup(provider, model));
+    });
+  }
+
+  invoices() {
+    return this.#read((reports) => reports.invoices());
+  }
+
+  reconcile(invoice: Invoice, actor: Actor) {
+    return this.#read((reports) => reports.reconcile(invoice, actor));
+  }
+
+  audit() {
+    return this.#read((reports) => reports.audit());
+  }
+
+  auditLog(query: { limit: number; after?: string }) {
+    return this.#read((reports) => reports.auditLog(query));
+  }
+
+  store(): Promise<StoreInfo> {
+    return this.#try(async () => {
+      const { books, upkeep } = this.#options;
+      const info = await upkeep.info();
+      return {
+        ...info,
+        waiting: books.waiting,
+        ...(books.reporter.fault !== undefined && { fault: books.reporter.fault }),
+      };
+    });
+  }
+
+  backup(path: string, actor: Actor) {
+    return this.#try(() => this.#options.upkeep.backup(path, actor));
+  }
+
+  check() {
+    return this.#try(() => this.#options.upkeep.check());
+  }
+
+  prune(what: { key?: string }, actor: Actor) {
+    return this.#try(() => this.#options.upkeep.prune(what, actor));
+  }
+
+  async release(actor: Actor): Promise<void> {
+    await this.#try(() => this.#options.upkeep.release(actor));
+  }
+
+  health() {
+    const { books, version } = this.#options;
+    return { version, degraded: books.reporter.fault === undefined ? [] : ["ledger"] };
+  }
+
+  metrics(): string {
+    const { books, upkeep } = this.#options;
+    void Promise.try(() => upkeep.info()).then(
+      ({ bytes }) => (this.#bytes = bytes),
+      () => {},
+    );
+    return this.#metrics.text({
+      workers: books.workers.map(({ worker, state }) => ({
+        worker: String(worker),
+        ...(state && { state }),
+      })),
+      budgets: this.#budgets(),
+      waiting: books.waiting,
+      ...(upkeep.spooled !== undefined && { spooled: upkeep.spooled }),
+      ...(this.#bytes !== undefined && { storeBytes: this.#bytes }),
+      priceAgeDays: Math.floor((Date.now() - Date.parse(shippedSnapshot().head.date)) / DAY_MS),
+    });
+  }
+
+  readonly #keyName = (id: string): string => this.policy().keys.find((key) => key.id === id)?.name ?? id;
+
+  #budgetName(id: string): string {
+    return this.policy().budgets.find((budget) => budget.id === id)?.name ?? id;
+  }
+
+  /** The open windows. A budget without one has not been used in its window. */
+  #budgets(): BudgetGauge[] {
+    const now = Date.now();
+    const held = this.#held();
+    const open = [...(this.#options.books.accounts?.budgets.values() ?? [])].filter(
+      ({ startsAt, endsAt = Infinity }) => startsAt <= now && now < endsAt,
+    );
+    return this.policy().budgets.map(({ id, name, limit }) => {
+      const account = open.find(({ budget }) => budget.id === id);
+      const { spent, assumed, overrun } = account?.row ?? { spent: 0, assumed: 0, overrun: 0 };
+      return { name, limit, spent, assumed, overrun, held: account ? held(account.id) : 0 };
+    });
+  }
+
+  /** What running attempts hold of an account: what workers were granted without what they have left of it. */
+  #held(): (account: string) => number {
+    const { books } = this.#options;
+    const cells = books.workers.map(({ life, cells }) => ({ life, left: cells && readCells(cells) }));
+    return (id) => {
+      const shares = books.accounts?.budgets.get(id)?.shares;
+      return cells.reduce((sum, { life, left }) => {
+        const share = shares?.get(life) ?? 0;
+        return sum + Math.max(0, share - (left ? (left.leftOf(id) ?? 0) : 0));
+      }, 0);
+    };
+  }
+
+  /** Writes to the store, and tells the workers before the answer is sent. */
+  #change(write: (books: Books) => Promise<unknown>): Promise<void> {
+    return this.#try(async () => {
+      const { books } = this.#options;
+      await write(books);
+      await books.refresh();
+    });
+  }
+
+  #read<Value>(read: (reports: Reports) => Promise<Value>): Promise<Value> {
+    return this.#try(() => read(this.#options.upkeep.reports));
+  }
+
+  /** @throws AdminError 503 if the store fails */
+  async #try<Value>(work: () => Promise<Value>): Promise<Value> {
+    try {
+      return await work();
+    } catch (cause) {
+      if (cause instanceof AdminError) throw cause;
+      this.report("the store failed for the admin API", cause);
+      const { fault } = this.#options.books.reporter;
+      throw new AdminError(503, "store_failed", `The store failed: ${fault ?? describeFailure(cause)}.`);
+    }
+  }
+}

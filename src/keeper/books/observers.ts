@@ -1,0 +1,43 @@
+/** Who else hears what happens in the books: the metrics. */
+import type { BookSettings } from "../../ledger/messages.ts";
+import type { RecordBatch } from "../../ledger/record.ts";
+
+export interface BooksObserver {
+  /** The config of the workers, after each start and reload. */
+  settings(settings: BookSettings): void;
+  records(batch: RecordBatch, worker: number): void;
+  /** A worker has connected; a life may connect again. */
+  worker(worker: number, life: string): void;
+  /** @param ms duration of a commit @param fault why it failed; it is repeated */
+  commit(ms: number, fault: unknown): void;
+  /** A budget has reached a percentage of its limit. */
+  alert(budget: string, percent: number): void;
+}
+
+export class Observers implements BooksObserver {
+  readonly #observers: Partial<BooksObserver>[] = [];
+
+  add(observer: Partial<BooksObserver>): void {
+    this.#observers.push(observer);
+  }
+
+  settings(settings: BookSettings): void {
+    for (const observer of this.#observers) observer.settings?.(settings);
+  }
+
+  records(batch: RecordBatch, worker: number): void {
+    for (const observer of this.#observers) observer.records?.(batch, worker);
+  }
+
+  worker(worker: number, life: string): void {
+    for (const observer of this.#observers) observer.worker?.(worker, life);
+  }
+
+  commit(ms: number, fault: unknown): void {
+    for (const observer of this.#observers) observer.commit?.(ms, fault);
+  }
+
+  alert(budget: string, percent: number): void {
+    for (const observer of this.#observers) observer.alert?.(budget, percent);
+  }
+}

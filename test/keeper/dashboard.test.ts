@@ -1,0 +1,80 @@
+/** The dashboard and the alert rules against the list of metrics. */
+import { expect, test } from "bun:test";
+import { ALERTS, alertRules, dashboard, PANELS } from "../../src/keeper/books/metrics/dashboard.ts";
+import { type Family, FAMILIES } from "../../src/keeper/books/metrics/families.ts";
+
+const SERIES = new Map<string, Family>(
+  FAMILIES.flatMap((family): [string, Family][] =>
+    family.type === "histogram"
+      ? ["_bucket", "_sum", "_count"].map((suffix) => [family.name + suffix, family])
+      : [[family.name, family]],
+  ),
+);
+const expressions = [
+  ...PANELS.flatMap(({ queries }) => queries.map(([expression]) => expression)),
+  ...ALERTS.map(({ expression }) => expression),
+];
+
+/** Names of metrics in an expression, and of the labels that it uses. */
+function namesIn(expression: string): { metrics: string[]; labels: string[] } {
+  const bare = expression.replaceAll(/"[^"]*"/g, '""').replaceAll(/\[[^\]]*\]/g, "");
+  const labels = [...bare.matchAll(/\b(?:by|without|ignoring|on)\s*\(([^)]*)\)/g)].flatMap(([, list]) =>
+    list!.split(",").map((label) => label.trim()),
+  );
+  const matchers = [...bare.matchAll(/\{([^}]*)\}/g)].flatMap(([, list]) =>
+    [...list!.matchAll(/(\w+)\s*(?:=~|!~|!=|=)/g)].map(([, label]) => label!),
+  );
+  const rest = bare
+    .replaceAll(/\b(?:by|without|ignoring|on)\s*\([^)]*\)/g, " ")
+    .replaceAll(/\{[^}]*\}/g, " ");
+  const words = [...rest.matchAll(/[a-z_][a-z0-9_]*(?!\w*\s*\()/gi)].map(([word]) => word);
+  return {
+    metrics: words.filter((word) => !["or", "and", "unless"].includes(word)),
+    labels: [...labels, ...matchers],
+  };
+}
+
+test("the dashboard has 14 panels and there are 8 alert rules, each with a sentence", () => {
+  expect(PANELS).toHaveLength(14);
+  expect(ALERTS).toHaveLength(8);
+  for (const { title, description } of PANELS) expect(`${title}: ${description}`).toMatch(/^.+: .+\.$/);
+  for (const { summary } of ALERTS) expect(summary).toMatch(/\.$/);
+});
+
+test("every expression names metrics and labels that weir has", () => {
+  for (const expression of expressions) {
+    const { metrics, labels } = namesIn(expression);
+    expect(metrics.length).toBeGreaterThan(0);
+    const families = metrics.map((name) => SERIES.get(name));
+    expect([expression, metrics.filter((name) => !SERIES.has(name))]).toEqual([expression, []]);
+    const known = new Set(["le", ...families.flatMap((family) => family!.labels)]);
+    expect([expression, labels.filter((label) => !known.has(label))]).toEqual([expression, []]);
+  }
+});
+
+test("an expression with an unknown metric or label is found", () => {
+  expect(namesIn('sum by (provider) (rate(weir_call_total{clas="x"}[5m])) > 0.5')).toEqual({
+    metrics: ["weir_call_total"],
+    labels: ["provider", "clas"],
+  });
+});
+
+test("the legends and summaries use labels that their expressions keep", () => {
+  for (const { queries } of PANELS)
+    for (const [expression, legend] of queries)
+      for (const [, label] of legend.matchAll(/\{\{(\w+)\}\}/g)) {
+        const { metrics, labels } = namesIn(expression);
+        const grouped = /\bby\s*\(/.test(expression);
+        const kept = grouped ? labels : SERIES.get(metrics[0]!)!.labels;
+        expect([expression, kept.includes(label!)]).toEqual([expression, true]);
+      }
+});
+
+test("panels do not overlap, and the documents are plain JSON", () => {
+  const board = JSON.parse(JSON.stringify(dashboard())) as {
+    panels: { gridPos: { x: number; y: number } }[];
+  };
+  const places = board.panels.map(({ gridPos: { x, y } }) => `${x} ${y}`);
+  expect(new Set(places).size).toBe(PANELS.length);
+  expect(JSON.stringify(alertRules())).toContain("WeirBudgetNearlySpent");
+});

@@ -14,13 +14,14 @@ import type { Declared, Policy } from "../policy.ts";
 import { Asks } from "./asks.ts";
 import { Booking } from "./booking.ts";
 import { recordOf } from "./call-record.ts";
-import { costOf, firstOutput, inputAtMost, outputAtMost, outputLimit } from "./estimate.ts";
+import { outputLimit } from "./estimate.ts";
+import { Estimates } from "./estimates.ts";
 import { describeBooking } from "./foresee.ts";
 import { freePlaces, reportAll, settleAll, shortsOf, takeAll } from "./holds.ts";
 import { Lines, type Prices } from "./lines.ts";
 import { Outbox } from "./outbox.ts";
 import { applyChanges } from "./policy-state.ts";
-import { priceUnknown, refuse, serverToolsForbidden, tooDear, unavailable } from "./refusal.ts";
+import { refuse, unavailable } from "./refusal.ts";
 import type { LedgerSettings } from "./settings.ts";
 import { settlementOf } from "./settlement.ts";
 import { Shares } from "./shares.ts";
@@ -70,8 +71,7 @@ export class WorkerLedger implements Ledger {
   #awaitsPolicy: boolean;
   /** The keeper can write to its store. */
   #hasStore = false;
-  /** By how much the input of a target has exceeded its estimate. Tokens. */
-  readonly #margins = new Map<string, number>();
+  readonly #estimates = new Estimates(() => this.#declaration.settings);
 
   constructor(declaration: Declaration, options: WorkerLedgerOptions) {
     this.#options = options;
@@ -105,10 +105,10 @@ export class WorkerLedger implements Ledger {
     const booking = new Booking(applied);
     attempt.booking = booking;
     booking.bytes = admitted.bytes;
-    if (access !== undefined) this.#checkScopes(attempt, booking, admitted);
+    if (access !== undefined) this.#estimates.checkScopes(attempt, booking, admitted);
     if (applied.lines.length === 0) return;
     if (applied.hasSessions) booking.session = sessionOf(call, admitted);
-    if (applied.needsSize) this.#estimate(attempt, booking, admitted);
+    if (applied.needsSize) this.#estimates.estimate(attempt, booking, admitted);
     if (takeAll(this.#shares, this.#clock.at(attempt.startedAt), attempt, booking))
       return this.#admitted(attempt, booking);
     return this.#wait(attempt, booking);
@@ -122,58 +122,6 @@ export class WorkerLedger implements Ledger {
     this.#awaitsPolicy = false;
     if (attempt.stop.reason) throw attempt.stop.reason;
     await this.admit(attempt, admitted);
-  }
-
-  /** @throws LedgerRefusal for what the key may not do */
-  #checkScopes({ call, target }: Attempt, booking: Booking, admitted: Admitted): void {
-    const { name, serverTools, maxCost } = call.access!;
-    if (serverTools && maxCost === undefined) return;
-    booking.size ??= admitted.size();
-    if (!serverTools && booking.size.hasServerTools) this.#refuse(call, serverToolsForbidden(name));
-    if (maxCost === undefined) return;
-    if (!booking.applied.rule)
-      this.#refuse(call, priceUnknown(target, `the key ${name}, which bounds the cost of a call,`));
-    this.#measure(booking);
-    if (booking.fullCost > maxCost) this.#refuse(call, tooDear(name, maxCost, booking.fullCost));
-  }
-
-  #refuse(call: Call, refusal: ReturnType<typeof refuse>): never {
-    call.refused = refusal.reason;
-    throw refusal;
-  }
-
-  /** Sets what the attempt may use and cost at most. */
-  #estimate(attempt: Attempt, booking: Booking, admitted: Admitted): void {
-    const { call, target } = attempt;
-    booking.size ??= admitted.size();
-    const { rule, hasHard, lines } = booking.applied;
-    if (!rule && hasHard) {
-      const line = lines.find(({ unit, mode }) => unit === "money" && mode === "hard")!;
-      this.#refuse(call, priceUnknown(target, `the hard budget "${line.name}"`));
-    }
-    this.#measure(booking);
-    this.#hold(attempt, booking);
-  }
-
-  /** Sets what is held at first: a stream whose output is visible holds the rest as it grows. */
-  #hold({ call, target }: Attempt, booking: Booking): void {
-    const { settings } = this.#declaration;
-    const { rule } = booking.applied;
-    const hides = target.traits?.hidesReasoning ?? target.provider.traits?.hidesReasoning;
-    const grows = call.stream && !hides;
-    booking.heldOutput = grows ? firstOutput(booking.output, booking.size!.choices) : booking.output;
-    booking.cost = grows
-      ? costOf(rule, booking.input, booking.heldOutput, booking.size, settings)
-      : booking.fullCost;
-  }
-
-  #measure(booking: Booking): void {
-    const { settings } = this.#declaration;
-    const { rule, target } = booking.applied;
-    booking.margin = this.#margins.get(target) ?? 0;
-    booking.input = inputAtMost(booking.size!, rule, booking.margin, settings);
-    booking.output = outputAtMost(booking.size!, rule, settings);
-    booking.fullCost = costOf(rule, booking.input, booking.output, booking.size, settings);
   }
 
   #admitted(attempt: Attempt, booking: Booking): void {
@@ -232,8 +180,7 @@ export class WorkerLedger implements Ledger {
   foresee(attempt: Attempt, admitted: Admitted): JsonObject {
     const booking = new Booking(this.#lines.of(attempt.call.access, attempt.target));
     booking.size = admitted.size();
-    this.#measure(booking);
-    this.#hold(attempt, booking);
+    this.#estimates.expect(attempt, booking);
     return describeBooking(booking);
   }
 
@@ -256,13 +203,7 @@ export class WorkerLedger implements Ledger {
     const { rule } = booking.applied;
     if (rule && charge.price !== undefined) this.#outbox.use(rule);
     settleAll(booking, charge, used);
-    if (booking.size && !booking.size.hasServerTools) this.#learn(attempt, booking);
-  }
-
-  /** The next estimate for the target allows for what this one missed. */
-  #learn({ usage }: Attempt, { input, margin, applied }: Booking): void {
-    const excess = usage.input + usage.cacheRead + usage.cacheWrite - (input - margin);
-    if (excess > margin) this.#margins.set(applied.target, excess);
+    if (booking.size && !booking.size.hasServerTools) this.#estimates.learn(attempt, booking);
   }
 
   close(call: Call): void {
@@ -331,9 +272,7 @@ export class WorkerLedger implements Ledger {
         this.#hasStore = true;
         return this.#outbox.stored(message.seq);
       case "margins":
-        for (const { target, tokens } of message.margins)
-          if (tokens > (this.#margins.get(target) ?? 0)) this.#margins.set(target, tokens);
-        return;
+        return this.#estimates.note(message.margins);
       case "store":
         this.#hasStore = message.fault === undefined;
         return;

@@ -1,0 +1,87 @@
+/** What attempts may use and cost at most, and what this worker has learned of the targets. */
+import type { Attempt, Call } from "../../core/call.ts";
+import type { Admitted } from "../../core/ledger.ts";
+import type { LedgerRefusal } from "../../core/refusal.ts";
+import type { Booking } from "./booking.ts";
+import { costOf, firstOutput, inputAtMost, outputAtMost } from "./estimate.ts";
+import { priceUnknown, serverToolsForbidden, tooDear } from "./refusal.ts";
+import type { LedgerSettings } from "./settings.ts";
+
+export class Estimates {
+  readonly #settings: () => LedgerSettings;
+  /** By how much the input of a target has exceeded its estimate. Tokens. */
+  readonly #margins = new Map<string, number>();
+
+  constructor(settings: () => LedgerSettings) {
+    this.#settings = settings;
+  }
+
+  /** @throws LedgerRefusal for what the key may not do */
+  checkScopes({ call, target }: Attempt, booking: Booking, admitted: Admitted): void {
+    const { name, serverTools, maxCost } = call.access!;
+    if (serverTools && maxCost === undefined) return;
+    booking.size ??= admitted.size();
+    if (!serverTools && booking.size.hasServerTools) refuse(call, serverToolsForbidden(name));
+    if (maxCost === undefined) return;
+    if (!booking.applied.rule)
+      refuse(call, priceUnknown(target, `the key ${name}, which bounds the cost of a call,`));
+    this.#measure(booking);
+    if (booking.fullCost > maxCost) refuse(call, tooDear(name, maxCost, booking.fullCost));
+  }
+
+  /** Sets what the attempt may use and cost at most. @throws LedgerRefusal under a hard budget without a price */
+  estimate(attempt: Attempt, booking: Booking, admitted: Admitted): void {
+    const { call, target } = attempt;
+    booking.size ??= admitted.size();
+    const { rule, hasHard, lines } = booking.applied;
+    if (!rule && hasHard) {
+      const line = lines.find(({ unit, mode }) => unit === "money" && mode === "hard")!;
+      refuse(call, priceUnknown(target, `the hard budget "${line.name}"`));
+    }
+    this.expect(attempt, booking);
+  }
+
+  /** Sets what the attempt may use and cost, and what is held for it at first. */
+  expect(attempt: Attempt, booking: Booking): void {
+    this.#measure(booking);
+    this.#hold(attempt, booking);
+  }
+
+  /** Sets what is held at first: a stream whose output is visible holds the rest as it grows. */
+  #hold({ call, target }: Attempt, booking: Booking): void {
+    const settings = this.#settings();
+    const { rule } = booking.applied;
+    const hides = target.traits?.hidesReasoning ?? target.provider.traits?.hidesReasoning;
+    const grows = call.stream && !hides;
+    booking.heldOutput = grows ? firstOutput(booking.output, booking.size!.choices) : booking.output;
+    booking.cost = grows
+      ? costOf(rule, booking.input, booking.heldOutput, booking.size, settings)
+      : booking.fullCost;
+  }
+
+  #measure(booking: Booking): void {
+    const settings = this.#settings();
+    const { rule, target } = booking.applied;
+    booking.margin = this.#margins.get(target) ?? 0;
+    booking.input = inputAtMost(booking.size!, rule, booking.margin, settings);
+    booking.output = outputAtMost(booking.size!, rule, settings);
+    booking.fullCost = costOf(rule, booking.input, booking.output, booking.size, settings);
+  }
+
+  /** The next estimate for the target allows for what this one missed. */
+  learn({ usage }: Attempt, { input, margin, applied }: Booking): void {
+    const excess = usage.input + usage.cacheRead + usage.cacheWrite - (input - margin);
+    if (excess > margin) this.#margins.set(applied.target, excess);
+  }
+
+  /** What all workers have learned. */
+  note(margins: readonly { target: string; tokens: number }[]): void {
+    for (const { target, tokens } of margins)
+      if (tokens > (this.#margins.get(target) ?? 0)) this.#margins.set(target, tokens);
+  }
+}
+
+function refuse(call: Call, refusal: LedgerRefusal): never {
+  call.refused = refusal.reason;
+  throw refusal;
+}

@@ -63,10 +63,20 @@ const storePrune = bookCommand({
   },
 });
 
+const storeRelease = bookCommand({
+  name: "store release",
+  summary: "open hard budgets again after weir has recovered a damaged store",
+  async run({ api, show }) {
+    const released = await api.send<{ released: boolean }>("POST", "/store/release");
+    show(released, () => "Hard budgets are open.");
+  },
+});
+
 export const STORE_COMMANDS: readonly Command[] = [
   storeInfo,
   storeBackup,
   storeCheck,
   storeMigrate,
   storePrune,
+  storeRelease,
 ];

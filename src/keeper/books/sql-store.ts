@@ -146,6 +146,13 @@ export class SqlStore implements BookStore {
     opened.hardClosed = false;
   }
 
+  /** Opens a database that was found to be damaged again, which recovers it. */
+  async recover(): Promise<void> {
+    this.#isDamaged = true;
+    await this.close().catch(() => {});
+    await this.open();
+  }
+
   /** Why hard budgets are closed, in one sentence; undefined if they are not. */
   get closedBecause(): string | undefined {
     return this.#open?.hardClosed ? CLOSED : undefined;
@@ -181,11 +188,7 @@ export class SqlStore implements BookStore {
     try {
       return await work();
     } catch (cause) {
-      if (this.#options.isDamage?.(cause) && this.#open === before) {
-        this.#isDamaged = true;
-        await this.close().catch(() => {});
-        await this.open();
-      }
+      if (this.#options.isDamage?.(cause) && this.#open === before) await this.recover();
       throw cause;
     }
   }

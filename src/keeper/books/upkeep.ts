@@ -20,6 +20,7 @@ const MEMORY_BYTES = 64 * 1024 ** 2;
 const COPIES = 7;
 const LOOK_MS = 600_000;
 const CHECKPOINT_MS = 1_000;
+const CHECK_MS = 10_000;
 /** Rows that are changed before a checkpoint is worth its syncs. */
 const CHANGES = 2_000;
 const PAUSE_MS = 100;
@@ -53,6 +54,7 @@ export class SqlUpkeep {
     this.reports = new Reports(this.#sql, store.current, now);
     this.#retention = new Retention(store.current, now, () => this.#usedBytes(store.current));
     this.#timers = [
+      setTimeout(() => void this.#checkFile().catch(() => {}), CHECK_MS),
       setInterval(() => void this.#copyDaily().catch(() => {}), LOOK_MS),
       setInterval(() => void this.#checkpoint().catch(() => {}), CHECKPOINT_MS),
     ];
@@ -125,7 +127,7 @@ export class SqlUpkeep {
   }
 
   async close(): Promise<void> {
-    for (const timer of this.#timers) clearInterval(timer);
+    for (const timer of this.#timers) clearTimeout(timer);
     this.#retention.stop();
     await this.#reader?.close();
   }
@@ -155,6 +157,13 @@ export class SqlUpkeep {
     if (row!.changes - this.#changes < CHANGES) return;
     this.#changes = row!.changes;
     await this.#reader.checkpoint();
+  }
+
+  /** Looks at each page of the file once after the start; the tables of keys and budgets were checked before it. */
+  async #checkFile(): Promise<void> {
+    if (!this.#reader) return;
+    const rows = await this.#reader.all<Record<string, string>>("PRAGMA quick_check(1)");
+    if (rows.some((row) => Object.values(row)[0] !== "ok")) await this.#store.recover();
   }
 
   /** A copy a day lies beside the file, for the case that it is damaged. */

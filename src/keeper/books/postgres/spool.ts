@@ -11,6 +11,14 @@ const MIGRATIONS: readonly string[] = [
 ];
 
 const MAX_BYTES = 1024 ** 3;
+/** Most commits that are merged, and most calls of a merged one. */
+const MERGED = 200;
+const MAX_ROWS = 500;
+
+interface Row {
+  number: number;
+  text: string;
+}
 
 export class Spool {
   /** The name of this node, which it keeps. */
@@ -18,6 +26,8 @@ export class Spool {
   readonly #db: Database;
   readonly #maxBytes: number;
   #waiting: number;
+  /** The oldest commit may be in the store already: it must stay as it is. */
+  #isUnclear = true;
   /** Calls whose records were left out because the file was full. Their money was not. */
   dropped = 0;
 
@@ -38,6 +48,8 @@ export class Spool {
 
   /** Keeps a commit. Above the size of the file only its money is kept, and its calls are counted as dropped. */
   add(commit: Commit): void {
+    // The first one was sent, and nobody knows whether it arrived.
+    if (this.#waiting === 0) this.#isUnclear = true;
     const isFull = readNumber(this.#db, "page_count") * readNumber(this.#db, "page_size") > this.#maxBytes;
     if (isFull) for (const { calls } of commit.batches) this.dropped += calls.length;
     const batches = isFull
@@ -49,17 +61,30 @@ export class Spool {
     this.#waiting += 1;
   }
 
-  /** The oldest commit that waits. */
+  /** The oldest commit that waits. Those that were never sent are merged, because each transaction takes a while. */
   first(): { number: number; commit: Commit } | undefined {
-    const row = this.#db
-      .query<{ number: number; text: string }, []>("SELECT number, text FROM commits ORDER BY number LIMIT 1")
-      .get();
-    return row ? { number: row.number, commit: JSON.parse(row.text) as Commit } : undefined;
+    const rows = this.#db
+      .query<Row, [number]>("SELECT number, text FROM commits ORDER BY number LIMIT ?")
+      .all(this.#isUnclear ? 1 : MERGED);
+    const [head, ...others] = rows.map(({ number, text }) => ({
+      number,
+      commit: JSON.parse(text) as Commit,
+    }));
+    this.#isUnclear = true;
+    if (!head) return undefined;
+    let merged = head;
+    for (const { number, commit } of others) {
+      if (rowsOf(merged.commit) + rowsOf(commit) > MAX_ROWS) break;
+      merged = { number, commit: merge(merged.commit, commit) };
+    }
+    if (merged !== head) this.#replace(head.number, merged);
+    return merged;
   }
 
   /** The commit is in the store. */
   remove(number: number): void {
     this.#db.query("DELETE FROM commits WHERE number = ?").run(number);
+    this.#isUnclear = false;
     this.#waiting = this.#count();
     if (this.#waiting === 0) this.#db.run("PRAGMA incremental_vacuum");
   }
@@ -76,7 +101,32 @@ export class Spool {
     this.#db.close();
   }
 
+  #replace(from: number, { number, commit }: { number: number; commit: Commit }): void {
+    this.#db.transaction(() => {
+      this.#db.query("DELETE FROM commits WHERE number BETWEEN ? AND ?").run(from, number);
+      this.#db.query("INSERT INTO commits VALUES (?, ?)").run(number, JSON.stringify(commit));
+    })();
+    this.#waiting = this.#count();
+  }
+
   #count(): number {
     return this.#db.query<{ rows: number }, []>("SELECT count(*) AS rows FROM commits").get()!.rows;
   }
+}
+
+function rowsOf({ batches }: Commit): number {
+  return batches.reduce((sum, { calls }) => sum + calls.length, 0);
+}
+
+/** Two commits as one, which has the number of the later one. */
+function merge(first: Commit, then: Commit): Commit {
+  return {
+    ...(then.once && { once: then.once }),
+    batches: [...first.batches, ...then.batches],
+    returns: [...first.returns, ...then.returns],
+    assumptions: [...first.assumptions, ...then.assumptions],
+    alerted: [...first.alerted, ...then.alerted],
+    margins: [...first.margins, ...then.margins],
+    rates: [],
+  };
 }

@@ -35,10 +35,10 @@ export function convert(key: string, entry: MapEntry): SnapshotLine | undefined 
   if (provider === undefined || !MODES.has(String(entry.mode))) return undefined;
   const model = modelOf(key, provider);
   const set = setOf(entry, "");
-  if (model === undefined || set.input === undefined) return undefined;
-  if (entry.mode === "embedding") set.output ??= 0;
-  // The map has zero for what it does not know, and for previews that became dearer later.
-  if (set.output === undefined || (set.input === 0 && set.output === 0)) return undefined;
+  const isEmbedding = entry.mode === "embedding";
+  // Zero in the map is what it does not know, a preview that became dearer later, or a part that is charged as another model.
+  if (model === undefined || !set.input || !(set.output || isEmbedding)) return undefined;
+  set.output ??= 0;
   const served = SERVED.map((name) => [name, setOf(entry, `_${name}`)] as const).filter(
     ([, prices]) => prices.input !== undefined && prices.output !== undefined,
   );
@@ -100,7 +100,7 @@ function bucketsOf(entry: MapEntry, above: string, served: string): BucketPrices
   for (const [bucket, members] of Object.entries(MEMBERS) as [keyof BucketPrices, readonly string[]][])
     for (const member of members) {
       const dollars = entry[`${member}${above}${served}`];
-      if (typeof dollars === "number" && dollars >= 0) prices[bucket] ??= Math.round(dollars * 1e12);
+      if (typeof dollars === "number" && dollars > 0) prices[bucket] ??= Math.round(dollars * 1e12);
     }
   return prices;
 }

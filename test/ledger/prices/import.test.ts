@@ -1,0 +1,147 @@
+/** The import of prices: entries in the form of LiteLLM's price map become lines of the price book. */
+import { describe, expect, test } from "bun:test";
+import { changes, jumps } from "../../../src/ledger/prices/import/compare.ts";
+import { convert } from "../../../src/ledger/prices/import/convert.ts";
+import { comingChanges, disagreements } from "../../../src/ledger/prices/import/second.ts";
+import { writeSnapshot } from "../../../src/ledger/prices/import/snapshot-text.ts";
+import { Snapshot, type SnapshotLine } from "../../../src/ledger/prices/snapshot.ts";
+
+const chat = (provider: string, more: object = {}) => ({
+  ...{ litellm_provider: provider, mode: "chat" },
+  ...{ input_cost_per_token: 2.5e-6, output_cost_per_token: 1.5e-5 },
+  ...more,
+});
+
+describe("an entry of the map", () => {
+  test("becomes integers under the names of weir", () => {
+    const entry = chat("openai", {
+      ...{ cache_read_input_token_cost: 2.5e-7, max_output_tokens: 128_000, max_input_tokens: 1_050_000 },
+      ...{ input_cost_per_token_above_272k_tokens: 5e-6, output_cost_per_token_above_272k_tokens: 2.25e-5 },
+      ...{ input_cost_per_token_priority: 5e-6, output_cost_per_token_priority: 3e-5 },
+      ...{ input_cost_per_token_flex: 1.25e-6, output_cost_per_token_batches: 7.5e-6 },
+      regional_processing_uplift_multiplier_eu: 1.1,
+      search_context_cost_per_query: { search_context_size_low: 0.02, search_context_size_medium: 0.01 },
+      supports_vision: true,
+    });
+    expect(convert("gpt-5.4", entry)).toEqual({
+      ...{ provider: "openai", model: "gpt-5.4", input: 2_500_000, cacheRead: 250_000, output: 15_000_000 },
+      tiers: [{ above: 272_000, input: 5_000_000, output: 22_500_000 }],
+      served: { priority: { input: 5_000_000, output: 30_000_000 } },
+      regions: { eu: 1.1 },
+      per: { search: 10_000_000 },
+      ...{ maxOutput: 128_000, window: 1_050_000 },
+    });
+  });
+
+  test("keeps the tiers of a list, with the whole request in the tier of its input", () => {
+    const range = (from: number, to: number, input: number) => ({
+      range: [from, to],
+      ...{ input_cost_per_token: input, output_cost_per_token: 2 * input },
+    });
+    const entry = {
+      ...chat("dashscope"),
+      tiered_pricing: [range(0, 32_000, 1e-6), range(32_000, 128_000, 2e-6)],
+    };
+    expect(convert("dashscope/qwen-x", entry)).toMatchObject({
+      ...{ provider: "qwen", model: "qwen-x", input: 1_000_000, output: 2_000_000 },
+      tiers: [{ above: 32_000, input: 2_000_000, output: 4_000_000 }],
+    });
+  });
+
+  test("charges Google's searches once a request, unless the map says that each is charged", () => {
+    const search = { search_context_cost_per_query: { search_context_size_medium: 0.035 } };
+    expect(convert("gemini/a", chat("gemini", search))?.per).toEqual({ searched: 35_000_000 });
+    const each = { ...search, web_search_billing_unit: "per_query" };
+    expect(convert("gemini/a", chat("gemini", each))?.per).toEqual({ search: 35_000_000 });
+  });
+
+  test("without a price, of another kind, or of another vendor is left out", () => {
+    expect(convert("x", chat("someone"))).toBeUndefined();
+    expect(convert("x", chat("openai", { mode: "audio_speech" }))).toBeUndefined();
+    expect(convert("x", chat("openai", { output_cost_per_token: 0 }))).toBeUndefined();
+    expect(convert("x", chat("openai", { input_cost_per_token: 0 }))).toBeUndefined();
+    expect(convert("low/1024-x-1024/image", chat("openai"))).toBeUndefined();
+    expect(convert("bedrock/eu-west-1/x", chat("bedrock"))).toBeUndefined();
+  });
+
+  test("a zero is no price of a cache", () => {
+    const line = convert("x", chat("openai", { cache_read_input_token_cost: 0 }));
+    expect(line).not.toHaveProperty("cacheRead");
+  });
+
+  test("an embedding needs no price of output", () => {
+    const entry = { litellm_provider: "voyage", mode: "embedding", input_cost_per_token: 1.2e-7 };
+    expect(convert("voyage/voyage-4", entry)).toEqual({
+      ...{ provider: "voyage", model: "voyage-4", input: 120_000, output: 0 },
+    });
+  });
+});
+
+const HEAD = { source: "litellm", version: "1", licence: "MIT", date: "2026-11-01", sameAs: {} };
+const line = (model: string, input: number, provider = "openai"): SnapshotLine => ({
+  ...{ provider, model, input, output: 2 * input },
+});
+
+describe("the price book", () => {
+  test("names a model without its date if all dated versions cost the same", () => {
+    const book = new Snapshot(
+      writeSnapshot(HEAD, [
+        line("a-2025-01-01", 5),
+        line("a-2025-02-02", 5),
+        line("b-20250101", 5),
+        line("b-20250202", 6),
+      ]),
+    );
+    expect(book.find("openai", "a")).toMatchObject({ model: "a-2025-02-02", input: 5 });
+    expect(book.find("openai", "b")).toBeUndefined();
+  });
+
+  test("has no dated version that costs as much as the model without a date", () => {
+    const text = writeSnapshot(HEAD, [line("a", 5), line("a-2025-01-01", 5), line("a-2025-02-02", 6)]);
+    expect(text).not.toContain("a-2025-01-01");
+    expect(new Snapshot(text).find("openai", "a-2025-01-01")?.input).toBe(5);
+    expect(new Snapshot(text).find("openai", "a-2025-02-02")?.input).toBe(6);
+  });
+
+  test("is written the same from any order of the entries, and names the mock", () => {
+    const lines = [line("b", 1), line("a", 2), line("c", 3)];
+    expect(writeSnapshot(HEAD, lines)).toBe(writeSnapshot(HEAD, lines.toReversed()));
+    expect(new Snapshot(writeSnapshot(HEAD, [])).find("mock", "chat")).toMatchObject({ output: 2_000_000 });
+  });
+});
+
+describe("what a person reads before the commit", () => {
+  test("new, gone and changed models, and prices that jump", () => {
+    const before = [line("a", 1_000_000), line("b", 1_000_000), line("c", 1_000_000)];
+    const after = [line("a", 1_000_000), line("b", 6_000_000), line("d", 1_000_000)];
+    expect(changes(before, after)).toEqual([
+      "- openai/c",
+      "  openai/b input 1, output 2 → input 6, output 12",
+      "+ openai/d input 1, output 2",
+    ]);
+    expect(jumps(before, after)).toEqual(["openai/b input 1 → 6", "openai/b output 2 → 12"]);
+    expect(jumps([line("a", 1_000_000)], [line("a", 5_000_000)])).toEqual([]);
+  });
+
+  test("what differs from the second table on the day, and what it announces", () => {
+    const list = [
+      {
+        id: "openai",
+        models: [
+          { id: "a", prices: { input_mtok: "1.0009", output_mtok: "2.1" } },
+          {
+            id: "b",
+            prices: [
+              { prices: { input_mtok: 1 } },
+              { constraint: { start_date: "2027-01-01" }, prices: { input_mtok: 2 } },
+            ],
+          },
+        ],
+      },
+    ];
+    const lines = [line("a", 1_000_000), line("b", 1_000_000)];
+    expect(disagreements(lines, list, "2026-11-01")).toEqual(["openai/a output: 2 here, 2.1 there"]);
+    expect(comingChanges(lines, list, "2026-11-01")).toEqual(['2027-01-01 openai/b {"input_mtok":2}']);
+    expect(disagreements(lines, list, "2027-01-01")).toContain("openai/b input: 1 here, 2 there");
+  });
+});

@@ -256,7 +256,7 @@ function ownUrl({ name, baseUrl }: Provider): Found<string> | undefined {
 }
 
 /**
- * Refuses settings of a provider that neither a plugin nor the config defines: they would have no effect.
+ * Refuses settings and prices of a provider that neither a plugin nor the config defines: they would have no effect.
  * @param locate position of a config path
  * @throws ConfigError for the first such provider.
  */
@@ -265,9 +265,16 @@ export function assertProvidersKnown(
   names: readonly string[],
   locate: (path: string[]) => string,
 ): void {
-  const unknown = Object.keys(config.providers).find((name) => !names.includes(name));
-  if (unknown === undefined) return;
-  const path = ["providers", unknown];
+  const priced = Object.keys(config.prices).map((name) => ["prices", name] as const);
+  const named = Object.keys(config.providers).map((name) => ["providers", name] as const);
+  const path = [...named, ...priced].find(([, name]) => !isKnown(name.replace(/\/.*/s, ""), names));
+  if (path === undefined) return;
+  const unknown = path[1].replace(/\/.*/s, "");
   const hint = didYouMean(unknown, names) || "; weir plugin list prints the known providers";
-  throw new ConfigError(locate(path), `no plugin defines a provider named ${unknown}${hint}`, path);
+  throw new ConfigError(locate([...path]), `no plugin defines a provider named ${unknown}${hint}`, path);
+}
+
+/** @param name a pattern may match providers that are not known yet */
+function isKnown(name: string, names: readonly string[]): boolean {
+  return name.includes("*") || names.includes(name);
 }

@@ -162,11 +162,11 @@ test("a limit of 5 calls in flight holds over all workers, also after one was ki
     ended.filter((status) => status === 429).length,
   ]).toEqual([5, 7]);
   const second = await round();
-  process.kill(weir.loopWorkers()[0]!, "SIGKILL");
+  process.kill(weir.workers()[0]!, "SIGKILL");
   await Bun.sleep(1_000);
   release();
   await Promise.all(second);
-  expect(await until(() => weir.loopWorkers().length === 2, 10_000)).toBe(true);
+  expect(await until(() => weir.workers().length === 2, 10_000)).toBe(true);
   await Bun.sleep(500);
   const third = await round();
   release();

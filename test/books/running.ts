@@ -1,6 +1,5 @@
 /** A gateway of several workers with its books in a folder of its own, and what the tests look at and kill. */
 import { Database } from "bun:sqlite";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { HttpApi, listAll } from "../../src/cli/books/api.ts";
 import type { BudgetView, CreatedKey } from "../../src/cli/books/shapes.ts";
@@ -12,10 +11,6 @@ export interface RunningBooks extends Serving {
   api: HttpApi;
   /** The state folder. */
   state: string;
-  /** Process ids without that of the keeper. */
-  loopWorkers(): number[];
-  /** Process id of the keeper; undefined while it is restarted, and with one worker. */
-  keeper(): number | undefined;
   /** Makes a key with the command line. @returns the key itself */
   createKey(...args: string[]): string;
   budget(name: string): Promise<BudgetView>;
@@ -39,13 +34,10 @@ export async function startBooks({ workers, config = {}, env = {} }: BooksOption
   });
   const entry = await waitForEntry(serving);
   const api = new HttpApi(entry.admin!.url, entry.admin!.credential, entry.port);
-  const isKeeper = (pid: number) => cmdlineOf(pid).includes("--keep");
   return {
     ...serving,
     api,
     state,
-    loopWorkers: () => serving.workers().filter((pid) => !isKeeper(pid)),
-    keeper: () => serving.workers().find(isKeeper),
     createKey(...args) {
       const { code, output } = serving.run("keys", "create", ...args, "--json");
       if (code !== 0) throw new Error(output);
@@ -68,14 +60,6 @@ async function waitForEntry({ folder, log }: Serving): Promise<RunningGateway> {
   const read = () => runningGateways({ XDG_RUNTIME_DIR: join(folder, "run") }).find(({ admin }) => admin);
   if (await until(() => read() !== undefined, 20_000)) return read()!;
   throw new Error(`The run file names no admin API:\n${log.join("\n")}`);
-}
-
-function cmdlineOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
-  } catch {
-    return "";
-  }
 }
 
 /** Runs statements on the store of a gateway that is stopped. */

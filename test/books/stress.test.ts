@@ -106,11 +106,11 @@ async function stress({ kill, everyMs, ms }: Stress): Promise<void> {
   try {
     const key = weir.createKey("stressed", "--budget", String(limit / DOLLAR), "--hard");
     const sampler = new Sampler(weir, "stressed");
-    const killer = killEach(everyMs, () => (kill === "keeper" ? weir.keeper() : pickOne(weir.loopWorkers())));
+    const killer = killEach(everyMs, () => (kill === "keeper" ? weir.keeper() : pickOne(weir.workers())));
     const outcomes = await load({ weir, key, parallel: 40, calls: 200_000, ms });
     const kills = killer.stop();
     expect(kills).toBeGreaterThan(0);
-    expect(await until(() => weir.loopWorkers().length === 4 && weir.keeper() !== undefined, 20_000)).toBe(
+    expect(await until(() => weir.workers().length === 4 && weir.keeper() !== undefined, 20_000)).toBe(
       true,
     );
     const rest = await spendTheRest(weir, key);

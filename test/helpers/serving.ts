@@ -22,6 +22,8 @@ export interface Serving {
   run(...args: string[]): { code: number; output: string };
   /** Process ids of its workers. */
   workers(): number[];
+  /** Process id of its keeper; undefined while it is restarted, and with one worker. */
+  keeper(): number | undefined;
   /** Ends it, however it stands. */
   end(): Promise<void>;
 }
@@ -105,6 +107,7 @@ export async function serve({
       return { code: ran.exitCode, output: ran.stdout.toString() + ran.stderr.toString() };
     },
     workers: () => childrenOf(child.pid).filter(isWorker),
+    keeper: () => childrenOf(child.pid).find((pid) => !isWorker(pid)),
     async end() {
       if (child.exitCode === null) for (const pid of childrenOf(child.pid)) process.kill(pid, "SIGKILL");
       child.kill("SIGKILL");

@@ -110,9 +110,7 @@ async function stress({ kill, everyMs, ms }: Stress): Promise<void> {
     const outcomes = await load({ weir, key, parallel: 40, calls: 200_000, ms });
     const kills = killer.stop();
     expect(kills).toBeGreaterThan(0);
-    expect(await until(() => weir.workers().length === 4 && weir.keeper() !== undefined, 20_000)).toBe(
-      true,
-    );
+    expect(await until(() => weir.workers().length === 4 && weir.keeper() !== undefined, 20_000)).toBe(true);
     const rest = await spendTheRest(weir, key);
     const samples = await sampler.stop();
     expect(await atRest(weir, "stressed")).toBe(true);

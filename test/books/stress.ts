@@ -7,7 +7,7 @@ import { json, paced, sse, startUpstream, type Upstream, type UpstreamRequest } 
 import type { RunningBooks } from "./running.ts";
 
 /** Tokens that the fake provider counts for each call. */
-export const USAGE = { prompt_tokens: 1_000, completion_tokens: 500, total_tokens: 1_500 };
+export const USAGE = { prompt_tokens: 50, completion_tokens: 500, total_tokens: 550 };
 
 /** A provider with models that answer, stream slowly, fail every third time, and always fail. */
 export function startProvider(): Upstream {
@@ -66,8 +66,8 @@ export interface Outcome {
   result: Result;
   status: number;
   text: string;
-  /** Monotonic milliseconds. */
-  at: number;
+  /** Milliseconds. */
+  took: number;
 }
 
 export interface Kind {
@@ -78,11 +78,12 @@ export interface Kind {
 
 export async function call({ url }: { url: string }, key: string, kind: Kind): Promise<Outcome> {
   const controller = new AbortController();
+  const began = performance.now();
   const done = (result: Result, status = 0, text = ""): Outcome => ({
     result,
     status,
     text,
-    at: performance.now(),
+    took: performance.now() - began,
   });
   try {
     const response = await fetch(`${url}/v1/chat/completions`, {

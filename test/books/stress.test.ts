@@ -130,7 +130,8 @@ async function stress({ kill, everyMs, ms }: Stress): Promise<void> {
         "UPDATE calls SET cost = cost + 1 WHERE number = (SELECT max(number) FROM calls WHERE cost > 0)",
       ),
     );
-    expect(weir.run("audit", "--state", weir.state).code).toBe(1);
+    const red = weir.run("audit", "--state", weir.state);
+    expect([red.code, red.output]).toEqual([1, expect.stringMatching(/^FAILED/m)]);
   } finally {
     await weir.end();
     upstream.stop();

@@ -30,7 +30,8 @@ export async function connect({ flags, env }: Asked): Promise<AdminApi> {
   const url = textOf(flags, "--url");
   if (url !== undefined) return new HttpApi(baseOf(url), keyFor(url, env));
   const folder = textOf(flags, "--state");
-  if (folder !== undefined) return openFolder(folder);
+  // Imported by the commands that need it, because it loads the databases.
+  if (folder !== undefined) return (await import("./local.ts")).LocalApi.open(folder);
   const entry = findRunning({ flags, env });
   const { admin } = entry;
   if (admin === undefined)
@@ -66,8 +67,4 @@ function keyFor(url: string, env: Context["env"]): string {
 
 function baseOf(url: string): string {
   return url.replace(/\/+$/, "").replace(/\/admin\/v1$/, "");
-}
-
-function openFolder(folder: string): Promise<AdminApi> {
-  return Promise.reject(new Error(`the store in ${folder} cannot be read without its gateway yet`));
 }

@@ -1,0 +1,77 @@
+/** The admin API without a gateway: the same operations, in this process, on the store of a state folder. */
+import { resolve } from "node:path";
+import type { AdminBooks } from "../../admin/books.ts";
+import { RUN_FILE } from "../../admin/callers.ts";
+import { listOperations } from "../../admin/operations/index.ts";
+import { AdminServer } from "../../admin/server.ts";
+import { Books } from "../../keeper/books/books.ts";
+import { NodeAdmin } from "../../keeper/books/node-admin.ts";
+import { sqliteStore } from "../../keeper/books/sqlite-store.ts";
+import { SqlUpkeep } from "../../keeper/books/upkeep.ts";
+import { digestOf } from "../../ledger/keys/form.ts";
+import { VERSION } from "../../version.ts";
+import { type AdminApi, type Method, type Query, queryOf, readAnswer } from "./api.ts";
+import { lockStore } from "./folder.ts";
+
+/** The address that the requests name. No socket is opened. */
+const ORIGIN = "http://127.0.0.1";
+const OPEN_MS = 10_000;
+
+export class LocalApi implements AdminApi {
+  readonly #end: () => Promise<void>;
+  readonly #server: AdminServer;
+  readonly #credential: string = crypto.randomUUID();
+
+  private constructor(books: AdminBooks, end: () => Promise<void>) {
+    this.#end = end;
+    this.#server = new AdminServer({
+      books,
+      operations: listOperations(VERSION),
+      own: () => ({ host: "127.0.0.1", port: 80, names: [] }),
+      runDigest: digestOf(this.#credential),
+      report: () => {},
+    });
+  }
+
+  /** Locks the folder and opens its store. @throws Error with one sentence */
+  static async open(folder: string): Promise<LocalApi> {
+    const path = lockStore(resolve(folder));
+    const store = sqliteStore(path);
+    const books = new Books({ store, syncMs: 0 });
+    const upkeep = new SqlUpkeep(store, path);
+    const end = async () => {
+      await upkeep.close();
+      await books.close();
+    };
+    books.open();
+    const { promise: late, resolve: giveUp } = Promise.withResolvers<boolean>();
+    const timer = setTimeout(giveUp, OPEN_MS, false);
+    const isOpen = await Promise.race([books.opened.then(() => true), late]);
+    clearTimeout(timer);
+    if (!isOpen) throw new Error(`${path} cannot be opened; another program may have locked it`);
+    const metrics = { keys: false, maxSeries: 1_000 };
+    const options = { books, upkeep, version: VERSION, isProcess: true, metrics, prices: {} };
+    return new LocalApi(new NodeAdmin(options), end);
+  }
+
+  async send<Answer>(
+    method: Method,
+    path: string,
+    { query = {}, body }: { query?: Query; body?: unknown } = {},
+  ): Promise<Answer> {
+    const request = new Request(`${ORIGIN}/admin/v1${path}${queryOf(query)}`, {
+      method,
+      headers: {
+        host: "127.0.0.1",
+        authorization: `Bearer ${this.#credential}`,
+        ...(body !== undefined && { "content-type": "application/json" }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    return readAnswer(await this.#server.handle(request, RUN_FILE), "the store");
+  }
+
+  async close(): Promise<void> {
+    await this.#end();
+  }
+}

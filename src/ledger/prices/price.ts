@@ -65,6 +65,13 @@ function feesOf({ per }: PriceRule, searches: number): Nano {
   return request + searches * search + (searches > 0 ? searched : 0);
 }
 
+/** The rule as it is for requests with this much input, without tiers: for sums of several requests. */
+export function withoutTiers(rule: PriceRule, input: number): PriceRule {
+  if (!rule.tiers) return rule;
+  const { above: _above, ...prices } = { above: 0, ...tierOf(rule, input) };
+  return { ...rule, ...prices, tiers: undefined };
+}
+
 /** Whether the rule says that everything costs nothing. */
 export function isFree(rule: PriceRule): boolean {
   return rule.input === 0 && rule.output === 0 && !rule.served && !rule.tiers && !rule.per;

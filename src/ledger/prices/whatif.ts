@@ -3,9 +3,9 @@ import type { Usage } from "../../core/events.ts";
 import type { PriceRule } from "../charge.ts";
 import { globMatches } from "../glob.ts";
 import type { Nano } from "../money.ts";
-import { priceUsage } from "./price.ts";
+import { priceUsage, withoutTiers } from "./price.ts";
 
-/** One attempt, or the sum of several whose rule has no context tiers. */
+/** One attempt, or the sum of several, which are taken for requests of one length. */
 export interface UsedTarget {
   provider: string;
   model: string;
@@ -84,5 +84,7 @@ function costOf(
   if (!rule) return undefined;
   // Tiers, regions and speeds are words of the provider that served the call.
   const { tier: _tier, region: _region, speed: _speed, reported: _reported, ...counts } = usage;
-  return priceUsage(counts, rule).cost + (calls - 1) * (rule.per?.request ?? 0);
+  const input = counts.input + counts.cacheRead + counts.cacheWrite;
+  const { cost } = priceUsage(counts, withoutTiers(rule, Math.ceil(input / Math.max(1, calls))));
+  return cost + Math.max(0, calls - 1) * (rule.per?.request ?? 0);
 }

@@ -52,6 +52,21 @@ test("a model without a price has no sum, but a reason", () => {
   expect(then).toBe(SUM);
 });
 
+test("the sum of several calls is priced in the context tier of one of them", () => {
+  const tiered: PriceRule = {
+    ...RULES["acme/small"]!,
+    tiers: [{ above: 1000, input: 500_000, cacheRead: 50_000, output: 2_000_000 }],
+  };
+  const of = (calls: number) =>
+    whatIf(
+      [{ ...CALLS[0]!, calls, usage: { ...NO_USAGE, input: 9000, output: 90 } }],
+      { large: "small" },
+      () => tiered,
+    ).then;
+  expect(of(10)).toBe(100 * 9000 + 400 * 90);
+  expect(of(1)).toBe(500 * 9000 + 2000 * 90);
+});
+
 test("the region of a deployment is its variable, or a label of its host", () => {
   const deployment = {
     name: "x",

@@ -40,6 +40,7 @@ import {
 } from "./state.ts";
 import { makeRoom } from "./unix-socket.ts";
 import { VERSION } from "./version.ts";
+import { reportState } from "./worker-state.ts";
 
 export interface StartOptions extends Settings {
   /** Where the log is written; default: standard output. */
@@ -141,6 +142,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     reasoning: new ReasoningCache(),
     backlog: new Backlog(clock),
   };
+  const stopReports = reportState(ledger, lasting.health);
   const stopAlerts = onTransportAlert((sentence) => logger.fault(sentence));
   let draining = false;
   let listener: Listener | undefined;
@@ -267,6 +269,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       await ledger.end();
       await keeper.close();
       cells.close();
+      stopReports();
       stopAlerts();
       await logger.flush();
     },

@@ -226,5 +226,6 @@ export const PROVIDER: Errors = [
     code: "ask_too_deep",
     when: "Plugins that ask models nested more than four calls deep.",
   },
+  ...CHARGED,
   ...TIMEOUT,
 ];

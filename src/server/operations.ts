@@ -7,17 +7,7 @@ import type { JsonObject } from "../core/json.ts";
 import { KEY_HEADERS } from "../gateway/keys.ts";
 import type { AnswerOperation } from "../gateway/stored/operations.ts";
 import { cancelAnswer, deleteAnswer, listInputItems, retrieveAnswer } from "../gateway/stored/operations.ts";
-import {
-  ADMISSION,
-  CHARGED,
-  CONTINUED,
-  EXPLAIN,
-  MODEL,
-  PROVIDER,
-  STORED,
-  TIMEOUT,
-  TRANSLATION,
-} from "./errors.ts";
+import { ADMISSION, CONTINUED, EXPLAIN, MODEL, PROVIDER, STORED, TIMEOUT, TRANSLATION } from "./errors.ts";
 import { type MakePlain, modelOperations } from "./model-operations.ts";
 import type { ClientFormat, Operation } from "./operation.ts";
 import { pascalCase } from "./operation.ts";
@@ -168,15 +158,7 @@ function generate(format: ClientFormat, context: RouteContext): Operation {
     terminator: schemas?.terminator,
     isCall: true,
     formats: [format],
-    errors: [
-      ...MODEL,
-      ...TRANSLATION,
-      ...ADMISSION,
-      ...CHARGED,
-      ...PROVIDER,
-      ...(stored ? CONTINUED : []),
-      ...errors,
-    ],
+    errors: [...MODEL, ...TRANSLATION, ...ADMISSION, ...PROVIDER, ...(stored ? CONTINUED : []), ...errors],
     handle: generateRoute(format, context),
   };
 }
@@ -249,15 +231,7 @@ function compact(format: ClientFormat, context: RouteContext): Operation[] {
     answer: { name: `${name}Compaction`, schema: schemas.answer },
     isCall: true,
     formats: [format],
-    errors: [
-      ...MODEL,
-      ...TRANSLATION,
-      ...ADMISSION,
-      ...CHARGED,
-      ...PROVIDER,
-      ...(stored ? CONTINUED : []),
-      ...errors,
-    ],
+    errors: [...MODEL, ...TRANSLATION, ...ADMISSION, ...PROVIDER, ...(stored ? CONTINUED : []), ...errors],
     handle: compactRoute(format, context),
   };
   return [operation];
@@ -283,7 +257,7 @@ function embed(format: ClientFormat, context: RouteContext): Operation[] {
       answer: { name: `${name}Answer`, schema: codec.schemas.answer },
       isCall: true,
       formats: [format],
-      errors: [...MODEL, ...TRANSLATION, ...ADMISSION, ...CHARGED, ...PROVIDER],
+      errors: [...MODEL, ...TRANSLATION, ...ADMISSION, ...PROVIDER],
       handle: embedRoute(format, codec, context),
     };
   });

@@ -1,5 +1,6 @@
 /** Checks and normalizes addresses: to listen on, of browser apps, of providers. */
 import type { Config } from "./schema.ts";
+import { parseBlock } from "../ledger/keys/addresses.ts";
 import { ConfigError } from "./error.ts";
 
 /** The host without the brackets of an IPv6 address, as the listener needs it. */
@@ -28,13 +29,20 @@ export function isLoopback(host: string): boolean {
   return hostname === "localhost" || /^127(\.\d{1,3}){3}$/.test(hostname) || hostname === "[::1]";
 }
 
+/** Whether other machines can reach the gateway. */
+export function isReachable({ host, listen }: Pick<Config, "host" | "listen">): boolean {
+  return listen.unix === undefined && !isLoopback(host);
+}
+
 /**
  * Refuses a gateway without keys that other machines or every web page could call.
+ * @param hasStore weir has a store for keys: without one in it, no call is admitted
  * @param locate position of an option, for the message
  * @throws ConfigError when the gateway would be open to everyone.
  */
 export function assertSafe(
   config: Pick<Config, "host" | "listen" | "keys" | "cors">,
+  hasStore: boolean,
   locate: (path: string[]) => string,
 ): void {
   if (config.keys.length > 0) return;
@@ -44,11 +52,26 @@ export function assertSafe(
       "every web page could call the gateway, and no gateway keys are set; set WEIR_API_KEYS or keys, or list the allowed origins",
       ["cors", "origins"],
     );
-  if (config.listen.unix !== undefined || isLoopback(config.host)) return;
+  if (!isReachable(config) || hasStore) return;
   throw new ConfigError(
     locate(["host"]),
     `other machines can reach host ${config.host}, and no gateway keys are set; set WEIR_API_KEYS or keys, or listen on 127.0.0.1`,
     ["host"],
+  );
+}
+
+/** @throws ConfigError for an entry of `trustedProxies` that is no block of addresses */
+export function assertProxies(
+  { trustedProxies }: Pick<Config, "trustedProxies">,
+  locate: (path: (string | number)[]) => string,
+): void {
+  const index = trustedProxies.findIndex((text) => parseBlock(text) === undefined);
+  if (index < 0) return;
+  const path = ["trustedProxies", index];
+  throw new ConfigError(
+    locate(path),
+    `trustedProxies[${index}] must be an address or a block such as 10.0.0.0/8`,
+    path,
   );
 }
 

@@ -1,10 +1,11 @@
 /** Parses and checks the gateway keys in the config and turns them into names and digests. */
 import { Secret } from "../core/secret.ts";
 import { ConfigError, type Path } from "./error.ts";
+import type { KeyOptions } from "./schema-access.ts";
 import type { GatewayKey } from "./schema.ts";
 
 /** One entry of `keys`: `name:key`, a bare key, or a group. */
-export type KeyEntry = string | { name: string; key?: string; sha256?: string };
+export type KeyEntry = string | (KeyOptions & { name: string; key?: string; sha256?: string });
 
 /** Placeholder keys from examples, in lower case and letters only. weir refuses them: anyone can guess them. */
 const PLACEHOLDERS = new Set(
@@ -41,27 +42,28 @@ const NAME = /^[\w.@-]{1,64}$/;
  */
 export function readKeys(entries: readonly KeyEntry[], locate: (path: Path) => string): GatewayKey[] {
   const names = new Set<string>();
-  /** Digest to name. */
-  const digests = new Map<string, string>();
+  /** By digest. */
+  const found = new Map<string, GatewayKey>();
   entries.forEach((entry, index) => {
     const fail: Fail = (clause, member) => {
       const path =
         typeof entry === "string" || member === undefined ? ["keys", index] : ["keys", index, member];
       return new ConfigError(locate(path), `keys[${index}] ${clause}`, path);
     };
-    const written = typeof entry === "string" ? splitKey(entry) : entry;
+    const written: Partial<Exclude<KeyEntry, string>> = typeof entry === "string" ? splitKey(entry) : entry;
     const name = written.name ?? freeName(names, index);
     if (!NAME.test(name)) {
       throw fail("must have a name of at most 64 letters, digits, dots, dashes, underscores and @", "name");
     }
     if (names.has(name)) throw fail(`has the name ${name}, which another key already has`, "name");
     const sha256 = digestOf(written, fail);
-    const twin = digests.get(sha256);
-    if (twin !== undefined) throw fail(`is the same key as ${twin}`);
+    const twin = found.get(sha256);
+    if (twin !== undefined) throw fail(`is the same key as ${twin.name}`);
     names.add(name);
-    digests.set(sha256, name);
+    const { key: _, ...options } = written;
+    found.set(sha256, { ...options, name, sha256 });
   });
-  return [...digests].map(([sha256, name]) => ({ name, sha256 }));
+  return [...found.values()];
 }
 
 type Fail = (clause: string, member?: "name" | "key" | "sha256") => ConfigError;

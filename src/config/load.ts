@@ -1,10 +1,11 @@
 /** Combines flags, environment, file and defaults, in this precedence, into one frozen value with the origin of each option. */
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { TSchema } from "@sinclair/typebox";
-import { assertSafe, bareHost, hostFault } from "./address.ts";
+import { assertProxies, assertSafe, bareHost, hostFault } from "./address.ts";
 import { Secret } from "../core/secret.ts";
 import { atOnce, inSlices, type Sliced } from "../core/slices.ts";
 import { aliasEnds, findMistakes, type Written } from "./checks.ts";
+import { declaredBy } from "./declared.ts";
 import type { ConfigDocument } from "./document.ts";
 import { ConfigError, type Path, writePath } from "./error.ts";
 import { isThere, pluginFolderFault } from "./files.ts";
@@ -67,10 +68,17 @@ function* load({ flags = {}, env, cwd }: LoadOptions): Sliced<LoadedConfig> {
   }
   const locate = (path: Path) => locateIn(path, sources, document);
   const config = settle(values, sources, locate, document, cwd);
-  assertSafe(config, locate);
+  assertSafe(config, hasStore(config, env), locate);
+  declaredBy(config, locate);
+  assertProxies(config, locate);
   assertOneProcess(config, locate);
   assertStore(config, locate);
   return { config, file: document?.name, sources: deepFreeze(sources), locate };
+}
+
+/** Whether the operator has named a store that may contain keys. */
+function hasStore({ state, store }: Config, env: Environment): boolean {
+  return store !== undefined || (state ?? env["STATE_DIRECTORY"] ?? "none") !== "none";
 }
 
 /** The config file that `--config` or `WEIR_CONFIG` names, else `weir.yaml` in the working directory. */

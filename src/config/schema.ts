@@ -21,10 +21,11 @@ import {
 } from "./schema-sections.ts";
 import { pricesSection } from "./schema-prices.ts";
 import { clusterOption, storeOption } from "./schema-store.ts";
+import { budgetsSection, keyOptions, type KeyOptions, ratesSection } from "./schema-access.ts";
 import { priority, providerOptions, weight } from "./schema-providers.ts";
 
-/** A gateway key as weir stores it: name and digest, never the text. */
-export interface GatewayKey {
+/** A gateway key as weir stores it: name, digest and what it may do, never the text. */
+export interface GatewayKey extends KeyOptions {
   name: string;
   /** SHA-256 of the key, 64 lower-case hexadecimal digits. */
   sha256: string;
@@ -54,6 +55,7 @@ const gatewayKey = Type.Union(
             description: "The SHA-256 digest of the key, so that the file contains no secret.",
           }),
         ),
+        ...keyOptions,
       },
       CLOSED,
     ),
@@ -115,11 +117,19 @@ export const configSchema = Type.Object(
       Type.Array(gatewayKey, {
         default: [],
         description:
-          "Gateway keys that clients authenticate with: `{name, key}`, `{name, sha256}`, `name:key` or a bare key. Empty: no authentication, loopback address only.",
+          "Gateway keys that clients authenticate with: `{name, key}`, `{name, sha256}`, `name:key` or a bare key. A group may also say what the key may do and spend (README of this folder). Empty, and no key in the store: no authentication, loopback address only.",
         examples: [["alice:${WEIR_KEY_OF_ALICE}"]],
         "x-env": "WEIR_API_KEYS",
       }),
     ),
+    budgets: budgetsSection,
+    rates: ratesSection,
+    trustedProxies: Type.Array(Type.String(), {
+      default: [],
+      examples: [["10.0.0.0/8"]],
+      description:
+        "Addresses or blocks of reverse proxies. For a request from one of them, the client's address is the last one in `x-forwarded-for` that is no such proxy.",
+    }),
     listen: listenSection,
     tls: tlsSection,
     cors: corsSection,

@@ -32,8 +32,8 @@ function marked(schema: Record<string, unknown>): TSchema {
     array: "Array",
     string: "String",
     integer: "Integer",
-    number: "Number",
     boolean: "Boolean",
+    number: "Number",
   };
   const kind = anyOf
     ? "Union"

@@ -1,0 +1,169 @@
+/** Options of gateway keys, budgets and rate limits. */
+import { type Static, Type } from "@sinclair/typebox";
+import { CLOSED, oneOf } from "./schema-kinds.ts";
+
+const MOST = 9_007_199_254_740_991;
+
+/** Names of budgets and rate limits. */
+export const ENTRY_NAME = /^[\w.-]{1,64}$/;
+
+const count = (description: string) =>
+  Type.Optional(Type.Integer({ minimum: 1, maximum: MOST, "x-expects": "a positive integer", description }));
+
+const texts = (description: string) =>
+  Type.Optional(
+    Type.Array(Type.String(), { minItems: 1, "x-expects": "a list of at least one text", description }),
+  );
+
+const dollars = (description: string) =>
+  Type.Number({
+    minimum: 0,
+    maximum: 9_000_000,
+    "x-expects": "an amount in dollars, at most 9000000",
+    description,
+  });
+
+const rateOptions = {
+  rpm: count("Requests a minute."),
+  tpm: count("Tokens a minute, input and output."),
+  itpm: count("Input tokens a minute."),
+  otpm: count("Output tokens a minute."),
+  rpd: count("Requests a day."),
+  tpd: count("Tokens a day, input and output."),
+  concurrency: count("Calls in flight."),
+};
+
+const budgetOptions = {
+  every: Type.String({ description: "`day`, `week`, `month`, `total`, or blocks of hours: `5h`." }),
+  limit: dollars("The most that may be spent in each window, in dollars."),
+  mode: Type.Optional(
+    oneOf(["hard", "soft", "watch"], {
+      description:
+        "`hard`: the most that a call can cost must be left; `soft` (default): something must be left; `watch`: calls are counted and never refused.",
+    }),
+  ),
+  zone: Type.Optional(
+    Type.String({
+      description: "Time zone in which days, weeks and months begin: `Europe/Berlin`. Default: UTC.",
+    }),
+  ),
+  onEmpty: Type.Optional(
+    Type.Union([Type.Literal("refuse"), Type.Object({ use: Type.String() }, CLOSED)], {
+      "x-expects": "refuse, or a group of `use`",
+      description:
+        "What a call gets when nothing is left: `refuse` (default), or `{use: MODEL}`, another model.",
+    }),
+  ),
+  alerts: Type.Optional(
+    Type.Array(Type.Number({ minimum: 1, maximum: 1000, "x-expects": "a percentage" }), {
+      description: "Percentages of the limit that are reported once in each window. Default: 80 and 100.",
+    }),
+  ),
+};
+
+/** What a key may do and may spend. */
+export const keyOptions = {
+  path: Type.Optional(
+    Type.String({
+      description: "Place in the tree of keys: `/eng/search`. A budget on `/eng` counts all keys below it.",
+    }),
+  ),
+  tags: texts("Words that budgets and reports can count by."),
+  models: texts(
+    "The model names that the key may use; `*` stands for any text. Aliases and routes count by their own name.",
+  ),
+  providers: texts("The providers that its calls may go to, fallbacks included."),
+  endpoints: texts(
+    "What it may call: ids of client formats, `embeddings`, `count`, `models`, `explain`; `chat` is short for `chat-completions`.",
+  ),
+  addresses: texts("Addresses or blocks of clients: `10.0.0.0/8`."),
+  maxTokens: count("Most output tokens of one call. A request must name a limit of at most this."),
+  maxCost: Type.Optional(dollars("The most that one call may cost, in dollars.")),
+  serverTools: Type.Optional(
+    Type.Boolean({
+      description: "Whether the provider may run tools by itself, such as a web search. Default: true.",
+    }),
+  ),
+  expires: Type.Optional(
+    Type.String({
+      description:
+        "The key is valid before this time: `2026-12-31`, or `2026-12-31T18:00:00Z`. Days begin in UTC.",
+    }),
+  ),
+  budget: Type.Optional(
+    Type.Union([Type.String({ description: "`50/month`" }), Type.Object(budgetOptions, CLOSED)], {
+      "x-expects": "dollars and a window such as 50/month, or a group of `every` and `limit`",
+      description: "A budget of this key alone: `50/month`, or a group as in `budgets` without `on`.",
+    }),
+  ),
+  ...rateOptions,
+};
+
+const onOption = Type.Union(
+  [
+    Type.String({ description: "`all`, `session`, or a path: `/eng`." }),
+    Type.Object(
+      {
+        key: Type.Optional(
+          Type.String({ description: "Name of a key of this file, or id of a key of the store." }),
+        ),
+        path: Type.Optional(Type.String({ description: "A path, with all keys below it." })),
+        tag: Type.Optional(Type.String({ description: "A tag of keys." })),
+        model: Type.Optional(
+          Type.String({ description: "A pattern over `provider/model`: `openai/gpt-*`." }),
+        ),
+        provider: Type.Optional(Type.String({ description: "Name of a provider." })),
+      },
+      { ...CLOSED },
+    ),
+  ],
+  {
+    "x-expects":
+      "all, session, a path such as /eng, or a group of one of `key`, `path`, `tag`, `model`, `provider`",
+    description:
+      "The calls that count: `all`, `session` (each session by itself), a path such as `/eng`, or one of `{key: …}`, `{path: …}`, `{tag: …}`, `{model: …}`, `{provider: …}`.",
+  },
+);
+
+export const budgetsSection = Type.Record(
+  Type.String(),
+  Type.Object({ on: onOption, ...budgetOptions }, CLOSED),
+  {
+    default: {},
+    propertyNames: { pattern: ENTRY_NAME.source },
+    examples: [{ everything: { on: "all", every: "month", limit: 500, mode: "hard" } }],
+    description:
+      "Budgets, by name: `{on, every, limit, mode, zone, onEmpty, alerts}`. All budgets that a call falls under hold.",
+  },
+);
+
+export const ratesSection = Type.Record(
+  Type.String(),
+  Type.Object(
+    {
+      on: onOption,
+      ...rateOptions,
+      burst: Type.Optional(
+        Type.Object(rateOptions, {
+          ...CLOSED,
+          description: "The most that may be used at once, by unit. Default: the limit itself.",
+        }),
+      ),
+    },
+    CLOSED,
+  ),
+  {
+    default: {},
+    propertyNames: { pattern: ENTRY_NAME.source },
+    examples: [{ everyone: { on: "all", rpm: 6000 } }],
+    description:
+      "Rate limits, by name: `{on, rpm, tpm, itpm, otpm, rpd, tpd, concurrency, burst}`. They hold over all processes.",
+  },
+);
+
+const keySchema = Type.Object(keyOptions);
+/** The options of a key besides its name and its text. */
+export type KeyOptions = Static<typeof keySchema>;
+export type BudgetOptions = Static<typeof budgetsSection>[string];
+export type RateOptions = Static<typeof ratesSection>[string];
+export type WrittenSubject = BudgetOptions["on"];

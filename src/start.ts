@@ -16,8 +16,11 @@ import { WorkerLedger } from "./ledger/worker/ledger.ts";
 import type { AnswerOptions, Gateway } from "./gateway/types.ts";
 import { createCells } from "./keeper/books/cells.ts";
 import type { KeeperClientOptions } from "./keeper/client.ts";
+import { clientAddress } from "./client-address.ts";
+import { isReachable } from "./config/address.ts";
+import { GatewayKeys } from "./gateway-keys.ts";
+import { parseBlock } from "./ledger/keys/addresses.ts";
 import { Health } from "./gateway/retry/health.ts";
-import { createKeyring } from "./gateway/keys.ts";
 import { secretFilter } from "./gateway/delivery/redact.ts";
 import { ReasoningCache } from "./gateway/reasoning/cache.ts";
 import { doneHooks, Settler } from "./gateway/delivery/settle.ts";
@@ -32,7 +35,6 @@ import { createRequestId, respondError } from "./server/respond.ts";
 import {
   answerHome,
   answerOptions,
-  describeBooks,
   describeAnswers,
   keeperSettings,
   mayHavePolicy,
@@ -41,7 +43,6 @@ import {
 } from "./state.ts";
 import { makeRoom } from "./unix-socket.ts";
 import { VERSION } from "./version.ts";
-import { reportState } from "./worker-state.ts";
 
 export interface StartOptions extends Settings {
   /** Where the log is written; default: standard output. */
@@ -86,8 +87,6 @@ export interface RunningWeir {
   readonly answers: string;
   /** Where the admin API listens; absent if it is off. */
   readonly admin?: AdminState;
-  /** Where the books are kept: `in /var/lib/weir/weir.db`. Resolves when the keeper has opened them, or after some seconds. */
-  books(): Promise<string>;
   /**
    * Activates new settings for later calls; calls in flight keep their settings.
    * @throws Error with one sentence; then the previous settings are still active
@@ -127,11 +126,23 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   };
   const keeper = address ? keepInProcess(address.socket, reports) : keepInThread(keeping, reports);
   const cells = createCells(address ? address.cells : keeping.books?.cells);
+  let isBuilt = false;
+  let current!: Awaited<ReturnType<typeof build>>;
+  const keys = new GatewayKeys({
+    cut: (id) => clock.endAll(keyRevoked(), id),
+    onChange() {
+      if (isBuilt) current = { ...current, app: appOf(current.gateway, current.config, current.admission) };
+    },
+  });
+  keys.declare(config);
+  if (mayHavePolicy(keeping)) keys.keyring.expectStored();
+  if (isReachable(config)) keys.keyring.close();
   const ledger = new WorkerLedger(declarationOf(config), {
     channel: keeper.books,
     cells,
     worker: worker ?? 0,
     awaitsPolicy: mayHavePolicy(keeping),
+    onMessage: (message) => keys.receive(message),
   });
   /** State that survives a reload. */
   const lasting = {
@@ -145,11 +156,27 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     reasoning: new ReasoningCache(),
     backlog: new Backlog(clock),
   };
-  const stopReports = reportState(ledger, lasting.health);
   const stopAlerts = onTransportAlert((sentence) => logger.fault(sentence));
   let draining = false;
   let listener: Listener | undefined;
   let certificate = certificateOf(config);
+  const appOf = (gateway: Gateway, config: Config, admission: Admission) => {
+    const proxies = config.trustedProxies.flatMap((text) => parseBlock(text) ?? []);
+    return createApp({
+      gateway,
+      cors: config.cors,
+      secure: certificate !== undefined,
+      limits: config.limits,
+      authenticate: createAuthenticate(keys.keyring),
+      keyed: !keys.keyring.isOpen,
+      admission,
+      address: (request) => clientAddress(listener?.addressOf(request) ?? "", request.headers, proxies),
+      allowSilence: (request, allowed) => listener?.allowSilence(request, allowed),
+      disconnect: (request) => listener?.disconnect(request),
+      version: VERSION,
+      ready: () => !draining,
+    });
+  };
 
   const build = async (settings: Settings) => {
     const parts = await assemble(settings.config, settings.env, settings.locate);
@@ -177,22 +204,8 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       strict: config.strict,
       answerOptions: answerOptions(config),
     };
-    const app = createApp({
-      gateway,
-      cors: config.cors,
-      secure: certificate !== undefined,
-      limits: config.limits,
-      authenticate: createAuthenticate(createKeyring(config.keys)),
-      keyed: config.keys.length > 0,
-      admission: new Admission(config.limits),
-      address: (request) => listener?.addressOf(request) ?? "",
-      allowSilence: (request, allowed) => listener?.allowSilence(request, allowed),
-      disconnect: (request) => listener?.disconnect(request),
-      version: VERSION,
-      ready: () => !draining,
-      degraded: () => (keeper.isDegraded ? ["ledger"] : []),
-    });
-    return { parts, app };
+    const admission = new Admission(config.limits);
+    return { parts, gateway, config, admission, app: appOf(gateway, config, admission) };
   };
 
   const tell = ({ broken, plugins, registry }: Assembled) => {
@@ -202,7 +215,8 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       if (sha256) logger.info(`plugin ${plugin.name} is loaded`, { source, sha256 });
   };
 
-  let current = await build(options);
+  current = await build(options);
+  isBuilt = true;
   tell(current.parts);
   const { unix } = config.listen;
   if (unix !== undefined) await makeRoom(unix);
@@ -240,10 +254,6 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     port,
     url: unix !== undefined ? `unix:${unix}` : `${certificate ? "https" : "http"}://${host}:${port}`,
     ...(admin && { admin }),
-    async books() {
-      const opened = keeper.storeOpened();
-      return describeBooks(home, config, (await endsWithin(opened, OPEN_MS)) ? await opened : OPENING);
-    },
     answers: describeAnswers(answerHome(home, config), config, answerFault),
     get parts() {
       return current.parts;
@@ -263,6 +273,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
         logger.info("new connections use the new certificate", {});
       }
       current = next;
+      keys.declare(settings.config);
       ledger.declare(declarationOf(settings.config));
       tell(next.parts);
     },
@@ -277,7 +288,6 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       await ledger.end();
       await keeper.close();
       cells.close();
-      stopReports();
       stopAlerts();
       await logger.flush();
     },
@@ -292,10 +302,6 @@ function isSame(one: Certificate, other: Certificate): boolean {
   return one.cert === other.cert && one.key.digest() === other.key.digest();
 }
 
-/** The start table waits this long for the store of the books. Milliseconds. */
-const OPEN_MS = 5_000;
-const OPENING = "the store is still being opened";
-
 async function endsWithin(pending: Promise<unknown>, ms: number): Promise<boolean> {
   const { promise: late, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => resolve(false), ms);
@@ -308,6 +314,12 @@ function shuttingDown(): GatewayError {
   return new GatewayError("overloaded", "The gateway is shutting down; retry the request.", {
     code: "shutting_down",
     retryAfter: 1,
+  });
+}
+
+function keyRevoked(): GatewayError {
+  return new GatewayError("authentication", "The API key was revoked, and its running calls were ended.", {
+    code: "key_revoked",
   });
 }
 

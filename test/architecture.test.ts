@@ -124,7 +124,7 @@ const RULES: readonly Rule[] = [
   },
   {
     from: "src/config/",
-    may: ["src/core/", "@sinclair/typebox", "yaml", "node:"],
+    may: ["src/core/", "src/ledger/", "@sinclair/typebox", "yaml", "node:"],
     because: "config is read once and passed on as a value",
   },
   {

@@ -4,8 +4,6 @@
  */
 import { randomBytes } from "node:crypto";
 import {
-  accessSync,
-  constants,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -159,8 +157,6 @@ function makeFolder(env: Environment): string {
   const folder = folderOf(env);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   checkFolder(folder);
-  // It may be left from a time when the disk was writable.
-  accessSync(folder, constants.W_OK);
   return folder;
 }
 

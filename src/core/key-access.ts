@@ -25,3 +25,14 @@ export interface KeyAccess {
   /** Whether the provider may run tools by itself. */
   readonly serverTools: boolean;
 }
+
+/** A key as the keyring needs it: its digests, and how long they admit calls. Times are milliseconds since 1970. */
+export interface CompiledKey {
+  readonly access: KeyAccess;
+  /** `sha256`: 64 lower-case hexadecimal digits. `until`: the digest was replaced and is valid before this time. */
+  readonly digests: readonly { readonly sha256: string; readonly until?: number }[];
+  /** `false` for keys of the admin API. */
+  readonly isForCalls: boolean;
+  readonly expiresAt?: number;
+  readonly revokedAt?: number;
+}

@@ -5,10 +5,12 @@ import type { JsonObject } from "../core/json.ts";
 import { isObject, parseJson } from "../core/json.ts";
 import type { TokenCounting } from "../core/provider.ts";
 import { editMembers } from "../stream/scan.ts";
+import { planFor } from "./access.ts";
 import type { Opened, Prepared } from "./lanes/lane.ts";
 import { nativeBody } from "./lanes/native-body.ts";
 import { discard, readAnswer } from "./lanes/read-answer.ts";
 import { headerFilters, send, upstreamHeaders } from "./lanes/send.ts";
+import { rank } from "./routing/plan.ts";
 import { urlBelow, urlOfPath } from "./routing/endpoint.ts";
 import type { Gateway, Incoming } from "./types.ts";
 
@@ -18,7 +20,10 @@ import type { Gateway, Incoming } from "./types.ts";
  */
 export async function countTokens(incoming: Incoming, gateway: Gateway): Promise<Opened> {
   const { call, format, body } = incoming;
-  const target = gateway.registry.resolve(call.model, format.id);
+  const target = rank(
+    planFor(call, call.routedModel ?? call.model, gateway.registry, format.id).choices,
+    () => "",
+  )[0]!.target;
   const attempt = new Attempt(call, target);
   const { member, constant, requestOf = (whole) => whole } = format.client.count!;
   const counting = target.provider.counting?.[target.format];

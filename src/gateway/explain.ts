@@ -6,7 +6,9 @@ import { Attempt, Call } from "../core/call.ts";
 import type { ClientCodec, Format } from "../core/format.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { parseJson } from "../core/json.ts";
+import type { KeyAccess } from "../core/key-access.ts";
 import type { Target } from "../core/provider.ts";
+import { planFor, prepareModel } from "./access.ts";
 import { chooseLane } from "./lanes/choose-lane.ts";
 import type { PrepareContext, Prepared } from "./lanes/lane.ts";
 import { keyName } from "./routing/credentials.ts";
@@ -22,8 +24,8 @@ import type { Incoming } from "./types.ts";
 export interface ExplainOptions extends Omit<Incoming, "call" | "format"> {
   format: Format & { client: ClientCodec };
   headers: Headers;
-  /** Name of the client's gateway key. */
-  key?: string;
+  /** The client's gateway key. */
+  access?: KeyAccess;
   /** The request is one for embeddings. */
   embeds?: boolean;
 }
@@ -45,10 +47,11 @@ export async function explain(options: ExplainOptions, context: PrepareContext):
   const checks: Pick<ClientCodec, "checkRequest"> = embeds ? format.client.embeds![0]! : format.client;
   checks.checkRequest(body);
   const call = new Call("explain", embeds ? format.client.embeds![0]!.dialect : format.id, options.headers);
-  call.key = options.key;
+  call.key = options.access?.name;
+  call.access = options.access;
   call.model = body["model"] as string;
   call.stream = body["stream"] === true;
-  await registry.prepare(call.model);
+  await prepareModel(call, call.model, registry);
   const foreseen = embeds ? foreseeEmbedding(options, call, context) : await foresee(options, call, context);
   const { plan, attempt, prepared, more } = foreseen;
   const { target, losses } = attempt;
@@ -77,7 +80,7 @@ async function foresee(options: ExplainOptions, call: Call, context: PrepareCont
   const incoming: Incoming = { ...options, call };
   if (format.client.stored) await findStored(incoming, context);
   const { stored } = incoming;
-  const whole = registry.plan(call.model, format.id);
+  const whole = planFor(call, call.routedModel ?? call.model, registry, format.id);
   const plan = stored ? stored.narrow(whole) : whole;
   const attempt = new Attempt(call, rank(plan.choices, () => "")[0]!.target);
   const prepared = await chooseLane(incoming, attempt, context).prepare();

@@ -1,53 +1,158 @@
-/** Gateway keys. weir stores and compares only their SHA-256 digests. */
+/** The gateway keys of this process. weir keeps and compares only their SHA-256 digests. */
 import { timingSafeEqual } from "node:crypto";
-
-/** The name of a key and its digest (64 lower-case hexadecimal digits). */
-export interface NamedDigest {
-  name: string;
-  sha256: string;
-}
+import type { CompiledKey, KeyAccess } from "../core/key-access.ts";
 
 /** Lower-case names of the headers that may hold a key, in order of precedence. */
 export const KEY_HEADERS: readonly string[] = ["authorization", "x-api-key"];
 
-export interface Keyring {
-  /** The number of keys. Without keys weir checks nothing, and listens on loopback only. */
-  size: number;
-  /**
-   * The key in the first of the headers that has one: the token of `authorization: Bearer …`, or the value of another
-   * header. `undefined` if it is not valid.
-   */
-  check(headers: Headers, keyHeaders: readonly string[]): { name: string } | undefined;
+/** Why a key does not admit a call. `absent`: no header holds one; `admin`: it is a key for the admin API. */
+export type KeyFault = "absent" | "unknown" | "mistyped" | "expired" | "revoked" | "replaced" | "admin";
+
+/** A digest and its key. */
+interface Slot {
+  readonly key: CompiledKey;
+  readonly digest: Buffer;
+  /** The digest admits calls before this time. Milliseconds since 1970; `Infinity`: always. */
+  readonly until: number;
 }
 
 /** Longer keys are invalid: weir does not hash them. Characters. */
 const MAX_KEY_LENGTH = 4096;
+const NO_DIGEST = Buffer.alloc(32);
 
-export function createKeyring(keys: readonly NamedDigest[]): Keyring {
-  const known = new Map(
-    keys.map(({ name, sha256 }) => {
-      const digest = Buffer.from(sha256, "hex");
-      return [digest.toString("latin1"), { key: { name }, digest }];
-    }),
-  );
-  const noDigest = Buffer.alloc(32);
-  const digest = Buffer.alloc(32);
+/**
+ * The keys of the config, which exist from the start, and those of the store, which arrive and change at run time. A key of the
+ * config wins over one of the store with the same digest.
+ */
+export class Keyring {
+  readonly #declared = new Map<string, Slot>();
+  readonly #stored = new Map<string, Slot>();
+  /** The digests of each key of the store, by its id. */
+  readonly #digestsOf = new Map<string, readonly string[]>();
+  readonly #digest = Buffer.alloc(32);
+  readonly #isMistyped: (text: string) => boolean;
+  #isStoreClosed = false;
+  #mustBeClosed = false;
+  #pending: PromiseWithResolvers<void> | undefined;
+  #isOpen = true;
 
-  /** Constant time: a valid and an invalid key cost the same hash, look-up and comparison. */
-  function find(key: string): { name: string } | undefined {
-    Bun.SHA256.hash(key, digest);
-    const candidate = known.get(digest.toString("latin1"));
-    const equal = timingSafeEqual(digest, candidate?.digest ?? noDigest);
-    return equal ? candidate?.key : undefined;
+  /** @param isMistyped whether a text looks like a key with a typing error */
+  constructor(isMistyped: (text: string) => boolean = () => false) {
+    this.#isMistyped = isMistyped;
   }
 
-  return {
-    size: known.size,
-    check(headers, keyHeaders) {
-      const key = presentedKey(headers, keyHeaders);
-      return key === undefined ? undefined : find(key);
-    },
-  };
+  /** Every call is admitted without a key. The keyring then checks nothing. */
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Number of keys that admit calls or have admitted them. */
+  get size(): number {
+    return this.#declared.size + this.#digestsOf.size;
+  }
+
+  /** Resolves when the keys of the store are known; absent when they are. */
+  get pending(): Promise<void> | undefined {
+    return this.#pending?.promise;
+  }
+
+  /** Admits no call without a key from now on, also while there is none: other machines can reach the gateway. */
+  close(): void {
+    this.#mustBeClosed = true;
+    this.#settle();
+  }
+
+  /** The store may contain keys that this process does not know yet: an unknown key waits for {@link replace}. */
+  expectStored(): void {
+    this.#pending ??= Promise.withResolvers();
+    this.#settle();
+  }
+
+  /** Sets the keys of the config. */
+  declare(keys: readonly CompiledKey[]): void {
+    this.#declared.clear();
+    for (const key of keys) enter(this.#declared, key);
+    this.#settle();
+  }
+
+  /** Sets the keys of the store. @param closed a call key exists or has existed */
+  replace(keys: readonly CompiledKey[], closed: boolean): void {
+    this.#stored.clear();
+    this.#digestsOf.clear();
+    this.change(keys, [], closed);
+    this.#pending?.resolve();
+    this.#pending = undefined;
+    this.#settle();
+  }
+
+  /** Changes keys of the store. @param removed ids */
+  change(keys: readonly CompiledKey[], removed: readonly string[], closed: boolean): void {
+    for (const id of removed) this.#remove(id);
+    for (const key of keys) {
+      this.#remove(key.access.id);
+      this.#digestsOf.set(key.access.id, enter(this.#stored, key));
+    }
+    this.#isStoreClosed = closed;
+    this.#settle();
+  }
+
+  /**
+   * The key in the first of the headers that has one: the token of `authorization: Bearer …`, or the value of another header.
+   * `undefined` if it does not admit the call. Constant time: a valid and an invalid key cost the same hash, look-ups and
+   * comparison.
+   */
+  check(headers: Headers, keyHeaders: readonly string[]): KeyAccess | undefined {
+    const text = presentedKey(headers, keyHeaders);
+    const slot = text === undefined ? undefined : this.#find(text);
+    if (slot === undefined) return undefined;
+    return slot.until === Infinity || Date.now() < slot.until ? slot.key.access : undefined;
+  }
+
+  /** Why {@link check} did not find a key. */
+  faultOf(headers: Headers, keyHeaders: readonly string[]): { fault: KeyFault; until?: number } {
+    const text = presentedKey(headers, keyHeaders);
+    if (text === undefined)
+      return { fault: keyHeaders.some((name) => headers.has(name)) ? "unknown" : "absent" };
+    const slot = this.#find(text);
+    if (!slot) return { fault: this.#isMistyped(text) ? "mistyped" : "unknown" };
+    const { isForCalls, revokedAt, expiresAt } = slot.key;
+    if (!isForCalls) return { fault: "admin" };
+    if (revokedAt !== undefined) return { fault: "revoked", until: revokedAt };
+    if (slot.until === expiresAt) return { fault: "expired", until: expiresAt };
+    return { fault: "replaced", until: slot.until };
+  }
+
+  #find(text: string): Slot | undefined {
+    Bun.SHA256.hash(text, this.#digest);
+    const name = this.#digest.toString("latin1");
+    const stored = this.#stored.get(name);
+    const slot = this.#declared.get(name) ?? stored;
+    const equal = timingSafeEqual(this.#digest, slot?.digest ?? NO_DIGEST);
+    return equal ? slot : undefined;
+  }
+
+  #remove(id: string): void {
+    for (const name of this.#digestsOf.get(id) ?? [])
+      if (this.#stored.get(name)?.key.access.id === id) this.#stored.delete(name);
+    this.#digestsOf.delete(id);
+  }
+
+  #settle(): void {
+    const isClosed = this.#mustBeClosed || this.#isStoreClosed || this.#declared.size > 0;
+    this.#isOpen = !isClosed && this.#pending === undefined;
+  }
+}
+
+/** @returns the names of the digests in the map */
+function enter(slots: Map<string, Slot>, key: CompiledKey): string[] {
+  return key.digests.map(({ sha256, until = Infinity }) => {
+    const digest = Buffer.from(sha256, "hex");
+    const name = digest.toString("latin1");
+    const { isForCalls, revokedAt, expiresAt = Infinity } = key;
+    const isValid = isForCalls && revokedAt === undefined;
+    slots.set(name, { key, digest, until: isValid ? Math.min(until, expiresAt) : 0 });
+    return name;
+  });
 }
 
 function presentedKey(headers: Headers, keyHeaders: readonly string[]): string | undefined {

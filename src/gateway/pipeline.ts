@@ -6,6 +6,7 @@ import { Attempt } from "../core/call.ts";
 import { withoutCredentials } from "../core/client-headers.ts";
 import type { GatewayError } from "../core/error.ts";
 import type { Target } from "../core/provider.ts";
+import { planFor, prepareModel } from "./access.ts";
 import { holdHead } from "./delivery/held-stream.ts";
 import type { Deadline } from "./delivery/deadline.ts";
 import { chooseLane } from "./lanes/choose-lane.ts";
@@ -47,7 +48,7 @@ function attemptAll(incoming: Incoming, gateway: Gateway): Promise<Opened> {
 
 function attemptedWith(model: string, incoming: Incoming, gateway: Gateway): Attempted {
   const { call, format, stored } = incoming;
-  const whole = gateway.registry.plan(model, format.id);
+  const whole = planFor(call, model, gateway.registry, format.id);
   return {
     call,
     plan: stored ? stored.narrow(whole) : whole,
@@ -82,7 +83,7 @@ async function exchangeAfterHooks(incoming: Incoming, gateway: Gateway): Promise
   const plugin = await runEarlyHooks(incoming, gateway.hooks);
   if (call.abortReason) throw call.abortReason;
   if (plugin) return openPlugin(incoming, plugin, gateway);
-  if (call.routedModel !== undefined) await gateway.registry.prepare(call.routedModel);
+  if (call.routedModel !== undefined) await prepareModel(call, call.routedModel, gateway.registry);
   return attemptAll(incoming, gateway);
 }
 

@@ -12,6 +12,11 @@ export const ANY: Errors = [
 /** Of operations that need a gateway key. */
 export const KEY: Errors = [
   { kind: "authentication", code: "invalid_api_key", when: "The gateway key is missing or not valid." },
+  { kind: "authentication", code: "key_revoked", when: "The key was revoked while its call was running." },
+  { kind: "permission", code: "admin_key", when: "The key is one for the admin API." },
+  { kind: "permission", code: "endpoint_not_allowed", when: "The key may not use the endpoint." },
+  { kind: "permission", code: "address_not_allowed", when: "The key may not be used from this address." },
+  { kind: "overloaded", code: "keys_unavailable", when: "weir cannot read the keys of its store." },
 ];
 
 /** Of operations with a body. */
@@ -76,6 +81,8 @@ export const CONTINUED: Errors = [
 /** Of operations that name a model. */
 export const MODEL: Errors = [
   { kind: "not-found", code: "model_not_found", when: "No provider serves the model." },
+  { kind: "permission", code: "model_not_allowed", when: "The key may not use the model." },
+  { kind: "permission", code: "provider_not_allowed", when: "The key may not use a provider of the model." },
 ];
 
 /** Of operations with pages. */
@@ -132,36 +139,6 @@ export const ADMISSION: Errors = [
   },
   { kind: "overloaded", code: "too_many_calls", when: "weir has reached its limit of calls in flight." },
   { kind: "overloaded", code: "shutting_down", when: "weir is shutting down." },
-];
-
-/** Of operations that cost something. */
-export const CHARGED: Errors = [
-  {
-    kind: "quota",
-    code: "budget_exhausted",
-    when: "What is left of a budget does not suffice for the call.",
-  },
-  { kind: "rate-limited", when: "A rate limit of the key, the model or the provider has no room." },
-  {
-    kind: "permission",
-    code: "price_unknown",
-    when: "A hard budget counts the call, and its price is unknown.",
-  },
-  {
-    kind: "permission",
-    code: "server_tools_not_allowed",
-    when: "The key may not use tools that the provider runs itself.",
-  },
-  {
-    kind: "invalid-request",
-    code: "cost_limit_exceeded",
-    when: "The call may cost more than the key permits for one call.",
-  },
-  {
-    kind: "overloaded",
-    code: "ledger_unavailable",
-    when: "weir cannot reach its books, and what is left of a hard budget is not known.",
-  },
 ];
 
 /** Of operations that wait for a provider. */
@@ -226,6 +203,5 @@ export const PROVIDER: Errors = [
     code: "ask_too_deep",
     when: "Plugins that ask models nested more than four calls deep.",
   },
-  ...CHARGED,
   ...TIMEOUT,
 ];

@@ -6,17 +6,16 @@ import type { ClientFormat, Operation } from "./operation.ts";
 import { pascalCase } from "./operation.ts";
 import { AFTER_ID, LIMIT, MODEL_ID } from "./parameters.ts";
 import { commonAliases } from "./served-routes.ts";
+import type { AnswerPlain } from "./routes/plain.ts";
 import { listModels, modelIdOf, retrieveModel } from "./routes/models.ts";
 import { Model, ModelList } from "./schemas.ts";
 
 /** Makes an operation without a request body. */
-export type MakePlain = (
-  operation: Omit<Operation, "formats" | "handle">,
-  answer: (request: Request) => unknown,
-) => Operation;
+export type MakePlain = (operation: Omit<Operation, "formats" | "handle">, answer: AnswerPlain) => Operation;
 
 /** The path of the list for clients of all formats. */
 const PATH = "/v1/models";
+const ENDPOINT = "models";
 
 export function modelOperations(
   formats: readonly ClientFormat[],
@@ -35,11 +34,12 @@ export function modelOperations(
         description:
           "Clients of some formats, known by their headers, get the list in the shape of the format.",
         access: "key",
+        endpoint: ENDPOINT,
         parameters: [LIMIT, AFTER_ID],
         answer: { name: "ModelList", schema: ModelList },
         errors: PAGE,
       },
-      (request) => listModels(registry, request, listingOf(listing, request)),
+      (request, access) => listModels(registry, request, access, listingOf(listing, request)),
     ),
     plain(
       {
@@ -50,13 +50,14 @@ export function modelOperations(
         summary: "Retrieve a model",
         description: "Any model that weir would serve, listed or not.",
         access: "key",
+        endpoint: ENDPOINT,
         parameters: [MODEL_ID],
         answer: { name: "Model", schema: Model },
         errors: MODEL,
       },
-      (request) => {
+      (request, access) => {
         const id = modelIdOf(request, [PATH, ...commonAliases(formats, PATH)]);
-        return retrieveModel(registry, id, listingOf(listing, request));
+        return retrieveModel(registry, id, access, listingOf(listing, request));
       },
     ),
     ...listing.flatMap((format) => ownOperations(format, format.client.models!, registry, plain)),
@@ -87,10 +88,11 @@ function ownOperations(
         id: `list${name}Models`,
         summary: `List models (${id})`,
         access: "key",
+        endpoint: ENDPOINT,
         answer: { name: `${name}ModelList`, schema: listing.schemas.list },
         errors: PAGE,
       },
-      (request) => listModels(registry, request, listing),
+      (request, access) => listModels(registry, request, access, listing),
     ),
     plain(
       {
@@ -100,11 +102,13 @@ function ownOperations(
         id: `retrieve${name}Model`,
         summary: `Retrieve a model (${id})`,
         access: "key",
+        endpoint: ENDPOINT,
         parameters: [MODEL_ID],
         answer: { name: `${name}Model`, schema: listing.schemas.one },
         errors: MODEL,
       },
-      (request) => retrieveModel(registry, listing.idOf(new URL(request.url).pathname), listing),
+      (request, access) =>
+        retrieveModel(registry, listing.idOf(new URL(request.url).pathname), access, listing),
     ),
   ];
 }

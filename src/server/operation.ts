@@ -29,6 +29,8 @@ export interface Operation {
   description?: string;
   /** `key`: clients need a gateway key, if weir has keys. */
   access: "anyone" | "key";
+  /** Its name in the scope `endpoints` of keys; absent: every key may call it. Routes of calls know their own. */
+  endpoint?: string;
   /** Lower-case names of the headers that may hold the key. Default: those of `gateway/keys.ts`. */
   keyHeaders?: readonly string[];
   parameters?: readonly Parameter[];

@@ -9,8 +9,8 @@ export interface Watcher {
   place?: number;
   /** Called at each tick; must be fast and must not throw. @param now monotonic milliseconds */
   tick(now: number): void;
-  /** Called when the gateway stops: aborts what the watcher watches. */
-  end?(reason: GatewayError): void;
+  /** Aborts what the watcher watches. @param key id of a gateway key: only if it watches a call of the key */
+  end?(reason: GatewayError, key?: string): void;
 }
 
 /** Time between two ticks. Milliseconds. */
@@ -40,9 +40,9 @@ export class Clock {
     last.place = place;
   }
 
-  /** Aborts all calls that still run. */
-  endAll(reason: GatewayError): void {
-    for (const watcher of [...this.#watchers]) watcher.end?.(reason);
+  /** Aborts all calls that still run. @param key id of a gateway key: only the calls of the key */
+  endAll(reason: GatewayError, key?: string): void {
+    for (const watcher of [...this.#watchers]) watcher.end?.(reason, key);
   }
 
   get size(): number {

@@ -30,7 +30,8 @@ export class Deadline implements Watcher {
     this.#clock.remove(this);
   }
 
-  end(reason: GatewayError): void {
+  end(reason: GatewayError, key?: string): void {
+    if (key !== undefined && key !== this.#call.access?.id) return;
     this.stop();
     this.#call.abort(reason);
   }

@@ -3,6 +3,7 @@
  * are those of every call. `fallbacks` never apply: the vectors of two models cannot be compared.
  */
 import type { Attempt } from "../../core/call.ts";
+import { planFor } from "../access.ts";
 import type { Opened, OpenedJson } from "../lanes/lane.ts";
 import { refuseLosses } from "../lanes/strict.ts";
 import { earlyViewOf } from "../plugins/call-view.ts";
@@ -33,7 +34,7 @@ export async function embed(incoming: IncomingEmbed, gateway: Gateway): Promise<
   return attempt(
     {
       call,
-      plan: gateway.registry.plan(call.model, call.format, "embed"),
+      plan: planFor(call, call.routedModel ?? call.model, gateway.registry, call.format, "embed"),
       // No prompt cache profits from one deployment: the calls are spread by weight.
       affinity: () => call.id,
       bytes: incoming.bytes.length,

@@ -1,5 +1,6 @@
 /** What a call for embeddings would send first, for `explain`. */
 import { Attempt } from "../../core/call.ts";
+import { planFor } from "../access.ts";
 import type { PrepareContext, Prepared } from "../lanes/lane.ts";
 import type { Plan } from "../routing/plan.ts";
 import { rank } from "../routing/plan.ts";
@@ -21,7 +22,7 @@ export interface ForeseenEmbed {
 /** @throws GatewayError as the call would before it is sent */
 export function foreseeEmbed(incoming: IncomingEmbed, context: PrepareContext): ForeseenEmbed {
   const { call, request } = incoming;
-  const plan = context.registry.plan(call.model, call.format, "embed");
+  const plan = planFor(call, call.routedModel ?? call.model, context.registry, call.format, "embed");
   const attempt = new Attempt(call, rank(plan.choices, () => "")[0]!.target);
   const way = wayOf(incoming, attempt, context.registry);
   if (!way) return { plan, attempt, requests: 0 };

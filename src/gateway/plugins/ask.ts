@@ -10,6 +10,7 @@ import type { ChatEvent } from "../../core/events.ts";
 import { NO_USAGE } from "../../core/events.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Stop } from "../../core/stop.ts";
+import { prepareModel } from "../access.ts";
 import { Deadline } from "../delivery/deadline.ts";
 import { settle } from "../delivery/deliver.ts";
 import { toClientError } from "../delivery/redact.ts";
@@ -35,7 +36,7 @@ export async function askModel(
   const wanted = canonical(request);
   const { call, deadline } = beginChild(parent, stop, wanted.model, gateway);
   try {
-    const preparing = gateway.registry.prepare(call.model);
+    const preparing = prepareModel(call, call.model, gateway.registry);
     if (preparing) await preparing;
     const opened = await exchange(incomingOf(call, wanted), gateway, deadline);
     if (opened.kind === "stream") throw new Error("an answer to a plugin is always collected");

@@ -7,6 +7,8 @@ export interface Choice {
   weight: number;
   /** The priority of the route, then that of the deployment; compared in this order, the lower number first. */
   priority: readonly [number, number];
+  /** The name of the fallback model in the config; absent for the model itself. */
+  fallback?: string;
 }
 
 export interface Plan {

@@ -218,7 +218,7 @@ export class Registry {
       const all = this.#choices(this.#aliases.resolve(model), wanted, prefix);
       const added = all.filter((choice) => !known.has(targetKey(choice)));
       for (const choice of added) known.add(targetKey(choice));
-      return added;
+      return added.map((choice) => ({ ...choice, fallback: model }));
     });
     return groups.filter((group) => group.length > 0);
   }
@@ -296,6 +296,13 @@ export class Registry {
       if (found) return found.rule.provider;
     }
     return undefined;
+  }
+
+  /** The providers that serve a name; for a route, those of all its models. */
+  providersOf(model: string): string[] {
+    const name = this.#aliases.resolve(model);
+    const models = this.routes.get(name)?.map((entry) => this.#aliases.resolve(entry.model)) ?? [name];
+    return models.flatMap((candidate) => this.#winningRule(candidate)?.rule.provider.name ?? []);
   }
 
   #candidates(name: string, prefix: string): Candidate[] {

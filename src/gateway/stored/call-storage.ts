@@ -45,7 +45,7 @@ export class CallStorage implements StoredCall {
     this.#incoming = incoming;
     this.#context = context;
     this.#ask = ask;
-    this.#owner = ownerOf(incoming.call.key);
+    this.#owner = ownerOf(incoming.call);
     this.#previous = previous;
     this.#items = items;
   }
@@ -62,7 +62,7 @@ export class CallStorage implements StoredCall {
   }
 
   static async #find(incoming: Incoming, context: StoreContext, ask: StoredAsk): Promise<CallStorage> {
-    const owner = ownerOf(incoming.call.key);
+    const owner = ownerOf(incoming.call);
     const previous = ask.previous === undefined ? undefined : findPrevious(ask.previous, incoming, context);
     const items =
       ask.references.length === 0
@@ -222,7 +222,7 @@ async function findPrevious(
   context: StoreContext,
 ): Promise<Previous> {
   const codec = format.client.stored!;
-  const chain = await reading(context, (answers) => answers.chain(id, ownerOf(call.key)));
+  const chain = await reading(context, (answers) => answers.chain(id, ownerOf(call)));
   if (chain === "too-long")
     throw invalidRequest(
       `The conversation has more than ${MAX_CHAIN} answers; begin a new one.`,

@@ -32,7 +32,7 @@ export async function retrieveAnswer(request: AnswerRequest, gateway: Gateway): 
 export async function deleteAnswer(request: AnswerRequest, gateway: Gateway): Promise<Opened> {
   const { id, call, format } = request;
   const found = await find(request, gateway);
-  const forget = () => reading(gateway, (answers) => answers.delete(id, ownerOf(call.key)));
+  const forget = () => reading(gateway, (answers) => answers.delete(id, ownerOf(call)));
   if (!isElsewhere(found)) {
     // Another request may have deleted it in the meantime.
     if (!(await forget())) throw format.client.stored!.unknownAnswer(id);
@@ -61,7 +61,7 @@ export async function listInputItems(request: AnswerRequest, gateway: Gateway): 
   const { inputItems } = codec.paths;
   if (isElsewhere(found)) return relay({ ...request, ...found, method: "GET", below: inputItems }, gateway);
   const page = readPage(query);
-  const items = await reading(gateway, (answers) => answers.inputItems(id, ownerOf(call.key), page));
+  const items = await reading(gateway, (answers) => answers.inputItems(id, ownerOf(call), page));
   if (!items) throw invalidRequest(`The answer has no input item with this id.`, "after", "invalid_value");
   return json(codec.listItems(items.items, items.hasMore));
 }
@@ -81,7 +81,7 @@ async function find(
 ): Promise<StoredAnswer | Elsewhere> {
   const codec = format.client.stored!;
   if (!ID.test(id)) throw codec.unknownAnswer(id.slice(0, 200));
-  const row = await reading(gateway, (answers) => answers.get(id, ownerOf(call.key)));
+  const row = await reading(gateway, (answers) => answers.get(id, ownerOf(call)));
   if (row) {
     call.model = row.model;
     return row.deployment === undefined ? row : { deployment: row.deployment, row };

@@ -1,6 +1,8 @@
+import type { Call } from "../../core/call.ts";
+
 /** The owner of stored answers: a permanent id of the gateway key, so that a new key of the same name inherits nothing. */
 
-/** @param key name of the gateway key; absent while the gateway has no keys */
-export function ownerOf(key: string | undefined): string {
-  return key === undefined ? "" : `config:${key}`;
+/** @returns the id of the call's key; empty while calls need none */
+export function ownerOf({ access }: Pick<Call, "access">): string {
+  return access?.id ?? "";
 }

@@ -73,7 +73,7 @@ export async function relay(request: RelayRequest, gateway: Gateway): Promise<Op
 /** Later requests must not count the same tokens again. */
 async function noteEnded(row: StoredAnswer, { call }: AnswerRequest, gateway: Gateway): Promise<void> {
   const { commitMs } = gateway.answerOptions;
-  const ended = { ...row, owner: ownerOf(call.key), status: "completed" };
+  const ended = { ...row, owner: ownerOf(call), status: "completed" };
   await gateway.answers?.put(ended, commitMs).catch(() => {});
 }
 

@@ -1,5 +1,5 @@
 /** A key as calls use it: compiled once for each change of the key, so that a call pays no more than a look-up. */
-import type { KeyAccess } from "../../core/key-access.ts";
+import type { CompiledKey, KeyAccess } from "../../core/key-access.ts";
 import { globMatches } from "../glob.ts";
 import type { KeyEntry } from "../policy.ts";
 import { type AddressBlock, isInBlocks, parseBlock } from "./addresses.ts";
@@ -8,6 +8,12 @@ import { coversEndpoint } from "./scopes.ts";
 /** @param entry a valid entry */
 export function compileAccess(entry: KeyEntry): KeyAccess {
   return new CompiledAccess(entry);
+}
+
+/** @param entry a valid entry */
+export function compileKey(entry: KeyEntry): CompiledKey {
+  const { digests, kind, expiresAt, revokedAt } = entry;
+  return { access: compileAccess(entry), digests, isForCalls: kind === "call", expiresAt, revokedAt };
 }
 
 class CompiledAccess implements KeyAccess {

@@ -44,8 +44,8 @@ export interface WorkerLedgerOptions {
   /** Number of the worker; 0 if there is only one. */
   worker: number;
   clock?: WallClock;
-  /** Called when keys, budgets or limits have changed. */
-  onPolicy?(policy: Policy): void;
+  /** Called with each message of the keeper, before the ledger acts on it. */
+  onMessage?(message: BooksDown): void;
   /** The store may have budgets: calls wait for the policy of the keeper. */
   awaitsPolicy?: boolean;
 }
@@ -106,7 +106,7 @@ export class WorkerLedger implements Ledger {
     attempt.booking = booking;
     booking.bytes = admitted.bytes;
     if (access !== undefined) this.#estimates.checkScopes(attempt, booking, admitted);
-    if (applied.lines.length === 0) return void applied.running.calls++;
+    if (applied.lines.length === 0) return;
     if (applied.hasSessions) booking.session = sessionOf(call, admitted);
     if (applied.needsSize) this.#estimates.estimate(attempt, booking, admitted);
     if (takeAll(this.#shares, this.#clock.at(attempt.startedAt), attempt, booking))
@@ -126,7 +126,6 @@ export class WorkerLedger implements Ledger {
 
   #admitted(attempt: Attempt, booking: Booking): void {
     attempt.call.refused = undefined;
-    booking.applied.running.calls++;
     if (booking.heldOutput >= booking.output) return;
     attempt.outputLimit = outputLimit(booking.heldOutput, booking.output);
     attempt.onOutputLimit = () => this.#extend(attempt, booking);
@@ -193,7 +192,6 @@ export class WorkerLedger implements Ledger {
     booking.shares = lines.map((line) => this.#shares.of(line, now, undefined));
     booking.holds = lines.map(() => 0);
     attempt.booking = booking;
-    applied.running.calls++;
   }
 
   settle(attempt: Attempt): void {
@@ -202,7 +200,6 @@ export class WorkerLedger implements Ledger {
     attempt.outputLimit = Infinity;
     const { charge, used } = settlementOf(attempt, booking, this.#declaration.settings);
     booking.charge = charge;
-    booking.applied.running.calls--;
     const { rule } = booking.applied;
     if (rule && charge.price !== undefined) this.#outbox.use(rule);
     settleAll(booking, charge, used);
@@ -224,9 +221,8 @@ export class WorkerLedger implements Ledger {
   }
 
   /** Sends what the worker does at the moment. */
-  report(state: Omit<WorkerState, "inflight">): void {
-    const inflight = this.#lines.running.map(({ deployment, calls }) => ({ deployment, calls }));
-    this.#channel.send({ kind: "state", state: { ...state, inflight } });
+  report(state: WorkerState): void {
+    this.#channel.send({ kind: "state", state });
   }
 
   /** Gives back all shares, and waits until the records are stored. */
@@ -261,6 +257,7 @@ export class WorkerLedger implements Ledger {
   }
 
   #receive(message: BooksDown): void {
+    this.#options.onMessage?.(message);
     switch (message.kind) {
       case "policy":
         return this.#setPolicy(message.policy);
@@ -288,7 +285,6 @@ export class WorkerLedger implements Ledger {
     this.#awaitsPolicy = false;
     this.#compile();
     this.#policyKnown.resolve();
-    this.#options.onPolicy?.(policy);
   }
 
   #compile(): void {

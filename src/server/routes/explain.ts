@@ -3,6 +3,7 @@ import { GatewayError, invalidRequest } from "../../core/error.ts";
 import type { ClientCodec, Format } from "../../core/format.ts";
 import { explain } from "../../gateway/explain.ts";
 import { chooseFormat, dialectOf, formatOfHeaders } from "../choose-format.ts";
+import { assertScope } from "../key-scope.ts";
 import { readBody } from "../read-body.ts";
 import { withoutAddress } from "../url-address.ts";
 import { createRequestId, respondError, respondJson } from "../respond.ts";
@@ -20,7 +21,8 @@ export function explainRoute(
     const id = createRequestId();
     let format = formatOfHeaders(formats, request.headers);
     try {
-      const key = context.authenticate(request.headers, keyHeaders);
+      const access = await context.authenticate(request.headers, keyHeaders);
+      assertScope(access, "explain", () => context.address(request));
       const read = await readBody(request, context.limits, context.gateway.clock);
       const body = read.json;
       const named = new URL(request.url).searchParams.get("format");
@@ -33,7 +35,7 @@ export function explainRoute(
         bytes: sent.bytes,
         spanOf: (name: string) => sent.spanOf(name),
         headers: request.headers,
-        key,
+        access,
         embeds: named !== null && named === dialectOf(format.client),
       };
       return respondJson(await explain(options, context.gateway), id);

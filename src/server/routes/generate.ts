@@ -3,6 +3,7 @@ import { Call } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { EmbedClient } from "../../core/embed-dialect.ts";
 import type { ClientCodec, Format } from "../../core/format.ts";
+import { prepareModel } from "../../gateway/access.ts";
 import { clientLeft } from "../../gateway/delivery/stream.ts";
 import { toClientError } from "../../gateway/delivery/redact.ts";
 import { deliver } from "../../gateway/delivery/deliver.ts";
@@ -14,6 +15,7 @@ import type { Gateway, Incoming } from "../../gateway/types.ts";
 import { exchange } from "../../gateway/pipeline.ts";
 import type { Admission } from "../admission.ts";
 import { type Authenticate, credentialsOf } from "../authenticate.ts";
+import { assertScope } from "../key-scope.ts";
 import type { BodyLimits } from "../read-body.ts";
 import { readBody } from "../read-body.ts";
 import type { RequestBody, RequestPart } from "../request-body.ts";
@@ -38,7 +40,7 @@ type Handler = (incoming: Incoming, gateway: Gateway, deadline: Deadline) => Pro
 
 /** Counts the tokens of a request. A body that lacks what only an answer needs is valid. */
 export function countRoute(format: Format & { client: ClientCodec }, context: RouteContext) {
-  return createRoute(format, context, format.client.count, countTokens);
+  return createRoute(format, context, format.client.count, countTokens, { endpoint: "count" });
 }
 
 export function generateRoute(format: Format & { client: ClientCodec }, context: RouteContext) {
@@ -47,7 +49,7 @@ export function generateRoute(format: Format & { client: ClientCodec }, context:
 
 /** Generates a stream, where the path asks for one. */
 export function streamRoute(format: Format & { client: ClientCodec }, context: RouteContext) {
-  return createRoute(format, context, undefined, exchange, true);
+  return createRoute(format, context, undefined, exchange, { streams: true });
 }
 
 /** Replaces a conversation by a summary, on the route for that alone. */
@@ -68,37 +70,39 @@ export function embedRoute(
   const { gateway, limits } = context;
   const { address } = client;
   const modelOf = modelInPath(client);
-  return callRoute({ id: codec.dialect, client }, context, async (call, request) => {
+  const serve: Serve = async (call, request) => {
     if (address) addressCall(call, address, request, false);
     const read = await readBody(request, limits, gateway.clock);
     const body = withModelOfPath(read, modelOf?.(request.url), limits.depth);
     body.validate({ checkRequest: (parsed) => codec.checkRequest(parsed) });
     if (!address) call.model = body.scalar("model") as string;
-    const preparing = gateway.registry.prepare(call.model);
+    const preparing = prepareModel(call, call.model, gateway.registry);
     if (preparing) await preparing;
     const { bytes, json } = body;
     const wanted = codec.decodeRequest(address ? { ...json, model: call.model } : json);
     const spanOf = (name: string) => body.spanOf(name);
     return embed({ call, client: codec, request: wanted, bytes, spanOf }, gateway);
-  });
+  };
+  return callRoute({ id: codec.dialect, client }, context, serve, "embeddings");
 }
 
 /**
  * The route of one client format. It checks the key and the limits before it reads a byte of the body.
- * @param streams whether the path asks for a stream, for formats whose body does not say it
+ * @param options `streams`: the path asks for a stream, for formats whose body does not say it; `endpoint`: as in
+ * {@link callRoute}
  */
 function createRoute(
   format: Format & { client: ClientCodec },
   context: RouteContext,
   part: RequestPart | undefined,
   handle: Handler,
-  streams = false,
+  options: { streams?: boolean; endpoint?: string } = {},
 ) {
   const { gateway, limits } = context;
   const { address } = format.client;
   const modelOf = modelInPath(format.client);
-  return callRoute(format, context, async (call, request, deadline) => {
-    if (address) addressCall(call, address, request, streams);
+  const serve: Serve = async (call, request, deadline) => {
+    if (address) addressCall(call, address, request, options.streams ?? false);
     const read = await readBody(request, limits, gateway.clock);
     const body = withModelOfPath(read, modelOf?.(request.url), limits.depth);
     body.validate(format.client, part);
@@ -106,17 +110,26 @@ function createRoute(
       call.model = body.scalar("model") as string;
       call.stream = body.scalar("stream") === true;
     }
-    const preparing = gateway.registry.prepare(call.model);
+    const preparing = prepareModel(call, call.model, gateway.registry);
     if (preparing) await preparing;
     return handle(incomingOf(body, call, format), gateway, deadline);
-  });
+  };
+  return callRoute(format, context, serve, options.endpoint);
 }
 
 /** Answers one call. */
 type Serve = (call: Call, request: Request, deadline: Deadline) => Promise<Opened>;
 
-/** A route whose requests are calls: they need a key, occupy a place among the calls in flight, and are logged. */
-export function callRoute(format: Format & { client: ClientCodec }, context: RouteContext, serve: Serve) {
+/**
+ * A route whose requests are calls: they need a key, occupy a place among the calls in flight, and are logged.
+ * @param endpoint its name in the scope `endpoints` of keys
+ */
+export function callRoute(
+  format: Format & { client: ClientCodec },
+  context: RouteContext,
+  serve: Serve,
+  endpoint = format.id,
+) {
   const { gateway, authenticate, admission, allowSilence } = context;
   return async (request: Request): Promise<Response> => {
     const call = new Call(createRequestId(), format.id, request.headers);
@@ -132,7 +145,13 @@ export function callRoute(format: Format & { client: ClientCodec }, context: Rou
       if (client !== undefined) admission.leave(client);
     };
     try {
-      call.key = authenticate(credentialsOf(request, format.client), format.client.keyHeaders);
+      const found = authenticate(credentialsOf(request, format.client), format.client.keyHeaders);
+      const access = found instanceof Promise ? await found : found;
+      if (access) {
+        call.access = access;
+        call.key = access.name;
+        assertScope(access, endpoint, () => context.address(request));
+      }
       if (admission.isLimited) client = admission.enter(call.key ?? context.address(request));
       return answer(await serve(call, request, deadline));
     } catch (thrown) {

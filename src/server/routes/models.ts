@@ -1,9 +1,11 @@
 /** `GET /v1/models` and `/v1/models/{id}`: one body that the SDKs of OpenAI and Anthropic can read, or the shape of a format. */
 import { GatewayError, invalidRequest } from "../../core/error.ts";
+import type { KeyAccess } from "../../core/key-access.ts";
 import type { ListedModel, ModelListing } from "../../core/model-listing.ts";
 import { limitText } from "../../core/limit-text.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { MODEL_BYTES } from "../request-body.ts";
+import { allowedModels, assertModel } from "../../gateway/access.ts";
 import type { Registry } from "../../gateway/routing/registry.ts";
 
 /** Both formats require a date, which weir does not know. */
@@ -27,17 +29,20 @@ function describeModel({ id, provider }: ListedModel): JsonObject {
 
 /**
  * All models in one page by default: only the Anthropic SDK asks for pages.
+ * @param access the client's key: the list has the models that it may use
  * @param listing of the client's format, if it has a shape of its own
  * @throws GatewayError `invalid-request` for a limit that is not a positive integer
  */
 export async function listModels(
   registry: Registry,
   { url }: Request,
+  access: KeyAccess | undefined,
   listing?: ModelListing,
 ): Promise<JsonObject> {
   const query = new URL(url).searchParams;
   await registry.live.wait();
-  return listing ? listing.list(registry.models(), query) : listPage(registry.models(), query);
+  const models = allowedModels(registry, access);
+  return listing ? listing.list(models, query) : listPage(models, query);
 }
 
 function listPage(all: readonly ListedModel[], query: URLSearchParams): JsonObject {
@@ -72,12 +77,14 @@ export function modelIdOf({ url }: Request, bases: readonly string[]): string {
   }
 }
 
-/** Finds any model that weir would serve, listed or not. @throws GatewayError `not-found` */
+/** Finds any model that weir would serve, listed or not. @throws GatewayError `not-found`, `permission` */
 export async function retrieveModel(
   registry: Registry,
   id: string,
+  access: KeyAccess | undefined,
   listing?: ModelListing,
 ): Promise<JsonObject> {
+  assertModel(access, id);
   const isTooLong = Buffer.byteLength(id) > MODEL_BYTES;
   if (!isTooLong) await registry.prepare(id);
   const listed = registry.models().find((model) => model.id === id);

@@ -1,15 +1,22 @@
 /** A route without a request body. */
 import { GatewayError } from "../../core/error.ts";
 import type { ClientCodec } from "../../core/format.ts";
+import type { KeyAccess } from "../../core/key-access.ts";
 import type { Authenticate } from "../authenticate.ts";
 import type { Operation } from "../operation.ts";
 import { credentialsOf } from "../authenticate.ts";
+import { assertScope } from "../key-scope.ts";
 import { createRequestId, respondError, respondJson } from "../respond.ts";
 
 export interface PlainContext {
   authenticate: Authenticate;
   codecOf(request: Request): ClientCodec;
+  /** The client's address. */
+  address(request: Request): string;
 }
+
+/** @param access the client's key; absent while calls need none */
+export type AnswerPlain = (request: Request, access?: KeyAccess) => unknown;
 
 /**
  * Checks the key, unless anyone may call, then answers with JSON. Errors have the format of the client, as its headers show it.
@@ -17,19 +24,21 @@ export interface PlainContext {
  * @param keyHeaders the headers that may hold the key
  */
 export function plainRoute(
-  access: Operation["access"],
-  { authenticate, codecOf }: PlainContext,
-  answer: (request: Request) => unknown,
+  { access: needs, endpoint }: Pick<Operation, "access" | "endpoint">,
+  { authenticate, codecOf, address: addressOf }: PlainContext,
+  answer: AnswerPlain,
   keyHeaders: readonly string[],
 ) {
   return async (request: Request): Promise<Response> => {
     const id = createRequestId();
     try {
-      if (access === "key") {
+      let access: KeyAccess | undefined;
+      if (needs === "key") {
         const { address } = codecOf(request);
-        authenticate(credentialsOf(request, { address, keyHeaders }), keyHeaders);
+        access = await authenticate(credentialsOf(request, { address, keyHeaders }), keyHeaders);
+        assertScope(access, endpoint, () => addressOf(request));
       }
-      const value = await answer(request);
+      const value = await answer(request, access);
       return value instanceof Response ? value : respondJson(value, id);
     } catch (thrown) {
       return respondError(GatewayError.from(thrown), codecOf(request), id);

@@ -1,3 +1,5 @@
+import { compileAccess } from "../../../src/ledger/keys/access.ts";
+import { entryOf } from "../../helpers/keys.ts";
 import { expect, test } from "bun:test";
 import { Call } from "../../../src/core/call.ts";
 import type { ChatRequest, ReasoningBlock } from "../../../src/core/chat.ts";
@@ -7,7 +9,7 @@ import { ReasoningCache, rememberReasoning, restoreReasoning } from "../../../sr
 
 function callOf(key?: string): Call {
   const call = new Call("req_x", "chat-completions", new Headers());
-  call.key = key;
+  if (key !== undefined) call.access = compileAccess(entryOf(key, key));
   return call;
 }
 

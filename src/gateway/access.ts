@@ -1,0 +1,67 @@
+/** What the key of a call permits: the models by the names that clients and fallbacks have for them, and the providers. */
+import type { Call } from "../core/call.ts";
+import { GatewayError } from "../core/error.ts";
+import type { KeyAccess } from "../core/key-access.ts";
+import type { Choice, Plan } from "./routing/plan.ts";
+import type { ModelEntry, Operation, Registry } from "./routing/registry.ts";
+
+/**
+ * Waits for model lists of hosts if no rule knows the name. @param model the name that the client or a plugin has chosen
+ * @returns undefined if there is nothing to wait for @throws GatewayError `permission` if the key may not use the model
+ */
+export function prepareModel(call: Call, model: string, registry: Registry): Promise<void> | undefined {
+  assertModel(call.access, model);
+  return registry.prepare(model);
+}
+
+/** @throws GatewayError `permission` (`model_not_allowed`) */
+export function assertModel(access: KeyAccess | undefined, model: string): void {
+  if (access === undefined || access.allowsModel(model)) return;
+  throw new GatewayError(
+    "permission",
+    `The key ${access.name} may not use the model \`${model}\`; GET /v1/models lists those that it may use.`,
+    { code: "model_not_allowed", param: "model" },
+  );
+}
+
+/**
+ * The plan of a call without what its key may not use.
+ * @throws GatewayError as `Registry.plan`, and `permission` (`provider_not_allowed`) if nothing is left
+ */
+export function planFor(
+  { access }: Call,
+  model: string,
+  registry: Registry,
+  format: string,
+  operation?: Operation,
+): Plan {
+  const plan = registry.plan(model, format, operation);
+  return access?.narrowsPlans ? narrow(plan, model, access) : plan;
+}
+
+/** A fallback takes the place of a model whose providers are not permitted. */
+function narrow(plan: Plan, model: string, access: KeyAccess): Plan {
+  const isAllowed = ({ target, fallback }: Choice) =>
+    access.allowsProvider(target.provider.name) && (fallback === undefined || access.allowsModel(fallback));
+  const narrowed = (groups: Plan["fallbacks"]) =>
+    groups.map((group) => group.filter(isAllowed)).filter((group) => group.length > 0);
+  const [choices, ...fallbacks] = narrowed([plan.choices, ...plan.fallbacks]);
+  if (choices) return { choices, fallbacks, larger: narrowed(plan.larger) };
+  const providers = [...new Set(plan.choices.map(({ target }) => target.provider.name))].join(", ");
+  throw new GatewayError(
+    "permission",
+    `The key ${access.name} may not use the provider of the model \`${model}\` (${providers}).`,
+    { code: "provider_not_allowed", param: "model" },
+  );
+}
+
+/** The models that a key may use. */
+export function allowedModels(registry: Registry, access: KeyAccess | undefined): ModelEntry[] {
+  const models = registry.models();
+  if (!access?.narrowsPlans) return models;
+  return models.flatMap(({ id, provider }) => {
+    if (!access.allowsModel(id)) return [];
+    const permitted = [provider, ...registry.providersOf(id)].find((name) => access.allowsProvider(name));
+    return permitted === undefined ? [] : [{ id, provider: permitted }];
+  });
+}

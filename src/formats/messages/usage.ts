@@ -52,7 +52,7 @@ export function decodeUsage(value: Json | undefined, isEnd: boolean): Partial<Us
     cacheWrite1h: count(written.ephemeral_1h_input_tokens),
     searches: count(ran.web_search_requests) || undefined,
     tier: word(value.service_tier),
-    region: word(value.inference_geo),
+    region: regionOf(value.inference_geo),
     speed: word(value.speed),
     reported: reportedCost(value),
     beside: besideOf(value.iterations),
@@ -80,6 +80,11 @@ function besideOf(iterations: Json | undefined): BesideUsage[] | undefined {
       output: count(iteration.output_tokens) ?? 0,
     };
   });
+}
+
+/** Hosts other than Anthropic's own send a word for an unknown region. */
+function regionOf(value: Json | undefined): string | undefined {
+  return value === "not_available" ? undefined : word(value);
 }
 
 function word(value: Json | undefined): string | undefined {

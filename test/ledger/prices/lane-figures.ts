@@ -8,7 +8,7 @@ export const RULE: PriceRule = {
   ...{ output: 5_000_047, reasoning: 7_000_051, audioIn: 11_000_077, audioOut: 13_000_081 },
   ...{ imageIn: 17_000_093, imageOut: 19_000_111, per: { search: 10_000_000 } },
   served: { priority: { input: 2_000_007, cacheRead: 200_017, output: 10_000_037 } },
-  regions: { us: 1.1 },
+  regions: { us: 1.1, "*": 1.3 },
 };
 
 /** Counts that an answer ends with, by format, and what they cost by {@link RULE}. Nano-dollars. */
@@ -222,6 +222,11 @@ export const COUNTED: readonly Counted[] = [
     },
     // Each price times 1.1, rounded to pico-dollars.
     nano(100 * 1_100_003 + 15 * 5_500_052 + 5 * 7_700_056) + 30_000_000,
+  ),
+  message(
+    "an unknown region has no surcharge",
+    { input_tokens: 100, output_tokens: 1, inference_geo: "not_available" },
+    nano(100 * 1_000_003 + 5_000_047),
   ),
   message("the provider's own cost", { input_tokens: 32, output_tokens: 16, cost: 0.000112 }, 112_000, {
     state: "reported",

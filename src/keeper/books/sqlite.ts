@@ -1,5 +1,5 @@
 /** The books' connection to a SQLite file. */
-import { chmodSync, rmSync, statfsSync } from "node:fs";
+import { chmodSync, existsSync, rmSync, statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import { Database, type SQLQueryBindings, type Statement } from "bun:sqlite";
 import { describeFailure } from "../database.ts";
@@ -42,7 +42,12 @@ export function isNetworkFileSystem(type: number): boolean {
 export function openSqlite(path: string, migrations = migrationsFor("sqlite")): Sqlite {
   let db: Database | undefined;
   try {
-    if (path !== IN_MEMORY && isNetworkFileSystem(statfsSync(dirname(path)).type))
+    // A folder that does not exist is reported by the opening.
+    if (
+      path !== IN_MEMORY &&
+      existsSync(dirname(path)) &&
+      isNetworkFileSystem(statfsSync(dirname(path)).type)
+    )
       throw new Error(
         "is on a network file system, where SQLite is not safe; use a local folder or PostgreSQL",
       );

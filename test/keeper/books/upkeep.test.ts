@@ -348,6 +348,8 @@ describe("a damaged file", () => {
     other.close();
     await expect(open(path)).rejects.toThrow(`${path} is a database of another program`);
     expect(existsSync(path)).toBe(true);
-    await expect(open(join(folder, "absent", "weir.db"))).rejects.toThrow(join(folder, "absent", "weir.db"));
+    await expect(open(join(folder, "absent", "weir.db"))).rejects.toThrow(
+      `${join(folder, "absent", "weir.db")} cannot be opened`,
+    );
   });
 });

@@ -31,6 +31,7 @@ export const CALL_COLUMNS = [
   "first_ms",
   "own_us",
   "tries",
+  "attempt_ms",
   "target",
   "tier",
   "input",
@@ -66,9 +67,8 @@ export const CHARGE_COLUMNS = [
 export interface CallDetail {
   losses?: CallRecord["losses"];
   upstreamId?: string;
-  /** Of a single attempt: its class unless `answered`, its duration unless that of the call, and the rest of its usage. */
+  /** Of a single attempt: its class unless `answered`, and the rest of its usage. */
   class?: AttemptRecord["class"];
-  attemptMs?: number;
   usage?: Partial<Usage>;
   doubt?: PriceDoubt;
   /** Only where the charge exceeds what was held. */
@@ -111,6 +111,7 @@ export function callRow(number: number, call: CallRecord, names: Names): SqlValu
     rounded(call.firstMs),
     call.ownMs === undefined ? null : Math.round(call.ownMs * 1000),
     attempts.length,
+    single ? Math.round(single.ms) : null,
     last ? names.id("target", targetOf(last)) : null,
     tier === undefined ? null : names.id("tier", tier),
     ...totals,
@@ -150,7 +151,6 @@ function detailOf(call: CallRecord, single: AttemptRecord | undefined): string |
     ...(call.losses?.length && { losses: call.losses }),
     ...(call.upstreamId !== undefined && { upstreamId: call.upstreamId }),
     ...(single && single.class !== "answered" && { class: single.class }),
-    ...(single && Math.round(single.ms) !== Math.round(call.ms) && { attemptMs: Math.round(single.ms) }),
     ...(single && restOf(single.usage)),
     ...(single?.charge.doubt && { doubt: single.charge.doubt }),
     ...(single && single.expected !== undefined && isOver(single) && { expected: single.expected }),

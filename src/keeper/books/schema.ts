@@ -90,7 +90,7 @@ CREATE TABLE margins (target TEXT PRIMARY KEY, tokens {INT} NOT NULL, at {INT} N
 CREATE TABLE calls (number {INT} PRIMARY KEY, request {BYTES} NOT NULL, at {INT} NOT NULL, caller {INT} NOT NULL, session {BYTES},
   model {INT} NOT NULL, format {INT} NOT NULL, client {INT}, flags {INT} NOT NULL, status {INT} NOT NULL, outcome {INT} NOT NULL,
   refused {INT} NOT NULL, error {INT}, finish {INT}, ms {INT} NOT NULL, head_ms {INT}, first_ms {INT}, own_us {INT},
-  tries {INT} NOT NULL, target {INT}, tier {INT}, input {INT} NOT NULL, cache_read {INT} NOT NULL, cache_write {INT} NOT NULL,
+  tries {INT} NOT NULL, attempt_ms {INT}, target {INT}, tier {INT}, input {INT} NOT NULL, cache_read {INT} NOT NULL, cache_write {INT} NOT NULL,
   cache_write_1h {INT} NOT NULL, output {INT} NOT NULL, reasoning {INT} NOT NULL, cost {INT} NOT NULL, held {INT} NOT NULL,
   state {INT}, price {INT}, accounts {INT}, detail TEXT) {CALLS};
 CREATE INDEX calls_caller ON calls (caller{THEN_NUMBER});

@@ -188,7 +188,7 @@ test("overruns are listed and do not fail the audit", async () => {
   await store.commit(commit({ batches: [batch(99, [over])] }));
   const { holds, checks } = await reports.audit();
   expect(holds).toBe(true);
-  expect(checks.at(-1)!.detail).toBe("1 attempts cost $0.00000005 more than was held for them");
+  expect(checks.at(-1)!.detail).toBe("1 attempt cost $0.00000005 more than was held");
 });
 
 test("records that a worker dropped are counted, and the audit names them", async () => {

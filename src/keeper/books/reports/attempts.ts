@@ -6,3 +6,8 @@ export const ATTEMPTS = `SELECT calls.number, calls.at, calls.caller, calls.targ
   UNION ALL
   SELECT charges.number, calls.at, calls.caller, charges.target, charges.cost, charges.held, charges.state, charges.price, charges.accounts
     FROM charges JOIN calls ON calls.number = charges.number WHERE calls.tries > 1`;
+
+/** `1 call`, `2 calls`. */
+export function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}

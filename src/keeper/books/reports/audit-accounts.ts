@@ -3,7 +3,7 @@ import { CHARGE_STATES } from "../../../ledger/charge.ts";
 import { formatNano, type Nano } from "../../../ledger/money.ts";
 import { readBudgets } from "../policies.ts";
 import type { Sql } from "../sql.ts";
-import { ATTEMPTS } from "./attempts.ts";
+import { ATTEMPTS, counted } from "./attempts.ts";
 import type { AuditCheck } from "./types.ts";
 
 const ASSUMED = CHARGE_STATES.indexOf("assumed");
@@ -83,7 +83,7 @@ export async function checkAccounts(sql: Sql): Promise<AuditCheck> {
   for (const account of charged.keys()) wrong.push(`charges name ${account}, which does not exist`);
   if (wrong.length > 0)
     return { name, holds: false, detail: `${wrong.length} do not: ${wrong[0]!} (nano-dollars)` };
-  return { name, holds: true, detail: `${accounts.length} windows, to the nano-dollar` };
+  return { name, holds: true, detail: `${counted(accounts.length, "window")}, to the nano-dollar` };
 }
 
 /** A budget whose limit or mode was changed in a window may be above its limit there: the audit log has the change. */
@@ -112,7 +112,7 @@ export async function checkLimits(sql: Sql): Promise<AuditCheck> {
   return {
     name,
     holds: over.length === 0,
-    detail: over.length === 0 ? `${checked} windows` : `${over.length} are: ${over[0]!}`,
+    detail: over.length === 0 ? counted(checked, "window") : `${over.length} are: ${over[0]!}`,
   };
 }
 
@@ -142,6 +142,7 @@ export async function checkOverruns(sql: Sql): Promise<AuditCheck> {
   return {
     name: "overruns are listed",
     holds: true,
-    detail: calls === 0 ? "none" : `${calls} attempts cost ${formatNano(amount)} more than was held for them`,
+    detail:
+      calls === 0 ? "none" : `${counted(calls, "attempt")} cost ${formatNano(amount)} more than was held`,
   };
 }

@@ -6,7 +6,7 @@ import { DAY_MS, HOUR_MS } from "../roll-ups.ts";
 import { SUMS } from "../schema.ts";
 import { REMOVED_CALLER } from "../names.ts";
 import type { Sql } from "../sql.ts";
-import { ATTEMPTS } from "./attempts.ts";
+import { ATTEMPTS, counted } from "./attempts.ts";
 import { checkAccounts, checkGrants, checkLimits, checkOverruns } from "./audit-accounts.ts";
 import type { AuditCheck, AuditReport } from "./types.ts";
 
@@ -57,7 +57,7 @@ async function checkCalls(sql: Sql): Promise<AuditCheck> {
   return {
     name: "every call has one record",
     holds: twice === 0,
-    detail: twice === 0 ? `${calls} calls` : `${twice} of ${calls} calls have several records`,
+    detail: twice === 0 ? counted(calls, "call") : `${twice} of ${calls} calls have several records`,
   };
 }
 
@@ -99,7 +99,7 @@ async function checkAttempts(sql: Sql): Promise<AuditCheck> {
     holds: wrong === 0,
     detail:
       wrong === 0
-        ? `${attempts} attempts`
+        ? counted(attempts, "attempt")
         : `${single + several} calls lack a charge, ${alone} charges lack a call, ${unknown} charges do not fit their state`,
   };
 }
@@ -226,7 +226,7 @@ async function checkPrices(sql: Sql): Promise<AuditCheck> {
     holds: missing + none === 0,
     detail:
       missing + none === 0
-        ? `${used} prices`
+        ? counted(used, "price")
         : `${missing} charges name a price that is not kept, ${none} name no price`,
   };
 }

@@ -43,6 +43,8 @@ interface CallRow {
   first_ms: number | null;
   own_us: number | null;
   tries: number;
+  /** Of a single attempt. */
+  attempt_ms: number | null;
   target: number | null;
   tier: number | null;
   input: number;
@@ -220,7 +222,7 @@ function single(row: CallRow, detail: CallDetail, names: Texts, prices: Texts): 
   return {
     ...parseTarget(textOf(names, row.target) ?? '["","",""]'),
     class: detail.class ?? "answered",
-    ms: detail.attemptMs ?? row.ms,
+    ms: row.attempt_ms ?? row.ms,
     usage: {
       input: row.input,
       cacheRead: row.cache_read,

@@ -24,6 +24,8 @@ export interface Booked {
 
 export interface BookedCall {
   status: number;
+  /** Index of the reason of a refusal; 0 if there was none. */
+  refused: number;
   tries: number;
   input: number;
   output: number;

@@ -221,6 +221,18 @@ test("a budget may name a model that answers when it is exhausted, and the answe
   expect(upstream.requests.length).toBe(1);
 });
 
+test("the failure of a provider is the answer, also when a budget refuses its fallback", async () => {
+  const { gateway } = await start(
+    () => json({ error: { message: "broken" } }, 500),
+    [budget("all", 0, { on: { kind: "provider", what: "other" } })],
+    { routes: { smart: ["host/small", { model: "other/spare", priority: 1 }] } },
+  );
+  const error = await chat(openaiClient(gateway.url), { model: "smart" }).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(OpenAI.InternalServerError);
+  const db = await gateway.finish();
+  expect(db.calls.map(({ status, refused }) => [status, refused])).toEqual([[500, 0]]);
+});
+
 test("what failed costs what the provider may charge: nothing unsent, nothing for errors, assumed for silence", async () => {
   let asked = 0;
   const { gateway } = await start(

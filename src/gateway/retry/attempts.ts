@@ -100,6 +100,7 @@ async function attemptByPlan(attempted: Attempted, gateway: Gateway, failure?: F
   } finally {
     if (slot) health.budget.release(slot);
   }
+  if (!isRefusal(reported)) call.refused = undefined;
   const { error } = reported;
   const use = error instanceof LedgerRefusal && !call.abortReason ? error.use : undefined;
   if (use === undefined || !attempted.substitute) return conclude(reported, call);

@@ -132,9 +132,8 @@ export class RateAccount implements Account {
   }
 
   giveBack(life: string, amount: number): void {
-    // A worker that returns what it has left has used the rest of its tokens.
-    if (this.isPlaces) this.#add(life, -amount);
-    else this.shares.delete(life);
+    // A share of tokens is the most that a worker may still return: what it has used is not known.
+    this.#add(life, -amount);
     this.#fill();
     this.level = Math.min(this.#burst, this.#level + amount);
   }

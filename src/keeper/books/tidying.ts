@@ -66,7 +66,8 @@ export class Tidying {
     const now = clock.monotonic();
     for (const account of accounts.all()) {
       if (now - account.usedAt < account.idleMs) continue;
-      account.usedAt = now;
+      // Shares of rate limits are recalled once after a grant: the keeper does not learn when they are used up.
+      account.usedAt = accounts.rates.has(account.id) ? Infinity : now;
       if (account.shares.size > 0) void recalls.recall([account]);
       const budget = accounts.budgets.get(account.id);
       if (budget && budget.unsettled === 0) this.release(budget);

@@ -7,7 +7,7 @@ import { createCells } from "../../../src/keeper/books/cells.ts";
 import type { Cells } from "../../../src/ledger/cells.ts";
 import type { BooksDown, BooksUp, Refusal } from "../../../src/ledger/messages.ts";
 import type { Budget, Declared, RateLimit } from "../../../src/ledger/policy.ts";
-import type { RecordBatch, Spend } from "../../../src/ledger/record.ts";
+import type { CallRecord, RecordBatch, Spend } from "../../../src/ledger/record.ts";
 
 /** A clock that stands still until the test advances it. */
 export class TestClock implements BooksClock {
@@ -211,6 +211,15 @@ export class TestWorker {
     if (batch) this.#send({ kind: "records", batch });
   }
 
+  /** Sends a batch with records of calls that cost nothing. */
+  record(count: number): void {
+    const seq = ++this.#seq;
+    const calls = Array.from({ length: count }, (_, n) => callOf(`req_${this.life}-${seq}-${n}`));
+    const batch: RecordBatch = { seq, calls, spends: [], prices: [] };
+    this.#unstored.push(batch);
+    this.#send({ kind: "records", batch });
+  }
+
   seal(): RecordBatch | undefined {
     if (this.#spends.size === 0) return undefined;
     const batch: RecordBatch = {
@@ -222,6 +231,17 @@ export class TestWorker {
     this.#spends = new Map();
     this.#unstored.push(batch);
     return batch;
+  }
+
+  /** Ends in order: all is reported and returned. */
+  end(): void {
+    this.flush();
+    for (const account of this.#cell.keys()) {
+      const amount = this.left(account);
+      this.#add(account, -amount);
+      this.#send({ kind: "return", account, amount });
+    }
+    this.kill();
   }
 
   /** Dies as by a signal: nothing is sent. */
@@ -268,6 +288,13 @@ export class TestWorker {
     if (cell === undefined) this.#cell.set(account, (cell = this.cells.reserve(account)!));
     return cell;
   }
+}
+
+function callOf(id: string): CallRecord {
+  return {
+    ...{ id, startedAt: 1, ms: 1, format: "chat-completions", model: "mock/chat", stream: false },
+    ...{ status: 200, outcome: "complete", attempts: [] },
+  };
 }
 
 export interface Opened {

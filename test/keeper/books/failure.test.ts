@@ -1,0 +1,103 @@
+/** A store that cannot be used for a while: nothing is lost or booked twice, and what was granted is enough to go on. */
+import { expect, test } from "bun:test";
+import { sqliteStore } from "../../../src/keeper/books/sqlite-store.ts";
+import type { BookStore, Commit } from "../../../src/keeper/books/store.ts";
+import { budgetOf, declaredOf, openBooks, TestClock, TestWorker } from "./simulation.ts";
+
+const ONE = "b:one@0";
+
+/** A store whose failures the test chooses. */
+function failing(
+  clock: TestClock,
+): BookStore & { fault: Error | undefined; appliesFirst: boolean; rows: number[] } {
+  const inner = sqliteStore(":memory:", clock.wall);
+  const store = Object.assign(Object.create(inner) as typeof inner, {
+    fault: undefined as Error | undefined,
+    /** The failure comes after the commit: its outcome is not known. */
+    appliesFirst: false,
+    rows: [] as number[],
+    open: () => inner.open(),
+    close: () => inner.close(),
+    async commit(commit: Commit) {
+      store.rows.push(commit.batches.reduce((sum, { calls }) => sum + calls.length, 0));
+      if (store.fault && !store.appliesFirst) throw store.fault;
+      await inner.commit(commit);
+      if (store.fault) throw store.fault;
+    },
+    draw(draws: Parameters<BookStore["draw"]>[0]) {
+      return store.fault ? Promise.reject(store.fault) : inner.draw(draws);
+    },
+    policy: () => inner.policy(),
+    declare: (...args: Parameters<BookStore["declare"]>) => inner.declare(...args),
+    accounts: (now: number) => inner.accounts(now),
+    positions: () => inner.positions(),
+    rates: () => inner.rates(),
+    margins: () => inner.margins(),
+  });
+  return store;
+}
+
+async function hold(worker: TestWorker, clock: TestClock, need: number) {
+  const held = worker.hold([{ account: ONE, need }]);
+  await clock.advance(200);
+  return held;
+}
+
+test.each([false, true])(
+  "records wait while the store fails for 30 s, and are booked once (the failure came after the commit: %p)",
+  async (appliesFirst) => {
+    const clock = new TestClock();
+    const store = failing(clock);
+    const { books } = await openBooks({ store, clock });
+    const worker = new TestWorker(books, 1, declaredOf([budgetOf({ limit: 100_000 })]));
+    await clock.advance(1);
+    expect(await hold(worker, clock, 100)).toBeUndefined();
+    store.fault = new Error("the disk is full");
+    store.appliesFirst = appliesFirst;
+    worker.settle(ONE, 100, 60);
+    for (let second = 0; second < 30; second++) {
+      // What was granted before is enough for these calls.
+      expect(await hold(worker, clock, 10)).toBeUndefined();
+      worker.settle(ONE, 10, 10);
+      worker.flush();
+      await clock.advance(800);
+    }
+    expect(worker.unstored).toBeGreaterThan(0);
+    expect(worker.heard.findLast(({ kind }) => kind === "store")).toMatchObject({
+      fault: "the disk is full",
+    });
+    expect(worker.heard.filter(({ kind }) => kind === "report").length).toBe(1);
+    store.fault = undefined;
+    await clock.advance(20_000);
+    expect(worker.unstored).toBe(0);
+    expect(worker.heard.findLast(({ kind }) => kind === "store")).toEqual({ kind: "store" });
+    expect(await store.accounts(clock.wall())).toMatchObject([{ spent: 360, granted: 0, own: 0 }]);
+    await books.close();
+  },
+);
+
+test("a call that needs a grant while the store is away is refused as unavailable, not as exhausted", async () => {
+  const clock = new TestClock();
+  const store = failing(clock);
+  const { books } = await openBooks({ store, clock });
+  const worker = new TestWorker(books, 1, declaredOf([budgetOf()]));
+  await clock.advance(1);
+  store.fault = new Error("is locked by another process");
+  expect(await hold(worker, clock, 10)).toMatchObject([{ account: ONE, unavailable: true }]);
+  store.fault = undefined;
+  expect(await hold(worker, clock, 10)).toBeUndefined();
+  await books.close();
+});
+
+test("a commit has at most 500 records of several batches", async () => {
+  const clock = new TestClock();
+  const store = failing(clock);
+  const { books } = await openBooks({ store, clock });
+  const workers = [1, 2, 3, 4].map((n) => new TestWorker(books, n, declaredOf([])));
+  await clock.advance(1);
+  for (const worker of workers) for (let n = 0; n < 3; n++) worker.record(200);
+  await clock.advance(1_000);
+  expect(store.rows.reduce((sum, rows) => sum + rows, 0)).toBe(2_400);
+  expect(Math.max(...store.rows)).toBeLessThanOrEqual(500);
+  await books.close();
+});

@@ -1,0 +1,134 @@
+/** Changes of budgets while calls run: limits, windows, modes and alerts. */
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sqliteStore } from "../../../src/keeper/books/sqlite-store.ts";
+import type { Budget } from "../../../src/ledger/policy.ts";
+import { windowAt } from "../../../src/ledger/windows.ts";
+import { budgetOf, declaredOf, openBooks, TestWorker } from "./simulation.ts";
+
+const ONE = "b:one@0";
+const ACTOR = { actor: "cli" };
+
+test("a raised limit admits the next call, a lowered one refuses it, and workers hear of both", async () => {
+  const { books, clock, store } = await openBooks();
+  const budget = budgetOf({ source: "store", limit: 100 });
+  await store.saveBudget(budget, ACTOR);
+  await books.refresh();
+  const worker = new TestWorker(books, 1, declaredOf([]));
+  await clock.advance(1);
+  const hold = async (need: number) => {
+    const held = worker.hold([{ account: ONE, need }]);
+    await clock.advance(200);
+    return (await held) === undefined;
+  };
+  expect([await hold(100), await hold(50)]).toEqual([true, false]);
+  await store.saveBudget({ ...budget, limit: 1_000 }, ACTOR);
+  await books.refresh();
+  await clock.advance(1);
+  expect(worker.heard.at(-1)).toMatchObject({ kind: "changes", upserts: { budgets: [{ limit: 1_000 }] } });
+  expect(await hold(50)).toBe(true);
+  worker.settle(ONE, 50, 50);
+  worker.flush();
+  await store.saveBudget({ ...budget, limit: 120 }, ACTOR);
+  await books.refresh();
+  await clock.advance(300);
+  expect(worker.left(ONE)).toBe(0);
+  expect(await hold(1)).toBe(false);
+  await store.deleteBudget("one", ACTOR);
+  await books.refresh();
+  await clock.advance(1);
+  expect(worker.heard.findLast(({ kind }) => kind === "changes")).toMatchObject({ removed: ["one"] });
+  await books.close();
+});
+
+test("a window that ends while a call runs keeps its hold and its cost", async () => {
+  const { books, clock, store } = await openBooks();
+  const budget = budgetOf({ window: "day", limit: 100 });
+  const today = windowAt(budget, clock.wall());
+  const worker = new TestWorker(books, 1, declaredOf([budget]));
+  await clock.advance(1);
+  const [old, fresh] = [`b:one@${today.startsAt}`, `b:one@${today.endsAt}`];
+  const held = worker.hold([{ account: old, need: 100 }]);
+  await clock.advance(200);
+  expect(await held).toBeUndefined();
+  clock.jump += 86_400_000;
+  const next = worker.hold([{ account: fresh, need: 100 }]);
+  await clock.advance(200);
+  expect(await next).toBeUndefined();
+  worker.settle(old, 100, 60);
+  worker.settle(fresh, 100, 70);
+  worker.flush();
+  await clock.advance(30_000);
+  const rows = await store.accounts(today.startsAt);
+  expect(rows.map(({ account, spent, granted }) => [account, spent, granted])).toEqual([
+    [old, 60, 0],
+    [fresh, 70, 0],
+  ]);
+  await books.close();
+});
+
+test("a watched budget never refuses, and a soft one exceeds its limit by running calls only", async () => {
+  const { books, clock, store } = await openBooks();
+  const budgets: Budget[] = [
+    budgetOf({ id: "watched", mode: "watch", limit: 10 }),
+    budgetOf({ id: "soft", mode: "soft", limit: 100 }),
+  ];
+  const worker = new TestWorker(books, 1, declaredOf(budgets));
+  await clock.advance(1);
+  for (let n = 0; n < 5; n++) worker.settle("b:watched@0", 0, 10);
+  const soft = worker.hold([{ account: "b:soft@0", need: 1 }]);
+  await clock.advance(200);
+  expect(await soft).toBeUndefined();
+  worker.settle("b:soft@0", 1, 130);
+  worker.flush();
+  await clock.advance(200);
+  const refused = worker.hold([{ account: "b:soft@0", need: 1 }]);
+  await clock.advance(200);
+  expect(await refused).toMatchObject([{ account: "b:soft@0", left: 0 }]);
+  await clock.advance(30_000);
+  const rows = await store.accounts(clock.wall());
+  expect(rows.map(({ account, spent, granted, own }) => [account, spent, granted, own])).toEqual([
+    ["b:soft@0", 130, 0, 0],
+    ["b:watched@0", 50, 0, 0],
+  ]);
+  await books.close();
+});
+
+test("each percentage of a budget is reported once, over workers and restarts", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "weir-alerts-"));
+  const path = join(folder, "weir.db");
+  const declared = declaredOf([budgetOf({ name: "eng", limit: 100, alerts: [80, 100] })]);
+  const reports: string[] = [];
+  const spend = async (opened: Awaited<ReturnType<typeof openBooks>>, n: number, costs: number[]) => {
+    const worker = new TestWorker(opened.books, n, declared);
+    await opened.clock.advance(1);
+    for (const cost of costs) {
+      const held = worker.hold([{ account: ONE, need: cost }]);
+      await opened.clock.advance(200);
+      expect(await held).toBeUndefined();
+      worker.settle(ONE, cost, cost);
+      worker.flush();
+      await opened.clock.advance(200);
+    }
+    worker.end();
+    for (const message of worker.heard) if (message.kind === "report") reports.push(message.text);
+  };
+  const first = await openBooks({ store: sqliteStore(path) });
+  await spend(first, 1, [70, 12]);
+  await spend(first, 2, [3]);
+  const closed = first.books.close();
+  await first.clock.advance(3_000);
+  await closed;
+  const next = await openBooks({ store: sqliteStore(path), clock: first.clock });
+  await spend(next, 3, [5, 10]);
+  expect(reports).toEqual([
+    'the budget "eng" has reached 80 % of $0.0000001',
+    'the budget "eng" has reached 100 % of $0.0000001',
+  ]);
+  const last = next.books.close();
+  await next.clock.advance(3_000);
+  await last;
+  rmSync(folder, { recursive: true, force: true });
+});

@@ -201,6 +201,7 @@ export class Books implements BooksKeeper {
     }
     this.#opened.resolve();
     this.reporter.store(undefined);
+    if (this.store.closedBecause !== undefined) this.reporter.other(this.store.closedBecause);
   }
 
   #hello({ life, worker, seq, shares, cells }: Hello, send: (message: BooksDown) => void): Peer {

@@ -6,7 +6,7 @@ import type { Refusal } from "../../ledger/messages.ts";
 import type { Account } from "./account.ts";
 import { BudgetAccount } from "./budget-account.ts";
 import type { BooksClock } from "./clock.ts";
-import type { BookStore } from "./store.ts";
+import { type BookStore, BudgetsClosed } from "./store.ts";
 
 export interface Need {
   account: Account;
@@ -133,7 +133,7 @@ export class Grants {
       });
     } catch (fault) {
       for (const { account } of missing) unreachable.add(account);
-      onStore(fault);
+      if (!(fault instanceof BudgetsClosed)) onStore(fault);
     }
   }
 

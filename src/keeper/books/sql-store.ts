@@ -8,7 +8,7 @@ import { Numbers } from "./numbers.ts";
 import * as policies from "./policies.ts";
 import { HARD_CLOSED } from "./meta.ts";
 import type { Sql } from "./sql.ts";
-import { type Actor, type BookStore, type Commit, type Draw, type Expected, StoreLost } from "./store.ts";
+import { type Actor, type BookStore, BudgetsClosed, type Commit, type Draw, type Expected } from "./store.ts";
 
 export interface SqlStoreOptions {
   /**
@@ -128,10 +128,10 @@ export class SqlStore implements BookStore {
     return readAccounts(this.sql, this.#options.node, now);
   }
 
-  /** @throws StoreLost for hard budgets of a store that was recovered and not released */
+  /** @throws BudgetsClosed for hard budgets of a store that was recovered and not released */
   async draw(draws: readonly Draw[]) {
     const { sql, hardClosed } = this.#opened;
-    if (hardClosed && draws.some(({ hard }) => hard)) throw new StoreLost(CLOSED);
+    if (hardClosed && draws.some(({ hard }) => hard)) throw new BudgetsClosed(CLOSED);
     return this.#guard(() => drawAll(sql, this.#options.node, draws));
   }
 
@@ -188,8 +188,9 @@ export class SqlStore implements BookStore {
     try {
       return await work();
     } catch (cause) {
-      if (this.#options.isDamage?.(cause) && this.#open === before) await this.recover();
-      throw cause;
+      if (!this.#options.isDamage?.(cause)) throw cause;
+      if (this.#open === before) await this.recover();
+      throw new Error(`the file was damaged, and weir has set it aside; ${CLOSED}`, { cause });
     }
   }
 

@@ -121,7 +121,14 @@ export class StoreLost extends Error {
   override name = "StoreLost";
 }
 
+/** Hard budgets of a store that was recovered grant nothing until an administrator releases them. */
+export class BudgetsClosed extends StoreLost {
+  override name = "BudgetsClosed";
+}
+
 export interface BookStore {
+  /** Why hard budgets are closed, in one sentence; absent if they are not. */
+  readonly closedBecause?: string;
   /** Other nodes may use the same store. */
   readonly isShared: boolean;
   /** Only a shared store has events. Called once, before `open`. */

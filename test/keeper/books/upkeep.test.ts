@@ -24,7 +24,7 @@ import { migrationsFor } from "../../../src/keeper/books/schema.ts";
 import { isNetworkFileSystem, openSqlite } from "../../../src/keeper/books/sqlite.ts";
 import { sqliteStore } from "../../../src/keeper/books/sqlite-store.ts";
 import type { SqlStore } from "../../../src/keeper/books/sql-store.ts";
-import { StoreLost } from "../../../src/keeper/books/store.ts";
+import { BudgetsClosed } from "../../../src/keeper/books/store.ts";
 import { SqlUpkeep } from "../../../src/keeper/books/upkeep.ts";
 import { IN_MEMORY } from "../../../src/keeper/settings.ts";
 import { budgetAccount } from "../../../src/ledger/record.ts";
@@ -309,7 +309,7 @@ describe("a damaged file", () => {
     expect(account!.spent).toBe(2_000 * 200_000);
     expect(await failing(store)).toEqual([]);
     const small = draw(budgetAccount("b", MONTH), { need: 1, want: 1 });
-    await expect(store.draw([small])).rejects.toThrow(StoreLost);
+    await expect(store.draw([small])).rejects.toThrow(BudgetsClosed);
     expect((await store.draw([{ ...small, hard: false }]))[0]!.amount).toBe(1);
     await store.release(ACTOR);
     expect((await store.draw([small]))[0]!.amount).toBe(1);
@@ -334,7 +334,7 @@ describe("a damaged file", () => {
     const store = await open(path);
     overwrite(path, await pageOf(path, "use_day"), 8192);
     const records = commit({ batches: [batch(9, [charged()], "other")] });
-    await expect(store.commit(records)).rejects.toThrow("malformed");
+    await expect(store.commit(records)).rejects.toThrow("the file was damaged, and weir has set it aside");
     await store.commit(records);
     expect((await store.policy()).keys).toHaveLength(1);
     expect(await store.sql.all("SELECT count(*) AS rows FROM calls")).toEqual([{ rows: 1 }]);

@@ -35,6 +35,7 @@ import { createRequestId, respondError } from "./server/respond.ts";
 import {
   answerHome,
   answerOptions,
+  describeBooks,
   describeAnswers,
   keeperSettings,
   mayHavePolicy,
@@ -43,6 +44,7 @@ import {
 } from "./state.ts";
 import { makeRoom } from "./unix-socket.ts";
 import { VERSION } from "./version.ts";
+import { reportState } from "./worker-state.ts";
 
 export interface StartOptions extends Settings {
   /** Where the log is written; default: standard output. */
@@ -87,6 +89,8 @@ export interface RunningWeir {
   readonly answers: string;
   /** Where the admin API listens; absent if it is off. */
   readonly admin?: AdminState;
+  /** Where the books are kept: `in /var/lib/weir/weir.db`. Resolves when the keeper has opened them, or after some seconds. */
+  books(): Promise<string>;
   /**
    * Activates new settings for later calls; calls in flight keep their settings.
    * @throws Error with one sentence; then the previous settings are still active
@@ -156,6 +160,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     reasoning: new ReasoningCache(),
     backlog: new Backlog(clock),
   };
+  const stopReports = reportState(ledger, lasting.health);
   const stopAlerts = onTransportAlert((sentence) => logger.fault(sentence));
   let draining = false;
   let listener: Listener | undefined;
@@ -175,6 +180,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       disconnect: (request) => listener?.disconnect(request),
       version: VERSION,
       ready: () => !draining,
+      degraded: () => (keeper.isDegraded ? ["ledger"] : []),
     });
   };
 
@@ -254,6 +260,10 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     port,
     url: unix !== undefined ? `unix:${unix}` : `${certificate ? "https" : "http"}://${host}:${port}`,
     ...(admin && { admin }),
+    async books() {
+      const opened = keeper.storeOpened();
+      return describeBooks(home, config, (await endsWithin(opened, OPEN_MS)) ? await opened : OPENING);
+    },
     answers: describeAnswers(answerHome(home, config), config, answerFault),
     get parts() {
       return current.parts;
@@ -288,6 +298,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       await ledger.end();
       await keeper.close();
       cells.close();
+      stopReports();
       stopAlerts();
       await logger.flush();
     },
@@ -301,6 +312,10 @@ function certificateOf({ tls: { cert, key } }: Config): Certificate | undefined 
 function isSame(one: Certificate, other: Certificate): boolean {
   return one.cert === other.cert && one.key.digest() === other.key.digest();
 }
+
+/** The start table waits this long for the store of the books. Milliseconds. */
+const OPEN_MS = 5_000;
+const OPENING = "the store is still being opened";
 
 async function endsWithin(pending: Promise<unknown>, ms: number): Promise<boolean> {
   const { promise: late, resolve } = Promise.withResolvers<boolean>();

@@ -151,6 +151,17 @@ export function describeAnswers(home: AnswerHome, { responses }: Config, fault: 
   return `stored in memory until weir ends, at most ${days}${why}`;
 }
 
+/**
+ * Where the books are kept, for the start table.
+ * @param fault why the keeper could not open its store
+ */
+export function describeBooks(home: StateHome, { store }: Config, fault: string | undefined): string {
+  if (fault !== undefined) return `not available: ${fault}`;
+  if (store instanceof Secret || store?.url) return "in PostgreSQL";
+  if (home.kind === "folder") return `in ${join(home.folder, "weir.db")}`;
+  return `in memory until weir ends${home.why === undefined ? "" : ` (${home.why})`}`;
+}
+
 /** Creates a folder if it is absent. @returns why weir cannot write to it */
 function folderFault(folder: string): string | undefined {
   try {

@@ -4,6 +4,8 @@
  */
 import { randomBytes } from "node:crypto";
 import {
+  accessSync,
+  constants,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -157,6 +159,8 @@ function makeFolder(env: Environment): string {
   const folder = folderOf(env);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   checkFolder(folder);
+  // It may be left from a time when the disk was writable.
+  accessSync(folder, constants.W_OK);
   return folder;
 }
 

@@ -95,7 +95,7 @@ async function serveHere(settings: ReturnType<typeof readSettings>, context: Con
     adminCredential: credential,
   });
   surviveFaults(weir);
-  const table = startTable(weir, config);
+  const table = startTable(weir, config, await weir.books());
   const reloader = new Reloader(weir, context, config);
   const ending = new Ending(weir, () => reloader.config.graceMs);
   if (beginWork)

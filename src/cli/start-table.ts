@@ -8,11 +8,13 @@ import { table } from "./terminal.ts";
 
 /**
  * The address, providers, routes and number of keys, and a command to try.
+ * @param books where they are kept
  * @param now milliseconds since 1970
  */
 export function startTable(
   { url, parts, answers, admin }: Pick<RunningWeir, "url" | "parts" | "answers" | "admin">,
   config: Config,
+  books: string,
   now = Date.now(),
 ): string {
   const keys = config.keys.length;
@@ -45,6 +47,7 @@ export function startTable(
       : []),
     keys > 0 ? `  keys: ${keys}` : "  keys: none (loopback only); set WEIR_API_KEYS to accept other machines",
     `  answers: ${answers}`,
+    `  books: ${books}`,
     ...pricesLine(priceBookDays(now)),
     `  admin: ${describeAdmin(admin)}`,
     "  try",

@@ -15,6 +15,8 @@ const PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 5_000;
 /** Maximum time for the keeper to commit and close its file. Milliseconds. */
 const STOP_MS = 3_000;
+/** Writable in containers whose disk is not. */
+const SHARED_MEMORY = "/dev/shm";
 /** Most bytes of a socket's path that every system accepts. */
 const MAX_PATH = 100;
 
@@ -27,13 +29,13 @@ export function keeperSocket(home: StateHome, env: Readonly<Record<string, strin
     removeStale(folder);
     if (Buffer.byteLength(join(folder, name)) <= MAX_PATH) return join(folder, name);
   }
-  try {
-    return join(mkdtempSync(join(tmpdir(), "weir-")), name);
-  } catch (cause) {
-    throw new Error("no folder for the socket of the keeper is writable; set TMPDIR or --workers 1", {
-      cause,
-    });
-  }
+  for (const folder of [tmpdir(), SHARED_MEMORY])
+    try {
+      return join(mkdtempSync(join(folder, "weir-")), name);
+    } catch {
+      // The next one may be writable.
+    }
+  throw new Error("no folder for the socket of the keeper is writable; set TMPDIR or --workers 1");
 }
 
 /** Removes the sockets of gateways that were killed. */

@@ -21,6 +21,9 @@ export class KeeperClient {
   readonly #storeKnown = Promise.withResolvers<string | undefined>();
   #link: Link | undefined;
   #isUp = false;
+  #wasUp = false;
+  /** Why the store of the books cannot be used, in one sentence. */
+  #storeFault: string | undefined;
   /** The two receivers of what arrives on the link. */
   #answerEvents: LinkEvents | undefined;
   #booksEvents: BooksEvents | undefined;
@@ -49,7 +52,7 @@ export class KeeperClient {
     const started = this.answers.start();
     this.#link ??= this.#connect({
       up: (fault) => {
-        this.#isUp = true;
+        this.#isUp = this.#wasUp = true;
         this.#answerEvents?.up(fault);
         this.#booksEvents?.up();
       },
@@ -63,11 +66,19 @@ export class KeeperClient {
         if (!("books" in message)) return this.#answerEvents?.receive(message);
         const { books } = message;
         if (books.kind === "report") return this.#onReport?.(books.level, books.text);
-        if (books.kind === "store") this.#storeKnown.resolve(books.fault);
+        if (books.kind === "store") {
+          this.#storeFault = books.fault;
+          this.#storeKnown.resolve(books.fault);
+        }
         this.#booksEvents?.message(books);
       },
     });
     return started;
+  }
+
+  /** The keeper has ended, or cannot use the store of the books; calls go on from what was granted. */
+  get isDegraded(): boolean {
+    return this.#storeFault !== undefined || (this.#wasUp && !this.#isUp);
   }
 
   /** @returns when the keeper has opened the store of the books, with one sentence if it cannot; it tries again by itself */

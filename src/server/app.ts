@@ -30,6 +30,8 @@ export interface AppOptions extends RouteContext {
   version: string;
   /** Whether weir accepts new calls; false while it drains before it stops. */
   ready(): boolean;
+  /** Parts that do not work at the moment, while calls go on: `ledger`. */
+  degraded?(): readonly string[];
 }
 
 export function createApp(options: AppOptions) {

@@ -141,6 +141,36 @@ export const ADMISSION: Errors = [
   { kind: "overloaded", code: "shutting_down", when: "weir is shutting down." },
 ];
 
+/** Of operations that cost something. */
+export const CHARGED: Errors = [
+  {
+    kind: "quota",
+    code: "budget_exhausted",
+    when: "What is left of a budget does not suffice for the call.",
+  },
+  { kind: "rate-limited", when: "A rate limit of the key, the model or the provider has no room." },
+  {
+    kind: "permission",
+    code: "price_unknown",
+    when: "A hard budget counts the call, and its price is unknown.",
+  },
+  {
+    kind: "permission",
+    code: "server_tools_not_allowed",
+    when: "The key may not use tools that the provider runs itself.",
+  },
+  {
+    kind: "invalid-request",
+    code: "cost_limit_exceeded",
+    when: "The call may cost more than the key permits for one call.",
+  },
+  {
+    kind: "overloaded",
+    code: "ledger_unavailable",
+    when: "weir cannot reach its books, and what is left of a hard budget is not known.",
+  },
+];
+
 /** Of operations that wait for a provider. */
 export const TIMEOUT: Errors = [
   { kind: "timeout", code: "timeout", when: "The provider did not answer in time." },
@@ -203,5 +233,6 @@ export const PROVIDER: Errors = [
     code: "ask_too_deep",
     when: "Plugins that ask models nested more than four calls deep.",
   },
+  ...CHARGED,
   ...TIMEOUT,
 ];

@@ -34,6 +34,8 @@ export interface OperationsContext extends RouteContext {
   version: string;
   /** Whether weir accepts new calls; false while it drains before it stops. */
   ready(): boolean;
+  /** Parts that do not work at the moment, while calls go on: `ledger`. */
+  degraded?(): readonly string[];
   /** The codec for the errors of an operation that belongs to no format. */
   codecOf(request: Request): ClientCodec;
   /** The OpenAPI document. */
@@ -100,7 +102,7 @@ export function listOperations(formats: readonly ClientFormat[], context: Operat
         statuses: { 200: "weir accepts calls.", 503: "weir finishes the running calls and then stops." },
         errors: [],
       },
-      () => health(ready(), version),
+      () => health(ready(), version, context.degraded?.() ?? []),
     ),
     ...["/", "/api/hello"].flatMap((path) => [
       plain(
@@ -330,7 +332,8 @@ function anyRequest(formats: readonly ClientFormat[]): JsonObject {
   return { anyOf: formats.map(({ id }) => ({ $ref: `#/components/schemas/${pascalCase(id)}Request` })) };
 }
 
-function health(isReady: boolean, version: string): Response {
-  const state = { status: isReady ? "ok" : "draining", version };
+function health(isReady: boolean, version: string, degraded: readonly string[]): Response {
+  const status = isReady ? "ok" : "draining";
+  const state = { status, version, ...(degraded.length > 0 && { degraded }) };
   return respondJson(state, createRequestId(), isReady ? 200 : 503);
 }

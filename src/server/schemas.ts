@@ -19,7 +19,18 @@ export const Hello = open(
   { title: "Hello" },
 );
 
-export const Health = open({ status: words("ok", "draining"), version: Type.String() }, { title: "Health" });
+export const Health = open(
+  {
+    status: words("ok", "draining"),
+    version: Type.String(),
+    degraded: Type.Optional(
+      Type.Array(Type.String(), {
+        description: "Parts that do not work at the moment, while calls go on: `ledger`.",
+      }),
+    ),
+  },
+  { title: "Health" },
+);
 
 const unknown = (what: string) => nullable(anyObject(), { description: `${what}; weir does not know it.` });
 

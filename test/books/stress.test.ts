@@ -94,7 +94,7 @@ interface Stress {
 /** Runs the load on a budget that is spent after about two thirds of the time. */
 async function stress({ kill, everyMs, ms }: Stress): Promise<void> {
   const upstream = startProvider();
-  const limit = (ms / 1_000) * 0.1 * DOLLAR;
+  const limit = Math.round((ms / 1_000) * 0.1 * DOLLAR);
   const weir = await startBooks({
     workers: 4,
     config: {

@@ -14,6 +14,7 @@ test("the start table says when the price book is older than 60 days", async () 
     startTable(
       { url: "http://127.0.0.1:9347", parts, answers: "in memory" },
       config,
+      "in memory",
       imported + days * DAY_MS,
     );
   expect(after(0)).not.toContain("prices");

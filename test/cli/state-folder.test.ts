@@ -188,6 +188,28 @@ test(
 );
 
 test(
+  "the books are in the default folder, of a second gateway in memory, and the start tables say so",
+  async () => {
+    const folder = stateFolder();
+    const booksLine = (weir: Serving) => weir.log.find((line) => line.startsWith("  books: "))?.trim();
+    const first = await start({ workers: 1, env: { HOME: folder } });
+    expect(await until(() => booksLine(first) !== undefined, LONG_MS)).toBe(true);
+    expect(booksLine(first)).toBe(`books: in ${folder}/.local/state/weir/weir.db`);
+    const second = await start({ workers: 2, env: { HOME: folder } });
+    expect(await until(() => booksLine(second) !== undefined, LONG_MS)).toBe(true);
+    expect(booksLine(second)).toBe(
+      `books: in memory until weir ends (${folder}/.local/state/weir is in use by another weir process (pid ${first.pid}))`,
+    );
+    const file = join(folder, "file");
+    await Bun.write(file, "");
+    const third = await start({ workers: 1, env: { HOME: file } });
+    expect(await until(() => booksLine(third) !== undefined, LONG_MS)).toBe(true);
+    expect(booksLine(third)).toContain("books: in memory until weir ends (");
+  },
+  LONG_MS,
+);
+
+test(
   "an answer that a paused keeper could not store in time is not there when the keeper runs again",
   async () => {
     const weir = await start({ workers: 2, env: { WEIR_STATE: stateFolder() } });

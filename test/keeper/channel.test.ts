@@ -60,3 +60,19 @@ test("the opening of the store ends with the keeper's sentence", async () => {
   events().receive({ books: { kind: "store", fault: "weir.db is damaged" } });
   expect(await client.storeOpened()).toBe("weir.db is damaged");
 });
+
+test("a keeper that has ended, or whose store cannot be used, counts as degraded until it is back", () => {
+  const { client, events } = fakeLink();
+  void client.start();
+  const states = [client.isDegraded];
+  const then = (change: () => void) => {
+    change();
+    states.push(client.isDegraded);
+  };
+  then(() => events().up());
+  then(() => events().receive({ books: { kind: "store", fault: "the disk is full" } }));
+  then(() => events().receive({ books: { kind: "store" } }));
+  then(() => events().down());
+  then(() => events().up());
+  expect(states).toEqual([false, false, true, false, true, false]);
+});

@@ -395,3 +395,22 @@ test("when the worker ends it gives back what it does not hold", async () => {
   expect(keeper.free.get(ALL)).toBe(DOLLAR - 100_000);
   expect(keeper.spent(ALL)).toBe(100_000);
 });
+
+test("the keeper learns how many attempts run at each deployment", async () => {
+  const { ledger, keeper } = testLedger({ budgets: [budget("all", DOLLAR)] });
+  keeper.limit(ALL, 2 * HOLD);
+  const reported = () => {
+    ledger.report({ breakers: [], memory: 1, loopLag: 0 });
+    const message = keeper.sent.at(-1)!;
+    return message.kind === "state" ? message.state.inflight : undefined;
+  };
+  const attempts = [await begin(ledger), await begin(ledger)];
+  await refusalOf(begin(ledger));
+  expect(reported()).toEqual([{ deployment: "host", calls: 2 }]);
+  keeper.tell({ kind: "changes", version: 2, closed: false, upserts: {}, removed: [] });
+  finish(ledger, attempts[0]!, usage(1, 1));
+  expect(reported()).toEqual([{ deployment: "host", calls: 1 }]);
+  ledger.settle(attempts[1]!);
+  ledger.close(attempts[1]!.call);
+  expect(reported()).toEqual([]);
+});

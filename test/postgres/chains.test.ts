@@ -23,8 +23,13 @@ interface Known {
   parent?: Known;
 }
 
-const keeperOf = (weir: Serving) =>
-  weir.workers().find((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("--keep-answers"));
+/** Kills the keeper of a gateway. */
+async function kill(weir: Serving): Promise<void> {
+  const keeper = () =>
+    weir.workers().find((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("--keep"));
+  expect(await until(() => keeper() !== undefined, 20_000)).toBe(true);
+  process.kill(keeper()!, "SIGKILL");
+}
 
 /** Numbers from 0 to 1, the same in every run. */
 function random(seed: number): () => number {
@@ -73,8 +78,8 @@ test.skipIf(missingPostgres !== undefined)(
     const others: Known[] = [];
     let made = 0;
     const faults = new Map<number, () => unknown>([
-      [Math.floor(ANSWERS / 5), () => process.kill(keeperOf(gateways[0]!)!, "SIGKILL")],
-      [Math.floor((2 * ANSWERS) / 5), () => process.kill(keeperOf(gateways[1]!)!, "SIGKILL")],
+      [Math.floor(ANSWERS / 5), () => kill(gateways[0]!)],
+      [Math.floor((2 * ANSWERS) / 5), () => kill(gateways[1]!)],
       [
         Math.floor((3 * ANSWERS) / 5),
         async () => {

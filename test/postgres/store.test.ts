@@ -1,5 +1,8 @@
 /** The store of the books in PostgreSQL. */
 import { afterAll, describe, expect, test } from "bun:test";
+import { Postgres } from "../../src/keeper/books/postgres/driver.ts";
+import { ServerRetention } from "../../src/keeper/books/postgres/retention.ts";
+import { auditBooks } from "../../src/keeper/books/reports/audit.ts";
 import { postgresStore } from "../../src/keeper/books/postgres/store.ts";
 import type { SqlStore } from "../../src/keeper/books/sql-store.ts";
 import { DOLLAR } from "../../src/ledger/money.ts";
@@ -71,6 +74,33 @@ else
       const store = await open();
       await store.commit(commit({ batches: [batch(1, [call()])] }));
       expect(await store.sql.all("SELECT count(*) AS rows FROM calls_20261115")).toEqual([{ rows: 1 }]);
+    });
+
+    test("retention drops the partition of a day, and the audit still holds", async () => {
+      const url = await server.createDatabase();
+      const day = 86_400_000;
+      const at = async (now: number, seq: number) => {
+        const store = postgresStore(url, { node: "one", now: () => now, connections: 1 });
+        await store.open();
+        const records = [1, 2].map(() =>
+          call({ startedAt: now, attempts: [attempt({ accounts: [A] }), attempt()] }),
+        );
+        await store.commit(commit({ batches: [batch(seq, records)] }));
+        await store.close();
+      };
+      await at(NOW - 100 * day, 1);
+      await at(NOW, 2);
+      const sql = new Postgres(url, { connections: 2 });
+      const retention = new ServerRetention(sql, () => NOW);
+      let deleted = 0;
+      for (let rows = 1; rows > 0; deleted += rows) rows = await retention.slice();
+      retention.stop();
+      expect(deleted).toBeGreaterThan(0);
+      expect(await sql.all("SELECT count(*) AS calls FROM calls")).toEqual([{ calls: 2 }]);
+      expect(await sql.all("SELECT to_regclass('calls_20260807') AS gone")).toEqual([{ gone: null }]);
+      const { checks } = await auditBooks(sql);
+      expect(checks.filter(({ holds }) => !holds)).toEqual([]);
+      await sql.close();
     });
 
     test("a name that is too long for a key of the index is stored", async () => {

@@ -55,6 +55,19 @@ export class Health {
     return breaker ? { state: breaker.state(now), opensAt: breaker.opensAt } : UNKNOWN;
   }
 
+  /** The circuit breakers that are not closed, by deployment: the worst of its models. */
+  breakers(now = performance.now()): { deployment: string; state: "open" | "half-open" }[] {
+    const worst = new Map<string, "open" | "half-open">();
+    for (const [key, breaker] of this.#breakers) {
+      const state = breaker.state(now);
+      if (state === "closed") continue;
+      const deployment = key.slice(0, key.indexOf(" "));
+      if (state !== "half-open" || !worst.has(deployment))
+        worst.set(deployment, state === "half-open" ? state : "open");
+    }
+    return [...worst].map(([deployment, state]) => ({ deployment, state }));
+  }
+
   /** An attempt begins. */
   begin(call: Call, attempt: Attempt): void {
     if (call.attempts.length === 1) this.budget.enter();

@@ -104,6 +104,13 @@ function removeSlice(sql: Sql, caller: number): Promise<number> {
 
 /** Deletes calls with their charges, and adds what they were charged to `deleted_charges`. */
 async function deleteRows(sql: Sql, which: string): Promise<void> {
+  await keepCharges(sql, which);
+  await sql.run(`DELETE FROM charges WHERE ${which}`);
+  await sql.run(`DELETE FROM calls WHERE ${which}`);
+}
+
+/** Adds what calls were charged to `deleted_charges`, because they are about to be deleted. @param which a condition on their numbers */
+export async function keepCharges(sql: Sql, which: string): Promise<void> {
   await sql.run(
     `INSERT INTO deleted_charges (accounts, spent, assumed, overrun)
      SELECT accounts, sum(CASE WHEN state = ${ASSUMED} THEN 0 ELSE cost END), sum(CASE WHEN state = ${ASSUMED} THEN cost ELSE 0 END),
@@ -112,8 +119,6 @@ async function deleteRows(sql: Sql, which: string): Promise<void> {
      ON CONFLICT (accounts) DO UPDATE SET spent = deleted_charges.spent + excluded.spent,
        assumed = deleted_charges.assumed + excluded.assumed, overrun = deleted_charges.overrun + excluded.overrun`,
   );
-  await sql.run(`DELETE FROM charges WHERE ${which}`);
-  await sql.run(`DELETE FROM calls WHERE ${which}`);
 }
 
 /** Gives the sums of a caller to another one, a span of time after another. */
@@ -146,7 +151,8 @@ async function moveSums(
 }
 
 /** Sets a time of the books that only increases. */
-async function raise(sql: Sql, name: string, value: number): Promise<void> {
+/** Sets an entry of `meta` to a value, unless it is larger already. */
+export async function raise(sql: Sql, name: string, value: number): Promise<void> {
   await sql.run(
     `INSERT INTO meta (name, value) VALUES ($1, $2)
      ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE meta.value < excluded.value`,

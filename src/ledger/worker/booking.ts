@@ -6,10 +6,18 @@ import type { Nano } from "../money.ts";
 import { countsCalls } from "./line.ts";
 import type { Line, Share } from "./share.ts";
 
+/** A deployment, and how many attempts run there. */
+export interface Running {
+  readonly deployment: string;
+  calls: number;
+}
+
 /** What applies to the calls of one key to one target. */
 export interface Applied {
   readonly lines: readonly Line[];
   readonly rule: PriceRule | undefined;
+  /** The attempts that run at the deployment. */
+  readonly running: Running;
   /** The price of another model of the provider. */
   ruleOf(model: string): PriceRule | undefined;
   /** `provider/model`. */

@@ -106,7 +106,7 @@ export class WorkerLedger implements Ledger {
     attempt.booking = booking;
     booking.bytes = admitted.bytes;
     if (access !== undefined) this.#estimates.checkScopes(attempt, booking, admitted);
-    if (applied.lines.length === 0) return;
+    if (applied.lines.length === 0) return void applied.running.calls++;
     if (applied.hasSessions) booking.session = sessionOf(call, admitted);
     if (applied.needsSize) this.#estimates.estimate(attempt, booking, admitted);
     if (takeAll(this.#shares, this.#clock.at(attempt.startedAt), attempt, booking))
@@ -126,6 +126,7 @@ export class WorkerLedger implements Ledger {
 
   #admitted(attempt: Attempt, booking: Booking): void {
     attempt.call.refused = undefined;
+    booking.applied.running.calls++;
     if (booking.heldOutput >= booking.output) return;
     attempt.outputLimit = outputLimit(booking.heldOutput, booking.output);
     attempt.onOutputLimit = () => this.#extend(attempt, booking);
@@ -192,6 +193,7 @@ export class WorkerLedger implements Ledger {
     booking.shares = lines.map((line) => this.#shares.of(line, now, undefined));
     booking.holds = lines.map(() => 0);
     attempt.booking = booking;
+    applied.running.calls++;
   }
 
   settle(attempt: Attempt): void {
@@ -200,6 +202,7 @@ export class WorkerLedger implements Ledger {
     attempt.outputLimit = Infinity;
     const { charge, used } = settlementOf(attempt, booking, this.#declaration.settings);
     booking.charge = charge;
+    booking.applied.running.calls--;
     const { rule } = booking.applied;
     if (rule && charge.price !== undefined) this.#outbox.use(rule);
     settleAll(booking, charge, used);
@@ -221,8 +224,9 @@ export class WorkerLedger implements Ledger {
   }
 
   /** Sends what the worker does at the moment. */
-  report(state: WorkerState): void {
-    this.#channel.send({ kind: "state", state });
+  report(state: Omit<WorkerState, "inflight">): void {
+    const inflight = this.#lines.running.map(({ deployment, calls }) => ({ deployment, calls }));
+    this.#channel.send({ kind: "state", state: { ...state, inflight } });
   }
 
   /** Gives back all shares, and waits until the records are stored. */

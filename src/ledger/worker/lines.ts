@@ -3,7 +3,7 @@ import type { KeyAccess } from "../../core/key-access.ts";
 import type { Target } from "../../core/provider.ts";
 import type { PriceRule } from "../charge.ts";
 import type { Declared } from "../policy.ts";
-import type { Applied } from "./booking.ts";
+import type { Applied, Running } from "./booking.ts";
 import { applies, budgetLine, rateLines } from "./line.ts";
 import type { Line } from "./share.ts";
 
@@ -19,11 +19,13 @@ export class Lines {
   /** By id of the budget, or account of the limit. */
   readonly #lines = new Map<string, Line>();
   readonly #prices: Prices;
+  readonly #running: Map<string, Running>;
   readonly #applied = new WeakMap<object, WeakMap<Target, Applied>>();
 
   /** @param earlier the lines of the policy before: shares that go on being used are taken over */
   constructor({ budgets, rates }: Pick<Declared, "budgets" | "rates">, prices: Prices, earlier?: Lines) {
     this.#prices = prices;
+    this.#running = earlier ? earlier.#running : new Map<string, Running>();
     const before = earlier ? earlier.#lines : new Map<string, Line>();
     for (const budget of budgets) this.#lines.set(budget.id, budgetLine(budget, before.get(budget.id)));
     for (const limit of rates)
@@ -47,6 +49,17 @@ export class Lines {
     );
   }
 
+  /** The attempts that run, by deployment. */
+  get running(): Running[] {
+    return [...this.#running.values()].filter(({ calls }) => calls > 0);
+  }
+
+  #runningAt(deployment: string): Running {
+    let found = this.#running.get(deployment);
+    if (!found) this.#running.set(deployment, (found = { deployment, calls: 0 }));
+    return found;
+  }
+
   #compile(access: KeyAccess | undefined, target: Target): Applied {
     const prices = this.#prices;
     const lines = [...this.#lines.values()].filter(({ on }) => applies(on, access, target));
@@ -59,6 +72,7 @@ export class Lines {
         return (found ??= { rule: prices.lookup(provider.name, model) }).rule;
       },
       ruleOf: (other) => prices.lookup(provider.name, other),
+      running: this.#runningAt(target.deployment.name),
       target: `${provider.name}/${model}`,
       needsSize: lines.some(({ unit, mode }) => !COUNTS.has(unit) && mode !== "watch"),
       hasHard: lines.some(({ unit, mode }) => unit === "money" && mode === "hard"),

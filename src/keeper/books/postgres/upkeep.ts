@@ -2,33 +2,42 @@
 import { AdminError } from "../../../admin/errors.ts";
 import type { Upkeep } from "../node-admin.ts";
 import { Reports } from "../reports/reports.ts";
-import type { Sql } from "../sql.ts";
+import { timeOf } from "../numbers.ts";
+import type { Keep } from "../retention.ts";
 import type { ClusterStore } from "./cluster-store.ts";
+import { Postgres } from "./driver.ts";
+import { ServerRetention } from "./retention.ts";
+
+/** A report may read for a long time. A query of the books that takes so long means that the store is lost. Milliseconds. */
+const REPORT_MS = 60_000;
 
 export class ServerUpkeep implements Upkeep {
+  readonly reports: Reports;
   readonly #store: ClusterStore;
   readonly #url: string;
-  #reports: { of: Sql; reports: Reports } | undefined;
+  /** Reports stop no grant: they have connections of their own. */
+  readonly #sql: Postgres;
+  readonly #retention: ServerRetention;
 
   constructor(store: ClusterStore, url: string) {
     this.#store = store;
     this.#url = url;
-  }
-
-  get reports(): Reports {
-    const { sql } = this.#store;
-    if (this.#reports?.of !== sql) this.#reports = { of: sql, reports: new Reports(sql, sql) };
-    return this.#reports.reports;
+    this.#sql = new Postgres(url, { queryMs: REPORT_MS, connections: 2 });
+    this.reports = new Reports(this.#sql, this.#sql);
+    this.#retention = new ServerRetention(this.#sql);
   }
 
   get spooled(): number {
     return this.#store.spooled.commits;
   }
 
+  /** The number of calls is the server's estimate. */
   async info() {
-    const [row] = await this.#store.sql.all<{ bytes: number; calls: number; oldest: number | null }>(
-      `SELECT pg_database_size(current_database())::float8 AS bytes, count(*)::float8 AS calls,
-       min(at)::float8 AS oldest FROM calls`,
+    const [row] = await this.#sql.all<{ bytes: number; calls: number; oldest: number | null }>(
+      `SELECT pg_database_size(current_database()) AS bytes,
+         (SELECT CAST(coalesce(sum(greatest(reltuples, 0)), 0) AS bigint) FROM pg_inherits
+          JOIN pg_class ON pg_class.oid = inhrelid WHERE inhparent = 'calls'::regclass) AS calls,
+         (SELECT min(number) FROM calls) AS oldest`,
     );
     const { host, pathname } = new URL(this.#url);
     return {
@@ -37,8 +46,12 @@ export class ServerUpkeep implements Upkeep {
       place: `postgres://${host}${pathname}`,
       bytes: row!.bytes,
       calls: row!.calls,
-      ...(row!.oldest !== null && { oldestCall: row!.oldest }),
+      ...(row!.oldest !== null && { oldestCall: timeOf(row!.oldest) }),
     };
+  }
+
+  keep(settings: Keep): void {
+    this.#retention.keep = settings;
   }
 
   backup(): Promise<never> {
@@ -57,8 +70,9 @@ export class ServerUpkeep implements Upkeep {
     return Promise.reject(ofServer("Only a file that was recovered closes its budgets."));
   }
 
-  close(): Promise<void> {
-    return Promise.resolve();
+  async close(): Promise<void> {
+    this.#retention.stop();
+    await this.#sql.close();
   }
 }
 

@@ -1,6 +1,6 @@
 /** Compares a provider's invoice with the books, and splits the difference into its causes. */
 import { formatNano, type Nano } from "../../../ledger/money.ts";
-import { priceUsage } from "../../../ledger/prices/price.ts";
+import { priceUsage, withoutTiers } from "../../../ledger/prices/price.ts";
 import type { Sql } from "../sql.ts";
 import { type Directory, inList } from "./directory.ts";
 import type { Invoice, Reconciliation } from "./types.ts";
@@ -124,12 +124,14 @@ async function priceUnpriced(
     attempts += row.attempts;
     const { provider: name = "", model = "" } = directory.targets.get(row.target) ?? {};
     const rule = rules.get(`${name}/${model}`);
-    if (rule)
-      cost += priceUsage(
-        { ...row, cacheRead: row.cache_read, cacheWrite: row.cache_write, cacheWrite1h: row.cache_write_1h },
-        rule,
-      ).cost;
-    else unknown += row.attempts;
+    if (rule) {
+      const usage = {
+        ...row,
+        ...{ cacheRead: row.cache_read, cacheWrite: row.cache_write, cacheWrite1h: row.cache_write_1h },
+      };
+      const input = Math.ceil((usage.input + usage.cacheRead + usage.cacheWrite) / row.attempts);
+      cost += priceUsage(usage, withoutTiers(rule, input)).cost;
+    } else unknown += row.attempts;
   }
   return { cost, attempts, unknown };
 }

@@ -51,11 +51,12 @@ export async function measureBooks(options: BenchOptions): Promise<BooksCost> {
   const folder = () => ({ WEIR_STATE: mkdtempSync(join(rig.folder, "state-")) });
   const newest = binaries.at(-1)!;
   const before = binaries.find(({ name }) => name === "weir before");
-  const start = (binary: Weir, env: Record<string, string>) => startWeir(rig, upstream, binary, 1, env);
+  const start = (binary: Weir, env: Record<string, string | undefined>) =>
+    startWeir(rig, upstream, binary, 1, env);
   const fronts: Partial<Record<Variant, WeirFront>> = {
     ...(before && { before: await start(before, { WEIR_STATE: "none" }) }),
     nothing: await start(newest, { WEIR_CONFIG: plain, ...folder() }),
-    limits: await start(newest, { WEIR_CONFIG: config, WEIR_API_KEYS: "", ...folder() }),
+    limits: await start(newest, { WEIR_CONFIG: config, WEIR_API_KEYS: undefined, ...folder() }),
   };
   const variants = Object.keys(fronts) as Variant[];
   for (const variant of variants) await costOf(options, fronts[variant]!, body, WARM_SECONDS);

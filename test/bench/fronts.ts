@@ -125,10 +125,10 @@ export async function startWeir(
   upstream: number,
   { name, binary }: Weir,
   workers = 1,
-  settings: Readonly<Record<string, string>> = {},
+  settings: Readonly<Record<string, string | undefined>> = {},
 ): Promise<WeirFront> {
   const port = await freePort();
-  const env = {
+  const set: Record<string, string | undefined> = {
     WEIR_API_KEYS: `bench:${KEY}`,
     WEIR_LOG: "json",
     OPENAI_API_KEY: "upstream-key",
@@ -144,6 +144,9 @@ export async function startWeir(
     WEIR_WORKERS: String(workers),
     ...settings,
   };
+  const env = Object.fromEntries(
+    Object.entries(set).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
   const program = rig.start(workers > 1 ? "any" : 0, [binary, "serve", "--port", String(port)], env);
   const startMs = await ready(port, 1);
   return { name, port, program, prefix: "openai/", startMs };

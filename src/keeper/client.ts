@@ -39,7 +39,8 @@ export class KeeperClient {
     }, options);
     this.books = new Channel(
       () => this.#isUp,
-      (books) => this.#link?.send({ books }),
+      (books) =>
+        this.#link?.send(books.kind === "records" ? { booksText: JSON.stringify(books) } : { books }),
       (events) => (this.#booksEvents = events),
     );
   }

@@ -30,7 +30,7 @@ function directLink(settings: AnswerSettings, now: () => number): Connect {
     queueMicrotask(() => up(keeper.open()));
     return {
       send: (message) => {
-        if (!("books" in message)) keeper.handle(message, receive);
+        if ("ask" in message) keeper.handle(message, receive);
       },
       async close() {
         keeper.close();

@@ -58,7 +58,8 @@ export class Keeper {
     const leave = this.#admin?.tell((admin) => send({ admin }));
     return {
       receive: (message) => {
-        if ("books" in message) books?.receive(message.books);
+        if ("booksText" in message) books?.receive(JSON.parse(message.booksText) as BooksUp);
+        else if ("books" in message) books?.receive(message.books);
         else if (this.#answers) this.#answers.handle(message, send);
         else send({ number: message.number, error: "the keeper stores no answers" });
       },

@@ -67,8 +67,9 @@ export interface AnswerReply {
 }
 
 /**
- * A link carries two channels: requests for stored answers, and messages about books. `admin` comes once after the hello, and at
+ * A link carries two channels: requests for stored answers, and messages about books. `booksText` is such a message as JSON: a
+ * batch of records reaches another thread several times as fast as text. `admin` comes once after the hello, and at
  * each change.
  */
-export type ToKeeper = AnswerAsk | { books: BooksUp };
+export type ToKeeper = AnswerAsk | { books: BooksUp } | { booksText: string };
 export type FromKeeper = AnswerReply | { books: BooksDown } | { admin: AdminState };

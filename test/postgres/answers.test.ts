@@ -32,7 +32,7 @@ else
           const keeper = new SharedAnswers(url, LIMITS, clock);
           queueMicrotask(() => up(keeper.open()));
           return {
-            send: (message) => void ("books" in message || keeper.handle(message, receive)),
+            send: (message) => void ("ask" in message && keeper.handle(message, receive)),
             close: () => keeper.close(),
           };
         },

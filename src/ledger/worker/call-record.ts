@@ -27,8 +27,8 @@ export function recordOf(
   const first = attempts[0];
   return {
     id: call.id,
-    startedAt: beganAt,
-    ms: endedAt - startedAt,
+    startedAt: Math.round(beganAt),
+    ms: short(endedAt - startedAt),
     headMs: since(startedAt, attempt?.headAt),
     firstMs: since(startedAt, attempt?.firstByteAt),
     ownMs: since(startedAt, first?.startedAt),
@@ -63,7 +63,7 @@ function attemptOf(attempt: Attempt, endedAt: number): AttemptRecord {
     deployment: target.deployment.name,
     model: target.model,
     class: failure?.class ?? "answered",
-    ms: failure?.ms ?? endedAt - startedAt,
+    ms: failure?.ms ?? short(endedAt - startedAt),
     usage,
     charge: booking.charge!,
     held: booking.cost,
@@ -89,5 +89,10 @@ function sessionOf(attempts: readonly Attempt[]): string | undefined {
 }
 
 function since(start: number, at: number | undefined): number | undefined {
-  return at === undefined ? undefined : at - start;
+  return at === undefined ? undefined : short(at - start);
+}
+
+/** Tenths of a millisecond: numbers with all digits take several times as long to write. */
+function short(ms: number): number {
+  return Math.round(ms * 10) / 10;
 }

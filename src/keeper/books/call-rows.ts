@@ -87,14 +87,15 @@ export const COUNTS = [
 
 export function callRow(number: number, call: CallRecord, names: Names): SqlValue[] {
   const { attempts, client, error, finish, session } = call;
+  const at = startOf(call);
   const last = attempts.at(-1);
   const single = attempts.length === 1 ? last : undefined;
   const totals = COUNTS.map(([count]) => sum(attempts, ({ usage }) => usage[count] ?? 0));
   const tier = last?.usage.tier;
   return [
     number,
-    packId(call.id),
-    Math.round(call.startedAt),
+    packId(call.id, at),
+    at,
     names.id("caller", callerOf(call)),
     session === undefined ? null : packHash(session),
     names.id("model", call.model),
@@ -181,23 +182,46 @@ function rounded(ms: number | undefined): number | null {
   return ms === undefined ? null : Math.round(ms);
 }
 
-/** Ids of weir are `req_` and 24 characters of base64url: 18 bytes. Others are stored as their text. */
+/** Ids of weir are `req_` and 24 characters of base64url: 6 bytes of time, 12 random ones. Others are stored as their text. */
 const ID = /^req_[A-Za-z0-9_-]{24}$/;
 const ID_BYTES = 18;
+const TIME_BYTES = 6;
+/** The clocks of the id and the record are read one after the other. Milliseconds. */
+const APART_MS = 10;
 
-export function packId(id: string): Uint8Array {
-  if (ID.test(id)) return Uint8Array.fromBase64(id.slice(4), { alphabet: "base64url" });
+/** When a call began: the time in its id, if that is as good as the record's. Milliseconds since 1970. */
+export function startOf({ id, startedAt }: CallRecord): number {
+  const at = Math.round(startedAt);
+  const time = timeIn(id);
+  return time !== undefined && Math.abs(time - at) <= APART_MS ? time : at;
+}
+
+/** The time in an id of weir. Milliseconds since 1970. */
+export function timeIn(id: string): number | undefined {
+  return ID.test(id) ? Buffer.from(id.slice(4, 12), "base64url").readUIntBE(0, TIME_BYTES) : undefined;
+}
+
+/** @param at when the call began: an id with that time is stored without it */
+export function packId(id: string, at: number): Uint8Array {
+  const time = timeIn(id);
+  if (time !== undefined) return Buffer.from(id.slice(time === at ? 12 : 4), "base64url");
   const bytes = new TextEncoder().encode(id);
-  if (bytes.length !== ID_BYTES) return bytes;
+  if (bytes.length !== ID_BYTES && bytes.length !== ID_BYTES - TIME_BYTES) return bytes;
   // A text must not have the length of an id.
   const longer = new Uint8Array(ID_BYTES + 1);
   longer.set(bytes);
   return longer;
 }
 
-export function unpackId(bytes: Uint8Array): string {
+export function unpackId(bytes: Uint8Array, at: number): string {
   if (bytes.length === ID_BYTES) return `req_${bytes.toBase64({ alphabet: "base64url" })}`;
-  return new TextDecoder().decode(bytes.at(-1) === 0 ? bytes.subarray(0, -1) : bytes);
+  if (bytes.length === ID_BYTES - TIME_BYTES) {
+    const time = Buffer.alloc(TIME_BYTES);
+    time.writeUIntBE(at, 0, TIME_BYTES);
+    return `req_${time.toString("base64url")}${bytes.toBase64({ alphabet: "base64url" })}`;
+  }
+  const end = bytes.indexOf(0);
+  return new TextDecoder().decode(end === -1 ? bytes : bytes.subarray(0, end));
 }
 
 /** Hashes of sessions are 16 hexadecimal digits. */

@@ -1,7 +1,7 @@
 /** Writes everything that has arrived at the keeper since the last commit, in one transaction. */
 import type { CallRecord } from "../../ledger/record.ts";
 import { assume, book, giveBack } from "./accounts.ts";
-import { CALL_COLUMNS, callRow, CHARGE_COLUMNS, chargeRows, packHash } from "./call-rows.ts";
+import { CALL_COLUMNS, callRow, CHARGE_COLUMNS, chargeRows, packHash, startOf } from "./call-rows.ts";
 import { callerOf, type Names } from "./names.ts";
 import type { Numbers } from "./numbers.ts";
 import { RollUps } from "./roll-ups.ts";
@@ -111,7 +111,7 @@ async function writeSessions(sql: Sql, calls: readonly CallRecord[], names: Name
   const sessions = new Map<string, { caller: number; first: number; last: number; calls: number }>();
   for (const call of calls) {
     if (call.session === undefined) continue;
-    const at = Math.round(call.startedAt);
+    const at = startOf(call);
     const session = sessions.get(call.session) ?? {
       caller: names.id("caller", callerOf(call)),
       first: at,

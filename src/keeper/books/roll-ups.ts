@@ -1,5 +1,6 @@
 /** Sums of calls by hour and by day, for each caller and target. A batch is added up in memory and written as few rows. */
 import type { CallRecord } from "../../ledger/record.ts";
+import { startOf } from "./call-rows.ts";
 import { callerOf, type Names, targetOf } from "./names.ts";
 import { SUMS } from "./schema.ts";
 import type { Sql, SqlValue } from "./sql.ts";
@@ -29,7 +30,7 @@ export class RollUps {
 
   /** Adds a call: itself to the target of its last attempt, and each attempt to its own. */
   add(call: CallRecord): void {
-    const hour = Math.floor(call.startedAt / HOUR_MS) * HOUR_MS;
+    const hour = Math.floor(startOf(call) / HOUR_MS) * HOUR_MS;
     const caller = this.#names.id("caller", callerOf(call));
     const { attempts } = call;
     let sums: Sums | undefined;

@@ -94,7 +94,7 @@ test("10,000 calls with mixed endings are 10,000 records, and all sums agree to 
   );
   expect(sums!["hours"]).toBe(sums!["calls"]!);
   expect(sums!["days"]).toBe(sums!["calls"]!);
-});
+}, 120_000);
 
 describe("a row that was changed by hand is found", () => {
   const CALLS = "every call has one record";

@@ -104,8 +104,15 @@ describe("a record", () => {
     const timed = new Uint8Array(18);
     new DataView(timed.buffer).setBigUint64(0, BigInt(NOW) << 16n);
     const today = call({ id: `req_${timed.toBase64({ alphabet: "base64url" })}` });
-    const reports = await withCalls([random, short, today]);
-    for (const { id } of [random, short, today]) expect((await reports.call(id))?.id).toBe(id);
+    const others = [call({ id: "twelve-bytes" }), call({ id: "eighteen bytes too" })];
+    const near = call({ id: today.id.replace(/.$/, "B"), startedAt: NOW + 3 });
+    const all = [random, short, today, near, ...others];
+    const reports = await withCalls(all);
+    expect((await reports.calls({ limit: 9 })).calls.map(({ id }) => id)).toEqual(
+      all.map(({ id }) => id).toReversed(),
+    );
+    expect((await reports.call(near.id))?.startedAt).toBe(NOW);
+    for (const { id } of all) expect((await reports.call(id))?.id).toBe(id);
   });
 });
 

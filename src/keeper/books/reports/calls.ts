@@ -7,6 +7,7 @@ import {
   LANES,
   OUTCOMES,
   packId,
+  timeIn,
   REFUSALS,
   STREAM,
   unpackHash,
@@ -106,14 +107,13 @@ export async function listCalls(sql: Sql, directory: Directory, filter: CallFilt
 
 /** @returns the record of a call; undefined if there is none or its row was deleted */
 export async function readCall(sql: Sql, directory: Directory, id: string): Promise<CallRecord | undefined> {
-  const request = packId(id);
-  const started = request.length === 18 ? Buffer.from(request).readUIntBE(0, 6) : 0;
+  const started = timeIn(id) ?? 0;
   // Most calls are written within a minute. The last range is the whole table.
   const ranges = [60_000, 3_600_000].map((ms) => [firstNumber(started - 1000), firstNumber(started + ms)]);
   for (const [from, to] of [...ranges, [0, Number.MAX_SAFE_INTEGER]]) {
     const rows = await sql.all<CallRow>(
-      "SELECT * FROM calls WHERE number >= $1 AND number < $2 AND request = $3",
-      [from!, to!, request],
+      "SELECT * FROM calls WHERE number >= $1 AND number < $2 AND (request = $3 OR (at = $4 AND request = $5))",
+      [from!, to!, packId(id, -1), started, packId(id, started)],
     );
     if (rows.length > 0) return (await toRecords(sql, directory, rows))[0];
   }
@@ -186,7 +186,7 @@ function toRecord(row: CallRow, charges: readonly ChargeRow[], names: Texts, pri
   const [kind, code] = split(textOf(names, row.error));
   const refused = REFUSALS[row.refused];
   return {
-    id: unpackId(row.request),
+    id: unpackId(row.request, row.at),
     startedAt: row.at,
     ms: row.ms,
     ...(row.head_ms !== null && { headMs: row.head_ms }),

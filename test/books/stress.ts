@@ -58,6 +58,8 @@ export type Result =
   | "aborted"
   /** The budget has not enough left. */
   | "refused"
+  /** The keeper did not answer in time, which clients repeat: status 503. */
+  | "unavailable"
   /** The connection ended: its worker was killed. */
   | "lost"
   | "other";
@@ -106,9 +108,21 @@ export async function call({ url }: { url: string }, key: string, kind: Kind): P
     const text = await response.text();
     if (response.ok) return done("answered", response.status, text);
     const isRefusal = response.status === 429 && /insufficient_quota|budget_exhausted/.test(text);
+    if (text.includes("ledger_unavailable")) return done("unavailable", response.status, text);
     return done(isRefusal ? "refused" : "other", response.status, text);
   } catch {
     return done("lost");
+  }
+}
+
+const REPEATS = 60;
+
+/** Repeats a call while the keeper does not answer in time, as on a machine that is busy. */
+export async function callUntilDecided(weir: { url: string }, key: string, kind: Kind): Promise<Outcome> {
+  for (let repeats = 0; ; repeats++) {
+    const outcome = await call(weir, key, kind);
+    if (outcome.result !== "unavailable" || repeats === REPEATS) return outcome;
+    await Bun.sleep(250);
   }
 }
 

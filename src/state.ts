@@ -96,13 +96,13 @@ export function keeperSettings(home: StateHome, config: Config, credential?: str
 }
 
 /** @returns undefined if the admin API is off */
-function adminSettings(
-  { admin, metrics, prices }: Config,
-  credential: string | undefined,
-): AdminSettings | undefined {
+function adminSettings(config: Config, credential: string | undefined): AdminSettings | undefined {
+  const { admin, metrics, prices } = config;
   if (admin === "off" || credential === undefined) return undefined;
   const { host = "127.0.0.1", port, names = [] } = admin;
-  return { host, ...(port !== undefined && { port }), names, credential, version: VERSION, metrics, prices };
+  const { keys } = storeGroup(config);
+  const rest = { names, credential, version: VERSION, keys, metrics, prices };
+  return { host, ...(port !== undefined && { port }), ...rest };
 }
 
 function answerSettings(home: AnswerHome, { responses }: Config): AnswerSettings | undefined {

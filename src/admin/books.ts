@@ -55,6 +55,8 @@ export interface AdminBooks {
   report(message: string, cause: unknown): void;
   /** The state of this moment, config and store together. */
   policy(): Policy;
+  /** Keys for calls may be created here; otherwise only the config contains them. */
+  readonly storesCallKeys: boolean;
   /** Facts of stored keys that calls do not need, by id. */
   keyFacts(): Promise<ReadonlyMap<string, Partial<KeyFacts> & { hint?: string }>>;
   saveKey(key: KeyEntry, actor: Actor): Promise<void>;

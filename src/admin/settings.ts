@@ -10,6 +10,10 @@ export interface AdminSettings {
   /** Random credential of this run, which the run file holds. It gives access on loopback. */
   credential: string;
   version: string;
+  /** Starts of the keeper after the first. */
+  restarts?: number;
+  /** `file`: only the config may contain keys for calls. */
+  keys?: "both" | "file";
   metrics: { keys: boolean; maxSeries: number };
   /** Prices of the config. */
   prices: PriceSettings;

@@ -63,6 +63,7 @@ export class SupervisedKeeper {
   readonly #stopped = Promise.withResolvers<void>();
   #process: WorkerProcess | undefined;
   #pause = PAUSE_MS;
+  #restarts = 0;
   #isStopping = false;
 
   /** @param report logs a fault */
@@ -124,6 +125,8 @@ export class SupervisedKeeper {
   #onEnd(how: string): void {
     if (this.#isStopping) return this.#stopped.resolve();
     this.#report(`the keeper ${how}; weir restarts it`);
+    const { admin } = this.#settings;
+    if (admin) this.#settings = { ...this.#settings, admin: { ...admin, restarts: ++this.#restarts } };
     setTimeout(() => {
       if (!this.#isStopping) this.start();
     }, this.#pause);

@@ -14,6 +14,7 @@ const CLOSE_MS = 3_000;
 export function threadLink(first: KeeperSettings): Connect {
   return (events) => {
     let settings = first;
+    let restarts = 0;
     let isClosing = false;
     const closed = Promise.withResolvers<void>();
     let thread = start();
@@ -31,7 +32,9 @@ export function threadLink(first: KeeperSettings): Connect {
         if (isClosing) return;
         events.down();
         setTimeout(() => {
-          if (!isClosing) thread = start();
+          if (isClosing) return;
+          if (settings.admin) settings = { ...settings, admin: { ...settings.admin, restarts: ++restarts } };
+          thread = start();
         }, RESTART_MS).unref();
       });
       post(worker, { open: settings });

@@ -118,6 +118,17 @@ test("imported digests become keys, and digests that are known are skipped", asy
   expect([...books.keys.values()][0]!.digests[0]!.sha256).toBe(sha256);
 });
 
+test("with store.keys: file the API makes no keys for calls, and still admin keys", async () => {
+  const { send, books } = fakeAdmin();
+  books.storesCallKeys = false;
+  const create = (kind: string) => send("POST", KEYS, { body: { name: "a", kind } });
+  expect((await create("call")).body.error.code).toBe("keys_in_file");
+  const body = { keys: [{ name: "b", sha256: "0".repeat(64) }] };
+  expect((await send("POST", "/admin/v1/import/keys", { body })).status).toBe(409);
+  expect((await create("admin")).status).toBe(201);
+  expect(books.keys.size).toBe(1);
+});
+
 test("parallel creations of one name make one key", async () => {
   const { send, books } = fakeAdmin();
   const answers = await Promise.all(

@@ -132,6 +132,17 @@ test("no counter falls when a worker is killed, and its restart is counted", asy
   expect(valueOf(after, "weir_calls_total")).toBeGreaterThanOrEqual(total);
 });
 
+test("after the keeper was killed the admin API answers at the same address, and the restart is counted", async () => {
+  process.kill(weir.keeper()!, "SIGKILL");
+  const answers = async () =>
+    fetch(`${admin.url}/metrics`).then(
+      async (response) => valueOf(parsePrometheus(await response.text()), "weir_keeper_restarts_total"),
+      () => 0,
+    );
+  expect(await until(async () => (await answers()) === 1, 20_000)).toBe(true);
+  expect((await ask("GET", "/keys")).status).toBe(200);
+});
+
 test("every operation that reads answers, from an empty query", async () => {
   const { paths } = (await (await ask("GET", "/openapi.json")).json()) as {
     paths: Record<string, Record<string, unknown>>;

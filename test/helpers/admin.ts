@@ -21,6 +21,7 @@ export class FakeBooks implements AdminBooks {
   /** What {@link usage} was asked for last. */
   asked: unknown;
   closed = false;
+  storesCallKeys = true;
 
   opened = () => Promise.resolve();
   report = () => {};

@@ -54,11 +54,12 @@ export const keyOperations = [
     body: NewKey,
     answer: CREATED,
     status: 201,
-    errors: ["conflict", "not_permitted"],
+    errors: ["conflict", "not_permitted", "keys_in_file"],
     async handle(given) {
       const { books, caller, now } = given;
       const { budget: amount, rates: limits, ...wanted } = given.body;
       const { keys, budgets, rates } = books.policy();
+      if (wanted.kind === undefined || wanted.kind === "call") expectStored(books);
       const { entry, text } = checked(() => createKey(wanted, caller, now));
       const { name } = entry;
       expectFreeName("key", keys, name);
@@ -162,8 +163,9 @@ export const keyOperations = [
       name: "ImportedKeys",
       schema: Type.Object({ keys: Type.Array(Key), skipped: Type.Array(Type.String()) }),
     },
-    errors: ["conflict", "not_permitted"],
+    errors: ["conflict", "not_permitted", "keys_in_file"],
     async handle({ books, caller, body, now }) {
+      expectStored(books);
       const { keys } = books.policy();
       const known = new Set(keys.flatMap(({ digests }) => digests.map(({ sha256 }) => sha256)));
       const imported: KeyEntry[] = [];
@@ -195,6 +197,13 @@ function checked<Value>(make: () => Value): Value {
       ? new AdminError(403, "not_permitted", cause.message, { path })
       : invalid(cause.message, path);
   }
+}
+
+/** @throws AdminError 409 if only the config may contain keys for calls */
+function expectStored({ storesCallKeys }: AdminBooks): void {
+  if (storesCallKeys) return;
+  const sentence = "Keys for calls stand in the configuration file (store.keys: file); add this one there.";
+  throw new AdminError(409, "keys_in_file", sentence);
 }
 
 /** A key that may be changed here. @throws AdminError 404, 409 or 412 */

@@ -30,8 +30,8 @@ export function openBooks(
     },
   };
   if (admin === undefined) return { books: keeper };
-  const { version, metrics, prices } = admin;
-  const node = new NodeAdmin({ books, upkeep, version, isProcess, metrics, prices });
+  const { version, metrics, prices, restarts, keys } = admin;
+  const node = new NodeAdmin({ books, upkeep, version, isProcess, restarts, keys, metrics, prices });
   return { books: keeper, admin: new AdminApi(node, admin) };
 }
 

@@ -38,6 +38,10 @@ export interface NodeAdminOptions {
   version: string;
   /** The keeper is a process, not a thread of its only worker. */
   isProcess: boolean;
+  /** Starts of the keeper after the first. */
+  restarts?: number;
+  /** `file`: only the config may contain keys for calls. Default: `both`. */
+  keys?: "both" | "file";
   metrics: { keys: boolean; maxSeries: number };
   /** Prices of the config. */
   prices: PriceSettings;
@@ -79,6 +83,10 @@ export class NodeAdmin implements AdminBooks {
 
   policy(): Policy {
     return this.#options.books.policy;
+  }
+
+  get storesCallKeys(): boolean {
+    return this.#options.keys !== "file";
   }
 
   keyFacts() {
@@ -236,6 +244,7 @@ export class NodeAdmin implements AdminBooks {
       })),
       budgets: this.#budgets(),
       waiting: books.waiting,
+      keeperRestarts: this.#options.restarts ?? 0,
       ...(upkeep.spooled !== undefined && { spooled: upkeep.spooled }),
       ...(this.#bytes !== undefined && { storeBytes: this.#bytes }),
       priceAgeDays: Math.floor((Date.now() - Date.parse(shippedSnapshot().head.date)) / DAY_MS),

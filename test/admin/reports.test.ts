@@ -1,0 +1,51 @@
+/** Reports by the admin API. */
+import { expect, test } from "bun:test";
+import { fakeAdmin } from "../helpers/admin.ts";
+
+test("a report is limited to the caller's path, whatever it asks for", async () => {
+  const { send, addKey, books } = fakeAdmin();
+  const key = addKey("read", "/eng");
+  await send("GET", "/admin/v1/usage?by=key,model&from=5&path=/sales", { key });
+  expect(books.asked).toEqual({ by: ["key", "model"], from: 5, path: "/sales", within: "/eng" });
+});
+
+test("a key is named by id or name, and one on another path does not exist", async () => {
+  const { send, addKey, books } = fakeAdmin();
+  addKey("call", "/sales", { id: "key_1", name: "alice" });
+  await send("GET", "/admin/v1/usage?key=alice");
+  expect(books.asked).toMatchObject({ key: "key_1" });
+  const read = addKey("read", "/eng");
+  expect((await send("GET", "/admin/v1/usage?key=alice", { key: read })).status).toBe(404);
+});
+
+test("usage as CSV has a column for each group and sum, and no formula", async () => {
+  const { send } = fakeAdmin();
+  const { text, headers } = await send("GET", "/admin/v1/usage?by=key", { headers: { accept: "text/csv" } });
+  expect(headers.get("content-type")).toBe("text/csv; charset=utf-8");
+  const [head, row, end] = text.split("\r\n");
+  expect(head).toStartWith("key,calls,failed,");
+  expect(row).toStartWith("'=SUM(A1),3,0,");
+  expect(head!.split(",")).toHaveLength(row!.split(",").length);
+  expect(end).toBe("");
+});
+
+test("a call of another path does not exist, nor one without a path for a key with one", async () => {
+  const { send, addKey, books } = fakeAdmin();
+  const key = addKey("read", "/eng");
+  const call = { startedAt: 0, ms: 1, format: "f", model: "m", stream: false, status: 200, attempts: [] };
+  books.records.push(
+    { ...call, id: "req_eng", path: "/eng/a", outcome: "complete" },
+    { ...call, id: "req_sales", path: "/sales", outcome: "complete" },
+    { ...call, id: "req_none", outcome: "complete" },
+  );
+  const statusOf = async (id: string) => (await send("GET", `/admin/v1/calls/${id}`, { key })).status;
+  expect([await statusOf("req_eng"), await statusOf("req_sales"), await statusOf("req_none")]).toEqual([
+    200, 404, 404,
+  ]);
+  expect((await send("GET", "/admin/v1/calls/req_none")).status).toBe(200);
+});
+
+test("an interval that ends before it begins is refused", async () => {
+  const { send } = fakeAdmin();
+  expect((await send("GET", "/admin/v1/calls?from=10&to=5")).body.error.path).toBe("?to");
+});

@@ -1,11 +1,13 @@
 /** Clients that leave in the middle of an answer: what has come is charged, once, in every lane. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { CHARGE_STATES } from "../../src/ledger/charge.ts";
 import { DOLLAR } from "../../src/ledger/money.ts";
 import { budgetAccount } from "../../src/ledger/record.ts";
 import { type BookedGateway, startBooked } from "../helpers/books.ts";
 import { budget } from "../helpers/ledger.ts";
 import { stalled, startUpstream, type Upstream, until } from "../helpers/upstream.ts";
+
+setDefaultTimeout(60_000);
 
 /** Fourteen bytes, which count as four tokens. */
 const PIECE = "abcdef ghijkl ";

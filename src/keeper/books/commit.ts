@@ -126,13 +126,10 @@ async function writeSessions(sql: Sql, calls: readonly CallRecord[], names: Name
   await sql.insert(
     "sessions",
     ["session", "caller", "first_at", "last_at", "calls"],
-    [...sessions].map(([hash, { caller, first, last, calls: count }]) => [
-      packHash(hash),
-      caller,
-      first,
-      last,
-      count,
-    ]),
+    // In one order, as names.
+    [...sessions]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([hash, { caller, first, last, calls: count }]) => [packHash(hash), caller, first, last, count]),
     `ON CONFLICT (session) DO UPDATE SET
        last_at = CASE WHEN sessions.last_at > excluded.last_at THEN sessions.last_at ELSE excluded.last_at END,
        calls = sessions.calls + excluded.calls`,

@@ -78,7 +78,8 @@ export class Names {
       }
     }
     if (wanted.size === 0) return;
-    const rows = [...wanted.values()];
+    // One order for all nodes: inserts of the same rows in different orders would wait for each other.
+    const rows = [...wanted].sort(byName).map(([, row]) => row);
     await this.#sql.insert("names", ["kind", "text"], rows, "ON CONFLICT DO NOTHING");
     for (const [kind, text] of rows) {
       const [row] = await this.#sql.all<{ id: number }>(
@@ -109,6 +110,10 @@ export class Names {
       this.#prices.set(ref, row!.id);
     }
   }
+}
+
+function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return a < b ? -1 : 1;
 }
 
 export function errorOf({ kind, code }: NonNullable<CallRecord["error"]>): string {

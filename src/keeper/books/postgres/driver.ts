@@ -64,7 +64,8 @@ export class Postgres implements Sql {
     rows: readonly (readonly SqlValue[])[],
     onConflict = "",
   ): Promise<void> {
-    return this.#insert(this, table, columns, rows, onConflict);
+    // Two nodes that insert the same rows in different orders wait for each other.
+    return this.transaction((sql) => sql.insert(table, columns, rows, onConflict));
   }
 
   /** Runs work in one transaction, several at a time. One that the server ended for another's sake runs again. */

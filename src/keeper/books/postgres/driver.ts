@@ -38,6 +38,9 @@ export class Postgres implements Sql {
   readonly #options: PostgresOptions;
   readonly #queryMs: number;
   #pool: Pool;
+  /** Transactions that run, and those that wait for one of them to end. */
+  #running = 0;
+  readonly #turns: (() => void)[] = [];
   /** Types of the columns by table, for bulk inserts. */
   readonly #types = new Map<string, ReadonlyMap<string, string>>();
 
@@ -72,7 +75,7 @@ export class Postgres implements Sql {
   async transaction<Value>(work: (sql: Sql) => Promise<Value>): Promise<Value> {
     for (let tries = 1; ; tries++) {
       try {
-        return await this.#transact(work);
+        return await this.#inTurn(() => this.#transact(work));
       } catch (cause) {
         if (tries === TRIES || !CONFLICTS.includes((cause as { errno?: unknown } | null)?.errno)) throw cause;
         await Bun.sleep(Math.random() * 10 * tries);
@@ -141,6 +144,19 @@ export class Postgres implements Sql {
         search_path: "weir, pg_catalog",
       },
     });
+  }
+
+  /** Waits until few enough transactions run: that a connection is busy says nothing about the server. */
+  async #inTurn<Value>(work: () => Promise<Value>): Promise<Value> {
+    if (this.#running < Math.max(1, (this.#options.connections ?? CONNECTIONS) - 1)) this.#running += 1;
+    else await new Promise<void>((resolve) => this.#turns.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = this.#turns.shift();
+      if (next) next();
+      else this.#running -= 1;
+    }
   }
 
   async #transact<Value>(work: (sql: Sql) => Promise<Value>): Promise<Value> {

@@ -7,6 +7,7 @@ import type { Usage } from "./events.ts";
 import { NO_USAGE } from "./events.ts";
 import type { HeaderReader } from "./headers.ts";
 import { withoutCredentials } from "./client-headers.ts";
+import type { LimitSource } from "./limit-figures.ts";
 import type { Loss, LossCode } from "./loss.ts";
 import { LossList } from "./loss-list.ts";
 import type { KeyAccess } from "./key-access.ts";
@@ -73,6 +74,8 @@ export class Call {
   /** Deployments with higher precedence that weir skipped because their circuit breaker was open. */
   skipped: readonly string[] = [];
 
+  /** The budgets and rate limits that count the call; absent if there are none. */
+  limits?: LimitSource;
   /** Headers that plugins add to the answer. */
   extraHeaders?: Record<string, string>;
   /** The response headers were sent. */

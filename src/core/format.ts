@@ -2,6 +2,7 @@
  * A format: a wire language, implemented once for both directions. The *client* codec, which clients need, decodes requests
  * and encodes answers; the *upstream* codec, which providers need, does the reverse.
  */
+import type { RateHeaders } from "./limit-figures.ts";
 import type { ChatRequest } from "./chat.ts";
 import type { ClientSchemas } from "./client-schemas.ts";
 import type { CodecContext, CodecTarget } from "./context.ts";
@@ -53,6 +54,8 @@ export interface ClientCodec {
   sessionOf?(source: SessionSource): string | undefined;
   /** Where a request says what decides its cost. Without it weir expects the most that the model can answer. */
   size?: SizeMembers;
+  /** How weir's own rate limits are written into response headers; absent if clients of the format read none. */
+  rateHeaders?: RateHeaders;
   /** How clients continue stored answers; absent if the format knows no stored answers. */
   stored?: StoredCodec;
   /** How clients have a conversation replaced by a summary; absent if the format has no such request. */

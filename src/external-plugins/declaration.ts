@@ -3,6 +3,7 @@
  * the name that was probably meant: an ignored member would be a guard that never runs or a limit that never applies. The
  * tables are keyed by the types: when a type gains a member, the table does not compile until it has an entry for it.
  */
+import type { RateHeaders } from "../core/limit-figures.ts";
 import type { DefaultEndpoint } from "../core/default-endpoint.ts";
 import type { EmbedClient } from "../core/embed-dialect.ts";
 import type { DocumentedError } from "../core/error.ts";
@@ -161,6 +162,11 @@ const SIZE: Table<SizeMembers> = {
   links: must("an object", isObject),
 };
 
+const RATE_HEADERS: Table<RateHeaders> = {
+  prefix: required(text),
+  write: required(callable),
+};
+
 const CLIENT: Table<ClientCodec> = {
   path: required(text),
   address: group("the address'", ADDRESS),
@@ -174,6 +180,7 @@ const CLIENT: Table<ClientCodec> = {
   bases: texts,
   keyHeaders: texts,
   sessionOf: callable,
+  rateHeaders: group("the rate headers'", RATE_HEADERS),
   size: group("the sizes'", SIZE),
   schema: required(must("an object", isObject)),
   schemas: group("the client codec's", SCHEMAS),

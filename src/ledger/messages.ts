@@ -49,7 +49,7 @@ export type BooksDown =
       upserts: Partial<Declared>;
       removed: readonly string[];
     }
-  | { kind: "grant"; number: number; grants: readonly { account: string; amount: number }[] }
+  | { kind: "grant"; number: number; grants: readonly Grant[] }
   | { kind: "refusal"; number: number; refusals: readonly Refusal[] }
   /** Asks the worker to return what it does not hold of the account; it always answers with one `return`. */
   | { kind: "recall"; account: string }
@@ -61,6 +61,15 @@ export type BooksDown =
   | { kind: "store"; fault?: string }
   /** The most that a target's actual input has exceeded its estimate by. Tokens. */
   | { kind: "margins"; margins: readonly { target: string; tokens: number }[] };
+
+/** What a worker was granted of an account. */
+export interface Grant {
+  account: string;
+  amount: number;
+  /** The limit, and what of it is neither used nor granted, for the headers of answers. */
+  limit?: number;
+  left?: number;
+}
 
 /** Why an account cannot grant what a call needs. Amounts in the unit of the account. */
 export interface Refusal {

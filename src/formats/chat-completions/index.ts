@@ -7,6 +7,7 @@ import { checkRequest } from "./client/check.ts";
 import { embeds } from "./client/embed.ts";
 import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { decodeRequest } from "./client/request.ts";
+import { DURATION_RATE_HEADERS } from "../shared/rate-headers.ts";
 import { sessionOf } from "./client/session.ts";
 import { size } from "./client/size.ts";
 import {
@@ -43,6 +44,7 @@ const client: ClientCodec = {
   encodeError,
   encodeStreamError,
   sessionOf,
+  rateHeaders: DURATION_RATE_HEADERS,
   size,
   embeds,
   // An SSE comment: the OpenAI SDK parses the data of every named event as JSON.

@@ -7,6 +7,7 @@ import { checkRequest } from "./client/check.ts";
 import { compaction } from "./client/compact.ts";
 import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { decodeRequest } from "./client/request.ts";
+import { DURATION_RATE_HEADERS } from "../shared/rate-headers.ts";
 import { sessionOf } from "./client/session.ts";
 import { size } from "./client/size.ts";
 import { stored } from "./client/stored.ts";
@@ -61,6 +62,7 @@ const client: ClientCodec = {
   encodeStreamError,
   errorEndsStream: true,
   sessionOf,
+  rateHeaders: DURATION_RATE_HEADERS,
   size,
   stored,
   compaction,

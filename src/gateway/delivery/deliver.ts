@@ -6,7 +6,7 @@ import type { Call } from "../../core/call.ts";
 import type { ClientCodec } from "../../core/format.ts";
 import type { Opened, OpenedJson, OpenedStream } from "../lanes/lane.ts";
 import type { Answer, Gateway } from "../types.ts";
-import { constantHeaders, withCallHeaders } from "./response-headers.ts";
+import { constantHeaders, withCallHeaders, withLimits } from "./response-headers.ts";
 import { answerStream } from "./stream.ts";
 import { type StreamBody, streamBody } from "./stream-body.ts";
 
@@ -19,13 +19,18 @@ export function deliver(opened: Opened, call: Call, codec: ClientCodec, context:
   if (opened.kind === "json") {
     const body = settle(opened, call, context);
     call.hasHead = true;
-    return { status, constant, headers: withCallHeaders(headers, call), body };
+    return { status, constant, headers: headersOf(headers, call, codec), body };
   }
   const written = streamBody(call, codec);
   const body = stream(opened, call, codec, written, context);
   call.hasHead = true;
   const typed = call.asArray ? { ...headers, "content-type": written.contentType } : headers;
-  return { status, constant, headers: withCallHeaders(typed, call), body };
+  return { status, constant, headers: headersOf(typed, call, codec), body };
+}
+
+function headersOf(headers: Answer["headers"], call: Call, { rateHeaders }: ClientCodec): Answer["headers"] {
+  const all = withCallHeaders(headers, call);
+  return call.limits ? withLimits(all, call, rateHeaders) : all;
 }
 
 /** Settles a call whose whole answer is known. @returns the body */

@@ -1,5 +1,6 @@
 /** The `x-weir-*` response headers. */
 import type { Attempt, Call } from "../../core/call.ts";
+import type { RateHeaders } from "../../core/limit-figures.ts";
 import { WARNINGS, writeLosses } from "../../core/loss-list.ts";
 import type { Target } from "../../core/provider.ts";
 
@@ -58,6 +59,41 @@ export function withCallHeaders(headers: HeaderRecord, call: Call): HeaderRecord
     ...extraHeaders,
     ...(losses.length > 0 && { [WARNINGS]: writeLosses(losses) }),
   };
+}
+
+/**
+ * Adds what the client may know of the limits and budgets that count its call. Where weir has rate limits of its own, those of
+ * the provider get `x-weir-upstream-` in front of their names: the SDKs act upon the others.
+ */
+export function withLimits(
+  headers: HeaderRecord,
+  call: Call,
+  rateHeaders: RateHeaders | undefined,
+): HeaderRecord {
+  const figures = call.limits?.figures();
+  if (!figures) return headers;
+  const { rates, budget } = figures;
+  const hasRates = rateHeaders !== undefined && Object.keys(rates).length > 0;
+  return {
+    ...(hasRates ? withoutUpstream(headers, rateHeaders.prefix) : headers),
+    ...(hasRates && rateHeaders.write(rates)),
+    ...(budget && {
+      "x-weir-budget": printable(budget.name),
+      ...(budget.left !== undefined && { "x-weir-budget-left": budget.left }),
+      ...(budget.resetsAt !== undefined && {
+        "x-weir-budget-resets": new Date(budget.resetsAt).toISOString(),
+      }),
+    }),
+  };
+}
+
+function withoutUpstream(headers: HeaderRecord, prefix: string): HeaderRecord {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name.startsWith(prefix) ? `x-weir-upstream-${name.replace(/^x-/, "")}` : name,
+      value,
+    ]),
+  );
 }
 
 /** The attempts that failed: `openai/eu:503:120ms, groq:refused:3ms`. */

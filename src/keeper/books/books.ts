@@ -1,5 +1,5 @@
 /** The books of one node: connects workers with the accounts, the store and the policy. */
-import type { BooksDown, BooksUp } from "../../ledger/messages.ts";
+import type { BooksDown, BooksUp, Grant } from "../../ledger/messages.ts";
 import type { PriceRule } from "../../ledger/charge.ts";
 import type { Nano } from "../../ledger/money.ts";
 import type { Declared, Policy } from "../../ledger/policy.ts";
@@ -256,7 +256,7 @@ export class Books implements BooksKeeper {
 
   #ask(peer: Peer, { number, needs }: Ask): void {
     const known: { account: Account; need: number }[] = [];
-    const free: { account: string; amount: number }[] = [];
+    const free: Grant[] = [];
     for (const { account: id, need } of needs) {
       const account = this.#accounts?.find(id);
       if (account) known.push({ account, need });

@@ -2,7 +2,7 @@
  * Decides what workers are granted. While an account has enough, an ask is answered at once. Else all asks that wait are
  * served in rounds: the node draws from the store, recalls what workers do not hold, draws again, and only then refuses.
  */
-import type { Refusal } from "../../ledger/messages.ts";
+import type { Grant, Refusal } from "../../ledger/messages.ts";
 import type { Account } from "./account.ts";
 import { BudgetAccount } from "./budget-account.ts";
 import type { BooksClock } from "./clock.ts";
@@ -18,7 +18,7 @@ export interface Asked {
   /** Life of the worker. */
   life: string;
   needs: readonly Need[];
-  grant(this: void, grants: readonly { account: string; amount: number }[]): void;
+  grant(this: void, grants: readonly Grant[]): void;
   refuse(this: void, refusals: readonly Refusal[]): void;
 }
 
@@ -144,7 +144,9 @@ export class Grants {
     grant(
       needs.map(({ account, need }) => {
         account.usedAt = now;
-        return { account: account.id, amount: account.grant(life, need, spare) };
+        const amount = account.grant(life, need, spare);
+        const { limit, left } = account.refusal(0);
+        return { account: account.id, amount, limit, left };
       }),
     );
     return true;

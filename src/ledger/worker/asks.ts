@@ -1,11 +1,12 @@
 /** Calls that wait for the keeper because a share does not suffice. */
 import type { BooksChannel } from "../channel.ts";
-import type { Refusal } from "../messages.ts";
+import type { Grant, Refusal } from "../messages.ts";
 import type { Share } from "./share.ts";
 
-/** Longest wait for an answer of the keeper. One that is connected is only busy. Milliseconds. */
+/** Longest wait for an answer of the keeper. One that is connected is only busy, at first it is starting. Milliseconds. */
 const AWAY_MS = 250;
 const BUSY_MS = 1000;
+const START_MS = 5000;
 /** A stream has output in reserve while it waits. Milliseconds. */
 export const STREAM_MS = 3000;
 
@@ -42,6 +43,7 @@ export class Asks {
   readonly #shareOf: (account: string) => Share | undefined;
   readonly #asks = new Map<number, Ask>();
   #number = 0;
+  #wasUp = false;
 
   /** @param shareOf the share to which a grant is added */
   constructor(channel: BooksChannel, shareOf: (account: string) => Share | undefined) {
@@ -50,7 +52,7 @@ export class Asks {
   }
 
   /** @param ms longest wait for an answer */
-  ask(waiter: Waiter, ms: number = this.#channel.isUp ? BUSY_MS : AWAY_MS): void {
+  ask(waiter: Waiter, ms: number = this.#patience()): void {
     const shorts = waiter.shorts();
     // What was left for earlier calls that wait is not asked for again.
     const needs = shorts.map(({ share, hold }) => ({
@@ -67,9 +69,11 @@ export class Asks {
   }
 
   /** A grant that comes too late for its call stays in the share. */
-  grant(number: number, grants: readonly { account: string; amount: number }[]): void {
-    for (const { account, amount } of grants) {
+  grant(number: number, grants: readonly Grant[]): void {
+    for (const grant of grants) {
+      const { account, amount } = grant;
       const share = this.#shareOf(account);
+      if (share) note(share, grant);
       if (share) share.add(amount);
       else this.#channel.send({ kind: "return", account, amount });
     }
@@ -80,6 +84,10 @@ export class Asks {
   }
 
   refuse(number: number, refusals: readonly Refusal[]): void {
+    for (const refusal of refusals) {
+      const share = this.#shareOf(refusal.account);
+      if (share) note(share, refusal);
+    }
     const ask = this.#end(number);
     if (!ask) return;
     const { waiter } = ask;
@@ -99,7 +107,13 @@ export class Asks {
 
   /** The connection is new: answers to earlier asks will not come. */
   resend(): void {
+    this.#wasUp = true;
     for (const [number, { needs }] of this.#asks) this.#channel.send({ kind: "ask", number, needs });
+  }
+
+  #patience(): number {
+    if (this.#channel.isUp) return BUSY_MS;
+    return this.#wasUp ? AWAY_MS : START_MS;
   }
 
   #end(number: number): Ask | undefined {
@@ -110,4 +124,8 @@ export class Asks {
     for (const { share, hold } of ask.shorts) share.wanted -= hold;
     return ask;
   }
+}
+
+function note(share: Share, { limit, left }: Pick<Grant, "limit" | "left">): void {
+  if (limit !== undefined && left !== undefined) share.known = { limit, left, at: performance.now() };
 }

@@ -17,6 +17,7 @@ import { recordOf } from "./call-record.ts";
 import { outputLimit } from "./estimate.ts";
 import { Estimates } from "./estimates.ts";
 import { describeBooking } from "./foresee.ts";
+import { CallLimits } from "./figures.ts";
 import { freePlaces, reportAll, settleAll, shortsOf, takeAll } from "./holds.ts";
 import { Lines, type Prices } from "./lines.ts";
 import { Outbox } from "./outbox.ts";
@@ -109,8 +110,9 @@ export class WorkerLedger implements Ledger {
     if (applied.lines.length === 0) return void applied.running.calls++;
     if (applied.hasSessions) booking.session = sessionOf(call, admitted);
     if (applied.needsSize) this.#estimates.estimate(attempt, booking, admitted);
-    if (takeAll(this.#shares, this.#clock.at(attempt.startedAt), attempt, booking))
-      return this.#admitted(attempt, booking);
+    const suffices = takeAll(this.#shares, this.#clock.at(attempt.startedAt), attempt, booking);
+    call.limits = new CallLimits(booking.shares, this.#declaration.settings.tell);
+    if (suffices) return this.#admitted(attempt, booking);
     return this.#wait(attempt, booking);
   }
 

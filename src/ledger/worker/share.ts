@@ -33,6 +33,8 @@ export class Share {
   held = 0;
   /** What waiting calls need before another call may ask for less. */
   wanted = 0;
+  /** What the keeper has last told of the account besides this share. `at`: monotonic milliseconds. */
+  known: { limit: number; left: number; at: number } | undefined;
   /** Sweeps since it was used. */
   idle = 0;
   /** What attempts of calls that run have cost. It is reported with the records of the calls. */

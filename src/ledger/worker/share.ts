@@ -23,7 +23,10 @@ export interface Line {
 /** What this worker was granted of one account. */
 export class Share {
   readonly account: string;
-  readonly line: Line;
+  /** The line of the newest policy that has used the share. */
+  line: Line;
+  /** It is in no table any more: what is granted does not reach it. */
+  isForgotten = false;
   /** When the window of a budget ends. Milliseconds since 1970. */
   readonly endsAt: number;
   /** What can still be held is `values[cell]`: a number that the keeper can read when this process has died. */
@@ -87,6 +90,7 @@ export class Share {
   }
 
   forget(): void {
+    this.isForgotten = true;
     if (this.#reserved !== undefined) this.#cells.release(this.#reserved);
   }
 }

@@ -30,7 +30,11 @@ export class Shares {
   /** The share of a line at a moment. @param session for budgets on sessions */
   of(line: Line, now: number, session: string | undefined): Share {
     const { share } = line;
-    if (share !== undefined && now < share.endsAt) return share;
+    // A line of a new policy begins with the share of the one before.
+    if (share !== undefined && now < share.endsAt && !share.isForgotten) {
+      share.line = line;
+      return share;
+    }
     return this.#find(line, now, session);
   }
 
@@ -47,6 +51,7 @@ export class Shares {
       this.#byAccount.set(account, share);
       this.#timer ??= this.#startSweeps();
     }
+    share.line = line;
     if (!isForSession) line.share = share;
     return share;
   }

@@ -1,5 +1,5 @@
 /**
- * Two gateways on machines of their own share the budgets and limits of one PostgreSQL. `LONG_TESTS=1` stops the server for
+ * Two gateways on machines of their own share the budgets and limits of one PostgreSQL. `bun run postgres` stops the server for
  * 20 s, else for 4 s.
  */
 import { afterAll, describe, expect, test } from "bun:test";
@@ -13,10 +13,10 @@ import { makeMachines } from "../helpers/namespaces.ts";
 import { TARGET } from "../helpers/gateway.ts";
 import { missingPostgres, startPostgres, type TestPostgres } from "../helpers/postgres.ts";
 import { serve, type Serving, until } from "../helpers/serving.ts";
-import { IS_LONG } from "../helpers/within-budget.ts";
 
 const CENT = DOLLAR / 100;
 const ACTOR = { actor: "test" };
+const IS_LONG = process.env["LONG_POSTGRES"] === "1";
 const AWAY_MS = IS_LONG ? 20_000 : 4_000;
 
 const ANSWER = {

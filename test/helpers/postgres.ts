@@ -65,6 +65,8 @@ export async function startPostgres({ listen = "127.0.0.1" }: Options = {}): Pro
   const isReady = () =>
     spawnSync(join(postgresBin!, "pg_isready"), ["-h", "127.0.0.1", "-p", `${port}`]).status === 0;
   let server = await launch();
+  // A test that fails may leave it.
+  process.once("exit", () => server.kill("SIGQUIT"));
   let databases = 0;
 
   async function launch(): Promise<ChildProcess> {

@@ -3,7 +3,7 @@
  * that was reported as stored is lost, none that was not is found, and no chain has a link that is not its own.
  * `bun run postgres` runs ten thousand answers.
  */
-import { expect, test } from "bun:test";
+import { expect, onTestFinished, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { AnswerClient } from "../../src/keeper/answer-client.ts";
@@ -66,6 +66,10 @@ test.skipIf(missingPostgres !== undefined)(
     const start = () =>
       serve({ config: "state: state\n", workers: 2, binary: false, env: { WEIR_STORE: server.url } });
     const gateways = [await start(), await start()];
+    onTestFinished(async () => {
+      for (const gateway of gateways) await gateway.end();
+      await server.close();
+    });
     const clients = [
       ...(await Promise.all(gateways.map(connect))),
       ...(await Promise.all(gateways.map(connect))),
@@ -140,8 +144,6 @@ test.skipIf(missingPostgres !== undefined)(
     expect(await until(areGone, 30_000)).toBe(true);
     console.log(`${stored.length} stored, ${others.length} not stored because of faults`);
     for (const client of clients) await client.close();
-    for (const gateway of gateways) await gateway.end();
-    await server.close();
   },
   600_000,
 );

@@ -27,6 +27,7 @@ const PARTS = [
   "embed-dialect",
   "stored-answer",
   "stored-codec",
+  "limit-figures",
   "size-members",
   "url-address",
   "client-schemas",

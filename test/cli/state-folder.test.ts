@@ -36,10 +36,7 @@ const answersLine = async (weir: Serving) => {
   return weir.log.find((line) => line.includes("answers: "))?.trim();
 };
 
-/** Process ids of the gateway's children whose command line has a word. */
-const childrenWith = (weir: Serving, word: string) =>
-  weir.workers().filter((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(word));
-const keeperOf = (weir: Serving) => childrenWith(weir, "--keep-answers")[0];
+const keeperOf = (weir: Serving) => weir.keeper();
 const socketOf = (weir: Serving) =>
   join(
     weir.folder,

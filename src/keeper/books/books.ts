@@ -152,6 +152,7 @@ export class Books implements BooksKeeper {
   async close(): Promise<void> {
     this.#closed = true;
     this.#peers.buryAll();
+    this.#recovery?.end();
     this.#tidying?.stop();
     const late = Promise.withResolvers<void>();
     const cancel = this.#clock.after(CLOSE_MS, late.resolve);

@@ -50,6 +50,14 @@ export class Recovery {
     if (file !== undefined && this.#expected.delete(file) && !this.#isDone) this.#look();
   }
 
+  /** The gateway ends: no worker comes back any more. */
+  end(): void {
+    if (this.#isDone) return;
+    for (const file of this.#expected) this.#take(file);
+    this.#expected.clear();
+    this.#finish();
+  }
+
   #look(): void {
     if (this.#isDone) return;
     for (const file of this.#expected) {

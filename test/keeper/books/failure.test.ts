@@ -34,6 +34,8 @@ function failing(
     rates: () => inner.rates(),
     margins: () => inner.margins(),
   });
+  // A getter would be read from the copy, which has none of the private members.
+  Object.defineProperty(store, "closedBecause", { get: () => inner.closedBecause });
   return store;
 }
 

@@ -3,7 +3,7 @@
  * top-level; marks are ASCII sequences.
  */
 export interface SizeMembers {
-  /** Members with the limit of output tokens; the first one that is a number counts. */
+  /** Members with the limit of output tokens; the largest one counts. */
   maxTokens: readonly string[];
   /** Objects that may hold `maxTokens` and `choices`. Default: the body itself. */
   within?: readonly string[];

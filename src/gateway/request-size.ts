@@ -50,7 +50,11 @@ function limitsIn(
     return typeof value === "number" && value > 0 ? value : undefined;
   };
   let limit: number | undefined;
-  for (const name of maxTokens) limit ??= number(name);
+  // Providers differ in which of several limits they observe.
+  for (const name of maxTokens) {
+    const found = number(name);
+    if (found !== undefined) limit = Math.max(found, limit ?? 0);
+  }
   return { maxTokens: limit, choices: choices === undefined ? undefined : number(choices) };
 }
 

@@ -165,6 +165,11 @@ export const CHARGED: Errors = [
     when: "The call may cost more than the key permits for one call.",
   },
   {
+    kind: "invalid-request",
+    code: "max_tokens_exceeded",
+    when: "The call may produce more output tokens than the key permits for one call.",
+  },
+  {
     kind: "overloaded",
     code: "ledger_unavailable",
     when: "weir cannot reach its books, and what is left of a hard budget is not known.",

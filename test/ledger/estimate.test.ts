@@ -68,6 +68,15 @@ test("a stream holds its first 4,096 tokens, and 2,048 more when 1,024 are left"
   expect(outputLimit(30_000, 30_000)).toBe(Infinity);
 });
 
+test("the larger one counts of two limits of output tokens", () => {
+  const messages = [{ role: "user", content: "hi" }];
+  const both = { model: "m", max_completion_tokens: 10, max_tokens: 9000, messages };
+  expect(measure("chat", both).maxTokens).toBe(9000);
+  const contents = [{ parts: [{ text: "hi" }] }];
+  const generationConfig = { maxOutputTokens: 10, max_output_tokens: 9000 };
+  expect(measure("gemini", { contents, generationConfig }).maxTokens).toBe(9000);
+});
+
 test("the size of a request is read from its bytes in each format", () => {
   const image = `iVBORw0KGgo${"A".repeat(40_000)}`;
   const chat = measure("chat", {

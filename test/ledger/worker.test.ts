@@ -14,6 +14,7 @@ import {
   callOf,
   finish,
   rate,
+  RULE,
   SIZE,
   TARGET,
   targetOf,
@@ -347,6 +348,32 @@ test("a key that bounds the cost of a call is refused what may cost more, and wh
   expect([refusal.status, refusal.code]).toEqual([400, "cost_limit_exceeded"]);
   expect(refusal.message).toContain("may cost up to $0.001, and the key small permits $0.0009 for one call");
   expect((await refusalOf(begin(testLedger({ rule: null }).ledger, bound))).code).toBe("price_unknown");
+});
+
+test("a key that bounds the output of a call is refused larger limits, and none where the model permits more", async () => {
+  const bound = () => callOf({ access: access("small", { maxTokens: 900 }) });
+  const { ledger } = testLedger();
+  await begin(ledger, bound(), { maxTokens: 900 });
+  await begin(ledger, bound(), { maxTokens: 300, choices: 3 });
+  await begin(testLedger({ rule: { ...RULE, maxOutput: 900 } }).ledger, bound(), { maxTokens: undefined });
+  const wide = testLedger({ rule: { ...RULE, maxOutput: 901 } }).ledger;
+  const refused = [
+    [begin(ledger, bound(), { maxTokens: 901 }), "This call asks for up to 901 output tokens"],
+    [begin(ledger, bound(), { maxTokens: 301, choices: 3 }), "This call asks for up to 903 output tokens"],
+    [
+      begin(ledger, bound(), { maxTokens: undefined }),
+      "This call names no limit of output tokens, and the maximum of the model is unknown",
+    ],
+    [
+      begin(wide, bound(), { maxTokens: undefined }),
+      "This call names no limit of output tokens, and the model permits up to 901",
+    ],
+  ] as const;
+  for (const [pending, why] of refused) {
+    const { status, code, message } = await refusalOf(pending);
+    expect([status, code]).toEqual([400, "max_tokens_exceeded"]);
+    expect(message).toBe(`${why}; the key small permits 900 for one call. Set a limit of at most 900.`);
+  }
 });
 
 test("tools of the provider are held for, and refused to a key that may not use them", async () => {

@@ -28,7 +28,7 @@ export function inputAtMost(
   return Math.min(text + tools + size.mediaTokens + margin, rule?.window ?? Infinity);
 }
 
-/** The client's limit, else the model's, for all answers that the client wants. */
+/** The output to expect of all answers that the client wants, at most. */
 export function outputAtMost(
   size: RequestSize,
   rule: PriceRule | undefined,
@@ -36,6 +36,11 @@ export function outputAtMost(
 ): number {
   const most = rule?.maxOutput ?? Infinity;
   return Math.min(size.maxTokens ?? settings.maxOutput, most) * size.choices;
+}
+
+/** The client's limit, else the model's, for all answers that the client wants. Infinity if neither is known. */
+export function outputPermitted({ maxTokens, choices }: RequestSize, rule: PriceRule | undefined): number {
+  return (maxTokens ?? rule?.maxOutput ?? Infinity) * choices;
 }
 
 /** What a visible stream holds before its first byte. */

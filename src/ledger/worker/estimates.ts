@@ -3,8 +3,8 @@ import type { Attempt, Call } from "../../core/call.ts";
 import type { Admitted } from "../../core/ledger.ts";
 import type { LedgerRefusal } from "../../core/refusal.ts";
 import type { Booking } from "./booking.ts";
-import { costOf, firstOutput, inputAtMost, outputAtMost } from "./estimate.ts";
-import { priceUnknown, serverToolsForbidden, tooDear } from "./refusal.ts";
+import { costOf, firstOutput, inputAtMost, outputAtMost, outputPermitted } from "./estimate.ts";
+import { priceUnknown, serverToolsForbidden, tooDear, tooLong } from "./refusal.ts";
 import type { LedgerSettings } from "./settings.ts";
 
 export class Estimates {
@@ -18,10 +18,15 @@ export class Estimates {
 
   /** @throws LedgerRefusal for what the key may not do */
   checkScopes({ call, target }: Attempt, booking: Booking, admitted: Admitted): void {
-    const { name, serverTools, maxCost } = call.access!;
-    if (serverTools && maxCost === undefined) return;
+    const { name, serverTools, maxTokens, maxCost } = call.access!;
+    if (serverTools && maxTokens === undefined && maxCost === undefined) return;
     booking.size ??= admitted.size();
     if (!serverTools && booking.size.hasServerTools) refuse(call, serverToolsForbidden(name));
+    if (maxTokens !== undefined) {
+      const output = outputPermitted(booking.size, booking.applied.rule);
+      const isNamed = booking.size.maxTokens !== undefined;
+      if (output > maxTokens) refuse(call, tooLong(name, maxTokens, output, isNamed));
+    }
     if (maxCost === undefined) return;
     if (!booking.applied.rule)
       refuse(call, priceUnknown(target, `the key ${name}, which bounds the cost of a call,`));

@@ -117,6 +117,23 @@ export function tooDear(key: string, most: Nano, hold: Nano): LedgerRefusal {
   );
 }
 
+/**
+ * A call could produce more output than its key permits for one call.
+ * @param output of all answers together @param isNamed whether the request names this limit itself, else it is the model's maximum
+ */
+export function tooLong(key: string, most: number, output: number, isNamed: boolean): LedgerRefusal {
+  const what = isNamed
+    ? `This call asks for up to ${output} output tokens`
+    : output === Infinity
+      ? "This call names no limit of output tokens, and the maximum of the model is unknown"
+      : `This call names no limit of output tokens, and the model permits up to ${output}`;
+  return new LedgerRefusal(
+    "invalid-request",
+    `${what}; the key ${key} permits ${most} for one call. Set a limit of at most ${most}.`,
+    { code: "max_tokens_exceeded", reason: "scope", perTarget: !isNamed },
+  );
+}
+
 export function serverToolsForbidden(key: string): LedgerRefusal {
   return new LedgerRefusal(
     "permission",

@@ -2,23 +2,34 @@
 import { declaredBy } from "./config/declared.ts";
 import type { Config } from "./config/schema.ts";
 import type { BookSettings } from "./ledger/messages.ts";
+import { toNano } from "./ledger/money.ts";
 import { PriceBook } from "./ledger/prices/book.ts";
 import type { Declaration } from "./ledger/worker/ledger.ts";
-import { DEFAULT_SETTINGS } from "./ledger/worker/settings.ts";
+import type { LedgerSettings } from "./ledger/worker/settings.ts";
+import { storeGroup } from "./state.ts";
 
-const BOOKS: BookSettings = {
+const KEEP: Pick<BookSettings, "keepDays" | "callBytes"> = {
   keepDays: { calls: 90, hours: 800, sessions: 30 },
   callBytes: 10 * 1024 ** 3,
-  onLoss: "hard-closed",
-  metrics: { keys: true, maxSeries: 10_000 },
 };
 
 export function declarationOf(config: Config): Declaration {
+  const { metrics } = config;
+  const { onLoss } = storeGroup(config);
   return {
     declared: declaredBy(config),
     prices: new PriceBook(config.prices),
     rules: [],
-    settings: DEFAULT_SETTINGS,
-    books: BOOKS,
+    settings: settingsOf(config, onLoss),
+    books: { ...KEEP, onLoss, metrics },
+  };
+}
+
+function settingsOf({ ledger }: Config, onLoss: LedgerSettings["onLoss"]): LedgerSettings {
+  const { tell, maxOutput, assume, serverToolTokens, serverToolCost } = ledger;
+  return {
+    ...{ tell, maxOutput, onLoss },
+    serverTools: { tokens: serverToolTokens, cost: toNano(serverToolCost)! },
+    ...(assume !== "auto" && { assume }),
   };
 }

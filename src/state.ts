@@ -114,7 +114,8 @@ function answerSettings(home: AnswerHome, { responses }: Config): AnswerSettings
     : { path: join(home.folder, "responses.db"), limits: { answerBytes, items, fileBytes } };
 }
 
-function storeGroup({ store }: Config) {
+/** The group `store` with its defaults. */
+export function storeGroup({ store }: Config) {
   return { ...STORE_DEFAULTS, ...(store instanceof Secret ? { url: store } : store) };
 }
 

@@ -1,5 +1,7 @@
 /** Options of gateway keys, budgets and rate limits. */
 import { type Static, Type } from "@sinclair/typebox";
+import { DOLLAR } from "../ledger/money.ts";
+import { DEFAULT_SETTINGS } from "../ledger/worker/settings.ts";
 import { CLOSED, oneOf } from "./schema-kinds.ts";
 
 const MOST = 9_007_199_254_740_991;
@@ -159,6 +161,43 @@ export const ratesSection = Type.Record(
     description:
       "Rate limits, by name: `{on, rpm, tpm, itpm, otpm, rpd, tpd, concurrency, burst}`. They hold over all processes.",
   },
+);
+
+/** How budgets estimate calls, and what clients see of them. */
+export const ledgerSection = Type.Object(
+  {
+    tell: Type.Boolean({
+      default: DEFAULT_SETTINGS.tell,
+      description: "Whether a client whose call is refused by a budget or a rate limit sees the amounts.",
+    }),
+    maxOutput: Type.Integer({
+      minimum: 1,
+      maximum: 10_000_000,
+      default: DEFAULT_SETTINGS.maxOutput,
+      description:
+        "Output tokens that a hard budget expects of a call that names no limit, at most. A model with a lower maximum counts with that.",
+    }),
+    assume: oneOf(["auto", "input", "full"], {
+      default: "auto",
+      description:
+        "What an attempt costs that was sent and brought nothing back: its `input`, or all that was held for it (`full`). `auto`: `full` under a hard budget, else `input`.",
+    }),
+    serverToolTokens: Type.Integer({
+      minimum: 0,
+      maximum: 10_000_000,
+      default: DEFAULT_SETTINGS.serverTools.tokens,
+      description:
+        "Input tokens that a hard budget expects of tools that the provider runs, such as a web search.",
+    }),
+    serverToolCost: Type.Number({
+      minimum: 0,
+      maximum: 9_000_000,
+      default: DEFAULT_SETTINGS.serverTools.cost / DOLLAR,
+      "x-expects": "an amount in dollars",
+      description: "Price of their searches that a hard budget expects, in dollars.",
+    }),
+  },
+  { ...CLOSED, description: "How budgets estimate calls, and what clients see of them." },
 );
 
 const keySchema = Type.Object(keyOptions);

@@ -21,7 +21,7 @@ import {
 } from "./schema-sections.ts";
 import { pricesSection } from "./schema-prices.ts";
 import { clusterOption, storeOption } from "./schema-store.ts";
-import { budgetsSection, keyOptions, type KeyOptions, ratesSection } from "./schema-access.ts";
+import { budgetsSection, keyOptions, type KeyOptions, ledgerSection, ratesSection } from "./schema-access.ts";
 import { priority, providerOptions, weight } from "./schema-providers.ts";
 
 /** A gateway key as weir stores it: name, digest and what it may do, never the text. */
@@ -124,6 +124,7 @@ export const configSchema = Type.Object(
     ),
     budgets: budgetsSection,
     rates: ratesSection,
+    ledger: ledgerSection,
     trustedProxies: Type.Array(Type.String(), {
       default: [],
       examples: [["10.0.0.0/8"]],

@@ -29,6 +29,15 @@ test("usage as CSV has a column for each group and sum, and no formula", async (
   expect(end).toBe("");
 });
 
+test("usage by key names the key beside its id", async () => {
+  const { send, addKey } = fakeAdmin();
+  const { body } = await send("GET", "/admin/v1/usage?by=key");
+  expect(body.rows[0]).not.toHaveProperty("keyName");
+  addKey("call", "/", { id: "=SUM(A1)", name: "alice" });
+  const { body: named } = await send("GET", "/admin/v1/usage?by=key");
+  expect(named.rows[0]).toMatchObject({ group: { key: "=SUM(A1)" }, keyName: "alice" });
+});
+
 test("a call of another path does not exist, nor one without a path for a key with one", async () => {
   const { send, addKey, books } = fakeAdmin();
   const key = addKey("read", "/eng");

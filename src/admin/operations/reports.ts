@@ -2,6 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { CHARGE_STATES } from "../../ledger/charge.ts";
 import { isWithin } from "../../ledger/keys/path.ts";
+import type { KeyEntry } from "../../ledger/policy.ts";
 import {
   type Filter,
   USAGE_GROUPS,
@@ -40,7 +41,8 @@ const SUMS = {
 const Usage = Type.Object({
   rows: Type.Array(
     Type.Object({
-      group: mapOf(Type.String(), "By name of the group."),
+      group: mapOf(Type.String(), "By name of the group. A key is its id."),
+      keyName: Type.Optional(Type.String({ description: "Name of the key, where rows are by key." })),
       ...SUMS,
     }),
   ),
@@ -109,7 +111,9 @@ export const reportOperations = [
       const { by, ...filter } = given.query;
       const report = await given.books.usage({ ...filterOf(given, filter), by });
       const wantsCsv = given.headers.get("accept")?.includes("text/csv") === true;
-      return wantsCsv ? { text: csv(report, by), type: "text/csv; charset=utf-8" } : { json: report };
+      return wantsCsv
+        ? { text: csv(report, by), type: "text/csv; charset=utf-8" }
+        : { json: withKeyNames(report, given.books.policy().keys) };
     },
   }),
   operation({
@@ -242,6 +246,16 @@ function filterOf(
     within: given.caller.path,
     ...(key !== undefined && { key: findKey(given, key).id }),
   };
+}
+
+/** Adds the names of keys to rows by key. Calls without a key, and keys that are removed, have none. */
+function withKeyNames(report: UsageReport, keys: readonly KeyEntry[]) {
+  const names = new Map(keys.map(({ id, name }) => [id, name]));
+  const rows = report.rows.map((row) => {
+    const keyName = names.get(row.group.key ?? "");
+    return keyName === undefined ? row : { ...row, keyName };
+  });
+  return { ...report, rows };
 }
 
 /** Without the members that are undefined. */

@@ -62,7 +62,7 @@ export interface UsageSums {
 }
 
 export interface UsageReport {
-  rows: readonly (UsageSums & { group: Readonly<Record<string, string>> })[];
+  rows: readonly (UsageSums & { group: Readonly<Record<string, string>>; keyName?: string })[];
   total: UsageSums;
   completeFrom?: number;
 }

@@ -53,8 +53,8 @@ export const usage = bookCommand({
 function textOfReport(report: UsageReport, by: readonly string[], from: number): string {
   if (report.rows.length === 0) return `There were no calls since ${showDay(from)}.`;
   const head = [...by, "calls", "failed", "input", "cached", "output", "cost", "uncertain", "unpriced"];
-  const rows = report.rows.map(({ group, ...sums }) => [
-    ...by.map((name) => (group as Record<string, string>)[name] || "-"),
+  const rows = report.rows.map(({ group, keyName, ...sums }) => [
+    ...by.map((name) => (name === "key" && keyName) || group[name] || "-"),
     ...cellsOf(sums),
   ]);
   const total = ["total", ...by.slice(1).map(() => ""), ...cellsOf(report.total)];

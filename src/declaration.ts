@@ -14,14 +14,14 @@ const KEEP: Pick<BookSettings, "keepDays" | "callBytes"> = {
 };
 
 export function declarationOf(config: Config): Declaration {
-  const { metrics } = config;
+  const { metrics, prices } = config;
   const { onLoss } = storeGroup(config);
   return {
     declared: declaredBy(config),
-    prices: new PriceBook(config.prices),
+    prices: new PriceBook(prices),
     rules: [],
     settings: settingsOf(config, onLoss),
-    books: { ...KEEP, onLoss, metrics },
+    books: { ...KEEP, onLoss, metrics, prices },
   };
 }
 

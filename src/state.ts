@@ -97,11 +97,11 @@ export function keeperSettings(home: StateHome, config: Config, credential?: str
 
 /** @returns undefined if the admin API is off */
 function adminSettings(config: Config, credential: string | undefined): AdminSettings | undefined {
-  const { admin, metrics, prices } = config;
+  const { admin, metrics } = config;
   if (admin === "off" || credential === undefined) return undefined;
   const { host = "127.0.0.1", port, names = [] } = admin;
   const { keys } = storeGroup(config);
-  const rest = { names, credential, version: VERSION, keys, metrics, prices };
+  const rest = { names, credential, version: VERSION, keys, metrics };
   return { host, ...(port !== undefined && { port }), ...rest };
 }
 

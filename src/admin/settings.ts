@@ -1,5 +1,4 @@
 /** How the admin API is started. Plain JSON: it travels to the keeper. */
-import type { PriceSettings } from "../ledger/prices/settings.ts";
 
 export interface AdminSettings {
   host: string;
@@ -15,8 +14,6 @@ export interface AdminSettings {
   /** `file`: only the config may contain keys for calls. */
   keys?: "both" | "file";
   metrics: { keys: boolean; maxSeries: number };
-  /** Prices of the config. */
-  prices: PriceSettings;
 }
 
 export const DEFAULT_PORT = 9348;

@@ -1,6 +1,7 @@
 /** The messages about books between a worker and the keeper. Plain JSON; they share the link with the stored answers. */
 import type { PriceRule } from "./charge.ts";
 import type { Declared, Policy } from "./policy.ts";
+import type { PriceSettings } from "./prices/settings.ts";
 import type { RecordBatch } from "./record.ts";
 
 /**
@@ -99,4 +100,6 @@ export interface BookSettings {
   callBytes: number;
   onLoss: "open" | "closed" | "hard-closed";
   metrics: { keys: boolean; maxSeries: number };
+  /** The section `prices` of the config. */
+  prices: PriceSettings;
 }

@@ -17,7 +17,6 @@ function start(more: { host?: string; port?: number } = {}, books = new FakeBook
     credential: RUN_CREDENTIAL,
     version: "0",
     metrics: { keys: false, maxSeries: 5_000 },
-    prices: {},
     ...more,
   });
   open.push(listener);

@@ -63,6 +63,7 @@ export function testLedger({ budgets = [], rates = [], rule = RULE, settings, no
       settings: { ...DEFAULT_SETTINGS, ...settings },
       books: {
         keepDays: { calls: 30, hours: 90, sessions: 30 },
+        prices: {},
         callBytes: 1e9,
         onLoss: "hard-closed",
         metrics: { keys: true, maxSeries: 1000 },

@@ -50,7 +50,7 @@ export class LocalApi implements AdminApi {
     clearTimeout(timer);
     if (!isOpen) throw new Error(`${path} cannot be opened; another program may have locked it`);
     const metrics = { keys: false, maxSeries: 1_000 };
-    const options = { books, upkeep, version: VERSION, isProcess: true, metrics, prices: {} };
+    const options = { books, upkeep, version: VERSION, isProcess: true, metrics };
     return new LocalApi(new NodeAdmin(options), end);
   }
 

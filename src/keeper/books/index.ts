@@ -30,8 +30,8 @@ export function openBooks(
     },
   };
   if (admin === undefined) return { books: keeper };
-  const { version, metrics, prices, restarts, keys } = admin;
-  const node = new NodeAdmin({ books, upkeep, version, isProcess, restarts, keys, metrics, prices });
+  const { version, metrics, restarts, keys } = admin;
+  const node = new NodeAdmin({ books, upkeep, version, isProcess, restarts, keys, metrics });
   return { books: keeper, admin: new AdminApi(node, admin) };
 }
 

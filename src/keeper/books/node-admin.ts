@@ -6,7 +6,6 @@ import { NO_USAGE } from "../../core/events.ts";
 import type { BookSettings } from "../../ledger/messages.ts";
 import type { Budget, KeyEntry, Policy, RateLimit } from "../../ledger/policy.ts";
 import { PriceBook } from "../../ledger/prices/book.ts";
-import type { PriceSettings } from "../../ledger/prices/settings.ts";
 import { shippedSnapshot } from "../../ledger/prices/shipped.ts";
 import { whatIf } from "../../ledger/prices/whatif.ts";
 import { describeFailure } from "../database.ts";
@@ -43,8 +42,6 @@ export interface NodeAdminOptions {
   /** `file`: only the config may contain keys for calls. Default: `both`. */
   keys?: "both" | "file";
   metrics: { keys: boolean; maxSeries: number };
-  /** Prices of the config. */
-  prices: PriceSettings;
 }
 
 const DAY_MS = 86_400_000;
@@ -52,16 +49,17 @@ const DAY_MS = 86_400_000;
 export class NodeAdmin implements AdminBooks {
   readonly #options: NodeAdminOptions;
   readonly #metrics: Metrics;
-  readonly #prices: PriceBook;
+  /** With the prices that the workers declare; a reload changes them. */
+  #prices = new PriceBook();
   /** Size of the store at the last look, which a scrape does not wait for. */
   #bytes: number | undefined;
 
   constructor(options: NodeAdminOptions) {
-    const { books, metrics, version, isProcess, prices } = options;
+    const { books, metrics, version, isProcess } = options;
     this.#options = options;
-    this.#prices = new PriceBook(prices);
     this.#metrics = new Metrics({ ...metrics, version, isProcess });
     books.observers.add({
+      settings: ({ prices }) => void (this.#prices = new PriceBook(prices)),
       records: ({ calls, dropped = 0 }, worker) => {
         for (const call of calls) this.#metrics.record(String(worker), call, this.#keyName, Date.now());
         if (dropped > 0) this.#metrics.dropped(String(worker), dropped);
@@ -305,7 +303,11 @@ export class NodeAdmin implements AdminBooks {
       if (cause instanceof AdminError) throw cause;
       this.report("the store failed for the admin API", cause);
       const { fault } = this.#options.books.reporter;
-      throw new AdminError(503, "store_failed", `The store failed: ${fault ?? describeFailure(cause)}.`);
+      throw new AdminError(
+        503,
+        "store_failed",
+        `The store failed: ${fault ?? describeFailure(cause)}.`,
+      );
     }
   }
 }

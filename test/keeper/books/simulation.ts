@@ -7,6 +7,7 @@ import { createCells } from "../../../src/keeper/books/cells.ts";
 import type { Cells } from "../../../src/ledger/cells.ts";
 import type { BooksDown, BooksUp, Refusal } from "../../../src/ledger/messages.ts";
 import type { Budget, Declared, RateLimit } from "../../../src/ledger/policy.ts";
+import type { PriceSettings } from "../../../src/ledger/prices/settings.ts";
 import type { CallRecord, RecordBatch, Spend } from "../../../src/ledger/record.ts";
 
 /** A clock that stands still until the test advances it. */
@@ -92,6 +93,7 @@ const SETTINGS = {
   callBytes: 1e9,
   onLoss: "hard-closed" as const,
   metrics: { keys: true, maxSeries: 100 },
+  prices: {},
 };
 
 export interface Need {
@@ -160,8 +162,8 @@ export class TestWorker {
   }
 
   /** A new declaration, as after a reload. */
-  declare(declared: Declared): void {
-    this.#send({ kind: "declare", declared, prices: [], settings: SETTINGS });
+  declare(declared: Declared, prices: PriceSettings = {}): void {
+    this.#send({ kind: "declare", declared, prices: [], settings: { ...SETTINGS, prices } });
   }
 
   left(account: string): number {

@@ -13,7 +13,7 @@ test("a new budget has the defaults, and shows its figures", async () => {
   expect(created.status).toBe(201);
   expect(created.body).toMatchObject({
     ...{ window: "month", zone: "UTC", mode: "soft", onEmpty: "refuse", alerts: [80, 100], source: "store" },
-    windows: [{ spent: 10, assumed: 2, held: 3, granted: 7, overrun: 1, left: 100_000_000 - 10 - 2 - 7 }],
+    windows: [{ spent: 10, assumed: 2, held: 3, granted: 7, overrun: 1, left: 100_000_000 - 10 - 2 - 3 }],
   });
   // 12 nano-dollars until 1.8e12 of 4e12 milliseconds.
   expect(created.body.windows[0].forecast).toBe(27);

@@ -199,7 +199,7 @@ function windowOf(account: AccountFigures, limit: number, now: number) {
     held,
     granted,
     overrun,
-    left: limit - booked - granted,
+    left: limit - booked - held,
     ...(isOpen && { forecast: Math.round((booked / elapsed) * (endsAt - startsAt)) }),
   };
 }

@@ -1,5 +1,8 @@
 /** What the admin API reads from the books of one node. */
-import { expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { NodeAdmin } from "../../../src/keeper/books/node-admin.ts";
 import type { Reports } from "../../../src/keeper/books/reports/reports.ts";
 import type { Books } from "../../../src/keeper/books/books.ts";
@@ -8,6 +11,8 @@ import { budgetOf, declaredOf, openBooks, TestWorker } from "./simulation.ts";
 const ONE = "b:one@0";
 const BUDGETS = declaredOf([budgetOf({ limit: 1_000_000 })]);
 
+const folder = mkdtempSync(join(tmpdir(), "weir-node-admin-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function adminOf(books: Books): NodeAdmin {
   const unused = () => Promise.reject(new Error("not used here"));
@@ -19,6 +24,27 @@ function adminOf(books: Books): NodeAdmin {
     },
   });
 }
+
+test("what workers are granted and do not use is not held", async () => {
+  const { books, clock } = await openBooks({ cells: folder });
+  const admin = adminOf(books);
+  const worker = new TestWorker(books, 1, BUDGETS, folder);
+  await clock.advance(1);
+  const held = worker.hold([{ account: ONE, need: 300 }]);
+  await clock.advance(1);
+  expect(await held).toBeUndefined();
+  const [running] = await admin.accounts();
+  expect(running!.held).toBe(300);
+  expect(running!.granted).toBeGreaterThan(300);
+  worker.settle(ONE, 300, 200);
+  worker.flush();
+  await clock.advance(100);
+  const [ended] = await admin.accounts();
+  expect([ended!.spent, ended!.held]).toEqual([200, 0]);
+  expect(ended!.granted).toBeGreaterThan(0);
+  worker.kill();
+  await books.close();
+});
 
 test("prices are those that the config declares after a reload", async () => {
   const { books, clock } = await openBooks();

@@ -53,6 +53,11 @@ const CLAUSES: readonly [code: string, clause: string][] = [
   ["SQLITE_IOERR", "cannot be read or written: the disk reported an I/O error"],
 ];
 
+/** Why the store of the books failed, as a sentence: `the store cannot be written: the disk is full`. */
+export function describeStoreFailure(cause: unknown): string {
+  return cause instanceof SQLiteError ? `the store ${describeFailure(cause)}` : describeFailure(cause);
+}
+
 /** Why a database failed, as a clause about the file: `is damaged; …`. */
 export function describeFailure(cause: unknown): string {
   if (!(cause instanceof SQLiteError)) return cause instanceof Error ? cause.message : String(cause);

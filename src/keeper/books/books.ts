@@ -4,7 +4,7 @@ import type { PriceRule } from "../../ledger/charge.ts";
 import type { Nano } from "../../ledger/money.ts";
 import type { Declared, Policy } from "../../ledger/policy.ts";
 import type { RecordBatch, Spend } from "../../ledger/record.ts";
-import { describeFailure } from "../database.ts";
+import { describeStoreFailure } from "../database.ts";
 import type { BooksConnection, BooksKeeper } from "../keeper.ts";
 import type { Account } from "./account.ts";
 import { reachedPercent } from "./alerts.ts";
@@ -352,6 +352,6 @@ export class Books implements BooksKeeper {
   }
 
   #onStore(fault: unknown): void {
-    this.reporter.store(fault === undefined ? undefined : describeFailure(fault));
+    this.reporter.store(fault === undefined ? undefined : describeStoreFailure(fault));
   }
 }

@@ -8,7 +8,7 @@ import type { Budget, KeyEntry, Policy, RateLimit } from "../../ledger/policy.ts
 import { PriceBook } from "../../ledger/prices/book.ts";
 import { shippedSnapshot } from "../../ledger/prices/shipped.ts";
 import { whatIf } from "../../ledger/prices/whatif.ts";
-import { describeFailure } from "../database.ts";
+import { describeStoreFailure } from "../database.ts";
 import type { Books } from "./books.ts";
 import { readCells } from "./cells.ts";
 import { type BudgetGauge, Metrics } from "./metrics/metrics.ts";
@@ -306,7 +306,7 @@ export class NodeAdmin implements AdminBooks {
       throw new AdminError(
         503,
         "store_failed",
-        `The store failed: ${fault ?? describeFailure(cause)}.`,
+        `The books cannot be used: ${fault ?? describeStoreFailure(cause)}.`,
       );
     }
   }

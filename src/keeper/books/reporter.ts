@@ -51,7 +51,7 @@ export class Reporter {
     this.#isAway = fault !== undefined;
   }
 
-  /** @param fault a clause about the store; absent: it can be used */
+  /** @param fault one sentence about the store; absent: it can be used */
   store(fault: string | undefined): void {
     // While a shared store is away commits wait in its spool: that they succeed says nothing.
     if (this.#isAway) return;
@@ -65,7 +65,7 @@ export class Reporter {
       if (before !== undefined) this.#report("info", "the books are written again");
     } else if (this.#clock.monotonic() - this.#reportedAt >= AGAIN_MS) {
       this.#reportedAt = this.#clock.monotonic();
-      this.#report("fault", `the books cannot be written: ${fault}; records wait`);
+      this.#report("fault", `records of calls wait: ${fault}`);
     }
   }
 

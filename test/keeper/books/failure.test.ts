@@ -1,4 +1,5 @@
 /** A store that cannot be used for a while: nothing is lost or booked twice, and what was granted is enough to go on. */
+import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { sqliteStore } from "../../../src/keeper/books/sqlite-store.ts";
 import type { BookStore, Commit } from "../../../src/keeper/books/store.ts";
@@ -103,3 +104,37 @@ test("a commit has at most 500 records of several batches", async () => {
   expect(Math.max(...store.rows)).toBeLessThanOrEqual(500);
   await books.close();
 });
+
+test("a store whose disk is full is reported in one sentence", async () => {
+  const clock = new TestClock();
+  const store = failing(clock);
+  const { books } = await openBooks({ store, clock });
+  const worker = new TestWorker(books, 1, declaredOf([]));
+  await clock.advance(1);
+  store.fault = fullDisk();
+  worker.record(1);
+  await clock.advance(200);
+  expect(worker.heard.flatMap((message) => (message.kind === "report" ? message.text : []))).toEqual([
+    "records of calls wait: the store cannot be written: the disk is full",
+  ]);
+  expect(books.reporter.fault).toBe("the store cannot be written: the disk is full");
+  store.fault = undefined;
+  await clock.advance(2_000);
+  worker.end();
+  await books.close();
+});
+
+/** What SQLite throws when there is no room for another page. */
+function fullDisk(): Error {
+  const database = new Database(":memory:");
+  try {
+    database.run("CREATE TABLE big (bytes BLOB)");
+    database.run("PRAGMA max_page_count = 4");
+    database.run("INSERT INTO big VALUES (zeroblob(1000000))");
+    throw new TypeError("SQLite had room");
+  } catch (fault) {
+    return fault as Error;
+  } finally {
+    database.close();
+  }
+}

@@ -55,13 +55,17 @@ function narrow(plan: Plan, model: string, access: KeyAccess): Plan {
   );
 }
 
-/** The models that a key may use. */
+/** The models that a key may use, under the names by which it may. */
 export function allowedModels(registry: Registry, access: KeyAccess | undefined): ModelEntry[] {
   const models = registry.models();
   if (!access?.narrowsPlans) return models;
-  return models.flatMap(({ id, provider }) => {
-    if (!access.allowsModel(id)) return [];
-    const permitted = [provider, ...registry.providersOf(id)].find((name) => access.allowsProvider(name));
+  return models.flatMap((entry) => {
+    const names = [entry.id, registry.longName(entry)];
+    const id = names.find((name) => name !== undefined && access.allowsModel(name));
+    if (id === undefined) return [];
+    const permitted = [entry.provider, ...registry.providersOf(id)].find((name) =>
+      access.allowsProvider(name),
+    );
     return permitted === undefined ? [] : [{ id, provider: permitted }];
   });
 }

@@ -320,6 +320,12 @@ export class Registry {
     }));
   }
 
+  /** The name `provider/model` of a listed model; `undefined` for a route, an alias, and a model with that name only. */
+  longName({ id, provider }: ModelEntry): string | undefined {
+    const isChosen = this.routes.has(id) || this.#aliases.names.includes(id);
+    return isChosen || id.startsWith(`${provider}/`) ? undefined : `${provider}/${id}`;
+  }
+
   /** The models of `GET /v1/models`, under names a client can use: routes, aliases, catalogs, model lists of hosts. */
   models(): ModelEntry[] {
     return [...this.eachModel()];

@@ -56,11 +56,22 @@ export function stateHome({ state }: Pick<Config, "state">, env: Environment): S
   }
   if (isContainer(env) && existsSync(VOLUME) && folderFault(VOLUME) === undefined)
     return { kind: "folder", folder: VOLUME, named: true };
-  const folder = join(env["HOME"] || homedir(), ".local/state/weir");
+  const home = homeFolder(env);
+  if (home === undefined) return { kind: "memory", why: "this user has no home folder" };
+  const folder = join(home, ".local/state/weir");
   const fault = folderFault(folder);
   return fault === undefined
     ? { kind: "folder", folder, named: false }
     : { kind: "memory", why: `${folder} cannot be used: ${fault}` };
+}
+
+/** @returns undefined for a user without an entry in the list of users, as containers run programs */
+function homeFolder(env: Environment): string | undefined {
+  try {
+    return env["HOME"] || homedir();
+  } catch {
+    return undefined;
+  }
 }
 
 /** The home of a gateway that no command line started: a named state folder, else in memory. */

@@ -54,6 +54,8 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
   const others = { groq: stray.url, xai: syn, mistral: hello, deepseek: certificate };
   const gateway = await startBinary({
     config: {
+      // Reports open and close the file of the books at times of their own, and the soak counts descriptors.
+      state: "none",
       providers: {
         ...(providers as object),
         ...Object.fromEntries(

@@ -3,9 +3,7 @@
  * worker and the keeper are killed. `bun test/faults/stored-chains.ts [CHAINS]` prints what was seen, and exits with 1 when
  * a committed answer is lost, a key reaches an answer of the other, or an answer continues the wrong conversation.
  */
-import { readFileSync } from "node:fs";
 import type { JsonObject } from "../../src/core/json.ts";
-import { KEEPER_FLAG } from "../../src/program.ts";
 import { chatChunk } from "../helpers/event-streams.ts";
 import { seededRandom } from "../helpers/recordings.ts";
 import { type Serving, serve, until } from "../helpers/serving.ts";
@@ -113,9 +111,9 @@ class Run {
     this.#open = [...this.#chains];
     this.#steps = chains * TURNS;
     this.#kills = [
-      { at: 0.25, what: "worker", pid: () => this.#childOf(false) },
-      { at: 0.5, what: "keeper", pid: () => this.#childOf(true) },
-      { at: 0.75, what: "keeper", pid: () => this.#childOf(true) },
+      { at: 0.25, what: "worker", pid: () => this.#serving.workers()[0] },
+      { at: 0.5, what: "keeper", pid: () => this.#serving.keeper() },
+      { at: 0.75, what: "keeper", pid: () => this.#serving.keeper() },
     ];
   }
 
@@ -170,13 +168,6 @@ class Run {
     if (pid === undefined) return;
     process.kill(pid, "SIGKILL");
     this.#report.killed.push(next.what);
-  }
-
-  #childOf(isKeeper: boolean): number | undefined {
-    return this.#serving.workers().find((pid) => {
-      const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
-      return words.some((word) => word === KEEPER_FLAG) === isKeeper;
-    });
   }
 
   async #post(chain: Chain, key: string): Promise<{ status: number; body?: JsonObject }> {

@@ -24,6 +24,14 @@ export function assertModel(access: KeyAccess | undefined, model: string): void 
   );
 }
 
+/** @throws GatewayError `permission` (`provider_not_allowed`) */
+export function assertProvider(access: KeyAccess | undefined, provider: string): void {
+  if (access === undefined || access.allowsProvider(provider)) return;
+  throw new GatewayError("permission", `The key ${access.name} may not use the provider ${provider}.`, {
+    code: "provider_not_allowed",
+  });
+}
+
 /**
  * The plan of a call without what its key may not use.
  * @throws GatewayError as `Registry.plan`, and `permission` (`provider_not_allowed`) if nothing is left

@@ -104,6 +104,11 @@ export const STORED: Errors = [
     when: "The client asks for the events of an answer that weir stores.",
   },
   { kind: "invalid-request", code: "not_cancellable", when: "The answer has ended." },
+  {
+    kind: "permission",
+    code: "provider_not_allowed",
+    when: "The key may not use the provider that stores the answer.",
+  },
   STORE_FAILS,
 ];
 

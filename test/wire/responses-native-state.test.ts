@@ -1,5 +1,8 @@
 /** Stored answers of providers that speak the client's format: those that store them, and those that do not. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import OpenAI, { APIError } from "openai";
 import { type RunningGateway, startGateway, UPSTREAM_KEYS, upstreamConfig } from "../helpers/gateway.ts";
 import { openaiClient } from "../helpers/sdk.ts";
@@ -239,6 +242,38 @@ describe("a provider that stores its answers", () => {
     expect(
       (await post(keyed.url, { model: "vendor/m", input: "x", previous_response_id: id }, KEYS.a)).status,
     ).toBe(200);
+  });
+
+  test("is not asked by a key that may not use it any more", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "weir-state-"));
+    const start = (scopes: object) =>
+      startGateway({
+        config: { state: folder, keys: [{ name: "a", key: KEYS.a, ...scopes }] },
+        plugins: { "hosts.ts": plugin(upstream.url) },
+        env: { KEY: "key-of-the-hosts-123456" },
+      });
+    const before = await start({});
+    const { id } = (await (await post(before.url, { model: "vendor/m", input: "hi" }, KEYS.a)).json()) as {
+      id: string;
+    };
+    await before.stop();
+    const asked = upstream.requests.length;
+    const after = await start({ providers: ["local"] });
+    for (const [method, path] of [
+      ["GET", id],
+      ["GET", `${id}/input_items`],
+      ["POST", `${id}/cancel`],
+      ["DELETE", id],
+    ] as const) {
+      const headers = { authorization: `Bearer ${KEYS.a}` };
+      const answer = await fetch(`${after.url}/v1/responses/${path}`, { method, headers });
+      const { error } = (await answer.json()) as { error: { message: string; code: string } };
+      expect([answer.status, error.code]).toEqual([403, "provider_not_allowed"]);
+      expect(error.message).toContain("The key a may not use the provider vendor.");
+    }
+    expect(upstream.requests.length).toBe(asked);
+    await after.stop();
+    await rm(folder, { recursive: true, force: true });
   });
 
   test("with store: false leaves no trace", async () => {

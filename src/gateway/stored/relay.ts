@@ -10,6 +10,7 @@ import { isStream, readAnswer } from "../lanes/read-answer.ts";
 import { recordUsage } from "../lanes/relay-source.ts";
 import { headerFilters, send, upstreamHeaders } from "../lanes/send.ts";
 import type { Gateway, Incoming } from "../types.ts";
+import { assertProvider } from "../access.ts";
 import { keeperNamed } from "./keepers.ts";
 import { ownerOf } from "./owner.ts";
 import { type AnswerRequest, RUNNING } from "./types.ts";
@@ -26,7 +27,7 @@ export interface RelayRequest extends AnswerRequest {
 
 const NO_BYTES = new Uint8Array(0);
 
-/** @throws GatewayError if the deployment is gone or cannot be reached */
+/** @throws GatewayError if the deployment is gone, cannot be reached, or is none that the key may use */
 export async function relay(request: RelayRequest, gateway: Gateway): Promise<Opened> {
   const { call, format, method, deployment, id } = request;
   const target = keeperNamed(deployment, gateway.registry, format.id);
@@ -36,6 +37,7 @@ export async function relay(request: RelayRequest, gateway: Gateway): Promise<Op
       `The answer '${id}' is stored at ${deployment}, which is not configured any more.`,
       { code: format.client.stored!.unknownAnswer(id).code },
     );
+  assertProvider(call.access, target.provider.name);
   call.stream = request.query.get("stream") === "true";
   // No attempt of the plan: how it ends says nothing about models of the deployment.
   const running = new Attempt(call, target);

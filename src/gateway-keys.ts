@@ -5,7 +5,7 @@ import { Keyring } from "./gateway/keys.ts";
 import { compileKey } from "./ledger/keys/access.ts";
 import { isMistyped } from "./ledger/keys/form.ts";
 import type { BooksDown } from "./ledger/messages.ts";
-import type { Declared, KeyEntry } from "./ledger/policy.ts";
+import { type Declared, isDeclared, type KeyEntry } from "./ledger/policy.ts";
 
 export interface GatewayKeysOptions {
   /** Ends the running calls of a key. @param id of the key */
@@ -61,5 +61,5 @@ export class GatewayKeys {
 
 /** The keys of the store: this process knows those of its config from the config itself. */
 function stored(keys: readonly KeyEntry[]): readonly KeyEntry[] {
-  return keys.filter(({ id }) => !id.startsWith("config:"));
+  return keys.filter((key) => !isDeclared(key));
 }

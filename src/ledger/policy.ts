@@ -48,6 +48,11 @@ export interface KeyEntry {
   cut?: boolean;
 }
 
+/** Whether a key is one of the config. */
+export function isDeclared({ id }: Pick<KeyEntry, "id">): boolean {
+  return id.startsWith("config:");
+}
+
 /** The calls that a budget or a rate limit counts. */
 export interface Subject {
   kind: "key" | "path" | "tag" | "model" | "provider" | "session" | "all";

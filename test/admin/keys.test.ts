@@ -83,6 +83,24 @@ test("a key of the configuration is listed and cannot be changed", async () => {
   expect(listed.body.keys[0].source).toBe("config");
 });
 
+test("a key cannot be created, imported or renamed to the name of a key of the configuration", async () => {
+  const { send, addKey, books } = fakeAdmin();
+  addKey("call", "/", { id: "config:old", name: "old" });
+  await send("POST", KEYS, { body: { name: "new" } });
+  const before = books.keys.size;
+  const imported = { keys: [{ name: "old", sha256: digestOf("sk-of-another-gateway") }] };
+  for (const [method, path, body] of [
+    ["POST", KEYS, { name: "old" }],
+    ["POST", "/admin/v1/import/keys", imported],
+    ["PATCH", `${KEYS}/new`, { name: "old" }],
+  ] as const) {
+    const { status, body: answer } = await send(method, path, { body });
+    expect([status, answer.error.code]).toEqual([409, "conflict"]);
+    expect(answer.error.message).toBe("There is already a key with the name old.");
+  }
+  expect(books.keys.size).toBe(before);
+});
+
 test("an admin key makes keys on its path only, and with its own scopes at most", async () => {
   const { send, addKey } = fakeAdmin();
   const key = addKey("admin", "/eng", { scopes: { models: ["gpt-*"] } });

@@ -2,7 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { adoptKey, changeKey, createKey, KeyError, revokeKey, rotateKey } from "../../ledger/keys/make.ts";
 import { isWithin } from "../../ledger/keys/path.ts";
-import type { KeyEntry, RateLimit } from "../../ledger/policy.ts";
+import { isDeclared, type KeyEntry, type RateLimit } from "../../ledger/policy.ts";
 import type { AdminBooks } from "../books.ts";
 import { actorOf, expectFreeName, expectVersion, findKey, newId, page, versionOf } from "../entries.ts";
 import { AdminError, declared, invalid } from "../errors.ts";
@@ -212,10 +212,6 @@ function storedKey(given: Given, id: string): KeyEntry {
   if (isDeclared(key)) throw declared("key", key.name);
   expectVersion(given.headers, key);
   return key;
-}
-
-function isDeclared({ id }: KeyEntry): boolean {
-  return id.startsWith("config:");
 }
 
 async function save(key: KeyEntry, given: Given) {

@@ -246,6 +246,7 @@ export class Books implements BooksKeeper {
 
   /** @param except a worker that gets the whole policy */
   #changed(changes: BooksDown | undefined, except?: Peer): void {
+    this.reporter.keys(this.policy);
     const lowered = this.#accounts?.update() ?? [];
     if (changes) for (const peer of this.#peers.connected) if (peer !== except) peer.send?.(changes);
     // What was granted from a higher limit comes back.

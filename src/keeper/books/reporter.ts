@@ -1,6 +1,7 @@
 /** Tells workers whether the store can be used, and one of them what belongs into the log. */
 import type { BooksDown } from "../../ledger/messages.ts";
 import { formatNano } from "../../ledger/money.ts";
+import { isDeclared, type Policy } from "../../ledger/policy.ts";
 import type { BudgetAccount } from "./budget-account.ts";
 import type { BooksClock } from "./clock.ts";
 
@@ -15,6 +16,8 @@ export class Reporter {
   /** Reports that no worker was there to log. */
   #waiting: BooksDown[] = [];
   readonly #known = Promise.withResolvers<void>();
+  /** Ids of keys that were reported for their names. */
+  readonly #twins = new Set<string>();
   #fault: string | undefined;
   #isKnown = false;
   #isAway = false;
@@ -75,6 +78,20 @@ export class Reporter {
       "fault",
       `the budget "${budget.name}" has reached ${percent} % of ${formatNano(budget.limit)}${until}`,
     );
+  }
+
+  /** Reports keys of the store that have the name of a key of the config, each once. */
+  keys({ keys }: Policy): void {
+    const declared = new Set(keys.filter(isDeclared).map(({ name }) => name));
+    for (const key of keys) {
+      const { id, name, revokedAt } = key;
+      if (isDeclared(key) || revokedAt !== undefined || !declared.has(name) || this.#twins.has(id)) continue;
+      this.#twins.add(id);
+      this.#report(
+        "fault",
+        `the key "${name}" is in the config and in the store (${id}); the name stands for the key of the config, so rename or revoke the other one by its id`,
+      );
+    }
   }
 
   /** Something else that belongs into the log. */

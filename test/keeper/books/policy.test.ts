@@ -132,3 +132,24 @@ test("each percentage of a budget is reported once, over workers and restarts", 
   await last;
   rmSync(folder, { recursive: true, force: true });
 });
+
+test("keys of the store with the name of a key of the config are reported once by their id, revoked ones are not", async () => {
+  const { books, clock, store } = await openBooks();
+  const key = { kind: "call", path: "/", tags: [], digests: [], scopes: {} } as const;
+  await store.saveKey({ ...key, id: "key_one", name: "alice" }, ACTOR);
+  await store.saveKey({ ...key, id: "key_old", name: "alice", revokedAt: 1 }, ACTOR);
+  await store.saveKey({ ...key, id: "key_two", name: "bob" }, ACTOR);
+  await books.refresh();
+  const declared = { ...declaredOf([]), keys: [{ ...key, id: "config:alice", name: "alice" }] };
+  const worker = new TestWorker(books, 1, declared);
+  await clock.advance(1);
+  const reports = () => worker.heard.flatMap((message) => (message.kind === "report" ? message.text : []));
+  const sentence =
+    'the key "alice" is in the config and in the store (key_one); the name stands for the key of the config, so rename or revoke the other one by its id';
+  expect(reports()).toEqual([sentence]);
+  await store.saveKey({ ...key, id: "key_three", name: "carol" }, ACTOR);
+  await books.refresh();
+  await clock.advance(1);
+  expect(reports()).toEqual([sentence]);
+  await books.close();
+});

@@ -22,7 +22,7 @@ export interface SuperviseOptions extends Pick<LoadedConfig, "config"> {
   printError(text: string): void;
 }
 
-/** The gateway exits after this many worker deaths within this time while no worker serves. */
+/** The gateway exits after this many worker deaths within this time while no worker serves; before all serve, without the time. */
 const MOST_DEATHS = 5;
 const DEATHS_WITHIN_MS = 10_000;
 /** Delay before the first restart, doubled with each recent failure. Milliseconds. */
@@ -171,9 +171,12 @@ class Supervisor {
 
   #onEnd(worker: WorkerProcess, how: string, code: number | null): void {
     if (this.#stopping) return this.#endIfAllHave();
-    if (!this.#announced && !this.#serves()) return this.#stop(code || 1);
+    // A worker that ends by itself before the first one serves has printed why; one that weir killed because it hangs was logged.
+    const isKilled = code === null && !worker.isKilled;
+    if (!this.#announced && !this.#serves() && !isKilled) return this.#stop(code || 1);
     const now = performance.now();
-    this.#deaths = [...this.#deaths.filter((at) => now - at < DEATHS_WITHIN_MS), now];
+    const counted = this.#deaths.filter((at) => !this.#announced || now - at < DEATHS_WITHIN_MS);
+    this.#deaths = [...counted, now];
     const what = `worker ${worker.number} ${how}`;
     if (this.#deaths.length >= MOST_DEATHS && !this.#serves()) {
       this.#log.fault(`${what}; workers end faster than weir can restart them`);

@@ -33,6 +33,7 @@ export class WorkerProcess {
   readonly #child: Subprocess;
   #serves = false;
   #ended = false;
+  #isKilled = false;
   /** Time of the start or of the last heartbeat; monotonic milliseconds. */
   #heardAt = performance.now();
   /** Takes the outcome of a running reload. */
@@ -69,6 +70,11 @@ export class WorkerProcess {
     return this.#ended;
   }
 
+  /** weir has killed it. */
+  get isKilled(): boolean {
+    return this.#isKilled;
+  }
+
   /** Why the worker counts as hanging, as a clause; undefined while it does not. */
   get hang(): string | undefined {
     if (this.#ended) return undefined;
@@ -103,7 +109,9 @@ export class WorkerProcess {
   }
 
   kill(): void {
-    if (!this.#ended) this.#child.kill("SIGKILL");
+    if (this.#ended) return;
+    this.#isKilled = true;
+    this.#child.kill("SIGKILL");
   }
 
   #take(message: FromWorker, events: WorkerEvents): void {

@@ -123,6 +123,39 @@ describe("a worker that cannot be started", () => {
   }, 900_000);
 });
 
+/** Kills the worker that loads it, some times. */
+const killed = (times: number) => `import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { definePlugin } from "weir";
+const starts = () => (existsSync("starts") ? readFileSync("starts").length : 0);
+if (process.argv.includes("serve") && starts() < ${times}) {
+  appendFileSync("starts", ".");
+  Bun.spawnSync(["kill", "-KILL", String(process.pid)]);
+}
+export default definePlugin({ name: "killed", hooks: {} });`;
+
+describe("a worker that is killed before it serves for the first time", () => {
+  test("is started again", async () => {
+    const weir = await start({ plugins: { "killed.ts": killed(2) } });
+    expect(logged(weir, "worker 1 ended by signal SIGKILL; weir restarts it")).toBe(2);
+    expect(weir.workers().length).toBe(2);
+    expect((await ask(weir.url, "mock/chat")).status).toBe(200);
+  }, 600_000);
+
+  test("ends the gateway with the reason when it happens again and again", async () => {
+    const failed = await serve({
+      ...{ config: "", workers: 2, binary: false },
+      plugins: { "killed.ts": killed(1_000) },
+    }).then(
+      () => "it started",
+      (cause: Error) => cause.message,
+    );
+    expect(failed).toContain("exit code 1");
+    expect(failed).toContain(
+      "worker 1 ended by signal SIGKILL; workers end faster than weir can restart them",
+    );
+  }, 600_000);
+});
+
 test("what is wrong with the start is printed once, and its exit code is the worker's", async () => {
   // Which providers there are is known to a worker only.
   const config = "routes: { smart: [nobody/some-model] }\n";

@@ -1,6 +1,7 @@
 /** What the gateway asks of the books: admission before an attempt, settlement after it, one record for each call. */
 import type { Attempt, Call } from "./call.ts";
 import type { JsonObject } from "./json.ts";
+import type { KeyAccess } from "./key-access.ts";
 
 /** What is known of a request before it is sent, for the estimate of its cost. */
 export interface RequestSize {
@@ -39,6 +40,11 @@ export interface Ledger {
   admit(attempt: Attempt, admitted: Admitted): void | Promise<void>;
   /** What `admit` would hold of which budgets and limits, and the price, for `explain`. Holds nothing. */
   foresee?(attempt: Attempt, admitted: Admitted): JsonObject;
+  /**
+   * A key, the limits and budgets that count its calls, and what it has used, for the client that has the key.
+   * @throws GatewayError `overloaded` if the figures cannot be read
+   */
+  describeKey?(access: KeyAccess): Promise<JsonObject>;
   /** The usage of an attempt without admission is charged all the same: nothing is held for it. */
   charge(attempt: Attempt): void;
   /** Books what the attempt cost, and frees the rest of its reservation. Further calls for the same attempt do nothing. */

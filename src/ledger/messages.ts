@@ -1,5 +1,6 @@
 /** The messages about books between a worker and the keeper. Plain JSON; they share the link with the stored answers. */
 import type { PriceRule } from "./charge.ts";
+import type { Nano } from "./money.ts";
 import type { Declared, Policy } from "./policy.ts";
 import type { PriceSettings } from "./prices/settings.ts";
 import type { RecordBatch } from "./record.ts";
@@ -37,7 +38,9 @@ export type BooksUp =
   /** Also the answer to a recall, then with 0 if nothing is left. The amount is negative after an overrun. */
   | { kind: "return"; account: string; amount: number }
   /** Once a second: for metrics and the console. */
-  | { kind: "state"; state: WorkerState };
+  | { kind: "state"; state: WorkerState }
+  /** Asks for the figures of one key and of accounts that count its calls. `number` returns in the answer. */
+  | ({ kind: "query"; number: number } & KeyQuery);
 
 /** From the keeper to a worker. */
 export type BooksDown =
@@ -61,7 +64,47 @@ export type BooksDown =
   /** Whether the keeper can write to its store: after `hello`, and at each change. `fault`: one sentence. */
   | { kind: "store"; fault?: string }
   /** The most that a target's actual input has exceeded its estimate by. Tokens. */
-  | { kind: "margins"; margins: readonly { target: string; tokens: number }[] };
+  | { kind: "margins"; margins: readonly { target: string; tokens: number }[] }
+  /** The answer to a query. `error`: one clause. */
+  | ({ kind: "answer"; number: number } & ({ value: KeyFigures } | { error: string }));
+
+export interface KeyQuery {
+  what: "key";
+  /** Id of the key. */
+  key: string;
+  accounts: readonly string[];
+}
+
+/** Figures of one key. */
+export interface KeyFigures {
+  /** Accounts that the keeper does not have are absent: nothing was used of them. */
+  accounts: readonly AccountState[];
+  /** Milliseconds since 1970: the beginning of the hour, a day ago, from which on the calls of the key are in `models`. */
+  from: number;
+  /** The dearest first. */
+  models: readonly ModelUse[];
+}
+
+/** Amounts in the unit of the account. */
+export interface AccountState {
+  account: string;
+  /** What is used or assumed to be used. Absent for rate limits. */
+  spent?: number;
+  /** What running calls hold. */
+  held: number;
+  /** What is left of a rate limit. Absent for budgets, and where the keeper shares the limit with other nodes. */
+  left?: number;
+}
+
+export interface ModelUse {
+  /** The provider's name of the model; empty for calls that reached no provider. */
+  model: string;
+  calls: number;
+  /** Tokens; input includes what was read from a cache or written to it. */
+  input: number;
+  output: number;
+  cost: Nano;
+}
 
 /** What a worker was granted of an account. */
 export interface Grant {

@@ -15,6 +15,11 @@ export function toNano(dollars: number): Nano | undefined {
   return Number.isFinite(nano) && nano >= 0 && nano <= MAX_NANO ? nano : undefined;
 }
 
+/** Dollars as a number, for JSON. */
+export function toDollars(nano: Nano): number {
+  return nano / DOLLAR;
+}
+
 /** Dollars for people: at least two decimals, four significant digits, and never `$0.00` for an amount that is not zero. */
 export function formatNano(nano: Nano): string {
   const sign = nano < 0 ? "-" : "";

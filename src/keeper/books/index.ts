@@ -7,6 +7,7 @@ import { Books } from "./books.ts";
 import { NodeAdmin, type Upkeep } from "./node-admin.ts";
 import { ClusterStore } from "./postgres/cluster-store.ts";
 import { ServerUpkeep } from "./postgres/upkeep.ts";
+import { Queries } from "./queries.ts";
 import { sqliteStore } from "./sqlite-store.ts";
 import type { BookStore } from "./store.ts";
 import { SqlUpkeep } from "./upkeep.ts";
@@ -21,9 +22,17 @@ export function openBooks(
   const { store, upkeep } = openStore(settings);
   const books = new Books({ store, syncMs, ...(cells !== undefined && { cells }) });
   books.observers.add({ settings: (given) => upkeep.keep?.(given) });
+  const queries = new Queries(books, upkeep.reports);
   const keeper: BooksKeeper = {
     open: () => books.open(),
-    connect: (send) => books.connect(send),
+    connect(send) {
+      const connection = books.connect(send);
+      return {
+        ended: () => connection.ended(),
+        receive: (message) =>
+          message.kind === "query" ? void queries.answer(message, send) : connection.receive(message),
+      };
+    },
     async close() {
       await upkeep.close();
       await books.close();

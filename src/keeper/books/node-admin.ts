@@ -10,10 +10,10 @@ import { shippedSnapshot } from "../../ledger/prices/shipped.ts";
 import { whatIf } from "../../ledger/prices/whatif.ts";
 import { describeStoreFailure } from "../database.ts";
 import type { Books } from "./books.ts";
-import { readCells } from "./cells.ts";
 import { type BudgetGauge, Metrics } from "./metrics/metrics.ts";
 import type { Reports } from "./reports/reports.ts";
 import type { AuditReport, Filter, Invoice, UsageGroup } from "./reports/types.ts";
+import { grantedBy } from "./shares.ts";
 import type { Actor } from "./store.ts";
 
 /** What the store offers besides what the books need of it. */
@@ -121,8 +121,8 @@ export class NodeAdmin implements AdminBooks {
       const { books } = this.#options;
       const rows = new Map((await books.store.accounts(Date.now())).map((row) => [row.account, row]));
       for (const account of books.accounts?.budgets.values() ?? []) rows.set(account.id, account.row);
-      const held = this.#held();
-      return [...rows.values()].map((row) => ({ ...row, held: held(row.account) }));
+      const granted = grantedBy(books);
+      return [...rows.values()].map((row) => ({ ...row, held: granted(row.account).held }));
     });
   }
 
@@ -258,28 +258,15 @@ export class NodeAdmin implements AdminBooks {
   /** The open windows. A budget without one has not been used in its window. */
   #budgets(): BudgetGauge[] {
     const now = Date.now();
-    const held = this.#held();
+    const granted = grantedBy(this.#options.books);
     const open = [...(this.#options.books.accounts?.budgets.values() ?? [])].filter(
       ({ startsAt, endsAt = Infinity }) => startsAt <= now && now < endsAt,
     );
     return this.policy().budgets.map(({ id, name, limit }) => {
       const account = open.find(({ budget }) => budget.id === id);
       const { spent, assumed, overrun } = account?.row ?? { spent: 0, assumed: 0, overrun: 0 };
-      return { name, limit, spent, assumed, overrun, held: account ? held(account.id) : 0 };
+      return { name, limit, spent, assumed, overrun, held: account ? granted(account.id).held : 0 };
     });
-  }
-
-  /** What running attempts hold of an account: what workers were granted without what they have left of it. */
-  #held(): (account: string) => number {
-    const { books } = this.#options;
-    const cells = books.workers.map(({ life, cells }) => ({ life, left: cells && readCells(cells) }));
-    return (id) => {
-      const shares = books.accounts?.budgets.get(id)?.shares;
-      return cells.reduce((sum, { life, left }) => {
-        const share = shares?.get(life) ?? 0;
-        return sum + Math.max(0, share - (left ? (left.leftOf(id) ?? 0) : 0));
-      }, 0);
-    };
   }
 
   /** Writes to the store, and tells the workers before the answer is sent. */

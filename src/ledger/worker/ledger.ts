@@ -5,6 +5,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { Attempt, Call } from "../../core/call.ts";
 import type { JsonObject } from "../../core/json.ts";
+import type { KeyAccess } from "../../core/key-access.ts";
 import type { Admitted, Ledger } from "../../core/ledger.ts";
 import type { Cells } from "../cells.ts";
 import type { BooksChannel } from "../channel.ts";
@@ -22,6 +23,8 @@ import { freePlaces, reportAll, settleAll, shortsOf, takeAll } from "./holds.ts"
 import { Lines, type Prices } from "./lines.ts";
 import { Outbox } from "./outbox.ts";
 import { applyChanges } from "./policy-state.ts";
+import { OwnKey } from "./own-key.ts";
+import { Queries } from "./queries.ts";
 import { refuse, unavailable } from "./refusal.ts";
 import type { LedgerSettings } from "./settings.ts";
 import { settlementOf } from "./settlement.ts";
@@ -65,6 +68,7 @@ export class WorkerLedger implements Ledger {
   readonly #outbox: Outbox;
   readonly #clock: WallClock;
   readonly #asks: Asks;
+  readonly #queries: Queries;
   readonly #policyKnown = Promise.withResolvers<void>();
   #declaration: Declaration;
   #policy: Policy | undefined;
@@ -81,6 +85,7 @@ export class WorkerLedger implements Ledger {
     this.#shares = new Shares(options.channel, options.cells);
     this.#clock = options.clock ?? new WallClock();
     this.#outbox = new Outbox(options.channel);
+    this.#queries = new Queries(options.channel);
     this.#asks = new Asks(options.channel, (account) => this.#shares.get(account));
     this.#declaration = declaration;
     this.#lines = new Lines(declaration.declared, declaration.prices);
@@ -187,6 +192,14 @@ export class WorkerLedger implements Ledger {
     return describeBooking(booking);
   }
 
+  async describeKey(access: KeyAccess): Promise<JsonObject> {
+    const { declared, settings } = this.#declaration;
+    const own = new OwnKey(access, this.#policy ?? declared, Date.now());
+    this.#outbox.flush();
+    const figures = await this.#queries.ask({ what: "key", key: access.id, accounts: own.accounts });
+    return own.describe(figures, settings.tell);
+  }
+
   charge(attempt: Attempt): void {
     const applied = this.#lines.of(attempt.call.access, attempt.target);
     const booking = new Booking(applied);
@@ -255,6 +268,7 @@ export class WorkerLedger implements Ledger {
     this.#sendDeclaration();
     this.#outbox.resend();
     this.#asks.resend();
+    this.#queries.resend();
   }
 
   #sendDeclaration(): void {
@@ -278,6 +292,8 @@ export class WorkerLedger implements Ledger {
       case "stored":
         this.#hasStore = true;
         return this.#outbox.stored(message.seq);
+      case "answer":
+        return this.#queries.answered(message);
       case "margins":
         return this.#estimates.note(message.margins);
       case "store":

@@ -55,6 +55,13 @@ export function applies({ kind, what }: Subject, access: KeyAccess | undefined, 
   }
 }
 
+/** Whether a subject that names no model and no provider counts all calls of a key. */
+export function isOnKey(on: Subject, access: KeyAccess): boolean {
+  return on.kind !== "model" && on.kind !== "provider" && applies(on, access, NO_TARGET);
+}
+
+const NO_TARGET = { provider: { name: "" }, model: "" } as Target;
+
 function isBelow(path: string, above: string): boolean {
   return above === "/" || path === above || path.startsWith(`${above}/`);
 }

@@ -4,7 +4,7 @@ import type { Target } from "../../core/provider.ts";
 import type { PriceRule } from "../charge.ts";
 import type { Declared } from "../policy.ts";
 import type { Applied, Running } from "./booking.ts";
-import { applies, budgetLine, rateLines } from "./line.ts";
+import { applies, budgetLine, isOnKey, rateLines } from "./line.ts";
 import type { Line } from "./share.ts";
 
 /** Finds the price of a target. */
@@ -44,9 +44,7 @@ export class Lines {
 
   /** The lines that count the calls of a key, whatever their target. */
   ofKey(access: KeyAccess): Line[] {
-    return [...this.#lines.values()].filter(
-      ({ on }) => on.kind !== "model" && on.kind !== "provider" && applies(on, access, NO_TARGET),
-    );
+    return [...this.#lines.values()].filter(({ on }) => isOnKey(on, access));
   }
 
   /** The attempts that run, by deployment. */
@@ -80,8 +78,6 @@ export class Lines {
     };
   }
 }
-
-const NO_TARGET = { provider: { name: "" }, model: "" } as Target;
 
 /** Units of which each call needs one. */
 const COUNTS: ReadonlySet<Line["unit"]> = new Set(["rpm", "rpd", "concurrency"]);

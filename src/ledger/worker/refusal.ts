@@ -4,7 +4,7 @@ import type { JsonObject } from "../../core/json.ts";
 import type { Target } from "../../core/provider.ts";
 import { BUDGET_EXHAUSTED, LedgerRefusal, type RefusalReason } from "../../core/refusal.ts";
 import type { Refusal } from "../messages.ts";
-import { formatNano, type Nano } from "../money.ts";
+import { formatNano, type Nano, toDollars } from "../money.ts";
 import type { RateUnit } from "../policy.ts";
 import { dependsOnTarget } from "./line.ts";
 import type { Line } from "./share.ts";
@@ -66,7 +66,7 @@ function detailsOf({ name }: Line, { limit, left, resetsAt }: Refusal, tell: boo
   return {
     code: BUDGET_EXHAUSTED,
     budget: name,
-    ...(tell && { limit: dollars(limit), left: dollars(Math.max(0, left)) }),
+    ...(tell && { limit: toDollars(limit), left: toDollars(Math.max(0, left)) }),
     ...(resetsAt !== undefined && { resets_at: new Date(resetsAt).toISOString() }),
   };
 }
@@ -154,10 +154,6 @@ export function unavailable({ name }: Line): GatewayError {
 /** `2026-12-01 00:00 UTC` */
 function dayTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 16).replace("T", " ")} UTC`;
-}
-
-function dollars(nano: Nano): number {
-  return nano / 1_000_000_000;
 }
 
 function seconds(at: number): number {

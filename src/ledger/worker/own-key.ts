@@ -1,0 +1,134 @@
+/** What a client may know of its own key: the key, the limits and budgets that count its calls, and what it has used. */
+import type { JsonObject } from "../../core/json.ts";
+import type { KeyAccess } from "../../core/key-access.ts";
+import type { AccountState, KeyFigures } from "../messages.ts";
+import { toDollars } from "../money.ts";
+import type { Budget, Declared, KeyEntry, RateLimit, RateUnit, Scopes, Subject } from "../policy.ts";
+import { budgetAccount, rateAccount } from "../record.ts";
+import { windowAt } from "../windows.ts";
+import { isOnKey } from "./line.ts";
+
+interface CountedBudget {
+  budget: Budget;
+  /** Absent for a budget on sessions, which has an account for each. */
+  account?: string;
+  endsAt?: number;
+}
+
+interface CountedUnit {
+  limit: RateLimit;
+  unit: RateUnit;
+  account: string;
+}
+
+export class OwnKey {
+  readonly #access: KeyAccess;
+  readonly #entry: KeyEntry | undefined;
+  readonly #budgets: readonly CountedBudget[];
+  readonly #units: readonly CountedUnit[];
+
+  /** @param policy keys, budgets and limits @param now milliseconds since 1970 */
+  constructor(access: KeyAccess, policy: Declared, now: number) {
+    this.#access = access;
+    this.#entry = policy.keys.find(({ id }) => id === access.id);
+    this.#budgets = policy.budgets
+      // A budget that only watches concerns the operator, not the client.
+      .filter(({ mode, on }) => mode !== "watch" && mayCount(on, access))
+      .map((budget) => {
+        if (budget.on.kind === "session") return { budget };
+        const { startsAt, endsAt } = windowAt(budget, now);
+        return { budget, account: budgetAccount(budget.id, startsAt), endsAt };
+      });
+    this.#units = policy.rates
+      .filter(({ on }) => mayCount(on, access))
+      .flatMap((limit) =>
+        (Object.keys(limit.limits) as RateUnit[]).map((unit) => ({
+          limit,
+          unit,
+          account: rateAccount(limit.id, unit),
+        })),
+      );
+  }
+
+  /** The accounts whose figures {@link describe} needs. */
+  get accounts(): readonly string[] {
+    return [...this.#budgets, ...this.#units].flatMap(({ account }) => account ?? []);
+  }
+
+  /** @param tell whether clients see the amounts of budgets */
+  describe(figures: KeyFigures, tell: boolean): JsonObject {
+    const { id, name, path } = this.#access;
+    const states = new Map(figures.accounts.map((state) => [state.account, state]));
+    return {
+      ...{ id, name, path },
+      scopes: describeScopes(this.#entry?.scopes ?? {}),
+      expires_at: timeOrNull(this.#entry?.expiresAt),
+      limits: this.#units.map((counted) => this.#unit(counted, states.get(counted.account), tell)),
+      budgets: this.#budgets.map((counted) => this.#budget(counted, states.get(counted.account ?? ""), tell)),
+      usage: {
+        from: time(figures.from),
+        models: figures.models.map(({ model, calls, input, output, cost }) => ({
+          model: model === "" ? null : model,
+          calls,
+          tokens: { input, output },
+          cost: toDollars(cost),
+        })),
+      },
+    };
+  }
+
+  #unit({ limit: { name, on, limits }, unit }: CountedUnit, state: AccountState | undefined, tell: boolean) {
+    const limit = limits[unit]!;
+    // What is left of a limit that others share says what they do.
+    const isTold = state?.left !== undefined && (tell || this.#isOwn(on));
+    return { name, on: on.kind, unit, limit, ...(isTold && { left: Math.min(limit, state.left!) }) };
+  }
+
+  #budget({ budget, account, endsAt }: CountedBudget, state: AccountState | undefined, tell: boolean) {
+    const { name, on, window, zone, limit } = budget;
+    const { spent = 0, held = 0 } = state ?? {};
+    return {
+      name,
+      on: on.kind,
+      window: typeof window === "string" ? window : `${window.hours}h`,
+      zone,
+      resets_at: timeOrNull(endsAt),
+      ...(tell && this.#isOwn(on) && { limit: toDollars(limit), spent: toDollars(spent) }),
+      ...(tell && account !== undefined && { left: toDollars(Math.max(0, limit - spent - held)) }),
+    };
+  }
+
+  /** A subject that is not shared with keys of other paths. */
+  #isOwn({ kind, what }: Subject): boolean {
+    const { id, path } = this.#access;
+    return kind === "key" ? what === id : kind === "path" && what === path && path !== "/";
+  }
+}
+
+/** Whether calls of a key may count for a subject: which models and providers they use is not known. */
+function mayCount(on: Subject, access: KeyAccess): boolean {
+  if (on.kind !== "model" && on.kind !== "provider") return isOnKey(on, access);
+  const [provider = ""] = on.what.split("/");
+  return provider.includes("*") || access.allowsProvider(provider);
+}
+
+function describeScopes({ models, providers, endpoints, addresses, ...more }: Scopes): JsonObject {
+  const { maxTokens, maxCost, serverTools = true } = more;
+  return {
+    ...(models && { models: [...models] }),
+    ...(providers && { providers: [...providers] }),
+    ...(endpoints && { endpoints: [...endpoints] }),
+    ...(addresses && { addresses: [...addresses] }),
+    ...(maxTokens !== undefined && { max_tokens: maxTokens }),
+    ...(maxCost !== undefined && { max_cost: toDollars(maxCost) }),
+    server_tools: serverTools,
+  };
+}
+
+function time(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function timeOrNull(ms: number | undefined): string | null {
+  return ms === undefined ? null : time(ms);
+}

@@ -146,6 +146,18 @@ export const ADMISSION: Errors = [
   { kind: "overloaded", code: "shutting_down", when: "weir is shutting down." },
 ];
 
+const LEDGER_FAILS: DocumentedError = {
+  kind: "overloaded",
+  code: "ledger_unavailable",
+  when: "weir cannot reach its books, and the call needs them: it asks for figures, or has a hard budget.",
+};
+
+/** Of the operation that describes the client's key. */
+export const OWN_KEY: Errors = [
+  { kind: "not-found", code: "no_keys", when: "The gateway has no keys." },
+  LEDGER_FAILS,
+];
+
 /** Of operations that cost something. */
 export const CHARGED: Errors = [
   {
@@ -174,11 +186,7 @@ export const CHARGED: Errors = [
     code: "max_tokens_exceeded",
     when: "The call may produce more output tokens than the key permits for one call.",
   },
-  {
-    kind: "overloaded",
-    code: "ledger_unavailable",
-    when: "weir cannot reach its books, and what is left of a hard budget is not known.",
-  },
+  LEDGER_FAILS,
 ];
 
 /** Of operations that wait for a provider. */

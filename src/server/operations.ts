@@ -8,6 +8,7 @@ import { KEY_HEADERS } from "../gateway/keys.ts";
 import type { AnswerOperation } from "../gateway/stored/operations.ts";
 import { cancelAnswer, deleteAnswer, listInputItems, retrieveAnswer } from "../gateway/stored/operations.ts";
 import { ADMISSION, CONTINUED, EXPLAIN, MODEL, PROVIDER, STORED, TIMEOUT, TRANSLATION } from "./errors.ts";
+import { keyOperation } from "./key-operation.ts";
 import { type MakePlain, modelOperations } from "./model-operations.ts";
 import type { ClientFormat, Operation } from "./operation.ts";
 import { pascalCase } from "./operation.ts";
@@ -44,7 +45,7 @@ export interface OperationsContext extends RouteContext {
 
 export function listOperations(formats: readonly ClientFormat[], context: OperationsContext): Operation[] {
   const { version, ready } = context;
-  const { registry } = context.gateway;
+  const { registry, ledger } = context.gateway;
   const keyHeaders = [
     ...new Set([...KEY_HEADERS, ...formats.flatMap(({ client }) => client.keyHeaders ?? [])]),
   ];
@@ -79,6 +80,7 @@ export function listOperations(formats: readonly ClientFormat[], context: Operat
       handle: explainRoute(formats, context, keyHeaders),
     },
     ...modelOperations(formats, registry, plain),
+    keyOperation(formats, ledger, plain),
     plain(
       {
         method: "GET",

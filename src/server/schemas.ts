@@ -155,6 +155,66 @@ export const Explanation = open(
   { title: "Explanation" },
 );
 
+const dollars = (what: string) => Type.Optional(Type.Number({ description: `${what} Dollars.` }));
+const subject = () => words("key", "path", "tag", "model", "provider", "session", "all");
+const list = () => Type.Optional(Type.Array(Type.String()));
+
+export const OwnKey = open(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    path: Type.String(),
+    scopes: open(
+      {
+        ...{ models: list(), providers: list(), endpoints: list(), addresses: list() },
+        max_tokens: Type.Optional(Type.Integer({ description: "Most output tokens of one call." })),
+        max_cost: dollars("Most that one call may cost."),
+        server_tools: Type.Boolean({ description: "Whether the provider may run tools by itself." }),
+      },
+      { description: "What the key may use; an absent member permits everything." },
+    ),
+    expires_at: nullable(Type.String({ format: "date-time" })),
+    limits: Type.Array(
+      open({
+        name: Type.String(),
+        on: subject(),
+        unit: words("rpm", "tpm", "itpm", "otpm", "rpd", "tpd", "concurrency"),
+        limit: Type.Number(),
+        left: Type.Optional(Type.Number({ description: "Absent where clients must not see it." })),
+      }),
+      { description: "The rate limits that count calls of the key." },
+    ),
+    budgets: Type.Array(
+      open({
+        name: Type.String(),
+        on: subject(),
+        window: Type.String({ description: "`day`, `week`, `month`, `total`, or hours such as `5h`." }),
+        zone: Type.String(),
+        resets_at: nullable(Type.String({ format: "date-time" })),
+        limit: dollars("Absent for a budget that keys of other paths share."),
+        spent: dollars("Absent for a budget that keys of other paths share."),
+        left: dollars("Absent where clients must not see it."),
+      }),
+      { description: "The budgets that count calls of the key." },
+    ),
+    usage: open({
+      from: Type.String({ format: "date-time", description: "The beginning of an hour, a day ago." }),
+      models: Type.Array(
+        open({
+          model: nullable(Type.String(), { description: "null: calls that reached no provider." }),
+          calls: Type.Integer(),
+          tokens: open({
+            input: Type.Integer({ description: "With what was read from a cache or written to it." }),
+            output: Type.Integer(),
+          }),
+          cost: Type.Number({ description: "Dollars." }),
+        }),
+      ),
+    }),
+  },
+  { title: "OwnKey" },
+);
+
 export const OpenApiDocument = open(
   { openapi: Type.String(), info: anyObject(), paths: anyObject() },
   { title: "OpenApiDocument" },

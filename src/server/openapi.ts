@@ -202,6 +202,7 @@ const HEADERS: Record<string, JsonObject> = {
   "x-request-id": text("Id of the request in weir's log.", true),
   "request-id": text("The same id.", true),
   "retry-after": text("Seconds until a retry makes sense."),
+  "retry-after-ms": text("The same in milliseconds, for a rate limit of weir."),
   "x-should-retry": text("Whether a retry makes sense: `true` or `false`."),
   "x-weir-provider": text("The provider that served the call."),
   "x-weir-deployment": text("Its deployment, if that has a name of its own."),
@@ -217,5 +218,5 @@ const headers = (names: readonly string[]): JsonObject =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
 const REQUEST_ID = headers(["x-request-id", "request-id"]);
-const RETRY = headers(["retry-after", "x-should-retry"]);
+const RETRY = headers(["retry-after", "retry-after-ms", "x-should-retry"]);
 const CALL = headers(Object.keys(HEADERS).filter((name) => name.startsWith("x-weir-")));

@@ -113,6 +113,9 @@ test("a rate limit raises the typed error that the SDKs repeat after retry-after
   const wait = Number(error.headers.get("retry-after"));
   expect(wait).toBeGreaterThanOrEqual(1);
   expect(wait).toBeLessThanOrEqual(60);
+  const waitMs = Number(error.headers.get("retry-after-ms"));
+  expect(waitMs).toBeGreaterThan((wait - 1) * 1000);
+  expect(waitMs).toBeLessThanOrEqual(wait * 1000);
 });
 
 test("an answer that outgrows its budget is stopped with an error in band, and its provider's connection is closed", async () => {

@@ -83,7 +83,8 @@ const UNITS: Readonly<Record<RateUnit, { what: string; every: string; reason: Re
 
 function overRate(line: Line, unit: RateUnit, { limit, resetsAt }: Refusal, hold: number): LedgerRefusal {
   const { what, every, reason } = UNITS[unit];
-  const wait = resetsAt === undefined ? 1 : seconds(resetsAt);
+  const waitMs = resetsAt === undefined ? 1000 : Math.max(1, Math.ceil(resetsAt - Date.now()));
+  const wait = Math.ceil(waitMs / 1000);
   const needs = reason === "tokens" ? ` This call needs up to ${hold} of them.` : "";
   const again = unit === "concurrency" ? "retry when one of them has ended" : `there is room in ${wait} s`;
   return new LedgerRefusal(
@@ -92,6 +93,8 @@ function overRate(line: Line, unit: RateUnit, { limit, resetsAt }: Refusal, hold
     {
       details: { limit: line.name, unit },
       retryAfter: Math.min(MAX_RETRY_AFTER, wait),
+      // The SDKs prefer it; whole seconds are long for a limit of many requests a minute.
+      headers: { "retry-after-ms": String(Math.min(MAX_RETRY_AFTER * 1000, waitMs)) },
       reason,
       perTarget: dependsOnTarget(line),
     },

@@ -168,14 +168,14 @@ export const ledgerSection = Type.Object(
   {
     tell: Type.Boolean({
       default: DEFAULT_SETTINGS.tell,
-      description: "Whether a client whose call is refused by a budget or a rate limit sees the amounts.",
+      description: "Whether a client whose call is refused by a budget sees the amounts.",
     }),
     maxOutput: Type.Integer({
       minimum: 1,
       maximum: 10_000_000,
       default: DEFAULT_SETTINGS.maxOutput,
       description:
-        "Output tokens that a hard budget expects of a call that names no limit, at most. A model with a lower maximum counts with that.",
+        "Output tokens that budgets and token limits expect of a call that names no limit, at most. A model with a lower maximum counts with that.",
     }),
     assume: oneOf(["auto", "input", "full"], {
       default: "auto",
@@ -187,14 +187,14 @@ export const ledgerSection = Type.Object(
       maximum: 10_000_000,
       default: DEFAULT_SETTINGS.serverTools.tokens,
       description:
-        "Input tokens that a hard budget expects of tools that the provider runs, such as a web search.",
+        "Input tokens that budgets and token limits expect of tools that the provider runs, such as a web search.",
     }),
     serverToolCost: Type.Number({
       minimum: 0,
       maximum: 9_000_000,
       default: DEFAULT_SETTINGS.serverTools.cost / DOLLAR,
       "x-expects": "an amount in dollars",
-      description: "Price of their searches that a hard budget expects, in dollars.",
+      description: "Price of their searches that budgets expect, in dollars.",
     }),
   },
   { ...CLOSED, description: "How budgets estimate calls, and what clients see of them." },

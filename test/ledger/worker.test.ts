@@ -355,6 +355,8 @@ test("a key that bounds the output of a call is refused larger limits, and none 
   const { ledger } = testLedger();
   await begin(ledger, bound(), { maxTokens: 900 });
   await begin(ledger, bound(), { maxTokens: 300, choices: 3 });
+  // An embedding has no output.
+  await begin(ledger, bound(), { maxTokens: 0 });
   await begin(testLedger({ rule: { ...RULE, maxOutput: 900 } }).ledger, bound(), { maxTokens: undefined });
   const wide = testLedger({ rule: { ...RULE, maxOutput: 901 } }).ledger;
   const refused = [

@@ -89,8 +89,8 @@ export interface RunningWeir {
   readonly answers: string;
   /** Where the admin API listens; absent if it is off. */
   readonly admin?: AdminState;
-  /** Where the books are kept: `in /var/lib/weir/weir.db`. Resolves when the keeper has opened them, or after some seconds. */
-  books(): Promise<string>;
+  /** What is known of the books when the keeper has opened them, or after some seconds. */
+  books(): Promise<OpenedBooks>;
   /**
    * Activates new settings for later calls; calls in flight keep their settings.
    * @throws Error with one sentence; then the previous settings are still active
@@ -105,6 +105,15 @@ export interface RunningWeir {
   fault(message: string, cause?: unknown): void;
   /** Logs an informational message. */
   info(message: string, facts?: Record<string, string>): void;
+}
+
+export interface OpenedBooks {
+  /** Where they are kept: `in /var/lib/weir/weir.db`. */
+  place: string;
+  /** Number of keys that admit calls, of the config and of the store; undefined while the store is not open. */
+  keys: number | undefined;
+  /** Calls need no key. */
+  isOpen: boolean;
 }
 
 /** Time after the grace period in which errors can still reach the clients. Milliseconds. */
@@ -262,7 +271,11 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     ...(admin && { admin }),
     async books() {
       const opened = keeper.storeOpened();
-      return describeBooks(home, config, (await endsWithin(opened, OPEN_MS)) ? await opened : OPENING);
+      const fault = (await endsWithin(opened, OPEN_MS)) ? await opened : OPENING;
+      const { keyring } = keys;
+      if (fault === undefined && keyring.pending) await endsWithin(keyring.pending, OPEN_MS);
+      const valid = keyring.pending ? undefined : keyring.countValid();
+      return { place: describeBooks(home, config, fault), keys: valid, isOpen: keyring.isOpen };
     },
     answers: describeAnswers(answerHome(home, config), config, answerFault),
     get parts() {

@@ -90,7 +90,7 @@ function describe(report: Report): string {
   return [
     `config     ${report.config ?? "no file; defaults and environment"}`,
     `address    ${report.address}`,
-    `keys       ${report.keys.join(", ") || "none (loopback only)"}`,
+    `keys       ${report.keys.join(", ") || "none in the config"}`,
     `plugins    ${report.plugins.length - external.length} built in, ${external.length} external`,
     ...external.map(({ name, source }) => `           ${name}  ${source}`),
     "providers",

@@ -2,22 +2,20 @@
 import type { Config } from "../config/schema.ts";
 import type { Deployment } from "../core/provider.ts";
 import { OLD_DAYS, priceBookDays } from "../ledger/prices/age.ts";
-import type { RunningWeir } from "../start.ts";
+import type { OpenedBooks, RunningWeir } from "../start.ts";
 import { routeRows } from "./routes.ts";
 import { table } from "./terminal.ts";
 
 /**
  * The address, providers, routes and number of keys, and a command to try.
- * @param books where they are kept
  * @param now milliseconds since 1970
  */
 export function startTable(
   { url, parts, answers, admin }: Pick<RunningWeir, "url" | "parts" | "answers" | "admin">,
   config: Config,
-  books: string,
+  books: OpenedBooks,
   now = Date.now(),
 ): string {
-  const keys = config.keys.length;
   const routes = routeRows(parts.registry);
   const providers = parts.registry.providers.map((provider) => [
     provider.name,
@@ -31,7 +29,7 @@ export function startTable(
     ([name, patterns, origin]) =>
       `    ${name!.padEnd(widths[0]!)}  ${patterns!.padEnd(widths[1]!)}  ${origin}`,
   );
-  const auth = keys > 0 ? ` -H "authorization: Bearer $WEIR_API_KEY"` : "";
+  const auth = !books.isOpen ? ` -H "authorization: Bearer $WEIR_API_KEY"` : "";
   const [model] = parts.registry.eachModel();
   const example = model?.id ?? "mock/chat";
   return [
@@ -45,15 +43,23 @@ export function startTable(
           `    off: ${parts.registry.off.map(({ provider }) => provider.name).join(", ")} (weir check prints why)`,
         ]
       : []),
-    keys > 0 ? `  keys: ${keys}` : "  keys: none (loopback only); set WEIR_API_KEYS to accept other machines",
+    `  keys: ${describeKeys(books)}`,
     `  answers: ${answers}`,
-    `  books: ${books}`,
+    `  books: ${books.place}`,
     ...pricesLine(priceBookDays(now)),
     `  admin: ${describeAdmin(admin)}`,
     "  try",
     `    curl -N ${curlTarget(url, config)}/v1/chat/completions -H "content-type: application/json"${auth} \\`,
     `      -d '{"model":"${example}","stream":true,"messages":[{"role":"user","content":"Hello"}]}'`,
   ].join("\n");
+}
+
+function describeKeys({ keys, isOpen }: OpenedBooks): string {
+  if (keys === undefined) return "not known until the books are open";
+  if (keys > 0) return String(keys);
+  return isOpen
+    ? "none (loopback only); set WEIR_API_KEYS to accept other machines"
+    : "none that is valid, and calls need one; create it with weir keys create";
 }
 
 function pricesLine(days: number): string[] {

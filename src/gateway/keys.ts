@@ -51,6 +51,13 @@ export class Keyring {
     return this.#declared.size + this.#digestsOf.size;
   }
 
+  /** Number of keys that admit calls at this moment. */
+  countValid(): number {
+    const now = Date.now();
+    const slots = [...this.#declared.values(), ...this.#stored.values()];
+    return new Set(slots.filter(({ until }) => now < until).map(({ key }) => key.access.id)).size;
+  }
+
   /** Resolves when the keys of the store are known; absent when they are. */
   get pending(): Promise<void> | undefined {
     return this.#pending?.promise;

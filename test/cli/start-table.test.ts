@@ -1,8 +1,15 @@
 import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { assemble } from "../../src/assemble.ts";
 import { startTable } from "../../src/cli/start-table.ts";
 import { loadConfig } from "../../src/config/load.ts";
+import { sqliteStore } from "../../src/keeper/books/sqlite-store.ts";
 import { shippedSnapshot } from "../../src/ledger/prices/shipped.ts";
+import type { KeyEntry } from "../../src/ledger/policy.ts";
+import { startWeir } from "../../src/start.ts";
+import { ACTOR, key } from "../keeper/books/make.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -14,7 +21,7 @@ test("the start table says when the price book is older than 60 days", async () 
     startTable(
       { url: "http://127.0.0.1:9347", parts, answers: "in memory" },
       config,
-      "in memory",
+      { place: "in memory", keys: 0, isOpen: true },
       imported + days * DAY_MS,
     );
   expect(after(0)).not.toContain("prices");
@@ -22,4 +29,29 @@ test("the start table says when the price book is older than 60 days", async () 
   expect(after(61)).toContain(
     "\n  prices: 61 days old; update weir, or set prices of newer models in the config\n",
   );
+});
+
+test.each<[string, Partial<KeyEntry>[], string]>([
+  ["no keys", [], "none (loopback only)"],
+  ["two keys", [{ id: "one" }, { id: "two" }], "2\n"],
+  ["a key and an admin key", [{ id: "one" }, { id: "two", kind: "admin" }], "1\n"],
+  ["a revoked key", [{ id: "one", revokedAt: 1 }], "none that is valid, and calls need one"],
+])("the start table counts the keys of a store with %s", async (_, stored, line) => {
+  const folder = mkdtempSync(join(tmpdir(), "weir-start-table-"));
+  const store = sqliteStore(join(folder, "weir.db"));
+  await store.open();
+  for (const { id, ...changes } of stored) await store.saveKey(key(id!, changes), ACTOR);
+  await store.close();
+  const env = { WEIR_STATE: folder };
+  const { config } = loadConfig({ env, cwd: folder });
+  const weir = await startWeir({ config: { ...config, port: 0 }, env, write: () => {} });
+  try {
+    const table = startTable(weir, config, await weir.books());
+    expect(table).toContain(`\n  keys: ${line}`);
+    expect(table).toContain(`\n  books: in ${folder}/weir.db\n`);
+    expect(table.includes("authorization: Bearer")).toBe(stored.length > 0);
+  } finally {
+    await weir.stop();
+    rmSync(folder, { recursive: true });
+  }
 });

@@ -180,7 +180,11 @@ export const OwnKey = open(
         on: subject(),
         unit: words("rpm", "tpm", "itpm", "otpm", "rpd", "tpd", "concurrency"),
         limit: Type.Number(),
-        left: Type.Optional(Type.Number({ description: "Absent where clients must not see it." })),
+        left: Type.Optional(
+          Type.Number({
+            description: "Absent where clients must not see it, and where several gateways share the limit.",
+          }),
+        ),
       }),
       { description: "The rate limits that count calls of the key." },
     ),

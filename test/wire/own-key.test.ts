@@ -1,6 +1,6 @@
 /** `GET /v1/key`: a client reads the limits, budgets and figures of its own key, and nothing of others. */
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { type GatewayOptions, type RunningGateway, startGateway } from "../helpers/gateway.ts";
+import { type GatewayOptions, type RunningGateway, startGateway, TARGET } from "../helpers/gateway.ts";
 import { anthropicClient, openaiClient } from "../helpers/sdk.ts";
 import { json, startUpstream } from "../helpers/upstream.ts";
 
@@ -183,8 +183,11 @@ test("without a key the answer is 401, and a gateway without keys answers 404", 
   ]);
 });
 
+/** Several workers are processes. */
+const SEPARATE = TARGET === "source" ? "process" : TARGET;
+
 test("several workers answer with the figures of all", async () => {
-  const gateway = await start({}, { target: "process", env: { WEIR_WORKERS: "2" } });
+  const gateway = await start({}, { target: SEPARATE, env: { WEIR_WORKERS: "2" } });
   const own = await used(gateway);
   expect(own.budgets.find(({ on }) => on === "key")).toMatchObject({ limit: 1, spent: 0.004, left: 0.996 });
 });

@@ -46,11 +46,6 @@ export class Keyring {
     return this.#isOpen;
   }
 
-  /** Number of keys that admit calls or have admitted them. */
-  get size(): number {
-    return this.#declared.size + this.#digestsOf.size;
-  }
-
   /** Number of keys that admit calls at this moment. */
   countValid(): number {
     const now = Date.now();

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { assemble } from "../../src/assemble.ts";
@@ -50,6 +50,25 @@ test.each<[string, Partial<KeyEntry>[], string]>([
     expect(table).toContain(`\n  keys: ${line}`);
     expect(table).toContain(`\n  books: in ${folder}/weir.db\n`);
     expect(table.includes("authorization: Bearer")).toBe(stored.length > 0);
+  } finally {
+    await weir.stop();
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("books that cannot be opened: the start table says why, and /health that the ledger is degraded", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "weir-start-table-"));
+  mkdirSync(join(folder, "weir.db"));
+  const env = { WEIR_STATE: folder };
+  const { config } = loadConfig({ env, cwd: folder });
+  const weir = await startWeir({ config: { ...config, port: 0 }, env, write: () => {} });
+  try {
+    const table = startTable(weir, config, await weir.books());
+    expect(table).toContain("\n  keys: not known until the books are open\n");
+    expect(table).toMatch(/\n  books: not available: .*weir\.db .+\n/);
+    const health = await fetch(`${weir.url}/health`);
+    expect(health.status).toBe(200);
+    expect(await health.json()).toMatchObject({ status: "ok", degraded: ["ledger"] });
   } finally {
     await weir.stop();
     rmSync(folder, { recursive: true });

@@ -30,7 +30,7 @@ async function startUnder(shell: string, set: string, workers = 1): Promise<Serv
     binary: false,
     parent: ["sh", "-c", script, "sh"],
   });
-  gateway = parent.workers()[0]!;
+  gateway = parent.children()[0]!;
   expect(isAlive(gateway)).toBe(true);
   return parent;
 }

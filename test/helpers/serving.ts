@@ -20,6 +20,8 @@ export interface Serving {
   configure(text: string): void;
   /** Runs another command of weir beside it. */
   run(...args: string[]): { code: number; output: string };
+  /** Process ids of all its children. */
+  children(): number[];
   /** Process ids of its workers. */
   workers(): number[];
   /** Process id of its keeper; undefined while it is restarted, and with one worker. */
@@ -106,6 +108,7 @@ export async function serve({
       const ran = Bun.spawnSync([...program, ...args], options);
       return { code: ran.exitCode, output: ran.stdout.toString() + ran.stderr.toString() };
     },
+    children: () => childrenOf(child.pid),
     workers: () => childrenOf(child.pid).filter(isWorker),
     keeper: () => childrenOf(child.pid).find((pid) => !isWorker(pid)),
     async end() {

@@ -36,6 +36,8 @@ export interface BudgetView extends Budget {
     spent: Nano;
     assumed: Nano;
     held: Nano;
+    /** What workers and nodes have been granted and have not spent. */
+    granted: Nano;
     overrun: Nano;
     left: Nano;
     forecast?: Nano;

@@ -13,8 +13,6 @@ export interface Account {
   readonly shares: Map<string, number>;
   /** When a share was last granted or used; monotonic milliseconds. */
   usedAt: number;
-  /** An unused share returns to the account after this time. Milliseconds. */
-  readonly idleMs: number;
   /** What can be granted at once. */
   available(): number;
   /** The least that must be available for a call that needs `need`. */

@@ -10,11 +10,13 @@ import type { WindowSpan } from "../../ledger/windows.ts";
 import type { Account, ClaimSource } from "./account.ts";
 import type { AccountRow, Draw } from "./store.ts";
 
+/** An account without grants and spends is recalled after this time. Milliseconds. */
 const IDLE_MS = 10_000;
-/** A worker gets at most this many times what its call needs. */
+/** A worker gets at most this many times what its call needs, or what is spent in a second if that is more. */
 const SLICE = 64;
-/** A node draws at most this many times what a call needs, so that the loss of power costs little. */
+/** A node draws at most this many times what a call needs, or what is spent in four seconds: the loss of power costs little. */
 const DRAWN = 256;
+const DRAWN_SECONDS = 4;
 
 /** Where the free amount of an account is written, so that it survives the death of the keeper. */
 export interface FreeCell {
@@ -34,6 +36,10 @@ export class BudgetAccount implements Account {
   #free: Nano = 0;
   #returning: Nano = 0;
   readonly #cell: FreeCell;
+  /** What workers have reported as spent in the second `#second`, and in the one before it. */
+  #second = 0;
+  #spentNow: Nano = 0;
+  #spentBefore: Nano = 0;
   /** The account in the store after the last draw, and what this node has booked since. */
   #row: AccountRow;
 
@@ -117,7 +123,9 @@ export class BudgetAccount implements Account {
   grant(life: string, need: Nano, spare: boolean): Nano {
     if (this.#budget.mode === "watch") return 0;
     const holders = this.shares.size + (this.shares.has(life) ? 0 : 1);
-    const slice = Math.min(Math.floor((this.#free + Math.max(0, this.room)) / (4 * holders)), SLICE * need);
+    const part = Math.floor((this.#free + Math.max(0, this.room)) / (4 * holders));
+    // A call may need only the rest of what its worker lacks: without the pace the worker would soon ask again.
+    const slice = Math.min(part, Math.max(SLICE * need, this.#pace));
     const amount = Math.min(this.#free, spare ? Math.max(need, slice) : need);
     this.free -= amount;
     this.#add(life, amount);
@@ -132,6 +140,7 @@ export class BudgetAccount implements Account {
   /** Books what a worker has spent of its share. */
   spend(life: string, { spent, assumed, overrun }: { spent: Nano; assumed: Nano; overrun: Nano }): void {
     const total = spent + assumed;
+    this.#countSpent(total);
     this.book({ spent, assumed, overrun });
     if (this.own === 0 && !this.shares.has(life) && this.#budget.mode === "watch") return;
     this.own -= total;
@@ -196,7 +205,10 @@ export class BudgetAccount implements Account {
   /** What this node draws, so that a call gets what it needs. @param waiting what all calls that wait need together */
   draw(need: Nano, waiting: Nano, isShared: boolean): Draw {
     const least = Math.max(1, this.least(need) - this.#free);
-    const want = isShared ? Math.floor(Math.min(Math.max(0, this.room) / 4, SLICE * need)) : DRAWN * need;
+    const pace = this.#pace;
+    const want = isShared
+      ? Math.floor(Math.min(Math.max(0, this.room) / 4, Math.max(SLICE * need, pace)))
+      : Math.max(DRAWN * need, DRAWN_SECONDS * pace);
     return {
       account: this.id,
       budget: this.#budget.id,
@@ -222,6 +234,22 @@ export class BudgetAccount implements Account {
       left: Math.max(0, this.room + this.#free),
       ...(this.endsAt !== undefined && { resetsAt: this.endsAt }),
     };
+  }
+
+  #countSpent(amount: Nano): void {
+    const second = Math.floor(this.usedAt / 1000);
+    if (second !== this.#second) {
+      this.#spentBefore = second === this.#second + 1 ? this.#spentNow : 0;
+      this.#spentNow = 0;
+      this.#second = second;
+    }
+    this.#spentNow += amount;
+  }
+
+  /** What was spent in a second lately. */
+  get #pace(): Nano {
+    const ago = Math.floor(this.usedAt / 1000) - this.#second;
+    return ago > 1 ? 0 : Math.max(this.#spentNow, this.#spentBefore);
   }
 
   #add(life: string, amount: Nano): void {

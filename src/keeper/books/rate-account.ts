@@ -7,8 +7,6 @@ import type { FreeCell } from "./budget-account.ts";
 import type { BooksClock } from "./clock.ts";
 import type { RateDemand, RatePart } from "./store.ts";
 
-const IDLE_MS = 200;
-const IDLE_PLACES_MS = 10_000;
 /** A worker gets the tokens of this time at once. Milliseconds. */
 const SLICE_MS = 20;
 
@@ -31,7 +29,6 @@ export class RateAccount implements Account {
   readonly id: string;
   readonly unit: RateUnit;
   readonly shares = new Map<string, number>();
-  readonly idleMs: number;
   usedAt = 0;
   #limit = 0;
   #burst = 0;
@@ -54,7 +51,6 @@ export class RateAccount implements Account {
     this.#clock = clock;
     this.#cell = cell;
     this.#filledAt = this.usedAt = clock.monotonic();
-    this.idleMs = PERIOD[unit] === undefined ? IDLE_PLACES_MS : IDLE_MS;
     this.change(rate, part);
     this.level = this.#burst;
   }

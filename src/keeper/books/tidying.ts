@@ -64,13 +64,12 @@ export class Tidying {
   #run(): void {
     const { accounts, recalls, clock, store } = this.#options;
     const now = clock.monotonic();
-    for (const account of accounts.all()) {
+    // Workers give back idle shares of rate limits by themselves; the keeper does not learn which are in use.
+    for (const account of accounts.budgets.values()) {
       if (now - account.usedAt < account.idleMs) continue;
-      // Shares of rate limits are recalled once after a grant: the keeper does not learn when they are used up.
-      account.usedAt = accounts.rates.has(account.id) ? Infinity : now;
+      account.usedAt = now;
       if (account.shares.size > 0) void recalls.recall([account]);
-      const budget = accounts.budgets.get(account.id);
-      if (budget && budget.unsettled === 0) this.release(budget);
+      if (account.unsettled === 0) this.release(account);
     }
     if (now - this.#levelsAt < LEVELS_MS) return;
     this.#levelsAt = now;

@@ -36,7 +36,9 @@ export function parseTarget(text: string): { provider: string; deployment: strin
 /** Names are written before the rows that use them, in a transaction of their own, so what is in memory is in the store. */
 export class Names {
   readonly #sql: Sql;
-  readonly #ids = new Map<string, number>();
+  readonly #ids = new Map<NameKind, Map<string, number>>();
+  /** Number of names in `#ids`. */
+  #size = 0;
   readonly #prices = new Map<string, number>();
 
   constructor(sql: Sql) {
@@ -45,7 +47,7 @@ export class Names {
 
   /** @throws Error if the name was not among those of {@link load} */
   id(kind: NameKind, text: string): number {
-    const id = this.#ids.get(`${kind} ${text}`);
+    const id = this.#ids.get(kind)?.get(text);
     if (id === undefined) throw new Error(`the name ${text} (${kind}) has no number`);
     return id;
   }
@@ -58,11 +60,13 @@ export class Names {
 
   /** Gives all names of calls a number. */
   async load(calls: readonly CallRecord[]): Promise<void> {
-    if (this.#ids.size > KNOWN) this.#ids.clear();
+    if (this.#size > KNOWN) {
+      this.#ids.clear();
+      this.#size = 0;
+    }
     const wanted = new Map<string, [NameKind, string]>();
     const add = (kind: NameKind, text: string) => {
-      const name = `${kind} ${text}`;
-      if (!this.#ids.has(name)) wanted.set(name, [kind, text]);
+      if (!this.#ids.get(kind)?.has(text)) wanted.set(`${kind} ${text}`, [kind, text]);
     };
     for (const call of calls) {
       add("caller", callerOf(call));
@@ -86,8 +90,15 @@ export class Names {
         "SELECT id FROM names WHERE kind = $1 AND text = $2",
         [kind, text],
       );
-      this.#ids.set(`${kind} ${text}`, row!.id);
+      this.#note(kind, text, row!.id);
     }
+  }
+
+  #note(kind: NameKind, text: string, id: number): void {
+    let ids = this.#ids.get(kind);
+    if (!ids) this.#ids.set(kind, (ids = new Map()));
+    if (!ids.has(text)) this.#size++;
+    ids.set(text, id);
   }
 
   /** Gives prices a number. A rule that is used and was never sent is stored without content: the audit shows it. */

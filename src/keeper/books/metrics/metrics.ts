@@ -139,20 +139,20 @@ export class Metrics {
     const { provider, deployment, usage, charge } = attempt;
     if (attempt.class === "answered" && this.#targets.size < MOST_TARGETS)
       this.#targets.add(`${provider}/${attempt.model}`);
-    const target = [provider, this.#model(attempt)];
+    const model = this.#model(attempt);
     const registry = this.#registry;
     registry.add(TOTALS.attempts, [provider, deployment, attempt.class]);
-    const tokens = {
-      input: usage.input,
-      cache_read: usage.cacheRead,
-      cache_write: usage.cacheWrite - (usage.cacheWrite1h ?? 0),
-      cache_write_1h: usage.cacheWrite1h ?? 0,
-      output: usage.output,
-      reasoning: usage.reasoning,
+    const count = (type: string, tokens: number) => {
+      if (tokens > 0) registry.add(TOTALS.tokens, [provider, model, type], tokens);
     };
-    for (const [type, count] of Object.entries(tokens))
-      if (count > 0) registry.add(TOTALS.tokens, [...target, type], count);
-    if (charge.state !== "free") registry.add(TOTALS.cost, [...target, charge.state], charge.cost);
+    const { cacheWrite1h = 0 } = usage;
+    count("input", usage.input);
+    count("cache_read", usage.cacheRead);
+    count("cache_write", usage.cacheWrite - cacheWrite1h);
+    count("cache_write_1h", cacheWrite1h);
+    count("output", usage.output);
+    count("reasoning", usage.reasoning);
+    if (charge.state !== "free") registry.add(TOTALS.cost, [provider, model, charge.state], charge.cost);
   }
 
   #key(name: string, attempts: readonly AttemptRecord[]): void {

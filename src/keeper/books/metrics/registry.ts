@@ -10,6 +10,12 @@ interface Series {
   counts?: Float64Array;
 }
 
+/** The series of a family by the values of their labels, one level for each label. */
+interface Branch {
+  next: Map<string, Branch>;
+  series?: Series;
+}
+
 /** A value of the moment. */
 export interface Gauge {
   family: Family;
@@ -30,7 +36,7 @@ const FOLD_ALL = 0.9;
 const linesOf = ({ buckets }: Family) => (buckets ? buckets.length + 3 : 1);
 
 export class Registry {
-  readonly #families = new Map<Family, Map<string, Series>>();
+  readonly #families = new Map<Family, { root: Branch; all: Series[] }>();
   readonly #maxLines: number;
   #lines = 0;
 
@@ -63,10 +69,10 @@ export class Registry {
   /** @param gauges are written after the counters, grouped by family */
   text(gauges: readonly Gauge[]): string {
     const parts: string[] = [];
-    for (const [family, all] of this.#families) {
-      if (all.size === 0) continue;
+    for (const [family, { all }] of this.#families) {
+      if (all.length === 0) continue;
       parts.push(headOf(family));
-      for (const series of all.values()) writeSeries(parts, family, series);
+      for (const series of all) writeSeries(parts, family, series);
     }
     const byFamily = Map.groupBy(gauges, ({ family }) => family);
     for (const [family, values] of byFamily) {
@@ -77,19 +83,21 @@ export class Registry {
   }
 
   #find(family: Family, labels: readonly string[]): Series {
-    let all = this.#families.get(family);
-    if (!all) this.#families.set(family, (all = new Map()));
-    const known = all.get(keyOf(labels));
+    let found = this.#families.get(family);
+    if (!found) this.#families.set(family, (found = { root: { next: new Map() }, all: [] }));
+    const { root, all } = found;
+    const known = seriesAt(root, labels);
     if (known) return known;
     const kept = this.#folded(family, labels);
     if (kept !== labels) {
       this.add(TOTALS.folded, []);
-      const other = all.get(keyOf(kept));
+      const other = seriesAt(root, kept);
       if (other) return other;
     }
     const series: Series = { labels: labelText(family, kept), value: 0 };
     if (family.buckets) series.counts = new Float64Array(family.buckets.length + 1);
-    all.set(keyOf(kept), series);
+    all.push(series);
+    branchAt(root, kept).series = series;
     this.#lines += linesOf(family);
     return series;
   }
@@ -104,8 +112,20 @@ export class Registry {
   }
 }
 
-function keyOf(labels: readonly string[]): string {
-  return labels.length === 1 ? labels[0]! : labels.join("\0");
+function seriesAt(root: Branch, labels: readonly string[]): Series | undefined {
+  let branch: Branch | undefined = root;
+  for (let at = 0; branch && at < labels.length; at++) branch = branch.next.get(labels[at]!);
+  return branch?.series;
+}
+
+function branchAt(root: Branch, labels: readonly string[]): Branch {
+  let branch = root;
+  for (const value of labels) {
+    let next = branch.next.get(value);
+    if (!next) branch.next.set(value, (next = { next: new Map() }));
+    branch = next;
+  }
+  return branch;
 }
 
 function headOf({ name, help, type }: Family): string {

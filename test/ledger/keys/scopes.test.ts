@@ -209,5 +209,5 @@ test(`a child key can have nothing that its parent lacks: ${TREES} random trees`
   );
   // Otherwise the property would hold for lack of cases.
   expect(made).toBeGreaterThan(TREES);
-  expect(refused).toBeGreaterThan(20_000);
-}, 60_000);
+  expect(refused).toBeGreaterThan(TREES);
+}, 600_000);

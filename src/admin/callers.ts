@@ -50,7 +50,7 @@ export function identify(
 
 /** A caller without a credential. */
 export function anonymous(address: string): Caller {
-  return { actor: "nobody", address, role: "none", path: "/", scopes: EVERYTHING };
+  return { actor: "none", address, role: "none", path: "/", scopes: EVERYTHING };
 }
 
 function callerOf({ id, kind, path, scopes }: KeyEntry, address: string): Caller {

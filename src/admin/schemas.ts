@@ -197,7 +197,7 @@ export const Budget = answer({
       startsAt: time(""),
       endsAt: Type.Optional(time("")),
       spent: nano("Charges that are known."),
-      assumed: nano("Charges that nobody can know."),
+      assumed: nano("Charges whose amount cannot be known."),
       held: nano("What running attempts of this node may still cost."),
       granted: nano("What workers and nodes have been granted and have not spent, `held` included."),
       overrun: nano("What charges exceeded their holds by."),

@@ -31,7 +31,7 @@ const SUMS = {
   cost: nano("All charges."),
   reported: nano("Part of `cost`: the provider's own figure."),
   estimated: nano("Part of `cost`: the counts are partial."),
-  assumed: nano("Part of `cost`: nobody can know."),
+  assumed: nano("Part of `cost`: it cannot be known."),
   untiered: nano("Part of `cost`: the provider has not said which service tier it served."),
   unpriced: Type.Integer({ description: "Attempts with tokens and without a price." }),
   ms: Type.Number({ description: "Milliseconds of all calls together." }),

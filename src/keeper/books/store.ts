@@ -87,7 +87,7 @@ export interface StoreEvents {
   /** Another node has changed keys, budgets or rate limits. */
   changed(): void;
   /**
-   * Another node needs money of an account: this one recalls it from its workers and returns what nobody holds.
+   * Another node needs money of an account: this one recalls it from its workers and returns what no call holds.
    * @returns when the commit is in the store, with the amount
    */
   recall(account: string): Promise<Nano>;

@@ -160,7 +160,7 @@ function checked(entry: KeyEntry, maker: Maker): KeyEntry {
   return entry;
 }
 
-/** The first fault of an entry, whoever makes it; undefined when there is none. */
+/** The first fault of an entry, of every maker; undefined when there is none. */
 export function keyFault({
   name,
   path,

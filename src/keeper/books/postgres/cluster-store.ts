@@ -186,7 +186,7 @@ export class ClusterStore implements BookStore {
     return this.#try(() => this.#store.accounts(now));
   }
 
-  /** What the store refuses at last is asked of the other nodes, because they may have drawn what nobody holds. */
+  /** What the store refuses at last is asked of the other nodes, because they may have drawn what no call holds. */
   async draw(draws: readonly Draw[], isLast = true): Promise<readonly Drawn[]> {
     const first = await this.#draw(draws);
     if (!isLast) return first;

@@ -14,7 +14,7 @@ type Notice =
 export interface NoticeEvents {
   /** Another node has changed the policy. */
   changed(): void;
-  /** Returns the money of an account that nobody of this node holds. @returns the amount */
+  /** Returns the money of an account that no worker of this node holds. @returns the amount */
   recall(account: string): Promise<Nano>;
 }
 
@@ -67,7 +67,7 @@ export class Notices {
     await this.#tell(sql, { kind: "policy", from: this.#node });
   }
 
-  /** Asks the other nodes for what they have drawn of an account and nobody holds. @returns what they have returned */
+  /** Asks the other nodes for what they have drawn of an account and no worker holds. @returns what they have returned */
   recall(sql: Postgres, account: string): Promise<Nano> {
     const running = this.#recalls.get(account);
     if (running) return running;

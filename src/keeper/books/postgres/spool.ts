@@ -48,7 +48,7 @@ export class Spool {
 
   /** Keeps a commit. Above the size of the file only its money is kept, and its calls are counted as dropped. */
   add(commit: Commit): void {
-    // The first one was sent, and nobody knows whether it arrived.
+    // The first one was sent, and it is not known whether it arrived.
     if (this.#waiting === 0) this.#isUnclear = true;
     const isFull = readNumber(this.#db, "page_count") * readNumber(this.#db, "page_size") > this.#maxBytes;
     if (isFull) for (const { calls } of commit.batches) this.dropped += calls.length;

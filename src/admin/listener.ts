@@ -4,8 +4,7 @@ import { describeFileError, systemCode } from "../core/system-error.ts";
 import { digestOf } from "../ledger/keys/form.ts";
 import type { AdminBooks } from "./books.ts";
 import { isLoopback } from "./guard.ts";
-import { listOperations } from "./operations/index.ts";
-import { AdminServer } from "./server.ts";
+import type { AdminServer, AdminServerOptions } from "./server.ts";
 import { type AdminSettings, DEFAULT_PORT } from "./settings.ts";
 
 export interface AdminListener {
@@ -31,13 +30,17 @@ export function startAdmin(books: AdminBooks, settings: AdminSettings): AdminLis
   const names = [...settings.names, ...(isLoopback(host) ? [] : [hostname()])].map((name) =>
     name.toLowerCase(),
   );
-  const admin = new AdminServer({
+  const options: Omit<AdminServerOptions, "operations"> = {
     books,
-    operations: listOperations(version),
     own: () => ({ host, port: server.port ?? 0, names }),
     runDigest: digestOf(credential),
     report: (message, cause) => books.report(message, cause),
-  });
+  };
+  let loaded: Promise<AdminServer> | undefined;
+  const answer = async (request: Request, address: string): Promise<Response> => {
+    const server = await (loaded ??= load(options, version));
+    return server.handle(request, address);
+  };
   const listen = (port: number) =>
     Bun.serve({
       hostname: host,
@@ -46,12 +49,21 @@ export function startAdmin(books: AdminBooks, settings: AdminSettings): AdminLis
       development: false,
       // By default Bun shares the port with other processes of the user when `development` is off.
       reusePort: false,
-      fetch: (request, bun) => admin.handle(request, bun.requestIP(request)?.address ?? ""),
+      fetch: (request, bun) => answer(request, bun.requestIP(request)?.address ?? ""),
     });
   const server = open(listen, settings);
   const written = host.includes(":") ? `[${host}]` : host;
   const port = server.port ?? 0;
   return { url: `http://${written}:${port}`, port, stop: () => void server.stop(true) };
+}
+
+/** The operations and their schemas take 1 MB of memory, and most gateways get no request of the admin API. */
+async function load(options: Omit<AdminServerOptions, "operations">, version: string): Promise<AdminServer> {
+  const [{ listOperations }, { AdminServer }] = await Promise.all([
+    import("./operations/index.ts"),
+    import("./server.ts"),
+  ]);
+  return new AdminServer({ ...options, operations: listOperations(version) });
 }
 
 function open<Server>(listen: (port: number) => Server, { host, port }: AdminSettings): Server {

@@ -1,5 +1,5 @@
 /** The books' connection to PostgreSQL: a small pool of Bun's client, with a time limit on every query. */
-import { SQL } from "bun";
+import type { SQL } from "bun";
 import type { Sql, SqlRow, SqlValue } from "../sql.ts";
 import { StoreLost } from "../store.ts";
 import { isLoss, sentenceOf } from "./faults.ts";
@@ -123,7 +123,7 @@ export class Postgres implements Sql {
   }
 
   #newClient(max: number, onClose?: () => void): SQL {
-    return new SQL({
+    return new Bun.SQL({
       url: this.#url,
       adapter: "postgres",
       max,

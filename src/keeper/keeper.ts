@@ -28,51 +28,60 @@ export interface Connection {
   ended(): void;
 }
 
+/** The half that keeps the books; both are absent without a store. */
+export interface OpenedBooks {
+  books?: BooksKeeper;
+  admin?: AdminApi;
+}
+
 export class Keeper {
   readonly #answers: AnswerKeeper | SharedAnswers | undefined;
-  readonly #books: BooksKeeper | undefined;
-  readonly #admin: AdminApi | undefined;
+  readonly #opened: Promise<OpenedBooks>;
 
-  /** @param now milliseconds since 1970 */
-  constructor(
-    { answers }: KeeperSettings,
-    books: BooksKeeper | undefined,
-    now?: () => number,
-    admin?: AdminApi,
-  ) {
+  /**
+   * @param opened the start of a gateway waits for the answers, and must not wait for the code of the books
+   * @param now milliseconds since 1970
+   */
+  constructor({ answers }: KeeperSettings, opened: Promise<OpenedBooks>, now?: () => number) {
     if (answers)
       this.#answers = isPostgres(answers.path)
         ? new SharedAnswers(answers.path, answers.limits, now)
         : new AnswerKeeper(answers, now);
-    this.#books = books;
-    books?.open();
-    this.#admin = admin;
-    admin?.start();
+    this.#opened = opened;
+    void opened.then(({ books, admin }) => {
+      books?.open();
+      admin?.start();
+    });
   }
 
   /** @param send sends a message to the worker; the first one is the {@link Hello} */
   connect(send: (message: FromKeeper | Hello) => void): Connection {
     const fault = this.#answers?.open();
     send({ hello: true, ...(fault !== undefined && { fault }) });
-    const books = this.#books?.connect((message) => send({ books: message }));
-    const leave = this.#admin?.tell((admin) => send({ admin }));
+    const connected = this.#opened.then(({ books, admin }) => ({
+      books: books?.connect((message) => send({ books: message })),
+      leave: admin?.tell((state) => send({ admin: state })),
+    }));
+    const toBooks = (message: BooksUp) => void connected.then(({ books }) => books?.receive(message));
     return {
       receive: (message) => {
-        if ("booksText" in message) books?.receive(JSON.parse(message.booksText) as BooksUp);
-        else if ("books" in message) books?.receive(message.books);
+        if ("booksText" in message) toBooks(JSON.parse(message.booksText) as BooksUp);
+        else if ("books" in message) toBooks(message.books);
         else if (this.#answers) this.#answers.handle(message, send);
         else send({ number: message.number, error: "the keeper stores no answers" });
       },
-      ended: () => {
-        leave?.();
-        books?.ended();
-      },
+      ended: () =>
+        void connected.then(({ books, leave }) => {
+          leave?.();
+          books?.ended();
+        }),
     };
   }
 
   async close(): Promise<void> {
-    this.#admin?.stop();
+    const { books, admin } = await this.#opened;
+    admin?.stop();
     await this.#answers?.close();
-    await this.#books?.close();
+    await books?.close();
   }
 }

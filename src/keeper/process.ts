@@ -24,8 +24,7 @@ export async function listenKeeper(
   settings: KeeperSettings,
   now?: () => number,
 ): Promise<ListeningKeeper> {
-  const { books, admin } = openBooks(settings, true);
-  const keeper = new Keeper(settings, books, now, admin);
+  const keeper = new Keeper(settings, openBooks(settings, true), now);
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);

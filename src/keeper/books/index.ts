@@ -1,25 +1,23 @@
 /** Makes the keeper of the books for a store, and what the admin API needs of it. */
 import { join } from "node:path";
 import { AdminApi } from "../admin-api.ts";
-import type { BooksKeeper } from "../keeper.ts";
+import type { BooksKeeper, OpenedBooks } from "../keeper.ts";
 import { IN_MEMORY, isPostgres, type KeeperSettings, type StoreSettings } from "../settings.ts";
 import { Books } from "./books.ts";
 import { NodeAdmin, type Upkeep } from "./node-admin.ts";
-import { ClusterStore } from "./postgres/cluster-store.ts";
-import { ServerUpkeep } from "./postgres/upkeep.ts";
 import { Queries } from "./queries.ts";
 import { sqliteStore } from "./sqlite-store.ts";
 import type { BookStore } from "./store.ts";
 import { SqlUpkeep } from "./upkeep.ts";
 
 /** @param isProcess the keeper is a process, not a thread of its only worker @returns nothing without a store */
-export function openBooks(
+export async function openBooks(
   { books: settings, admin }: KeeperSettings,
   isProcess: boolean,
-): { books?: BooksKeeper; admin?: AdminApi } {
+): Promise<OpenedBooks> {
   if (settings === undefined) return {};
   const { syncMs, cells } = settings;
-  const { store, upkeep } = openStore(settings);
+  const { store, upkeep } = await openStore(settings);
   const books = new Books({ store, syncMs, ...(cells !== undefined && { cells }) });
   books.observers.add({ settings: (given) => upkeep.keep?.(given) });
   const queries = new Queries(books, upkeep.reports);
@@ -44,11 +42,19 @@ export function openBooks(
   return { books: keeper, admin: new AdminApi(node, admin) };
 }
 
-function openStore({ url, folder, leaseMs }: StoreSettings): { store: BookStore; upkeep: Upkeep } {
+async function openStore({
+  url,
+  folder,
+  leaseMs,
+}: StoreSettings): Promise<{ store: BookStore; upkeep: Upkeep }> {
   if (!isPostgres(url)) {
     const store = sqliteStore(url);
     return { store, upkeep: new SqlUpkeep(store, url) };
   }
+  const [{ ClusterStore }, { ServerUpkeep }] = await Promise.all([
+    import("./postgres/cluster-store.ts"),
+    import("./postgres/upkeep.ts"),
+  ]);
   const spool = folder === undefined ? IN_MEMORY : join(folder, "spool.db");
   const store = new ClusterStore(url, { spool, leaseMs });
   return { store, upkeep: new ServerUpkeep(store, url) };

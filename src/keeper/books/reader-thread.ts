@@ -20,10 +20,6 @@ export interface ReaderAsk {
 
 export type ReaderAnswer = { number: number; rows: SqlRow[] } | { number: number; error: string };
 
-export function isReaderData(data: unknown): data is ReaderData {
-  return typeof data === "object" && data !== null && "readBooks" in data;
-}
-
 export function runReader({ readBooks }: ReaderData): void {
   let sql: Sqlite | undefined;
   let writer: Database | undefined;

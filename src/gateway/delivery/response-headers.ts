@@ -80,14 +80,27 @@ export function withLimits(
     ...(budget && {
       "x-weir-budget": printable(budget.name),
       ...(budget.left !== undefined && { "x-weir-budget-left": budget.left }),
-      ...(budget.resetsAt !== undefined && {
-        "x-weir-budget-resets": new Date(budget.resetsAt).toISOString(),
-      }),
+      ...(budget.resetsAt !== undefined && { "x-weir-budget-resets": isoText(budget.resetsAt) }),
     }),
   };
 }
 
+/** The end of a window, which is the same for many calls. */
+let isoTime = 0;
+let isoOfTime = new Date(0).toISOString();
+
+function isoText(time: number): string {
+  if (time !== isoTime) {
+    isoOfTime = new Date(time).toISOString();
+    isoTime = time;
+  }
+  return isoOfTime;
+}
+
 function withoutUpstream(headers: HeaderRecord, prefix: string): HeaderRecord {
+  let hasAny = false;
+  for (const name in headers) hasAny ||= name.startsWith(prefix);
+  if (!hasAny) return headers;
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
       name.startsWith(prefix) ? `x-weir-upstream-${name.replace(/^x-/, "")}` : name,

@@ -13,7 +13,7 @@ import {
   type KeeperSettings,
   type StoreSettings,
 } from "./keeper/settings.ts";
-import type { AdminSettings } from "./admin/settings.ts";
+import { type AdminSettings, DEFAULT_PORT } from "./admin/settings.ts";
 import type { AnswerOptions } from "./gateway/types.ts";
 import { describeFileError } from "./core/system-error.ts";
 import { VERSION } from "./version.ts";
@@ -110,7 +110,9 @@ export function keeperSettings(home: StateHome, config: Config, credential?: str
 function adminSettings(config: Config, credential: string | undefined): AdminSettings | undefined {
   const { admin, metrics } = config;
   if (admin === "off" || credential === undefined) return undefined;
-  const { host = "127.0.0.1", port, names = [] } = admin;
+  // With several workers the keeper listens first, and must leave this port to them.
+  const free = config.port === DEFAULT_PORT ? 0 : undefined;
+  const { host = "127.0.0.1", port = free, names = [] } = admin;
   const { keys } = storeGroup(config);
   const rest = { names, credential, version: VERSION, keys, metrics };
   return { host, ...(port !== undefined && { port }), ...rest };

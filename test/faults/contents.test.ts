@@ -128,6 +128,7 @@ goal(34, "no client can create a key, or one with more rights", "0 escalations",
   const routes = Object.keys(document.paths);
   const suspects = [
     "/v1/keys",
+    "/admin/v1/keys",
     "/keys",
     "/key/generate",
     "/admin/keys",
@@ -142,11 +143,16 @@ goal(34, "no client can create a key, or one with more rights", "0 escalations",
       await response.arrayBuffer();
       if (response.status < 400) answered++;
     }
-  const changing = routes.filter((route) => /key|admin|config|user|team/.test(route));
+  const suspicious = Object.entries(document.paths).filter(([route]) =>
+    /key|admin|config|user|team/.test(route),
+  );
+  // A client may read what its own key permits.
+  const changing = suspicious
+    .flatMap(([route, methods]) => Object.keys(methods).map((method) => `${method} ${route}`))
+    .filter((operation) => operation !== "get /v1/key");
   return {
-    measured: `${routes.length} routes, ${changing.length} of them about keys; ${answered} of ${suspects.length * 5} tries answered`,
+    measured: `${routes.length} routes, ${changing.length} operations of them change keys; ${answered} of ${suspects.length * 5} tries answered`,
     holds: answered === 0 && changing.length === 0 && routes.length > 3,
-    short:
-      "keys come from the config and all may do the same: there is no operation that creates one and no scope to widen",
+    short: "keys are made by the admin API alone, which has a listener of its own; its tests try the scopes",
   };
 });

@@ -139,6 +139,8 @@ async function nextRow(): Promise<Row> {
 function newest(): { number: number; state: number; cost: number; ref: string | null } | undefined {
   const store = new Database(join(folder, "state/weir.db"), { readonly: true });
   try {
+    // The keeper makes the tables after the gateway has begun to listen.
+    if (!store.query("SELECT 1 FROM sqlite_master WHERE name = 'calls'").get()) return undefined;
     return (
       store
         .query<{ number: number; state: number; cost: number; ref: string | null }, []>(

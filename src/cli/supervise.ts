@@ -22,9 +22,12 @@ export interface SuperviseOptions extends Pick<LoadedConfig, "config"> {
   printError(text: string): void;
 }
 
-/** The gateway exits after this many worker deaths within this time while no worker serves; before all serve, without the time. */
-const MOST_DEATHS = 5;
-const DEATHS_WITHIN_MS = 10_000;
+/** The gateway exits when this many workers in a row ended before they served, and no other one serves. */
+const MOST_FAILED_STARTS = 5;
+/** A worker that served at least this long did not fail soon after its start. Milliseconds. */
+const STABLE_MS = 500;
+/** Time in which a failure soon after the start counts as recent. Milliseconds. */
+const RECENT_MS = 10_000;
 /** Delay before the first restart, doubled with each recent failure. Milliseconds. */
 const PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 5_000;
@@ -53,8 +56,9 @@ class Supervisor {
   /** By number; a worker that waits to be restarted is absent. */
   readonly #workers = new Map<number, WorkerProcess>();
   readonly #ended = Promise.withResolvers<number>();
-  /** When workers ended, and when a start failed; monotonic milliseconds. */
-  #deaths: number[] = [];
+  /** Workers in a row that ended before they served. */
+  #failedStarts = 0;
+  /** When workers ended soon after their start, or could not be started; monotonic milliseconds. */
   #failures: number[] = [];
   #announced = false;
   #stopping = false;
@@ -122,9 +126,9 @@ class Supervisor {
       });
       this.#workers.set(number, worker);
     } catch (cause) {
-      this.#failures = [...this.#failures.slice(-MOST_DEATHS), performance.now()];
+      this.#addFailure();
       this.#log.fault(`worker ${number} could not be started; weir retries: ${sentence(cause)}`);
-      this.#startLater(number, this.#failures);
+      this.#startLater(number);
     }
   }
 
@@ -140,11 +144,16 @@ class Supervisor {
     };
   }
 
-  /** @param failures times of failures; each recent one doubles the delay */
-  #startLater(number: number, failures: readonly number[]): void {
+  #addFailure(): void {
     const now = performance.now();
-    const recent = failures.filter((at) => now - at < DEATHS_WITHIN_MS).length;
-    const pause = Math.min(LONGEST_PAUSE_MS, PAUSE_MS * 2 ** (recent - 1));
+    this.#failures = [...this.#failures.filter((at) => now - at < RECENT_MS), now];
+  }
+
+  /** Starts a worker after a delay that each recent failure doubles. */
+  #startLater(number: number): void {
+    const now = performance.now();
+    const recent = this.#failures.filter((at) => now - at < RECENT_MS).length;
+    const pause = Math.min(LONGEST_PAUSE_MS, PAUSE_MS * 2 ** Math.max(0, recent - 1));
     setTimeout(() => {
       if (!this.#stopping) this.#start(number);
     }, pause);
@@ -152,6 +161,7 @@ class Supervisor {
 
   #onReady(worker: WorkerProcess, table: string, isFirstStart: boolean): void {
     const { workers, printError, env } = this.#options;
+    this.#failedStarts = 0;
     if (!isFirstStart) this.#log.info(`worker ${worker.number} is serving`, { process: String(worker.pid) });
     if (this.#announced || this.#stopping) return;
     if (worker.number === 1 && this.#workers.size === 1)
@@ -174,16 +184,15 @@ class Supervisor {
     // A worker that ends by itself before the first one serves has printed why; one that weir killed because it hangs was logged.
     const isKilled = code === null && !worker.isKilled;
     if (!this.#announced && !this.#serves() && !isKilled) return this.#stop(code || 1);
-    const now = performance.now();
-    const counted = this.#deaths.filter((at) => !this.#announced || now - at < DEATHS_WITHIN_MS);
-    this.#deaths = [...counted, now];
     const what = `worker ${worker.number} ${how}`;
-    if (this.#deaths.length >= MOST_DEATHS && !this.#serves()) {
+    this.#failedStarts += worker.servedMs === 0 ? 1 : 0;
+    if (this.#failedStarts >= MOST_FAILED_STARTS && !this.#serves()) {
       this.#log.fault(`${what}; workers end faster than weir can restart them`);
       return this.#stop(1);
     }
+    if (worker.servedMs < STABLE_MS) this.#addFailure();
     this.#log.fault(`${what}; weir restarts it`);
-    this.#startLater(worker.number, this.#deaths);
+    this.#startLater(worker.number);
   }
 
   /** Kills workers that hang; their end is then handled like any other. */

@@ -32,6 +32,7 @@ export class WorkerProcess {
   readonly number: number;
   readonly #child: Subprocess;
   #serves = false;
+  #servesSince: number | undefined;
   #ended = false;
   #isKilled = false;
   /** Time of the start or of the last heartbeat; monotonic milliseconds. */
@@ -64,6 +65,11 @@ export class WorkerProcess {
   /** The worker listens and has not ended. */
   get serves(): boolean {
     return this.#serves;
+  }
+
+  /** Time since it began to serve; 0 before. Milliseconds. */
+  get servedMs(): number {
+    return this.#servesSince === undefined ? 0 : performance.now() - this.#servesSince;
   }
 
   get ended(): boolean {
@@ -119,6 +125,7 @@ export class WorkerProcess {
     if (message.kind === "alive") return;
     if (message.kind !== "ready") return this.#answer?.(message);
     this.#serves = true;
+    this.#servesSince = performance.now();
     events.onReady(message.table, message.admin);
   }
 

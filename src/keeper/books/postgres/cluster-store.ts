@@ -190,15 +190,18 @@ export class ClusterStore implements BookStore {
   async draw(draws: readonly Draw[], isLast = true): Promise<readonly Drawn[]> {
     const first = await this.#draw(draws);
     if (!isLast) return first;
+    if (first.every(({ amount }) => amount > 0)) return first;
     const short = first.filter(({ row, amount }, index) => {
       const { limit, need } = draws[index]!;
-      const room = limit - row.spent - row.assumed - row.granted;
-      return amount === 0 && room < need && row.granted > row.own;
+      return amount === 0 && limit - row.spent - row.assumed - row.granted < need;
     });
-    if (short.length === 0) return first;
-    const recalls = () => short.map(({ row }) => this.#notices.recall(this.#sql!, row.account));
-    const returned = await this.#try(() => Promise.all(recalls()));
-    return returned.some((amount) => amount > 0) ? this.#draw(draws) : first;
+    const recalled = short.filter(({ row }) => row.granted > row.own);
+    if (recalled.length < short.length) return first;
+    await this.#try(() =>
+      Promise.all(recalled.map(({ row }) => this.#notices.recall(this.#sql!, row.account))),
+    );
+    // Money that came back for another draw may be free too, so this is also done where the recall has returned none.
+    return this.#draw(draws);
   }
 
   /** Resolves when the commit is in the store, or in the spool. */

@@ -267,6 +267,7 @@ export class Books implements BooksKeeper {
     }
     this.#grants.ask({
       life: peer.life,
+      isGone: () => this.#peers.get(peer.life) !== peer,
       needs: known,
       grant: (grants) => peer.send?.({ kind: "grant", number, grants: [...grants, ...free] }),
       refuse: (refusals) => peer.send?.({ kind: "refusal", number, refusals }),

@@ -17,6 +17,8 @@ export interface Need {
 export interface Asked {
   /** Life of the worker. */
   life: string;
+  /** Whether the worker has ended, and its shares are booked. */
+  isGone(this: void): boolean;
   needs: readonly Need[];
   grant(this: void, grants: readonly Grant[]): void;
   refuse(this: void, refusals: readonly Refusal[]): void;
@@ -137,8 +139,10 @@ export class Grants {
     }
   }
 
-  /** @param spare whether more than the need may be granted */
-  #grant({ life, needs, grant }: Asked, spare: boolean): boolean {
+  /** @param spare whether more than the need may be granted @returns whether the ask is done */
+  #grant({ life, isGone, needs, grant }: Asked, spare: boolean): boolean {
+    // It may have ended while its ask waited. A share of it would never come back.
+    if (isGone()) return true;
     if (needs.some(({ account, need }) => account.available() < account.least(need))) return false;
     const now = this.#options.clock.monotonic();
     grant(

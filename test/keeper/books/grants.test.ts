@@ -1,5 +1,8 @@
 /** What workers are granted, returned and refused. */
-import { expect, test } from "bun:test";
+import { expect, onTestFinished, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { budgetOf, declaredOf, openBooks, TestWorker } from "./simulation.ts";
 
 const ONE = "b:one@0";
@@ -97,5 +100,41 @@ test("a call that cost more than its hold is booked, and the next draw knows it"
   const second = worker.hold([{ account: ONE, need: 1 }]);
   await clock.advance(200);
   expect(await second).toMatchObject([{ limit: 100, left: 0 }]);
+  await books.close();
+});
+
+test("a worker that dies while it waits for a grant takes nothing with it", async () => {
+  const cells = mkdtempSync(join(tmpdir(), "weir-grants-"));
+  onTestFinished(() => rmSync(cells, { recursive: true, force: true }));
+  const dead = new Set<string | undefined>();
+  const { books, clock, store } = await openBooks({ cells, isAlive: (file) => !dead.has(file) });
+  const declared = declaredOf([budgetOf({ limit: 100 })]);
+  const [silent, dying, last] = [1, 2, 3].map((n) => new TestWorker(books, n, declared, cells)) as [
+    TestWorker,
+    TestWorker,
+    TestWorker,
+  ];
+  await clock.advance(1);
+  const first = silent.hold([{ account: ONE, need: 50 }]);
+  await clock.advance(1);
+  expect(await first).toBeUndefined();
+  silent.drop();
+  // The keeper waits for what the silent worker has left.
+  void dying.hold([{ account: ONE, need: 99 }]);
+  await clock.advance(10);
+  dead.add(dying.cells.file);
+  dying.kill();
+  await clock.advance(10);
+  silent.connect(books);
+  silent.settle(ONE, 50, 0);
+  silent.end();
+  await clock.advance(200);
+  const all = last.hold([{ account: ONE, need: 100 }]);
+  await clock.advance(500);
+  expect(await all).toBeUndefined();
+  last.settle(ONE, 100, 100);
+  last.flush();
+  await clock.advance(20_000);
+  expect(await store.accounts(clock.wall())).toMatchObject([{ spent: 100, assumed: 0, granted: 0 }]);
   await books.close();
 });

@@ -161,8 +161,7 @@ export class BudgetAccount implements Account {
 
   claim(life: string, amount: Nano, from: ClaimSource): void {
     // A grant that did not reach the worker is free again; one that was assumed to be spent is drawn once more.
-    if (from === "here") this.free += (this.shares.get(life) ?? 0) - amount;
-    else if (from === "too-late") this.free -= amount;
+    if (from !== "earlier") this.free += (this.shares.get(life) ?? 0) - amount;
     if (amount === 0) this.shares.delete(life);
     else this.shares.set(life, amount);
   }

@@ -12,12 +12,12 @@ export function settleClaim(peer: Peer, accounts: BookAccounts, isSettled: boole
   if (!claim || peer.counted < claim.seq) return false;
   peer.claim = undefined;
   const { shares } = claim;
-  // What this keeper has granted and the worker does not mention has not arrived there.
-  if (peer.isKnown)
-    for (const account of accounts.all()) account.claim(peer.life, shares.get(account.id) ?? 0, "here");
-  else
-    for (const [id, amount] of shares)
-      accounts.find(id)?.claim(peer.life, amount, isSettled ? "too-late" : "earlier");
+  const from = peer.isKnown ? "here" : isSettled ? "too-late" : "earlier";
+  // A worker does not mention what it has nothing of. What this keeper has granted of that has not arrived there, and what is
+  // spent of it since the start of this keeper had all been granted before.
+  for (const account of accounts.all())
+    if (account.shares.has(peer.life) && !shares.has(account.id)) account.claim(peer.life, 0, from);
+  for (const [id, amount] of shares) accounts.find(id)?.claim(peer.life, amount, from);
   peer.isKnown = true;
   return true;
 }

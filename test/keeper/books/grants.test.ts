@@ -3,7 +3,8 @@ import { expect, onTestFinished, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { budgetOf, declaredOf, openBooks, TestWorker } from "./simulation.ts";
+import { sqliteStore } from "../../../src/keeper/books/sqlite-store.ts";
+import { budgetOf, declaredOf, openBooks, TestClock, TestWorker } from "./simulation.ts";
 
 const ONE = "b:one@0";
 
@@ -137,4 +138,29 @@ test("a worker that dies while it waits for a grant takes nothing with it", asyn
   await clock.advance(20_000);
   expect(await store.accounts(clock.wall())).toMatchObject([{ spent: 100, assumed: 0, granted: 0 }]);
   await books.close();
+});
+
+test("a worker that has spent all of its share tells the next keeper, which assumes nothing", async () => {
+  const cells = mkdtempSync(join(tmpdir(), "weir-grants-"));
+  onTestFinished(() => rmSync(cells, { recursive: true, force: true }));
+  const clock = new TestClock();
+  const path = join(cells, "weir.db");
+  const open = () => openBooks({ clock, cells, store: sqliteStore(path, clock.wall), isAlive: () => true });
+  const first = await open();
+  const worker = new TestWorker(first.books, 1, declaredOf([budgetOf({ limit: 100 })]), cells);
+  await clock.advance(1);
+  const all = worker.hold([{ account: ONE, need: 100 }]);
+  await clock.advance(100);
+  expect(await all).toBeUndefined();
+  worker.settle(ONE, 100, 100);
+  first.kill();
+  worker.disconnect();
+  await first.store.close();
+  const next = await open();
+  worker.connect(next.books);
+  await clock.advance(10_000);
+  expect(await next.store.accounts(clock.wall())).toMatchObject([
+    { spent: 100, assumed: 0, granted: 0, own: 0 },
+  ]);
+  await next.books.close();
 });

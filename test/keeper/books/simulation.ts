@@ -138,10 +138,10 @@ export class TestWorker {
       life: this.life,
       worker: this.#worker,
       seq: this.#seq,
-      shares: [...this.#cell.keys()].map((account) => ({
-        account,
-        amount: this.left(account) + (this.held.get(account) ?? 0),
-      })),
+      // As a real worker: what it has nothing of is absent.
+      shares: [...this.#cell.keys()]
+        .map((account) => ({ account, amount: this.left(account) + (this.held.get(account) ?? 0) }))
+        .filter(({ amount }) => amount !== 0),
       ...(this.cells.file !== undefined && { cells: this.cells.file }),
     });
     this.#send({ kind: "declare", declared: this.#declared, prices: [], settings: SETTINGS });

@@ -1,9 +1,9 @@
 /** Counts the text in the events of a stream without parsing them. */
 
-/** Sums the lengths of the strings that are the values of some members. One kind of member is counted in each piece of a stream. */
+/** Sums the lengths of the strings that are the values of some members. One kind of member is counted in each event. */
 export class DeltaCounter {
   readonly #marks: readonly string[];
-  /** Where the mark that was found last is: the next piece probably has the same. */
+  /** Where the mark that was found last is: the next event probably has the same. */
   #last = 0;
 
   /** @param members names of the members whose strings are pieces of the answer */
@@ -11,8 +11,16 @@ export class DeltaCounter {
     this.#marks = members.map((name) => `"${name}":`);
   }
 
-  /** @param text the piece as Latin-1 @returns the length of the strings as they are written. Bytes */
+  /** @param text complete events as Latin-1 @returns the length of the strings as they are written. Bytes */
   count(text: string): number {
+    let bytes = 0;
+    let start = text.startsWith("data:") ? 0 : Math.max(0, text.indexOf(DATA));
+    for (let end; (end = text.indexOf(DATA, start + 1)) > 0; start = end)
+      bytes += this.#countEvent(text.slice(start, end));
+    return bytes + this.#countEvent(start === 0 ? text : text.slice(start));
+  }
+
+  #countEvent(text: string): number {
     const marks = this.#marks;
     for (let tried = 0; tried < marks.length; tried++) {
       const index = (this.#last + tried) % marks.length;
@@ -24,6 +32,9 @@ export class DeltaCounter {
     return 0;
   }
 }
+
+/** Precedes the data of an event, except at the beginning of the text. Strings in JSON contain no line breaks. */
+const DATA = "\ndata:";
 
 const SPACE = 0x20;
 const QUOTE = 0x22;

@@ -43,7 +43,7 @@ export class Meter {
     switch (event.type) {
       case "block-delta":
         this.#estimate.add(event.delta);
-        attempt.addOutput(event.delta.length);
+        attempt.addOutput(Buffer.byteLength(event.delta));
         return event;
       case "message-start":
         if (event.usage) attempt.usage = event.usage;

@@ -1,5 +1,6 @@
 /** Gemini in the words of OpenAI. The provider `gemini` loses less; this one is for requests that must reach Google unchanged. */
 import { chatCompletions, definePlugin } from "weir";
+import { HIDDEN } from "./shared/hidden-reasoning.ts";
 
 export default definePlugin({
   name: "gemini-openai",
@@ -19,6 +20,7 @@ export default definePlugin({
       },
       // Google refuses fields that it does not know.
       traits: { strictTools: false, parallelToolCalls: false },
+      modelTraits: HIDDEN.google,
       catalog: ["gemini-3.5-flash", "gemini-3.1-pro-preview", "gemini-2.5-pro", "gemini-2.5-flash"],
     }),
   ],

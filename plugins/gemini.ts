@@ -1,4 +1,5 @@
 import { definePlugin, gemini } from "weir";
+import { HIDDEN } from "./shared/hidden-reasoning.ts";
 
 export default definePlugin({
   name: "gemini",
@@ -11,7 +12,7 @@ export default definePlugin({
       embeds: { "gemini-embed": "/v1beta/models/{model}:batchEmbedContents" },
       traits: { files: true, topK: true, countTokens: true },
       // Thoughts are summaries at most, and only where the request wants them.
-      modelTraits: [{ models: ["gemini-2.5-*", "gemini-3*"], traits: { hidesReasoning: true } }],
+      modelTraits: HIDDEN.google,
       catalog: [
         "gemini-3.6-flash",
         "gemini-3.5-flash",

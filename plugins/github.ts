@@ -1,4 +1,5 @@
 import { chatCompletions, definePlugin } from "weir";
+import { HIDDEN_RESOLD } from "./shared/hidden-reasoning.ts";
 
 /**
  * GitHub Models: the token needs the permission `models: read`. `GITHUB_TOKEN` does not switch the provider on, because GitHub's
@@ -15,6 +16,7 @@ export default definePlugin({
       embeds: { embeddings: "/embeddings" },
       // DeepSeek R1 and Phi write their reasoning into the text.
       traits: { thinkTags: true },
+      modelTraits: HIDDEN_RESOLD,
       catalog: ["openai/gpt-4.1", "openai/gpt-5-mini", "meta/Llama-3.3-70B-Instruct"],
     }),
   ],

@@ -1,4 +1,5 @@
 import { chatCompletions, definePlugin } from "weir";
+import { HIDDEN } from "./shared/hidden-reasoning.ts";
 
 export default definePlugin({
   name: "openai",
@@ -33,7 +34,7 @@ export default definePlugin({
         files: true,
         promptCacheKey: true,
       },
-      modelTraits: [{ models: ["o1*", "o3*", "o4*", "gpt-5*"], traits: { hidesReasoning: true } }],
+      modelTraits: HIDDEN.openai,
       // Members of the same request over a WebSocket; the endpoint refuses them with 400.
       envelope: { responses: { without: ["generate", "stream_id", "type"] } },
       catalog: [

@@ -1,4 +1,5 @@
 import { chatCompletions, definePlugin } from "weir";
+import { HIDDEN_RESOLD } from "./shared/hidden-reasoning.ts";
 
 export default definePlugin({
   name: "openrouter",
@@ -17,6 +18,7 @@ export default definePlugin({
         topK: true,
         topLevelCacheControl: true,
       },
+      modelTraits: HIDDEN_RESOLD,
       catalog: [
         "anthropic/claude-sonnet-4.6",
         "anthropic/claude-haiku-4.5",

@@ -1,6 +1,7 @@
 /** Gemini, Claude and other models in a project of Google Cloud. */
 import { chatCompletions, definePlugin, isObject, type JsonObject, type TokenCounting } from "weir";
 import { dropCacheScopes } from "./shared/claude-betas.ts";
+import { HIDDEN, HIDDEN_RESOLD } from "./shared/hidden-reasoning.ts";
 import { versionMember } from "./shared/claude-version.ts";
 import { VERTEX_ACCESS } from "./shared/vertex-access.ts";
 
@@ -80,6 +81,7 @@ export default definePlugin({
         },
       },
       traits,
+      modelTraits: HIDDEN.google,
       catalog: ["claude-opus-4-8", "claude-sonnet-5", "claude-haiku-4-5", ...GEMINI, "gemini-embedding-001"],
     },
     {
@@ -96,6 +98,7 @@ export default definePlugin({
         },
       },
       traits,
+      modelTraits: HIDDEN.google,
       catalog: GEMINI,
     },
     chatCompletions({
@@ -106,6 +109,7 @@ export default definePlugin({
       speaks: {
         "chat-completions": "/v1/projects/{project}/locations/{location}/endpoints/openapi/chat/completions",
       },
+      modelTraits: HIDDEN_RESOLD,
     }),
   ],
 });

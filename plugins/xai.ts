@@ -1,5 +1,6 @@
 import type { CallView, JsonObject } from "weir";
 import { chatCompletions, definePlugin } from "weir";
+import { HIDDEN } from "./shared/hidden-reasoning.ts";
 import { effortPath, modelOf } from "./shared/quirks.ts";
 
 /** Models that refuse `reasoning_effort` with 400; all others accept it (https://docs.x.ai/docs/guides/reasoning). */
@@ -30,7 +31,7 @@ export default definePlugin({
         storesAnswers: true,
         customTools: false,
       },
-      modelTraits: [{ models: ["grok-4*", "grok-3-mini*"], traits: { hidesReasoning: true } }],
+      modelTraits: HIDDEN.xai,
       patch: dropEffort,
       catalog: ["grok-4.5", "grok-4.3", "grok-4", "grok-3-mini"],
     }),

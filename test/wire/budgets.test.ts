@@ -136,8 +136,12 @@ test("an answer that outgrows its budget is stopped with an error in band, and i
   });
   expect(response.status).toBe(200);
   let body = "";
+  let cutAt = Infinity;
   try {
-    for await (const piece of response.body!) body += Buffer.from(piece).toString();
+    for await (const piece of response.body!) {
+      body += Buffer.from(piece).toString();
+      if (cutAt === Infinity && body.includes('"error":')) cutAt = performance.now();
+    }
   } catch {
     // weir closes the connection without the end of the body.
   }
@@ -148,7 +152,10 @@ test("an answer that outgrows its budget is stopped with an error in band, and i
   expect(body).not.toContain("[DONE]");
   expect(body).not.toContain('"finish_reason":"stop"');
   await upstream.quiet();
-  expect(upstream.requests[0]!.state).toBe("closed");
+  const { state, settledAt } = upstream.requests[0]!;
+  expect(state).toBe("closed");
+  // 10 ms is the promise; other processes share the processor.
+  expect(settledAt! - cutAt).toBeLessThan(100);
   const { spent, calls } = await gateway.finish();
   expect(states(calls)).toEqual(["estimated"]);
   expect(calls[0]!.cost).toBeGreaterThan(4000 * 2000);
@@ -193,6 +200,32 @@ test("a short streamed answer passes where only its beginning can be paid", asyn
   expect(text).toBe("Hello.");
   const { spent, calls } = await gateway.finish();
   expect([spent.get(ALL), calls[0]!.cost]).toEqual([30_000, 30_000]);
+});
+
+test("a stream of a model that hides its reasoning holds its full maximum before anything is sent", async () => {
+  const most = 20_000;
+  const upstream = startUpstream(() =>
+    sse([chunk({ content: "Hello." }), chunk({}, "stop") + counts(20, 5) + DONE]),
+  );
+  const openai = { baseUrl: `${upstream.url}/v1`, apiKey: "key" };
+  const gateway = await startBooked({ providers: { openai }, prices: { "openai/*": PRICES["host/*"] } }, [
+    budget("all", most * 2000),
+  ]);
+  running.push(gateway, upstream);
+  const stream = async (model: string, limit: number) => {
+    const request = { model, stream: true as const, messages: [{ role: "user" as const, content: "hi" }] };
+    const client = openaiClient(gateway.url);
+    for await (const _ of await client.chat.completions.create({ ...request, max_completion_tokens: limit }));
+  };
+  const asked = () => upstream.requests.filter(({ method }) => method === "POST").length;
+  // The rest of an answer whose output is visible would be held as it grows.
+  const refused = await stream("openai/o3", most).catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(OpenAI.RateLimitError);
+  expect(String(refused)).toContain("this call may cost up to $0.040");
+  expect(asked()).toBe(0);
+  await stream("openai/o3", most - 500);
+  await stream("openai/gpt-4o", most * 2);
+  expect(asked()).toBe(2);
 });
 
 test("a model whose budget is exhausted is passed over for the next one of its route", async () => {

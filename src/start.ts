@@ -89,7 +89,10 @@ export interface RunningWeir {
   readonly answers: string;
   /** Where the admin API listens; absent if it is off. */
   readonly admin?: AdminState;
-  /** What is known of the books when the keeper has opened them, or after some seconds. */
+  /**
+   * What is known of the books when the keeper has opened them, or after some seconds.
+   * @throws ConfigError at the first start of a gateway whose config names a key like a key of the store
+   */
   books(): Promise<OpenedBooks>;
   /**
    * Activates new settings for later calls; calls in flight keep their settings.
@@ -274,6 +277,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       const fault = (await endsWithin(opened, OPEN_MS)) ? await opened : OPENING;
       const { keyring } = keys;
       if (fault === undefined && keyring.pending) await endsWithin(keyring.pending, OPEN_MS);
+      if (!options.isRestart) keys.assertNames(config, options.locate);
       const valid = keyring.pending ? undefined : keyring.countValid();
       return { place: describeBooks(home, config, fault), keys: valid, isOpen: keyring.isOpen };
     },
@@ -284,6 +288,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     fault: (message, cause) => logger.fault(message + pluginInStack(current.parts.plugins, cause), cause),
     info: (message, facts = {}) => logger.info(message, facts),
     async reload(settings) {
+      keys.assertNames(settings.config, settings.locate);
       const next = await build(settings);
       const known = new Set(current.parts.broken.map(({ message }) => message));
       const fresh = next.parts.broken.find(({ message }) => !known.has(message));

@@ -95,7 +95,11 @@ async function serveHere(settings: ReturnType<typeof readSettings>, context: Con
     adminCredential: credential,
   });
   surviveFaults(weir);
-  const table = startTable(weir, config, await weir.books());
+  const books = await weir.books().catch(async (cause: unknown) => {
+    await weir.stop();
+    throw cause;
+  });
+  const table = startTable(weir, config, books);
   const reloader = new Reloader(weir, context, config);
   const ending = new Ending(weir, () => reloader.config.graceMs);
   if (beginWork)

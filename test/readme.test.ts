@@ -13,6 +13,7 @@ import { synopsis } from "../src/cli/help.ts";
 import { loadConfig } from "../src/config/load.ts";
 import { listOptions } from "../src/config/schema.ts";
 import type { Provider } from "../src/core/provider.ts";
+import { FAMILIES } from "../src/keeper/books/metrics/families.ts";
 import { isVariableList, variableName } from "../src/core/settings.ts";
 import { listGoals } from "./faults/list.ts";
 import {
@@ -355,6 +356,14 @@ test("the table of options is made from the schema", async () => {
   });
   const head = ["option", "flag, variable", "default", "meaning"];
   await checkPart("src/config/README.md", "options", markdownTable(head, rows));
+});
+
+test("the table of metrics is made from their list", async () => {
+  const rows = FAMILIES.map(({ name, type, labels, help }) => {
+    return [`\`${name}\``, type, labels.map((label) => `\`${label}\``).join(" "), help];
+  });
+  const head = ["metric", "type", "labels", "meaning"];
+  await checkPart("src/admin/README.md", "metrics", markdownTable(head, rows));
 });
 
 test("the table of commands is made from the command line", async () => {

@@ -262,10 +262,10 @@ export class NodeAdmin implements AdminBooks {
     const open = [...(this.#options.books.accounts?.budgets.values() ?? [])].filter(
       ({ startsAt, endsAt = Infinity }) => startsAt <= now && now < endsAt,
     );
-    return this.policy().budgets.map(({ id, name, limit }) => {
+    return this.policy().budgets.map(({ id, name, limit, alerts }) => {
       const account = open.find(({ budget }) => budget.id === id);
       const { spent, assumed, overrun } = account?.row ?? { spent: 0, assumed: 0, overrun: 0 };
-      return { name, limit, spent, assumed, overrun, held: account ? granted(account.id).held : 0 };
+      return { name, limit, alerts, spent, assumed, overrun, held: account ? granted(account.id).held : 0 };
     });
   }
 

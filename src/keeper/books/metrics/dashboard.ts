@@ -137,7 +137,20 @@ export const PANELS: readonly Panel[] = [
   },
 ];
 
+/** Marks in all panels. */
+export const ANNOTATION = {
+  name: "Budgets",
+  expression: "increase(weir_budget_alerts_total[1m]) > 0",
+  text: "{{budget}} has reached {{percent}} % of its limit",
+};
+
 export const ALERTS: readonly Alert[] = [
+  {
+    name: "WeirBudgetAlert",
+    expression: "increase(weir_budget_alerts_total[10m]) > 0",
+    lasts: "0m",
+    summary: "The budget {{ $labels.budget }} has reached {{ $labels.percent }} % of its limit.",
+  },
   {
     name: "WeirBudgetNearlySpent",
     expression: "weir_budget_left_ratio < 0.1",
@@ -206,6 +219,18 @@ export function dashboard(): object {
     time: { from: "now-6h", to: "now" },
     templating: {
       list: [{ name: "source", label: "Data source", type: "datasource", query: "prometheus" }],
+    },
+    annotations: {
+      list: [
+        {
+          name: ANNOTATION.name,
+          datasource: SOURCE,
+          enable: true,
+          iconColor: "orange",
+          expr: ANNOTATION.expression,
+          titleFormat: ANNOTATION.text,
+        },
+      ],
     },
     panels: PANELS.map(panelOf),
   };

@@ -23,6 +23,8 @@ export interface BudgetGauge {
   assumed: Nano;
   held: Nano;
   overrun: Nano;
+  /** Percentages of the limit that are reported. */
+  alerts?: readonly number[];
 }
 
 /** What the books know at the moment of a scrape. */
@@ -121,12 +123,15 @@ export class Metrics {
     this.#registry.add(TOTALS.storeErrors, []);
   }
 
-  alerted(budget: string, percent: number): void {
-    this.#registry.add(TOTALS.alerts, [budget, String(percent)]);
+  alerted(budget: string, percent: number, windows = 1): void {
+    this.#registry.add(TOTALS.alerts, [budget, String(percent)], windows);
   }
 
   /** @returns Prometheus text */
   text(moment: Moment): string {
+    // Series begin at zero: an alert on an increase would miss the first one.
+    for (const { name, alerts = [] } of moment.budgets.slice(0, this.#mostBudgets))
+      for (const percent of alerts) this.alerted(name, percent, 0);
     return this.#registry.text([
       ...this.#ofWorkers(moment.workers),
       ...this.#ofBudgets(moment.budgets),
@@ -194,7 +199,7 @@ export class Metrics {
 
   /** Budgets beyond their share of the series are added up under `other`, without a ratio. */
   #ofBudgets(budgets: readonly BudgetGauge[]): Gauge[] {
-    const most = Math.floor((this.#options.maxSeries * BUDGET_SHARE) / BUDGET_LINES) - 1;
+    const most = this.#mostBudgets;
     const shown = budgets.slice(0, most);
     const gauges = shown.flatMap((budget) => [...partsOf(budget), leftOf(budget)]);
     if (budgets.length <= most) return gauges;
@@ -207,6 +212,10 @@ export class Metrics {
       overrun: sum.overrun + budget.overrun,
     }));
     return [...gauges, ...partsOf({ ...others, name: OTHER })];
+  }
+
+  get #mostBudgets(): number {
+    return Math.floor((this.#options.maxSeries * BUDGET_SHARE) / BUDGET_LINES) - 1;
   }
 
   #ofStore({ waiting, spooled = 0, storeBytes, priceAgeDays, keeperRestarts = 0 }: Moment): Gauge[] {

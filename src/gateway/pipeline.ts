@@ -4,7 +4,7 @@
  */
 import { Attempt } from "../core/call.ts";
 import { withoutCredentials } from "../core/client-headers.ts";
-import type { GatewayError } from "../core/error.ts";
+import { GatewayError } from "../core/error.ts";
 import type { Target } from "../core/provider.ts";
 import { planFor, prepareModel } from "./access.ts";
 import { holdHead } from "./delivery/held-stream.ts";
@@ -59,12 +59,23 @@ function attemptedWith(model: string, incoming: Incoming, gateway: Gateway): Att
   };
 }
 
-/** The model that a budget names for calls that it cannot pay any more. */
-async function substitute(model: string, incoming: Incoming, gateway: Gateway): Promise<Attempted> {
-  await gateway.registry.prepare(model);
-  const attempted = attemptedWith(model, incoming, gateway);
-  incoming.call.reportLoss("substituted", "model", `a budget is exhausted; ${model} answers instead`);
-  return attempted;
+/** The model that a budget names for calls that it cannot pay any more. @returns undefined if the key may not use it */
+async function substitute(
+  model: string,
+  incoming: Incoming,
+  gateway: Gateway,
+): Promise<Attempted | undefined> {
+  const { call } = incoming;
+  try {
+    await prepareModel(call, model, gateway.registry);
+    const attempted = attemptedWith(model, incoming, gateway);
+    call.reportLoss("substituted", "model", `a budget is exhausted; ${model} answers instead`);
+    return attempted;
+  } catch (thrown) {
+    // The client named neither this model nor its provider: its answer is the refusal of the budget.
+    if (thrown instanceof GatewayError && thrown.kind === "permission") return undefined;
+    throw thrown;
+  }
 }
 
 /** Identifies the conversation; empty if nothing does. */

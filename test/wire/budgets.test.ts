@@ -259,6 +259,32 @@ test("a budget may name a model that answers when it is exhausted, and the answe
   expect(upstream.requests.length).toBe(1);
 });
 
+test("a key gets the refusal of its budget where it may not use the model that stands in", async () => {
+  const [byModel, byProvider] = ["key-of-the-models-000001", "key-of-the-provider-0001"];
+  const { gateway, upstream } = await start(
+    () => answer(10, 10),
+    [budget("all", 0, { on: { kind: "model", what: "host/large" }, onEmpty: { use: "other/spare" } })],
+    {
+      keys: [
+        { name: "models", key: byModel, models: ["large"] },
+        { name: "provider", key: byProvider, providers: ["host"] },
+      ],
+    },
+  );
+  for (const apiKey of [byModel, byProvider]) {
+    const client = openaiClient(gateway.url, { apiKey, maxRetries: 0 });
+    const error = await chat(client, { model: "large" }).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(OpenAI.RateLimitError);
+    expect(error).toMatchObject({ code: "insufficient_quota" });
+  }
+  expect(upstream.requests.length).toBe(0);
+  const { calls } = await gateway.finish();
+  expect(calls.map(({ status, refused }) => [status, refused > 0])).toEqual([
+    [429, true],
+    [429, true],
+  ]);
+});
+
 test("the failure of a provider is the answer, also when a budget refuses its fallback", async () => {
   const { gateway } = await start(
     () => json({ error: { message: "broken" } }, 500),

@@ -30,7 +30,7 @@ export interface Attempted extends Admitted {
    * The same with another model, which answers because a budget of the model that was asked for is exhausted. Absent where
    * another model cannot stand in.
    */
-  substitute?: (model: string) => Promise<Attempted>;
+  substitute?: (model: string) => Promise<Attempted | undefined>;
   /** One attempt. @returns the answer, which has begun @throws the failure of the attempt */
   open(attempt: Attempt): Promise<Opened>;
 }
@@ -103,8 +103,9 @@ async function attemptByPlan(attempted: Attempted, gateway: Gateway, failure?: F
   if (!isRefusal(reported)) call.refused = undefined;
   const { error } = reported;
   const use = error instanceof LedgerRefusal && !call.abortReason ? error.use : undefined;
-  if (use === undefined || !attempted.substitute) return conclude(reported, call);
-  return attempt(await attempted.substitute(use), gateway);
+  const substitute = use === undefined ? undefined : await attempted.substitute?.(use);
+  if (!substitute) return conclude(reported, call);
+  return attempt(substitute, gateway);
 }
 
 type Begun = Attempt | Failure;

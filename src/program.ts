@@ -4,7 +4,7 @@
 export const PREFLIGHT_FLAG = "--rehearse-plugins";
 
 /** First argument of a keeper process; the path of its socket follows. */
-export const KEEPER_FLAG = "--keep-answers";
+export const KEEPER_FLAG = "--keeper";
 
 /**
  * On Linux this is the file that the process was started from, even if an upgrade removed or replaced it since: all processes

@@ -1,27 +1,25 @@
 /** What the config says about budgets and prices, for the ledger of a worker. */
 import { declaredBy } from "./config/declared.ts";
 import type { Config } from "./config/schema.ts";
-import type { BookSettings } from "./ledger/messages.ts";
 import { toNano } from "./ledger/money.ts";
 import { PriceBook } from "./ledger/prices/book.ts";
 import type { Declaration } from "./ledger/worker/ledger.ts";
 import type { LedgerSettings } from "./ledger/worker/settings.ts";
 import { storeGroup } from "./state.ts";
 
-const KEEP: Pick<BookSettings, "keepDays" | "callBytes"> = {
-  keepDays: { calls: 90, hours: 800, sessions: 30 },
-  callBytes: 10 * 1024 ** 3,
-};
-
 export function declarationOf(config: Config): Declaration {
   const { metrics, prices } = config;
+  const { callDays, hourDays, sessionDays, callBytes } = config.ledger;
   const { onLoss } = storeGroup(config);
   return {
     declared: declaredBy(config),
     prices: new PriceBook(prices),
     rules: [],
     settings: settingsOf(config, onLoss),
-    books: { ...KEEP, onLoss, metrics, prices },
+    books: {
+      keepDays: { calls: callDays, hours: hourDays, sessions: sessionDays },
+      ...{ callBytes, onLoss, metrics, prices },
+    },
   };
 }
 

@@ -4,7 +4,7 @@ import type { Assembled } from "./assemble.ts";
 import type { Path } from "./config/error.ts";
 import type { AdminState } from "./admin/settings.ts";
 import type { Config } from "./config/schema.ts";
-import { type Certificate, readCertificate } from "./config/tls.ts";
+import { certificateOf, isSameCertificate } from "./config/tls.ts";
 import { GatewayError } from "./core/error.ts";
 import { declarationOf } from "./declaration.ts";
 import { describeThrown } from "./core/error-text.ts";
@@ -295,7 +295,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       if (fresh) throw new Error(fresh.message);
       const wanted = certificateOf(settings.config);
       // A reload cannot switch TLS on or off.
-      if (certificate && wanted && !isSame(certificate, wanted)) {
+      if (certificate && wanted && !isSameCertificate(certificate, wanted)) {
         listener.renew(wanted);
         certificate = wanted;
         logger.info("new connections use the new certificate", {});
@@ -321,14 +321,6 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       await logger.flush();
     },
   };
-}
-
-function certificateOf({ tls: { cert, key } }: Config): Certificate | undefined {
-  return cert === undefined || key === undefined ? undefined : readCertificate({ cert, key });
-}
-
-function isSame(one: Certificate, other: Certificate): boolean {
-  return one.cert === other.cert && one.key.digest() === other.key.digest();
 }
 
 /** The start table waits this long for the store of the books. Milliseconds. */

@@ -1,6 +1,7 @@
 /** Options of gateway keys, budgets and rate limits. */
 import { type Static, Type } from "@sinclair/typebox";
 import { DOLLAR } from "../ledger/money.ts";
+import { DEFAULT_KEEP } from "../ledger/keep.ts";
 import { DEFAULT_SETTINGS } from "../ledger/worker/settings.ts";
 import { CLOSED, oneOf } from "./schema-kinds.ts";
 
@@ -163,7 +164,10 @@ export const ratesSection = Type.Record(
   },
 );
 
-/** How budgets estimate calls, and what clients see of them. */
+const days = (fallback: number, description: string) =>
+  Type.Integer({ minimum: 1, maximum: 36_500, default: fallback, description });
+
+/** How budgets estimate calls, what clients see of them, and what the books keep. */
 export const ledgerSection = Type.Object(
   {
     tell: Type.Boolean({
@@ -196,8 +200,24 @@ export const ledgerSection = Type.Object(
       "x-expects": "an amount in dollars",
       description: "Price of their searches that budgets expect, in dollars.",
     }),
+    callDays: days(DEFAULT_KEEP.keepDays.calls, "How long the books keep the row of each call, in days."),
+    hourDays: days(
+      DEFAULT_KEEP.keepDays.hours,
+      "How long the books keep sums by hour, in days. Sums by day stay for ever.",
+    ),
+    sessionDays: days(DEFAULT_KEEP.keepDays.sessions, "How long the books know a session, in days."),
+    callBytes: Type.Integer({
+      minimum: 1_048_576,
+      maximum: 1_099_511_627_776,
+      default: DEFAULT_KEEP.callBytes,
+      description:
+        "Maximum size of the file of the books, in bytes. Beyond it weir deletes the rows of the oldest calls; sums stay. In memory at most 64 MB; in PostgreSQL there is no maximum.",
+    }),
   },
-  { ...CLOSED, description: "How budgets estimate calls, and what clients see of them." },
+  {
+    ...CLOSED,
+    description: "How budgets estimate calls, what clients see of them, and what the books keep.",
+  },
 );
 
 const keySchema = Type.Object(keyOptions);

@@ -48,6 +48,15 @@ export function readCertificate(files: TlsFiles): Certificate {
   return { cert, key: new Secret(key) };
 }
 
+/** The certificate for listening. @returns undefined without one @throws TlsFault as {@link readCertificate} */
+export function certificateOf({ tls: { cert, key } }: { tls: Partial<TlsFiles> }): Certificate | undefined {
+  return cert === undefined || key === undefined ? undefined : readCertificate({ cert, key });
+}
+
+export function isSameCertificate(one: Certificate, other: Certificate): boolean {
+  return one.cert === other.cert && one.key.digest() === other.key.digest();
+}
+
 /**
  * The contents of the files for the connections to a provider, as PEM.
  * @throws TlsFault as {@link readCertificate}, and when only one of `cert` and `key` is set

@@ -1,5 +1,6 @@
 /** The messages about books between a worker and the keeper. Plain JSON; they share the link with the stored answers. */
 import type { PriceRule } from "./charge.ts";
+import type { Keep } from "./keep.ts";
 import type { Nano } from "./money.ts";
 import type { Declared, Policy } from "./policy.ts";
 import type { PriceSettings } from "./prices/settings.ts";
@@ -137,10 +138,7 @@ export interface WorkerState {
 }
 
 /** The sections of the config that the keeper needs and that a reload may change. */
-export interface BookSettings {
-  keepDays: { calls: number; hours: number; sessions: number };
-  /** Most bytes of the rows of calls. */
-  callBytes: number;
+export interface BookSettings extends Keep {
   onLoss: "open" | "closed" | "hard-closed";
   metrics: { keys: boolean; maxSeries: number };
   /** The section `prices` of the config. */

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
 import { declarationOf } from "../../src/declaration.ts";
+import { DEFAULT_KEEP } from "../../src/ledger/keep.ts";
 import { DEFAULT_SETTINGS } from "../../src/ledger/worker/settings.ts";
 
 function load(text: string) {
@@ -34,6 +35,15 @@ test("workers get the options of the section ledger", () => {
 test("workers and the keeper get what happens to calls while the store is away", () => {
   const { settings, books } = declarationOf(load("store: {onLoss: closed}\nmetrics: {keys: true}\n"));
   expect([settings.onLoss, books.onLoss, books.metrics.keys]).toEqual(["closed", "closed", true]);
+});
+
+test("the keeper gets how long the books keep what they have", () => {
+  const { keepDays, callBytes } = declarationOf(load("ledger: {callDays: 365, callBytes: 2000000}\n")).books;
+  expect({ keepDays, callBytes }).toEqual({
+    keepDays: { ...DEFAULT_KEEP.keepDays, calls: 365 },
+    callBytes: 2_000_000,
+  });
+  expect(() => load("ledger: {callDays: 0}\n")).toThrow("ledger.callDays");
 });
 
 test("a wrong option of the ledger is refused with its name", () => {

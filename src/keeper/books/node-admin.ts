@@ -3,7 +3,7 @@ import type { AccountFigures, AdminBooks, RateFigures, StoreInfo } from "../../a
 import { AdminError } from "../../admin/errors.ts";
 import { describeThrown } from "../../core/error-text.ts";
 import { NO_USAGE } from "../../core/events.ts";
-import type { BookSettings } from "../../ledger/messages.ts";
+import type { Keep } from "../../ledger/keep.ts";
 import type { Budget, KeyEntry, Policy, RateLimit } from "../../ledger/policy.ts";
 import { PriceBook } from "../../ledger/prices/book.ts";
 import { shippedSnapshot } from "../../ledger/prices/shipped.ts";
@@ -27,7 +27,7 @@ export interface Upkeep {
   prune(what: { key?: string }, actor: Actor): Promise<{ rows: number }>;
   release(actor: Actor): Promise<void>;
   /** What is deleted by age and size. */
-  keep?(settings: Pick<BookSettings, "keepDays" | "callBytes">): void;
+  keep?(settings: Keep): void;
   close(): Promise<void>;
 }
 

@@ -1,13 +1,9 @@
 /** Deletes what is older than it may be: calls by days and bytes, hours and sessions by days. Sums by day stay for ever. */
-import type { BookSettings } from "../../ledger/messages.ts";
+import type { Keep } from "../../ledger/keep.ts";
 import { deleteCalls, deleteHours, deletePositions, deleteSessions } from "./deletion.ts";
 import { firstNumber } from "./numbers.ts";
 import { DAY_MS, HOUR_MS } from "./roll-ups.ts";
 import type { Sql } from "./sql.ts";
-
-export type Keep = Pick<BookSettings, "keepDays" | "callBytes">;
-
-export const KEEP: Keep = { keepDays: { calls: 90, hours: 90, sessions: 30 }, callBytes: 10 * 1024 ** 3 };
 
 /** Between two looks when nothing is to be deleted. Milliseconds. */
 const LOOK_MS = 60_000;
@@ -23,7 +19,8 @@ export class Retention {
   readonly #now: () => number;
   /** Bytes of the file in use; undefined where only days count. */
   readonly #bytes: (() => Promise<number>) | undefined;
-  keep: Keep = KEEP;
+  /** Nothing is deleted before the config is known. */
+  keep: Keep | undefined;
   #timer: Timer | undefined;
   #closed = false;
 
@@ -41,6 +38,7 @@ export class Retention {
 
   /** Deletes one slice. @returns how many rows it deleted */
   async slice(): Promise<number> {
+    if (!this.keep) return 0;
     const now = this.#now();
     const { calls, hours, sessions } = this.keep.keepDays;
     return (
@@ -63,7 +61,7 @@ export class Retention {
   }
 
   async #deleteOverflow(): Promise<number> {
-    if (!this.#bytes || (await this.#bytes()) <= this.keep.callBytes) return 0;
+    if (!this.keep || !this.#bytes || (await this.#bytes()) <= this.keep.callBytes) return 0;
     return deleteCalls(this.#sql, Number.MAX_SAFE_INTEGER);
   }
 

@@ -1,5 +1,6 @@
 /** What a SQLite store offers besides the books: reports, copies, checks, retention. */
 import { chmodSync, existsSync, rmSync, statSync } from "node:fs";
+import type { Keep } from "../../ledger/keep.ts";
 import { IN_MEMORY } from "../settings.ts";
 import { removeKey } from "./deletion.ts";
 import { timeOf } from "./numbers.ts";
@@ -7,7 +8,7 @@ import { writeAudit } from "./policies.ts";
 import { Reader } from "./reader.ts";
 import { Reports } from "./reports/reports.ts";
 import type { AuditReport } from "./reports/types.ts";
-import { type Keep, Retention } from "./retention.ts";
+import { Retention } from "./retention.ts";
 import { DAY_MS } from "./roll-ups.ts";
 import type { Sql } from "./sql.ts";
 import type { SqlStore } from "./sql-store.ts";
@@ -59,7 +60,6 @@ export class SqlUpkeep {
       setInterval(() => void this.#checkpoint().catch(() => {}), CHECKPOINT_MS),
     ];
     for (const timer of this.#timers) timer.unref();
-    if (path === IN_MEMORY) this.keep(this.#retention.keep);
   }
 
   /** What retention deletes. */

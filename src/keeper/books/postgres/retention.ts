@@ -1,7 +1,7 @@
 /** Deletes what is older than it may be in PostgreSQL. The calls of a day are one partition, which is dropped as a whole. */
+import type { Keep } from "../../../ledger/keep.ts";
 import { deleteHours, deletePositions, deleteSessions, keepCharges, raise } from "../deletion.ts";
 import { firstNumber } from "../numbers.ts";
-import { type Keep, KEEP } from "../retention.ts";
 import { DAY_MS, HOUR_MS } from "../roll-ups.ts";
 import type { Sql } from "../sql.ts";
 
@@ -14,7 +14,8 @@ const LOCK = 0x64_65_6c_65;
 export class ServerRetention {
   readonly #sql: Sql;
   readonly #now: () => number;
-  keep: Keep = KEEP;
+  /** Nothing is deleted before the config is known. */
+  keep: Keep | undefined;
   #timer: Timer | undefined;
   #closed = false;
 
@@ -32,6 +33,7 @@ export class ServerRetention {
 
   /** Deletes the calls of one day, or a slice of something else. @returns how many rows it deleted */
   async slice(): Promise<number> {
+    if (!this.keep) return 0;
     const sql = this.#sql;
     const now = this.#now();
     const { calls, hours, sessions } = this.keep.keepDays;

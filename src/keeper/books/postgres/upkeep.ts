@@ -1,9 +1,9 @@
 /** What a PostgreSQL store offers besides the books. Copies and checks are a matter of the server. */
 import { AdminError } from "../../../admin/errors.ts";
+import type { Keep } from "../../../ledger/keep.ts";
 import type { Upkeep } from "../node-admin.ts";
 import { Reports } from "../reports/reports.ts";
 import { timeOf } from "../numbers.ts";
-import type { Keep } from "../retention.ts";
 import type { ClusterStore } from "./cluster-store.ts";
 import { Postgres } from "./driver.ts";
 import { ServerRetention } from "./retention.ts";

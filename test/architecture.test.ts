@@ -417,6 +417,13 @@ test("the process is ended through src/exit.ts alone, because plugins must not b
   ]);
 });
 
+test("no test starts a program that would write to the home folder of the user who runs the tests", async () => {
+  const found: string[] = [];
+  for (const file of new Glob("test/**/*.ts").scanSync(ROOT))
+    if (/PATH: process\.env\["PATH"\](?! \?\? "",\s*HOME)/.test(await sourceOf(file))) found.push(file);
+  expect(found).toEqual([]);
+});
+
 function sourceOf(file: string): Promise<string> {
   return Bun.file(join(ROOT, file)).text();
 }

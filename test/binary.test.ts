@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { environmentIn } from "./helpers/environment.ts";
 
 const ROOT = resolve(import.meta.dir, "..");
 const BINARY = join(ROOT, "dist/weir");
@@ -22,7 +23,10 @@ beforeAll(async () => {
   dropPlugin(folder);
   child = Bun.spawn([...asNobody(), BINARY, "--port", "0"], {
     cwd: folder,
-    env: { PATH: process.env["PATH"] ?? "", BUN_CONFIG_VERBOSE_FETCH: "1", CANARY: "from-the-environment" },
+    env: environmentIn("/nonexistent", {
+      BUN_CONFIG_VERBOSE_FETCH: "1",
+      CANARY: "from-the-environment",
+    }),
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",

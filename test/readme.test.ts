@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { environmentIn } from "./helpers/environment.ts";
 import { builtIn } from "../plugins/index.ts";
 import { mockModels } from "../plugins/mock/models.ts";
 import { COMMANDS } from "../src/cli/commands.ts";
@@ -412,7 +413,7 @@ test("weir explain takes the request that the documents show", async () => {
     `ANTHROPIC_API_KEY=k ${program} explain`,
   );
   const run = Bun.spawn(["sh", "-c", command], {
-    env: { PATH: process.env["PATH"] ?? "" },
+    env: environmentIn(gateway.folder),
     cwd: gateway.folder,
     stdout: "pipe",
   });
@@ -429,7 +430,7 @@ test("the five lines make a key with a budget of a dollar, which refuses the fif
       .replaceAll("npx -y bun@1.4.5 src/main.ts", `"${process.execPath}" "${ROOT}/src/main.ts"`)
       .replaceAll("http://127.0.0.1:9347", weir.url);
     const run = Bun.spawn(["sh", "-e", "-c", command], {
-      env: { PATH: process.env["PATH"] ?? "", XDG_RUNTIME_DIR: join(weir.folder, "run") },
+      env: environmentIn(weir.folder),
       cwd: weir.folder,
       stdout: "pipe",
       stderr: "pipe",

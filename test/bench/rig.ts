@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { environmentIn } from "../helpers/environment.ts";
 
 export const ROOT = resolve(import.meta.dir, "../..");
 export const BINARY = join(ROOT, "dist/weir");
@@ -64,7 +65,7 @@ export class Rig {
     const log = Bun.file(join(this.folder, `${this.#running.size}.log`));
     const child = Bun.spawn(this.#on(core, command), {
       cwd: this.folder,
-      env: { PATH: process.env["PATH"] ?? "", HOME: this.folder, ...env },
+      env: environmentIn(this.folder, env),
       stdin: "ignore",
       stdout: log,
       stderr: log,
@@ -101,7 +102,7 @@ export class Rig {
   async run<Result>(core: Core, command: string[], env: Record<string, string> = {}): Promise<Result> {
     const child = Bun.spawn(this.#on(core, command), {
       cwd: this.folder,
-      env: { PATH: process.env["PATH"] ?? "", HOME: this.folder, ...env },
+      env: environmentIn(this.folder, env),
       stdout: "pipe",
       stderr: "pipe",
     });

@@ -1,6 +1,7 @@
 /** A gateway that can write to no disk: only /dev/shm is writable, as in a container with a read-only root. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
+import { environmentIn } from "../helpers/environment.ts";
 import { ROOT } from "../helpers/documents.ts";
 import { TARGET } from "../helpers/gateway.ts";
 import { ask, freePort, until } from "../helpers/serving.ts";
@@ -26,7 +27,7 @@ test("with a read-only root weir keeps its books in memory, says so, and counts 
   const command = [...program, "serve", "--port", String(port), "--workers", "2"];
   const isolate = `mount --make-rprivate / && mount -o remount,ro,bind / && cd / && exec setpriv --reuid ${USER} --regid ${USER} --clear-groups "$@"`;
   const child = Bun.spawn(["unshare", "-m", "sh", "-c", isolate, "sh", ...command], {
-    env: { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent" },
+    env: environmentIn("/nonexistent"),
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",

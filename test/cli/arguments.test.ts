@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { environmentIn } from "../helpers/environment.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { MAIN, runCommand } from "../helpers/command.ts";
 
@@ -69,7 +70,7 @@ test("weir version, --version and -v print the version", async () => {
 });
 
 test("a reader that closes the pipe early gets no error message", async () => {
-  const env = { PATH: process.env["PATH"] ?? "", OPENAI_API_KEY: "k", ANTHROPIC_API_KEY: "k" };
+  const env = environmentIn(folder, { OPENAI_API_KEY: "k", ANTHROPIC_API_KEY: "k" });
   for (const command of ["models", "models --json", "config schema", "--help"]) {
     const line = `"${process.execPath}" "${MAIN}" ${command} | head -n 1; exit $` + "{PIPESTATUS[0]}";
     const { stdout, stderr, exitCode } = Bun.spawnSync(["bash", "-c", line], { cwd: folder, env });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { environmentIn } from "../helpers/environment.ts";
 import { runCommand } from "../helpers/command.ts";
 import { type RunningGateway, startGateway } from "../helpers/gateway.ts";
 
@@ -161,7 +162,7 @@ export default definePlugin({ name: "program", providers: [{ name: "program", ge
 test("in the project's own folder the shipped files are not loaded a second time", async () => {
   const child = Bun.spawn([process.execPath, join(ROOT, "src/main.ts"), "plugin", "list"], {
     cwd: ROOT,
-    env: { PATH: process.env["PATH"] ?? "" },
+    env: environmentIn(folder),
     stdout: "pipe",
     stderr: "pipe",
   });

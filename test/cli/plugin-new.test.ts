@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { environmentIn } from "../helpers/environment.ts";
 import { loadPlugins } from "../../src/external-plugins/discover.ts";
 import { MAIN, runCommand } from "../helpers/command.ts";
 import { type RunningGateway, startGateway } from "../helpers/gateway.ts";
@@ -37,7 +38,7 @@ function withUmask(mask: string, ...args: string[]) {
   const line = `umask ${mask}; exec "${process.execPath}" "${MAIN}" ${args.join(" ")}`;
   const { stdout, stderr, exitCode } = Bun.spawnSync(["sh", "-c", line], {
     cwd: folder,
-    env: { PATH: process.env["PATH"] ?? "" },
+    env: environmentIn(folder),
   });
   return { code: exitCode, out: stdout.toString(), err: stderr.toString() };
 }

@@ -50,8 +50,7 @@ async function check(promise: string, run: () => Promise<[holds: boolean, figure
 }
 
 async function weir(...words: string[]): Promise<string> {
-  const env = { PATH: process.env["PATH"] ?? "", NO_COLOR: "1" };
-  return (await runCommand(words, { cwd: gateway.folder, env })).out;
+  return (await runCommand(words, { cwd: gateway.folder, env: { NO_COLOR: "1" } })).out;
 }
 
 /** Milliseconds until the host begins with another call. */

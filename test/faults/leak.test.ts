@@ -1,6 +1,8 @@
 /** The soak in short, and what the gateway costs with all its defences on. Against the compiled binary. */
 import { afterAll, beforeAll } from "bun:test";
 import { join } from "node:path";
+import { tmpdir } from "node:os";
+import { environmentIn } from "../helpers/environment.ts";
 import { freePort, ready } from "../bench/rig.ts";
 import { type RunningGateway, upstreamConfig } from "../helpers/gateway.ts";
 import { buildBinary, startBinary } from "./armour.ts";
@@ -95,7 +97,7 @@ goal(
     const port = await freePort();
     const script = join(import.meta.dir, "../bench/passthrough.ts");
     const bare = Bun.spawn([process.execPath, script, String(port), upstream.url], {
-      env: { PATH: process.env["PATH"] ?? "", BUN_CONFIG_MAX_HTTP_REQUESTS: "65336" },
+      env: environmentIn(tmpdir(), { BUN_CONFIG_MAX_HTTP_REQUESTS: "65336" }),
       stdout: "ignore",
       stderr: "ignore",
     });

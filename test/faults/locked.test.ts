@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { environmentIn } from "../helpers/environment.ts";
 import { buildBinary } from "./armour.ts";
 import { goal } from "./goals.ts";
 
@@ -82,10 +83,11 @@ goal(
       return { measured: "strace is not installed: not measured", holds: true, short: "no strace" };
     const dir = mkdtempSync(join(tmpdir(), "weir-hostile-"));
     const names = makeHostile(dir);
+    const home = join(dir, "home");
     const trace = join(folder, "trace");
-    const env = { PATH: process.env["PATH"] ?? "", WEIR_WORKERS: "1", ...HOSTILE_ENVIRONMENT(dir) };
+    const env = environmentIn(home, { WEIR_WORKERS: "1", ...HOSTILE_ENVIRONMENT(dir) });
     // BUN_OPTIONS works before any code of ours does: that it was there is only undone by the second start.
-    delete (env as Record<string, string>)["BUN_OPTIONS"];
+    delete env["BUN_OPTIONS"];
     const child = Bun.spawn(
       [
         "strace",
@@ -122,7 +124,7 @@ goal(
       const before = openedIn(calls.slice(0, second));
       const owned = existsSync(join(dir, "owned"));
       return {
-        measured: `${names.length} hostile files: ${opened.length} opened ${opened.join(" ")} (${before.length} before the clean start), ${owned ? "code was run" : "no code run"}; of ${Object.keys(env).length - 2} variables ${kept.join(" ")} is left, the gateway's own; ${answer} calls answered`,
+        measured: `${names.length} hostile files: ${opened.length} opened ${opened.join(" ")} (${before.length} before the clean start), ${owned ? "code was run" : "no code run"}; of ${Object.keys(env).length - 4} variables ${kept.join(" ")} is left, the gateway's own; ${answer} calls answered`,
         holds:
           opened.length === 0 &&
           !owned &&

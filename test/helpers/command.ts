@@ -1,5 +1,6 @@
 /** One command of weir, run from source as a user runs it. */
 import { join, resolve } from "node:path";
+import { environmentIn } from "./environment.ts";
 
 export const MAIN = join(resolve(import.meta.dir, "../.."), "src/main.ts");
 
@@ -23,7 +24,7 @@ const PATIENCE_MS = 60_000;
 export async function runCommand(args: readonly string[], { cwd, env, input }: CommandOptions): Promise<Ran> {
   const child = Bun.spawn([process.execPath, MAIN, ...args], {
     cwd,
-    env: { PATH: process.env["PATH"] ?? "", ...env },
+    env: environmentIn(cwd, env),
     stdin: new Blob([input ?? ""]),
     stdout: "pipe",
     stderr: "pipe",

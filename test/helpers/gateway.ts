@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { environmentIn } from "./environment.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import type { Format } from "../../src/core/format.ts";
 import { startWeir } from "../../src/start.ts";
@@ -119,7 +120,7 @@ async function startProcess(
   const program = target === "binary" ? [BINARY] : [process.execPath, join(REPOSITORY, "src/main.ts")];
   const child = Bun.spawn([...program, "serve", "--port", "0"], {
     cwd: folder,
-    env: { PATH: process.env["PATH"] ?? "", HOME: folder, WEIR_WORKERS: "1", ...options.env },
+    env: environmentIn(folder, { WEIR_WORKERS: "1", ...options.env }),
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",

@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { environmentIn } from "./environment.ts";
 import { streamedText } from "./streamed.ts";
 
 const ROOT = resolve(import.meta.dir, "../..");
@@ -69,7 +70,7 @@ export async function serve({
     : [executable ?? process.execPath, join(ROOT, "src/main.ts")];
   const options = {
     cwd: folder,
-    env: { PATH: process.env["PATH"] ?? "", HOME: folder, XDG_RUNTIME_DIR: join(folder, "run"), ...env },
+    env: environmentIn(folder, env),
   };
   const child = Bun.spawn(
     [...parent, ...program, "serve", "--port", String(port), "--workers", String(workers)],

@@ -1,6 +1,7 @@
 /** `POST /v1/explain`, `weir explain` and `count_tokens`: nobody is called, nothing is hidden but the credentials. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { resolve } from "node:path";
+import { environmentIn } from "../helpers/environment.ts";
 import { type RunningGateway, startGateway, UPSTREAM_KEYS, upstreamConfig } from "../helpers/gateway.ts";
 import { anthropicClient } from "../helpers/sdk.ts";
 import { json, startUpstream, type Upstream } from "../helpers/upstream.ts";
@@ -173,7 +174,7 @@ test("the command shows the same without a running gateway", async () => {
   const main = resolve(import.meta.dir, "../../src/main.ts");
   const run = Bun.spawn([process.execPath, main, "explain"], {
     cwd: gateway.folder,
-    env: { PATH: process.env["PATH"] ?? "" },
+    env: environmentIn(gateway.folder),
     stdin: new Blob([JSON.stringify({ model: "claude-opus-4-6", messages: hi, seed: 7 })]),
     stdout: "pipe",
   });

@@ -1,6 +1,7 @@
 /** Models that hosts list themselves, and aliases by pattern. */
 import { afterEach, expect, test } from "bun:test";
 import { resolve } from "node:path";
+import { environmentIn } from "../helpers/environment.ts";
 import { type RunningGateway, startGateway } from "../helpers/gateway.ts";
 import { json, silence, startUpstream, type Upstream } from "../helpers/upstream.ts";
 
@@ -77,7 +78,7 @@ test("a name that two hosts have goes to the first of the config, and patterns c
   const main = resolve(import.meta.dir, "../../src/main.ts");
   const run = Bun.spawn([process.execPath, main, "models", "both"], {
     cwd: other.folder,
-    env: { PATH: process.env["PATH"] ?? "" },
+    env: environmentIn(other.folder),
     stdout: "pipe",
   });
   expect(await new Response(run.stdout).text()).toMatch(

@@ -1,6 +1,7 @@
 /** Hosts that speak fewer formats than their provider declares. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { resolve } from "node:path";
+import { environmentIn } from "../helpers/environment.ts";
 import { type RunningGateway, startGateway } from "../helpers/gateway.ts";
 import { anthropicClient } from "../helpers/sdk.ts";
 import {
@@ -138,7 +139,7 @@ async function run(...words: string[]): Promise<string> {
   const main = resolve(import.meta.dir, "../../src/main.ts");
   const child = Bun.spawn([process.execPath, main, ...words], {
     cwd: gateway.folder,
-    env: { PATH: process.env["PATH"] ?? "", NO_COLOR: "1" },
+    env: environmentIn(gateway.folder, { NO_COLOR: "1" }),
     stdout: "pipe",
     stderr: "pipe",
   });

@@ -14,9 +14,11 @@ import {
   killEach,
   load,
   type Outcome,
+  RESULTS,
   type Sample,
   Sampler,
   startProvider,
+  windowOf,
 } from "./stress.ts";
 
 setDefaultTimeout(300_000);
@@ -58,7 +60,7 @@ test("of 1,000 parallel calls that cost a cent, a hard budget of a dollar admits
   });
   try {
     const key = weir.createKey("hundred", "--budget", "1", "--hard");
-    const sampler = new Sampler(weir, "hundred");
+    const sampler = new Sampler(windowOf(weir, "hundred"));
     const kind = { model: "host/m", stream: false, abort: false };
     const outcomes = await Promise.all(
       Array.from({ length: 1_000 }, () => callUntilDecided(weir, key, kind)),
@@ -100,9 +102,9 @@ async function stress({ kill, everyMs, ms }: Stress): Promise<void> {
   });
   try {
     const key = weir.createKey("stressed", "--budget", String(limit / DOLLAR), "--hard");
-    const sampler = new Sampler(weir, "stressed");
+    const sampler = new Sampler(windowOf(weir, "stressed"));
     const killer = killEach(everyMs, () => (kill === "keeper" ? weir.keeper() : pickOne(weir.workers())));
-    const outcomes = await load({ weir, key, parallel: 40, calls: 200_000, ms });
+    const outcomes = await load({ urls: [weir.url], key, parallel: 40, calls: 200_000, ms });
     const kills = killer.stop();
     expect(kills).toBeGreaterThan(0);
     expect(await until(() => weir.workers().length === 4 && weir.keeper() !== undefined, 60_000)).toBe(true);
@@ -153,8 +155,7 @@ function pickOne(pids: readonly number[]): number | undefined {
 }
 
 function counts(outcomes: readonly Outcome[]): Record<string, number> {
-  const results = ["answered", "aborted", "refused", "unavailable", "lost", "other"] as const;
-  return Object.fromEntries(results.map((result) => [result, countOf(outcomes, result)]));
+  return Object.fromEntries(RESULTS.map((result) => [result, countOf(outcomes, result)]));
 }
 
 test("while workers are killed, a hard budget is never exceeded and the books hold afterwards", () =>

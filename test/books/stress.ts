@@ -10,7 +10,8 @@ import type { RunningBooks } from "./running.ts";
 export const USAGE = { prompt_tokens: 50, completion_tokens: 500, total_tokens: 550 };
 
 /** A provider with models that answer, stream slowly, fail every third time, and always fail. */
-export function startProvider(): Upstream {
+/** @param hostname where it listens */
+export function startProvider(hostname?: string): Upstream {
   let calls = 0;
   return startUpstream((request: UpstreamRequest) => {
     if (request.path.endsWith("/models")) return json({ object: "list", data: [] });
@@ -19,7 +20,7 @@ export function startProvider(): Upstream {
     if (model === "dead" || (model === "flaky" && calls % 3 === 0))
       return json({ error: { message: "The model is overloaded.", type: "server_error" } }, 503);
     return stream ? streamed() : json(completion());
-  });
+  }, hostname);
 }
 
 export function completion(): object {
@@ -53,16 +54,13 @@ function streamed() {
   return sse(paced(pieces, 5));
 }
 
-export type Result =
-  | "answered"
-  | "aborted"
-  /** The budget has not enough left. */
-  | "refused"
-  /** The keeper did not answer in time, which clients repeat: status 503. */
-  | "unavailable"
-  /** The connection ended: its worker was killed. */
-  | "lost"
-  | "other";
+/**
+ * `refused`: the budget has not enough left. `unavailable`: the keeper did not answer in time, which clients repeat (status 503).
+ * `lost`: the connection ended, because its worker was killed.
+ */
+export const RESULTS = ["answered", "aborted", "refused", "unavailable", "lost", "other"] as const;
+
+export type Result = (typeof RESULTS)[number];
 
 export interface Outcome {
   result: Result;
@@ -137,22 +135,20 @@ export interface Sample {
 /** Reads a budget ten times a second until `stop`. A keeper that is restarted answers later. */
 export class Sampler {
   readonly samples: Sample[] = [];
-  readonly #weir: RunningBooks;
-  readonly #name: string;
+  readonly #read: () => Promise<Omit<Sample, "at"> | undefined>;
   #stopped = false;
   readonly #running: Promise<void>;
 
-  constructor(weir: RunningBooks, name: string) {
-    this.#weir = weir;
-    this.#name = name;
+  /** @param read the figures at the moment; it may fail */
+  constructor(read: () => Promise<Omit<Sample, "at"> | undefined>) {
+    this.#read = read;
     this.#running = this.#run();
   }
 
   async #run(): Promise<void> {
     while (!this.#stopped) {
-      const budget = await this.#weir.budget(this.#name).catch(() => undefined);
-      const open = budget?.windows[0];
-      if (open) this.samples.push({ at: performance.now(), ...open });
+      const figures = await this.#read().catch(() => undefined);
+      if (figures) this.samples.push({ at: performance.now(), ...figures });
       await Bun.sleep(100);
     }
   }
@@ -164,6 +160,10 @@ export class Sampler {
   }
 }
 
+/** Reads the open window of a budget of a gateway. */
+export const windowOf = (weir: RunningBooks, name: string) => async () =>
+  (await weir.budget(name)).windows[0];
+
 export const KINDS: readonly Kind[] = [
   { model: "host/steady", stream: false, abort: false },
   { model: "host/steady", stream: true, abort: false },
@@ -173,7 +173,8 @@ export const KINDS: readonly Kind[] = [
 ];
 
 export interface LoadOptions {
-  weir: RunningBooks;
+  /** Gateways, which get the calls in turn. */
+  urls: readonly string[];
   key: string;
   /** Calls at the same time. */
   parallel: number;
@@ -183,14 +184,16 @@ export interface LoadOptions {
 }
 
 /** Runs calls of all kinds, the same sequence of kinds in each run. */
-export async function load({ weir, key, parallel, calls, ms }: LoadOptions): Promise<Outcome[]> {
+export async function load({ urls, key, parallel, calls, ms }: LoadOptions): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   const until = performance.now() + ms;
   let made = 0;
   const loop = async () => {
     while (made < calls && performance.now() < until) {
-      const kind = KINDS[made++ % KINDS.length]!;
-      const outcome = await call(weir, key, kind);
+      const number = made++;
+      const kind = KINDS[number % KINDS.length]!;
+      const url = urls[Math.floor(number / KINDS.length) % urls.length]!;
+      const outcome = await call({ url }, key, kind);
       outcomes.push(outcome);
       // A worker that was killed refuses connections for a moment.
       if (outcome.result === "lost") await Bun.sleep(20);

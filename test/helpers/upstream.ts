@@ -42,8 +42,8 @@ export interface Upstream {
   stop(): void;
 }
 
-/** Starts a fake upstream on a free port of 127.0.0.1. */
-export function startUpstream(handler: Handler | Answer): Upstream {
+/** Starts a fake upstream on a free port. @param hostname where it listens; 127.0.0.1 is always included */
+export function startUpstream(handler: Handler | Answer, hostname = "127.0.0.1"): Upstream {
   let current: Handler = typeof handler === "function" ? handler : () => handler;
   const requests: UpstreamRequest[] = [];
   const connections = new Set<Connection>();
@@ -72,7 +72,7 @@ export function startUpstream(handler: Handler | Answer): Upstream {
   };
 
   const listener = Bun.listen<Connection>({
-    hostname: "127.0.0.1",
+    hostname,
     port: 0,
     allowHalfOpen: false,
     socket: {

@@ -4,18 +4,14 @@
  */
 import { afterAll, describe, expect, test } from "bun:test";
 import { auditBooks } from "../../src/keeper/books/reports/audit.ts";
-import { postgresStore } from "../../src/keeper/books/postgres/store.ts";
 import type { SqlStore } from "../../src/keeper/books/sql-store.ts";
-import { makeKeyText } from "../../src/ledger/keys/form.ts";
 import { DOLLAR } from "../../src/ledger/money.ts";
-import type { Budget, RateLimit } from "../../src/ledger/policy.ts";
-import { makeMachines } from "../helpers/namespaces.ts";
-import { TARGET } from "../helpers/gateway.ts";
+import type { RateLimit } from "../../src/ledger/policy.ts";
 import { missingPostgres, startPostgres, type TestPostgres } from "../helpers/postgres.ts";
-import { serve, type Serving, until } from "../helpers/serving.ts";
+import { until } from "../helpers/serving.ts";
+import { budgetOf, startTwoNodes, type TwoNodes, type TwoNodesOptions } from "./two-nodes.ts";
 
 const CENT = DOLLAR / 100;
-const ACTOR = { actor: "test" };
 const IS_LONG = process.env["LONG_POSTGRES"] === "1";
 const AWAY_MS = IS_LONG ? 20_000 : 4_000;
 
@@ -34,80 +30,37 @@ interface Outcome {
   ms: number;
 }
 
-interface Cluster {
-  gateways: { url: string; serving: Serving }[];
-  /** As a reader of the database, which draws nothing. */
-  store: SqlStore;
+interface Cluster extends TwoNodes {
   /** Calls that have reached the provider. */
   readonly reached: number;
   call(gateway: number): Promise<Outcome>;
-  end(): Promise<void>;
 }
-
-const budgetOf = (limit: number): Budget => ({
-  id: "bud_all",
-  name: "everything",
-  on: { kind: "all", what: "" },
-  window: "total",
-  zone: "UTC",
-  limit,
-  mode: "hard",
-  onEmpty: "refuse",
-  alerts: [],
-  source: "store",
-});
 
 async function startCluster(
   server: TestPostgres,
-  policy: { budget?: Budget; rate?: RateLimit },
+  policy: Pick<TwoNodesOptions, "budget" | "rate">,
   delayMs = 20,
 ): Promise<Cluster> {
-  const database = await server.createDatabase();
-  const store = postgresStore(database, { node: "test", queryMs: 30_000 });
-  await store.open();
-  const key = makeKeyText("call");
-  if (policy.budget) await store.saveBudget(policy.budget, ACTOR);
-  if (policy.rate) await store.saveRate(policy.rate, ACTOR);
-  const { machines, areSeparate, remove } = makeMachines(2);
   let reached = 0;
-  const provider = Bun.serve({
-    hostname: areSeparate ? "0.0.0.0" : "127.0.0.1",
-    port: 0,
-    async fetch({ url }) {
-      if (url.endsWith("/models")) return Response.json({ object: "list", data: [] });
-      reached += 1;
-      await Bun.sleep(delayMs);
-      return Response.json(ANSWER);
+  const nodes = await startTwoNodes(server, {
+    ...policy,
+    prices: { "host/*": { input: 0, output: 0, request: 0.01 } },
+    provider(hostname) {
+      const serving = Bun.serve({
+        ...{ hostname, port: 0 },
+        async fetch({ url }) {
+          if (url.endsWith("/models")) return Response.json({ object: "list", data: [] });
+          reached += 1;
+          await Bun.sleep(delayMs);
+          return Response.json(ANSWER);
+        },
+      });
+      return { port: serving.port!, stop: () => serving.stop(true) };
     },
   });
-  const gateways = await Promise.all(
-    machines.map(async ({ address, test: here, command }) => {
-      const serving = await serve({
-        config: JSON.stringify({
-          host: address,
-          state: "state",
-          store: { url: database.replace("127.0.0.1", here) },
-          cluster: true,
-          providers: {
-            host: {
-              baseUrl: `http://${here}:${provider.port}/v1`,
-              speaks: "chat-completions",
-              models: ["m"],
-            },
-          },
-          prices: { "host/*": { input: 0, output: 0, request: 0.01 } },
-        }),
-        workers: 2,
-        binary: TARGET === "binary",
-        parent: command,
-        env: { WEIR_API_KEYS: key },
-      });
-      return { url: serving.url, serving };
-    }),
-  );
+  const { gateways, keys } = nodes;
   return {
-    gateways,
-    store,
+    ...nodes,
     get reached() {
       return reached;
     },
@@ -115,16 +68,14 @@ async function startCluster(
       const began = performance.now();
       const response = await fetch(`${gateways[gateway]!.url}/v1/chat/completions`, {
         method: "POST",
-        headers: { "content-type": "application/json", authorization: `Bearer ${key}`, connection: "close" },
+        headers: {
+          "content-type": "application/json",
+          authorization: `Bearer ${keys[0]}`,
+          connection: "close",
+        },
         body: JSON.stringify({ model: "host/m", max_tokens: 5, messages: [{ role: "user", content: "hi" }] }),
       });
       return { status: response.status, text: await response.text(), ms: performance.now() - began };
-    },
-    async end() {
-      for (const { serving } of gateways) await serving.end();
-      await store.close();
-      await provider.stop(true);
-      remove();
     },
   };
 }

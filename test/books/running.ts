@@ -71,3 +71,13 @@ export function alterStore(state: string, change: (database: Database) => void):
     database.close();
   }
 }
+
+/** Reads the store of a gateway, which may run. @param read gets a function for a statement with one column `value` */
+export function readStore<Read>(state: string, read: (one: (sql: string) => number) => Read): Read {
+  const database = new Database(join(state, "weir.db"), { readonly: true });
+  try {
+    return read((sql) => database.query<{ value: number }, []>(sql).get()?.value ?? 0);
+  } finally {
+    database.close();
+  }
+}

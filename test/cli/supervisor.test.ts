@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ask, serve, type Serving, type ServingOptions, until } from "../helpers/serving.ts";
+import { ask, limitFiles, serve, type Serving, type ServingOptions, until } from "../helpers/serving.ts";
 
 /** Ten times what is promised, and more: a slow machine fails no test. */
 const PATIENCE_MS = 100_000;
@@ -166,8 +166,3 @@ test("what is wrong with the start is printed once, and its exit code is the wor
   expect(failed).toContain("exit code 78");
   expect(failed.match(/nobody/g)?.length).toBe(1);
 }, 600_000);
-
-/** Sets how many files a process may have open: too few, and it cannot start another one. */
-function limitFiles(pid: number, most: string): void {
-  expect(Bun.spawnSync(["prlimit", "--pid", String(pid), `--nofile=${most}:`]).exitCode).toBe(0);
-}

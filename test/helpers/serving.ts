@@ -165,6 +165,12 @@ export function freePort(): number {
   return probe.port;
 }
 
+/** Sets how many files a process may have open: with too few it cannot start another process. @throws Error */
+export function limitFiles(pid: number, most: string): void {
+  const { exitCode, stderr } = Bun.spawnSync(["prlimit", "--pid", String(pid), `--nofile=${most}:`]);
+  if (exitCode !== 0) throw new Error(stderr.toString());
+}
+
 /** Waits, at most `ms`, until something holds. */
 export async function until(holds: () => boolean | Promise<boolean>, ms = 5_000): Promise<boolean> {
   const began = performance.now();

@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sqliteStore } from "../../src/keeper/books/sqlite-store.ts";
 import { DOLLAR } from "../../src/ledger/money.ts";
+import { TARGET } from "../helpers/gateway.ts";
 import { serve, type Serving, until } from "../helpers/serving.ts";
 import { budgetOf } from "./books/simulation.ts";
 
@@ -24,7 +25,7 @@ async function start(limit: number, workers: number): Promise<{ weir: Serving; s
   await store.saveBudget(budgetOf({ source: "store", limit }), { actor: "cli" });
   await store.close();
   const config = 'prices: {"mock/*": {input: 0, output: 0, request: 0.01}}\ngraceMs: 5000\n';
-  const weir = await serve({ config, workers, binary: false, env: { WEIR_STATE: state } });
+  const weir = await serve({ config, workers, binary: TARGET === "binary", env: { WEIR_STATE: state } });
   return { weir, state };
 }
 

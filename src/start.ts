@@ -313,9 +313,10 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
         lasting.clock.endAll(shuttingDown());
         if (!(await endsWithin(finished, FAREWELL_MS))) await endsWithin(listener.stop(true), CLOSE_MS);
       }
-      await ledger.end();
+      const isStored = await ledger.end();
       await keeper.close();
-      cells.close();
+      // The file tells the next keeper that something may be spent that no store has.
+      if (isStored) cells.close();
       stopReports();
       stopAlerts();
       await logger.flush();

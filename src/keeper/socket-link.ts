@@ -18,6 +18,7 @@ export function socketLink(path: string): Connect {
 
     function open(): Socket {
       let isUp = false;
+      let isOver = false;
       const frames = new FrameReader<FromKeeper | Hello>((message) => {
         if (!("hello" in message)) return events.receive(message);
         isUp = true;
@@ -27,6 +28,8 @@ export function socketLink(path: string): Connect {
       const opened = connect(path);
       opened.on("error", () => {});
       opened.on("data", (chunk) => {
+        // The next keeper counts on what the one before has not delivered.
+        if (isOver) return;
         try {
           frames.push(chunk as Buffer);
         } catch {
@@ -34,6 +37,7 @@ export function socketLink(path: string): Connect {
         }
       });
       opened.on("close", () => {
+        isOver = true;
         if (isUp) events.down();
         if (isClosing) return;
         setTimeout(() => {

@@ -17,7 +17,7 @@ import { Grants } from "./grants.ts";
 import { Margins } from "./margins.ts";
 import { Observers } from "./observers.ts";
 import { type Ask, type Hello, isAlive, type Peer } from "./peers.ts";
-import { Peers } from "./peer-list.ts";
+import { bury, Peers, type TakeCells } from "./peer-list.ts";
 import { PolicyState } from "./policy-state.ts";
 import { Recalls } from "./recalls.ts";
 import { Recorder } from "./recorder.ts";
@@ -70,7 +70,7 @@ export class Books implements BooksKeeper {
     this.#clock = clock;
     this.#cells = cells;
     this.#isAlive = options.isAlive ?? isAlive;
-    this.#peers = new Peers(clock, this.#isAlive, (peer, left) => this.#bury(peer, left));
+    this.#peers = new Peers(clock, this.#isAlive, (peer, take) => this.#bury(peer, take));
     this.reporter = new Reporter(clock);
     this.#recalls = new Recalls(clock, this.#peers);
     const onStore = (fault?: unknown) => this.#onStore(fault);
@@ -81,6 +81,7 @@ export class Books implements BooksKeeper {
         this.observers.commit(ms, fault);
       },
       onReturned: (id, amount) => this.#accounts?.budgets.get(id)?.returned(amount),
+      onCommitted: () => this.#trust(),
     });
     this.#grants = new Grants({
       store,
@@ -331,15 +332,14 @@ export class Books implements BooksKeeper {
       this.#recovery?.returned(peer.cells);
   }
 
-  /** @param left what a worker that is gone has not used, by account */
-  #bury(peer: Peer, left: (account: string) => number): void {
-    for (const account of this.#accounts?.all() ?? []) {
-      if (!account.shares.has(peer.life)) continue;
-      const assumed = account.bury(peer.life, left(account.id));
-      if (assumed !== 0)
-        this.#recorder.assume(account.id, assumed, `worker ${peer.worker} ended while calls were running`);
-    }
+  #bury(peer: Peer, take: TakeCells): void {
+    if (this.#accounts) bury(peer, take, this.#accounts, this.#recorder);
+    this.#trust();
     this.#recalls.gone(peer);
+  }
+
+  #trust(): void {
+    if (this.#recovery?.isDone && this.#recorder.isEmpty) this.#accounts?.trust();
   }
 
   /** Another node needs what this one does not hold. @returns the amount, when it is in the store */

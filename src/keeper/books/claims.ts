@@ -11,6 +11,7 @@ export function settleClaim(peer: Peer, accounts: BookAccounts, isSettled: boole
   const { claim } = peer;
   if (!claim || peer.counted < claim.seq) return false;
   peer.claim = undefined;
+  if (peer.cells === undefined) accounts.doubt(true);
   const { shares } = claim;
   const from = peer.isKnown ? "here" : isSettled ? "too-late" : "earlier";
   // A worker does not mention what it has nothing of. What this keeper has granted of that has not arrived there, and what is

@@ -1,25 +1,44 @@
 /** All workers of the books, and the search for the dead ones. */
+import type { BookAccounts } from "./book-accounts.ts";
 import { readCells, removeCells } from "./cells.ts";
 import type { BooksClock } from "./clock.ts";
 import type { isAlive, Peer } from "./peers.ts";
+import type { Recorder } from "./recorder.ts";
 
 /** Interval at which weir looks whether a worker without a connection has ended. Milliseconds. */
 const LOOK_MS = 10;
 /** A worker whose process is not known counts as ended after this time without a connection. Milliseconds. */
 const UNKNOWN_MS = 2_000;
 
+/** Reads and removes the cells of a worker that is gone. @returns what it has not used, by account */
+export type TakeCells = () => (account: string) => number;
+
+type Bury = (peer: Peer, take: TakeCells) => void;
+
+/** Books what a worker that is gone had been granted: what it has not used is free, the rest is assumed to be spent. */
+export function bury(
+  { life, worker }: Peer,
+  take: TakeCells,
+  accounts: BookAccounts,
+  recorder: Pick<Recorder, "assume">,
+): void {
+  accounts.doubt();
+  const left = take();
+  for (const account of accounts.all()) {
+    if (!account.shares.has(life)) continue;
+    const assumed = account.bury(life, left(account.id));
+    if (assumed !== 0)
+      recorder.assume(account.id, assumed, `worker ${worker} ended while calls were running`);
+  }
+}
+
 export class Peers {
   readonly #clock: BooksClock;
-  readonly #bury: (peer: Peer, left: (account: string) => number) => void;
+  readonly #bury: Bury;
   readonly #isAlive: typeof isAlive;
   readonly #peers = new Map<string, Peer>();
 
-  /** @param bury called when a worker is gone, with what it had not used of each account */
-  constructor(
-    clock: BooksClock,
-    alive: typeof isAlive,
-    bury: (peer: Peer, left: (account: string) => number) => void,
-  ) {
+  constructor(clock: BooksClock, alive: typeof isAlive, bury: Bury) {
     this.#clock = clock;
     this.#isAlive = alive;
     this.#bury = bury;
@@ -63,10 +82,12 @@ export class Peers {
   }
 
   #end(peer: Peer): void {
-    const cells = peer.cells === undefined ? undefined : readCells(peer.cells);
-    removeCells(peer.cells);
     peer.send = undefined;
     this.#peers.delete(peer.life);
-    this.#bury(peer, (account) => cells?.leftOf(account) ?? 0);
+    this.#bury(peer, () => {
+      const cells = peer.cells === undefined ? undefined : readCells(peer.cells);
+      removeCells(peer.cells);
+      return (account) => cells?.leftOf(account) ?? 0;
+    });
   }
 }

@@ -26,6 +26,8 @@ export interface RecorderOptions {
   onCommit(ms: number, fault?: unknown): void;
   /** An amount of an account is back in the store. */
   onReturned(account: string, amount: number): void;
+  /** Something is in the store. */
+  onCommitted(): void;
 }
 
 export class Recorder {
@@ -133,7 +135,7 @@ export class Recorder {
 
   /** A commit that failed is repeated as it was, because the store may have applied it all the same. */
   async #commitNext(): Promise<boolean> {
-    const { store, onCommit, onReturned } = this.#options;
+    const { store, onCommit, onReturned, onCommitted } = this.#options;
     const next = (this.#next ??= this.#take());
     const began = performance.now();
     try {
@@ -146,6 +148,7 @@ export class Recorder {
     onCommit(performance.now() - began);
     for (const { account, amount } of next.commit.returns) onReturned(account, amount);
     for (const { stored } of next.batches) stored();
+    onCommitted();
     return true;
   }
 

@@ -1,6 +1,7 @@
 /**
  * After a keeper has ended: what it had granted is known again when each worker of that time has come back or is known to be dead.
- * Until then nothing is refused for money that may still come back. What remains unexplained is assumed to be spent.
+ * Until then nothing is refused for money that may still come back. What remains unexplained was on the way between the keeper
+ * and a worker if all workers have come back: it is free. Else it is assumed to be spent.
  */
 import { cellFiles, isKeeperFile, readCells, removeCells } from "./cells.ts";
 import type { BookAccounts } from "./book-accounts.ts";
@@ -28,10 +29,13 @@ export class Recovery {
   readonly #until: number;
   /** Files of workers that may come back. */
   readonly #expected: Set<string>;
+  /** What is not explained is with no worker. */
+  #isCertain: boolean;
   #isDone = false;
 
   constructor(options: RecoveryOptions) {
     this.#options = options;
+    this.#isCertain = options.accounts.isCertain;
     this.#until = options.clock.monotonic() + RETURN_MS;
     this.#expected = new Set(cellFiles(options.folder).filter((file) => !isKeeperFile(file)));
     this.#look();
@@ -69,12 +73,14 @@ export class Recovery {
     const isUnsettled = [...accounts.budgets.values()].some(({ unsettled }) => unsettled !== 0);
     // Without cells nothing says which workers there were.
     const isWaiting = this.#expected.size > 0 || (isUnsettled && folder === undefined);
+    if (isWaiting) this.#isCertain &&= clock.monotonic() < this.#until;
     if (isWaiting && clock.monotonic() < this.#until) return void clock.after(LOOK_MS, () => this.#look());
     this.#finish();
   }
 
   /** What a dead worker had left is free. */
   #take(file: string): void {
+    this.#isCertain = false;
     const cells = readCells(file);
     removeCells(file);
     if (!cells) return;
@@ -89,11 +95,12 @@ export class Recovery {
     const { accounts, recorder } = this.#options;
     for (const account of accounts.budgets.values()) {
       const { unsettled } = account;
-      if (unsettled > 0) {
+      if (unsettled > 0 && !this.#isCertain) {
         account.assume(unsettled);
         recorder.assume(account.id, unsettled, "the gateway ended while calls were running");
       } else account.free += unsettled;
     }
+    if (recorder.isEmpty) accounts.trust();
     for (const rate of accounts.rates.values()) rate.settle();
     this.#done.resolve();
   }

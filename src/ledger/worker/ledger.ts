@@ -244,14 +244,15 @@ export class WorkerLedger implements Ledger {
     this.#channel.send({ kind: "state", state: { ...state, inflight } });
   }
 
-  /** Gives back all shares, and waits until the records are stored. */
-  async end(): Promise<void> {
+  /** Gives back all shares, and waits until the records are stored. @returns whether they are */
+  async end(): Promise<boolean> {
     this.#outbox.flush();
     this.#shares.returnAll();
     this.#shares.close();
     const until = performance.now() + CLOSE_MS;
     while (this.#hasStore && this.#channel.isUp && !this.#outbox.isEmpty && performance.now() < until)
       await Bun.sleep(5);
+    return this.#outbox.isEmpty;
   }
 
   #up(): void {

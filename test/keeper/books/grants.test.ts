@@ -1,6 +1,6 @@
 /** What workers are granted, returned and refused. */
 import { expect, onTestFinished, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sqliteStore } from "../../../src/keeper/books/sqlite-store.ts";
@@ -163,4 +163,39 @@ test("a worker that has spent all of its share tells the next keeper, which assu
     { spent: 100, assumed: 0, granted: 0, own: 0 },
   ]);
   await next.books.close();
+});
+
+test("a grant that a killed keeper did not deliver is free, unless a worker has died too", async () => {
+  const cells = mkdtempSync(join(tmpdir(), "weir-grants-"));
+  onTestFinished(() => rmSync(cells, { recursive: true, force: true }));
+  for (const dies of [false, true]) {
+    const clock = new TestClock();
+    const path = join(cells, `${dies}.db`);
+    const folder = join(cells, String(dies));
+    mkdirSync(folder);
+    const dead = new Set<string | undefined>();
+    const isAlive = (file: string | undefined) => !dead.has(file);
+    const open = () => openBooks({ clock, cells: folder, store: sqliteStore(path, clock.wall), isAlive });
+    const first = await open();
+    const declared = declaredOf([budgetOf({ limit: 100 })]);
+    const workers = [1, 2].map((n) => new TestWorker(first.books, n, declared, folder));
+    const [worker, other] = workers as [TestWorker, TestWorker];
+    await clock.advance(1_000);
+    void worker.hold([{ account: ONE, need: 60 }]);
+    // What the keeper sends from here on does not arrive.
+    worker.disconnect();
+    await clock.advance(10);
+    expect((await first.store.accounts(clock.wall()))[0]!.granted).toBeGreaterThan(0);
+    first.kill();
+    for (const one of workers) one.disconnect();
+    await first.store.close();
+    if (dies) dead.add(other.cells.file);
+    const next = await open();
+    worker.connect(next.books);
+    if (!dies) other.connect(next.books);
+    await clock.advance(30_000);
+    const [row] = await next.store.accounts(clock.wall());
+    expect([dies, row!.assumed > 0]).toEqual([dies, dies]);
+    await next.books.close();
+  }
 });

@@ -16,6 +16,7 @@ import { heldUntil } from "./early.ts";
 import { Grants } from "./grants.ts";
 import { Margins } from "./margins.ts";
 import { Observers } from "./observers.ts";
+import type { BooksOptions } from "./options.ts";
 import { type Ask, type Hello, isAlive, type Peer } from "./peers.ts";
 import { bury, Peers, type TakeCells } from "./peer-list.ts";
 import { PolicyState } from "./policy-state.ts";
@@ -30,17 +31,6 @@ import { Tidying } from "./tidying.ts";
 const REOPEN_MS = 1_000;
 /** Maximum time for the last commit. Milliseconds. */
 const CLOSE_MS = 2_000;
-
-export interface BooksOptions {
-  store: BookStore;
-  /** Maximum time between the arrival of a record and its commit, milliseconds. */
-  syncMs?: number;
-  /** Folder of the cells; absent: all that a dead worker was granted is assumed. */
-  cells?: string;
-  clock?: BooksClock;
-  /** Default: {@link isAlive}. */
-  isAlive?: typeof isAlive;
-}
 
 export class Books implements BooksKeeper {
   readonly store: BookStore;
@@ -75,10 +65,14 @@ export class Books implements BooksKeeper {
     this.#recalls = new Recalls(clock, this.#peers);
     const onStore = (fault?: unknown) => this.#onStore(fault);
     this.#recorder = new Recorder({
-      ...{ store, clock, syncMs },
+      ...{ store, clock, syncMs, refused: options.refused },
       onCommit: (ms, fault) => {
         onStore(fault);
         this.observers.commit(ms, fault);
+      },
+      onRefused: (commit, sentence) => {
+        this.reporter.other(sentence);
+        this.observers.refused(commit);
       },
       onReturned: (id, amount) => this.#accounts?.budgets.get(id)?.returned(amount),
       onCommitted: () => this.#trust(),

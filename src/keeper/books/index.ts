@@ -16,9 +16,13 @@ export async function openBooks(
   isProcess: boolean,
 ): Promise<OpenedBooks> {
   if (settings === undefined) return {};
-  const { syncMs, cells } = settings;
+  const { syncMs, cells, folder } = settings;
   const { store, upkeep } = await openStore(settings);
-  const books = new Books({ store, syncMs, ...(cells !== undefined && { cells }) });
+  const books = new Books({
+    ...{ store, syncMs },
+    ...(cells !== undefined && { cells }),
+    ...(folder !== undefined && { refused: join(folder, "refused.jsonl") }),
+  });
   books.observers.add({ settings: (given) => upkeep.keep?.(given) });
   const queries = new Queries(books, upkeep.reports);
   const keeper: BooksKeeper = {

@@ -67,6 +67,10 @@ export class NodeAdmin implements AdminBooks {
       worker: (worker, life) => this.#metrics.started(String(worker), life),
       commit: (ms, fault) =>
         fault === undefined ? this.#metrics.committed(ms / 1_000) : this.#metrics.commitFailed(),
+      refused: ({ batches }) => {
+        for (const { worker, calls } of batches)
+          if (calls.length > 0) this.#metrics.dropped(String(worker), calls.length);
+      },
       alert: (budget, percent) => this.#metrics.alerted(this.#budgetName(budget), percent),
     });
   }

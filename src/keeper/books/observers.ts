@@ -1,6 +1,7 @@
 /** Who else hears what happens in the books: the metrics. */
 import type { BookSettings } from "../../ledger/messages.ts";
 import type { RecordBatch } from "../../ledger/record.ts";
+import type { Commit } from "./store.ts";
 
 export interface BooksObserver {
   /** The config of the workers, after each start and reload. */
@@ -10,6 +11,8 @@ export interface BooksObserver {
   worker(worker: number, life: string): void;
   /** @param ms duration of a commit @param fault why it failed; it is repeated */
   commit(ms: number, fault: unknown): void;
+  /** The store will never have the records of calls in this commit. */
+  refused(commit: Commit): void;
   /** A budget has reached a percentage of its limit. */
   alert(budget: string, percent: number): void;
 }
@@ -35,6 +38,10 @@ export class Observers implements BooksObserver {
 
   commit(ms: number, fault: unknown): void {
     for (const observer of this.#observers) observer.commit?.(ms, fault);
+  }
+
+  refused(commit: Commit): void {
+    for (const observer of this.#observers) observer.refused?.(commit);
   }
 
   alert(budget: string, percent: number): void {

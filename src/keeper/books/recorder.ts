@@ -1,6 +1,7 @@
 /** Writes what arrives at the keeper to the store, in commits of bounded size. What could not be written is written later. */
 import type { RecordBatch } from "../../ledger/record.ts";
 import type { BooksClock } from "./clock.ts";
+import { divide, isRefusal, REFUSALS, RefusedFile, withoutCalls } from "./refused.ts";
 import type { BookStore, Commit } from "./store.ts";
 
 /** Most rows of one commit: other work waits for it. */
@@ -24,14 +25,27 @@ export interface RecorderOptions {
   syncMs: number;
   /** Called after each commit. @param ms its duration @param fault the error of a commit that failed */
   onCommit(ms: number, fault?: unknown): void;
+  /** File of what the store refuses; absent: it is lost. */
+  refused: string | undefined;
+  /** The store refuses a commit for good, or only its records of calls. @param sentence for the log */
+  onRefused(commit: Commit, sentence: string): void;
   /** An amount of an account is back in the store. */
   onReturned(account: string, amount: number): void;
   /** Something is in the store. */
   onCommitted(): void;
 }
 
+/** A commit that is being written. */
+interface Next {
+  batches: readonly Batch[];
+  commit: Commit;
+  /** How often the store has refused it. */
+  refusals: number;
+}
+
 export class Recorder {
   readonly #options: RecorderOptions;
+  readonly #refused: RefusedFile;
   #batches: Batch[] = [];
   readonly #returns = new Map<string, number>();
   #assumptions: { account: string; amount: number; why: string }[] = [];
@@ -42,18 +56,22 @@ export class Recorder {
   #running: Promise<void> | undefined;
   #pause = RETRY_MS;
   /** The commit that runs or has failed. */
-  #next: { batches: readonly Batch[]; commit: Commit } | undefined;
+  #next: Next | undefined;
+  /** The other parts of a commit that was divided. */
+  #parts: Next[] = [];
   /** Names this run of the keeper, and its newest commit. */
   readonly #life = crypto.randomUUID();
   #seq = 0;
 
   constructor(options: RecorderOptions) {
     this.#options = options;
+    this.#refused = new RefusedFile(options.refused);
   }
 
   /** Number of batches that are not in the store. */
   get waiting(): number {
-    return this.#batches.length + (this.#next?.batches.length ?? 0);
+    const parts = this.#parts.reduce((sum, { batches }) => sum + batches.length, 0);
+    return this.#batches.length + (this.#next?.batches.length ?? 0) + parts;
   }
 
   add(batch: Batch): void {
@@ -99,7 +117,9 @@ export class Recorder {
     while (this.#isWaiting()) {
       this.#cancel?.();
       this.#cancel = undefined;
-      if (!(await this.#commit())) return;
+      // What is refused is repeated at once, and then set aside.
+      const refusals = this.#next?.refusals ?? 0;
+      if (!(await this.#commit()) && (this.#next?.refusals ?? 0) === refusals) return;
     }
   }
 
@@ -136,13 +156,13 @@ export class Recorder {
   /** A commit that failed is repeated as it was, because the store may have applied it all the same. */
   async #commitNext(): Promise<boolean> {
     const { store, onCommit, onReturned, onCommitted } = this.#options;
-    const next = (this.#next ??= this.#take());
+    const next = (this.#next ??= this.#number(this.#parts.shift() ?? this.#take()));
     const began = performance.now();
     try {
       await store.commit(next.commit);
     } catch (fault) {
       onCommit(performance.now() - began, fault);
-      return false;
+      return isRefusal(fault) && ++next.refusals >= REFUSALS && this.#reduce(next, fault);
     }
     this.#next = undefined;
     onCommit(performance.now() - began);
@@ -152,10 +172,35 @@ export class Recorder {
     return true;
   }
 
-  #take(): { batches: readonly Batch[]; commit: Commit } {
+  /** Replaces a commit that the store refuses by what it may take. @returns true, because work goes on */
+  #reduce({ batches, commit }: Next, fault: unknown): true {
+    // The first refusals were of the whole: one more is enough for a part of it.
+    const part = (reduced: Commit, of: readonly Batch[]): Next => ({
+      ...{ batches: of, commit: reduced, refusals: REFUSALS - 1 },
+    });
+    const parts = divide(commit);
+    const money = parts ? undefined : withoutCalls(commit);
+    if (parts) {
+      const singles = parts.batches.map((single, index) => part(single, [batches[index]!]));
+      this.#parts.push(...(parts.rest ? [part(parts.rest, [])] : []), ...singles);
+    } else {
+      const sentence = this.#refused.add(commit, fault, !money, this.#options.clock.wall());
+      this.#options.onRefused(commit, sentence);
+      if (money) this.#parts.unshift(part(money, batches));
+      else for (const { stored } of batches) stored();
+    }
+    this.#next = undefined;
+    return true;
+  }
+
+  /** Commits are numbered in the order in which they are written. */
+  #number(next: Next): Next {
+    return { ...next, commit: { ...next.commit, once: { life: this.#life, seq: ++this.#seq } } };
+  }
+
+  #take(): Next {
     const batches = this.#batches.splice(0, this.#fitting());
     const commit: Commit = {
-      once: { life: this.#life, seq: ++this.#seq },
       batches: batches.map(({ life, worker, batch }) => ({ life, worker, ...batch })),
       returns: [...this.#returns].map(([account, amount]) => ({ account, amount })),
       assumptions: this.#assumptions,
@@ -165,7 +210,7 @@ export class Recorder {
     };
     this.#assumptions = [];
     for (const map of [this.#returns, this.#alerted, this.#margins, this.#rates]) map.clear();
-    return { batches, commit };
+    return { batches, commit, refusals: 0 };
   }
 
   /** Number of batches in the next commit. */
@@ -183,7 +228,7 @@ export class Recorder {
   }
 
   #isWaiting(): boolean {
-    if (this.#next) return true;
+    if (this.#next || this.#parts.length > 0) return true;
     return (
       this.#batches.length +
         this.#returns.size +

@@ -1,6 +1,10 @@
 /** A store that cannot be used for a while: nothing is lost or booked twice, and what was granted is enough to go on. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { auditBooks } from "../../../src/keeper/books/reports/audit.ts";
 import { sqliteStore } from "../../../src/keeper/books/sqlite-store.ts";
 import type { BookStore, Commit } from "../../../src/keeper/books/store.ts";
 import { budgetOf, declaredOf, openBooks, TestClock, TestWorker } from "./simulation.ts";
@@ -138,3 +142,72 @@ function fullDisk(): Error {
     database.close();
   }
 }
+
+test("records that the store refuses for good are set aside with a sentence, and nothing else is lost or waits", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "weir-refused-"));
+  const refused = join(folder, "refused.jsonl");
+  const clock = new TestClock();
+  const store = sqliteStore(":memory:", clock.wall);
+  const { books } = await openBooks({ store, clock, refused });
+  const dropped: number[] = [];
+  books.observers.add({
+    refused: ({ batches }) => void dropped.push(...batches.map(({ calls }) => calls.length)),
+  });
+  const worker = new TestWorker(books, 1, declaredOf([budgetOf({ limit: 100_000 })]));
+  await clock.advance(1);
+  expect(await hold(worker, clock, 100)).toBeUndefined();
+  worker.record(2);
+  worker.settle(ONE, 100, 60);
+  worker.record(3, { status: "no number" as never });
+  worker.record(4);
+  await clock.advance(2_000);
+  expect(worker.unstored).toBe(0);
+  worker.record(5);
+  await clock.advance(2_000);
+  const [rows] = await store.sql.all<{ calls: number }>("SELECT count(*) AS calls FROM calls");
+  expect(rows).toEqual({ calls: 11 });
+  expect(dropped).toEqual([3]);
+  expect(await store.accounts(clock.wall())).toMatchObject([{ spent: 60 }]);
+  const { checks } = await auditBooks(store.sql);
+  expect(checks.find(({ name }) => name === "no record was dropped")).toMatchObject({
+    holds: false,
+    detail: expect.stringContaining("3 records were dropped"),
+  });
+  const reports = worker.heard.flatMap((message) => (message.kind === "report" ? message.text : []));
+  const sentence = reports.filter((text) => text.includes("refuses"));
+  expect(sentence).toEqual([
+    expect.stringMatching(
+      /^the store refuses 3 records of calls \(.+\); budgets count them, and they are in /,
+    ),
+  ]);
+  const [line, ...others] = readFileSync(refused, "utf8").trim().split("\n");
+  const { commit } = JSON.parse(line!) as { commit: Commit };
+  expect([others.length, commit.batches[0]!.calls.length]).toEqual([0, 3]);
+  expect(statSync(refused).mode & 0o777).toBe(0o600);
+  await books.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test("amounts that the store refuses for good are set aside with a sentence, and later commits are written", async () => {
+  const clock = new TestClock();
+  const store = failing(clock);
+  const { books } = await openBooks({ store, clock });
+  const worker = new TestWorker(books, 1, declaredOf([budgetOf({ limit: 100_000 })]));
+  await clock.advance(1);
+  expect(await hold(worker, clock, 100)).toBeUndefined();
+  store.fault = new TypeError("a value that no column takes");
+  worker.settle(ONE, 100, 60);
+  worker.flush();
+  await clock.advance(2_000);
+  store.fault = undefined;
+  expect(worker.unstored).toBe(0);
+  const reports = worker.heard.flatMap((message) => (message.kind === "report" ? message.text : []));
+  expect(reports).toContain(
+    "the store refuses amounts of budgets (a value that no column takes); budgets do not count them, and they are lost",
+  );
+  worker.record(1);
+  await clock.advance(2_000);
+  expect(worker.unstored).toBe(0);
+  expect(worker.heard.findLast(({ kind }) => kind === "store")).toEqual({ kind: "store" });
+  await books.close();
+});

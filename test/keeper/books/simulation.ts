@@ -213,11 +213,16 @@ export class TestWorker {
     if (batch) this.#send({ kind: "records", batch });
   }
 
-  /** Sends a batch with records of calls that cost nothing. */
-  record(count: number): void {
+  /** Sends a batch with records of calls, and what was spent since the last one. */
+  record(count: number, changes: Partial<CallRecord> = {}): void {
     const seq = ++this.#seq;
-    const calls = Array.from({ length: count }, (_, n) => callOf(`req_${this.life}-${seq}-${n}`));
-    const batch: RecordBatch = { seq, calls, spends: [], prices: [] };
+    const calls = Array.from({ length: count }, (_, n) => ({
+      ...callOf(`req_${this.life}-${seq}-${n}`),
+      ...changes,
+    }));
+    const spends = [...this.#spends.values()];
+    this.#spends = new Map();
+    const batch: RecordBatch = { seq, calls, spends, prices: [] };
     this.#unstored.push(batch);
     this.#send({ kind: "records", batch });
   }
@@ -312,16 +317,18 @@ export async function openBooks(
     store?: BookStore;
     clock?: TestClock;
     cells?: string;
+    refused?: string;
     isAlive?: (file: string | undefined) => boolean | undefined;
   } = {},
 ): Promise<Opened> {
   const clock = options.clock ?? new TestClock();
   const store = options.store ?? sqliteStore(":memory:", clock.wall);
   const own = mortalClock(clock);
-  const { cells, isAlive } = options;
+  const { cells, refused, isAlive } = options;
   const books = new Books({
     ...{ store, clock: own },
     ...(cells !== undefined && { cells }),
+    ...(refused !== undefined && { refused }),
     ...(isAlive && { isAlive }),
   });
   books.open();

@@ -75,7 +75,7 @@ export const TOTALS = {
   keyCost: counter("weir_key_cost_dollars_total", ["key"], "Charges by gateway key, in US dollars.", NANO),
   records: counter("weir_records_total", ["worker"], "Records of calls in the store."),
   dropped: counter("weir_records_dropped_total", ["worker"], "Records of calls that were lost."),
-  storeErrors: counter("weir_store_errors_total", [], "Commits that failed and were repeated."),
+  storeErrors: counter("weir_store_errors_total", [], "Commits that failed."),
   storeSeconds: histogram("weir_store_write_seconds", [], LONG, "Duration of a commit."),
   alerts: counter(
     "weir_budget_alerts_total",

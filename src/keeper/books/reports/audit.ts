@@ -70,7 +70,7 @@ async function checkDropped(sql: Sql): Promise<AuditCheck> {
     detail:
       dropped === 0
         ? "none"
-        : `${dropped} records were dropped while the keeper was away; budgets count them, sums of calls do not`,
+        : `${dropped} records were dropped, because the keeper was away for long or the store refused them; budgets count them, sums of calls do not`,
   };
 }
 

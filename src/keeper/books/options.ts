@@ -1,0 +1,17 @@
+/** What the books of one node are made of. */
+import type { BooksClock } from "./clock.ts";
+import type { isAlive } from "./peers.ts";
+import type { BookStore } from "./store.ts";
+
+export interface BooksOptions {
+  store: BookStore;
+  /** Maximum time between the arrival of a record and its commit, milliseconds. */
+  syncMs?: number;
+  /** File of what the store refuses; absent: it is lost. */
+  refused?: string;
+  /** Folder of the cells; absent: all that a dead worker was granted is assumed. */
+  cells?: string;
+  clock?: BooksClock;
+  /** Default: {@link isAlive}. */
+  isAlive?: typeof isAlive;
+}

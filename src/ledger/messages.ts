@@ -25,6 +25,8 @@ export type BooksUp =
    */
   | {
       kind: "hello";
+      /** See `RECORD_FORMAT`. */
+      format: number;
       life: string;
       worker: number;
       seq: number;

@@ -6,6 +6,19 @@ import type { RefusalReason } from "../core/refusal.ts";
 import type { Charge, PriceRule } from "./charge.ts";
 import type { Nano } from "./money.ts";
 
+/**
+ * Number of the format of records and of the messages with them. It is raised with each change that another version of weir
+ * would misread: who reads another number refuses it.
+ */
+export const RECORD_FORMAT = 1;
+
+/** Why records of another format are refused, as a clause. */
+export function formatFault(format: unknown): string | undefined {
+  if (format === RECORD_FORMAT) return undefined;
+  const age = typeof format === "number" && format > RECORD_FORMAT ? "a newer" : "another";
+  return `written by ${age} version of weir (format ${String(format)}; this version reads ${RECORD_FORMAT})`;
+}
+
 /** One attempt of a call, in order. */
 export interface AttemptRecord {
   provider: string;

@@ -3,7 +3,7 @@ import type { BooksDown, BooksUp, Grant } from "../../ledger/messages.ts";
 import type { PriceRule } from "../../ledger/charge.ts";
 import type { Nano } from "../../ledger/money.ts";
 import type { Declared, Policy } from "../../ledger/policy.ts";
-import type { RecordBatch, Spend } from "../../ledger/record.ts";
+import { formatFault, type RecordBatch, type Spend } from "../../ledger/record.ts";
 import { describeStoreFailure } from "../database.ts";
 import type { BooksConnection, BooksKeeper } from "../keeper.ts";
 import type { Account } from "./account.ts";
@@ -200,7 +200,11 @@ export class Books implements BooksKeeper {
     if (this.store.closedBecause !== undefined) this.reporter.other(this.store.closedBecause);
   }
 
-  #hello({ life, worker, seq, shares, cells }: Hello, send: (message: BooksDown) => void): Peer {
+  /** @returns undefined for a worker of another version, whose messages would be misread */
+  #hello(hello: Hello, send: (message: BooksDown) => void): Peer | undefined {
+    const { format, life, worker, seq, shares, cells } = hello;
+    const fault = formatFault(format);
+    if (fault !== undefined) return this.reporter.refuse(worker, fault, send);
     const peer = this.#peers.meet({ life, worker, cells, counted: this.#positions.get(life) ?? 0 });
     peer.send = send;
     peer.claim = { seq, shares: new Map(shares.map(({ account, amount }) => [account, amount])) };

@@ -94,6 +94,13 @@ export class Reporter {
     }
   }
 
+  /** Tells a worker that its records are not taken. @param why a clause */
+  refuse(worker: number, why: string, send: Send): undefined {
+    const fault = `the records of worker ${worker} are ${why}`;
+    this.other(`${fault}; weir does not take them: restart it`);
+    send({ kind: "store", fault });
+  }
+
   /** Something else that belongs into the log. */
   other(text: string): void {
     this.#report("fault", text);

@@ -14,6 +14,7 @@ import type { PriceRule } from "../charge.ts";
 import type { Declared, Policy } from "../policy.ts";
 import { Asks } from "./asks.ts";
 import { Booking } from "./booking.ts";
+import { RECORD_FORMAT } from "../record.ts";
 import { recordOf } from "./call-record.ts";
 import { outputLimit } from "./estimate.ts";
 import { Estimates } from "./estimates.ts";
@@ -260,6 +261,7 @@ export class WorkerLedger implements Ledger {
     const { worker, cells } = this.#options;
     this.#channel.send({
       kind: "hello",
+      format: RECORD_FORMAT,
       life: this.#life,
       worker,
       seq: this.#outbox.seq,

@@ -211,3 +211,27 @@ test("amounts that the store refuses for good are set aside with a sentence, and
   expect(worker.heard.findLast(({ kind }) => kind === "store")).toEqual({ kind: "store" });
   await books.close();
 });
+
+test("the records of a worker of a newer version are refused by name, and other workers go on", async () => {
+  const clock = new TestClock();
+  const store = sqliteStore(":memory:", clock.wall);
+  const { books } = await openBooks({ store, clock });
+  const declared = declaredOf([budgetOf({ limit: 100_000 })]);
+  const worker = new TestWorker(books, 1, declared);
+  const newer = new TestWorker(books, 2, declared, undefined, 2);
+  await clock.advance(1);
+  newer.record(3);
+  worker.record(2);
+  await clock.advance(2_000);
+  expect([worker.unstored, newer.unstored]).toEqual([0, 1]);
+  const why =
+    "the records of worker 2 are written by a newer version of weir (format 2; this version reads 1)";
+  expect(newer.heard).toContainEqual({ kind: "store", fault: why });
+  expect(worker.heard).toContainEqual({
+    ...{ kind: "report", level: "fault" },
+    text: `${why}; weir does not take them: restart it`,
+  });
+  const [rows] = await store.sql.all<{ calls: number }>("SELECT count(*) AS calls FROM calls");
+  expect(rows).toEqual({ calls: 2 });
+  await books.close();
+});

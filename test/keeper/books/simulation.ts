@@ -8,7 +8,7 @@ import type { Cells } from "../../../src/ledger/cells.ts";
 import type { BooksDown, BooksUp, Refusal } from "../../../src/ledger/messages.ts";
 import type { Budget, Declared, RateLimit } from "../../../src/ledger/policy.ts";
 import type { PriceSettings } from "../../../src/ledger/prices/settings.ts";
-import type { CallRecord, RecordBatch, Spend } from "../../../src/ledger/record.ts";
+import { type CallRecord, RECORD_FORMAT, type RecordBatch, type Spend } from "../../../src/ledger/record.ts";
 
 /** A clock that stands still until the test advances it. */
 export class TestClock implements BooksClock {
@@ -119,15 +119,15 @@ export class TestWorker {
   readonly #declared: Declared;
   readonly #worker: number;
 
-  constructor(books: Books, worker: number, declared: Declared, folder?: string) {
+  constructor(books: Books, worker: number, declared: Declared, folder?: string, format?: number) {
     this.#worker = worker;
     this.#declared = declared;
     this.life = `life-${worker}-${Math.random().toString(36).slice(2)}`;
     this.cells = createCells(folder, `worker-${this.life}`);
-    this.connect(books);
+    this.connect(books, format);
   }
 
-  connect(books: Books): void {
+  connect(books: Books, format: number = RECORD_FORMAT): void {
     this.seal();
     const number = ++this.#connections;
     this.#connection = books.connect((message) =>
@@ -135,6 +135,7 @@ export class TestWorker {
     );
     this.#send({
       kind: "hello",
+      format,
       life: this.life,
       worker: this.#worker,
       seq: this.#seq,

@@ -1,4 +1,5 @@
 /** The spool of a node: what it keeps while PostgreSQL is away. */
+import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -46,6 +47,25 @@ describe("the spool", () => {
     after.remove(after.first()!.number);
     expect(after.first()).toBeUndefined();
     after.close();
+  });
+
+  test("a commit of a newer version is named and set aside, not misread, and the others are written", () => {
+    const path = join(folder, "newer.db");
+    const before = new Spool(path);
+    for (const seq of [1, 2])
+      before.add(commit({ once: { life: "keeper", seq }, batches: [batch(seq, [call()])] }));
+    before.close();
+    const file = new Database(path);
+    file.run(`UPDATE commits SET text = json_set(text, '$.format', 2) WHERE number = 1`);
+    file.close();
+    const spool = new Spool(path);
+    const first = spool.first()!;
+    expect(first.fault).toBe("written by a newer version of weir (format 2; this version reads 1)");
+    spool.refuse(first.number, first.fault!);
+    expect(spool.first()).toMatchObject({ number: 2, commit: { once: { seq: 2 } } });
+    expect(spool.first()!.fault).toBeUndefined();
+    expect(spool.waiting).toBe(1);
+    spool.close();
   });
 
   test("a full spool keeps the money of a commit and counts its calls as dropped", () => {

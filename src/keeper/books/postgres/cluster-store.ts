@@ -24,7 +24,7 @@ import { sentenceOf } from "./faults.ts";
 import { Nodes } from "./nodes.ts";
 import { Notices } from "./notices.ts";
 import { RateParts, takeParts } from "./rate-parts.ts";
-import { Spool } from "./spool.ts";
+import { Spool, type Spooled } from "./spool.ts";
 import { addPartitions, openPostgres } from "./store.ts";
 
 const BEAT_MS = 5_000;
@@ -271,7 +271,8 @@ export class ClusterStore implements BookStore {
     clearTimeout(this.#oldKeys);
   }
 
-  async #replay({ number, commit }: { number: number; commit: Commit }): Promise<void> {
+  async #replay({ number, commit, fault }: Spooled): Promise<void> {
+    if (fault !== undefined) return this.#setAside(number, fault);
     for (let tries = 1; ; tries++) {
       try {
         await this.#store.commit(commit);
@@ -279,11 +280,14 @@ export class ClusterStore implements BookStore {
       } catch (cause) {
         if (cause instanceof StoreLost) throw cause;
         if (tries < TRIES) continue;
-        this.#spool.refuse(number, sentenceOf(cause));
-        this.#events?.state(`a spooled commit was set aside: ${sentenceOf(cause)}`);
-        return;
+        return this.#setAside(number, sentenceOf(cause));
       }
     }
+  }
+
+  #setAside(number: number, why: string): void {
+    this.#spool.refuse(number, why);
+    this.#events?.state(`a spooled commit was set aside: ${why}`);
   }
 
   /** @throws StoreLost while the server is away */

@@ -2,6 +2,7 @@
 import type { Database } from "bun:sqlite";
 import { openDatabase } from "../../database.ts";
 import { readNumber } from "../../migrations.ts";
+import { formatFault, RECORD_FORMAT } from "../../../ledger/record.ts";
 import type { Commit } from "../store.ts";
 
 const MIGRATIONS: readonly string[] = [
@@ -18,6 +19,24 @@ const MAX_ROWS = 500;
 interface Row {
   number: number;
   text: string;
+}
+
+/** A commit that waits. */
+export interface Spooled {
+  number: number;
+  commit: Commit;
+  /** Why it cannot be read, as a clause. */
+  fault?: string;
+}
+
+function write(commit: Commit): string {
+  return JSON.stringify({ ...commit, format: RECORD_FORMAT });
+}
+
+function read({ number, text }: Row): Spooled {
+  const { format = RECORD_FORMAT, ...commit } = JSON.parse(text) as Commit & { format?: number };
+  const fault = formatFault(format);
+  return { number, commit, ...(fault !== undefined && { fault }) };
 }
 
 export class Spool {
@@ -56,25 +75,22 @@ export class Spool {
       ? commit.batches.map((batch) => ({ ...batch, calls: [], prices: [] }))
       : commit.batches;
     // Levels of rate limits are old when the server is back.
-    const text = JSON.stringify({ ...commit, batches, rates: [] });
+    const text = write({ ...commit, batches, rates: [] });
     this.#db.query("INSERT INTO commits (text) VALUES (?)").run(text);
     this.#waiting += 1;
   }
 
   /** The oldest commit that waits. Those that were never sent are merged, because each transaction takes a while. */
-  first(): { number: number; commit: Commit } | undefined {
+  first(): Spooled | undefined {
     const rows = this.#db
       .query<Row, [number]>("SELECT number, text FROM commits ORDER BY number LIMIT ?")
       .all(this.#isUnclear ? 1 : MERGED);
-    const [head, ...others] = rows.map(({ number, text }) => ({
-      number,
-      commit: JSON.parse(text) as Commit,
-    }));
+    const [head, ...others] = rows.map(read);
     this.#isUnclear = true;
-    if (!head) return undefined;
+    if (!head || head.fault !== undefined) return head;
     let merged = head;
-    for (const { number, commit } of others) {
-      if (rowsOf(merged.commit) + rowsOf(commit) > MAX_ROWS) break;
+    for (const { number, commit, fault } of others) {
+      if (fault !== undefined || rowsOf(merged.commit) + rowsOf(commit) > MAX_ROWS) break;
       merged = { number, commit: merge(merged.commit, commit) };
     }
     if (merged !== head) this.#replace(head.number, merged);
@@ -104,7 +120,7 @@ export class Spool {
   #replace(from: number, { number, commit }: { number: number; commit: Commit }): void {
     this.#db.transaction(() => {
       this.#db.query("DELETE FROM commits WHERE number BETWEEN ? AND ?").run(from, number);
-      this.#db.query("INSERT INTO commits VALUES (?, ?)").run(number, JSON.stringify(commit));
+      this.#db.query("INSERT INTO commits VALUES (?, ?)").run(number, write(commit));
     })();
     this.#waiting = this.#count();
   }

@@ -6,6 +6,7 @@ import type { WhatIfSums } from "../ledger/prices/whatif.ts";
 import type { CallRecord } from "../ledger/record.ts";
 import type { AuditEntry, KeyFacts, Page } from "../keeper/books/reports/reports.ts";
 import type {
+  Assumption,
   AuditReport,
   CallFilter,
   CallPage,
@@ -80,6 +81,8 @@ export interface AdminBooks {
   /** @param map other targets by target: `provider/model` */
   whatIf(query: Filter & { map: Readonly<Record<string, string>> }): Promise<WhatIfSums>;
 
+  /** What was held when workers and nodes ended, and is booked as assumed. The newest first. */
+  assumptions(query: Page): Promise<{ entries: readonly Assumption[]; next?: string }>;
   invoices(): Promise<readonly Invoice[]>;
   reconcile(invoice: Invoice, actor: Actor): Promise<Reconciliation>;
   audit(): Promise<AuditReport>;

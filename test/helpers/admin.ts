@@ -93,6 +93,10 @@ export class FakeBooks implements AdminBooks {
   whatIf = async () => ({ calls: 0, now: 0, then: 0, rows: [] });
   invoices = async () => [];
 
+  async assumptions() {
+    return { entries: [] };
+  }
+
   async reconcile(invoice: { provider: string; month: string; amount: number }, actor: Actor) {
     this.#note(actor, "invoice", invoice.provider, undefined, invoice);
     return { ...invoice, invoiced: invoice.amount, booked: 0, difference: invoice.amount, causes: [] };

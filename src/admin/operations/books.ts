@@ -1,6 +1,7 @@
 /** The books themselves: the proof that they agree, the log of changes, invoices, the store. */
 import { Type } from "@sinclair/typebox";
 import { MAX_NANO } from "../../ledger/money.ts";
+import { readAccount } from "../../ledger/record.ts";
 import { actorOf, findKey } from "../entries.ts";
 import { operation } from "../operation.ts";
 import { nano, PAGE, pageOf, request, time, words } from "../schemas.ts";
@@ -32,6 +33,14 @@ const Entry = Type.Object({
   after: Type.Optional(Type.Unknown()),
 });
 
+const AssumptionEntry = Type.Object({
+  at: time(""),
+  account: Type.String({ description: "The window of the budget." }),
+  budget: Type.String({ description: "Name of the budget; its id if it was deleted." }),
+  amount: nano(""),
+  why: Type.String(),
+});
+
 export const bookOperations = [
   operation({
     method: "GET",
@@ -53,6 +62,28 @@ export const bookOperations = [
     query: request(PAGE),
     answer: { name: "AuditLog", schema: pageOf("entries", Entry) },
     handle: async ({ books, query }) => ({ json: await books.auditLog(query) }),
+  }),
+  operation({
+    method: "GET",
+    path: "/admin/v1/assumptions",
+    id: "listAssumptions",
+    summary:
+      "Money that was held when a worker or a gateway ended, and is booked as assumed; the newest first",
+    description: "Charges of calls that are assumed are those of `GET /calls?state=assumed`.",
+    access: "read",
+    wholeGateway: true,
+    query: request(PAGE),
+    answer: { name: "Assumptions", schema: pageOf("entries", AssumptionEntry) },
+    async handle({ books, query }) {
+      const names = new Map(books.policy().budgets.map(({ id, name }) => [id, name]));
+      const { entries, ...rest } = await books.assumptions(query);
+      const named = entries.map((entry) => {
+        const parts = readAccount(entry.account);
+        const budget = parts?.kind === "budget" ? parts.id : entry.account;
+        return { ...entry, budget: names.get(budget) ?? budget };
+      });
+      return { json: { entries: named, ...rest } };
+    },
   }),
   operation({
     method: "GET",

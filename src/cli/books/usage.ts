@@ -2,6 +2,7 @@
 import { type Flag, UsageError } from "../command.ts";
 import { table } from "../terminal.ts";
 import { type BookContext, bookCommand } from "./command.ts";
+import { readAssumed, textOfAssumed } from "./assumed.ts";
 import { withProgress } from "./progress.ts";
 import type { UsageReport, UsageSums } from "./shapes.ts";
 import { csv, showCount, showDay, showMoney } from "./show.ts";
@@ -33,6 +34,7 @@ export const usage = bookCommand({
     { name: "--since", value: "TIME", help: "7d (default), 24h, or a day: 2026-11-01" },
     { name: "--until", value: "TIME", help: "end, in the same forms (default now)" },
     ...FILTER_FLAGS,
+    { name: "--assumed", help: "list what was assumed, because no provider counted it" },
     { name: "--csv", help: "print comma-separated values" },
   ],
   async run(context) {
@@ -43,7 +45,14 @@ export const usage = bookCommand({
       throw new UsageError(`--by knows ${GROUPS.join(", ")}; "${wrong}" is none of them`);
     const now = Date.now();
     const from = sinceOf(flags, "--since", now) ?? now - 7 * DAY_MS;
-    const query = { by: by.join(), from, to: sinceOf(flags, "--until", now), ...filterOf(flags) };
+    const filter = filterOf(flags);
+    const time = { from, to: sinceOf(flags, "--until", now) };
+    if (flags["--assumed"]) {
+      const ofAll = Object.values(filter).every((value) => value === undefined);
+      const assumed = await withProgress("reading", readAssumed(api, { ...time, ...filter }, ofAll));
+      return show(assumed, () => textOfAssumed(assumed));
+    }
+    const query = { by: by.join(), ...time, ...filter };
     const report = await withProgress("adding up", api.send<UsageReport>("GET", "/usage", { query }));
     if (flags["--csv"]) return print(csvOf(report, by));
     show(report, () => textOfReport(report, by, from));

@@ -184,6 +184,10 @@ export class NodeAdmin implements AdminBooks {
     });
   }
 
+  assumptions(query: { limit: number; after?: string }) {
+    return this.#read((reports) => reports.assumptions(query));
+  }
+
   invoices() {
     return this.#read((reports) => reports.invoices());
   }

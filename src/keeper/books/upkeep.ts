@@ -1,5 +1,6 @@
 /** What a SQLite store offers besides the books: reports, copies, checks, retention. */
 import { chmodSync, existsSync, rmSync, statSync } from "node:fs";
+import { AdminError } from "../../admin/errors.ts";
 import type { Keep } from "../../ledger/keep.ts";
 import { IN_MEMORY } from "../settings.ts";
 import { removeKey } from "./deletion.ts";
@@ -110,6 +111,12 @@ export class SqlUpkeep {
 
   /** Deletes what retention would delete, or the calls of a key. Sums stay. */
   async prune({ key }: { key?: string }, actor: Actor): Promise<{ rows: number }> {
+    if (key === undefined && !this.#retention.keep)
+      throw new AdminError(
+        409,
+        "not_running",
+        "Only a gateway that runs knows how long its config keeps calls; start it, or name a key.",
+      );
     const pause = () => Bun.sleep(PAUSE_MS);
     const rows =
       key === undefined ? await this.#retention.all(pause) : await removeKey(this.#store.current, key, pause);

@@ -1,6 +1,6 @@
 /**
- * One hard budget over two gateways on one PostgreSQL: calls, streams, aborted streams, retries and fallbacks, while workers are
- * killed and the server is stopped in the middle. `bun run postgres` runs it for 40 s and stops the server for 20 s.
+ * One hard budget over two gateways on one PostgreSQL: calls, streams, aborted streams, retries and fallbacks, while workers and
+ * keepers are killed and the server is stopped in the middle. `bun run postgres` runs it for 40 s and stops the server for 20 s.
  */
 import { afterAll, describe, expect, test } from "bun:test";
 import { auditBooks } from "../../src/keeper/books/reports/audit.ts";
@@ -48,7 +48,7 @@ else
     const server = await startPostgres({ listen: "*" });
     afterAll(() => server.close());
 
-    test("is never exceeded while workers are killed and PostgreSQL is away, and the books hold afterwards", async () => {
+    test("is never exceeded while workers and keepers are killed and PostgreSQL is away, and the books hold afterwards", async () => {
       const limit = Math.round((LOAD_MS / 1_000) * 0.1 * DOLLAR);
       const nodes = await startTwoNodes(server, {
         budget: budgetOf(limit),
@@ -62,7 +62,9 @@ else
         const sampler = new Sampler(() => read(store));
         let kills = 0;
         const killer = killEach(1_000, () => {
-          const workers = gateways[kills++ % 2]!.workers();
+          const weir = gateways[++kills % 2]!;
+          if (kills % 5 === 0) return weir.keeper();
+          const workers = weir.workers();
           return workers[Math.floor(Math.random() * workers.length)];
         });
         const urls = gateways.map(({ url }) => url);
@@ -93,7 +95,7 @@ else
         const rest = (await read(store))!;
         const counts = RESULTS.map((result) => [result, countOf([...outcomes, ...last], result)]);
         console.log(
-          `${killed} workers killed, PostgreSQL away for ${AWAY_MS} ms, back after ${backMs} ms; ${JSON.stringify(Object.fromEntries(counts))}; limit ${limit}, ${JSON.stringify(rest)}; ${samples.length} samples`,
+          `${killed} workers and keepers killed, PostgreSQL away for ${AWAY_MS} ms, back after ${backMs} ms; ${JSON.stringify(Object.fromEntries(counts))}; limit ${limit}, ${JSON.stringify(rest)}; ${samples.length} samples`,
         );
         const over = samples.filter(
           ({ spent, assumed, held, overrun }) => spent + assumed + held > limit + overrun,

@@ -24,8 +24,8 @@ export interface Account {
   grant(life: string, need: number, spare: boolean): number;
   /** Takes back a part of a share. Negative after an overrun. */
   giveBack(life: string, amount: number): void;
-  /** A worker says after a reconnection what it has. */
-  claim(life: string, amount: number, from: ClaimSource): void;
+  /** A worker says after a reconnection what it has. @returns what of it is no longer assumed to be spent */
+  claim(life: string, amount: number, from: ClaimSource): number;
   /**
    * A worker is gone.
    * @param left what it had not used of its share, as far as it is known

@@ -138,7 +138,7 @@ export async function giveBack(sql: Sql, node: string, account: string, amount: 
   await sql.run("DELETE FROM grants WHERE account = $1 AND node = $2 AND amount = 0", [account, node]);
 }
 
-/** Books what a worker held when it died. */
+/** Books what a worker held when it died. @param assumption a negative amount: the worker was alive */
 export async function assume(
   sql: Sql,
   node: string,
@@ -147,6 +147,12 @@ export async function assume(
 ): Promise<void> {
   await ensure(sql, account);
   await sql.run("UPDATE accounts SET assumed = assumed + $2 WHERE account = $1", [account, amount]);
+  // What is no longer assumed is drawn again.
+  if (amount < 0)
+    await sql.run("INSERT INTO grants (account, node, amount) VALUES ($1, $2, 0) ON CONFLICT DO NOTHING", [
+      account,
+      node,
+    ]);
   await sql.run("INSERT INTO assumptions (at, account, amount, why) VALUES ($1, $2, $3, $4)", [
     now,
     account,

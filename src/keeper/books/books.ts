@@ -326,7 +326,7 @@ export class Books implements BooksKeeper {
   }
 
   #settleClaim(peer: Peer): void {
-    if (this.#accounts && settleClaim(peer, this.#accounts, this.#recovery!.isDone))
+    if (this.#accounts && settleClaim(peer, this.#accounts, this.#recorder, this.#recovery!.isDone))
       this.#recovery?.returned(peer.cells);
   }
 

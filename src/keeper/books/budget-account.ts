@@ -33,6 +33,8 @@ export class BudgetAccount implements Account {
   /** Drawn from the store by this node, and neither booked nor returned. */
   own: Nano = 0;
   #budget: Budget;
+  /** Assumed for workers that had not come back to this keeper in time. */
+  missing: Nano = 0;
   #free: Nano = 0;
   #returning: Nano = 0;
   readonly #cell: FreeCell;
@@ -159,11 +161,16 @@ export class BudgetAccount implements Account {
     };
   }
 
-  claim(life: string, amount: Nano, from: ClaimSource): void {
-    // A grant that did not reach the worker is free again; one that was assumed to be spent is drawn once more.
-    if (from !== "earlier") this.free += (this.shares.get(life) ?? 0) - amount;
+  claim(life: string, amount: Nano, from: ClaimSource): Nano {
+    const more = amount - (this.shares.get(life) ?? 0);
+    const back = from === "too-late" ? Math.min(more, this.missing) : 0;
+    this.missing -= back;
+    this.assume(-back);
+    // A grant that did not reach the worker is free again.
+    if (from !== "earlier") this.free += back - more;
     if (amount === 0) this.shares.delete(life);
     else this.shares.set(life, amount);
+    return back;
   }
 
   /** Takes back what was to be returned to the store. */

@@ -1,13 +1,19 @@
 /** What a worker says after a reconnection that it has of all accounts. */
 import type { BookAccounts } from "./book-accounts.ts";
 import type { Peer } from "./peers.ts";
+import type { Recorder } from "./recorder.ts";
 
 /**
  * Takes over the claim of a worker, when all its batches up to then are counted.
  * @param isSettled the grants of earlier keepers are accounted for
  * @returns whether it was taken over now
  */
-export function settleClaim(peer: Peer, accounts: BookAccounts, isSettled: boolean): boolean {
+export function settleClaim(
+  peer: Peer,
+  accounts: BookAccounts,
+  recorder: Pick<Recorder, "assume">,
+  isSettled: boolean,
+): boolean {
   const { claim } = peer;
   if (!claim || peer.counted < claim.seq) return false;
   peer.claim = undefined;
@@ -16,9 +22,12 @@ export function settleClaim(peer: Peer, accounts: BookAccounts, isSettled: boole
   const from = peer.isKnown ? "here" : isSettled ? "too-late" : "earlier";
   // A worker does not mention what it has nothing of. What this keeper has granted of that has not arrived there, and what is
   // spent of it since the start of this keeper had all been granted before.
-  for (const account of accounts.all())
-    if (account.shares.has(peer.life) && !shares.has(account.id)) account.claim(peer.life, 0, from);
-  for (const [id, amount] of shares) accounts.find(id)?.claim(peer.life, amount, from);
+  for (const { id, shares: known } of accounts.all())
+    if (known.has(peer.life) && !shares.has(id)) shares.set(id, 0);
+  for (const [id, amount] of shares) {
+    const back = accounts.find(id)?.claim(peer.life, amount, from) ?? 0;
+    if (back !== 0) recorder.assume(id, -back, `worker ${peer.worker} is back`);
+  }
   peer.isKnown = true;
   return true;
 }

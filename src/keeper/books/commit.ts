@@ -54,8 +54,9 @@ async function writeAll(context: CommitContext, commit: Commit): Promise<void> {
   await writeCalls(context, calls);
   if (dropped > 0) await addToMeta(sql, "dropped_calls", dropped);
   const inOrder = [...spends].sort(([a], [b]) => (a < b ? -1 : 1));
-  for (const [account, amounts] of inOrder) await book(sql, node, { account, ...amounts });
+  // First, because what is no longer assumed is then spent.
   for (const assumption of commit.assumptions) await assume(sql, node, assumption, now);
+  for (const [account, amounts] of inOrder) await book(sql, node, { account, ...amounts });
   for (const { account, amount } of commit.returns) await giveBack(sql, node, account, amount);
   for (const { account, percent } of commit.alerted)
     await sql.run("UPDATE accounts SET alerted = $2 WHERE account = $1 AND alerted < $2", [account, percent]);

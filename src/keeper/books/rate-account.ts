@@ -158,13 +158,14 @@ export class RateAccount implements Account {
     };
   }
 
-  claim(life: string, amount: number, from: ClaimSource): void {
+  claim(life: string, amount: number, from: ClaimSource): number {
     // Tokens that a worker has were used when they were granted.
-    if (!this.isPlaces) return;
+    if (!this.isPlaces) return 0;
     if (from === "here") this.level += (this.shares.get(life) ?? 0) - amount;
     else if (from === "too-late" || !this.#isResumed) this.level -= amount;
     this.shares.delete(life);
     this.#add(life, amount);
+    return 0;
   }
 
   /** Whether the level differs from the one that was written last. */

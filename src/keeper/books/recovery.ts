@@ -96,7 +96,7 @@ export class Recovery {
     for (const account of accounts.budgets.values()) {
       const { unsettled } = account;
       if (unsettled > 0 && !this.#isCertain) {
-        account.assume(unsettled);
+        account.missing = account.assume(unsettled);
         recorder.assume(account.id, unsettled, "the gateway ended while calls were running");
       } else account.free += unsettled;
     }

@@ -199,3 +199,35 @@ test("a grant that a killed keeper did not deliver is free, unless a worker has 
     await next.books.close();
   }
 });
+
+test("what was assumed for a worker that comes back late is not counted twice", async () => {
+  const cells = mkdtempSync(join(tmpdir(), "weir-grants-"));
+  onTestFinished(() => rmSync(cells, { recursive: true, force: true }));
+  const clock = new TestClock();
+  const path = join(cells, "weir.db");
+  const open = () => openBooks({ clock, cells, store: sqliteStore(path, clock.wall), isAlive: () => true });
+  const first = await open();
+  const worker = new TestWorker(first.books, 1, declaredOf([budgetOf({ limit: 100 })]), cells);
+  await clock.advance(1);
+  const held = worker.hold([{ account: ONE, need: 60 }]);
+  const others = worker.hold([{ account: ONE, need: 40 }]);
+  await clock.advance(200);
+  expect(await Promise.all([held, others])).toEqual([undefined, undefined]);
+  worker.settle(ONE, 40, 30);
+  first.kill();
+  worker.disconnect();
+  await first.store.close();
+  const next = await open();
+  await clock.advance(8_000);
+  expect(await next.store.accounts(clock.wall())).toMatchObject([{ spent: 0, assumed: 100, granted: 0 }]);
+  worker.connect(next.books);
+  await clock.advance(200);
+  expect(await next.store.accounts(clock.wall())).toMatchObject([{ spent: 30, assumed: 0, granted: 70 }]);
+  worker.settle(ONE, 60, 20);
+  worker.flush();
+  await clock.advance(25_000);
+  expect(await next.store.accounts(clock.wall())).toMatchObject([
+    { spent: 50, assumed: 0, granted: 0, own: 0 },
+  ]);
+  await next.books.close();
+});

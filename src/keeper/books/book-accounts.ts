@@ -19,8 +19,8 @@ import type { PolicyState } from "./policy-state.ts";
 import { RateAccount } from "./rate-account.ts";
 import type { AccountRow } from "./store.ts";
 
-/** Name of the cell that says whether the store lacks something that only this keeper knows. */
-const DOUBT = "doubt";
+/** Name of the cell that is 1 while the store and the workers that live know all that is spent. */
+const CERTAIN = "certain";
 /** Ended windows without money are forgotten after this time. Milliseconds. */
 const FORGOTTEN_MS = 3_600_000;
 
@@ -39,7 +39,7 @@ export class BookAccounts {
   /** Called for each new unit of a limit that this node shares with others: its part of it is 0. */
   onNewRate: () => void = () => {};
   readonly #isShared: boolean;
-  readonly #doubt: FreeCell;
+  readonly #certain: FreeCell;
   #hasBlindSpot = false;
 
   /** @param folder of the cells; absent: they are in memory @param isShared other nodes use the same store */
@@ -52,24 +52,24 @@ export class BookAccounts {
     this.#earlier = file === undefined ? undefined : readCells(file);
     removeCells(file);
     this.#cells = createCells(folder, KEEPER_CELLS);
-    this.#doubt = this.#cell(DOUBT);
-    this.doubt();
+    this.#certain = this.#cell(CERTAIN);
+    if (this.wasCertain) this.trust();
   }
 
   /** Only this keeper knows now what a worker that is gone has spent. @param isLasting the workers cannot tell either */
   doubt(isLasting = false): void {
     this.#hasBlindSpot ||= isLasting;
-    this.#doubt.set(1);
+    this.#certain.set(0);
   }
 
   /** The store and the workers know all again. */
   trust(): void {
-    if (!this.#hasBlindSpot) this.#doubt.set(0);
+    if (!this.#hasBlindSpot) this.#certain.set(1);
   }
 
   /** The store and the workers knew all when the keeper before this one ended: what no worker has is free. */
-  get isCertain(): boolean {
-    return this.#earlier?.leftOf(DOUBT) === 0;
+  get wasCertain(): boolean {
+    return this.#earlier?.leftOf(CERTAIN) === 1;
   }
 
   /** Continues with the rows of the store, before any other use. @param levels of rate limits */

@@ -35,7 +35,7 @@ export class Recovery {
 
   constructor(options: RecoveryOptions) {
     this.#options = options;
-    this.#isCertain = options.accounts.isCertain;
+    this.#isCertain = options.accounts.wasCertain;
     this.#until = options.clock.monotonic() + RETURN_MS;
     this.#expected = new Set(cellFiles(options.folder).filter((file) => !isKeeperFile(file)));
     this.#look();
@@ -73,14 +73,15 @@ export class Recovery {
     const isUnsettled = [...accounts.budgets.values()].some(({ unsettled }) => unsettled !== 0);
     // Without cells nothing says which workers there were.
     const isWaiting = this.#expected.size > 0 || (isUnsettled && folder === undefined);
-    if (isWaiting) this.#isCertain &&= clock.monotonic() < this.#until;
     if (isWaiting && clock.monotonic() < this.#until) return void clock.after(LOOK_MS, () => this.#look());
+    if (isWaiting) this.#isCertain = false;
     this.#finish();
   }
 
   /** What a dead worker had left is free. */
   #take(file: string): void {
     this.#isCertain = false;
+    this.#options.accounts.doubt();
     const cells = readCells(file);
     removeCells(file);
     if (!cells) return;

@@ -190,6 +190,10 @@ test("a grant that a killed keeper did not deliver is free, unless a worker has 
     for (const one of workers) one.disconnect();
     await first.store.close();
     if (dies) dead.add(other.cells.file);
+    // One that is killed before the workers are back.
+    const second = await open();
+    second.kill();
+    await second.store.close();
     const next = await open();
     worker.connect(next.books);
     if (!dies) other.connect(next.books);

@@ -156,8 +156,9 @@ test("version and help", () => {
   expect(Bun.spawnSync([BINARY, "surve"], { cwd: folder }).exitCode).toBe(2);
 });
 
-test("the wire tests hold for the binary too", async () => {
-  const run = Bun.spawn([process.execPath, "test", "./test/wire", "--timeout", "600000"], {
+/** Runs tests against the binary. @returns how many passed */
+async function passOnBinary(...paths: string[]): Promise<number> {
+  const run = Bun.spawn([process.execPath, "test", ...paths, "--timeout", "600000"], {
     cwd: ROOT,
     env: { ...process.env, WEIR_TARGET: "binary" },
     stdout: "ignore",
@@ -166,6 +167,25 @@ test("the wire tests hold for the binary too", async () => {
   const report = await new Response(run.stderr).text();
   const failed = report.split("\n").filter((line) => line.startsWith("(fail)"));
   expect(failed).toEqual([]);
-  expect(Number(/^ *(\d+) pass$/m.exec(report)?.[1])).toBeGreaterThan(150);
   expect(await run.exited).toBe(0);
+  return Number(/^ *(\d+) pass$/m.exec(report)?.[1]);
+}
+
+test("the wire tests hold for the binary too", async () => {
+  expect(await passOnBinary("./test/wire")).toBeGreaterThan(150);
 }, 900_000);
+
+test("keys, budgets and reports hold for the binary too", async () => {
+  const files = [
+    "admin",
+    "alerts",
+    "assumed",
+    "keys",
+    "name-twice",
+    "offline",
+    "prices-command",
+    "read-only",
+  ];
+  const paths = files.map((name) => `./test/books/${name}.test.ts`);
+  expect(await passOnBinary(...paths)).toBeGreaterThan(25);
+}, 600_000);

@@ -96,7 +96,7 @@ function headersOf(method: AdminOperation["method"]) {
   return [
     header(
       "Idempotency-Key",
-      "A repeated request with the same key gets the same answer and writes nothing.",
+      "A request that is repeated with the same key within ten minutes gets the same answer and writes nothing. The answers are in memory only: a restart of the keeper forgets them.",
     ),
     ...(method === "POST"
       ? []

@@ -1,8 +1,11 @@
-/** One command of weir, run from source as a user runs it. */
+/** One command of weir, as a user runs it: from source, or the compiled binary with `WEIR_TARGET=binary`. */
 import { join, resolve } from "node:path";
 import { environmentIn } from "./environment.ts";
+import { TARGET } from "./gateway.ts";
 
-export const MAIN = join(resolve(import.meta.dir, "../.."), "src/main.ts");
+const ROOT = resolve(import.meta.dir, "../..");
+export const MAIN = join(ROOT, "src/main.ts");
+const PROGRAM = TARGET === "binary" ? [join(ROOT, "dist/weir")] : [process.execPath, MAIN];
 
 export interface Ran {
   code: number;
@@ -22,7 +25,7 @@ export interface CommandOptions {
 const PATIENCE_MS = 60_000;
 
 export async function runCommand(args: readonly string[], { cwd, env, input }: CommandOptions): Promise<Ran> {
-  const child = Bun.spawn([process.execPath, MAIN, ...args], {
+  const child = Bun.spawn([...PROGRAM, ...args], {
     cwd,
     env: environmentIn(cwd, env),
     stdin: new Blob([input ?? ""]),

@@ -227,8 +227,21 @@ export class BudgetAccount implements Account {
     };
   }
 
-  drawn(amount: Nano, row: AccountRow): void {
-    this.#row = row;
+  /**
+   * @param row of the store, where what was booked since its last commit still counts as granted
+   * @param isShared other nodes may have taken back what they had assumed
+   */
+  drawn(amount: Nano, row: AccountRow, isShared: boolean): void {
+    const before = this.#row;
+    const spent = Math.max(row.spent, before.spent);
+    const assumed = isShared ? row.assumed : Math.max(row.assumed, before.assumed);
+    const booked = spent - row.spent + assumed - row.assumed;
+    this.#row = {
+      ...row,
+      ...{ spent, assumed, granted: Math.max(0, row.granted - booked) },
+      overrun: Math.max(row.overrun, before.overrun),
+      alerted: Math.max(row.alerted, before.alerted),
+    };
     this.own += amount;
     this.free += amount;
   }

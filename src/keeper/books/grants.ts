@@ -129,7 +129,7 @@ export class Grants {
       const drawn = await store.draw(draws, isLast);
       missing.forEach(({ account }, index) => {
         const { amount, row } = drawn[index]!;
-        account.drawn(amount, row);
+        account.drawn(amount, row, store.isShared);
         unreachable.delete(account);
         known.add(account);
       });

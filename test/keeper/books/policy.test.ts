@@ -133,6 +133,40 @@ test("each percentage of a budget is reported once, over workers and restarts", 
   rmSync(folder, { recursive: true, force: true });
 });
 
+test("a draw before the commit of what was spent changes neither the figures nor the alerts", async () => {
+  const { books, clock, store } = await openBooks();
+  const declared = declaredOf([budgetOf({ name: "eng", limit: 1_000, alerts: [80] })]);
+  const worker = new TestWorker(books, 1, declared);
+  const other = new TestWorker(books, 2, declared);
+  await clock.advance(1);
+  const hold = async (of: TestWorker, need: number) => {
+    const held = of.hold([{ account: ONE, need }]);
+    await clock.advance(10);
+    expect(await held).toBeUndefined();
+  };
+  await hold(worker, 1);
+  worker.settle(ONE, 1, 0);
+  for (let round = 1; round <= 9; round++) {
+    await hold(worker, 90);
+    worker.settle(ONE, 90, 90);
+    worker.flush();
+    // Its need is above what the node has left, so the node draws before the next commit.
+    await hold(other, 10);
+    other.settle(ONE, 10, 0);
+    await clock.advance(1);
+    const { spent } = books.accounts!.budgets.get(ONE)!.row;
+    expect([round, spent]).toEqual([round, round * 90]);
+  }
+  await clock.advance(5_000);
+  const [row] = await store.accounts(clock.wall());
+  expect(row).toMatchObject({ spent: 810, alerted: 80 });
+  const { spent, granted, alerted } = books.accounts!.budgets.get(ONE)!.row;
+  expect({ spent, granted, alerted }).toEqual({ spent: row!.spent, granted: row!.granted, alerted: 80 });
+  const alerts = [worker, other].flatMap(({ heard }) => heard.filter(({ kind }) => kind === "report"));
+  expect(alerts.length).toBe(1);
+  await books.close();
+});
+
 test("keys of the store with the name of a key of the config are reported once by their id, revoked ones are not", async () => {
   const { books, clock, store } = await openBooks();
   const key = { kind: "call", path: "/", tags: [], digests: [], scopes: {} } as const;

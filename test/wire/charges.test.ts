@@ -137,10 +137,9 @@ async function nextRow(): Promise<Row> {
 }
 
 function newest(): { number: number; state: number; cost: number; ref: string | null } | undefined {
-  const store = new Database(join(folder, "state/weir.db"), { readonly: true });
+  let store: Database | undefined;
   try {
-    // The keeper makes the tables after the gateway has begun to listen.
-    if (!store.query("SELECT 1 FROM sqlite_master WHERE name = 'calls'").get()) return undefined;
+    store = new Database(join(folder, "state/weir.db"), { readonly: true });
     return (
       store
         .query<{ number: number; state: number; cost: number; ref: string | null }, []>(
@@ -148,8 +147,11 @@ function newest(): { number: number; state: number; cost: number; ref: string | 
         )
         .get() ?? undefined
     );
+  } catch {
+    // The keeper makes the file and its tables after the gateway has begun to listen.
+    return undefined;
   } finally {
-    store.close();
+    store?.close();
   }
 }
 

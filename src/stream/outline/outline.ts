@@ -76,6 +76,8 @@ class Machine {
   }
 }
 
+const QUOTE = 0x22;
+
 let machine: Machine | null | undefined;
 
 /** Null on a processor without the required instructions: then every body is parsed. */
@@ -124,11 +126,19 @@ function findMember(name: string, body: Uint8Array, latin: string, marks: Int32A
   let begin = latin.indexOf("{") + 1;
   for (let at = 0; at + 3 < marks.length; at += 4) {
     const colon = marks[at]!;
-    const key = latin.slice(begin, colon);
-    if (key === wanted || key.trim() === wanted) return trimmed(body, marks[at + 1]! + 1, marks[at + 3]!);
+    if (isKey(latin, begin, colon, wanted)) return trimmed(body, marks[at + 1]! + 1, marks[at + 3]!);
     begin = marks[at + 2]! + 1;
   }
   return undefined;
+}
+
+/** Whether a part of a text is a key, with or without white space around it. */
+function isKey(latin: string, start: number, end: number, wanted: string): boolean {
+  const length = end - start;
+  if (length < wanted.length) return false;
+  if (latin.charCodeAt(start) === QUOTE && latin.charCodeAt(end - 1) === QUOTE)
+    return length === wanted.length && latin.startsWith(wanted, start);
+  return latin.slice(start, end).trim() === wanted;
 }
 
 function align(address: number): number {

@@ -2,8 +2,10 @@
 import type { AdminState } from "../admin/settings.ts";
 import type { BooksChannel, BooksEvents } from "../ledger/channel.ts";
 import type { BooksUp } from "../ledger/messages.ts";
+import type { PackedBatch } from "../ledger/packed.ts";
 import { AnswerClient, type ClientOptions } from "./answer-client.ts";
 import type { Connect, Link, LinkEvents } from "./link.ts";
+import type { ToKeeper } from "./protocol.ts";
 
 /** Maximum time for the keeper to open the store of the books. Milliseconds. */
 const START_MS = 10_000;
@@ -39,8 +41,7 @@ export class KeeperClient {
     }, options);
     this.books = new Channel(
       () => this.#isUp,
-      (books) =>
-        this.#link?.send(books.kind === "records" ? { booksText: JSON.stringify(books) } : { books }),
+      (message) => this.#link?.send(message),
       (events) => (this.#booksEvents = events),
     );
   }
@@ -106,10 +107,10 @@ export class KeeperClient {
 
 class Channel implements BooksChannel {
   readonly #isUp: () => boolean;
-  readonly #send: (message: BooksUp) => void;
+  readonly #send: (message: ToKeeper) => void;
   readonly #listen: (events: BooksEvents) => void;
 
-  constructor(isUp: () => boolean, send: (message: BooksUp) => void, listen: (events: BooksEvents) => void) {
+  constructor(isUp: () => boolean, send: (message: ToKeeper) => void, listen: (events: BooksEvents) => void) {
     this.#isUp = isUp;
     this.#send = send;
     this.#listen = listen;
@@ -120,7 +121,11 @@ class Channel implements BooksChannel {
   }
 
   send(message: BooksUp): void {
-    if (this.#isUp()) this.#send(message);
+    if (this.#isUp()) this.#send({ books: message });
+  }
+
+  sendBatch(packed: PackedBatch): void {
+    if (this.#isUp()) this.#send({ packed });
   }
 
   listen(events: BooksEvents): void {

@@ -1,5 +1,6 @@
 /** The keeper: the only part of weir that opens databases. One half stores answers, the other half keeps the books. */
 import type { BooksDown, BooksUp } from "../ledger/messages.ts";
+import { unpack } from "../ledger/packed.ts";
 import type { AdminApi } from "./admin-api.ts";
 import { AnswerKeeper } from "./answer-keeper.ts";
 import { SharedAnswers } from "./answers/shared.ts";
@@ -65,7 +66,7 @@ export class Keeper {
     const toBooks = (message: BooksUp) => void connected.then(({ books }) => books?.receive(message));
     return {
       receive: (message) => {
-        if ("booksText" in message) toBooks(JSON.parse(message.booksText) as BooksUp);
+        if ("packed" in message) toBooks({ kind: "records", batch: unpack(message.packed) });
         else if ("books" in message) toBooks(message.books);
         else if (this.#answers) this.#answers.handle(message, send);
         else send({ number: message.number, error: "the keeper stores no answers" });

@@ -3,6 +3,7 @@ import type { AdminState } from "../admin/settings.ts";
 import type { PageRequest } from "../core/answer-store.ts";
 import type { StoredAnswer } from "../core/stored-answer.ts";
 import type { BooksDown, BooksUp } from "../ledger/messages.ts";
+import type { PackedBatch } from "../ledger/packed.ts";
 
 /** An item with its value as JSON in UTF-8. */
 export interface PackedItem {
@@ -67,9 +68,8 @@ export interface AnswerReply {
 }
 
 /**
- * A link carries two channels: requests for stored answers, and messages about books. `booksText` is such a message as JSON: a
- * batch of records reaches another thread several times as fast as text. `admin` comes once after the hello, and at
- * each change.
+ * A link carries two channels: requests for stored answers, and messages about books. Records travel as bytes. `admin` comes once
+ * after the hello, and at each change.
  */
-export type ToKeeper = AnswerAsk | { books: BooksUp } | { booksText: string };
+export type ToKeeper = AnswerAsk | { books: BooksUp } | { packed: PackedBatch };
 export type FromKeeper = AnswerReply | { books: BooksDown } | { admin: AdminState };

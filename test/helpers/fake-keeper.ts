@@ -1,6 +1,7 @@
 /** A keeper in memory for tests of the worker's ledger: it grants from fixed amounts and stores batches at once. */
 import type { BooksChannel, BooksEvents } from "../../src/ledger/channel.ts";
 import type { BooksDown, BooksUp, Refusal } from "../../src/ledger/messages.ts";
+import { type PackedBatch, unpack } from "../../src/ledger/packed.ts";
 import type { RecordBatch } from "../../src/ledger/record.ts";
 
 export class FakeKeeper implements BooksChannel {
@@ -47,6 +48,10 @@ export class FakeKeeper implements BooksChannel {
     if (!this.isUp) return;
     this.sent.push(message);
     queueMicrotask(() => this.#answer(message));
+  }
+
+  sendBatch(batch: PackedBatch): void {
+    this.send({ kind: "records", batch: unpack(batch) });
   }
 
   #answer(message: BooksUp): void {

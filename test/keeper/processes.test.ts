@@ -46,6 +46,9 @@ async function call(url: string): Promise<number> {
   }
 }
 
+/** How many workers serve after a restart. */
+const served = ({ log }: Serving) => log.filter((line) => line.includes("is serving")).length;
+
 const count = (statuses: readonly number[], status: number) =>
   statuses.filter((one) => one === status).length;
 
@@ -94,6 +97,8 @@ test.each(["worker", "keeper"] as const)(
     let kills = 0;
     for (let ms = 0; ms < LOAD_MS; ms += 1_000) {
       await Bun.sleep(1_000);
+      // On a busy machine a start takes longer.
+      await until(() => which === "keeper" || served(weir) >= kills, LONG_MS);
       const pid = which === "keeper" ? weir.keeper() : weir.workers()[kills % 2];
       if (pid === undefined) continue;
       process.kill(pid, "SIGKILL");
@@ -113,8 +118,8 @@ test.each(["worker", "keeper"] as const)(
     expect([after.granted, after.drawn]).toEqual([0, 0]);
     expect(after.cost).toBe(after.spent);
     expect(after.spent + after.assumed).toBeLessThanOrEqual(limit);
-    // A killed worker takes the records of 50 ms with it; their money is assumed.
-    expect(after.spent + after.assumed).toBeGreaterThanOrEqual(answered * CENT);
+    // A worker may be killed after the record of a call was written and before its client got the answer.
+    expect(after.answered).toBeGreaterThanOrEqual(answered);
     if (which === "keeper") expect([after.answered, after.assumed]).toEqual([answered, 0]);
     console.log(
       `${kills} kills, ${answered} answered, ${after.answered} rows, ${after.assumed / CENT} assumed`,

@@ -9,6 +9,7 @@ import type { BooksConnection, BooksKeeper } from "../keeper.ts";
 import type { Account } from "./account.ts";
 import { reachedPercent } from "./alerts.ts";
 import { BookAccounts } from "./book-accounts.ts";
+import { removeCells } from "./cells.ts";
 import { settleClaim } from "./claims.ts";
 import type { BudgetAccount } from "./budget-account.ts";
 import { type BooksClock, SYSTEM_CLOCK } from "./clock.ts";
@@ -174,19 +175,17 @@ export class Books implements BooksKeeper {
       this.#margins.load(margins);
       const accounts = new BookAccounts(this.#policy, this.#clock, this.#cells, this.store.isShared);
       accounts.restore(rows, levels);
+      const shared = { accounts, recorder: this.#recorder, clock: this.#clock };
       this.#recovery = new Recovery({
-        accounts,
-        recorder: this.#recorder,
-        clock: this.#clock,
+        ...shared,
         folder: this.#cells,
         isAlive: this.#isAlive,
+        positionOf: (life) => this.#positions.get(life) ?? 0,
       });
       this.#accounts = accounts;
       this.#tidying = new Tidying({
-        accounts,
+        ...shared,
         recalls: this.#recalls,
-        recorder: this.#recorder,
-        clock: this.#clock,
         store: this.store,
         policy: this.#policy,
       });
@@ -331,7 +330,9 @@ export class Books implements BooksKeeper {
   }
 
   #bury(peer: Peer, take: TakeCells): void {
-    if (this.#accounts) bury(peer, take, this.#accounts, this.#recorder);
+    if (this.#accounts)
+      bury(peer, take, this.#accounts, this.#recorder, (batch) => this.#record(peer, batch));
+    this.#recorder.afterCommit(() => removeCells(peer.cells));
     this.#trust();
     this.#recalls.gone(peer);
   }

@@ -150,6 +150,15 @@ export class BudgetAccount implements Account {
     this.#add(life, -total);
   }
 
+  /** Books what a worker has spent of a share that an earlier keeper granted. */
+  spendUnsettled(spend: { spent: Nano; assumed: Nano; overrun: Nano }): void {
+    this.book(spend);
+    if (this.own === 0 && this.#budget.mode === "watch") return;
+    const total = spend.spent + spend.assumed;
+    this.own -= total;
+    this.#row = { ...this.#row, granted: this.#row.granted - total };
+  }
+
   /** Counts what the next commit books. */
   book({ spent = 0, assumed = 0, overrun = 0 }: { spent?: Nano; assumed?: Nano; overrun?: Nano }): void {
     const row = this.#row;

@@ -1,29 +1,40 @@
 /**
- * A file that a process maps into memory, with what is left of its shares. When the process dies, the system keeps what it
- * wrote last, and the keeper reads it. The file has a header of 64 bytes (a mark and the id of the system's boot), 4,096
- * numbers of 8 bytes, and the digest of the account of each (16 bytes).
+ * A file that a process maps into memory, with what is left of its shares, and the batches that are not stored. When the process
+ * dies, the system keeps what it wrote last, and the keeper reads it. The file has a header of 128 bytes (a mark, the id of the
+ * system's boot, and the life of the process), 4,096 numbers of 8 bytes, the digest of the account of each (16 bytes), and for
+ * workers 16 regions of 64 KB.
  */
-import { createHash, randomBytes } from "node:crypto";
+import { createHash, randomBytes, randomUUID } from "node:crypto";
 import {
   accessSync,
+  closeSync,
   constants,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
+  readSync,
   rmdirSync,
   rmSync,
   writeFileSync,
+  writeSync,
 } from "node:fs";
 import { basename, join } from "node:path";
-import { type Cells, localCells, Slots } from "../../ledger/cells.ts";
+import { type Cells, localCells, readRegion, Slots } from "../../ledger/cells.ts";
+import { readEntries } from "../../ledger/packed.ts";
+import type { RecordBatch } from "../../ledger/record.ts";
 
 const COUNT = 4_096;
-const MARK = "weir cells 1";
+const MARK = "weir cells 2";
 const BOOT_AT = 16;
-const HEADER = 64;
+const LIFE_AT = 64;
+const LIFE_BYTES = 36;
+const HEADER = 128;
 const DIGESTS_AT = HEADER + COUNT * 8;
 const DIGEST_BYTES = 16;
-const SIZE = DIGESTS_AT + COUNT * DIGEST_BYTES;
+const REGIONS_AT = DIGESTS_AT + COUNT * DIGEST_BYTES;
+const REGIONS = 16;
+const REGION_BYTES = 64 * 1024;
 const ENDING = ".cells";
 /** Name of the keeper's own cells. */
 export const KEEPER_CELLS = "keeper";
@@ -59,26 +70,33 @@ export function createCells(
 ): Cells {
   if (folder === undefined) return localCells(COUNT);
   const file = join(folder, `${name}${ENDING}`);
+  const life = randomUUID();
+  const regions = name === KEEPER_CELLS ? 0 : REGIONS;
   try {
-    const bytes = new Uint8Array(SIZE);
-    bytes.set(Buffer.from(MARK));
-    bytes.set(Buffer.from(bootId()), BOOT_AT);
+    const bytes = Buffer.alloc(REGIONS_AT + regions * REGION_BYTES);
+    bytes.write(MARK);
+    bytes.write(bootId(), BOOT_AT);
+    bytes.write(life, LIFE_AT);
     // Every byte is written, because access to a hole of a mapped file fails when there is no room for it.
     writeFileSync(file, bytes, { mode: 0o600, flag: "wx" });
-    return mapped(file);
+    return mapped(file, life, regions);
   } catch {
     rmSync(file, { force: true });
     return localCells(COUNT);
   }
 }
 
-function mapped(file: string): Cells {
+function mapped(file: string, life: string, regions: number): Cells {
   const bytes = Bun.mmap(file, { shared: true });
   const values = new Float64Array(bytes.buffer, bytes.byteOffset + HEADER, COUNT);
   const slots = new Slots(COUNT);
+  const regionAt = (_: unknown, index: number) =>
+    Buffer.from(bytes.buffer, bytes.byteOffset + REGIONS_AT + index * REGION_BYTES, REGION_BYTES);
   return {
+    life,
     file,
     values,
+    regions: Array.from({ length: regions }, regionAt),
     reserve(account) {
       const cell = slots.take();
       if (cell !== undefined) bytes.set(digestOf(account), DIGESTS_AT + cell * DIGEST_BYTES);
@@ -92,22 +110,21 @@ function mapped(file: string): Cells {
   };
 }
 
-/** What is left by account, for the accounts that the caller knows. */
+/** What a process has left. */
 export interface LeftCells {
+  life: string;
   /** @returns undefined for an account without a cell */
   leftOf(account: string): number | undefined;
+  /** The batches that may not be stored, in order, as long as the file is there. What was spent is in their records. */
+  batches(): Omit<RecordBatch, "spends">[];
 }
 
 /** Reads a file of cells. @returns undefined if it is none, or if the system was started again since */
 export function readCells(file: string): LeftCells | undefined {
-  let bytes: Buffer;
-  try {
-    bytes = readFileSync(file);
-  } catch {
-    return undefined;
-  }
+  const bytes = readBytes(file, 0, REGIONS_AT);
+  if (!bytes) return undefined;
   const boot = bootId();
-  if (bytes.byteLength !== SIZE || bytes.toString("utf8", 0, MARK.length) !== MARK) return undefined;
+  if (bytes.byteLength < REGIONS_AT || bytes.toString("utf8", 0, MARK.length) !== MARK) return undefined;
   if (bytes.toString("utf8", BOOT_AT, BOOT_AT + boot.length) !== boot) return undefined;
   const left = new Map<string, number>();
   for (let cell = 0; cell < COUNT; cell++) {
@@ -116,7 +133,39 @@ export function readCells(file: string): LeftCells | undefined {
     const name = bytes.toString("hex", at, at + DIGEST_BYTES);
     left.set(name, (left.get(name) ?? 0) + value);
   }
-  return { leftOf: (account) => left.get(digestOf(account).toString("hex")) };
+  return {
+    life: bytes.toString("latin1", LIFE_AT, LIFE_AT + LIFE_BYTES),
+    leftOf: (account) => left.get(digestOf(account).toString("hex")),
+    batches: () => readBatches(readBytes(file, REGIONS_AT, REGIONS * REGION_BYTES) ?? Buffer.alloc(0)),
+  };
+}
+
+/** @returns undefined if the file cannot be read */
+function readBytes(file: string, start: number, length: number): Buffer | undefined {
+  let handle: number | undefined;
+  try {
+    handle = openSync(file, "r");
+    const bytes = Buffer.alloc(length);
+    return bytes.subarray(0, readSync(handle, bytes, 0, length, start));
+  } catch {
+    return undefined;
+  } finally {
+    if (handle !== undefined) closeSync(handle);
+  }
+}
+
+function readBatches(regions: Buffer): Omit<RecordBatch, "spends">[] {
+  const batches: Omit<RecordBatch, "spends">[] = [];
+  for (let at = 0; at + REGION_BYTES <= regions.length; at += REGION_BYTES) {
+    const found = readRegion(regions.subarray(at, at + REGION_BYTES));
+    if (!found) continue;
+    try {
+      batches.push({ seq: found.seq, ...readEntries(found.entries) });
+    } catch {
+      // Another program has written to the file. What the calls cost is assumed.
+    }
+  }
+  return batches.sort((one, other) => one.seq - other.seq);
 }
 
 /** Removes a folder of cells, unless a process still has a file there. */
@@ -125,6 +174,23 @@ export function removeFolder(folder: string | undefined): void {
     if (folder !== undefined) rmdirSync(folder);
   } catch {
     // The next keeper of this store uses it.
+  }
+}
+
+/**
+ * Sets all numbers of a dead process to 0, before its keeper takes them over: a keeper that ends before the next commit leaves the
+ * file to the next one, which must not take them over again.
+ */
+export function emptyCells(file: string | undefined): void {
+  if (file === undefined) return;
+  let handle: number | undefined;
+  try {
+    handle = openSync(file, "r+");
+    writeSync(handle, new Uint8Array(COUNT * 8), 0, COUNT * 8, HEADER);
+  } catch {
+    removeCells(file);
+  } finally {
+    if (handle !== undefined) closeSync(handle);
   }
 }
 

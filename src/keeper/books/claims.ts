@@ -1,4 +1,6 @@
-/** What a worker says after a reconnection that it has of all accounts. */
+/** What a worker says after a reconnection that it has of all accounts, and what a dead one has written. */
+import { spendsOf } from "../../ledger/packed.ts";
+import type { RecordBatch } from "../../ledger/record.ts";
 import type { BookAccounts } from "./book-accounts.ts";
 import type { Peer } from "./peers.ts";
 import type { Recorder } from "./recorder.ts";
@@ -30,4 +32,15 @@ export function settleClaim(
   }
   peer.isKnown = true;
   return true;
+}
+
+/** Adds what the records of a dead worker say that was spent. */
+export function withSpends(
+  batch: Omit<RecordBatch, "spends">,
+  accounts: BookAccounts | undefined,
+): RecordBatch {
+  return {
+    ...batch,
+    spends: spendsOf(batch.calls, (id) => accounts?.budget(id)?.budget.mode === "hard"),
+  };
 }

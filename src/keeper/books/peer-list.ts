@@ -1,6 +1,8 @@
 /** All workers of the books, and the search for the dead ones. */
+import type { RecordBatch } from "../../ledger/record.ts";
 import type { BookAccounts } from "./book-accounts.ts";
-import { readCells, removeCells } from "./cells.ts";
+import { emptyCells, type LeftCells, readCells } from "./cells.ts";
+import { withSpends } from "./claims.ts";
 import type { BooksClock } from "./clock.ts";
 import type { isAlive, Peer } from "./peers.ts";
 import type { Recorder } from "./recorder.ts";
@@ -10,23 +12,28 @@ const LOOK_MS = 10;
 /** A worker whose process is not known counts as ended after this time without a connection. Milliseconds. */
 const UNKNOWN_MS = 2_000;
 
-/** Reads and removes the cells of a worker that is gone. @returns what it has not used, by account */
-export type TakeCells = () => (account: string) => number;
+/** Reads the cells of a worker that is gone, and empties them. @returns undefined where they cannot be read */
+export type TakeCells = () => LeftCells | undefined;
 
 type Bury = (peer: Peer, take: TakeCells) => void;
 
-/** Books what a worker that is gone had been granted: what it has not used is free, the rest is assumed to be spent. */
+/**
+ * Books what a worker that is gone had been granted: what it has not used is free, what it wrote to its memory is recorded, and the
+ * rest is assumed to be spent.
+ */
 export function bury(
-  { life, worker }: Peer,
+  { life, worker, counted }: Peer,
   take: TakeCells,
   accounts: BookAccounts,
   recorder: Pick<Recorder, "assume">,
+  record: (batch: RecordBatch) => void,
 ): void {
   accounts.doubt();
-  const left = take();
+  const cells = take();
+  for (const batch of cells?.batches() ?? []) if (batch.seq > counted) record(withSpends(batch, accounts));
   for (const account of accounts.all()) {
     if (!account.shares.has(life)) continue;
-    const assumed = account.bury(life, left(account.id));
+    const assumed = account.bury(life, cells?.leftOf(account.id) ?? 0);
     if (assumed !== 0)
       recorder.assume(account.id, assumed, `worker ${worker} ended while calls were running`);
   }
@@ -86,8 +93,8 @@ export class Peers {
     this.#peers.delete(peer.life);
     this.#bury(peer, () => {
       const cells = peer.cells === undefined ? undefined : readCells(peer.cells);
-      removeCells(peer.cells);
-      return (account) => cells?.leftOf(account) ?? 0;
+      emptyCells(peer.cells);
+      return cells;
     });
   }
 }

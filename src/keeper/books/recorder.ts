@@ -39,6 +39,8 @@ export interface RecorderOptions {
 interface Next {
   batches: readonly Batch[];
   commit: Commit;
+  /** Called when it is in the store. */
+  after: readonly (() => void)[];
   /** How often the store has refused it. */
   refusals: number;
 }
@@ -59,6 +61,8 @@ export class Recorder {
   #next: Next | undefined;
   /** The other parts of a commit that was divided. */
   #parts: Next[] = [];
+  /** Called when all that waits now is in the store. */
+  #after: (() => void)[] = [];
   /** Names this run of the keeper, and its newest commit. */
   readonly #life = crypto.randomUUID();
   #seq = 0;
@@ -104,6 +108,13 @@ export class Recorder {
 
   margin(target: string, tokens: number): void {
     this.#margins.set(target, Math.max(tokens, this.#margins.get(target) ?? 0));
+    this.#schedule();
+  }
+
+  /** Calls a function when everything that has arrived so far is in the store. */
+  afterCommit(done: () => void): void {
+    if (this.isEmpty) return done();
+    this.#after.push(done);
     this.#schedule();
   }
 
@@ -168,15 +179,16 @@ export class Recorder {
     onCommit(performance.now() - began);
     for (const { account, amount } of next.commit.returns) onReturned(account, amount);
     for (const { stored } of next.batches) stored();
+    for (const done of next.after) done();
     onCommitted();
     return true;
   }
 
   /** Replaces a commit that the store refuses by what it may take. @returns true, because work goes on */
-  #reduce({ batches, commit }: Next, fault: unknown): true {
+  #reduce({ batches, commit, after }: Next, fault: unknown): true {
     // The first refusals were of the whole: one more is enough for a part of it.
     const part = (reduced: Commit, of: readonly Batch[]): Next => ({
-      ...{ batches: of, commit: reduced, refusals: REFUSALS - 1 },
+      ...{ batches: of, commit: reduced, after: [], refusals: REFUSALS - 1 },
     });
     const parts = divide(commit);
     const money = parts ? undefined : withoutCalls(commit);
@@ -190,6 +202,7 @@ export class Recorder {
       else for (const { stored } of batches) stored();
     }
     this.#next = undefined;
+    this.#after.unshift(...after);
     return true;
   }
 
@@ -200,6 +213,7 @@ export class Recorder {
 
   #take(): Next {
     const batches = this.#batches.splice(0, this.#fitting());
+    const after = this.#batches.length === 0 ? this.#after.splice(0) : [];
     const commit: Commit = {
       batches: batches.map(({ life, worker, batch }) => ({ life, worker, ...batch })),
       returns: [...this.#returns].map(([account, amount]) => ({ account, amount })),
@@ -210,7 +224,7 @@ export class Recorder {
     };
     this.#assumptions = [];
     for (const map of [this.#returns, this.#alerted, this.#margins, this.#rates]) map.clear();
-    return { batches, commit, refusals: 0 };
+    return { batches, commit, after, refusals: 0 };
   }
 
   /** Number of batches in the next commit. */
@@ -231,6 +245,7 @@ export class Recorder {
     if (this.#next || this.#parts.length > 0) return true;
     return (
       this.#batches.length +
+        this.#after.length +
         this.#returns.size +
         this.#assumptions.length +
         this.#alerted.size +

@@ -3,8 +3,9 @@
  * Until then nothing is refused for money that may still come back. What remains unexplained was on the way between the keeper
  * and a worker if all workers have come back: it is free. Else it is assumed to be spent.
  */
-import { cellFiles, isKeeperFile, readCells, removeCells } from "./cells.ts";
+import { cellFiles, emptyCells, isKeeperFile, type LeftCells, readCells, removeCells } from "./cells.ts";
 import type { BookAccounts } from "./book-accounts.ts";
+import { withSpends } from "./claims.ts";
 import type { BooksClock } from "./clock.ts";
 import type { isAlive } from "./peers.ts";
 import type { Recorder } from "./recorder.ts";
@@ -21,6 +22,8 @@ export interface RecoveryOptions {
   /** Folder of the cells. */
   folder: string | undefined;
   isAlive: typeof isAlive;
+  /** The newest batch of a worker's life that is in the store; 0 if none is. */
+  positionOf(life: string): number;
 }
 
 export class Recovery {
@@ -32,6 +35,8 @@ export class Recovery {
   /** What is not explained is with no worker. */
   #isCertain: boolean;
   #isDone = false;
+  /** Files of workers that are dead. */
+  readonly #dead: string[] = [];
 
   constructor(options: RecoveryOptions) {
     this.#options = options;
@@ -78,16 +83,32 @@ export class Recovery {
     this.#finish();
   }
 
-  /** What a dead worker had left is free. */
+  /** What a dead worker had left is free, and what it wrote to its memory is recorded. */
   #take(file: string): void {
     this.#isCertain = false;
     this.#options.accounts.doubt();
     const cells = readCells(file);
-    removeCells(file);
-    if (!cells) return;
+    emptyCells(file);
+    this.#dead.push(file);
+    if (cells) this.#return(cells);
+  }
+
+  #return(cells: LeftCells): void {
+    this.#record(cells);
     for (const account of this.#options.accounts.budgets.values()) {
       const left = cells.leftOf(account.id) ?? 0;
       account.free += Math.min(left, account.unsettled);
+    }
+  }
+
+  #record({ life, batches }: LeftCells): void {
+    const { accounts, recorder, positionOf } = this.#options;
+    const stored = positionOf(life);
+    for (const batch of batches()) {
+      if (batch.seq <= stored) continue;
+      const complete = withSpends(batch, accounts);
+      for (const spend of complete.spends) accounts.budget(spend.account)?.spendUnsettled(spend);
+      recorder.add({ life, worker: 0, batch: complete, stored() {} });
     }
   }
 
@@ -101,6 +122,7 @@ export class Recovery {
         recorder.assume(account.id, unsettled, "the gateway ended while calls were running");
       } else account.free += unsettled;
     }
+    recorder.afterCommit(() => this.#dead.forEach(removeCells));
     if (recorder.isEmpty) accounts.trust();
     for (const rate of accounts.rates.values()) rate.settle();
     this.#done.resolve();

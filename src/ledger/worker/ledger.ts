@@ -2,7 +2,7 @@
  * The ledger of one worker. It admits calls from what the keeper has granted, in plain numbers and without waiting; it asks the
  * keeper where that does not suffice, and sends it what calls have cost.
  */
-import { createHash, randomUUID } from "node:crypto";
+import { createHash } from "node:crypto";
 import type { Attempt, Call } from "../../core/call.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { KeyAccess } from "../../core/key-access.ts";
@@ -61,8 +61,6 @@ const POLICY_MS = 2000;
 const CLOSE_MS = 1000;
 
 export class WorkerLedger implements Ledger {
-  /** Names this run of the worker. */
-  readonly #life: string = randomUUID();
   readonly #options: WorkerLedgerOptions;
   readonly #channel: BooksChannel;
   readonly #shares: Shares;
@@ -85,7 +83,7 @@ export class WorkerLedger implements Ledger {
     this.#channel = options.channel;
     this.#shares = new Shares(options.channel, options.cells);
     this.#clock = options.clock ?? new WallClock();
-    this.#outbox = new Outbox(options.channel);
+    this.#outbox = new Outbox(options.channel, options.cells.regions);
     this.#queries = new Queries(options.channel);
     this.#asks = new Asks(options.channel, (account) => this.#shares.get(account));
     this.#declaration = declaration;
@@ -262,7 +260,7 @@ export class WorkerLedger implements Ledger {
     this.#channel.send({
       kind: "hello",
       format: RECORD_FORMAT,
-      life: this.#life,
+      life: cells.life,
       worker,
       seq: this.#outbox.seq,
       shares: this.#shares.states(),

@@ -1,10 +1,12 @@
 /**
  * What the keeper has not stored yet: records and spends, in numbered batches. A batch is sent again after a reconnection, and
- * the store applies it once.
+ * the store applies it once. Records are written to memory that the keeper can read, so that the death of this process loses none.
  */
 import type { BooksChannel } from "../channel.ts";
 import type { Charge, PriceRule } from "../charge.ts";
-import type { CallRecord, RecordBatch, Spend } from "../record.ts";
+import type { Entry, PackedBatch } from "../packed.ts";
+import type { CallRecord, Spend } from "../record.ts";
+import { Entries } from "./entries.ts";
 import type { Share } from "./share.ts";
 
 /** Longest wait of a record. Milliseconds. */
@@ -16,21 +18,32 @@ const MAX_RECORDS = 16_384;
 /** While so many batches are not stored, no other is sent. */
 const MAX_BATCHES = 64;
 
+interface Unstored {
+  batch: PackedBatch;
+  entries: Entries;
+}
+
 export class Outbox {
   readonly #channel: BooksChannel;
-  #calls: CallRecord[] = [];
+  /** Regions that no batch is in. */
+  readonly #free: Buffer[];
+  #entries: Entries;
   #dirty: Share[] = [];
+  /** Rules that no batch has yet. */
   #prices: PriceRule[] = [];
   #dropped = 0;
   readonly #known = new Set<string>();
-  #unstored: RecordBatch[] = [];
-  /** Number of records in `#calls` and `#unstored`. */
+  #unstored: Unstored[] = [];
+  /** Number of records that are not stored. */
   #waiting = 0;
   #seq = 0;
   #timer: Timer | undefined;
 
-  constructor(channel: BooksChannel) {
+  /** @param regions memory that outlives this process */
+  constructor(channel: BooksChannel, regions: readonly Buffer[] = []) {
     this.#channel = channel;
+    this.#free = [...regions];
+    this.#entries = this.#begin();
   }
 
   /** The number of the newest batch. */
@@ -43,14 +56,18 @@ export class Outbox {
   }
 
   get #hasMore(): boolean {
-    return this.#calls.length > 0 || this.#dirty.length > 0 || this.#dropped > 0;
+    return !this.#entries.isEmpty || this.#dirty.length > 0 || this.#dropped > 0;
   }
 
   record(call: CallRecord): void {
     if (this.#waiting >= MAX_RECORDS) this.#dropped++;
     else {
       this.#waiting++;
-      if (this.#calls.push(call) >= BATCH_RECORDS) this.flush();
+      this.#entries.records++;
+      for (const price of this.#prices) this.#add({ price });
+      this.#prices = [];
+      this.#add(call);
+      if (this.#entries.records >= BATCH_RECORDS || this.#entries.isFull) this.flush();
     }
     this.#schedule();
   }
@@ -60,6 +77,10 @@ export class Outbox {
     if (this.#known.has(rule.ref)) return;
     this.#known.add(rule.ref);
     this.#prices.push(rule);
+  }
+
+  #add(entry: Entry): void {
+    this.#entries.add(JSON.stringify(entry));
   }
 
   spend(share: Share, { state, cost }: Charge, held: number): void {
@@ -76,37 +97,43 @@ export class Outbox {
   flush(): void {
     if (!this.#channel.isUp || this.#unstored.length >= MAX_BATCHES) return;
     const batch = this.seal();
-    if (batch) this.#channel.send({ kind: "records", batch });
+    if (batch) this.#channel.sendBatch(batch);
   }
 
   /** Makes a batch of all that waits. @returns undefined if nothing does */
-  seal(): RecordBatch | undefined {
+  seal(): PackedBatch | undefined {
     if (!this.#hasMore) return undefined;
-    const batch: RecordBatch = {
+    const entries = this.#entries;
+    const batch: PackedBatch = {
       seq: ++this.#seq,
-      calls: this.#calls,
+      entries: entries.copy(),
       spends: this.#dirty.map(takeSpend),
       ...(this.#dropped > 0 && { dropped: this.#dropped }),
-      prices: this.#prices,
     };
-    this.#calls = [];
     this.#dirty = [];
-    this.#prices = [];
     this.#dropped = 0;
-    this.#unstored.push(batch);
+    this.#unstored.push({ batch, entries });
+    this.#entries = this.#begin();
     return batch;
+  }
+
+  #begin(): Entries {
+    return new Entries(this.#seq + 1, this.#free.pop());
   }
 
   /** The connection is new: what the keeper may not have received. */
   resend(): void {
-    for (const batch of this.#unstored) this.#channel.send({ kind: "records", batch });
+    for (const { batch } of this.#unstored) this.#channel.sendBatch(batch);
   }
 
   /** The keeper has stored all batches up to a number. */
   stored(seq: number): void {
     let count = 0;
-    while (count < this.#unstored.length && this.#unstored[count]!.seq <= seq)
-      this.#waiting -= this.#unstored[count++]!.calls.length;
+    while (count < this.#unstored.length && this.#unstored[count]!.batch.seq <= seq) {
+      const { records, region } = this.#unstored[count++]!.entries;
+      this.#waiting -= records;
+      if (region) this.#free.push(region);
+    }
     this.#unstored = this.#unstored.slice(count);
     if (this.#hasMore) this.#schedule();
   }

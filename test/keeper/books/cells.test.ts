@@ -3,20 +3,34 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { cellFiles, cellsFolder, createCells, readCells } from "../../../src/keeper/books/cells.ts";
+import {
+  cellFiles,
+  cellsFolder,
+  createCells,
+  emptyCells,
+  readCells,
+} from "../../../src/keeper/books/cells.ts";
+import { readEntries } from "../../../src/ledger/packed.ts";
+import { Entries } from "../../../src/ledger/worker/entries.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "weir-cells-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("the cells of a process that was killed have the values that it wrote last", async () => {
+test("the cells of a process that was killed have the values and batches that it wrote last", async () => {
   const script = join(folder, "writer.ts");
   await Bun.write(
     script,
     `import { createCells } from ${JSON.stringify(join(import.meta.dir, "../../../src/keeper/books/cells.ts"))};
+     import { Entries } from ${JSON.stringify(join(import.meta.dir, "../../../src/ledger/worker/entries.ts"))};
      const cells = createCells(${JSON.stringify(folder)});
      const cell = cells.reserve("b:one@0")!;
      for (let n = 1; n <= 50_000; n++) cells.values[cell] = n;
      cells.values[cells.reserve("b:two@0")!] = 7;
+     for (let seq = 1; seq <= 2; seq++) {
+       const entries = new Entries(seq, cells.regions[seq % 2]);
+       entries.add(JSON.stringify({ price: { ref: "rule-" + seq } }));
+       for (let n = 0; n < 100; n++) entries.add(JSON.stringify({ id: "req_é" + n }));
+     }
      process.kill(process.pid, "SIGKILL");`,
   );
   const child = Bun.spawn([process.execPath, script], { stdout: "inherit", stderr: "inherit" });
@@ -28,7 +42,32 @@ test("the cells of a process that was killed have the values that it wrote last"
     7,
     undefined,
   ]);
+  const batches = left.batches();
+  expect(batches.map(({ seq, calls, prices }) => [seq, calls.length, prices])).toMatchObject([
+    [1, 100, [{ ref: "rule-1" }]],
+    [2, 100, [{ ref: "rule-2" }]],
+  ]);
+  expect(batches[1]!.calls[99]!.id).toBe("req_é99");
+  // The next keeper finds what is left taken over, and the batches still there.
+  emptyCells(file);
+  const again = readCells(file!)!;
+  expect([again.leftOf("b:one@0"), again.batches().length]).toEqual([0, 2]);
   rmSync(file!);
+});
+
+test("entries that a region has no room for are kept, and the batch is full", () => {
+  const entries = new Entries(1, Buffer.alloc(100));
+  for (const n of [1, 2]) entries.add(JSON.stringify({ id: `req_${n}` }));
+  expect(entries.isFull).toBe(false);
+  entries.add(JSON.stringify({ id: "x".repeat(40) }));
+  expect(entries.isFull).toBe(true);
+  entries.add(JSON.stringify({ id: "req_4" }));
+  expect(readEntries(entries.copy()).calls.map(({ id }) => id)).toEqual([
+    "req_1",
+    "req_2",
+    "x".repeat(40),
+    "req_4",
+  ]);
 });
 
 test("a released cell is 0 and is used again", () => {

@@ -29,14 +29,14 @@ async function start(limit: number, workers: number): Promise<{ weir: Serving; s
   return { weir, state };
 }
 
-/** @returns the status, or 0 if the connection broke */
-async function call(url: string): Promise<number> {
+/** @returns the status, or 0 if the connection broke or nothing came within `ms` */
+async function call(url: string, ms = 10_000): Promise<number> {
   try {
     const response = await fetch(`${url}/v1/chat/completions`, {
       method: "POST",
       headers: { "content-type": "application/json", connection: "close" },
       // A connection that a killed worker had not accepted may never end.
-      signal: AbortSignal.timeout(10_000),
+      signal: AbortSignal.timeout(ms),
       body: JSON.stringify({ model: "mock/chat", messages: [{ role: "user", content: "hello" }] }),
     });
     await response.text();
@@ -73,7 +73,7 @@ test(
   "of 1,000 parallel calls over four workers exactly those are answered that the budget has money for",
   async () => {
     const gateway = await start(100 * CENT, 4);
-    const statuses = await Promise.all(Array.from({ length: 1_000 }, () => call(gateway.weir.url)));
+    const statuses = await Promise.all(Array.from({ length: 1_000 }, () => call(gateway.weir.url, LONG_MS)));
     expect([count(statuses, 200), count(statuses, 429)]).toEqual([100, 900]);
     expect(await books(gateway)).toEqual({
       ...{ spent: 100 * CENT, assumed: 0, granted: 0, drawn: 0 },

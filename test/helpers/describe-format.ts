@@ -17,6 +17,7 @@ import { describeUpstreamErrors } from "./describe-upstream-errors.ts";
 import { fixturesOf } from "./fixtures.ts";
 import { isNamed } from "./json-path.ts";
 import { schemaFaults } from "./json-schema.ts";
+import { IS_LONG } from "./within-budget.ts";
 
 /** Bodies and streams in the format's own words. */
 export interface FormatSamples {
@@ -329,7 +330,7 @@ const GROWTH = 2.75;
 function describeCost(client: ClientCodec, upstream: UpstreamCodec, context: MakeContext): void {
   /** The time of one run, undisturbed: the shortest of several. Milliseconds. */
   function timeOf(work: () => void): number {
-    const times = Array.from({ length: 5 }, () => {
+    const times = Array.from({ length: IS_LONG ? 5 : 3 }, () => {
       const began = performance.now();
       work();
       return performance.now() - began;

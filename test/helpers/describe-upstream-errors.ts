@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import type { ErrorKind } from "../../src/core/error.ts";
 import type { UpstreamCodec } from "../../src/core/format.ts";
 import type { Json } from "../../src/core/json.ts";
+import { IS_LONG } from "./within-budget.ts";
 
 const openai = (message: string, code: string | null = null, type = "invalid_request_error") => ({
   error: { message, type, param: null, code },
@@ -258,6 +259,9 @@ const SECRETS = [
   "localhost:11434",
 ];
 
+/** How far places lie apart where an error is cut: the code that cuts is the same for every format. */
+const STEP = IS_LONG ? 1 : 5;
+
 /** Tests that need nothing but the upstream codec: errors in the words of every vendor. */
 export function describeUpstreamErrors(codec: UpstreamCodec): void {
   describe("a failed status of a provider", () => {
@@ -370,7 +374,7 @@ export function describeUpstreamErrors(codec: UpstreamCodec): void {
 
     test("a credential at the place where the sentence is cut does not leave its half", () => {
       for (const secret of SECRETS)
-        for (let at = 1980; at < 2002; at++) {
+        for (let at = 1980; at < 2002; at += STEP) {
           const said = decode(codec, 400, openai(`${"y".repeat(at)} ${secret}`)).message;
           expect(said.length).toBeLessThanOrEqual(2000);
           expect(said.replace(/^y+ ?/, "")).toMatch(/^(?:\[[a-z]*\]?)?…?$/);
@@ -379,7 +383,7 @@ export function describeUpstreamErrors(codec: UpstreamCodec): void {
 
     test("a credential at the place where reading stops does not leave its half", () => {
       const filler = `https://h.example/${"u".repeat(3940)}`;
-      for (let pad = 0; pad < 60; pad++)
+      for (let pad = 0; pad < 60; pad += STEP)
         expect(
           decode(codec, 400, openai(`${filler} ${"z".repeat(pad)} AIza${"S7".repeat(30)}`)).message,
         ).not.toContain("AIza");

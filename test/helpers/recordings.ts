@@ -5,6 +5,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sharedPath } from "./shared.ts";
+import { IS_LONG } from "./within-budget.ts";
 
 const FOLDER = sharedPath("recordings");
 
@@ -43,6 +44,11 @@ export function recordings(filter: { api: string; vendors?: readonly string[] })
   if (!haveRecordings) return [];
   const vendors = filter.vendors ?? vendorsOf(filter.api);
   return vendors.flatMap((vendor) => readRecords(join(FOLDER, `${vendor}.${filter.api}.jsonl`)));
+}
+
+/** For tests that read each recording in several ways: every fourth one in the fast loop, all with `LONG_TESTS=1`. */
+export function someOf<T>(all: readonly T[]): readonly T[] {
+  return IS_LONG ? all : all.filter((_, at) => at % 4 === 0);
 }
 
 /** The vendors of an API, sorted by name. */

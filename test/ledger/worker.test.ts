@@ -290,15 +290,19 @@ test("records beyond the limit are dropped and counted, their spends are not", a
 test("while the keeper does not answer, a hard budget refuses and a soft one does not", async () => {
   const hard = testLedger({ budgets: [budget("all", DOLLAR)] });
   hard.keeper.silent = true;
-  const error = await begin(hard.ledger).catch((thrown: unknown) => thrown);
-  expect(error).toBeInstanceOf(GatewayError);
-  expect(error).toMatchObject({ status: 503, code: "ledger_unavailable", retryAfter: 5 });
   const soft = testLedger({ budgets: [budget("all", DOLLAR, { mode: "soft" })] });
   soft.keeper.silent = true;
-  finish(soft.ledger, await begin(soft.ledger), usage(1, 1));
   const open = testLedger({ budgets: [budget("all", DOLLAR)], settings: { onLoss: "open" } });
   open.keeper.silent = true;
-  finish(open.ledger, await begin(open.ledger), usage(1, 1));
+  const [error, softly, openly] = await Promise.all([
+    begin(hard.ledger).catch((thrown: unknown) => thrown),
+    begin(soft.ledger),
+    begin(open.ledger),
+  ]);
+  expect(error).toBeInstanceOf(GatewayError);
+  expect(error).toMatchObject({ status: 503, code: "ledger_unavailable", retryAfter: 5 });
+  finish(soft.ledger, softly, usage(1, 1));
+  finish(open.ledger, openly, usage(1, 1));
 });
 
 test("a worker goes on from its share while the keeper is away", async () => {

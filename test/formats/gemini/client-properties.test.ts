@@ -43,7 +43,10 @@ const part = members({
     mimeType: fc.constantFrom("image/png", "text/plain", "video/mp4"),
     data: fc.constant("AAAA"),
   }),
-  fileData: members({ mimeType: text, fileUri: fc.webUrl() }),
+  fileData: members({
+    mimeType: text,
+    fileUri: fc.constantFrom("https://files.example/a", "http://h:8080/b?c=d#e", "gs://bucket/name"),
+  }),
   functionCall: members({
     id: word,
     name: word,

@@ -1,21 +1,25 @@
-import { expect, test } from "bun:test";
+import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import { GatewayError } from "../../../src/core/error.ts";
-import { Clock, type Watcher } from "../../../src/gateway/delivery/clock.ts";
+import { Clock, TICK_MS, type Watcher } from "../../../src/gateway/delivery/clock.ts";
 
-/** Resolves after the watchers that are in the clock now have had a tick. */
-function nextTick(clock: Clock): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+/** Lets the time of one tick pass. @throws if there was none */
+function nextTick(clock: Clock): void {
+  let ticks = 0;
   const last: Watcher = {
     tick() {
+      ticks++;
       clock.remove(last);
-      setImmediate(resolve);
     },
   };
   clock.add(last);
-  return promise;
+  jest.advanceTimersByTime(TICK_MS);
+  expect(ticks).toBe(1);
 }
 
-test("every watcher has a tick, also beside those that leave during theirs", async () => {
+test("every watcher has a tick, also beside those that leave during theirs", () => {
   const clock = new Clock();
   const ticked = new Set<number>();
   const watchers = Array.from({ length: 9 }, (_, number): Watcher => {
@@ -28,14 +32,14 @@ test("every watcher has a tick, also beside those that leave during theirs", asy
     return watcher;
   });
   for (const watcher of watchers) clock.add(watcher);
-  await nextTick(clock);
+  nextTick(clock);
   expect(ticked.size).toBe(9);
   expect(clock.size).toBe(4);
   for (const watcher of watchers) clock.remove(watcher);
   expect(clock.size).toBe(0);
 });
 
-test("a watcher that ends others in its tick breaks no tick", async () => {
+test("a watcher that ends others in its tick breaks no tick", () => {
   const clock = new Clock();
   const others = Array.from({ length: 5 }, (): Watcher => ({ tick() {} }));
   const ender: Watcher = {
@@ -44,7 +48,7 @@ test("a watcher that ends others in its tick breaks no tick", async () => {
     },
   };
   for (const watcher of [...others, ender]) clock.add(watcher);
-  await nextTick(clock);
+  nextTick(clock);
   expect(clock.size).toBe(0);
 });
 
@@ -59,11 +63,11 @@ test("a watcher that is added or removed twice counts once", () => {
   expect(clock.size).toBe(0);
 });
 
-test("a clock that stood still ticks for the next watcher", async () => {
+test("a clock that stood still ticks for the next watcher", () => {
   const clock = new Clock();
-  await nextTick(clock);
-  await Bun.sleep(600);
-  await nextTick(clock);
+  nextTick(clock);
+  jest.advanceTimersByTime(2 * TICK_MS + 100);
+  nextTick(clock);
 });
 
 test("the end of the gateway reaches every watcher", () => {

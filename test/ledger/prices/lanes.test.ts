@@ -13,7 +13,9 @@ import {
   type Recording,
   recordings,
   seedOf,
+  someOf,
 } from "../../helpers/recordings.ts";
+import { IS_LONG } from "../../helpers/within-budget.ts";
 import { COUNTED, RULE } from "./lane-figures.ts";
 
 const codecs = new Map(
@@ -37,7 +39,7 @@ describe.skipIf(!haveRecordings)("recorded answers", () => {
       const codec = codecs.get(format)!;
       const different: string[] = [];
       let priced = 0;
-      for (const recording of recordings({ api })) {
+      for (const recording of someOf(recordings({ api }))) {
         if (recording.response.status !== 200 || !["sse", "json"].includes(recording.framing)) continue;
         const both = chargesOf(recording, codec);
         if (!both) continue;
@@ -47,7 +49,7 @@ describe.skipIf(!haveRecordings)("recorded answers", () => {
           different.push(`${recording.vendor} ${recording.id}: ${JSON.stringify(both)}`);
       }
       expect(different).toEqual([]);
-      expect(priced).toBeGreaterThan(100);
+      expect(priced).toBeGreaterThan(IS_LONG ? 100 : 25);
     });
 });
 

@@ -129,7 +129,7 @@ else
     test("a commit that the server has made and not acknowledged is applied once", async () => {
       const url = await server.createDatabase();
       const proxy = await startProxy(server.port);
-      const node = await open(proxy.through(url), { queryMs: 500 });
+      const node = await open(proxy.through(url), { queryMs: 3_000 });
       await node.store.draw([draw(A, { need: 1_000, want: 1_000 })]);
       proxy.loseAnswerTo("COMMIT");
       await node.store.commit(commit({ returns: [{ account: A, amount: 400 }] }));
@@ -142,7 +142,7 @@ else
     test("a draw that the server has granted and not acknowledged returns to the store", async () => {
       const url = await server.createDatabase();
       const proxy = await startProxy(server.port);
-      const node = await open(proxy.through(url), { queryMs: 500 });
+      const node = await open(proxy.through(url), { queryMs: 3_000 });
       const other = await open(url);
       proxy.loseAnswerTo("COMMIT");
       const lost = fault(node.store.draw([draw(A, { need: DOLLAR, want: DOLLAR })]));

@@ -180,6 +180,7 @@ export class Books implements BooksKeeper {
         ...shared,
         folder: this.#cells,
         isAlive: this.#isAlive,
+        report: (sentence) => this.reporter.other(sentence),
         positionOf: (life) => this.#positions.get(life) ?? 0,
       });
       this.#accounts = accounts;

@@ -22,10 +22,12 @@ import {
 import { basename, join } from "node:path";
 import { type Cells, localCells, readRegion, Slots } from "../../ledger/cells.ts";
 import { readEntries } from "../../ledger/packed.ts";
-import type { RecordBatch } from "../../ledger/record.ts";
+import { RECORD_FORMAT, type RecordBatch } from "../../ledger/record.ts";
 
 const COUNT = 4_096;
-const MARK = "weir cells 2";
+const KIND = "weir cells";
+/** At most 16 bytes. The second number is that of the records. */
+const MARK = `${KIND} 2.${RECORD_FORMAT}`;
 const BOOT_AT = 16;
 const LIFE_AT = 64;
 const LIFE_BYTES = 36;
@@ -124,7 +126,7 @@ export function readCells(file: string): LeftCells | undefined {
   const bytes = readBytes(file, 0, REGIONS_AT);
   if (!bytes) return undefined;
   const boot = bootId();
-  if (bytes.byteLength < REGIONS_AT || bytes.toString("utf8", 0, MARK.length) !== MARK) return undefined;
+  if (bytes.byteLength < REGIONS_AT || markOf(bytes) !== MARK) return undefined;
   if (bytes.toString("utf8", BOOT_AT, BOOT_AT + boot.length) !== boot) return undefined;
   const left = new Map<string, number>();
   for (let cell = 0; cell < COUNT; cell++) {
@@ -138,6 +140,16 @@ export function readCells(file: string): LeftCells | undefined {
     leftOf: (account) => left.get(digestOf(account).toString("hex")),
     batches: () => readBatches(readBytes(file, REGIONS_AT, REGIONS * REGION_BYTES) ?? Buffer.alloc(0)),
   };
+}
+
+/** Whether another version of weir wrote the file. */
+export function isForeign(file: string): boolean {
+  const mark = markOf(readBytes(file, 0, BOOT_AT) ?? Buffer.alloc(0));
+  return mark.startsWith(KIND) && mark !== MARK;
+}
+
+function markOf(bytes: Buffer): string {
+  return bytes.toString("latin1", 0, BOOT_AT).replace(/\0+$/, "");
 }
 
 /** @returns undefined if the file cannot be read */

@@ -3,7 +3,15 @@
  * Until then nothing is refused for money that may still come back. What remains unexplained was on the way between the keeper
  * and a worker if all workers have come back: it is free. Else it is assumed to be spent.
  */
-import { cellFiles, emptyCells, isKeeperFile, type LeftCells, readCells, removeCells } from "./cells.ts";
+import {
+  cellFiles,
+  emptyCells,
+  isForeign,
+  isKeeperFile,
+  type LeftCells,
+  readCells,
+  removeCells,
+} from "./cells.ts";
 import type { BookAccounts } from "./book-accounts.ts";
 import { withSpends } from "./claims.ts";
 import type { BooksClock } from "./clock.ts";
@@ -22,6 +30,8 @@ export interface RecoveryOptions {
   /** Folder of the cells. */
   folder: string | undefined;
   isAlive: typeof isAlive;
+  /** Logs a fault. */
+  report(sentence: string): void;
   /** The newest batch of a worker's life that is in the store; 0 if none is. */
   positionOf(life: string): number;
 }
@@ -88,6 +98,10 @@ export class Recovery {
     this.#isCertain = false;
     this.#options.accounts.doubt();
     const cells = readCells(file);
+    if (!cells && isForeign(file))
+      this.#options.report(
+        `${file} was written by another version of weir: what its worker held is assumed, and its last records are not read`,
+      );
     emptyCells(file);
     this.#dead.push(file);
     if (cells) this.#return(cells);

@@ -8,8 +8,10 @@ import {
   cellsFolder,
   createCells,
   emptyCells,
+  isForeign,
   readCells,
 } from "../../../src/keeper/books/cells.ts";
+import { RECORD_FORMAT } from "../../../src/ledger/record.ts";
 import { readEntries } from "../../../src/ledger/packed.ts";
 import { Entries } from "../../../src/ledger/worker/entries.ts";
 
@@ -91,6 +93,20 @@ test("cells of an earlier start of the system do not count", () => {
   writeFileSync(cells.file!, bytes);
   expect(readCells(cells.file!)).toBeUndefined();
   cells.close();
+});
+
+test("cells of another version are not read, and recognized", () => {
+  const cells = createCells(folder);
+  cells.values[cells.reserve("b:one@0")!] = 7;
+  const bytes = readFileSync(cells.file!);
+  expect([bytes.toString("latin1", 0, 16).replaceAll("\0", ""), isForeign(cells.file!)]).toEqual([
+    `weir cells 2.${RECORD_FORMAT}`,
+    false,
+  ]);
+  writeFileSync(cells.file!, bytes.fill("weir cells 2.99", 0, 15));
+  expect([readCells(cells.file!), isForeign(cells.file!)]).toEqual([undefined, true]);
+  cells.close();
+  expect(isForeign(cells.file!)).toBe(false);
 });
 
 test("without a folder that can be written to the cells are in memory", () => {

@@ -1,7 +1,7 @@
 /** A store that cannot be used for a while: nothing is lost or booked twice, and what was granted is enough to go on. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { auditBooks } from "../../../src/keeper/books/reports/audit.ts";
@@ -234,4 +234,30 @@ test("the records of a worker of a newer version are refused by name, and other 
   const [rows] = await store.sql.all<{ calls: number }>("SELECT count(*) AS calls FROM calls");
   expect(rows).toEqual({ calls: 2 });
   await books.close();
+});
+
+test("a keeper names the memory of a worker of another version, and assumes what the worker held", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "weir-foreign-"));
+  const clock = new TestClock();
+  const store = sqliteStore(":memory:", clock.wall);
+  const first = await openBooks({ store, clock, cells: folder });
+  const declared = declaredOf([budgetOf({ limit: 100_000 })]);
+  const worker = new TestWorker(first.books, 1, declared, folder);
+  await clock.advance(1);
+  expect(await hold(worker, clock, 100)).toBeUndefined();
+  first.kill();
+  worker.kill();
+  const file = worker.cells.file!;
+  writeFileSync(file, readFileSync(file).fill("weir cells 1", 0, 13));
+  const { books } = await openBooks({ store, clock, cells: folder, isAlive: () => false });
+  const other = new TestWorker(books, 2, declared, folder);
+  await clock.advance(1_000);
+  expect(other.heard).toContainEqual({
+    ...{ kind: "report", level: "fault" },
+    text: `${file} was written by another version of weir: what its worker held is assumed, and its last records are not read`,
+  });
+  const [row] = await store.accounts(clock.wall());
+  expect(row!.assumed).toBeGreaterThanOrEqual(100);
+  await books.close();
+  rmSync(folder, { recursive: true, force: true });
 });

@@ -2,9 +2,8 @@
 import { ConfigError, EXIT_CONFIG } from "../config/error.ts";
 import { VERSION } from "../version.ts";
 import { UsageError } from "./command.ts";
-import { COMMANDS } from "./commands.ts";
-import { commandHelp, generalHelp, groupHelp } from "./help.ts";
-import { parse } from "./parse.ts";
+import { type Parsed, parse } from "./parse.ts";
+import { serve } from "./serve.ts";
 
 const EXIT_USAGE = 2;
 
@@ -14,13 +13,9 @@ export async function run(args: readonly string[]): Promise<number> {
   const printError = (text: string) => void process.stderr.write(`${text}\n`);
   for (const stream of [process.stdout, process.stderr]) stream.on("error", ignoreClosedPipe);
   try {
-    const parsed = parse(args, COMMANDS);
+    const parsed = parseServe(args) ?? (await parseAny(args));
     if (parsed.kind === "version") return (print(VERSION), 0);
-    if (parsed.kind === "help") {
-      const { command, group } = parsed;
-      print(command ? commandHelp(command) : group ? groupHelp(group, COMMANDS) : generalHelp(COMMANDS));
-      return 0;
-    }
+    if (parsed.kind === "help") return (print(await helpText(parsed)), 0);
     const { command, words, flags } = parsed;
     return await command.run({ words, flags, env: process.env, cwd: process.cwd(), print, printError });
   } catch (thrown) {
@@ -28,6 +23,30 @@ export async function run(args: readonly string[]): Promise<number> {
     printError(`weir: ${message}`);
     return thrown instanceof UsageError ? EXIT_USAGE : thrown instanceof ConfigError ? EXIT_CONFIG : 1;
   }
+}
+
+/**
+ * The start of a gateway, which does not load the other commands: their code takes time and memory.
+ * @returns undefined for other commands, and for arguments whose faults only the whole table can describe
+ */
+function parseServe(args: readonly string[]): Parsed | undefined {
+  try {
+    const parsed = parse(args, [serve]);
+    return parsed.kind === "run" ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function parseAny(args: readonly string[]): Promise<Parsed> {
+  const { COMMANDS } = await import("./commands.ts");
+  return parse(args, COMMANDS);
+}
+
+async function helpText({ command, group }: Extract<Parsed, { kind: "help" }>): Promise<string> {
+  const [{ COMMANDS }, help] = await Promise.all([import("./commands.ts"), import("./help.ts")]);
+  if (command) return help.commandHelp(command);
+  return group === undefined ? help.generalHelp(COMMANDS) : help.groupHelp(group, COMMANDS);
 }
 
 /** `weir models | head -1` closes the pipe early: output after that is discarded without an error. */

@@ -8,7 +8,12 @@ import { mustReplace, replaceProcess } from "./reexec.ts";
 if (Bun.isMainThread) {
   if (mustReplace(process.env)) replaceProcess();
   void run(process.argv.slice(2));
-} else void import("./keeper/thread.ts").then(({ runThread }) => runThread());
+} else {
+  // Messages are lost while there is no handler.
+  const early: unknown[] = [];
+  self.onmessage = ({ data }) => void early.push(data);
+  void import("./keeper/thread.ts").then(({ runThread }) => runThread(early));
+}
 
 async function run(args: readonly string[]): Promise<void> {
   const [first, ...others] = args;

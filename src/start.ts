@@ -18,6 +18,7 @@ import { createCells } from "./keeper/books/cells.ts";
 import type { KeeperClientOptions } from "./keeper/client.ts";
 import { clientAddress } from "./client-address.ts";
 import { isReachable } from "./config/address.ts";
+import { FirstRequest } from "./first-request.ts";
 import { GatewayKeys } from "./gateway-keys.ts";
 import { parseBlock } from "./ledger/keys/addresses.ts";
 import { Health } from "./gateway/retry/health.ts";
@@ -135,12 +136,15 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   const storesAnswers = answerHome(home, config).kind !== "off";
   const address = options.keeper;
   const keeping = keeperSettings(home, config, options.adminCredential);
+  const first = new FirstRequest();
   const { keepInProcess, keepInThread } = await import("./keeper/index.ts");
   const reports: KeeperClientOptions = {
     onFault: (sentence) => logger.fault(sentence),
     onReport: (level, text) => (level === "fault" ? logger.fault(text) : logger.info(text, {})),
   };
-  const keeper = address ? keepInProcess(address.socket, reports) : keepInThread(keeping, reports);
+  const keeper = address
+    ? keepInProcess(address.socket, reports)
+    : keepInThread(keeping, reports, first.passed);
   const cells = createCells(address ? address.cells : keeping.books?.cells);
   let isBuilt = false;
   let current!: Awaited<ReturnType<typeof build>>;
@@ -244,7 +248,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     port: config.port,
     shared: worker !== undefined,
     certificate,
-    fetch: (request) => current.app.fetch(request),
+    fetch: first.watch((request) => current.app.fetch(request)),
     onFault(fault) {
       logger.fault("the server failed outside a route", fault);
       return respondError(GatewayError.from(fault), current.app.neutral, createRequestId());

@@ -4,9 +4,16 @@ import type { KeeperSettings } from "./settings.ts";
 import { socketLink } from "./socket-link.ts";
 import { threadLink } from "./thread-link.ts";
 
-/** A keeper in a thread of this process, which `start` starts. */
-export function keepInThread(settings: KeeperSettings, options: KeeperClientOptions = {}): KeeperClient {
-  return new KeeperClient(threadLink(settings), options);
+/**
+ * A keeper in a thread of this process, which `start` starts.
+ * @param after the thread does not run before that; messages wait for it
+ */
+export function keepInThread(
+  settings: KeeperSettings,
+  options: KeeperClientOptions = {},
+  after?: Promise<void>,
+): KeeperClient {
+  return new KeeperClient(threadLink(settings, after), options);
 }
 
 /** A keeper in another process. @param path path of its socket */

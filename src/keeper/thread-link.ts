@@ -1,8 +1,7 @@
 /** The keeper in a thread of its own: the gateway's side. A thread that ends is started again. */
-import { Worker } from "node:worker_threads";
 import { withPortOf } from "../admin/settings.ts";
-import { mainModule } from "../program.ts";
 import type { Connect, LinkEvents } from "./link.ts";
+import { OwnThread } from "./own-thread.ts";
 import type { KeeperSettings } from "./settings.ts";
 import type { FromThread, ToThread } from "./thread.ts";
 
@@ -11,46 +10,57 @@ const RESTART_MS = 200;
 /** Maximum time for the thread to close the file. Milliseconds. */
 const CLOSE_MS = 3_000;
 
-export function threadLink(first: KeeperSettings): Connect {
+/** @param after the thread does not run before that; messages wait for it */
+export function threadLink(first: KeeperSettings, after?: Promise<void>): Connect {
   return (events) => {
     let settings = first;
     let restarts = 0;
     let isClosing = false;
     const closed = Promise.withResolvers<void>();
-    let thread = start();
+    let thread: OwnThread<ToThread, FromThread> | undefined;
+    /** What is sent before the thread is started. */
+    const waiting: ToThread[] = [];
+    const begin = () => {
+      if (isClosing) return;
+      thread = start();
+      for (const message of waiting.splice(0)) thread.post(message);
+    };
+    if (after) void after.then(begin);
+    else begin();
 
-    function start(): Worker {
-      const worker = new Worker(mainModule());
-      worker.on("message", (message: FromThread) => {
-        if ("admin" in message && settings.admin)
-          settings = { ...settings, admin: withPortOf(settings.admin, message.admin) };
-        receive(message, events, closed.resolve);
-      });
-      worker.on("error", () => {});
-      worker.on("exit", () => {
-        closed.resolve();
-        if (isClosing) return;
-        events.down();
-        setTimeout(() => {
+    function start(): OwnThread<ToThread, FromThread> {
+      const started = new OwnThread<ToThread, FromThread>({
+        message(message) {
+          if ("admin" in message && settings.admin)
+            settings = { ...settings, admin: withPortOf(settings.admin, message.admin) };
+          receive(message, events, closed.resolve);
+        },
+        ended() {
+          closed.resolve();
           if (isClosing) return;
-          if (settings.admin) settings = { ...settings, admin: { ...settings.admin, restarts: ++restarts } };
-          thread = start();
-        }, RESTART_MS).unref();
+          events.down();
+          setTimeout(() => {
+            if (isClosing) return;
+            if (settings.admin)
+              settings = { ...settings, admin: { ...settings.admin, restarts: ++restarts } };
+            thread = start();
+          }, RESTART_MS).unref();
+        },
       });
-      post(worker, { open: settings });
-      worker.unref();
-      return worker;
+      started.post({ open: settings });
+      return started;
     }
 
     return {
-      send: (message) => post(thread, message),
+      send: (message) => void (thread ? thread.post(message) : waiting.push(message)),
       async close() {
         isClosing = true;
+        if (!thread) return;
         const timer = setTimeout(closed.resolve, CLOSE_MS);
-        post(thread, { close: true });
+        thread.post({ close: true });
         await closed.promise;
         clearTimeout(timer);
-        await thread.terminate();
+        thread.terminate();
       },
     };
   };
@@ -60,8 +70,4 @@ function receive(message: FromThread, events: LinkEvents, onClosed: () => void):
   if ("hello" in message) events.up(message.fault);
   else if ("closed" in message) onClosed();
   else events.receive(message);
-}
-
-function post(thread: Worker, message: ToThread): void {
-  thread.postMessage(message);
 }

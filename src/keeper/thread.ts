@@ -1,39 +1,54 @@
-/** The keeper in a thread of its own: the thread's side. */
-import { parentPort, workerData } from "node:worker_threads";
-import type { ReaderData } from "./books/reader-thread.ts";
+/** The threads of weir, which its only worker starts: the keeper, and the reader of its books. The thread's side. */
+import type { ReaderAsk, ReaderData } from "./books/reader-thread.ts";
 import { type Connection, Keeper, type OpenedBooks } from "./keeper.ts";
 import type { FromKeeper, ToKeeper } from "./protocol.ts";
 import type { Hello, KeeperSettings } from "./settings.ts";
 
 /** `open` is the first message, `close` the last one. */
-export type ToThread = ToKeeper | { open: KeeperSettings } | { close: true };
+export type ToThread = ToKeeper | Opening | { close: true };
 export type FromThread = FromKeeper | Hello | { closed: true };
 
-/** The thread of the keeper, or that of its reader of the books. */
-export async function runThread(): Promise<void> {
-  if (isReaderData(workerData)) {
-    const { runReader } = await import("./books/reader-thread.ts");
-    return runReader(workerData);
-  }
-  const send = (message: FromThread) => parentPort?.postMessage(message);
-  let keeper: Keeper | undefined;
-  let connection: Connection | undefined;
-  parentPort?.on("message", (message: ToThread) => {
-    if ("open" in message) {
-      keeper = new Keeper(message.open, openBooks(message.open));
-      connection = keeper.connect(send);
-    } else if ("close" in message) {
-      connection?.ended();
-      void keeper?.close().finally(() => send({ closed: true }));
-    } else connection?.receive(message);
-  });
+interface Opening {
+  open: KeeperSettings;
+}
+
+/** The thread of the keeper, or that of its reader of the books. @param early messages that have arrived; the handler adds later ones */
+export async function runThread(early: unknown[]): Promise<void> {
+  if (early.length === 0) await nextMessage(early);
+  const first = early.shift() as Opening | ReaderData;
+  const receive = "readBooks" in first ? await startReader(first) : startKeeper(first);
+  for (const message of early) receive(message);
+  self.onmessage = ({ data }) => receive(data);
+}
+
+function nextMessage(early: unknown[]): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  self.onmessage = ({ data }) => {
+    early.push(data);
+    resolve();
+  };
+  return promise;
+}
+
+async function startReader(data: ReaderData): Promise<(message: unknown) => void> {
+  const { createReader } = await import("./books/reader-thread.ts");
+  const receive = createReader(data, (answer) => self.postMessage(answer));
+  return (message) => receive(message as ReaderAsk);
+}
+
+function startKeeper({ open }: Opening): (message: unknown) => void {
+  const send = (message: FromThread) => self.postMessage(message);
+  const keeper = new Keeper(open, openBooks(open));
+  const connection: Connection = keeper.connect(send);
+  return (received) => {
+    const message = received as ToKeeper | { close: true };
+    if (!("close" in message)) return connection.receive(message);
+    connection.ended();
+    void keeper.close().finally(() => send({ closed: true }));
+  };
 }
 
 async function openBooks(settings: KeeperSettings): Promise<OpenedBooks> {
   const books = await import("./books/index.ts");
   return books.openBooks(settings, false);
-}
-
-function isReaderData(data: unknown): data is ReaderData {
-  return typeof data === "object" && data !== null && "readBooks" in data;
 }

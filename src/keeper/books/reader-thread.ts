@@ -1,11 +1,10 @@
 /** The thread that reads the file of the books for reports, and moves its log into it, so that neither stops the keeper. */
-import { parentPort } from "node:worker_threads";
 import { Database } from "bun:sqlite";
 import { describeFailure } from "../database.ts";
 import { Sqlite } from "./sqlite.ts";
 import type { SqlRow, SqlValue } from "./sql.ts";
 
-/** What the data of the thread names: the file. */
+/** The first message of the thread names the file. */
 export interface ReaderData {
   readBooks: string;
 }
@@ -20,10 +19,14 @@ export interface ReaderAsk {
 
 export type ReaderAnswer = { number: number; rows: SqlRow[] } | { number: number; error: string };
 
-export function runReader({ readBooks }: ReaderData): void {
+/** @param send sends the answers @returns function that receives what is asked */
+export function createReader(
+  { readBooks }: ReaderData,
+  send: (answer: ReaderAnswer) => void,
+): (ask: ReaderAsk) => void {
   let sql: Sqlite | undefined;
   let writer: Database | undefined;
-  parentPort?.on("message", ({ number, kind, text, values }: ReaderAsk) => {
+  return ({ number, kind, text, values }) => {
     const answer = async (): Promise<SqlRow[]> => {
       if (kind === "checkpoint") {
         writer ??= new Database(readBooks, { readwrite: true, strict: true });
@@ -36,13 +39,13 @@ export function runReader({ readBooks }: ReaderData): void {
       return [];
     };
     answer().then(
-      (rows) => parentPort?.postMessage({ number, rows } satisfies ReaderAnswer),
+      (rows) => send({ number, rows }),
       (cause: unknown) => {
         const error = `${readBooks} ${describeFailure(cause)}`;
-        parentPort?.postMessage({ number, error } satisfies ReaderAnswer);
+        send({ number, error });
       },
     );
-  });
+  };
 }
 
 function openReadOnly(path: string): Sqlite {

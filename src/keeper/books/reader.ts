@@ -1,6 +1,5 @@
 /** A read-only connection to the file of the books, in a thread of its own that ends when nothing is asked for a while. */
-import { Worker } from "node:worker_threads";
-import { mainModule } from "../../program.ts";
+import { OwnThread } from "../own-thread.ts";
 import type { ReaderAnswer, ReaderAsk, ReaderData } from "./reader-thread.ts";
 import type { Sql, SqlRow, SqlValue } from "./sql.ts";
 
@@ -15,7 +14,7 @@ interface Waiting {
 export class Reader implements Sql {
   readonly dialect = "sqlite";
   readonly #path: string;
-  #thread: Worker | undefined;
+  #thread: OwnThread<ReaderAsk | ReaderData, ReaderAnswer> | undefined;
   readonly #waiting = new Map<number, Waiting>();
   #number = 0;
   #idle: Timer | undefined;
@@ -70,7 +69,7 @@ export class Reader implements Sql {
     clearTimeout(this.#idle);
     const thread = this.#thread;
     this.#lose(new Error("the books were closed"));
-    await thread?.terminate();
+    thread?.terminate();
   }
 
   #inTurn<Value>(work: () => Promise<Value>): Promise<Value> {
@@ -85,20 +84,18 @@ export class Reader implements Sql {
     const { promise, resolve, reject } = Promise.withResolvers<SqlRow[]>();
     const number = this.#number++;
     this.#waiting.set(number, { resolve, reject });
-    this.#thread.postMessage({ number, kind, text, values } satisfies ReaderAsk);
+    this.#thread.post({ number, kind, text, values });
     return promise;
   }
 
-  #start(): Worker {
-    const thread = new Worker(mainModule(), {
-      workerData: { readBooks: this.#path } satisfies ReaderData,
+  #start(): OwnThread<ReaderAsk | ReaderData, ReaderAnswer> {
+    const thread = new OwnThread<ReaderAsk | ReaderData, ReaderAnswer>({
+      message: (answer) => this.#receive(answer),
+      ended: () => {
+        if (this.#thread === thread) this.#lose(new Error("the thread that reads the books ended"));
+      },
     });
-    thread.on("message", (answer: ReaderAnswer) => this.#receive(answer));
-    thread.on("error", () => {});
-    thread.on("exit", () => {
-      if (this.#thread === thread) this.#lose(new Error("the thread that reads the books ended"));
-    });
-    thread.unref();
+    thread.post({ readBooks: this.#path });
     return thread;
   }
 

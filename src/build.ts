@@ -32,6 +32,17 @@ const withoutFileType: BunPlugin = {
   },
 };
 
+/** The price book repeats its words, and compresses to a tenth. */
+const packedPrices: BunPlugin = {
+  name: "packed prices",
+  setup(builder) {
+    builder.onLoad({ filter: /\/prices\.jsonl$/ }, ({ path }) => ({
+      contents: Bun.gzipSync(readFileSync(path), { level: 9 }),
+      loader: "file",
+    }));
+  },
+};
+
 async function build(system: System | undefined): Promise<void> {
   const name = system ? `weir-${system}${system.startsWith("windows") ? ".exe" : ""}` : "weir";
   const outfile = join(ROOT, "dist", name);
@@ -46,7 +57,7 @@ async function build(system: System | undefined): Promise<void> {
     bytecode: true,
     sourcemap: "inline",
     metafile: true,
-    plugins: [withoutFileType],
+    plugins: [withoutFileType, packedPrices],
     // Otherwise the build folder would be part of the binary, and builds in different folders would differ.
     define: { "import.meta.url": '"file:///weir"' },
     compile: {

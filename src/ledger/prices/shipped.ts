@@ -7,5 +7,11 @@ let shipped: Snapshot | undefined;
 
 /** Read at the first look-up. */
 export function shippedSnapshot(): Snapshot {
-  return (shipped ??= new Snapshot(readFileSync(path, "utf8")));
+  return (shipped ??= new Snapshot(readText()));
+}
+
+/** The build compresses the file. */
+function readText(): string {
+  const bytes = readFileSync(path);
+  return (Bun.isStandaloneExecutable ? Buffer.from(Bun.gunzipSync(bytes)) : bytes).toString();
 }

@@ -1,5 +1,4 @@
 /** Who asks the admin API: a key of the policy, or the credential that the run file holds. */
-import { timingSafeEqual } from "node:crypto";
 import { digestOf } from "../ledger/keys/form.ts";
 import type { KeyEntry, Policy, Scopes } from "../ledger/policy.ts";
 import type { Actor } from "../keeper/books/store.ts";
@@ -58,5 +57,5 @@ function callerOf({ id, kind, path, scopes }: KeyEntry, address: string): Caller
 }
 
 function isEqual(one: string, other: string): boolean {
-  return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
+  return one.length === other.length && crypto.timingSafeEqual(Buffer.from(one), Buffer.from(other));
 }

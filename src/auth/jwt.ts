@@ -1,5 +1,4 @@
 /** Signs JSON Web Tokens (RFC 7519). */
-import { sign } from "node:crypto";
 import type { JsonObject } from "../core/json.ts";
 
 /**
@@ -11,6 +10,8 @@ import type { JsonObject } from "../core/json.ts";
 export function signJwt(claims: JsonObject, privateKey: string, keyId?: string): string {
   const header = { alg: "RS256", typ: "JWT", ...(keyId !== undefined && { kid: keyId }) };
   const text = `${encode(header)}.${encode(claims)}`;
+  // The module is loaded by the first token: most gateways need none.
+  const { sign } = process.getBuiltinModule("node:crypto");
   return `${text}.${sign("RSA-SHA256", Buffer.from(text), privateKey).toString("base64url")}`;
 }
 

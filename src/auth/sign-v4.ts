@@ -1,5 +1,4 @@
 /** AWS Signature Version 4 of a request, for `authorize` of a provider. */
-import { createHash, createHmac } from "node:crypto";
 import type { OutgoingRequest } from "../core/place.ts";
 import { encodeComponent } from "../core/template.ts";
 
@@ -94,11 +93,11 @@ function compare(a: string, b: string): number {
 
 /** SHA-256 of the pieces, one behind the other, hexadecimal. */
 function digestOf(pieces: readonly (string | Uint8Array)[]): string {
-  const hash = createHash("sha256");
+  const hash = new Bun.CryptoHasher("sha256");
   for (const piece of pieces) hash.update(piece);
   return hash.digest("hex");
 }
 
 function hmac(key: string | Buffer, text: string) {
-  return createHmac("sha256", key).update(text);
+  return new Bun.CryptoHasher("sha256", key).update(text);
 }

@@ -2,7 +2,6 @@
  * How commands find a running gateway: a small file per port in a folder that belongs to the user. If the file cannot be
  * written, for example on a read-only disk, the gateway still runs, and only SIGHUP reloads it.
  */
-import { randomBytes } from "node:crypto";
 import {
   accessSync,
   constants,
@@ -97,7 +96,7 @@ export class RunFile {
 
 /** A credential for the admin API of one run. */
 export function createCredential(): string {
-  return `weir_run_${randomBytes(32).toString("base64url")}`;
+  return `weir_run_${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url")}`;
 }
 
 /** A running gateway and the path of its run file. */

@@ -1,5 +1,5 @@
 /** Reads and checks the certificates for listening and for TLS connections to providers. */
-import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import type { KeyObject, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { describeFileError } from "../core/system-error.ts";
 import type { TlsSettings } from "../core/provider.ts";
@@ -86,7 +86,7 @@ function readText(option: keyof UpstreamTlsFiles, path: string): string {
 
 function parseCertificate(option: "ca" | "cert", pem: string, path: string): X509Certificate {
   try {
-    return new X509Certificate(pem);
+    return new (nodeCrypto().X509Certificate)(pem);
   } catch {
     throw new TlsFault(option, `must be a PEM file with a certificate, but ${path} contains none`);
   }
@@ -95,8 +95,13 @@ function parseCertificate(option: "ca" | "cert", pem: string, path: string): X50
 function parseKey(pem: string, path: string): KeyObject {
   if (pem.includes("ENCRYPTED")) throw new TlsFault("key", `must not be encrypted, but ${path} is`);
   try {
-    return createPrivateKey(pem);
+    return nodeCrypto().createPrivateKey(pem);
   } catch {
     throw new TlsFault("key", `must be a PEM file with a private key, but ${path} contains none`);
   }
+}
+
+/** Loaded by the first certificate: most gateways have none. */
+function nodeCrypto(): typeof import("node:crypto") {
+  return process.getBuiltinModule("node:crypto");
 }

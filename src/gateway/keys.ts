@@ -1,5 +1,4 @@
 /** The gateway keys of this process. weir keeps and compares only their SHA-256 digests. */
-import { timingSafeEqual } from "node:crypto";
 import type { CompiledKey, KeyAccess } from "../core/key-access.ts";
 
 /** Lower-case names of the headers that may hold a key, in order of precedence. */
@@ -129,7 +128,7 @@ export class Keyring {
     const name = this.#digest.toString("latin1");
     const stored = this.#stored.get(name);
     const slot = this.#declared.get(name) ?? stored;
-    const equal = timingSafeEqual(this.#digest, slot?.digest ?? NO_DIGEST);
+    const equal = crypto.timingSafeEqual(this.#digest, slot?.digest ?? NO_DIGEST);
     return equal ? slot : undefined;
   }
 

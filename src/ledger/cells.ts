@@ -1,5 +1,4 @@
 /** Memory of a process that the keeper can read after the process has died: numbers, and the batches that are not stored. */
-import { randomUUID } from "node:crypto";
 
 /** What is left of the shares of one process, one number for each account, and regions for batches of records. */
 export interface Cells {
@@ -23,7 +22,7 @@ export function localCells(count: number): Cells {
   const values = new Float64Array(count);
   const slots = new Slots(count);
   return {
-    life: randomUUID(),
+    life: crypto.randomUUID(),
     values,
     regions: [],
     reserve: () => slots.take(),

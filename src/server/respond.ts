@@ -1,5 +1,4 @@
 /** Turns answers and errors into Responses, with the request id under the header names of both vendors. */
-import { randomFillSync } from "node:crypto";
 import type { GatewayError } from "../core/error.ts";
 import type { ClientCodec } from "../core/format.ts";
 import type { OpenedJson } from "../gateway/lanes/lane.ts";
@@ -17,7 +16,7 @@ let timeText = "";
 /** `req_` and 24 URL-safe characters: 6 bytes of time, so that a store finds the call by its id, and 12 random ones. */
 export function createRequestId(): string {
   if (used === pool.length) {
-    randomFillSync(pool);
+    crypto.getRandomValues(pool);
     used = 0;
   }
   const now = Date.now();

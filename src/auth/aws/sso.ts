@@ -1,5 +1,4 @@
 /** Keys for a profile that signs in with AWS IAM Identity Center (single sign-on). */
-import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isObject, parseJson } from "../../core/json.ts";
@@ -45,7 +44,7 @@ export async function ssoKeys(place: Place, profile: Profile): Promise<FoundKeys
 
 /** The token that `aws sso login` left. @param key name of the session, or start URL @returns undefined if it is not valid any more */
 function readToken(place: Place, key: string): string | undefined {
-  const name = `${createHash("sha1").update(key).digest("hex")}.json`;
+  const name = `${new Bun.CryptoHasher("sha1").update(key).digest("hex")}.json`;
   let text: string;
   try {
     text = readFileSync(join(awsFolder(place) ?? ".", "sso", "cache", name), "utf8");

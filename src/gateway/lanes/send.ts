@@ -1,5 +1,4 @@
 /** Sends one prepared request to a provider. */
-import { createHash } from "node:crypto";
 import type { Attempt, Call } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { UpstreamCodec } from "../../core/format.ts";
@@ -153,7 +152,7 @@ function poolOf(target: Target, { key = "" }: Call): string {
 function digestOf({ provider, deployment }: Target): string {
   const { authorizer, credentials, name, tls } = deployment;
   const identity = JSON.stringify([authorizer ? name : credentials, provider.headers, tls]);
-  return createHash("sha256").update(identity).digest("base64");
+  return new Bun.CryptoHasher("sha256").update(identity).digest("base64");
 }
 
 function sendFailure(cause: unknown, { target, stop }: Attempt): GatewayError {

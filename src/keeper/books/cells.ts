@@ -4,7 +4,6 @@
  * system's boot, and the life of the process), 4,096 numbers of 8 bytes, the digest of the account of each (16 bytes), and for
  * workers 16 regions of 64 KB.
  */
-import { createHash, randomBytes, randomUUID } from "node:crypto";
 import {
   accessSync,
   closeSync,
@@ -68,11 +67,11 @@ export function cellsFolder(store: string, folders: readonly string[]): string |
 /** Cells in a new file of a folder, whose name begins with the id of this process; in memory where no file can be mapped. */
 export function createCells(
   folder: string | undefined,
-  name = `${process.pid}-${randomBytes(8).toString("hex")}`,
+  name = `${process.pid}-${crypto.getRandomValues(new Uint8Array(8)).toHex()}`,
 ): Cells {
   if (folder === undefined) return localCells(COUNT);
   const file = join(folder, `${name}${ENDING}`);
-  const life = randomUUID();
+  const life = crypto.randomUUID();
   const regions = name === KEEPER_CELLS ? 0 : REGIONS;
   try {
     const bytes = Buffer.alloc(REGIONS_AT + regions * REGION_BYTES);
@@ -224,7 +223,7 @@ export function cellFiles(folder: string | undefined): string[] {
 }
 
 function digestOf(text: string): Buffer {
-  return createHash("sha256").update(text).digest().subarray(0, DIGEST_BYTES);
+  return new Bun.CryptoHasher("sha256").update(text).digest().subarray(0, DIGEST_BYTES);
 }
 
 /** Changes with each start of the system. Empty where the system does not say. */

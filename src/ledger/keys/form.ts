@@ -1,5 +1,4 @@
 /** The text of a gateway key: `weir_sk_`, 43 characters of 32 random bytes, 6 characters of a checksum. */
-import { createHash, randomBytes } from "node:crypto";
 import type { KeyKind } from "../policy.ts";
 
 const PREFIXES: Readonly<Record<KeyKind, string>> = { call: "weir_sk_", admin: "weir_ad_", read: "weir_ro_" };
@@ -14,7 +13,10 @@ const LENGTH = PREFIX_LENGTH + RANDOM_LENGTH + CHECKSUM_LENGTH;
 const HINT_LENGTH = 4;
 
 /** A new key. Only the client keeps the text: weir stores its digest. */
-export function makeKeyText(kind: KeyKind, random: Uint8Array = randomBytes(RANDOM_BYTES)): string {
+export function makeKeyText(
+  kind: KeyKind,
+  random = crypto.getRandomValues(new Uint8Array(RANDOM_BYTES)),
+): string {
   const body = PREFIXES[kind] + base62(BigInt(`0x${Buffer.from(random).toString("hex")}`), RANDOM_LENGTH);
   return body + checksum(body);
 }
@@ -37,7 +39,7 @@ export function isMistyped(text: string): boolean {
 
 /** SHA-256 as 64 lower-case hexadecimal digits. A key of 256 random bits needs no slow hash. */
 export function digestOf(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+  return new Bun.CryptoHasher("sha256").update(text).digest("hex");
 }
 
 /** What lists show of a key: `weir_sk_Ab3d…9xQ2`. */
@@ -51,7 +53,7 @@ export function hintOf(text: string): string {
 const ID_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz";
 
 /** `key_` and 12 random characters of [a-z0-9]. */
-export function makeKeyId(random: Uint8Array = randomBytes(12)): string {
+export function makeKeyId(random = crypto.getRandomValues(new Uint8Array(12))): string {
   // 36 does not divide 256; an id is no secret.
   return `key_${[...random].map((byte) => ID_DIGITS[byte % ID_DIGITS.length]).join("")}`;
 }

@@ -1,5 +1,4 @@
 /** The reference of a price rule: a digest of its content. */
-import { createHash } from "node:crypto";
 import type { PriceRule } from "../charge.ts";
 
 /** Hexadecimal digits of a reference. */
@@ -7,7 +6,7 @@ const DIGITS = 12;
 
 /** The rule with its reference, which does not depend on the order of its members. */
 export function withRef(content: Omit<PriceRule, "ref">): PriceRule {
-  const ref = createHash("sha256").update(canonical(content)).digest("hex").slice(0, DIGITS);
+  const ref = new Bun.CryptoHasher("sha256").update(canonical(content)).digest("hex").slice(0, DIGITS);
   return { ref, ...content };
 }
 

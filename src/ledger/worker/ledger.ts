@@ -2,7 +2,6 @@
  * The ledger of one worker. It admits calls from what the keeper has granted, in plain numbers and without waiting; it asks the
  * keeper where that does not suffice, and sends it what calls have cost.
  */
-import { createHash } from "node:crypto";
 import type { Attempt, Call } from "../../core/call.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { KeyAccess } from "../../core/key-access.ts";
@@ -325,5 +324,5 @@ function isClosed({ unit, mode }: Booking["applied"]["lines"][number], { onLoss 
 /** 16 hexadecimal digits. Sessions of two keys are two sessions. */
 function sessionOf(call: Call, admitted: Admitted): string {
   const text = `${call.access?.id ?? ""}\n${admitted.affinity()}`;
-  return createHash("sha256").update(text).digest("hex").slice(0, 16);
+  return new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 16);
 }

@@ -10,6 +10,7 @@ import { listenKeeper } from "../../src/keeper/process.ts";
 import type { AnswerAsk } from "../../src/keeper/protocol.ts";
 import { IN_MEMORY } from "../../src/keeper/settings.ts";
 import { socketLink } from "../../src/keeper/socket-link.ts";
+import { FirstRequest } from "../../src/first-request.ts";
 import { threadLink } from "../../src/keeper/thread-link.ts";
 import { until } from "../helpers/serving.ts";
 import { answerOf, describeStore, itemOf, type OpenStore, PATIENT_MS, refusal } from "./suite.ts";
@@ -198,6 +199,38 @@ describe("in a thread", () => {
     const stored = store.put(answerOf("a"), PATIENT_MS);
     void store.start();
     expect(await stored).toBe("stored");
+    await store.close();
+  });
+
+  test("a thread that waits for the first request takes what was sent before", async () => {
+    const first = new FirstRequest();
+    const events: string[] = [];
+    const link = threadLink(
+      { answers: { path: IN_MEMORY, limits: LIMITS } },
+      first.passed,
+    )({
+      up: () => events.push("up"),
+      down: () => events.push("down"),
+      receive: (message) => "number" in message && events.push(`answer ${message.number}`),
+    });
+    link.send({ number: 1, ask: { op: "get", id: "a", owner: "" } });
+    const handle = first.watch(() => events.push("handled"));
+    handle(new Request("http://localhost/"));
+    expect(events).toEqual(["handled"]);
+    expect(await until(() => events.length === 3, PATIENT_MS)).toBe(true);
+    expect(events).toEqual(["handled", "up", "answer 1"]);
+    await link.close();
+  });
+
+  test("without a request the thread starts by itself, and one that never started is closed at once", async () => {
+    const link = threadLink({ answers: { path: IN_MEMORY, limits: LIMITS } }, new FirstRequest().passed);
+    await link({ up() {}, down() {}, receive() {} }).close();
+    const first = new FirstRequest();
+    first.watch(() => {});
+    const store = new AnswerClient(
+      threadLink({ answers: { path: IN_MEMORY, limits: LIMITS } }, first.passed),
+    );
+    expect(await store.start()).toBeUndefined();
     await store.close();
   });
 

@@ -18,6 +18,7 @@ import { createCells } from "./keeper/books/cells.ts";
 import type { KeeperClientOptions } from "./keeper/client.ts";
 import { clientAddress } from "./client-address.ts";
 import { isReachable } from "./config/address.ts";
+import { keyRevoked, shuttingDown } from "./end-errors.ts";
 import { FirstRequest } from "./first-request.ts";
 import { GatewayKeys } from "./gateway-keys.ts";
 import { parseBlock } from "./ledger/keys/addresses.ts";
@@ -338,19 +339,6 @@ async function endsWithin(pending: Promise<unknown>, ms: number): Promise<boolea
   const inTime = await Promise.race([pending.then(() => true), late]);
   clearTimeout(timer);
   return inTime;
-}
-
-function shuttingDown(): GatewayError {
-  return new GatewayError("overloaded", "The gateway is shutting down; retry the request.", {
-    code: "shutting_down",
-    retryAfter: 1,
-  });
-}
-
-function keyRevoked(): GatewayError {
-  return new GatewayError("authentication", "The API key was revoked, and its running calls were ended.", {
-    code: "key_revoked",
-  });
 }
 
 /** The external plugin that caused a fault, if its file is in the stack: ` (plugin NAME, FILE)`. */

@@ -1,9 +1,11 @@
 /** The link to the keeper carries answers and books beside each other. */
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { KeeperClient } from "../../src/keeper/client.ts";
 import type { LinkEvents } from "../../src/keeper/link.ts";
 import type { ToKeeper } from "../../src/keeper/protocol.ts";
 import { answerOf, PATIENT_MS } from "./suite.ts";
+
+setDefaultTimeout(120_000);
 
 function fakeLink() {
   const sent: ToKeeper[] = [];

@@ -1,6 +1,6 @@
 /** The file of the store: its schema, what a killed writer leaves, what is deleted and when, and what a failure of it says. */
 import { Database } from "bun:sqlite";
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +12,8 @@ import { migrate, readNumber, RESPONSES_MIGRATIONS } from "../../src/keeper/migr
 import type { AnswerReply, PackedAnswer } from "../../src/keeper/protocol.ts";
 import { until } from "../helpers/serving.ts";
 import { answerOf, CREATED, EXPIRES, itemOf, PATIENT_MS, refusal } from "./suite.ts";
+
+setDefaultTimeout(120_000);
 
 const folder = mkdtempSync(join(tmpdir(), "weir-file-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

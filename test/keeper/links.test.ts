@@ -1,5 +1,5 @@
 /** The store over a socket and in a thread: the same promises, and what happens when the keeper ends. */
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -14,6 +14,8 @@ import { FirstRequest } from "../../src/first-request.ts";
 import { threadLink } from "../../src/keeper/thread-link.ts";
 import { until } from "../helpers/serving.ts";
 import { answerOf, describeStore, itemOf, type OpenStore, PATIENT_MS, refusal } from "./suite.ts";
+
+setDefaultTimeout(120_000);
 
 const folder = mkdtempSync(join(tmpdir(), "weir-links-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -3,7 +3,7 @@
  * runs longer.
  */
 import { Database } from "bun:sqlite";
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +12,8 @@ import { DOLLAR } from "../../src/ledger/money.ts";
 import { TARGET } from "../helpers/gateway.ts";
 import { serve, type Serving, until } from "../helpers/serving.ts";
 import { budgetOf } from "./books/simulation.ts";
+
+setDefaultTimeout(120_000);
 
 const LONG_MS = 600_000;
 const LOAD_MS = process.env["LONG_TESTS"] ? 30_000 : 2_000;

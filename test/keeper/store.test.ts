@@ -1,11 +1,13 @@
 /** The store in memory and in a file, in one thread. */
-import { afterAll, describe } from "bun:test";
+import { afterAll, describe, setDefaultTimeout } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore } from "../../src/keeper/direct-link.ts";
 import { IN_MEMORY } from "../../src/keeper/settings.ts";
 import { describeStore, type OpenStore } from "./suite.ts";
+
+setDefaultTimeout(120_000);
 
 const folder = mkdtempSync(join(tmpdir(), "weir-store-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

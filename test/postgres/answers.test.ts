@@ -1,5 +1,5 @@
 /** Stored answers in PostgreSQL, for several nodes. */
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { SharedAnswers } from "../../src/keeper/answers/shared.ts";
 import { AnswerClient } from "../../src/keeper/answer-client.ts";
 import { missingPostgres, startPostgres } from "../helpers/postgres.ts";
@@ -14,6 +14,8 @@ import {
   PATIENT_MS,
   refusal,
 } from "../keeper/suite.ts";
+
+setDefaultTimeout(120_000);
 
 const LIMITS = { answerBytes: 100_000, items: 40, fileBytes: 1e9 };
 const OWNER = "config:alice";

@@ -3,7 +3,7 @@
  * that was reported as stored is lost, none that was not is found, and no chain has a link that is not its own.
  * `bun run postgres` runs ten thousand answers.
  */
-import { expect, onTestFinished, test } from "bun:test";
+import { expect, onTestFinished, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { AnswerClient } from "../../src/keeper/answer-client.ts";
@@ -11,6 +11,8 @@ import { socketLink } from "../../src/keeper/socket-link.ts";
 import { missingPostgres, startPostgres } from "../helpers/postgres.ts";
 import { serve, type Serving, until } from "../helpers/serving.ts";
 import { answerOf, itemOf, PATIENT_MS } from "../keeper/suite.ts";
+
+setDefaultTimeout(120_000);
 
 const IS_LONG = process.env["LONG_POSTGRES"] === "1";
 const ANSWERS = IS_LONG ? 10_000 : 400;

@@ -1,5 +1,5 @@
 /** Several nodes on one PostgreSQL: recall, notices, silence, a server that is away, and answers that are lost. */
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,6 +13,8 @@ import { missingPostgres, startPostgres } from "../helpers/postgres.ts";
 import { startProxy } from "../helpers/postgres-proxy.ts";
 import { until } from "../helpers/serving.ts";
 import { ACTOR, attempt, batch, budget, call, commit, draw, key, MONTH, NOW } from "../keeper/books/make.ts";
+
+setDefaultTimeout(120_000);
 
 const A = budgetAccount("a", MONTH);
 const PATIENT_MS = 15_000;

@@ -2,7 +2,7 @@
  * One hard budget over two gateways on one PostgreSQL: calls, streams, aborted streams, retries and fallbacks, while workers and
  * keepers are killed and the server is stopped in the middle. `bun run postgres` runs it for 40 s and stops the server for 20 s.
  */
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { auditBooks } from "../../src/keeper/books/reports/audit.ts";
 import type { SqlStore } from "../../src/keeper/books/sql-store.ts";
 import { DOLLAR } from "../../src/ledger/money.ts";
@@ -20,6 +20,8 @@ import {
 import { missingPostgres, startPostgres } from "../helpers/postgres.ts";
 import { until } from "../helpers/serving.ts";
 import { budgetOf, startTwoNodes } from "./two-nodes.ts";
+
+setDefaultTimeout(120_000);
 
 const IS_LONG = process.env["LONG_POSTGRES"] === "1";
 const LOAD_MS = IS_LONG ? 40_000 : 7_000;

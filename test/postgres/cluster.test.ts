@@ -2,7 +2,7 @@
  * Two gateways on machines of their own share the budgets and limits of one PostgreSQL. `bun run postgres` stops the server for
  * 20 s, else for 4 s.
  */
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { auditBooks } from "../../src/keeper/books/reports/audit.ts";
 import type { SqlStore } from "../../src/keeper/books/sql-store.ts";
 import { DOLLAR } from "../../src/ledger/money.ts";
@@ -10,6 +10,8 @@ import type { RateLimit } from "../../src/ledger/policy.ts";
 import { missingPostgres, startPostgres, type TestPostgres } from "../helpers/postgres.ts";
 import { until } from "../helpers/serving.ts";
 import { budgetOf, startTwoNodes, type TwoNodes, type TwoNodesOptions } from "./two-nodes.ts";
+
+setDefaultTimeout(120_000);
 
 const CENT = DOLLAR / 100;
 const IS_LONG = process.env["LONG_POSTGRES"] === "1";

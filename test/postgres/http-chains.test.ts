@@ -3,10 +3,12 @@
  * at the other. The provider answers with the whole conversation that it gets, so a lost or crossed turn is seen in the answer.
  * `bun run postgres` runs ten thousand chains.
  */
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { missingPostgres, startPostgres } from "../helpers/postgres.ts";
 import { json, startUpstream, type UpstreamRequest } from "../helpers/upstream.ts";
 import { startTwoNodes } from "./two-nodes.ts";
+
+setDefaultTimeout(120_000);
 
 const IS_LONG = process.env["LONG_POSTGRES"] === "1";
 const CHAINS = IS_LONG ? 10_000 : 300;

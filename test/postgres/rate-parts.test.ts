@@ -1,7 +1,9 @@
 /** How nodes share a rate limit: never more than the limit together, and the larger part where the demand is. */
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import { type Part, partOf } from "../../src/keeper/books/postgres/rate-parts.ts";
+
+setDefaultTimeout(120_000);
 
 interface Node extends Part {
   asked: number;

@@ -1,5 +1,5 @@
 /** The store of the books in PostgreSQL. */
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Postgres } from "../../src/keeper/books/postgres/driver.ts";
 import { DEFAULT_KEEP } from "../../src/ledger/keep.ts";
 import { ServerRetention } from "../../src/keeper/books/postgres/retention.ts";
@@ -11,6 +11,8 @@ import { budgetAccount } from "../../src/ledger/record.ts";
 import { missingPostgres, startPostgres } from "../helpers/postgres.ts";
 import { attempt, batch, call, commit, draw, MONTH, NOW } from "../keeper/books/make.ts";
 import { describeBooks } from "../keeper/books/store-suite.ts";
+
+setDefaultTimeout(120_000);
 
 const A = budgetAccount("a", MONTH);
 

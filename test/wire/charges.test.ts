@@ -1,5 +1,5 @@
 /** What a running gateway books for calls: a fake upstream answers, the store says what they cost. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { Database } from "bun:sqlite";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,6 +8,8 @@ import { loadConfig } from "../../src/config/load.ts";
 import { CHARGE_STATES } from "../../src/ledger/charge.ts";
 import { type RunningWeir, startWeir } from "../../src/start.ts";
 import { startUpstream, json, sse, type Upstream } from "../helpers/upstream.ts";
+
+setDefaultTimeout(120_000);
 
 const PRICES = {
   "chat/*": { input: 1, cacheRead: 0.1, output: 5 },

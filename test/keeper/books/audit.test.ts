@@ -1,5 +1,5 @@
 /** The audit is green for books that were only written by weir, and red when a row was changed by hand. */
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Reports } from "../../../src/keeper/books/reports/reports.ts";
 import type { SqlStore } from "../../../src/keeper/books/sql-store.ts";
 import { sqliteStore } from "../../../src/keeper/books/sqlite-store.ts";
@@ -8,6 +8,8 @@ import { CHARGE_STATES } from "../../../src/ledger/charge.ts";
 import { DOLLAR } from "../../../src/ledger/money.ts";
 import { budgetAccount, type CallRecord } from "../../../src/ledger/record.ts";
 import { ACTOR, attempt, batch, budget, call, commit, draw, MONTH, NOW, rule } from "./make.ts";
+
+setDefaultTimeout(120_000);
 
 const A = budgetAccount("a", MONTH);
 const B = budgetAccount("b", MONTH);

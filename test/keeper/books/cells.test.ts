@@ -1,5 +1,5 @@
 /** Cells: what a killed process wrote last can be read. */
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,6 +14,8 @@ import {
 import { RECORD_FORMAT } from "../../../src/ledger/record.ts";
 import { readEntries } from "../../../src/ledger/packed.ts";
 import { Entries } from "../../../src/ledger/worker/entries.ts";
+
+setDefaultTimeout(120_000);
 
 const folder = mkdtempSync(join(tmpdir(), "weir-cells-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

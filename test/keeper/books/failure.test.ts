@@ -1,6 +1,6 @@
 /** A store that cannot be used for a while: nothing is lost or booked twice, and what was granted is enough to go on. */
 import { Database } from "bun:sqlite";
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +8,8 @@ import { auditBooks } from "../../../src/keeper/books/reports/audit.ts";
 import { sqliteStore } from "../../../src/keeper/books/sqlite-store.ts";
 import type { BookStore, Commit } from "../../../src/keeper/books/store.ts";
 import { budgetOf, declaredOf, openBooks, TestClock, TestWorker } from "./simulation.ts";
+
+setDefaultTimeout(120_000);
 
 const ONE = "b:one@0";
 

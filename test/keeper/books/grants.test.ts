@@ -1,10 +1,12 @@
 /** What workers are granted, returned and refused. */
-import { expect, onTestFinished, test } from "bun:test";
+import { expect, onTestFinished, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sqliteStore } from "../../../src/keeper/books/sqlite-store.ts";
 import { budgetOf, declaredOf, openBooks, TestClock, TestWorker } from "./simulation.ts";
+
+setDefaultTimeout(120_000);
 
 const ONE = "b:one@0";
 

@@ -1,10 +1,12 @@
 /** What a keeper that is killed leaves. `LONG_TESTS=1` kills it 50 times. */
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Reports } from "../../../src/keeper/books/reports/reports.ts";
 import { sqliteStore } from "../../../src/keeper/books/sqlite-store.ts";
+
+setDefaultTimeout(120_000);
 
 const folder = mkdtempSync(join(tmpdir(), "weir-kill-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

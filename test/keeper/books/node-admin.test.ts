@@ -1,5 +1,5 @@
 /** What the admin API reads from the books of one node. */
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +7,8 @@ import { NodeAdmin } from "../../../src/keeper/books/node-admin.ts";
 import type { Reports } from "../../../src/keeper/books/reports/reports.ts";
 import type { Books } from "../../../src/keeper/books/books.ts";
 import { budgetOf, declaredOf, openBooks, TestWorker } from "./simulation.ts";
+
+setDefaultTimeout(120_000);
 
 const ONE = "b:one@0";
 const BUDGETS = declaredOf([budgetOf({ limit: 1_000_000 })]);

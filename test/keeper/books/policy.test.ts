@@ -1,5 +1,5 @@
 /** Changes of budgets while calls run: limits, windows, modes and alerts. */
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +7,8 @@ import { sqliteStore } from "../../../src/keeper/books/sqlite-store.ts";
 import type { Budget } from "../../../src/ledger/policy.ts";
 import { windowAt } from "../../../src/ledger/windows.ts";
 import { budgetOf, declaredOf, openBooks, TestWorker } from "./simulation.ts";
+
+setDefaultTimeout(120_000);
 
 const ONE = "b:one@0";
 const ACTOR = { actor: "cli" };

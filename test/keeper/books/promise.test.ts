@@ -2,13 +2,15 @@
  * The promise of a hard budget, by random histories: what is spent, assumed and held never exceeds the limit by more than the overruns,
  * and no call is refused for money that is neither spent nor held.
  */
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { sqliteStore } from "../../../src/keeper/books/sqlite-store.ts";
 import { budgetOf, declaredOf, openBooks, type Opened, TestClock, TestWorker } from "./simulation.ts";
+
+setDefaultTimeout(120_000);
 
 const folder = mkdtempSync(join(tmpdir(), "weir-promise-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,11 +1,13 @@
 /** Rate limits over several workers: never more than the limit, what is not used comes back, and the clock cannot be cheated. */
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sqliteStore } from "../../../src/keeper/books/sqlite-store.ts";
 import type { RateLimit } from "../../../src/ledger/policy.ts";
 import { declaredOf, type Opened, openBooks, rateOf, settle, TestWorker } from "./simulation.ts";
+
+setDefaultTimeout(120_000);
 
 const RPM = "r:rate:rpm";
 const TPM = "r:rate:tpm";

@@ -1,5 +1,5 @@
 /** The reading side of the books: records as they were sent, sums, and what an invoice differs by. */
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Reports } from "../../../src/keeper/books/reports/reports.ts";
 import type { SqlStore } from "../../../src/keeper/books/sql-store.ts";
 import { sqliteStore } from "../../../src/keeper/books/sqlite-store.ts";
@@ -7,6 +7,8 @@ import { IN_MEMORY } from "../../../src/keeper/settings.ts";
 import { DOLLAR } from "../../../src/ledger/money.ts";
 import type { CallRecord } from "../../../src/ledger/record.ts";
 import { ACTOR, attempt, batch, call, commit, key, NOW } from "./make.ts";
+
+setDefaultTimeout(120_000);
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -1,12 +1,14 @@
 /** The spool of a node: what it keeps while PostgreSQL is away. */
 import { Database } from "bun:sqlite";
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Spool } from "../../../src/keeper/books/postgres/spool.ts";
 import { IN_MEMORY } from "../../../src/keeper/settings.ts";
 import { batch, call, commit } from "./make.ts";
+
+setDefaultTimeout(120_000);
 
 const folder = mkdtempSync(join(tmpdir(), "weir-spool-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

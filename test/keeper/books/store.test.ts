@@ -1,5 +1,5 @@
 /** The store of the books over SQLite. */
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +9,8 @@ import { IN_MEMORY } from "../../../src/keeper/settings.ts";
 import { budgetAccount } from "../../../src/ledger/record.ts";
 import { ACTOR, attempt, batch, call, commit, key, MONTH, NOW } from "./make.ts";
 import { describeBooks } from "./store-suite.ts";
+
+setDefaultTimeout(120_000);
 
 const folder = mkdtempSync(join(tmpdir(), "weir-books-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,5 +1,5 @@
 /** What keeps the file of the books in order: retention, removal of a key, copies, and what a damaged file becomes. */
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Database } from "bun:sqlite";
 import {
   closeSync,
@@ -30,6 +30,8 @@ import { IN_MEMORY } from "../../../src/keeper/settings.ts";
 import { DEFAULT_KEEP } from "../../../src/ledger/keep.ts";
 import { budgetAccount } from "../../../src/ledger/record.ts";
 import { ACTOR, attempt, batch, budget, call, commit, draw, key, MONTH, NOW } from "./make.ts";
+
+setDefaultTimeout(120_000);
 
 const folder = mkdtempSync(join(tmpdir(), "weir-upkeep-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

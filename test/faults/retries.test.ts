@@ -219,18 +219,31 @@ goal(16, "retry-after is honoured", "wait within +10 %, never early; none: left 
   };
 });
 
-for (const [what, dead] of [
+/** 32 seconds of calls to three deployments, one of which is dead. */
+async function callWithOneDead(dead: ReturnType<Handler>) {
+  const broken = upstream(() => dead);
+  const running = await gateway([broken, upstream(answering), upstream(answering)]);
+  const answered = await steadily(100, 32, async () => whole(await converse(running, { stream: true })));
+  return { broken, answered };
+}
+
+const DEAD: readonly (readonly [what: string, dead: ReturnType<Handler>])[] = [
   ["that answers 503", failing(503)],
   ["that resets every connection", RESET],
-] as const)
+];
+/** Both run at the same time, except where the figures are taken. */
+let both: Promise<Awaited<ReturnType<typeof callWithOneDead>>[]> | undefined;
+const startBoth = () => Promise.all(DEAD.map(([, dead]) => callWithOneDead(dead)));
+
+for (const [at, [what, dead]] of DEAD.entries())
   goal(
     17,
     `one of three deployments dead, one ${what}`,
     "≤ 5 failures reach it in 30 s, clients succeed ≥ 99.9 %",
     async () => {
-      const broken = upstream(() => dead);
-      const running = await gateway([broken, upstream(answering), upstream(answering)]);
-      const answered = await steadily(100, 32, async () => whole(await converse(running, { stream: true })));
+      const { broken, answered } = process.env["WEIR_GOALS"]
+        ? await callWithOneDead(dead)
+        : (await (both ??= startBoth()))[at]!;
       const times = broken.requests.map(({ arrivedAt }) => arrivedAt);
       const most = Math.max(
         ...times.map((from) => times.filter((at) => at >= from && at < from + 30_000).length),

@@ -156,9 +156,9 @@ test("version and help", () => {
   expect(Bun.spawnSync([BINARY, "surve"], { cwd: folder }).exitCode).toBe(2);
 });
 
-/** Runs tests against the binary. @returns how many passed */
+/** Runs tests against the binary, two files at a time, because they wait most of the time. @returns how many passed */
 async function passOnBinary(...paths: string[]): Promise<number> {
-  const run = Bun.spawn([process.execPath, "test", ...paths, "--timeout", "600000"], {
+  const run = Bun.spawn([process.execPath, "test", ...paths, "--parallel=2", "--timeout", "600000"], {
     cwd: ROOT,
     env: { ...process.env, WEIR_TARGET: "binary" },
     stdout: "ignore",

@@ -89,8 +89,9 @@ test("calls without a keeper are recorded or counted as dropped, and what they c
     console.log(
       `${Math.round(AWAY_MS / 1_000)} s without a keeper: ${made} calls (${JSON.stringify([...statuses])}), ${rows} rows and ${dropped} dropped, $${freeCost / CENT / 100} and $${limitedAnswered / 100} spent; workers ${megabytes(before)} MB before, at most ${megabytes(most)} MB`,
     );
-    if (IS_LONG) expect(dropped).toBeGreaterThan(0);
-    else expect(dropped).toBe(0);
+    // A slow machine makes fewer calls in the time. The calls are not spread evenly over the workers.
+    if (made > KEPT) expect(dropped).toBeGreaterThan(0);
+    if (made < KEPT / 2) expect(dropped).toBe(0);
     expect(most - before).toBeLessThan(2 * MOST_GROWTH);
     const [hard] = (await weir.budget("limited")).windows;
     expect(hard).toMatchObject({ spent: limitedAnswered * CENT, assumed: 0 });

@@ -10,6 +10,7 @@ import {
   call,
   callUntilDecided,
   completion,
+  COST,
   countOf,
   killEach,
   load,
@@ -83,7 +84,7 @@ test("of 1,000 parallel calls that cost a cent, a hard budget of a dollar admits
 
 interface Stress {
   /** What the load kills. */
-  kill: "worker" | "keeper";
+  kill: "worker" | "keeper" | "process";
   everyMs: number;
   ms: number;
 }
@@ -103,7 +104,10 @@ async function stress({ kill, everyMs, ms }: Stress): Promise<void> {
   try {
     const key = weir.createKey("stressed", "--budget", String(limit / DOLLAR), "--hard");
     const sampler = new Sampler(windowOf(weir, "stressed"));
-    const killer = killEach(everyMs, () => (kill === "keeper" ? weir.keeper() : pickOne(weir.workers())));
+    let turn = 0;
+    const killer = killEach(everyMs, () =>
+      kill === "keeper" || (kill === "process" && ++turn % 2 === 0) ? weir.keeper() : pickOne(weir.workers()),
+    );
     const outcomes = await load({ urls: [weir.url], key, parallel: 40, calls: 200_000, ms });
     const kills = killer.stop();
     expect(kills).toBeGreaterThan(0);
@@ -114,8 +118,11 @@ async function stress({ kill, everyMs, ms }: Stress): Promise<void> {
     const [open] = (await weir.budget("stressed")).windows;
     assertNeverOver(samples, limit);
     console.log(
-      `${kills} ${kill}s killed; ${JSON.stringify(counts([...outcomes, ...rest]))}; limit ${limit}, ${JSON.stringify(open)}; ${samples.length} samples`,
+      `killed ${kills} times: ${kill}; ${JSON.stringify(counts([...outcomes, ...rest]))}; limit ${limit}, ${JSON.stringify(open)}; ${samples.length} samples`,
     );
+    // Every answer was paid for.
+    const paid = countOf([...outcomes, ...rest], "answered") * COST;
+    expect(open!.spent + open!.assumed).toBeGreaterThanOrEqual(paid);
     // All workers came back to each keeper: nothing had to be assumed.
     if (kill === "keeper") expect(open!.assumed).toBe(0);
     // The last refusal at rest was right: what it needed was not left.
@@ -165,3 +172,6 @@ test("while workers are killed, a hard budget is never exceeded and the books ho
 
 test("while the keeper is killed, a hard budget is never exceeded and the books hold afterwards", () =>
   stress({ kill: "keeper", everyMs: LONG ? 1_500 : 1_000, ms: LONG ? 31_000 : 5_000 }));
+
+test("while workers and the keeper are killed in turn, a hard budget is never exceeded and the books hold afterwards", () =>
+  stress({ kill: "process", everyMs: LONG ? 700 : 400, ms: LONG ? 30_000 : 6_000 }));

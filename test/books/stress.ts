@@ -9,6 +9,9 @@ import type { RunningBooks } from "./running.ts";
 /** Tokens that the fake provider counts for each call. */
 export const USAGE = { prompt_tokens: 50, completion_tokens: 500, total_tokens: 550 };
 
+/** What one answer costs at one dollar a million tokens of input, and two of output. Nano-dollars. */
+export const COST = 1_050_000;
+
 /** A provider with models that answer, stream slowly, fail every third time, and always fail. */
 /** @param hostname where it listens */
 export function startProvider(hostname?: string): Upstream {

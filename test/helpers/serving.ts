@@ -113,13 +113,25 @@ export async function serve({
     workers: () => childrenOf(child.pid).filter(isWorker),
     keeper: () => childrenOf(child.pid).find((pid) => !isWorker(pid)),
     async end() {
-      if (child.exitCode === null) for (const pid of childrenOf(child.pid)) process.kill(pid, "SIGKILL");
+      const own = child.exitCode === null ? [child.pid, ...childrenOf(child.pid)] : [];
+      const cells = new Set(own.flatMap(cellsOf));
+      for (const pid of own.slice(1)) process.kill(pid, "SIGKILL");
       child.kill("SIGKILL");
       await child.exited;
       await drained;
+      for (const path of cells) rmSync(path, { recursive: true, force: true });
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** The folders in shared memory that a process uses. A gateway that is killed leaves them for the next one of its store. */
+function cellsOf(pid: number): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/maps`, "utf8").match(/\/dev\/shm\/weir-cells-\w+/g) ?? [];
+  } catch {
+    return [];
+  }
 }
 
 function childrenOf(pid: number): number[] {

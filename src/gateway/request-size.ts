@@ -83,16 +83,20 @@ function hasServerTools(bytes: Buffer, spanOf: SpanOf, size: SizeMembers): boole
   return false;
 }
 
+/** The marks of links as bytes, with the tokens of each: searching for a string encodes it each time. */
+const linksOf = new WeakMap<SizeMembers, readonly (readonly [Buffer, number])[]>();
+
 function linkedTokens(bytes: Buffer, size: SizeMembers | undefined): number {
-  let tokens = 0;
-  for (const mark in size?.links)
-    for (
-      let at = bytes.indexOf(mark, 0, "latin1");
-      at >= 0;
-      at = bytes.indexOf(mark, at + mark.length, "latin1")
-    )
-      tokens += size!.links![mark]!;
-  return tokens;
+  if (!size?.links) return 0;
+  let links = linksOf.get(size);
+  if (!links) {
+    links = Object.entries(size.links).map(([mark, tokens]) => [Buffer.from(mark), tokens]);
+    linksOf.set(size, links);
+  }
+  let sum = 0;
+  for (const [mark, tokens] of links)
+    for (let at = bytes.indexOf(mark); at >= 0; at = bytes.indexOf(mark, at + mark.length)) sum += tokens;
+  return sum;
 }
 
 interface Media {

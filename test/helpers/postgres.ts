@@ -1,6 +1,6 @@
 /**
  * A PostgreSQL server of its own for tests, from Debian's packages. Where the programs are absent and the tests run as root,
- * they are installed first. Where that is impossible, the tests skip with {@link missingPostgres}.
+ * they are installed first. Where that is impossible, and in `bun run test`, the tests skip with {@link missingPostgres}.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import {
@@ -21,12 +21,18 @@ const VERSIONS = "/usr/lib/postgresql";
 /** Time for each step of an installation. Milliseconds. */
 const INSTALL_MS = 300_000;
 
+/** The whole of the tests leaves PostgreSQL to a run of its own, because two clusters need the machine for themselves. */
+const isLeftOut = process.env["LONG_TESTS"] === "1" && process.env["LONG_POSTGRES"] !== "1";
+
 /** The folder of `postgres` and `initdb`; undefined where there is none. */
-export const postgresBin = findBin() ?? (install() ? findBin() : undefined);
+export const postgresBin = isLeftOut ? undefined : (findBin() ?? (install() ? findBin() : undefined));
 
 /** Why tests against PostgreSQL are skipped; undefined where they run. */
-export const missingPostgres =
-  postgresBin === undefined ? "PostgreSQL is not installed, and apt-get could not install it" : undefined;
+export const missingPostgres = isLeftOut
+  ? "`bun run postgres` runs it"
+  : postgresBin === undefined
+    ? "PostgreSQL is not installed, and apt-get could not install it"
+    : undefined;
 
 export interface TestPostgres {
   /** `postgres://weir@127.0.0.1:PORT/weir` */

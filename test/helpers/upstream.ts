@@ -111,7 +111,7 @@ export function startUpstream(handler: Handler | Answer, hostname = "127.0.0.1")
     answer(next) {
       current = next;
     },
-    async arrived(count, timeout = 5_000) {
+    async arrived(count, timeout = 10_000) {
       await until(
         () => requests.length >= count,
         timeout,
@@ -119,7 +119,7 @@ export function startUpstream(handler: Handler | Answer, hostname = "127.0.0.1")
       );
       return requests[count - 1]!;
     },
-    quiet: (timeout = 5_000) =>
+    quiet: (timeout = 10_000) =>
       until(
         () => open === 0,
         timeout,

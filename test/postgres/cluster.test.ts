@@ -102,6 +102,8 @@ else
         const outcomes = await Promise.all(Array.from({ length: 1_000 }, (_, n) => cluster.call(n % 2)));
         const count = (status: number) => outcomes.filter((outcome) => outcome.status === status).length;
         console.log(`1,000 calls took ${Math.round(performance.now() - began)} ms`);
+        const others = outcomes.filter(({ status }) => status !== 200 && status !== 429);
+        expect(others).toEqual([]);
         expect({ answered: count(200), refused: count(429), reached: cluster.reached }).toEqual({
           answered: 100,
           refused: 900,

@@ -112,7 +112,7 @@ async function leaveMany(cuts: number, how: "fin" | "rst", path: string, model: 
   };
   await Promise.all(Array.from({ length: AT_ONCE }, comeAndGo));
   expect(leftAt.size).toBe(cuts);
-  await upstream.quiet(1_000);
+  await upstream.quiet();
   const reached = upstream.requests.slice(before);
   return reached.map((request) => request.settledAt! - leftAt.get(clientOf(request))!).sort((a, b) => a - b);
 }
@@ -159,7 +159,7 @@ describe("native lane", () => {
     const socket = await open(post("/v1/chat/completions", "openai/m", 0, false));
     await upstream.arrived(before + 1);
     leave(socket, "fin");
-    await upstream.quiet(1_000);
+    await upstream.quiet();
   });
 });
 
@@ -210,5 +210,5 @@ test("a client that reads nothing holds the upstream back, and is no loss when i
   expect(sent - heldAt).toBeLessThan(200);
   expect(sent).toBeLessThan(2_000);
   leave(socket, "rst");
-  await upstream.quiet(2_000);
+  await upstream.quiet();
 }, 600_000);

@@ -50,9 +50,18 @@ export interface TestLedgerOptions {
   settings?: Partial<LedgerSettings>;
   /** The time of day. */
   now?: () => number;
+  /** The store may have budgets that the ledger does not know yet. */
+  awaitsPolicy?: boolean;
 }
 
-export function testLedger({ budgets = [], rates = [], rule = RULE, settings, now }: TestLedgerOptions = {}) {
+export function testLedger({
+  budgets = [],
+  rates = [],
+  rule = RULE,
+  settings,
+  now,
+  awaitsPolicy = false,
+}: TestLedgerOptions = {}) {
   const keeper = new FakeKeeper();
   const declared: Declared = { keys: [], budgets, rates };
   const ledger = new WorkerLedger(
@@ -69,7 +78,7 @@ export function testLedger({ budgets = [], rates = [], rule = RULE, settings, no
         metrics: { keys: true, maxSeries: 1000 },
       },
     },
-    { channel: keeper, cells: localCells(64), worker: 0, clock: new WallClock(now) },
+    { channel: keeper, cells: localCells(64), worker: 0, clock: new WallClock(now), awaitsPolicy },
   );
   keeper.connect();
   return { ledger, keeper, declared };

@@ -25,7 +25,7 @@ import { Outbox } from "./outbox.ts";
 import { applyChanges } from "./policy-state.ts";
 import { OwnKey } from "./own-key.ts";
 import { Queries } from "./queries.ts";
-import { refuse, unavailable } from "./refusal.ts";
+import { policyUnknown, refuse, unavailable } from "./refusal.ts";
 import type { LedgerSettings } from "./settings.ts";
 import { settlementOf } from "./settlement.ts";
 import { Shares } from "./shares.ts";
@@ -124,8 +124,12 @@ export class WorkerLedger implements Ledger {
     const timer = setTimeout(resolve, POLICY_MS);
     await Promise.race([this.#policyKnown.promise, promise]);
     clearTimeout(timer);
-    this.#awaitsPolicy = false;
     if (attempt.stop.reason) throw attempt.stop.reason;
+    if (this.#awaitsPolicy) {
+      // A budget that this process does not know would be passed without limit.
+      if (this.#declaration.settings.onLoss !== "open") throw policyUnknown();
+      this.#awaitsPolicy = false;
+    }
     await this.admit(attempt, admitted);
   }
 

@@ -154,6 +154,15 @@ export function unavailable({ name }: Line): GatewayError {
   );
 }
 
+/** The store may have budgets, and this process has not learned them yet. */
+export function policyUnknown(): GatewayError {
+  return new GatewayError(
+    "overloaded",
+    "The books of weir cannot be reached, and which budgets the call has is not known; retry in 5 s.",
+    { code: "ledger_unavailable", retryAfter: 5 },
+  );
+}
+
 /** `2026-12-01 00:00 UTC` */
 function dayTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 16).replace("T", " ")} UTC`;

@@ -132,12 +132,16 @@ export function listenFault(
 ): string {
   if (unix) return `weir cannot create the socket ${unix.path} (${describeFileError(error)})`;
   const code = systemCode(error);
+  const absent = `this machine has no address ${host}; choose another with --host`;
   const reasons: Record<string, string> = {
     EADDRINUSE: `port ${port} of ${host} is in use; choose another with --port`,
     EACCES: `port ${port} of ${host} may not be used by this user (ports below 1024 belong to root); choose another with --port`,
-    EADDRNOTAVAIL: `this machine has no address ${host}; choose another with --host`,
+    EADDRNOTAVAIL: absent,
     EAFNOSUPPORT: `this machine does not support addresses like ${host}; choose another with --host`,
-    EINVAL: `weir cannot listen on host ${host}; a link-local address needs its interface, such as fe80::1%eth0`,
+    // A name that has no address fails with either code, as the resolver of the system has it.
+    EINVAL: host.includes(":")
+      ? `weir cannot listen on host ${host}; a link-local address needs its interface, such as fe80::1%eth0`
+      : absent,
     EMFILE: `weir cannot listen on port ${port} of ${host}: too many files are open`,
   };
   return reasons[code ?? ""] ?? `weir cannot listen on port ${port} of ${host} (${code ?? "unknown reason"})`;

@@ -199,7 +199,7 @@ export class BudgetAccount implements Account {
     return this.assume(share - returned);
   }
 
-  /** Money that this node had drawn is spent, as far as anybody knows. */
+  /** Money that this node had drawn counts as spent. */
   assume(amount: Nano): Nano {
     this.own -= amount;
     this.#row = { ...this.#row, granted: this.#row.granted - amount };

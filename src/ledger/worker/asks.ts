@@ -3,9 +3,12 @@ import type { BooksChannel } from "../channel.ts";
 import type { Grant, Refusal } from "../messages.ts";
 import type { Share } from "./share.ts";
 
-/** Longest wait for an answer of the keeper. One that is connected is only busy, at first it is starting. Milliseconds. */
+/**
+ * Longest wait for an answer of the keeper. One that is connected is only busy, longer than a query of its store may take (two
+ * seconds); at first it is starting. Milliseconds.
+ */
 const AWAY_MS = 250;
-const BUSY_MS = 1000;
+const BUSY_MS = 3000;
 const START_MS = 5000;
 /** A stream has output in reserve while it waits. Milliseconds. */
 export const STREAM_MS = 3000;

@@ -12,6 +12,7 @@ import {
   completion,
   COST,
   countOf,
+  servingWorker,
   killEach,
   load,
   type Outcome,
@@ -105,13 +106,16 @@ async function stress({ kill, everyMs, ms }: Stress): Promise<void> {
     const key = weir.createKey("stressed", "--budget", String(limit / DOLLAR), "--hard");
     const sampler = new Sampler(windowOf(weir, "stressed"));
     let turn = 0;
+    const pickWorker = servingWorker(weir);
     const killer = killEach(everyMs, () =>
-      kill === "keeper" || (kill === "process" && ++turn % 2 === 0) ? weir.keeper() : pickOne(weir.workers()),
+      kill === "keeper" || (kill === "process" && ++turn % 2 === 0) ? weir.keeper() : pickWorker(),
     );
     const outcomes = await load({ urls: [weir.url], key, parallel: 40, calls: 200_000, ms });
     const kills = killer.stop();
     expect(kills).toBeGreaterThan(0);
-    expect(await until(() => weir.workers().length === 4 && weir.keeper() !== undefined, 60_000)).toBe(true);
+    const areBack = () => weir.workers().length === 4 && weir.keeper() !== undefined;
+    if (!(await until(areBack, 60_000)))
+      throw new Error(`They did not come back:\n${weir.log.slice(-20).join("\n")}`);
     const rest = await spendTheRest(weir, key);
     const samples = await sampler.stop();
     expect(await atRest(weir, "stressed")).toBe(true);
@@ -157,10 +161,6 @@ async function spendTheRest(weir: RunningBooks, key: string): Promise<Outcome[]>
   }, 60_000);
   expect(outcomes.at(-1)!.result).toBe("refused");
   return outcomes;
-}
-
-function pickOne(pids: readonly number[]): number | undefined {
-  return pids[Math.floor(Math.random() * pids.length)];
 }
 
 function counts(outcomes: readonly Outcome[]): Record<string, number> {

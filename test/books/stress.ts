@@ -206,6 +206,20 @@ export async function load({ urls, key, parallel, calls, ms }: LoadOptions): Pro
   return outcomes;
 }
 
+/**
+ * Picks workers that serve, while another one does: a gateway whose new workers all end before they serve gives up, and a busy
+ * machine starts them slowly.
+ */
+export function servingWorker(weir: Pick<RunningBooks, "workers" | "log">): () => number | undefined {
+  const first = new Set(weir.workers());
+  const hasServed = (pid: number) =>
+    first.has(pid) || weir.log.some((line) => line.includes("is serving") && line.includes(`"${pid}"`));
+  return () => {
+    const serving = weir.workers().filter(hasServed);
+    return serving.length < 2 ? undefined : serving[Math.floor(Math.random() * serving.length)];
+  };
+}
+
 /** Kills one process each `everyMs` until `stop`. @param pick the process, if there is one */
 export function killEach(everyMs: number, pick: () => number | undefined): { stop(): number } {
   let kills = 0;

@@ -13,6 +13,7 @@ import {
   countOf,
   killEach,
   load,
+  servingWorker,
   type Outcome,
   RESULTS,
   Sampler,
@@ -64,11 +65,11 @@ else
       try {
         const sampler = new Sampler(() => read(store));
         let kills = 0;
+        const pickWorker = gateways.map(servingWorker);
         const killer = killEach(1_000, () => {
           const weir = gateways[++kills % 2]!;
           if (kills % 5 === 0) return weir.keeper();
-          const workers = weir.workers();
-          return workers[Math.floor(Math.random() * workers.length)];
+          return pickWorker[kills % 2]!();
         });
         const urls = gateways.map(({ url }) => url);
         const running = load({ urls, key, parallel: 40, calls: 200_000, ms: LOAD_MS });

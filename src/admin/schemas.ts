@@ -1,5 +1,12 @@
 /** The schemas of the admin API. Amounts are integer nano-dollars, times are milliseconds since 1970. */
-import { type TSchema, Type } from "@sinclair/typebox";
+import {
+  type Static,
+  type TArray,
+  type TOptional,
+  type TSchema,
+  type TString,
+  Type,
+} from "@sinclair/typebox";
 import { MAX_NANO } from "../ledger/money.ts";
 import { RATE_UNITS, type RateUnit } from "../ledger/policy.ts";
 
@@ -17,11 +24,13 @@ export const words = <const Words extends readonly string[]>(list: Words, descri
     ),
   );
 /** A map from names to values. */
-export const mapOf = (value: TSchema, description: string) =>
-  Type.Object({}, { additionalProperties: value, description });
+export const mapOf = <Value extends TSchema>(value: Value, description: string) =>
+  Type.Unsafe<Readonly<Record<string, Static<Value>>>>(
+    Type.Object({}, { additionalProperties: value, description }),
+  );
 
 /** An object of an answer; it may get further members in later versions. */
-const answer = Type.Object;
+export const answer = Type.Object;
 /** An object of a request: unknown members are refused. */
 export const request = <Properties extends Record<string, TSchema>>(properties: Properties) =>
   Type.Object(properties, CLOSED);
@@ -231,11 +240,11 @@ export const PAGE = {
 };
 
 /** A page of a list. */
-export const pageOf = (name: string, entry: TSchema) =>
+export const pageOf = <Name extends string, Entry extends TSchema>(name: Name, entry: Entry) =>
   answer({
     [name]: Type.Array(entry),
     next: Type.Optional(Type.String({ description: "Cursor for `after`." })),
-  });
+  } as Record<Name, TArray<Entry>> & { next: TOptional<TString> });
 
 export const FILTER = {
   from: Type.Optional(time("Calls that began at this time or later.")),

@@ -1,45 +1,10 @@
 /** The books themselves: the proof that they agree, the log of changes, invoices, the store. */
 import { Type } from "@sinclair/typebox";
-import { MAX_NANO } from "../../ledger/money.ts";
 import { readAccount } from "../../ledger/record.ts";
 import { actorOf, findKey } from "../entries.ts";
 import { operation } from "../operation.ts";
-import { nano, PAGE, pageOf, request, time, words } from "../schemas.ts";
-
-const Report = Type.Object({
-  holds: Type.Boolean(),
-  checks: Type.Array(Type.Object({ name: Type.String(), holds: Type.Boolean(), detail: Type.String() })),
-});
-
-const INVOICE = {
-  provider: Type.String({ pattern: "^[a-z][a-z0-9-]{0,63}$" }),
-  month: Type.String({ pattern: "^20\\d\\d-(0[1-9]|1[0-2])$", description: "`2026-11`, in UTC." }),
-  amount: Type.Integer({
-    minimum: 0,
-    maximum: MAX_NANO,
-    description: "What the provider charges. Nano-dollars.",
-  }),
-  note: Type.Optional(Type.String({ maxLength: 500 })),
-};
-
-const Entry = Type.Object({
-  id: Type.String(),
-  at: time(""),
-  actor: Type.String({ description: "Id of a key, `run-file` or `cli`." }),
-  address: Type.Optional(Type.String()),
-  action: Type.String(),
-  subject: Type.String(),
-  before: Type.Optional(Type.Unknown()),
-  after: Type.Optional(Type.Unknown()),
-});
-
-const AssumptionEntry = Type.Object({
-  at: time(""),
-  account: Type.String({ description: "The window of the budget." }),
-  budget: Type.String({ description: "Name of the budget; its id if it was deleted." }),
-  amount: nano(""),
-  why: Type.String(),
-});
+import { PAGE, request } from "../schemas.ts";
+import { Assumptions, AuditLog, INVOICE, Invoices, Proof, Reconciliation, Store } from "../schemas/books.ts";
 
 export const bookOperations = [
   operation({
@@ -49,7 +14,7 @@ export const bookOperations = [
     summary: "Proves that calls, charges, sums and accounts agree to the nano-dollar",
     access: "read",
     wholeGateway: true,
-    answer: { name: "AuditReport", schema: Report },
+    answer: { name: "AuditReport", schema: Proof },
     handle: async ({ books }) => ({ json: await books.audit() }),
   }),
   operation({
@@ -60,7 +25,7 @@ export const bookOperations = [
     access: "read",
     wholeGateway: true,
     query: request(PAGE),
-    answer: { name: "AuditLog", schema: pageOf("entries", Entry) },
+    answer: { name: "AuditLog", schema: AuditLog },
     handle: async ({ books, query }) => ({ json: await books.auditLog(query) }),
   }),
   operation({
@@ -73,7 +38,7 @@ export const bookOperations = [
     access: "read",
     wholeGateway: true,
     query: request(PAGE),
-    answer: { name: "Assumptions", schema: pageOf("entries", AssumptionEntry) },
+    answer: { name: "Assumptions", schema: Assumptions },
     async handle({ books, query }) {
       const names = new Map(books.policy().budgets.map(({ id, name }) => [id, name]));
       const { entries, ...rest } = await books.assumptions(query);
@@ -92,7 +57,7 @@ export const bookOperations = [
     summary: "Invoices that were compared with the books",
     access: "read",
     wholeGateway: true,
-    answer: { name: "Invoices", schema: Type.Object({ invoices: Type.Array(Type.Object(INVOICE)) }) },
+    answer: { name: "Invoices", schema: Invoices },
     handle: async ({ books }) => ({ json: { invoices: await books.invoices() } }),
   }),
   operation({
@@ -103,17 +68,7 @@ export const bookOperations = [
     access: "write",
     wholeGateway: true,
     body: request(INVOICE),
-    answer: {
-      name: "Reconciliation",
-      schema: Type.Object({
-        provider: INVOICE.provider,
-        month: INVOICE.month,
-        invoiced: nano(""),
-        booked: nano("All charges of the month."),
-        difference: nano("`invoiced` without `booked`."),
-        causes: Type.Array(Type.Object({ name: Type.String(), amount: nano(""), detail: Type.String() })),
-      }),
-    },
+    answer: { name: "Reconciliation", schema: Reconciliation },
     handle: async ({ books, caller, body }) => ({ json: await books.reconcile(body, actorOf(caller)) }),
   }),
   operation({
@@ -123,18 +78,7 @@ export const bookOperations = [
     summary: "The store: place, size, age, and what waits to be written",
     access: "read",
     wholeGateway: true,
-    answer: {
-      name: "Store",
-      schema: Type.Object({
-        kind: words(["sqlite", "postgres", "memory"]),
-        place: Type.String(),
-        bytes: Type.Integer(),
-        calls: Type.Integer(),
-        oldestCall: Type.Optional(time("")),
-        waiting: Type.Integer({ description: "Records that are not written yet." }),
-        fault: Type.Optional(Type.String()),
-      }),
-    },
+    answer: { name: "Store", schema: Store },
     handle: async ({ books }) => ({ json: await books.store() }),
   }),
   operation({
@@ -166,7 +110,7 @@ export const bookOperations = [
     summary: "Reads the whole store and reports damage",
     access: "write",
     wholeGateway: true,
-    answer: { name: "AuditReport", schema: Report },
+    answer: { name: "AuditReport", schema: Proof },
     handle: async ({ books }) => ({ json: await books.check() }),
   }),
   operation({

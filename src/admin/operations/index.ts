@@ -3,6 +3,7 @@ import { openApiDocument } from "../openapi.ts";
 import type { AdminOperation } from "../operation.ts";
 import { bookOperations } from "./books.ts";
 import { budgetOperations } from "./budgets.ts";
+import { callOperations } from "./calls.ts";
 import { gatewayOperations } from "./gateway.ts";
 import { keyOperations } from "./keys.ts";
 import { rateOperations } from "./rates.ts";
@@ -14,6 +15,7 @@ export function listOperations(version: string): readonly AdminOperation[] {
     ...budgetOperations,
     ...rateOperations,
     ...reportOperations,
+    ...callOperations,
     ...bookOperations,
     ...gatewayOperations(() => openApiDocument(operations, version)),
   ];

@@ -1,0 +1,185 @@
+/** Calls: records, filters, sums of what a filter finds, and calls that are running. */
+import { type Static, Type } from "@sinclair/typebox";
+import { CHARGE_STATES } from "../../ledger/charge.ts";
+import { answer, FILTER, nano, time, words } from "../schemas.ts";
+
+export const OUTCOMES = ["complete", "failed", "cancelled"] as const;
+export const REFUSALS = ["rate", "tokens", "concurrency", "budget", "scope", "price"] as const;
+
+const count = (description: string) => Type.Optional(Type.Integer({ description }));
+
+/** Tokens of an attempt, and what else the provider counts. */
+export const Usage = answer({
+  input: Type.Integer({ description: "Tokens that were neither read from nor written to a cache." }),
+  cacheRead: Type.Integer(),
+  cacheWrite: Type.Integer(),
+  cacheWrite1h: count("Part of `cacheWrite`."),
+  output: Type.Integer({ description: "Tokens, with those of reasoning." }),
+  reasoning: Type.Integer(),
+  audioIn: count("Part of the input."),
+  imageIn: count("Part of the input."),
+  audioOut: count("Part of `output`."),
+  imageOut: count("Part of `output`."),
+  searches: count("Web searches that the provider ran."),
+  tier: Type.Optional(Type.String({ description: "The service tier that served the request." })),
+  region: Type.Optional(Type.String()),
+  speed: Type.Optional(Type.String()),
+  reported: Type.Optional(nano("The provider's own price.")),
+  known: Type.Optional(words(["partial", "final"])),
+});
+
+export const Attempt = answer({
+  provider: Type.String(),
+  deployment: Type.String(),
+  model: Type.String({ description: "The provider's name of the model." }),
+  class: words(
+    ["answered", "not-sent", "no-bytes", "status", "never", "started"],
+    "`answered`, or how it failed: the provider did not get the request, sent no byte, answered with an error status, a retry would fail too, part of the answer had been delivered.",
+  ),
+  ms: Type.Number({ description: "Milliseconds from its start to its end." }),
+  usage: Usage,
+  charge: answer({
+    state: words(CHARGE_STATES),
+    cost: nano(""),
+    price: Type.Optional(Type.String({ description: "Reference of the price rule." })),
+    doubt: Type.Optional(words(["cache-read", "tier", "model"], "What the rule does not contain.")),
+  }),
+  held: nano("Most that was held for it."),
+  expected: count("The most input that weir expected. Tokens."),
+  accounts: Type.Array(Type.String(), { description: "The budget accounts that it was charged to." }),
+});
+
+export const CallEntry = answer(
+  {
+    id: Type.String(),
+    startedAt: time(""),
+    ms: Type.Number({ description: "Milliseconds." }),
+    headMs: Type.Optional(Type.Number({ description: "Milliseconds until the head of the answer." })),
+    firstMs: Type.Optional(Type.Number({ description: "Milliseconds until the first event." })),
+    ownMs: Type.Optional(Type.Number({ description: "Milliseconds of weir before the first attempt." })),
+    key: Type.Optional(Type.String({ description: "Id of the key." })),
+    keyName: Type.Optional(Type.String({ description: "Its name, if the key still exists." })),
+    path: Type.Optional(Type.String()),
+    tags: Type.Optional(Type.Array(Type.String())),
+    format: Type.String({ description: "Id of the client's format." }),
+    lane: Type.Optional(words(["native", "translated", "program"])),
+    model: Type.String({ description: "The model as the client named it." }),
+    stream: Type.Boolean(),
+    status: Type.Integer({ description: "Status of the answer to the client." }),
+    outcome: words(OUTCOMES),
+    refused: Type.Optional(words(REFUSALS, "Which rule of the gateway refused the call.")),
+    error: Type.Optional(answer({ kind: Type.String(), code: Type.Optional(Type.String()) })),
+    finish: Type.Optional(Type.String()),
+    session: Type.Optional(Type.String({ description: "Hash of the session." })),
+    client: Type.Optional(Type.String({ description: "Name and version of the client's SDK." })),
+    losses: Type.Optional(
+      Type.Array(answer({ code: Type.String(), path: Type.String(), note: Type.Optional(Type.String()) })),
+    ),
+    upstreamId: Type.Optional(Type.String({ description: "The provider's id of the request." })),
+    attempts: Type.Array(Attempt, { description: "Empty for a call that reached no provider." }),
+  },
+  { description: "The record of a call. It contains no prompt and no answer." },
+);
+export type CallEntry = Static<typeof CallEntry>;
+
+const flag = (description: string) => Type.Optional(Type.Boolean({ description }));
+const text = (maxLength: number, description: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength, description }));
+
+/** Which calls an operation is about. */
+export const CALL_FILTER = {
+  ...FILTER,
+  failed: flag("Calls that did not end with a complete answer."),
+  outcome: Type.Optional(words(OUTCOMES)),
+  status: Type.Optional(
+    Type.Integer({ minimum: 100, maximum: 599, description: "Status of the answer to the client." }),
+  ),
+  slowerThan: Type.Optional(Type.Integer({ minimum: 0, description: "Milliseconds." })),
+  retried: flag("Calls with more than one attempt."),
+  losses: flag("Calls of which something could not be carried over."),
+  state: Type.Optional(
+    words(
+      [...CHARGE_STATES, "uncertain"],
+      "State of the charge of any attempt; `uncertain`: estimated or assumed.",
+    ),
+  ),
+  refused: Type.Optional(words([...REFUSALS, "any"], "Which rule of the gateway refused the call.")),
+  asked: text(200, "The model as the client named it."),
+  deployment: text(200, "A deployment that was tried last."),
+  format: text(64, "Id of the client's format."),
+  client: text(64, "Name and version of the client's SDK, or its beginning."),
+  session: Type.Optional(Type.String({ pattern: "^[0-9a-f]{16}$", description: "Hash of a session." })),
+  q: text(
+    200,
+    "The beginning of an id (`req_…`), or part of a key's name, of a model as the client named it, or of a target.",
+  ),
+};
+
+export const Calls = answer({
+  calls: Type.Array(CallEntry),
+  next: Type.Optional(Type.String({ description: "Cursor for `after`." })),
+  bounded: Type.Boolean({
+    description: "The search has looked at as many rows as it may; `next` goes on from there.",
+  }),
+  searchedTo: Type.Optional(
+    time("Where `bounded`: all calls that began at this time or later were looked at."),
+  ),
+});
+export type Calls = Static<typeof Calls>;
+
+/** Sums of the calls that a filter finds. */
+const SUMMED = {
+  calls: Type.Integer(),
+  failed: Type.Integer({ description: "Calls that did not end with a complete answer." }),
+  cost: nano("All charges."),
+  uncertain: nano("Part of `cost` that is estimated or assumed."),
+};
+
+export const CallsSummary = answer({
+  ...SUMMED,
+  uncertainCalls: Type.Integer({ description: "Calls with a charge that is estimated or assumed." }),
+  unpriced: Type.Integer({ description: "Calls with tokens and without a price; `cost` is without them." }),
+  retried: Type.Integer(),
+  from: Type.Optional(time("The slices begin here. Absent: there is no call.")),
+  to: time(""),
+  sliceMs: Type.Integer({ description: "Length of a slice. Milliseconds." }),
+  slices: Type.Array(answer({ at: time("Its beginning."), ...SUMMED }), {
+    description: "The slices with calls, the oldest first.",
+  }),
+  completeFrom: Type.Optional(
+    time("The search ended here: calls before this time are neither in the sums nor in the slices."),
+  ),
+});
+export type CallsSummary = Static<typeof CallsSummary>;
+
+export const RunningCall = answer({
+  id: Type.String(),
+  startedAt: time(""),
+  worker: Type.Integer(),
+  key: Type.Optional(Type.String()),
+  keyName: Type.Optional(Type.String()),
+  path: Type.Optional(Type.String()),
+  format: Type.String(),
+  model: Type.String({ description: "The model as the client named it." }),
+  stream: Type.Boolean(),
+  phase: words(
+    ["starting", "waiting", "answering"],
+    "Before the first attempt; waiting for the provider; the client gets the answer.",
+  ),
+  attempts: Type.Integer(),
+  provider: Type.Optional(Type.String()),
+  deployment: Type.Optional(Type.String()),
+  target: Type.Optional(Type.String({ description: "The provider's name of the model." })),
+  firstMs: Type.Optional(Type.Number({ description: "Milliseconds until the first event." })),
+  output: Type.Integer({ description: "Tokens so far: counted by the provider, else an estimate." }),
+  held: nano(""),
+});
+export type RunningCall = Static<typeof RunningCall>;
+
+export const RunningCalls = answer({
+  at: time("The workers said this at about this time."),
+  total: Type.Integer({ description: "Calls that run, also those that are not listed." }),
+  held: nano("What the listed calls hold."),
+  calls: Type.Array(RunningCall, { description: "At most 200 of a worker, the longest first." }),
+});
+export type RunningCalls = Static<typeof RunningCalls>;

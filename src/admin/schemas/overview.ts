@@ -1,0 +1,79 @@
+/** What the frame of the console and its first page show: figures of now, and what needs somebody. */
+import { type Static, Type } from "@sinclair/typebox";
+import { answer, nano, time, words } from "../schemas.ts";
+
+export const NOTE_KINDS = [
+  "store",
+  "books",
+  "budget-empty",
+  "budget-low",
+  "deployment",
+  "no-key",
+  "unpriced",
+  "prices-old",
+  "closed-budgets",
+  "config-changed",
+] as const;
+
+export const Note = answer({
+  kind: words(NOTE_KINDS),
+  level: words(["bad", "warn"]),
+  text: Type.String({ description: "One or two sentences." }),
+  subject: Type.Optional(
+    Type.String({ description: "Id of the budget, name of the deployment or the model." }),
+  ),
+  since: Type.Optional(time("")),
+});
+export type Note = Static<typeof Note>;
+
+export const Overview = answer({
+  at: time(""),
+  version: Type.String(),
+  gateway: Type.Optional(
+    Type.String({ description: "Where the gateway listens for calls: `http://127.0.0.1:9347`." }),
+  ),
+  open: Type.Boolean({ description: "Calls need no key." }),
+  firstCall: Type.Boolean({ description: "The store has at least one call." }),
+  lastCallAt: Type.Optional(time("")),
+  perMinute: Type.Array(Type.Integer(), {
+    description:
+      "Calls that ended in each minute of the last hour, the oldest first; the last one is not over.",
+  }),
+  failedPerMinute: Type.Array(Type.Integer()),
+  hour: answer({
+    calls: Type.Integer(),
+    failed: Type.Integer(),
+    commonest: Type.Optional(
+      answer(
+        { status: Type.Integer(), calls: Type.Integer() },
+        { description: "The most frequent status of failed calls." },
+      ),
+    ),
+    completeFrom: Type.Optional(time("The figures begin here, if the last hour is not complete.")),
+  }),
+  today: answer({
+    from: time("Midnight, UTC."),
+    calls: Type.Integer(),
+    cost: nano(""),
+    uncertain: nano("Part of `cost` that is estimated or assumed."),
+    unpriced: Type.Integer(),
+  }),
+  firstToken: answer(
+    {
+      calls: Type.Integer(),
+      p50: Type.Optional(Type.Number({ description: "Milliseconds." })),
+      p95: Type.Optional(Type.Number({ description: "Milliseconds." })),
+    },
+    { description: "Streams of the last hour." },
+  ),
+  running: answer({ calls: Type.Integer(), held: nano("") }),
+  books: answer({
+    proof: Type.Optional(
+      answer({ at: time(""), ms: Type.Number(), holds: Type.Boolean() }, { description: "The last proof." }),
+    ),
+    waiting: Type.Integer({ description: "Batches of records that are not in the store." }),
+    fault: Type.Optional(Type.String()),
+  }),
+  notes: Type.Array(Note, { description: "What needs somebody, the worst first." }),
+});
+export type Overview = Static<typeof Overview>;

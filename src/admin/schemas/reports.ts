@@ -1,0 +1,114 @@
+/** Reports: usage, prices, what another model would have cost. */
+import { type Static, Type } from "@sinclair/typebox";
+import { answer, mapOf, nano, pageOf, time } from "../schemas.ts";
+
+/** The members of a row of sums. */
+export const SUMS = {
+  calls: Type.Integer(),
+  failed: Type.Integer(),
+  refused: Type.Integer({ description: "By a rule of the gateway." }),
+  attempts: Type.Integer(),
+  input: Type.Integer({ description: "Tokens, without those read from or written to a cache." }),
+  cacheRead: Type.Integer(),
+  cacheWrite: Type.Integer(),
+  cacheWrite1h: Type.Integer({ description: "Part of `cacheWrite`." }),
+  output: Type.Integer({ description: "Tokens, with those of reasoning." }),
+  reasoning: Type.Integer(),
+  searches: Type.Integer(),
+  cost: nano("All charges."),
+  reported: nano("Part of `cost`: the provider's own figure."),
+  estimated: nano("Part of `cost`: the counts are partial."),
+  assumed: nano("Part of `cost`: it cannot be known."),
+  untiered: nano("Part of `cost`: the provider has not said which service tier it served."),
+  unpriced: Type.Integer({ description: "Attempts with tokens and without a price." }),
+  ms: Type.Number({ description: "Milliseconds of all calls together." }),
+  firstMs: Type.Number({ description: "Milliseconds until the first event, of all calls together." }),
+};
+export const Sums = answer(SUMS);
+export type Sums = Static<typeof Sums>;
+
+export const UsageRow = answer({
+  group: mapOf(Type.String(), "By name of the group. A key is its id."),
+  keyName: Type.Optional(Type.String({ description: "Name of the key, where rows are by key." })),
+  ...SUMS,
+});
+export type UsageRow = Static<typeof UsageRow>;
+
+export const UsageReport = answer({
+  rows: Type.Array(UsageRow),
+  total: Sums,
+  from: Type.Optional(time("The sums begin here: the beginning of an hour or a day.")),
+  to: Type.Optional(time("")),
+  completeFrom: Type.Optional(time("The sums of earlier calls are deleted.")),
+});
+export type UsageReport = Static<typeof UsageReport>;
+
+const BUCKETS = {
+  input: Type.Optional(Type.Integer()),
+  cacheRead: Type.Optional(Type.Integer()),
+  cacheWrite: Type.Optional(Type.Integer()),
+  cacheWrite1h: Type.Optional(Type.Integer()),
+  output: Type.Optional(Type.Integer()),
+  reasoning: Type.Optional(Type.Integer()),
+  audioIn: Type.Optional(Type.Integer()),
+  audioOut: Type.Optional(Type.Integer()),
+  imageIn: Type.Optional(Type.Integer()),
+  imageOut: Type.Optional(Type.Integer()),
+};
+const TIERS = Type.Optional(
+  Type.Array(answer({ above: Type.Integer({ description: "Tokens of input." }), ...BUCKETS })),
+);
+
+export const Price = answer(
+  {
+    ref: Type.String({ description: "Identifies the content of the rule." }),
+    provider: Type.String(),
+    model: Type.String(),
+    ...BUCKETS,
+    tiers: TIERS,
+    served: Type.Optional(mapOf(answer({ ...BUCKETS, tiers: TIERS }), "By service tier.")),
+    regions: Type.Optional(mapOf(Type.Number(), "Factors by region.")),
+    speeds: Type.Optional(mapOf(Type.Number(), "Factors by speed.")),
+    per: Type.Optional(
+      answer(
+        {
+          search: Type.Optional(Type.Integer()),
+          searched: Type.Optional(Type.Integer()),
+          request: Type.Optional(Type.Integer()),
+        },
+        { description: "Nano-dollars for each search, a request with searches, and each request." },
+      ),
+    ),
+    maxOutput: Type.Optional(Type.Integer({ description: "Tokens." })),
+    window: Type.Optional(Type.Integer({ description: "Tokens." })),
+    from: Type.Optional(Type.String({ description: "The first day on which it holds: `2026-11-01`." })),
+    source: Type.String({ description: "`config`, or the snapshot and its date." }),
+  },
+  { description: "Prices are pico-dollars a token: $2.50 a million tokens is 2500000." },
+);
+export type Price = Static<typeof Price>;
+
+export const Prices = pageOf("prices", Price);
+export type Prices = Static<typeof Prices>;
+
+export const MissingPrices = answer({
+  models: Type.Array(answer({ provider: Type.String(), model: Type.String(), calls: Type.Integer() })),
+});
+export type MissingPrices = Static<typeof MissingPrices>;
+
+export const WhatIf = answer({
+  calls: Type.Integer(),
+  now: nano("What the calls cost."),
+  then: nano("What they would have cost."),
+  rows: Type.Array(
+    answer({
+      from: Type.String(),
+      to: Type.String(),
+      calls: Type.Integer(),
+      now: nano(""),
+      then: Type.Optional(nano("")),
+      why: Type.Optional(Type.String()),
+    }),
+  ),
+});
+export type WhatIf = Static<typeof WhatIf>;

@@ -1,0 +1,119 @@
+/** Who serves a model name, what a request would become, and calls from the console. */
+import { type Static, Type } from "@sinclair/typebox";
+import { answer, mapOf, request, words } from "../schemas.ts";
+
+export const PlanStep = answer({
+  deployment: Type.String(),
+  provider: Type.String(),
+  model: Type.String({ description: "The provider's name of the model." }),
+  lane: Type.String({ description: "`native`, `translated` or `generated`." }),
+  url: Type.String({ description: "Empty for a provider that is a program." }),
+  role: words(["target", "fallback", "larger"], "`larger`: tried when the prompt does not fit."),
+  weight: Type.Number(),
+  priority: Type.String(),
+  reason: Type.String(),
+  state: words(["healthy", "on-trial", "left-alone", "full"]),
+  until: Type.Optional(
+    Type.Integer({ description: "Until when it is left alone. Milliseconds since 1970." }),
+  ),
+});
+export type PlanStep = Static<typeof PlanStep>;
+
+export const Routing = answer({
+  model: Type.String(),
+  plan: Type.Array(PlanStep, { description: "Empty if no provider serves the name." }),
+  candidates: Type.Array(
+    answer({
+      provider: Type.String(),
+      pattern: Type.String(),
+      model: Type.String(),
+      source: Type.String(),
+      reason: Type.String(),
+      wins: Type.Boolean(),
+    }),
+    { description: "The providers that match the name, in order of precedence." },
+  ),
+  fault: Type.Optional(Type.String({ description: "Why no provider serves the name." })),
+});
+export type Routing = Static<typeof Routing>;
+
+export const Models = answer({
+  models: Type.Array(answer({ id: Type.String(), provider: Type.String() }), {
+    description: "Names that the gateway lists to clients; providers may serve others.",
+  }),
+  aliases: mapOf(Type.String(), "The name behind each alias."),
+  routes: Type.Array(Type.String()),
+  formats: Type.Array(
+    answer({
+      id: Type.String(),
+      path: Type.String({ description: "Where clients of this format send requests." }),
+    }),
+  ),
+});
+export type Models = Static<typeof Models>;
+
+/** The request of a call of the console: of `explain` and of the playground. */
+export const Trial = request({
+  format: Type.String({
+    pattern: "^[a-z][a-z0-9-]{0,63}$",
+    description: "The client's format: `chat-completions`, `messages`, `responses`.",
+  }),
+  key: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      description: "Id or name of a key for calls, by which the call is admitted and booked. Absent: no key.",
+    }),
+  ),
+  body: Type.Unsafe<Record<string, unknown>>(
+    Type.Object({}, { additionalProperties: true, description: "The body that a client would send." }),
+  ),
+  headers: Type.Optional(
+    Type.Record(Type.String({ pattern: "^[A-Za-z0-9-]{1,64}$" }), Type.String({ maxLength: 1_000 }), {
+      maxProperties: 20,
+      description: "Further headers, such as x-weir-strict.",
+    }),
+  ),
+});
+export type Trial = Static<typeof Trial>;
+
+/** The answer of `POST /v1/explain`, or the error of the gateway in the client's format. */
+export const Explained = answer({
+  status: Type.Integer({ description: "200, or what the call would get." }),
+  sentBody: Type.Optional(Type.Unknown()),
+  explained: Type.Optional(
+    answer({
+      format: Type.String(),
+      model: Type.String(),
+      served_by: answer({
+        provider: Type.String(),
+        deployment: Type.String(),
+        model: Type.String(),
+        lane: Type.String(),
+        format: Type.Union([Type.String(), Type.Null()]),
+        reason: Type.String(),
+      }),
+      plan: Type.Array(Type.Unknown()),
+      request: Type.Union([
+        answer({
+          method: Type.String(),
+          url: Type.String(),
+          headers: mapOf(Type.String(), "Credentials are replaced by the names of their variables."),
+          body: Type.Unknown(),
+          changed: Type.Optional(Type.Array(Type.String())),
+        }),
+        Type.Null(),
+      ]),
+      cost: Type.Optional(
+        Type.Unknown({ description: "What the call may cost, and the budgets that it asks." }),
+      ),
+      losses: Type.Array(
+        answer({ code: Type.String(), path: Type.String(), note: Type.Optional(Type.String()) }),
+      ),
+    }),
+  ),
+  error: Type.Optional(Type.Unknown({ description: "The error in the client's format." })),
+});
+export type Explained = Static<typeof Explained>;
+
+/** Header of an answer of the playground that the gateway gave, in contrast to an error of the admin API. */
+export const RELAYED = "x-weir-relayed";

@@ -92,6 +92,11 @@ const RULES: readonly Rule[] = [
     because: "the operator's API reads and changes the books, and knows no format and no gateway",
   },
   {
+    from: "src/console/",
+    may: ["src/admin/schemas", "@sinclair/typebox", "preact", "@preact/signals", "uplot"],
+    because: "the page runs in the browser, and knows weir by the types of the admin API alone",
+  },
+  {
     from: "src/keeper/",
     may: [
       "src/core/",
@@ -166,7 +171,7 @@ const RULES: readonly Rule[] = [
 /** Files at the top of `src` put the parts together; the command line inspects all of them. */
 const FREE = /^src\/(cli\/|[a-z-]+\.ts$)/;
 
-const files = [...new Glob("{src,plugins}/**/*.ts").scanSync(ROOT)].sort();
+const files = [...new Glob("{src,plugins}/**/*.{ts,tsx}").scanSync(ROOT)].sort();
 
 async function importsOf(file: string): Promise<string[]> {
   const source = await Bun.file(join(ROOT, file)).text();
@@ -202,6 +207,25 @@ test("imports go only where the table lets them", async () => {
     }
   }
   expect(broken).toEqual([]);
+});
+
+test("the console imports from the rest of weir types alone", async () => {
+  const values: string[] = [];
+  for (const file of files.filter((one) => one.startsWith("src/console/")))
+    for (const [, from] of (await sourceOf(file)).matchAll(
+      /^\s*(?:import|export)\s(?!type\s)[^;]*?from\s+"((?:\.\.\/)+admin\/[^"]+|@sinclair[^"]+)"/gms,
+    ))
+      values.push(`${file} imports ${from}`);
+  expect(values).toEqual([]);
+});
+
+test("nothing of the console is imported by another folder but its document", async () => {
+  const importing: string[] = [];
+  for (const file of files.filter((one) => !one.startsWith("src/console/")))
+    for (const name of await importsOf(file))
+      if (name.startsWith("src/console/") && name !== "src/console/index.html")
+        importing.push(`${file} imports ${name}`);
+  expect(importing).toEqual([]);
 });
 
 test("the table itself can fail", async () => {
@@ -264,10 +288,11 @@ const FORMAT_IDS = [
 ].sort();
 
 /**
- * Files that may name formats: each format itself, what puts them together, the command line, which speaks as a client, and the
- * import of prices, where a provider has the name of a format.
+ * Files that may name formats: each format itself, what puts them together, the command line and the playground of the console,
+ * which speak as a client, and the import of prices, where a provider has the name of a format.
  */
-const MAY_NAME_FORMATS = /^src\/(formats\/|cli\/|ledger\/prices\/import\/|assemble\.ts$|plugin\.ts$)/;
+const MAY_NAME_FORMATS =
+  /^src\/(formats\/|cli\/|console\/|ledger\/prices\/import\/|assemble\.ts$|plugin\.ts$)/;
 
 /** Ids of other formats that mean something else in a file: `messages` is a member of a chat-completions request too. */
 const OTHER_MEANING: Readonly<Record<string, string>> = {
@@ -357,9 +382,9 @@ const OPTION_VALUES: Readonly<Record<string, readonly string[]>> = {
   "src/config/schema-providers.ts": ["max_completion_tokens"],
 };
 
-test("no file outside of the formats, the dialects of embeddings and the command line knows a member or header of a single vendor", async () => {
+test("no file outside of the formats, the dialects of embeddings, the command line and the console knows a member or header of a single vendor", async () => {
   const knowing: string[] = [];
-  for (const file of files.filter((one) => /^src\/(?!formats\/|embeddings\/|cli\/)/.test(one)))
+  for (const file of files.filter((one) => /^src\/(?!formats\/|embeddings\/|cli\/|console\/)/.test(one)))
     for (const word of wordsIn(VENDOR_WORDS, await sourceOf(file)))
       if (!OPTION_VALUES[file]?.includes(word)) knowing.push(`${file} knows ${word}`);
   expect(knowing).toEqual([]);

@@ -1,0 +1,36 @@
+/** Who is signed in, and the sign-in by the link that weir prints at its start. */
+import { signal } from "@preact/signals";
+import { ApiError, get, send, signedOut } from "./api.ts";
+import type { Session } from "./types.ts";
+
+/** Undefined until weir has answered. */
+export const session = signal<Session | undefined>(undefined);
+/** Why the link did not sign in. */
+export const linkFault = signal<string | undefined>(undefined);
+
+/** Trades the token behind `#t=` for the cookie, and finds out who is signed in. */
+export async function enter(): Promise<void> {
+  const token = /^#t=(.+)$/.exec(location.hash)?.[1];
+  try {
+    if (token !== undefined) {
+      // The token must not stay in the history of the browser.
+      history.replaceState(null, "", location.pathname + location.search);
+      await signIn({ token });
+      return;
+    }
+    session.value = await get<Session>("/session");
+  } catch (cause) {
+    if (token !== undefined && cause instanceof ApiError) linkFault.value = cause.message;
+  }
+}
+
+/** @throws ApiError */
+export async function signIn(by: { token: string } | { key: string }): Promise<void> {
+  session.value = await send<Session>("POST", "/session", { body: by });
+  signedOut.value = false;
+}
+
+/** Why the signed-in key may not change anything; undefined if it may. For the `why` of buttons. */
+export function readOnly(): string | undefined {
+  return session.value?.role === "read" ? "This key can look, not change." : undefined;
+}

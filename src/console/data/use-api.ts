@@ -1,0 +1,76 @@
+/** An answer of the admin API in a component. What is there stays while it is read again. */
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { ApiError, get } from "./api.ts";
+
+export interface Reading<Answer> {
+  /** The newest answer, possibly of the query before. */
+  data: Answer | undefined;
+  /** Why the last request failed. */
+  error: ApiError | undefined;
+  /** A request runs. */
+  busy: boolean;
+  /** A request has run for 150 ms without any data to show: show bones. */
+  slow: boolean;
+  /** When `data` was read. Milliseconds since 1970. */
+  at: number | undefined;
+  /** Reads it again. */
+  again: () => void;
+}
+
+const BONES_AFTER = 150;
+
+/**
+ * Reads an answer, and reads it again when `to` changes.
+ * @param to path below `/admin/v1` with its query; undefined: nothing is read
+ * @param options.every milliseconds after which it is read again while the page is visible
+ */
+export function useApi<Answer>(to: string | undefined, options: { every?: number } = {}): Reading<Answer> {
+  const { every } = options;
+  const [state, setState] = useState<Omit<Reading<Answer>, "again">>({
+    data: undefined,
+    error: undefined,
+    busy: to !== undefined,
+    slow: false,
+    at: undefined,
+  });
+  const [turn, setTurn] = useState(0);
+  const again = useCallback(() => setTurn((now) => now + 1), []);
+  const shown = useRef<string | undefined>(undefined);
+
+  useEffect(() => {
+    if (to === undefined) return;
+    const stop = new AbortController();
+    let next: ReturnType<typeof setTimeout> | undefined;
+    const bones = setTimeout(
+      () => setState((now) => ({ ...now, slow: now.data === undefined })),
+      BONES_AFTER,
+    );
+    const later = () => {
+      if (every !== undefined && !stop.signal.aborted) next = setTimeout(() => void read(), every);
+    };
+    const read = async () => {
+      if (document.hidden && shown.current === to) return later();
+      setState((now) => ({ ...now, busy: true }));
+      try {
+        const data = await get<Answer>(to, { signal: stop.signal });
+        if (stop.signal.aborted) return;
+        shown.current = to;
+        setState({ data, error: undefined, busy: false, slow: false, at: Date.now() });
+      } catch (cause) {
+        if (stop.signal.aborted) return;
+        const error = cause instanceof ApiError ? cause : new ApiError(0, "failed", String(cause));
+        setState((now) => ({ ...now, error, busy: false, slow: false }));
+      }
+      clearTimeout(bones);
+      later();
+    };
+    void read();
+    return () => {
+      stop.abort();
+      clearTimeout(bones);
+      clearTimeout(next);
+    };
+  }, [to, every, turn]);
+
+  return { ...state, again };
+}

@@ -1,0 +1,6 @@
+/** The page Calls. */
+import { Page } from "../../shell/page.tsx";
+
+export function CallsPage() {
+  return <Page title="Calls">{null}</Page>;
+}

@@ -1,0 +1,6 @@
+/** The page Spend. */
+import { Page } from "../shell/page.tsx";
+
+export function SpendPage() {
+  return <Page title="Spend">{null}</Page>;
+}

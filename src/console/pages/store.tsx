@@ -1,0 +1,6 @@
+/** The page Store. */
+import { Page } from "../shell/page.tsx";
+
+export function StorePage() {
+  return <Page title="Store">{null}</Page>;
+}

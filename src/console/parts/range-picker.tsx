@@ -1,0 +1,28 @@
+/** The range of time of a page, in its address. */
+import { query, setQuery } from "../data/location.ts";
+import { RANGES, rangeOf } from "../data/range.ts";
+import { moment } from "../numbers/times.ts";
+import { Button, Segments } from "./controls.tsx";
+
+export function RangePicker({ usual = "24h" }: { usual?: string }) {
+  const range = rangeOf(query.value, usual);
+  const back = () => setQuery({ from: undefined, to: undefined });
+  return (
+    <>
+      {range.name === undefined && (
+        <Button kind="quiet" onClick={back} title="Back to a range that ends now">
+          {moment(range.from)} to {range.to === undefined ? "now" : moment(range.to)} ×
+        </Button>
+      )}
+      <Segments
+        label="Range"
+        class="range"
+        options={RANGES}
+        value={range.name}
+        onChoose={(name) =>
+          setQuery({ range: name === usual ? undefined : name, from: undefined, to: undefined })
+        }
+      />
+    </>
+  );
+}

@@ -1,0 +1,82 @@
+/** The pages: addresses, words, shortcuts, and the code of each. */
+import type { ComponentType } from "preact";
+import type { IconName } from "../parts/icons.tsx";
+import { CachePage } from "../pages/cache.tsx";
+import { CallPage } from "../pages/calls/call-page.tsx";
+import { CallsPage } from "../pages/calls/calls-page.tsx";
+import { ConfigPage } from "../pages/config.tsx";
+import { KeysPage } from "../pages/keys.tsx";
+import { NowPage } from "../pages/now/now-page.tsx";
+import { PlaygroundPage } from "../pages/playground.tsx";
+import { PricesPage } from "../pages/prices.tsx";
+import { ProvidersPage } from "../pages/providers.tsx";
+import { SpendPage } from "../pages/spend.tsx";
+import { StorePage } from "../pages/store.tsx";
+
+export interface PageProps {
+  /** The part of the path below the page: the id in `/calls/req_…`; empty on the page itself. */
+  rest: string;
+}
+
+export interface PageEntry {
+  path: string;
+  title: string;
+  icon: IconName;
+  /** After `g`. */
+  key?: string;
+  Page: ComponentType<PageProps>;
+  /** The page for one entry: `/calls/:id`. Without it the page itself gets `rest`. */
+  One?: ComponentType<PageProps>;
+}
+
+export const GROUPS: readonly { name: string; pages: readonly PageEntry[] }[] = [
+  {
+    name: "Watch",
+    pages: [
+      { path: "/", title: "Now", icon: "now", key: "n", Page: NowPage },
+      { path: "/calls", title: "Calls", icon: "calls", key: "c", Page: CallsPage, One: CallPage },
+      { path: "/spend", title: "Spend", icon: "spend", key: "s", Page: SpendPage },
+    ],
+  },
+  {
+    name: "Steer",
+    pages: [
+      { path: "/keys", title: "Keys & budgets", icon: "keys", key: "k", Page: KeysPage },
+      { path: "/providers", title: "Providers", icon: "providers", key: "p", Page: ProvidersPage },
+      { path: "/playground", title: "Playground", icon: "play", Page: PlaygroundPage },
+    ],
+  },
+  {
+    name: "Understand",
+    pages: [
+      { path: "/cache", title: "Cache", icon: "cache", Page: CachePage },
+      { path: "/prices", title: "Prices & what-if", icon: "prices", Page: PricesPage },
+    ],
+  },
+  {
+    name: "System",
+    pages: [
+      { path: "/config", title: "Config", icon: "config", Page: ConfigPage },
+      { path: "/store", title: "Store & audit", icon: "store", Page: StorePage },
+    ],
+  },
+];
+
+export const PAGES: readonly PageEntry[] = GROUPS.flatMap((group) => group.pages);
+
+/** The page at a path, and what is left of the path. */
+export function pageAt(path: string): { entry: PageEntry; rest: string } {
+  const entry = PAGES.find(
+    (page) => page.path !== "/" && (path === page.path || path.startsWith(`${page.path}/`)),
+  );
+  if (!entry) return { entry: PAGES[0]!, rest: "" };
+  return { entry, rest: decoded(path.slice(entry.path.length + 1)) };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -17,11 +17,17 @@ export function isLoopback(host: string): boolean {
   return LOOPBACK.test(host) || host === "::1";
 }
 
-/** @throws AdminError 403 for a foreign `Host` or `Origin`, 415 for a body that is not JSON */
-export function guard(request: Request, own: OwnHosts): void {
+/** @throws AdminError 403 for a foreign `Host` */
+export function guardHost(request: Request, own: OwnHosts): string {
   const host = request.headers.get("host")?.toLowerCase() ?? "";
   if (!isOwn(host, own))
     throw new AdminError(403, "host_not_allowed", "The Host header is not the address of this listener.");
+  return host;
+}
+
+/** @throws AdminError 403 for a foreign `Host` or `Origin`, 415 for a body that is not JSON */
+export function guard(request: Request, own: OwnHosts): void {
+  const host = guardHost(request, own);
   const origin = request.headers.get("origin");
   if (origin !== null && !/^https?:\/\//.test(origin)) throw foreignOrigin();
   if (origin !== null && origin.replace(/^https?:\/\//, "").toLowerCase() !== host) throw foreignOrigin();

@@ -2,7 +2,7 @@
 import type { AdminBooks } from "./books.ts";
 import { anonymous, type Caller, identify, RUN_FILE } from "./callers.ts";
 import { AdminError } from "./errors.ts";
-import { guard, isLoopback, type OwnHosts } from "./guard.ts";
+import { guard, guardHost, isLoopback, type OwnHosts } from "./guard.ts";
 import { type Answer, IdempotentAnswers } from "./idempotency.ts";
 import { digestOf } from "../ledger/keys/form.ts";
 import type { AdminOperation, AdminRequest, Reply } from "./operation.ts";
@@ -50,8 +50,14 @@ export class AdminServer {
   }
 
   async #answer(request: Request, address: string): Promise<Response> {
-    guard(request, this.#options.own());
     const { pathname, searchParams } = new URL(request.url);
+    if (pathname === "/console" || pathname.startsWith("/console/")) {
+      // Links from other pages may open the console: its files are the same for everybody.
+      guardHost(request, this.#options.own());
+      const { consoleAnswer } = await import("./console/files.ts");
+      return consoleAnswer(request, pathname);
+    }
+    guard(request, this.#options.own());
     const found = this.#router.find(request.method === "HEAD" ? "GET" : request.method, pathname);
     const caller = this.#authorize(request, address, found);
     if (found === undefined) throw new AdminError(404, "not_found", "There is nothing at this path.");

@@ -54,8 +54,8 @@ export function lineOf(nano: number, places: number): string {
 /** Dollars a million tokens from pico-dollars a token: 2,500,000 is `2.50`. */
 export function perMillion(pico: number): string {
   const price = pico / 1e6;
-  if (price !== 0 && price < 0.1) return price.toFixed(Math.min(6, 2 - Math.floor(Math.log10(price))));
-  return price.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 4 });
+  const least = price !== 0 && price < 0.1 ? 3 : 2;
+  return price.toLocaleString("en-US", { minimumFractionDigits: least, maximumFractionDigits: 6 });
 }
 
 /**

@@ -5,6 +5,7 @@ import type * as schemas from "../../admin/schemas.ts";
 export type * from "../../admin/schemas/calls.ts";
 export type * from "../../admin/schemas/config.ts";
 export type * from "../../admin/schemas/live.ts";
+export type * from "../../admin/schemas/money.ts";
 export type * from "../../admin/schemas/names.ts";
 export type * from "../../admin/schemas/overview.ts";
 export type * from "../../admin/schemas/providers.ts";

@@ -1,6 +1,54 @@
-/** The page Call. */
+/** A call as a page. */
+import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
+import { go, hrefOf } from "../../data/location.ts";
+import type { CallEntry } from "../../data/types.ts";
+import { type Reading, useApi } from "../../data/use-api.ts";
+import { Button } from "../../parts/controls.tsx";
+import { Blank, Loaded } from "../../parts/states.tsx";
+import { onKey } from "../../shell/keyboard.ts";
 import { Page } from "../../shell/page.tsx";
+import { CallDetail } from "./call-detail.tsx";
 
-export function CallPage() {
-  return <Page title="Call">{null}</Page>;
+export function CallPage({ rest: id }: { rest: string }) {
+  const call = useApi<CallEntry>(`/calls/${encodeURIComponent(id)}`);
+  useEffect(() => onKey("Escape", () => (history.length > 1 ? history.back() : go("/calls"))), []);
+  const crumbs = (
+    <h1 class="crumbs">
+      <a class="plain mid" href={hrefOf("/calls")}>
+        Calls
+      </a>
+      <span class="dim"> / </span>
+      <code class="clip">{id}</code>
+    </h1>
+  );
+  return (
+    <Page title={`Call ${id}`} crumbs={crumbs}>
+      <div class="panel">
+        <CallReading of={call} id={id}>
+          {(data) => <CallDetail call={data} wide />}
+        </CallReading>
+      </div>
+    </Page>
+  );
+}
+
+/** A call in its states; one that does not exist any more says so. */
+export function CallReading(props: {
+  of: Reading<CallEntry>;
+  id: string;
+  children: (call: CallEntry) => ComponentChildren;
+}) {
+  const { of: reading, id } = props;
+  if (reading.error?.status === 404)
+    return (
+      <Blank title="No call has this id." acts={<Button onClick={() => go("/calls")}>All calls</Button>}>
+        Records of calls are kept for the days that Store & audit shows; their sums stay in Spend.
+      </Blank>
+    );
+  return (
+    <Loaded of={reading} what="The call" rows={8}>
+      {props.children}
+    </Loaded>
+  );
 }

@@ -1,6 +1,44 @@
-/** The page Now. */
+/** Now: what needs somebody, five figures, calls that run, calls as they end. */
+import { queryOf } from "../../data/api.ts";
+import { apiFilter, filtersOf } from "../../data/filters.ts";
+import { useLive } from "../../data/live.ts";
+import { query } from "../../data/location.ts";
+import type { Overview } from "../../data/types.ts";
+import { useApi } from "../../data/use-api.ts";
+import { Blank, Loaded } from "../../parts/states.tsx";
 import { Page } from "../../shell/page.tsx";
+import { Ended, LiveControls } from "./ended.tsx";
+import { Notes } from "./notes.tsx";
+import { Running } from "./running.tsx";
+import { Said } from "./said.tsx";
+import { Strip } from "./strip.tsx";
+
+/** The figures are read again this often. Milliseconds. */
+const AGAIN = 5_000;
 
 export function NowPage() {
-  return <Page title="Now">{null}</Page>;
+  const overview = useApi<Overview>("/overview", { every: AGAIN });
+  const feed = useLive(queryOf(apiFilter(filtersOf(query.value))));
+  const isFirstRun = overview.data?.firstCall === false && feed.rows.value.length === 0;
+  return (
+    <Page title="Now" right={!isFirstRun && <LiveControls feed={feed} />}>
+      {isFirstRun ? (
+        <Blank title="Waiting for the first call.">This page changes by itself when a call ends.</Blank>
+      ) : (
+        <>
+          <Loaded of={overview} what="The figures" rows={2}>
+            {(data) => (
+              <>
+                <Notes notes={data.notes} />
+                <Strip overview={data} pulse={feed.pulse.value} />
+              </>
+            )}
+          </Loaded>
+          <Running running={feed.running.value} />
+          <Ended feed={feed} />
+          <Said feed={feed} />
+        </>
+      )}
+    </Page>
+  );
 }

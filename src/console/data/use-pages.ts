@@ -1,0 +1,98 @@
+/** A list of the admin API that grows by pages. */
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { ApiError, get } from "./api.ts";
+import type { CallEntry, Calls } from "./types.ts";
+
+export interface CallList {
+  calls: readonly CallEntry[];
+  /** The first page was read. */
+  read: boolean;
+  slow: boolean;
+  busy: boolean;
+  error: ApiError | undefined;
+  /** More can be read. */
+  more: boolean;
+  /** Where the search has ended, if it looked at as many rows as it may. Milliseconds since 1970. */
+  boundedAt: number | undefined;
+  /** It has looked at as many rows as it may. */
+  bounded: boolean;
+  readMore: () => void;
+  again: () => void;
+}
+
+const PAGE = 60;
+const BONES_AFTER = 150;
+const NOTHING = {
+  calls: [],
+  read: false,
+  slow: false,
+  busy: true,
+  error: undefined,
+  next: undefined,
+  bounded: false,
+};
+
+interface State {
+  calls: readonly CallEntry[];
+  read: boolean;
+  slow: boolean;
+  busy: boolean;
+  error: ApiError | undefined;
+  next: string | undefined;
+  bounded: boolean;
+  searchedTo?: number;
+}
+
+/** @param query of `/calls`, beginning with `?`, without `limit` and `after` */
+export function useCalls(query: string): CallList {
+  const [state, setState] = useState<State>(NOTHING);
+  const [turn, setTurn] = useState(0);
+  const stop = useRef<AbortController | undefined>(undefined);
+
+  const read = useCallback(
+    async (after: string | undefined) => {
+      stop.current?.abort();
+      const mine = (stop.current = new AbortController());
+      setState((now) => ({ ...now, busy: true }));
+      try {
+        const join = query === "" ? "?" : "&";
+        const cursor = after === undefined ? "" : `&after=${encodeURIComponent(after)}`;
+        const page = await get<Calls>(`/calls${query}${join}limit=${PAGE}${cursor}`, { signal: mine.signal });
+        if (mine.signal.aborted) return;
+        setState((now) => ({
+          calls: after === undefined ? page.calls : [...now.calls, ...page.calls],
+          read: true,
+          slow: false,
+          busy: false,
+          error: undefined,
+          next: page.next,
+          bounded: page.bounded,
+          ...(page.searchedTo !== undefined && { searchedTo: page.searchedTo }),
+        }));
+      } catch (cause) {
+        if (mine.signal.aborted) return;
+        const error = cause instanceof ApiError ? cause : new ApiError(0, "failed", String(cause));
+        setState((now) => ({ ...now, busy: false, slow: false, error }));
+      }
+    },
+    [query],
+  );
+
+  useEffect(() => {
+    const bones = setTimeout(() => setState((now) => ({ ...now, slow: !now.read })), BONES_AFTER);
+    void read(undefined);
+    return () => {
+      clearTimeout(bones);
+      stop.current?.abort();
+    };
+  }, [read, turn]);
+
+  const { next, searchedTo, ...shown } = state;
+  return {
+    ...shown,
+    more: next !== undefined,
+    boundedAt: searchedTo,
+    readMore: () => void read(next),
+    again: () => setTurn((now) => now + 1),
+  };
+}

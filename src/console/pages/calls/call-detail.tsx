@@ -1,0 +1,161 @@
+/** A call: the sentence, time, money, what could not be carried over, names and headers. */
+import { placeOf, servedBy, targetOf } from "../../data/call-facts.ts";
+import { now } from "../../data/clock.ts";
+import { hrefOf } from "../../data/location.ts";
+import { session } from "../../data/session.ts";
+import type { CallEntry, CallMoney } from "../../data/types.ts";
+import { useApi } from "../../data/use-api.ts";
+import { ago, moment } from "../../numbers/times.ts";
+import { Button, copy, Figure, Tag } from "../../parts/controls.tsx";
+import { Time } from "../../parts/numbers.tsx";
+import { Facts } from "../../parts/panel.tsx";
+import { curlOf } from "./curl.ts";
+import { CallLedger } from "./money.tsx";
+import { Sentence } from "./sentence.tsx";
+import { Waterfall } from "./waterfall.tsx";
+
+export function CallDetail({ call, wide }: { call: CallEntry; wide: boolean }) {
+  const money = useApi<CallMoney>(
+    call.attempts.length > 0 ? `/calls/${encodeURIComponent(call.id)}/money` : undefined,
+  );
+  const losses = call.losses ?? [];
+  return (
+    <div class={`detail ${wide ? "wide" : ""}`}>
+      <section>
+        <Sentence call={call} />
+        <div class="acts">
+          <a class="btn" href={hrefOf("/playground", { model: call.model, format: call.format })}>
+            Explain again
+          </a>
+          <Button onClick={() => void copy(curlOf(call, session.value?.gateway), "Request")}>
+            Copy as curl
+          </Button>
+        </div>
+      </section>
+      <section>
+        <h2>Time</h2>
+        <Waterfall call={call} />
+      </section>
+      <section>
+        <h2>Money</h2>
+        <CallLedger call={call} money={money} />
+      </section>
+      {losses.length > 0 && (
+        <section>
+          <h2>Not carried over as it was ({losses.length})</h2>
+          <table class="ledger losses">
+            <tbody>
+              {losses.map(({ code, path, note }, at) => (
+                <tr key={at}>
+                  <td>
+                    <Tag look={code === "dropped" ? "warn" : ""}>{code}</Tag>
+                  </td>
+                  <td>
+                    <code>{path}</code>
+                  </td>
+                  <td class="mid">{note}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      )}
+      <section class="two">
+        <div>
+          <h2>Call</h2>
+          <Names call={call} />
+        </div>
+        <div>
+          <h2>Sent back</h2>
+          <Headers call={call} />
+        </div>
+      </section>
+      <section>
+        <h2>Bodies</h2>
+        <p class="mid">
+          Not kept. Capture is off for this call; counts, names, times and hashes are all that is stored.
+        </p>
+      </section>
+    </div>
+  );
+}
+
+function Names({ call }: { call: CallEntry }) {
+  const {
+    key,
+    keyName,
+    path,
+    tags = [],
+    client,
+    format,
+    lane,
+    session: hash,
+    finish,
+    upstreamId,
+    startedAt,
+  } = call;
+  const target = targetOf(call);
+  const served = servedBy(call);
+  return (
+    <Facts
+      rows={[
+        ["Asked for", <Figure query={{ asked: call.model }}>{call.model}</Figure>],
+        target === undefined || !served
+          ? ["Became", "nothing: it reached no provider"]
+          : [
+              "Became",
+              <>
+                {<Figure query={{ model: served.model }}>{target}</Figure>} at {placeOf(served)}
+              </>,
+            ],
+        key === undefined ? ["Key", "none"] : ["Key", <Figure query={{ key }}>{keyName ?? key}</Figure>],
+        path === undefined ? undefined : ["Path", <Figure query={{ path }}>{path}</Figure>],
+        tags.length === 0
+          ? undefined
+          : [
+              "Tags",
+              tags.map((tag) => (
+                <Figure key={tag} query={{ tag }}>
+                  {tag}{" "}
+                </Figure>
+              )),
+            ],
+        client === undefined ? undefined : ["Client", <Figure query={{ client }}>{client}</Figure>],
+        [
+          "Format",
+          `${format}${lane === undefined ? "" : `, ${lane} lane`}${call.stream ? ", streamed" : ""}`,
+        ],
+        hash === undefined ? undefined : ["Session", <Figure query={{ session: hash }}>{hash}</Figure>],
+        finish === undefined ? undefined : ["Ended", finish],
+        upstreamId === undefined ? undefined : ["Provider's id", <code>{upstreamId}</code>],
+        [
+          "Began",
+          <>
+            <Time at={startedAt} text={moment(startedAt)} />, {ago(startedAt, now.value)}
+          </>,
+        ],
+      ]}
+    />
+  );
+}
+
+/** The headers that weir adds to an answer, from the record. */
+function Headers({ call }: { call: CallEntry }) {
+  const served = call.outcome === "failed" ? undefined : servedBy(call);
+  const losses = call.losses ?? [];
+  const rows: (readonly [string, string] | undefined)[] = [
+    ["status", String(call.status)],
+    ["x-request-id", call.id],
+    served && ["x-weir-provider", served.provider],
+    served && served.deployment !== served.provider ? ["x-weir-deployment", served.deployment] : undefined,
+    served && ["x-weir-model", served.model],
+    served && call.lane !== undefined
+      ? ["x-weir-lane", call.lane === "program" ? "generated" : call.lane]
+      : undefined,
+    call.attempts.length > 1 ? ["x-weir-attempts", String(call.attempts.length)] : undefined,
+    losses.length > 0
+      ? ["x-weir-warnings", losses.map(({ code, path }) => `${code}:${path}`).join(", ")]
+      : undefined,
+  ];
+  return <Facts rows={rows.map((row) => row && ([row[0], <code>{row[1]}</code>] as const))} />;
+}

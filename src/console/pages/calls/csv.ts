@@ -1,0 +1,75 @@
+/** Calls as a file for spreadsheets: times in UTC, amounts with nine decimals. */
+import { get } from "../../data/api.ts";
+import { chargeStateOf, costOf, servedBy, tokensOf } from "../../data/call-facts.ts";
+import type { CallEntry, Calls } from "../../data/types.ts";
+import { toast } from "../../parts/toasts.tsx";
+
+/** Calls of one file. */
+const MOST = 20_000;
+const PAGE = 500;
+
+const COLUMNS: readonly (readonly [string, (call: CallEntry) => string | number | undefined])[] = [
+  ["id", ({ id }) => id],
+  ["time", ({ startedAt }) => new Date(startedAt).toISOString()],
+  ["status", ({ status }) => status],
+  ["outcome", ({ outcome }) => outcome],
+  ["refused", ({ refused }) => refused],
+  ["key", ({ key, keyName }) => keyName ?? key],
+  ["path", ({ path }) => path],
+  ["asked", ({ model }) => model],
+  ["provider", (call) => servedBy(call)?.provider],
+  ["deployment", (call) => servedBy(call)?.deployment],
+  ["model", (call) => servedBy(call)?.model],
+  ["format", ({ format }) => format],
+  ["client", ({ client }) => client],
+  ["attempts", ({ attempts }) => attempts.length],
+  ["input", (call) => tokensOf(call).input],
+  ["cacheRead", (call) => tokensOf(call).cacheRead],
+  ["output", (call) => tokensOf(call).output],
+  ["firstMs", ({ firstMs }) => firstMs],
+  ["ms", ({ ms }) => ms],
+  ["costState", chargeStateOf],
+  ["dollars", (call) => (chargeStateOf(call) === "unpriced" ? undefined : (costOf(call) / 1e9).toFixed(9))],
+];
+
+export function csvOf(calls: readonly CallEntry[]): string {
+  const lines = calls.map((call) => COLUMNS.map(([, read]) => cell(read(call))));
+  return [COLUMNS.map(([name]) => name), ...lines].map((line) => `${line.join(",")}\r\n`).join("");
+}
+
+/** Spreadsheets run a cell that begins with one of these characters as a formula. */
+function cell(value: string | number | undefined): string {
+  if (typeof value !== "string") return value === undefined ? "" : String(value);
+  const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/** @param query of `/calls` */
+export async function downloadCsv(query: string): Promise<void> {
+  const calls: CallEntry[] = [];
+  const join = query === "" ? "?" : "&";
+  let next: string | undefined;
+  try {
+    do {
+      const cursor: string = next === undefined ? "" : `&after=${encodeURIComponent(next)}`;
+      const page = await get<Calls>(`/calls${query}${join}limit=${PAGE}${cursor}`);
+      calls.push(...page.calls);
+      next = page.next;
+    } while (next !== undefined && calls.length < MOST);
+  } catch {
+    toast("The calls could not be read.");
+    return;
+  }
+  save(csvOf(calls), `calls-${new Date().toISOString().slice(0, 10)}.csv`);
+  if (next !== undefined)
+    toast(`The file has the newest ${calls.length} calls; narrow the range for the others.`);
+}
+
+function save(text: string, name: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}

@@ -1,0 +1,139 @@
+/** A call in one sentence: who reads only this has read the page. */
+import {
+  chargeStateOf,
+  costOf,
+  failedTries,
+  placeOf,
+  REFUSED_BY,
+  servedBy,
+  tokensOf,
+} from "../../data/call-facts.ts";
+import type { CallEntry } from "../../data/types.ts";
+import { counted } from "../../numbers/counts.ts";
+import { duration } from "../../numbers/durations.ts";
+import { Money } from "../../parts/numbers.tsx";
+
+export function Sentence({ call }: { call: CallEntry }) {
+  return <p class="say">{call.refused !== undefined ? <Refused call={call} /> : SAY[call.outcome](call)}</p>;
+}
+
+const SAY: Readonly<Record<CallEntry["outcome"], (call: CallEntry) => preact.ComponentChildren>> = {
+  complete: (call) => <Complete call={call} />,
+  cancelled: (call) => <Left call={call} />,
+  failed: (call) => <FailedCall call={call} />,
+};
+
+const LANES: Readonly<Record<string, string>> = {
+  native: "Passed through to",
+  translated: "Translated for",
+  program: "Answered by",
+};
+
+function Complete({ call }: { call: CallEntry }) {
+  const served = servedBy(call);
+  if (!served)
+    return (
+      <>
+        Answered by weir itself in <b>{duration(call.ms)}</b>. Nothing was sent, nothing is booked.
+      </>
+    );
+  const answered = call.lane === "program" ? "" : "answered ";
+  return (
+    <>
+      {LANES[call.lane ?? "native"]} <b>{placeOf(served)}</b>
+      <Tries call={call} />, {answered}in <b>{duration(call.ms)}</b>
+      {chargeStateOf(call) === "unpriced" ? (
+        ", price unknown."
+      ) : (
+        <>
+          , for{" "}
+          <b>
+            <Cost call={call} />
+          </b>
+          .
+        </>
+      )}
+    </>
+  );
+}
+
+function Tries({ call }: { call: CallEntry }) {
+  const failed = failedTries(call).length;
+  if (failed === 0) return null;
+  return (
+    <>
+      {" "}
+      after <span class="c-warn">{counted(failed, "failed try", "failed tries")}</span>
+    </>
+  );
+}
+
+function Cost({ call }: { call: CallEntry }) {
+  return <Money nano={costOf(call)} state={chargeStateOf(call)} />;
+}
+
+function Left({ call }: { call: CallEntry }) {
+  const { output } = tokensOf(call);
+  const state = chargeStateOf(call);
+  return (
+    <>
+      The client left after <b>{duration(call.ms)}</b>
+      {call.attempts.length === 0
+        ? ", before anything was sent. Nothing is booked."
+        : output > 0
+          ? `; ${counted(output, "token")} ${output === 1 ? "was" : "were"} counted until then`
+          : ", before the first token"}
+      {call.attempts.length > 0 && (
+        <>
+          {state === "unpriced" ? (
+            ", without a price."
+          ) : (
+            <>
+              , booked as {state}, <Cost call={call} />.
+            </>
+          )}
+        </>
+      )}
+    </>
+  );
+}
+
+function Refused({ call }: { call: CallEntry }) {
+  const rule = REFUSED_BY[call.refused ?? ""] ?? call.refused;
+  return (
+    <>
+      <span class="c-warn">Refused by {rule}</span>
+      {call.error?.code !== undefined && <span class="mid"> ({call.error.code})</span>}, with status{" "}
+      {call.status}. Nothing was sent, nothing is booked.
+    </>
+  );
+}
+
+function FailedCall({ call }: { call: CallEntry }) {
+  const { attempts, error, status } = call;
+  const tries = attempts.length;
+  const cost = costOf(call);
+  const broke = call.firstMs !== undefined && status < 400;
+  return (
+    <>
+      <span class="c-bad">
+        {broke ? "The answer broke off" : status} {error?.code ?? error?.kind ?? ""}
+      </span>
+      {tries === 0 ? ". It reached no provider." : `. ${counted(tries, "try", "tries")}, the last at `}
+      {tries > 0 && <b>{placeOf(attempts.at(-1)!)}</b>}
+      {tries > 0 && ", "}
+      {tries > 0 ? "ended" : " Ended"} after <b>{duration(call.ms)}</b>.{" "}
+      {cost === 0 ? (
+        chargeStateOf(call) === "unpriced" ? (
+          "Its price is unknown."
+        ) : (
+          "Nothing is booked."
+        )
+      ) : (
+        <>
+          <Cost call={call} /> is booked.
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,81 @@
+/** What needs somebody: at most three sentences, the worst first. */
+import { useEffect, useState } from "preact/hooks";
+import { hrefOf } from "../../data/location.ts";
+import { setTrouble } from "../../data/status.ts";
+import type { Note as NoteEntry } from "../../data/types.ts";
+import { Button } from "../../parts/controls.tsx";
+import { Note } from "../../parts/panel.tsx";
+
+const SHOWN = 3;
+
+type Kind = NoteEntry["kind"];
+
+/** `[words, address]` of what one can do, by the kind of a note. */
+const ACTS: Readonly<Record<Kind, (subject: string) => readonly (readonly [string, string])[]>> = {
+  store: () => [["Store", hrefOf("/store")]],
+  books: () => [["The proof", hrefOf("/store")]],
+  "budget-empty": (budget) => [
+    ["Raise it", hrefOf("/keys", { budget })],
+    ["Who was refused", hrefOf("/calls", { refused: "budget" })],
+  ],
+  "budget-low": (budget) => [["Budget", hrefOf("/keys", { budget })]],
+  deployment: (name) => [
+    ["Provider", hrefOf("/providers", { open: name })],
+    ["Its failed calls", hrefOf("/calls", { deployment: name, outcome: "failed" })],
+  ],
+  "no-key": (name) => [["Provider", hrefOf("/providers", { open: name })]],
+  unpriced: (model) => [
+    ["Add a price", hrefOf("/prices", { missing: model })],
+    ["Calls", hrefOf("/calls", { state: "unpriced" })],
+  ],
+  "prices-old": () => [["Prices", hrefOf("/prices")]],
+  "closed-budgets": () => [["Store", hrefOf("/store")]],
+  "config-changed": () => [["Config", hrefOf("/config")]],
+};
+
+export function Notes({ notes }: { notes: readonly NoteEntry[] }) {
+  const [all, setAll] = useState(false);
+  useEffect(() => {
+    const empty = notes.filter(({ kind }) => kind === "budget-empty").length;
+    const down = notes.filter(({ kind }) => kind === "deployment").length;
+    setTrouble("/keys", empty === 0 ? undefined : `${empty} empty`);
+    setTrouble("/providers", down === 0 ? undefined : `${down} down`);
+  }, [notes]);
+  if (notes.length === 0) return null;
+  const more = notes.length - SHOWN;
+  return (
+    <div class="notes">
+      {(all ? notes : notes.slice(0, SHOWN)).map(({ kind, level, text, subject = "" }) => (
+        <Note
+          key={`${kind} ${subject}`}
+          state={level}
+          acts={ACTS[kind](subject).map(([words, href]) => (
+            <a key={words} href={href}>
+              {words}
+            </a>
+          ))}
+        >
+          <Sentence text={text} subject={subject} />
+        </Note>
+      ))}
+      {!all && more > 0 && (
+        <div>
+          <Button kind="quiet" onClick={() => setAll(true)}>
+            {more} more
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** The sentence with its subject in bold, if it begins with it. */
+function Sentence({ text, subject }: { text: string; subject: string }) {
+  if (subject === "" || !text.startsWith(subject)) return <>{text}</>;
+  return (
+    <>
+      <b>{subject}</b>
+      {text.slice(subject.length)}
+    </>
+  );
+}

@@ -11,7 +11,7 @@ import { HatchPatterns } from "../parts/hatch.tsx";
 import { Toasts } from "../parts/toasts.tsx";
 import { SignIn } from "../pages/sign-in.tsx";
 import { Help } from "./help.tsx";
-import { overlay } from "./keyboard.ts";
+import { overlay } from "./keys.ts";
 import { Palette } from "./palette.tsx";
 import { GROUPS, pageAt, type PageEntry } from "./pages.ts";
 import { switchTheme } from "./theme.ts";

@@ -1,7 +1,8 @@
 /** The dialog with the keys. */
 import { Button } from "../parts/controls.tsx";
 import { Dialog } from "../parts/dialog.tsx";
-import { KEYS, overlay } from "./keyboard.ts";
+import { KEYS } from "./keyboard.ts";
+import { overlay } from "./keys.ts";
 
 export function Help() {
   const close = () => {

@@ -1,25 +1,8 @@
 /** Keys of the whole console. None fires while somebody types or a dialog is open. */
-import { signal } from "@preact/signals";
 import { go } from "../data/location.ts";
+import { handlers, overlay } from "./keys.ts";
 import { PAGES } from "./pages.ts";
 import { switchTheme } from "./theme.ts";
-
-/** What lies over the page. */
-export const overlay = signal<"palette" | "help" | undefined>(undefined);
-
-/** What the keys of the present page do: `j`, `k`, `o`, `p`, `Escape`. */
-const handlers = new Map<string, () => void>();
-
-/** Sets what a key does while a component is shown. @returns the undoing, for an effect */
-export function onKey(key: string, handle: () => void): () => void {
-  const before = handlers.get(key);
-  handlers.set(key, handle);
-  return () => {
-    if (handlers.get(key) !== handle) return;
-    if (before) handlers.set(key, before);
-    else handlers.delete(key);
-  };
-}
 
 /** Milliseconds within which the second key of a shortcut counts. */
 const SECOND_KEY = 900;

@@ -6,7 +6,7 @@ import type { CallEntry } from "../../data/types.ts";
 import { type Reading, useApi } from "../../data/use-api.ts";
 import { Button } from "../../parts/controls.tsx";
 import { Blank, Loaded } from "../../parts/states.tsx";
-import { onKey } from "../../shell/keyboard.ts";
+import { onKey } from "../../shell/keys.ts";
 import { Page } from "../../shell/page.tsx";
 import { CallDetail } from "./call-detail.tsx";
 

@@ -10,7 +10,7 @@ import { Button } from "../../parts/controls.tsx";
 import { FilterBar } from "../../parts/filter-bar.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Blank, Bones } from "../../parts/states.tsx";
-import { onKey } from "../../shell/keyboard.ts";
+import { onKey } from "../../shell/keys.ts";
 
 /** Rows on the screen. */
 const SHOWN = 14;

@@ -1,0 +1,36 @@
+/** What the form of the playground contains. Model, format and key are in the address; the texts stay while the page is open. */
+import { signal } from "@preact/signals";
+import { bodyOf, type Body, type FormatName, isFormatName, readBody, type Trial } from "./request.ts";
+
+export interface Draft {
+  system: string;
+  prompt: string;
+  limit: number;
+  stream: boolean;
+  /** A loss becomes an error. */
+  strict: boolean;
+  /** The body as a person edits it; undefined: the form makes it. */
+  json?: string;
+}
+
+export const draft = signal<Draft>({
+  system: "",
+  prompt: "What is a weir?",
+  limit: 400,
+  stream: true,
+  strict: false,
+});
+
+export function edit(change: Partial<Draft>): void {
+  draft.value = { ...draft.value, ...change };
+}
+
+export function trialOf(query: Readonly<Record<string, string>>, { system, prompt, limit, stream }: Draft): Trial {
+  const format: FormatName = isFormatName(query["format"]) ? query["format"] : "chat-completions";
+  return { model: query["model"] ?? "", format, system, prompt, limit, stream };
+}
+
+/** The body that is sent. @returns one sentence if the edited text is no body */
+export function bodyOfDraft(trial: Trial, { json }: Draft): Body | string {
+  return json === undefined ? bodyOf(trial) : readBody(json);
+}

@@ -1,0 +1,208 @@
+/** The left half: what is sent, and what it may cost. */
+import type { Names } from "../../data/types.ts";
+import { query, setQuery } from "../../data/location.ts";
+import { readOnly } from "../../data/session.ts";
+import { Button, Field, Segments } from "../../parts/controls.tsx";
+import { bodyOfDraft, draft, edit, trialOf } from "./draft.ts";
+import { Estimate } from "./estimate.tsx";
+import type { Explaining } from "./explaining.ts";
+import { bodyOf, FORMATS, type FormatName } from "./request.ts";
+import { run, startRun, stopRun } from "./run.ts";
+
+const FORMAT_OPTIONS = Object.keys(FORMATS).map((name) => [name as FormatName, name] as const);
+const MAX_TOKENS = 10_000_000;
+
+interface FormProps {
+  /** Names for suggestions. */
+  models: readonly string[];
+  keys: Names["keys"];
+  /** Calls need no key. */
+  open: boolean;
+  explaining: Explaining;
+}
+
+/** The key of the address if it exists; without one the first key, unless calls need none. */
+export function chosenKey(keys: Names["keys"], open: boolean): string | undefined {
+  const named = query.value["key"];
+  const found = keys.find(({ id, name }) => id === named || name === named);
+  return found?.id ?? (open ? undefined : keys[0]?.id);
+}
+
+export function Form({ models, keys, open, explaining }: FormProps) {
+  const values = draft.value;
+  const trial = trialOf(query.value, values);
+  const body = bodyOfDraft(trial, values);
+  const key = chosenKey(keys, open);
+  const isRunning = run.value?.isRunning === true;
+  const why =
+    readOnly() ??
+    (trial.model === "" && values.json === undefined ? "Name a model first." : undefined) ??
+    (typeof body === "string" ? body : undefined) ??
+    (key === undefined && !open ? "Calls need a key, and there is none. Make one on Keys & budgets." : undefined);
+  const submit = () => {
+    if (why !== undefined || typeof body === "string") return;
+    if (query.value["view"] === "plan") setQuery({ view: undefined }, { replace: true });
+    void startRun({ format: trial.format, body, strict: values.strict, ...(key && { key }) });
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    submit();
+  };
+  return (
+    <section class="panel" aria-label="Request">
+      <form
+        class="body stack"
+        onKeyDown={onKeyDown}
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <Field label="Model, alias or route">
+          <input
+            class="input"
+            list="playground-models"
+            value={trial.model}
+            placeholder={models[0] ?? "provider/model"}
+            spellcheck={false}
+            autocomplete="off"
+            onChange={(event) => setQuery({ model: event.currentTarget.value.trim() })}
+          />
+        </Field>
+        <datalist id="playground-models">
+          {models.map((name) => (
+            <option value={name} key={name} />
+          ))}
+        </datalist>
+        <div class="field">
+          <span>Language of the client</span>
+          <Segments
+            label="Language of the client"
+            options={FORMAT_OPTIONS}
+            value={trial.format}
+            onChoose={(format) => {
+              edit({ json: undefined });
+              setQuery({ format: format === "chat-completions" ? undefined : format }, { replace: true });
+            }}
+          />
+        </div>
+        {values.json === undefined ? <Prompt /> : <BodyText fault={typeof body === "string" ? body : undefined} />}
+        <div class="two">
+          {values.json === undefined && (
+            <Field label="Most output tokens">
+              <input
+                class="input"
+                type="number"
+                min="1"
+                max={MAX_TOKENS}
+                value={values.limit}
+                onChange={(event) => edit({ limit: Math.max(1, Math.round(event.currentTarget.valueAsNumber) || 1) })}
+              />
+            </Field>
+          )}
+          <Field label="Key">
+            <select
+              class="select"
+              value={key ?? ""}
+              onChange={(event) => setQuery({ key: event.currentTarget.value }, { replace: true })}
+            >
+              {(open || keys.length === 0) && <option value="">{open ? "none" : "no key exists"}</option>}
+              {keys.map(({ id, name, path }) => (
+                <option value={id} key={id}>
+                  {name}
+                  {path === "/" ? "" : `, ${path}`}
+                </option>
+              ))}
+            </select>
+          </Field>
+        </div>
+        <div class="acts checks">
+          {values.json === undefined && (
+            <label class="mark">
+              <input
+                type="checkbox"
+                checked={values.stream}
+                onChange={(event) => edit({ stream: event.currentTarget.checked })}
+              />
+              stream the answer
+            </label>
+          )}
+          <label class="mark" title="x-weir-strict: what cannot be carried over becomes an error that names it">
+            <input
+              type="checkbox"
+              checked={values.strict}
+              onChange={(event) => edit({ strict: event.currentTarget.checked })}
+            />
+            refuse losses
+          </label>
+          <label class="mark" title="Tools, images, several turns: write the body yourself">
+            <input
+              type="checkbox"
+              checked={values.json !== undefined}
+              onChange={(event) =>
+                edit({ json: event.currentTarget.checked ? JSON.stringify(bodyOf(trial), null, 2) : undefined })
+              }
+            />
+            edit the body
+          </label>
+        </div>
+        <Estimate explaining={explaining} />
+        <div class="acts">
+          {isRunning ? (
+            <Button kind="main" onClick={stopRun}>
+              Stop
+            </Button>
+          ) : (
+            <Button kind="main" type="submit" why={why}>
+              Send <kbd class="w3">Ctrl ↵</kbd>
+            </Button>
+          )}
+          <Button onClick={() => setQuery({ view: "onward" }, { replace: true })} disabled={trial.model === ""}>
+            Explain only
+          </Button>
+        </div>
+      </form>
+    </section>
+  );
+}
+
+function Prompt() {
+  const { system, prompt } = draft.value;
+  return (
+    <>
+      <Field label="Prompt">
+        <textarea
+          class="textarea"
+          rows={5}
+          value={prompt}
+          onInput={(event) => edit({ prompt: event.currentTarget.value })}
+        />
+      </Field>
+      <details class="more-fields" open={system !== ""}>
+        <summary>System prompt</summary>
+        <textarea
+          class="textarea"
+          rows={3}
+          aria-label="System prompt"
+          value={system}
+          onInput={(event) => edit({ system: event.currentTarget.value })}
+        />
+      </details>
+    </>
+  );
+}
+
+function BodyText({ fault }: { fault: string | undefined }) {
+  return (
+    <Field label="Body" error={fault}>
+      <textarea
+        class="textarea mono"
+        rows={14}
+        spellcheck={false}
+        value={draft.value.json ?? ""}
+        onInput={(event) => edit({ json: event.currentTarget.value })}
+      />
+    </Field>
+  );
+}

@@ -1,0 +1,95 @@
+/** Playground and routing: what a name means now, and a call to try it with. */
+import { useEffect } from "preact/hooks";
+import type { Explained, Models, Routing } from "../../../admin/types.ts";
+import { path, query } from "../../data/location.ts";
+import { session } from "../../data/session.ts";
+import type { Names } from "../../data/types.ts";
+import { useApi } from "../../data/use-api.ts";
+import { usePost } from "../../data/use-post.ts";
+import { Button, copy } from "../../parts/controls.tsx";
+import { Page } from "../../shell/page.tsx";
+import { bodyOfDraft, draft, edit, trialOf } from "./draft.ts";
+import { chosenKey, Form } from "./form.tsx";
+import { PlanPanel } from "./plan.tsx";
+import { curlOf, pythonOf } from "./request.ts";
+import { Result } from "./result.tsx";
+
+/** While the page is open: breakers open and close. Milliseconds. */
+const PLAN_EVERY = 5_000;
+const TYPING = 400;
+
+export function PlaygroundPage() {
+  const models = useApi<Models>("/models").data;
+  const names = useApi<Names>("/names").data;
+  const keys = names?.keys.filter(({ kind, gone }) => kind === "call" && !gone) ?? [];
+  const open = session.value?.open === true;
+  const values = draft.value;
+  const trial = trialOf(query.value, values);
+  const body = bodyOfDraft(trial, values);
+  const key = chosenKey(keys, open);
+  const asked = typeof body === "string" || trial.model === "" ? undefined : body;
+  const routing = useApi<Routing>(
+    trial.model === "" ? undefined : `/routing/${encodeURIComponent(trial.model)}`,
+    { every: PLAN_EVERY },
+  );
+  const explaining = usePost<Explained>(
+    "/explain",
+    asked && {
+      format: trial.format,
+      body: asked,
+      ...(key && { key }),
+      ...(values.strict && { headers: { "x-weir-strict": "true" } }),
+    },
+    { wait: TYPING },
+  );
+  useEffect(() => {
+    // An edited body names its own model.
+    if (values.json === undefined || typeof body === "string" || body["model"] === trial.model) return;
+    edit({ json: JSON.stringify({ ...body, model: trial.model }, null, 2) });
+  }, [trial.model]);
+  const origin = session.value?.gateway ?? `http://${location.hostname}:9347`;
+  const code = asked ? { origin, format: trial.format, body: asked } : undefined;
+  return (
+    <Page
+      title="Playground"
+      right={
+        <>
+          <Button
+            class="w3"
+            disabled={!code}
+            onClick={() => code && void copy(curlOf(code.origin, code.format, code.body, key !== undefined), "Request")}
+          >
+            Copy as curl
+          </Button>
+          <Button
+            class="w3"
+            disabled={!code}
+            onClick={() =>
+              code && void copy(pythonOf(code.origin, code.format, code.body, key !== undefined), "Code for Python")
+            }
+          >
+            Copy as SDK
+          </Button>
+        </>
+      }
+    >
+      <div class="play" data-page={path.value}>
+        <div class="stack">
+          <Form models={modelNames(models)} keys={keys} open={open} explaining={explaining} />
+          <PlanPanel model={trial.model} routing={routing} />
+        </div>
+        <Result explaining={explaining} body={asked} />
+      </div>
+    </Page>
+  );
+}
+
+/** More suggestions slow a browser down. */
+const MOST_NAMES = 400;
+
+/** Routes and aliases first: they are the names that somebody chose. */
+function modelNames(models: Models | undefined): string[] {
+  if (!models) return [];
+  const ids = models.models.map(({ id }) => id);
+  return [...new Set([...models.routes, ...Object.keys(models.aliases), ...ids])].slice(0, MOST_NAMES);
+}

@@ -1,0 +1,136 @@
+/** The request of the playground: its body in each format, and the same request for a shell and for an SDK. */
+
+/** Client formats of the playground, with the path of each. */
+export const FORMATS = {
+  "chat-completions": "/v1/chat/completions",
+  messages: "/v1/messages",
+  responses: "/v1/responses",
+} as const;
+export type FormatName = keyof typeof FORMATS;
+
+export function isFormatName(text: string | undefined): text is FormatName {
+  return text !== undefined && Object.hasOwn(FORMATS, text);
+}
+
+/** What the form contains. */
+export interface Trial {
+  model: string;
+  format: FormatName;
+  /** Empty: none. */
+  system: string;
+  prompt: string;
+  /** Most output tokens. */
+  limit: number;
+  stream: boolean;
+}
+
+export type Body = Readonly<Record<string, unknown>>;
+
+export function bodyOf({ model, format, system, prompt, limit, stream }: Trial): Body {
+  const user = { role: "user", content: prompt };
+  if (format === "messages")
+    return { model, max_tokens: limit, stream, ...(system && { system }), messages: [user] };
+  if (format === "responses")
+    return {
+      model,
+      max_output_tokens: limit,
+      stream,
+      store: false,
+      ...(system && { instructions: system }),
+      input: prompt,
+    };
+  return {
+    model,
+    max_completion_tokens: limit,
+    stream,
+    ...(stream && { stream_options: { include_usage: true } }),
+    messages: [...(system ? [{ role: "system", content: system }] : []), user],
+  };
+}
+
+/** @param text JSON that a person has edited @returns one sentence if it is not an object */
+export function readBody(text: string): Body | string {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Body;
+    return "The body is not a JSON object.";
+  } catch (cause) {
+    return `The body is not JSON: ${cause instanceof Error ? cause.message : String(cause)}.`;
+  }
+}
+
+/** @param origin of the gateway: `http://127.0.0.1:9347` */
+export function curlOf(origin: string, format: FormatName, body: Body, needsKey: boolean): string {
+  const headers = [
+    ...["content-type: application/json"],
+    ...(format === "messages" ? ["anthropic-version: 2023-06-01"] : []),
+    ...(needsKey
+      ? [format === "messages" ? "x-api-key: $WEIR_API_KEY" : "authorization: Bearer $WEIR_API_KEY"]
+      : []),
+  ];
+  const json = JSON.stringify(body, null, 2).replaceAll("'", `'\\''`);
+  return [
+    `curl ${body["stream"] === true ? "-N " : ""}${origin}${FORMATS[format]}`,
+    ...headers.map((header) => `  -H "${header}"`),
+    `  -d '${json}'`,
+  ].join(" \\\n");
+}
+
+/** Python for the vendor's SDK. @param origin of the gateway */
+export function pythonOf(origin: string, format: FormatName, body: Body, needsKey: boolean): string {
+  const key = needsKey ? 'os.environ["WEIR_API_KEY"]' : '"unused"';
+  const [module, maker, base] =
+    format === "messages" ? ["anthropic", "Anthropic", origin] : ["openai", "OpenAI", `${origin}/v1`];
+  const method = {
+    "chat-completions": "chat.completions.create",
+    messages: "messages.create",
+    responses: "responses.create",
+  }[format];
+  const lines = Object.entries(body).map(([name, value]) => `    ${name}=${python(value)},`);
+  return [
+    ...(needsKey ? ["import os"] : []),
+    `from ${module} import ${maker}`,
+    "",
+    `client = ${maker}(base_url="${base}", api_key=${key})`,
+    `answer = client.${method}(`,
+    ...lines,
+    ")",
+    ...(body["stream"] === true ? ["for event in answer:", "    print(event)"] : ["print(answer)"]),
+  ].join("\n");
+}
+
+function python(value: unknown): string {
+  if (value === true) return "True";
+  if (value === false) return "False";
+  if (value === null || value === undefined) return "None";
+  if (Array.isArray(value)) return `[${value.map(python).join(", ")}]`;
+  if (typeof value === "object") {
+    const members = Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}: ${python(member)}`);
+    return `{${members.join(", ")}}`;
+  }
+  return JSON.stringify(value);
+}
+
+const ERRORS: Readonly<Record<number, string>> = {
+  400: "BadRequestError",
+  401: "AuthenticationError",
+  403: "PermissionDeniedError",
+  404: "NotFoundError",
+  409: "ConflictError",
+  422: "UnprocessableEntityError",
+  429: "RateLimitError",
+};
+const ANTHROPIC_ERRORS: Readonly<Record<number, string>> = {
+  ...ERRORS,
+  413: "RequestTooLargeError",
+  503: "ServiceUnavailableError",
+  504: "DeadlineExceededError",
+  529: "OverloadedError",
+};
+
+/** The exception that the vendor's Python SDK raises for a status. 200: an error event within the stream. */
+export function exceptionOf(format: FormatName, status: number): string {
+  const [module, errors] = format === "messages" ? ["anthropic", ANTHROPIC_ERRORS] : ["openai", ERRORS];
+  const other = status < 400 ? "APIError" : status >= 500 ? "InternalServerError" : "APIStatusError";
+  return `${module}.${errors[status] ?? other}`;
+}

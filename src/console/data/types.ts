@@ -2,6 +2,7 @@
 import type { Static } from "@sinclair/typebox";
 import type * as schemas from "../../admin/schemas.ts";
 
+export type * from "../../admin/schemas/books.ts";
 export type * from "../../admin/schemas/calls.ts";
 export type * from "../../admin/schemas/config.ts";
 export type * from "../../admin/schemas/live.ts";
@@ -9,6 +10,7 @@ export type * from "../../admin/schemas/money.ts";
 export type * from "../../admin/schemas/names.ts";
 export type * from "../../admin/schemas/overview.ts";
 export type * from "../../admin/schemas/providers.ts";
+export type * from "../../admin/schemas/reports.ts";
 export type * from "../../admin/schemas/routing.ts";
 export type * from "../../admin/schemas/session.ts";
 

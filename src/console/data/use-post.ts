@@ -11,11 +11,7 @@ const BONES_AFTER = 150;
  * @param body undefined: nothing is asked
  * @param options.wait milliseconds without a change before it is asked: for what a person types
  */
-export function usePost<Answer>(
-  to: string,
-  body: unknown,
-  options: { wait?: number } = {},
-): Reading<Answer> {
+export function usePost<Answer>(to: string, body: unknown, options: { wait?: number } = {}): Reading<Answer> {
   const { wait = 0 } = options;
   const text = body === undefined ? undefined : JSON.stringify(body);
   const [state, setState] = useState<Omit<Reading<Answer>, "again">>({
@@ -42,7 +38,8 @@ export function usePost<Answer>(
       setState((now) => ({ ...now, busy: true }));
       try {
         const data = await send<Answer>("POST", to, { body: JSON.parse(text), signal: stop.signal });
-        if (!stop.signal.aborted) setState({ data, error: undefined, busy: false, slow: false, at: Date.now() });
+        if (!stop.signal.aborted)
+          setState({ data, error: undefined, busy: false, slow: false, at: Date.now() });
       } catch (cause) {
         if (stop.signal.aborted) return;
         const error = cause instanceof ApiError ? cause : new ApiError(0, "failed", String(cause));

@@ -20,7 +20,13 @@ function coloured(text: string): ComponentChildren {
 }
 
 /** Text of any length: the first part, and a button for the rest. */
-export function LongText({ text, children }: { text: string; children?: (shown: string) => ComponentChildren }) {
+export function LongText({
+  text,
+  children,
+}: {
+  text: string;
+  children?: (shown: string) => ComponentChildren;
+}) {
   const [isWhole, setWhole] = useState(false);
   const shown = isWhole || text.length <= FIRST ? text : text.slice(0, FIRST);
   return (

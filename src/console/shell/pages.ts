@@ -1,17 +1,17 @@
 /** The pages: addresses, words, shortcuts, and the code of each. */
 import type { ComponentType } from "preact";
 import type { IconName } from "../parts/icons.tsx";
-import { CachePage } from "../pages/cache.tsx";
+import { CachePage } from "../pages/cache/cache-page.tsx";
 import { CallPage } from "../pages/calls/call-page.tsx";
 import { CallsPage } from "../pages/calls/calls-page.tsx";
-import { ConfigPage } from "../pages/config.tsx";
+import { ConfigPage } from "../pages/config/config-page.tsx";
 import { KeysPage } from "../pages/keys.tsx";
 import { NowPage } from "../pages/now/now-page.tsx";
-import { PlaygroundPage } from "../pages/playground.tsx";
-import { PricesPage } from "../pages/prices.tsx";
+import { PlaygroundPage } from "../pages/playground/playground-page.tsx";
+import { PricesPage } from "../pages/prices/prices-page.tsx";
 import { ProvidersPage } from "../pages/providers.tsx";
 import { SpendPage } from "../pages/spend.tsx";
-import { StorePage } from "../pages/store.tsx";
+import { StorePage } from "../pages/store/store-page.tsx";
 
 export interface PageProps {
   /** The part of the path below the page: the id in `/calls/req_…`; empty on the page itself. */

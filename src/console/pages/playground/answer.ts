@@ -41,7 +41,12 @@ export class AnswerReader {
 
   /** @param text the next part of a stream of server-sent events */
   push(text: string): void {
-    const frames = (this.#rest + text.replaceAll("\r\n", "\n")).split("\n\n");
+    if (!text.includes("\n")) {
+      // A frame of megabytes arrives in many parts: it is searched once.
+      this.#rest += text;
+      return;
+    }
+    const frames = (this.#rest + text).replaceAll("\r\n", "\n").split("\n\n");
     this.#rest = frames.pop()!;
     for (const frame of frames) this.#frame(frame);
   }

@@ -25,7 +25,10 @@ export function edit(change: Partial<Draft>): void {
   draft.value = { ...draft.value, ...change };
 }
 
-export function trialOf(query: Readonly<Record<string, string>>, { system, prompt, limit, stream }: Draft): Trial {
+export function trialOf(
+  query: Readonly<Record<string, string>>,
+  { system, prompt, limit, stream }: Draft,
+): Trial {
   const format: FormatName = isFormatName(query["format"]) ? query["format"] : "chat-completions";
   return { model: query["model"] ?? "", format, system, prompt, limit, stream };
 }

@@ -9,7 +9,15 @@ export function Estimate({ explaining }: { explaining: Explaining }) {
   const { data, error, busy } = explaining;
   return (
     <div class="note estimate" aria-live="polite" aria-busy={busy}>
-      <span>{error ? error.message : data ? <Sentences explaining={explaining} /> : "Says what a request may cost before it is sent."}</span>
+      <span>
+        {error ? (
+          error.message
+        ) : data ? (
+          <Sentences explaining={explaining} />
+        ) : (
+          "Says what a request may cost before it is sent."
+        )}
+      </span>
     </div>
   );
 }
@@ -42,7 +50,8 @@ const currentQuery = () => Object.fromEntries(new URLSearchParams(location.searc
 
 function CostSentence({ cost }: { cost: Cost }) {
   const { hold, most, budgets } = cost;
-  if (hold === null || most === null) return <>The model has no price: the call will be booked as unpriced. </>;
+  if (hold === null || most === null)
+    return <>The model has no price: the call will be booked as unpriced. </>;
   const usual = hold < most ? <>, and holds {dollars(nanoOf(hold))} while it runs</> : null;
   return (
     <>
@@ -56,7 +65,8 @@ function CostSentence({ cost }: { cost: Cost }) {
       )}
       {budgets.length > 0 && (
         <>
-          Asks {budgets.length === 1 ? "the budget" : "the budgets"} {listOf(budgets.map(({ name }) => name))}.{" "}
+          Asks {budgets.length === 1 ? "the budget" : "the budgets"} {listOf(budgets.map(({ name }) => name))}
+          .{" "}
         </>
       )}
       Booked like any call.{" "}

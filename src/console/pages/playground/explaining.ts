@@ -1,5 +1,5 @@
 /** What a request would become, asked while it is written. */
-import type { Explained } from "../../../admin/types.ts";
+import type { Explained } from "../../data/types.ts";
 import type { Reading } from "../../data/use-api.ts";
 
 export type Explaining = Reading<Explained>;

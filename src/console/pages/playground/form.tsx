@@ -38,7 +38,9 @@ export function Form({ models, keys, open, explaining }: FormProps) {
     readOnly() ??
     (trial.model === "" && values.json === undefined ? "Name a model first." : undefined) ??
     (typeof body === "string" ? body : undefined) ??
-    (key === undefined && !open ? "Calls need a key, and there is none. Make one on Keys & budgets." : undefined);
+    (key === undefined && !open
+      ? "Calls need a key, and there is none. Make one on Keys & budgets."
+      : undefined);
   const submit = () => {
     if (why !== undefined || typeof body === "string") return;
     if (query.value["view"] === "plan") setQuery({ view: undefined }, { replace: true });
@@ -87,7 +89,11 @@ export function Form({ models, keys, open, explaining }: FormProps) {
             }}
           />
         </div>
-        {values.json === undefined ? <Prompt /> : <BodyText fault={typeof body === "string" ? body : undefined} />}
+        {values.json === undefined ? (
+          <Prompt />
+        ) : (
+          <BodyText fault={typeof body === "string" ? body : undefined} />
+        )}
         <div class="two">
           {values.json === undefined && (
             <Field label="Most output tokens">
@@ -97,7 +103,9 @@ export function Form({ models, keys, open, explaining }: FormProps) {
                 min="1"
                 max={MAX_TOKENS}
                 value={values.limit}
-                onChange={(event) => edit({ limit: Math.max(1, Math.round(event.currentTarget.valueAsNumber) || 1) })}
+                onChange={(event) =>
+                  edit({ limit: Math.max(1, Math.round(event.currentTarget.valueAsNumber) || 1) })
+                }
               />
             </Field>
           )}
@@ -128,7 +136,10 @@ export function Form({ models, keys, open, explaining }: FormProps) {
               stream the answer
             </label>
           )}
-          <label class="mark" title="x-weir-strict: what cannot be carried over becomes an error that names it">
+          <label
+            class="mark"
+            title="x-weir-strict: what cannot be carried over becomes an error that names it"
+          >
             <input
               type="checkbox"
               checked={values.strict}
@@ -141,7 +152,9 @@ export function Form({ models, keys, open, explaining }: FormProps) {
               type="checkbox"
               checked={values.json !== undefined}
               onChange={(event) =>
-                edit({ json: event.currentTarget.checked ? JSON.stringify(bodyOf(trial), null, 2) : undefined })
+                edit({
+                  json: event.currentTarget.checked ? JSON.stringify(bodyOf(trial), null, 2) : undefined,
+                })
               }
             />
             edit the body
@@ -158,7 +171,10 @@ export function Form({ models, keys, open, explaining }: FormProps) {
               Send <kbd class="w3">Ctrl ↵</kbd>
             </Button>
           )}
-          <Button onClick={() => setQuery({ view: "onward" }, { replace: true })} disabled={trial.model === ""}>
+          <Button
+            onClick={() => setQuery({ view: "onward" }, { replace: true })}
+            disabled={trial.model === ""}
+          >
             Explain only
           </Button>
         </div>

@@ -1,5 +1,5 @@
 /** What a model name means at this moment: the order of attempts, with state and reason of each. */
-import type { PlanStep, Routing } from "../../../admin/types.ts";
+import type { PlanStep, Routing } from "../../data/types.ts";
 import { now } from "../../data/clock.ts";
 import { hrefOf } from "../../data/location.ts";
 import type { Reading } from "../../data/use-api.ts";
@@ -28,11 +28,7 @@ export function PlanPanel({ model, routing }: { model: string; routing: Reading<
 
 function Plan({ routing: { model, plan, candidates, fault } }: { routing: Routing }) {
   if (plan.length === 0)
-    return (
-      <Blank title={`No provider serves “${model}”.`}>
-        {fault ?? "A client would get 404."}
-      </Blank>
-    );
+    return <Blank title={`No provider serves “${model}”.`}>{fault ?? "A client would get 404."}</Blank>;
   return (
     <div class="body">
       <ol class="plan">
@@ -45,7 +41,9 @@ function Plan({ routing: { model, plan, candidates, fault } }: { routing: Routin
               </a>{" "}
               <span class="mid">{step.model}</span>
               <div class="dim">{reasonOf(step)}</div>
-              {step.state !== "healthy" && <div class={step.state === "left-alone" ? "c-bad" : "c-warn"}>{stateOf(step)}</div>}
+              {step.state !== "healthy" && (
+                <div class={step.state === "left-alone" ? "c-bad" : "c-warn"}>{stateOf(step)}</div>
+              )}
             </span>
             <span class="mark" title={stateOf(step)}>
               <Shape state={STATES[step.state]} />
@@ -98,6 +96,8 @@ function stateOf({ state, until }: PlanStep): string {
     case "full":
       return "full: all its places are taken";
     case "left-alone":
-      return until === undefined || until <= now.value ? "left alone" : `left alone for ${duration(until - now.value)}`;
+      return until === undefined || until <= now.value
+        ? "left alone"
+        : `left alone for ${duration(until - now.value)}`;
   }
 }

@@ -1,9 +1,7 @@
 /** Playground and routing: what a name means now, and a call to try it with. */
 import { useEffect } from "preact/hooks";
-import type { Explained, Models, Routing } from "../../../admin/types.ts";
-import { path, query } from "../../data/location.ts";
-import { session } from "../../data/session.ts";
-import type { Names } from "../../data/types.ts";
+import { query } from "../../data/location.ts";
+import type { Explained, Models, Names, Overview, Routing } from "../../data/types.ts";
 import { useApi } from "../../data/use-api.ts";
 import { usePost } from "../../data/use-post.ts";
 import { Button, copy } from "../../parts/controls.tsx";
@@ -22,7 +20,8 @@ export function PlaygroundPage() {
   const models = useApi<Models>("/models").data;
   const names = useApi<Names>("/names").data;
   const keys = names?.keys.filter(({ kind, gone }) => kind === "call" && !gone) ?? [];
-  const open = session.value?.open === true;
+  const overview = useApi<Overview>("/overview").data;
+  const open = overview?.open === true;
   const values = draft.value;
   const trial = trialOf(query.value, values);
   const body = bodyOfDraft(trial, values);
@@ -47,7 +46,7 @@ export function PlaygroundPage() {
     if (values.json === undefined || typeof body === "string" || body["model"] === trial.model) return;
     edit({ json: JSON.stringify({ ...body, model: trial.model }, null, 2) });
   }, [trial.model]);
-  const origin = session.value?.gateway ?? `http://${location.hostname}:9347`;
+  const origin = overview?.gateway ?? `http://${location.hostname}:9347`;
   const code = asked ? { origin, format: trial.format, body: asked } : undefined;
   return (
     <Page
@@ -57,7 +56,9 @@ export function PlaygroundPage() {
           <Button
             class="w3"
             disabled={!code}
-            onClick={() => code && void copy(curlOf(code.origin, code.format, code.body, key !== undefined), "Request")}
+            onClick={() =>
+              code && void copy(curlOf(code.origin, code.format, code.body, key !== undefined), "Request")
+            }
           >
             Copy as curl
           </Button>
@@ -65,7 +66,8 @@ export function PlaygroundPage() {
             class="w3"
             disabled={!code}
             onClick={() =>
-              code && void copy(pythonOf(code.origin, code.format, code.body, key !== undefined), "Code for Python")
+              code &&
+              void copy(pythonOf(code.origin, code.format, code.body, key !== undefined), "Code for Python")
             }
           >
             Copy as SDK
@@ -73,7 +75,7 @@ export function PlaygroundPage() {
         </>
       }
     >
-      <div class="play" data-page={path.value}>
+      <div class="play">
         <div class="stack">
           <Form models={modelNames(models)} keys={keys} open={open} explaining={explaining} />
           <PlanPanel model={trial.model} routing={routing} />

@@ -105,7 +105,9 @@ function python(value: unknown): string {
   if (value === null || value === undefined) return "None";
   if (Array.isArray(value)) return `[${value.map(python).join(", ")}]`;
   if (typeof value === "object") {
-    const members = Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}: ${python(member)}`);
+    const members = Object.entries(value).map(
+      ([name, member]) => `${JSON.stringify(name)}: ${python(member)}`,
+    );
     return `{${members.join(", ")}}`;
   }
   return JSON.stringify(value);
@@ -131,6 +133,7 @@ const ANTHROPIC_ERRORS: Readonly<Record<number, string>> = {
 /** The exception that the vendor's Python SDK raises for a status. 200: an error event within the stream. */
 export function exceptionOf(format: FormatName, status: number): string {
   const [module, errors] = format === "messages" ? ["anthropic", ANTHROPIC_ERRORS] : ["openai", ERRORS];
-  const other = status < 400 ? "APIError" : status >= 500 ? "InternalServerError" : "APIStatusError";
+  const inStream = format === "messages" ? "APIStatusError" : "APIError";
+  const other = status < 400 ? inStream : status >= 500 ? "InternalServerError" : "APIStatusError";
   return `${module}.${errors[status] ?? other}`;
 }

@@ -114,7 +114,12 @@ function BackView() {
 
 function OnwardView({ explaining: { data, error, busy }, body }: ResultProps & { explaining: Explaining }) {
   if (error) return <Blank title="The request could not be explained.">{error.message}</Blank>;
-  if (!data) return busy ? <Bones rows={4} /> : <Blank title="Name a model first.">Then this is what would be sent on.</Blank>;
+  if (!data)
+    return busy ? (
+      <Bones rows={4} />
+    ) : (
+      <Blank title="Name a model first.">Then this is what would be sent on.</Blank>
+    );
   const { explained } = data;
   if (!explained)
     return (
@@ -123,7 +128,8 @@ function OnwardView({ explaining: { data, error, busy }, body }: ResultProps & {
       </Blank>
     );
   const { request, served_by: target } = explained;
-  const place = target.deployment === target.provider || target.deployment === "" ? target.provider : target.deployment;
+  const place =
+    target.deployment === target.provider || target.deployment === "" ? target.provider : target.deployment;
   return (
     <div class="stack">
       <p class="mid">
@@ -175,10 +181,14 @@ function lossesOf(now: Run | undefined, { data }: Explaining): readonly Loss[] {
 
 function LossesView({ losses }: { losses: readonly Loss[] }) {
   if (losses.length === 0)
-    return <Blank title="Nothing is lost.">The whole request is carried over to the provider's format.</Blank>;
+    return (
+      <Blank title="Nothing is lost.">The whole request is carried over to the provider's format.</Blank>
+    );
   return (
     <div class="stack">
-      <p class="mid">{counted(losses.length, "part")} of the request that the provider's format cannot carry as it is:</p>
+      <p class="mid">
+        {counted(losses.length, "part")} of the request that the provider's format cannot carry as it is:
+      </p>
       <ul class="losses">
         {losses.map(({ code, path, note }) => (
           <li key={`${code} ${path}`}>

@@ -1,7 +1,7 @@
 /** A call of the playground: sends it through the admin API and reads the answer as it arrives. */
 import { signal } from "@preact/signals";
 import { get } from "../../data/api.ts";
-import type { Call } from "../../data/types.ts";
+import type { CallEntry } from "../../data/types.ts";
 import { type Answer, AnswerReader } from "./answer.ts";
 import type { Body, FormatName } from "./request.ts";
 
@@ -20,7 +20,7 @@ export interface Run {
   /** Id of the call. */
   id?: string;
   /** The record of the call, when it is in the store. */
-  call?: Call;
+  call?: CallEntry;
 }
 
 /** The newest call; it stays while the page is open. */
@@ -52,7 +52,15 @@ export async function startRun({ format, key, body, strict }: RunRequest): Promi
   stop?.abort();
   const own = (stop = new AbortController());
   const reader = new AnswerReader(format);
-  let state: Run = { format, sent: body, status: 0, headers: [], raw: "", answer: reader.answer, isRunning: true };
+  let state: Run = {
+    format,
+    sent: body,
+    status: 0,
+    headers: [],
+    raw: "",
+    answer: reader.answer,
+    isRunning: true,
+  };
   const show = (change: Partial<Run>) => {
     state = { ...state, ...change };
     // A newer call has taken the place of this one.
@@ -63,7 +71,12 @@ export async function startRun({ format, key, body, strict }: RunRequest): Promi
     const response = await fetch("/admin/v1/playground", {
       method: "POST",
       headers: { "content-type": "application/json", "x-weir-console": "1" },
-      body: JSON.stringify({ format, body, ...(key && { key }), ...(strict && { headers: { "x-weir-strict": "true" } }) }),
+      body: JSON.stringify({
+        format,
+        body,
+        ...(key && { key }),
+        ...(strict && { headers: { "x-weir-strict": "true" } }),
+      }),
       signal: own.signal,
     });
     if (!response.headers.has(RELAYED)) {
@@ -115,7 +128,7 @@ async function readRecord(
 ): Promise<void> {
   for (let attempt = 0; attempt < RECORD_TRIES && isNewest(); attempt++) {
     await new Promise((resolve) => setTimeout(resolve, RECORD_PAUSE));
-    const call = await get<Call>(`/calls/${encodeURIComponent(id)}`).catch(() => undefined);
+    const call = await get<CallEntry>(`/calls/${encodeURIComponent(id)}`).catch(() => undefined);
     if (call) return show({ call });
   }
 }

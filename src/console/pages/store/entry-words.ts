@@ -69,7 +69,8 @@ function sayPolicy(action: string, kind: string, id: string, was?: Row, is?: Row
     const [from, to] = [Number(was?.["limit_nano"]), Number(is?.["limit_nano"])];
     return `${to > from ? "raised" : "lowered"} the limit of ${name} from ${dollars(from)} to ${dollars(to)}`;
   }
-  if (changed.length === 1 && only === "name") return `renamed the ${kind} “${text(was?.["name"])}” to “${text(is?.["name"])}”`;
+  if (changed.length === 1 && only === "name")
+    return `renamed the ${kind} “${text(was?.["name"])}” to “${text(is?.["name"])}”`;
   const members = [...new Set(changed.map((member) => MEMBERS[member] ?? member))];
   return members.length === 0 ? `changed ${name}` : `changed ${members.join(", ")} of ${name}`;
 }
@@ -89,7 +90,12 @@ export function sidesOf({ before, after }: AuditEntry): [before: Row | undefined
 function plain(row: Row | undefined): Row | undefined {
   if (!row) return undefined;
   const members = Object.entries(row).filter(([name, value]) => !TECHNICAL.has(name) && value !== null);
-  return Object.fromEntries(members.map(([name, value]) => [MEMBERS[name] && name !== "on_what" ? MEMBERS[name] : name, plainValue(name, value)]));
+  return Object.fromEntries(
+    members.map(([name, value]) => [
+      MEMBERS[name] && name !== "on_what" ? MEMBERS[name] : name,
+      plainValue(name, value),
+    ]),
+  );
 }
 
 function plainValue(name: string, value: unknown): unknown {
@@ -108,3 +114,16 @@ function rowOf(value: unknown): Row | undefined {
 }
 
 const text = (value: unknown): string => (value === undefined || value === null ? "" : String(value));
+
+const ACTORS: Readonly<Record<string, string>> = {
+  console: "console, by a sign-in link",
+  "run-file": "command line",
+  cli: "command line",
+  config: "weir.yaml",
+  keeper: "weir itself",
+};
+
+/** @param names names of keys by id */
+export function actorName(actor: string, names: ReadonlyMap<string, string>): string {
+  return ACTORS[actor] ?? names.get(actor) ?? actor;
+}

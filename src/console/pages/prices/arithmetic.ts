@@ -61,3 +61,9 @@ export function monthRange(text: string): { from: number; to: number } | undefin
   const [year, month] = [Number(match[1]), Number(match[2])];
   return { from: Date.UTC(year, month - 1), to: Date.UTC(year, month) };
 }
+
+/** The date of the price book from the sources of prices: `litellm 2026-11-20`. */
+export function bookDate(sources: readonly string[]): string | undefined {
+  const dates = sources.flatMap((source) => /\b20\d\d-\d\d-\d\d\b/.exec(source)?.[0] ?? []);
+  return dates.toSorted().at(-1);
+}

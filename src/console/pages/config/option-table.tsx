@@ -1,0 +1,56 @@
+/** Options with value and source. */
+import { setQuery } from "../../data/location.ts";
+import type { ConfigOption } from "../../data/types.ts";
+import { lineOf, showSource, showValue } from "./options.ts";
+
+export function OptionTable({ options }: { options: readonly ConfigOption[] }) {
+  return (
+    <div class="scroll">
+      <table class="tbl wraps options">
+        <thead>
+          <tr>
+            {["Option", "Value", "From"].map((head) => (
+              <th scope="col" key={head}>
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {options.map((option) => (
+            <Row key={option.path} option={option} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Row({ option }: { option: ConfigOption }) {
+  const { path, value, isDefault } = option;
+  const usual = option.default === undefined ? undefined : `Default: ${showValue(option.default)}`;
+  const line = lineOf(option.where);
+  return (
+    <tr>
+      <td>
+        <code>{path}</code>
+      </td>
+      <td class={isDefault ? "mid" : ""} {...(usual !== undefined && { title: usual })}>
+        {value === undefined || value === null ? (
+          <span class="dim">not set</span>
+        ) : (
+          showValue(value) || <span class="dim">empty</span>
+        )}
+      </td>
+      <td class="dim">
+        {line === undefined ? (
+          showSource(option)
+        ) : (
+          <button type="button" class="linkish fig" onClick={() => setQuery({ file: line })}>
+            {showSource(option)}
+          </button>
+        )}
+      </td>
+    </tr>
+  );
+}

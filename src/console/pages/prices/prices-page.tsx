@@ -1,0 +1,33 @@
+/** Prices & what-if: what another model would have cost, what has no price, prices in use, and invoices against the books. */
+import { query } from "../../data/location.ts";
+import { rangeOf } from "../../data/range.ts";
+import type { UsageReport } from "../../data/types.ts";
+import { queryOf } from "../../data/api.ts";
+import { useApi } from "../../data/use-api.ts";
+import { RangePicker } from "../../parts/range-picker.tsx";
+import { Page } from "../../shell/page.tsx";
+import { AgePanel } from "./age-panel.tsx";
+import { InUsePanel } from "./in-use.tsx";
+import { ReconcilePanel } from "./reconcile.tsx";
+import { SearchPanel } from "./search.tsx";
+import { WhatIfPanel } from "./what-if.tsx";
+
+export const USUAL_RANGE = "month";
+
+export function PricesPage() {
+  const { from, to } = rangeOf(query.value, USUAL_RANGE);
+  const used = useApi<UsageReport>(`/usage${queryOf({ by: ["provider", "model"], from, to })}`);
+  return (
+    <Page title="Prices & what-if" right={<RangePicker usual={USUAL_RANGE} />}>
+      <div class="two">
+        <WhatIfPanel used={used.data} from={from} to={to} />
+        <div class="stack wide-gap">
+          <AgePanel />
+          <ReconcilePanel used={used.data} />
+        </div>
+      </div>
+      <InUsePanel used={used} from={from} to={to} />
+      <SearchPanel />
+    </Page>
+  );
+}

@@ -1,0 +1,96 @@
+/** All prices, by a part of a model's name. */
+import { useState } from "preact/hooks";
+import { queryOf, get } from "../../data/api.ts";
+import { query, setQuery } from "../../data/location.ts";
+import type { Price, Prices } from "../../data/types.ts";
+import { useApi } from "../../data/use-api.ts";
+import { Button } from "../../parts/controls.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { Blank, Loaded } from "../../parts/states.tsx";
+import { PRICE_HEADS, PriceCells } from "./price-row.tsx";
+
+const ROWS = 30;
+
+export function SearchPanel() {
+  const text = query.value["find"] ?? "";
+  const found = useApi<Prices>(text === "" ? undefined : `/prices${queryOf({ q: text, limit: ROWS })}`);
+  return (
+    <Panel
+      title="All prices"
+      busy={found.busy}
+      right={
+        <input
+          id="filter"
+          class="input search-box"
+          type="search"
+          aria-label="Part of a provider's or a model's name"
+          placeholder="claude-sonnet"
+          spellcheck={false}
+          value={text}
+          onChange={(event) => setQuery({ find: event.currentTarget.value.trim() }, { replace: true })}
+        />
+      }
+    >
+      {text === "" ? (
+        <Blank title="The price book has thousands of models.">
+          Write a part of a name, for example “claude-sonnet”.
+        </Blank>
+      ) : (
+        <Loaded of={found} what="Prices">
+          {(page) => <Found key={text} text={text} page={page} />}
+        </Loaded>
+      )}
+    </Panel>
+  );
+}
+
+function Found({ text, page }: { text: string; page: Prices }) {
+  const [more, setMore] = useState<Prices>({ prices: [] });
+  const next = more.prices.length === 0 ? page.next : more.next;
+  const prices: readonly Price[] = [...page.prices, ...more.prices];
+  if (prices.length === 0)
+    return (
+      <Blank title={`No price of a model is known whose name contains “${text}”.`}>
+        A price in weir.yaml applies to any model that a provider serves.
+      </Blank>
+    );
+  const load = async () => {
+    const answer = await get<Prices>(`/prices${queryOf({ q: text, limit: ROWS, after: next })}`).catch(
+      () => undefined,
+    );
+    if (answer) setMore({ prices: [...more.prices, ...answer.prices], next: answer.next });
+  };
+  return (
+    <>
+      <div class="scroll">
+        <table class="tbl tight">
+          <thead>
+            <tr>
+              <th scope="col">Model</th>
+              {PRICE_HEADS.map(([head, look]) => (
+                <th scope="col" class={look} key={head}>
+                  {head}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {prices.map((price) => (
+              <tr key={price.ref}>
+                <td class="clip-cell" title={`${price.provider}/${price.model}`}>
+                  {price.provider}/{price.model}
+                </td>
+                <PriceCells price={price} />
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {next !== undefined && (
+        <div class="more">
+          <Button onClick={() => void load()}>Load {ROWS} more</Button>
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,152 @@
+/** The calls of a time once more, at the prices of another model. */
+import { query, setQuery } from "../../data/location.ts";
+import { useApi } from "../../data/use-api.ts";
+import { usePost } from "../../data/use-post.ts";
+import type { Prices, UsageReport, WhatIf } from "../../data/types.ts";
+import { counted, percent, whole } from "../../numbers/counts.ts";
+import { exactDollars, lineOf } from "../../numbers/money.ts";
+import { Field, Figure } from "../../parts/controls.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { Blank, Loaded } from "../../parts/states.tsx";
+import { compare } from "./arithmetic.ts";
+
+/** Stands for every model that was called. */
+const EVERYTHING = "*";
+
+interface WhatIfProps {
+  used: UsageReport | undefined;
+  from: number;
+  to: number | undefined;
+}
+
+export function WhatIfPanel({ used, from, to }: WhatIfProps) {
+  const targets = targetsOf(used);
+  const { instead = targets[0] ?? "", ask = "" } = query.value;
+  const suggestions = useApi<Prices>("/prices?limit=500").data?.prices ?? [];
+  const body = instead !== "" && ask !== "" ? { from, to, map: { [instead]: ask } } : undefined;
+  const answer = usePost<WhatIf>("/whatif", body);
+  return (
+    <Panel title="What if" busy={answer.busy}>
+      <div class="body stack">
+        <p class="mid">The calls of this time once more, at another model's prices. No provider is called.</p>
+        <div class="two fields">
+          <Field label="Instead of">
+            <select
+              class="select"
+              value={instead}
+              onChange={(event) => setQuery({ instead: event.currentTarget.value })}
+            >
+              {targets.map((name) => (
+                <option value={name} key={name}>
+                  {name}
+                </option>
+              ))}
+              {instead !== "" && instead !== EVERYTHING && !targets.includes(instead) && (
+                <option value={instead}>{instead}</option>
+              )}
+              <option value={EVERYTHING}>every model</option>
+            </select>
+          </Field>
+          <Field label="ask">
+            <input
+              class="input"
+              list="what-if-models"
+              value={ask}
+              placeholder="anthropic/claude-sonnet-5"
+              spellcheck={false}
+              autocomplete="off"
+              onChange={(event) => setQuery({ ask: event.currentTarget.value.trim() })}
+            />
+          </Field>
+          <datalist id="what-if-models">
+            {suggestions.map(({ ref, provider, model }) => (
+              <option value={`${provider}/${model}`} key={ref} />
+            ))}
+          </datalist>
+        </div>
+        {body === undefined ? (
+          <p class="dim">Name the other model as provider/model.</p>
+        ) : (
+          <Loaded of={answer} what="The comparison" rows={3}>
+            {(result) => <Comparison result={result} range={{ from, to }} />}
+          </Loaded>
+        )}
+      </div>
+    </Panel>
+  );
+}
+
+/** What was called, the dearest first. */
+export function targetsOf(used: UsageReport | undefined): string[] {
+  const rows = (used?.rows ?? []).filter(({ group }) => group["provider"] && group["model"]);
+  return rows
+    .toSorted((a, b) => b.cost - a.cost)
+    .map(({ group }) => `${group["provider"]}/${group["model"]}`);
+}
+
+function Comparison(props: { result: WhatIf; range: { from: number; to: number | undefined } }) {
+  const { result, range } = props;
+  const changed = result.rows.filter((row) => row.to !== row.from);
+  const priced = changed.filter((row) => row.then !== undefined);
+  const unpriced = changed.find((row) => row.then === undefined);
+  const calls = changed.reduce((sum, row) => sum + row.calls, 0);
+  if (changed.length === 0)
+    return <Blank title="No call used that model in this time.">Take a longer time, or another model.</Blank>;
+  if (priced.length === 0)
+    return (
+      <Blank title="The other model has no price.">
+        {unpriced?.why ?? ""}. Search below for its name in the price book, or set its price in weir.yaml.
+      </Blank>
+    );
+  const now = priced.reduce((sum, row) => sum + row.now, 0);
+  const then = priced.reduce((sum, row) => sum + row.then!, 0);
+  const figures = compare(now, then);
+  const model = changed.length === 1 ? changed[0]!.from.slice(changed[0]!.from.indexOf("/") + 1) : undefined;
+  return (
+    <>
+      <table class="ledger">
+        <tbody>
+          <tr>
+            <td>
+              as it was, <Figure query={{ model, ...range }}>{counted(calls, "attempt")}</Figure>
+            </td>
+            <Amount nano={figures.now} exact={now} places={figures.places} />
+          </tr>
+          <tr>
+            <td>as it would be, same tokens</td>
+            <Amount nano={figures.then} exact={then} places={figures.places} />
+          </tr>
+          <tr class="sum">
+            <td>
+              difference
+              {now > 0 &&
+                `, ${figures.difference < 0 ? "−" : "+"}${percent(Math.abs(figures.difference) / now)}`}
+            </td>
+            <td class="num money-end">
+              {figures.difference > 0 && "+"}
+              {lineOf(figures.difference, figures.places)}
+            </td>
+          </tr>
+        </tbody>
+      </table>
+      {priced.length < changed.length && (
+        <p class="c-warn">
+          {whole(changed.length - priced.length)} of {counted(changed.length, "model")} could not be compared,
+          and are in neither line: {unpriced?.why}.
+        </p>
+      )}
+      <p class="dim">
+        Assumes the same token counts. Another tokenizer counts 5 to 15 % differently; answers may be longer,
+        and other parts of a prompt may be read from a cache.
+      </p>
+    </>
+  );
+}
+
+function Amount({ nano, exact, places }: { nano: number; exact: number; places: number }) {
+  return (
+    <td class="num" title={exactDollars(exact)}>
+      {lineOf(nano, places)}
+    </td>
+  );
+}

@@ -1,0 +1,122 @@
+/** Who did what, the newest first, each with its difference. */
+import { useState } from "preact/hooks";
+import { ApiError, get, queryOf } from "../../data/api.ts";
+import { knownNames } from "../../data/names.ts";
+import { query, setQuery } from "../../data/location.ts";
+import { useApi } from "../../data/use-api.ts";
+import { Button } from "../../parts/controls.tsx";
+import { diffJson } from "../../parts/diff-lines.ts";
+import { Diff } from "../../parts/diff.tsx";
+import { Time } from "../../parts/numbers.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { Blank, Loaded } from "../../parts/states.tsx";
+import { actorName, type AuditEntry, sayEntry, sidesOf } from "./entry-words.ts";
+
+interface LogPage {
+  entries: AuditEntry[];
+  next?: string;
+}
+
+const ROWS = 30;
+
+export function LogPanel() {
+  const first = useApi<LogPage>(`/audit/log?limit=${ROWS}`);
+  return (
+    <Panel title="Who did what" busy={first.busy && !first.data}>
+      <Loaded of={first} what="The log">
+        {(page) => <Log page={page} />}
+      </Loaded>
+    </Panel>
+  );
+}
+
+function Log({ page }: { page: LogPage }) {
+  const [more, setMore] = useState<LogPage>({ entries: [] });
+  const [fault, setFault] = useState<string | undefined>(undefined);
+  const next = more.entries.length === 0 ? page.next : more.next;
+  const entries = [...page.entries, ...more.entries];
+  const load = async () => {
+    try {
+      const answer = await get<LogPage>(`/audit/log${queryOf({ limit: ROWS, after: next })}`);
+      setMore({
+        entries: [...more.entries, ...answer.entries],
+        ...(answer.next !== undefined && { next: answer.next }),
+      });
+      setFault(undefined);
+    } catch (cause) {
+      setFault(cause instanceof ApiError ? cause.message : String(cause));
+    }
+  };
+  if (entries.length === 0)
+    return (
+      <Blank title="Nobody has changed anything yet.">
+        Keys, budgets, limits, backups and deletions appear here.
+      </Blank>
+    );
+  return (
+    <>
+      <div class="scroll">
+        <table class="tbl wraps log">
+          <thead>
+            <tr>
+              <th scope="col">Time</th>
+              <th scope="col">Who</th>
+              <th scope="col">What</th>
+            </tr>
+          </thead>
+          <tbody>
+            {entries.map((entry) => (
+              <Entry key={entry.id} entry={entry} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {next !== undefined && (
+        <div class="more">
+          <Button onClick={() => void load()}>Load {ROWS} more</Button>
+          {fault !== undefined && (
+            <span class="c-bad" role="alert">
+              {fault}
+            </span>
+          )}
+        </div>
+      )}
+    </>
+  );
+}
+
+function Entry({ entry }: { entry: AuditEntry }) {
+  const isOpen = query.value["entry"] === entry.id;
+  const [before, after] = sidesOf(entry);
+  const hasDiff = before !== undefined || after !== undefined;
+  const names = new Map(knownNames()?.keys.map(({ id, name }) => [id, name]));
+  const toggle = () => {
+    if (hasDiff) setQuery({ entry: isOpen ? undefined : entry.id }, { replace: true });
+  };
+  return (
+    <>
+      <tr
+        {...(hasDiff && { tabIndex: 0, "aria-selected": isOpen, "aria-expanded": isOpen })}
+        onClick={toggle}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && event.target === event.currentTarget) toggle();
+        }}
+      >
+        <td class="dim">
+          <Time at={entry.at} />
+        </td>
+        <td {...(entry.address !== undefined && { title: `from ${entry.address}` })}>
+          {actorName(entry.actor, names)}
+        </td>
+        <td class="mid">{sayEntry(entry)}</td>
+      </tr>
+      {isOpen && (
+        <tr>
+          <td colSpan={3}>
+            <Diff lines={diffJson(before, after)} label="What was changed" />
+          </td>
+        </tr>
+      )}
+    </>
+  );
+}

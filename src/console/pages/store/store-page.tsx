@@ -1,0 +1,49 @@
+/** Store & audit: the proof of the books, the store, what was booked as assumed, and who did what. */
+import { useState } from "preact/hooks";
+import { readOnly } from "../../data/session.ts";
+import type { Store } from "../../data/types.ts";
+import { useApi } from "../../data/use-api.ts";
+import { Button } from "../../parts/controls.tsx";
+import { Page } from "../../shell/page.tsx";
+import { AssumedPanel } from "./assumed.tsx";
+import { BackupDialog, PruneDialog } from "./deeds.tsx";
+import { LogPanel } from "./log.tsx";
+import { ProofPanel } from "./proof.tsx";
+import { StorePanel } from "./store-panel.tsx";
+
+/** Milliseconds. */
+const EVERY = 5_000;
+
+export function StorePage() {
+  const store = useApi<Store>("/store", { every: EVERY });
+  const [deed, setDeed] = useState<"backup" | "prune" | undefined>(undefined);
+  const close = () => setDeed(undefined);
+  return (
+    <Page
+      title="Store & audit"
+      right={
+        <>
+          <Button class="w3" kind="quiet" why={readOnly()} onClick={() => setDeed("prune")}>
+            Delete old rows…
+          </Button>
+          <Button why={readOnly()} onClick={() => setDeed("backup")}>
+            Back up…
+          </Button>
+        </>
+      }
+    >
+      <ProofPanel />
+      <div class="two">
+        <StorePanel store={store} />
+        <AssumedPanel />
+      </div>
+      <LogPanel />
+      {deed === "backup" && store.data && (
+        <BackupDialog store={store.data} onClose={close} onDone={store.again} />
+      )}
+      {deed === "prune" && store.data && (
+        <PruneDialog store={store.data} onClose={close} onDone={store.again} />
+      )}
+    </Page>
+  );
+}

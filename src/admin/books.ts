@@ -72,7 +72,8 @@ export interface AdminBooks {
   calls(filter: CallFilter): Promise<CallPage>;
   call(id: string): Promise<CallRecord | undefined>;
 
-  prices(query: Page & { q?: string }): Promise<{
+  /** @param query.of `provider/model`: the prices of these alone */
+  prices(query: Page & { q?: string; of?: readonly string[] }): Promise<{
     prices: readonly PriceRule[];
     next?: string;
   }>;

@@ -44,6 +44,14 @@ export const reportOperations = [
     query: request({
       ...PAGE,
       q: Type.Optional(Type.String({ maxLength: 200, description: "Part of `provider/model`." })),
+      of: Type.Optional(
+        Type.Array(Type.String({ pattern: "^[^/]{1,100}/.{1,300}$" }), {
+          maxItems: 100,
+          uniqueItems: true,
+          description:
+            "`provider/model`, with commas: their prices alone, also those that a pattern of the config sets; instead of a page.",
+        }),
+      ),
     }),
     answer: { name: "Prices", schema: Prices },
     handle: async ({ books, query }) => ({ json: await books.prices(query) }),

@@ -3,6 +3,7 @@ import type { AccountFigures, AdminBooks, RateFigures, StoreInfo } from "../../a
 import { AdminError } from "../../admin/errors.ts";
 import { describeThrown } from "../../core/error-text.ts";
 import { NO_USAGE } from "../../core/events.ts";
+import type { PriceRule } from "../../ledger/charge.ts";
 import type { Keep } from "../../ledger/keep.ts";
 import type { Budget, KeyEntry, Policy, RateLimit } from "../../ledger/policy.ts";
 import { PriceBook } from "../../ledger/prices/book.ts";
@@ -147,12 +148,21 @@ export class NodeAdmin implements AdminBooks {
     return this.#read((reports) => reports.call(id));
   }
 
-  prices({ q, limit, after }: { q?: string; limit: number; after?: string }) {
+  prices({ q, of, limit, after }: Parameters<AdminBooks["prices"]>[0]) {
+    if (of) return Promise.resolve({ prices: of.flatMap((target) => this.#priceOf(target) ?? []) });
     const name = ({ provider, model }: { provider: string; model: string }) => `${provider}/${model}`;
     const found = this.#prices.list(q).filter((rule) => after === undefined || name(rule) > after);
     const prices = found.slice(0, limit);
     const next = found.length > limit ? { next: name(prices.at(-1)!) } : {};
     return Promise.resolve({ prices, ...next });
+  }
+
+  /** Named as it was asked for: a rule may be that of the model behind another name. */
+  #priceOf(target: string): PriceRule | undefined {
+    const slash = target.indexOf("/");
+    const [provider, model] = [target.slice(0, slash), target.slice(slash + 1)];
+    const rule = this.#prices.lookup(provider, model);
+    return rule && { ...rule, provider, model };
   }
 
   missingPrices() {

@@ -64,3 +64,19 @@ test("prices are those that the config declares after a reload", async () => {
   worker.kill();
   await books.close();
 });
+
+test("prices of named models are also those that a pattern of the config sets", async () => {
+  const { books, clock } = await openBooks();
+  const admin = adminOf(books);
+  const worker = new TestWorker(books, 1, BUDGETS);
+  worker.declare(BUDGETS, { "ollama/*": 0, "host/small": { input: 1, output: 2 } });
+  await clock.advance(1);
+  const of = ["ollama/llama/8b", "host/unknown", "host/small"];
+  const { prices } = await admin.prices({ of, limit: 1 });
+  expect(prices.map(({ provider, model, input }) => [provider, model, input])).toEqual([
+    ["ollama", "llama/8b", 0],
+    ["host", "small", 1_000_000],
+  ]);
+  worker.kill();
+  await books.close();
+});

@@ -11,7 +11,7 @@ import { PRICE_HEADS, PriceCells } from "./price-row.tsx";
 import { targetsOf } from "./what-if.tsx";
 
 /** More targets than an answer may have prices for. */
-const MOST = 500;
+const MOST = 100;
 
 interface InUseProps {
   used: Reading<UsageReport>;

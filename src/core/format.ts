@@ -14,6 +14,7 @@ import type { Frame } from "./frame.ts";
 import type { HeaderReader } from "./headers.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { ModelListing } from "./model-listing.ts";
+import type { PromptSections } from "./prompt-sections.ts";
 import type { SizeMembers } from "./size-members.ts";
 import type { StoredCodec } from "./stored-codec.ts";
 import type { UrlAddress } from "./url-address.ts";
@@ -52,6 +53,8 @@ export interface ClientCodec {
    * the cache. weir calls it only if there are several deployments.
    */
   sessionOf?(source: SessionSource): string | undefined;
+  /** The sections of the prompt, for the reason why a cached prefix was not read again. */
+  promptSections?(source: SessionSource): PromptSections | undefined;
   /** Where a request says what decides its cost. Without it weir expects the most that the model can answer. */
   size?: SizeMembers;
   /** How weir's own rate limits are written into response headers; absent if clients of the format read none. */

@@ -2,6 +2,7 @@
 import type { Attempt, Call } from "./call.ts";
 import type { JsonObject } from "./json.ts";
 import type { KeyAccess } from "./key-access.ts";
+import type { PromptSections } from "./prompt-sections.ts";
 
 /** What is known of a request before it is sent, for the estimate of its cost. */
 export interface RequestSize {
@@ -30,6 +31,13 @@ export interface Admitted {
   affinity(): string;
 }
 
+/** The prompt of a request. */
+export interface PromptSource {
+  /** Identifies the conversation; empty if nothing does. */
+  affinity(): string;
+  sections(): PromptSections | undefined;
+}
+
 /** All methods are synchronous while the worker's own shares suffice. */
 export interface Ledger {
   /**
@@ -38,6 +46,11 @@ export interface Ledger {
    * @throws LedgerRefusal if a budget, a limit, a scope or an unknown price does not permit the attempt
    */
   admit(attempt: Attempt, admitted: Admitted): void | Promise<void>;
+  /**
+   * Notes the sections of the prompt, while the provider works on it: why a cached prefix was not read is found by them.
+   * Called for prompts that a provider may cache.
+   */
+  notePrompt?(attempt: Attempt, prompt: PromptSource): void;
   /** What `admit` would hold of which budgets and limits, and the price, for `explain`. Holds nothing. */
   foresee?(attempt: Attempt, admitted: Admitted): JsonObject;
   /**

@@ -180,6 +180,7 @@ const CLIENT: Table<ClientCodec> = {
   bases: texts,
   keyHeaders: texts,
   sessionOf: callable,
+  promptSections: callable,
   rateHeaders: group("the rate headers'", RATE_HEADERS),
   size: group("the sizes'", SIZE),
   schema: required(must("an object", isObject)),

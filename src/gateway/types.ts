@@ -70,6 +70,7 @@ export type CallCodec = Pick<
   | "writeAnswer"
   | "heartbeat"
   | "sessionOf"
+  | "promptSections"
   | "size"
   | "count"
   | "stored"

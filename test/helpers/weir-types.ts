@@ -29,6 +29,7 @@ const PARTS = [
   "stored-codec",
   "limit-figures",
   "size-members",
+  "prompt-sections",
   "url-address",
   "client-schemas",
   "model-listing",

@@ -8,7 +8,7 @@ import { embeds } from "./client/embed.ts";
 import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { decodeRequest } from "./client/request.ts";
 import { DURATION_RATE_HEADERS } from "../shared/rate-headers.ts";
-import { sessionOf } from "./client/session.ts";
+import { promptSections, sessionOf } from "./client/session.ts";
 import { size } from "./client/size.ts";
 import {
   ChatCompletionsAnswer,
@@ -44,6 +44,7 @@ const client: ClientCodec = {
   encodeError,
   encodeStreamError,
   sessionOf,
+  promptSections,
   rateHeaders: DURATION_RATE_HEADERS,
   size,
   embeds,

@@ -10,7 +10,7 @@ import { embeds } from "./client/embed.ts";
 import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { models } from "./client/models.ts";
 import { decodeRequest } from "./client/request.ts";
-import { sessionOf } from "./client/session.ts";
+import { promptSections, sessionOf } from "./client/session.ts";
 import { size } from "./client/size.ts";
 import { endpoint } from "./endpoint.ts";
 import { FORMAT } from "./own-fields.ts";
@@ -58,6 +58,7 @@ const client: ClientCodec = {
   // `@google/genai` 1.30, which gemini-cli 0.61 contains, finds only errors in network chunks that are JSON.
   repeatsError: true,
   sessionOf,
+  promptSections,
   size,
   // A comment as a record of its own: the SDK of Google does not read it.
   heartbeat: ": keepalive\n\n",

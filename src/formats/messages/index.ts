@@ -7,7 +7,7 @@ import { checkRequest } from "./client/check.ts";
 import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { decodeRequest } from "./client/request.ts";
 import { TIME_RATE_HEADERS } from "../shared/rate-headers.ts";
-import { sessionOf } from "./client/session.ts";
+import { promptSections, sessionOf } from "./client/session.ts";
 import { size } from "./client/size.ts";
 import { MessagesAnswer, MessagesCount, MessagesError, MessagesEvent, requestSchemas } from "./schema.ts";
 import { readAnswer, readStream } from "./upstream/answer.ts";
@@ -53,6 +53,7 @@ function createClient(systemTurns: SystemTurns): ClientCodec {
     encodeError,
     encodeStreamError,
     sessionOf,
+    promptSections,
     rateHeaders: TIME_RATE_HEADERS,
     size,
     heartbeat: 'event: ping\ndata: {"type": "ping"}\n\n',

@@ -8,7 +8,7 @@ import { compaction } from "./client/compact.ts";
 import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { decodeRequest } from "./client/request.ts";
 import { DURATION_RATE_HEADERS } from "../shared/rate-headers.ts";
-import { sessionOf } from "./client/session.ts";
+import { promptSections, sessionOf } from "./client/session.ts";
 import { size } from "./client/size.ts";
 import { stored } from "./client/stored.ts";
 import { FORMAT } from "./own-fields.ts";
@@ -62,6 +62,7 @@ const client: ClientCodec = {
   encodeStreamError,
   errorEndsStream: true,
   sessionOf,
+  promptSections,
   rateHeaders: DURATION_RATE_HEADERS,
   size,
   stored,

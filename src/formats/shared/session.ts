@@ -39,7 +39,7 @@ export function smallMember({ bytes, spanOf }: SessionSource, name: string): Jso
 /** Length of the first user message that identifies a conversation. Bytes. */
 const PREFIX_BYTES = 4096;
 /** Clients move cache marks from turn to turn. */
-const CACHE_MARK = /,?\s*"cache_control"\s*:\s*\{[^}]*\}/g;
+export const CACHE_MARK = /,?\s*"cache_control"\s*:\s*\{[^}]*\}/g;
 
 /**
  * The beginning of the first message of the user: later messages differ from turn to turn, and many conversations share the

@@ -1,5 +1,7 @@
-/** Identifies the conversation of a request. */
+/** Identifies the conversation of a request, and the sections of its prompt. */
 import type { SessionSource } from "../../../core/format.ts";
+import type { PromptSections } from "../../../core/prompt-sections.ts";
+import { sectionsOf } from "../../shared/prompt-sections.ts";
 import { firstUserText, sessionInHeaders, smallMember } from "../../shared/session.ts";
 import { text } from "../../shared/read.ts";
 
@@ -11,4 +13,11 @@ export function sessionOf(source: SessionSource): string | undefined {
     firstUserText(source, "input") ||
     text(smallMember(source, "input"))
   );
+}
+
+/** What providers put before the conversation, in the order in which they cache it. */
+const PROMPT = { head: ["tools", "instructions"], turns: "input" };
+
+export function promptSections(source: SessionSource): PromptSections | undefined {
+  return sectionsOf(source, PROMPT);
 }

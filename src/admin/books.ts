@@ -8,10 +8,14 @@ import type { AuditEntry, KeyFacts, Page } from "../keeper/books/reports/reports
 import type {
   Assumption,
   AuditReport,
+  CacheGroup,
+  CacheReport,
+  CacheSession,
   CallFilter,
   CallPage,
   Filter,
   Invoice,
+  LosingSession,
   Reconciliation,
   UsageGroup,
   UsageReport,
@@ -71,6 +75,12 @@ export interface AdminBooks {
   usage(query: Filter & { by: readonly UsageGroup[] }): Promise<UsageReport>;
   calls(filter: CallFilter): Promise<CallPage>;
   call(id: string): Promise<CallRecord | undefined>;
+
+  /** What the caches of providers saved and lost. */
+  cacheReport(query: Filter & { by: readonly CacheGroup[] }): Promise<CacheReport>;
+  /** The sessions that lost most. */
+  cacheSessions(query: Filter & { limit: number }): Promise<readonly LosingSession[]>;
+  cacheSession(session: string): Promise<CacheSession | undefined>;
 
   /** @param query.of `provider/model`: the prices of these alone */
   prices(query: Page & { q?: string; of?: readonly string[] }): Promise<{

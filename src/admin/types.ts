@@ -3,6 +3,7 @@ import type { Static } from "@sinclair/typebox";
 import type * as entries from "./schemas.ts";
 
 export type * from "./schemas/books.ts";
+export type * from "./schemas/cache.ts";
 export type * from "./schemas/calls.ts";
 export type * from "./schemas/config.ts";
 export type * from "./schemas/live.ts";

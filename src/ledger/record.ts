@@ -2,6 +2,7 @@
 import type { FailureClass, Outcome } from "../core/call.ts";
 import type { Usage } from "../core/events.ts";
 import type { Loss } from "../core/loss.ts";
+import type { PromptSections } from "../core/prompt-sections.ts";
 import type { RefusalReason } from "../core/refusal.ts";
 import type { Charge, PriceRule } from "./charge.ts";
 import type { Nano } from "./money.ts";
@@ -70,11 +71,45 @@ export interface CallRecord {
   client?: string;
   losses?: readonly Loss[];
   upstreamId?: string;
+  /** Absent where nothing is known of a cache. It is not in the records that are read from the store. */
+  prompt?: PromptRecord;
+  /** Why less of the prompt was read from the cache than before. Only in records that are read from the store. */
+  cacheBreak?: CacheBreak;
   /** Empty for a call that reached no provider. */
   attempts: readonly AttemptRecord[];
 }
 
 export type { RefusalReason } from "../core/refusal.ts";
+
+/** The prompt that was answered, as hashes. */
+export interface PromptRecord extends Pick<PromptSections, "parts" | "head"> {
+  /** Of {@link PromptSections.hashes}: base64. */
+  hashes: string;
+  /** What the cache saved, less what writing to it cost. Absent without a price, as `dearer`. */
+  saved?: Nano;
+  /** What the tokens that were written to the cache, and those of `input`, cost more than if they had been read from it. */
+  dearer?: { write: Nano; input: Nano };
+}
+
+/**
+ * `changed`: a section differs from that of the call before; `reordered`: the same elements in another order; `expired`: too
+ * much time has passed; `deployment`: another deployment served the call; `provider`: none of these.
+ */
+export const BREAK_REASONS = ["changed", "reordered", "expired", "deployment", "provider"] as const;
+export type BreakReason = (typeof BREAK_REASONS)[number];
+
+/** Part of a prompt was in the cache of the provider and was not read from there. */
+export interface CacheBreak {
+  reason: BreakReason;
+  /** JSON path of the section in the client's request: `system[1]`, and `tools` if these are reordered. */
+  section?: string;
+  /** Time since the end of the call before. Milliseconds. */
+  afterMs: number;
+  /** Tokens that were not read. */
+  tokens: number;
+  /** What they cost more. 0 without a price. */
+  cost: Nano;
+}
 
 /** What a worker has spent of a budget account since its last batch. */
 export interface Spend {

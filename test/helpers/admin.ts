@@ -86,6 +86,12 @@ export class FakeBooks implements AdminBooks {
     return { rows: [{ group: { key: "=SUM(A1)" }, ...NO_SUMS, calls: 3, cost: 5 }], total: NO_SUMS };
   }
 
+  cacheReport = async () => ({
+    rows: [],
+    total: { calls: 0, input: 0, cacheRead: 0, cacheWrite: 0, saved: 0, breaks: 0, lost: 0, lostCost: 0 },
+  });
+  cacheSessions = async () => [];
+  cacheSession = async () => undefined;
   calls = async () => ({ calls: this.records, bounded: false });
   call = async (id: string) => this.records.find((record) => record.id === id);
   prices = async () => ({ prices: [] });

@@ -3,6 +3,7 @@ import { openApiDocument } from "../openapi.ts";
 import type { AdminOperation } from "../operation.ts";
 import { bookOperations } from "./books.ts";
 import { budgetOperations } from "./budgets.ts";
+import { cacheOperations } from "./cache.ts";
 import { callOperations } from "./calls.ts";
 import { gatewayOperations } from "./gateway.ts";
 import { keyOperations } from "./keys.ts";
@@ -16,6 +17,7 @@ export function listOperations(version: string): readonly AdminOperation[] {
     ...rateOperations,
     ...reportOperations,
     ...callOperations,
+    ...cacheOperations,
     ...bookOperations,
     ...gatewayOperations(() => openApiDocument(operations, version)),
   ];

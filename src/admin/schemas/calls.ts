@@ -2,6 +2,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { CHARGE_STATES } from "../../ledger/charge.ts";
 import { answer, FILTER, nano, time, words } from "../schemas.ts";
+import { CacheBreak } from "./cache.ts";
 
 export const OUTCOMES = ["complete", "failed", "cancelled"] as const;
 export const REFUSALS = ["rate", "tokens", "concurrency", "budget", "scope", "price"] as const;
@@ -76,6 +77,7 @@ export const CallEntry = answer(
       Type.Array(answer({ code: Type.String(), path: Type.String(), note: Type.Optional(Type.String()) })),
     ),
     upstreamId: Type.Optional(Type.String({ description: "The provider's id of the request." })),
+    cacheBreak: Type.Optional(CacheBreak),
     attempts: Type.Array(Attempt, { description: "Empty for a call that reached no provider." }),
   },
   { description: "The record of a call. It contains no prompt and no answer." },

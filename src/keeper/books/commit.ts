@@ -4,6 +4,7 @@ import { assume, book, giveBack } from "./accounts.ts";
 import { CALL_COLUMNS, callRow, CHARGE_COLUMNS, chargeRows, packHash, startOf } from "./call-rows.ts";
 import { callerOf, type Names } from "./names.ts";
 import type { Numbers } from "./numbers.ts";
+import { type NumberedCall, writePrompts } from "./prompt-rows.ts";
 import { RollUps } from "./roll-ups.ts";
 import type { Sql, SqlValue } from "./sql.ts";
 import type { Commit } from "./store.ts";
@@ -96,8 +97,10 @@ async function writeCalls({ sql, names, numbers, now }: CommitContext, calls: re
   const rows: SqlValue[][] = [];
   const charges: SqlValue[][] = [];
   const rollUps = new RollUps(names);
+  const prompted: NumberedCall[] = [];
   for (const call of calls) {
     const number = numbers.next(now);
+    if (call.prompt && call.session !== undefined) prompted.push({ number, call });
     rows.push(callRow(number, call, names));
     charges.push(...chargeRows(number, call, names));
     rollUps.add(call);
@@ -106,6 +109,7 @@ async function writeCalls({ sql, names, numbers, now }: CommitContext, calls: re
   await sql.insert("charges", CHARGE_COLUMNS, charges);
   await rollUps.write(sql);
   await writeSessions(sql, calls, names);
+  if (prompted.length > 0) await writePrompts(sql, names, prompted);
 }
 
 async function writeSessions(sql: Sql, calls: readonly CallRecord[], names: Names): Promise<void> {

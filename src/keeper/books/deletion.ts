@@ -2,6 +2,7 @@
 import { CHARGE_STATES } from "../../ledger/charge.ts";
 import { parseCaller, REMOVED_CALLER } from "./names.ts";
 import { timeOf } from "./numbers.ts";
+import { removePrompts } from "./prompt-rows.ts";
 import { ATTEMPTS } from "./reports/attempts.ts";
 import { addUp, DAY_MS } from "./roll-ups.ts";
 import { SUMS } from "./schema.ts";
@@ -68,6 +69,7 @@ export async function removeKey(sql: Sql, key: string, pause: () => Promise<void
   for (const caller of callers) {
     await moveSums(sql, "hour", DAY_MS, caller, removed, pause);
     await moveSums(sql, "day", 30 * DAY_MS, caller, removed, pause);
+    await removePrompts(sql, caller, removed);
     await sql.run("DELETE FROM sessions WHERE caller = $1", [caller]);
   }
   let deleted = 0;

@@ -13,7 +13,7 @@ import { describeStoreFailure } from "../database.ts";
 import type { Books } from "./books.ts";
 import { type BudgetGauge, Metrics } from "./metrics/metrics.ts";
 import type { Reports } from "./reports/reports.ts";
-import type { AuditReport, Filter, Invoice, UsageGroup } from "./reports/types.ts";
+import type { AuditReport, CacheGroup, Filter, Invoice, UsageGroup } from "./reports/types.ts";
 import { grantedBy } from "./shares.ts";
 import type { Actor } from "./store.ts";
 
@@ -134,6 +134,18 @@ export class NodeAdmin implements AdminBooks {
   rates(): Promise<readonly RateFigures[]> {
     const rates = [...(this.#options.books.accounts?.rates.values() ?? [])];
     return Promise.resolve(rates.map((rate) => ({ account: rate.id, left: rate.available() })));
+  }
+
+  cacheReport(query: Filter & { by: readonly CacheGroup[] }) {
+    return this.#read((reports) => reports.cacheReport(query));
+  }
+
+  cacheSessions(query: Filter & { limit: number }) {
+    return this.#read((reports) => reports.cacheSessions(query));
+  }
+
+  cacheSession(session: string) {
+    return this.#read((reports) => reports.cacheSession(session));
   }
 
   usage(query: Filter & { by: readonly UsageGroup[] }) {

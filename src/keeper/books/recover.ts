@@ -19,6 +19,7 @@ const RECOVERED = [
   "rate_levels",
   "margins",
   "use_day",
+  "cache_day",
   "invoices",
   "audit",
 ];

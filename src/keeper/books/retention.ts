@@ -1,6 +1,7 @@
 /** Deletes what is older than it may be: calls by days and bytes, hours and sessions by days. Sums by day stay for ever. */
 import type { Keep } from "../../ledger/keep.ts";
 import { deleteCalls, deleteHours, deletePositions, deleteSessions } from "./deletion.ts";
+import { deleteBreaks, deletePrompts } from "./prompt-rows.ts";
 import { firstNumber } from "./numbers.ts";
 import { DAY_MS, HOUR_MS } from "./roll-ups.ts";
 import type { Sql } from "./sql.ts";
@@ -46,6 +47,8 @@ export class Retention {
       (await this.#deleteOverflow()) ||
       (await deleteHours(this.#sql, Math.floor((now - hours * DAY_MS) / HOUR_MS) * HOUR_MS)) ||
       (await deleteSessions(this.#sql, now - sessions * DAY_MS)) ||
+      (await deletePrompts(this.#sql, now - sessions * DAY_MS)) ||
+      (await deleteBreaks(this.#sql, firstNumber(now - calls * DAY_MS))) ||
       (await deletePositions(this.#sql, now - calls * DAY_MS))
     );
   }

@@ -53,6 +53,18 @@ export const SUMS = [
   "first_ms",
 ] as const;
 
+/** The sums of calls whose prompts a provider caches. `lost`: tokens that were in a cache and were not read. */
+export const CACHE_SUMS = [
+  "calls",
+  "input",
+  "cache_read",
+  "cache_write",
+  "saved",
+  "breaks",
+  "lost",
+  "lost_cost",
+] as const;
+
 const sums = SUMS.map((column) => `${column} {INT} NOT NULL DEFAULT 0`).join(", ");
 
 const FIRST = `
@@ -118,6 +130,21 @@ CREATE TABLE audit (id {ID}, at {INT} NOT NULL, actor TEXT NOT NULL, address TEX
   before TEXT, after TEXT) {ROWS};
 `;
 
+/** What the caches of providers did with prompts. */
+const PROMPTS = `
+-- The newest prompt of each conversation of a session. sections: 8 bytes for each section; parts: JSON. model, target: names.
+CREATE TABLE prompts (session {BYTES} NOT NULL, thread {INT} NOT NULL, model {INT} NOT NULL, target {INT} NOT NULL, at {INT} NOT NULL,
+  cached {INT} NOT NULL, keep_ms {INT} NOT NULL, head {INT} NOT NULL, parts TEXT NOT NULL, sections {BYTES} NOT NULL,
+  PRIMARY KEY (session, thread)) {KEYED};
+CREATE INDEX prompts_at ON prompts (at);
+-- number: of the call that read less than the one before it. client: a name, 0 if the call has none.
+CREATE TABLE cache_breaks (number {INT} PRIMARY KEY, at {INT} NOT NULL, session {BYTES} NOT NULL, caller {INT} NOT NULL,
+  client {INT} NOT NULL, target {INT} NOT NULL, reason {INT} NOT NULL, section TEXT, after_ms {INT} NOT NULL,
+  tokens {INT} NOT NULL, cost {INT} NOT NULL) {KEYED};
+CREATE TABLE cache_day (day {INT} NOT NULL, caller {INT} NOT NULL, client {INT} NOT NULL, target {INT} NOT NULL,
+  ${CACHE_SUMS.map((column) => `${column} {INT} NOT NULL`).join(", ")}, PRIMARY KEY (day, caller, client, target)) {KEYED};
+`;
+
 /** The audit log can only be appended to. */
 const APPEND_ONLY: Record<Sql["dialect"], string> = {
   sqlite: ["UPDATE", "DELETE"]
@@ -134,7 +161,7 @@ CREATE TRIGGER audit_whole BEFORE TRUNCATE ON audit FOR EACH STATEMENT EXECUTE F
 
 /** The migrations of a database: each runs once, in one transaction. Entries are only ever appended. */
 export function migrationsFor(dialect: Sql["dialect"]): readonly string[] {
-  return [`${FIRST}\n${APPEND_ONLY[dialect]}`].map((text) =>
+  return [`${FIRST}\n${APPEND_ONLY[dialect]}`, PROMPTS].map((text) =>
     text.replaceAll(/\{([A-Z_]+)\}/g, (_, word: string) => TYPES[dialect][word] ?? ""),
   );
 }

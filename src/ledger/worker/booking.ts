@@ -1,6 +1,7 @@
 /** What the ledger keeps of one attempt: what was expected and held, and in the end what it cost. */
 import type { Attempt } from "../../core/call.ts";
 import type { RequestSize } from "../../core/ledger.ts";
+import type { PromptSections } from "../../core/prompt-sections.ts";
 import type { Charge, PriceRule } from "../charge.ts";
 import type { Nano } from "../money.ts";
 import { countsCalls } from "./line.ts";
@@ -29,6 +30,13 @@ export interface Applied {
   readonly hasSessions: boolean;
 }
 
+/** What is noted of a prompt while the provider works on it. */
+export interface NotedPrompt {
+  /** Identifies the conversation. */
+  affinity: string;
+  sections: PromptSections;
+}
+
 const NO_SHARES: Share[] = [];
 const NO_HOLDS: number[] = [];
 
@@ -42,6 +50,8 @@ export class Booking {
   bytes = 0;
   /** The session, for budgets on sessions. */
   session: string | undefined;
+  /** Its prompt, where the provider may cache it. */
+  prompt: NotedPrompt | undefined;
   /** What the target's input has exceeded earlier estimates by, part of `input`. Tokens. */
   margin = 0;
   /** Tokens that were expected: input at most, output at most, and how much of the output is held so far. */

@@ -1,6 +1,6 @@
 /** The record of a call, from the call. */
 import type { Attempt, Call } from "../../core/call.ts";
-import type { AttemptRecord, CallRecord } from "../record.ts";
+import type { AttemptRecord, CallRecord, PromptRecord } from "../record.ts";
 import { Booking } from "./booking.ts";
 
 /** Longest name of a client's SDK, and of what a provider chose. Characters. */
@@ -20,6 +20,7 @@ export function recordOf(
   attempts: readonly Attempt[],
   endedAt: number,
   beganAt: number,
+  prompt?: PromptRecord,
 ): CallRecord {
   const { attempt, startedAt, access, error } = call;
   const target = attempt?.target;
@@ -46,6 +47,7 @@ export function recordOf(
     finish: attempt?.finish?.slice(0, MAX_PROVIDER_TEXT),
     session: sessionOf(attempts),
     client: call.headers.get("user-agent")?.slice(0, MAX_CLIENT) ?? undefined,
+    prompt,
     losses: losses?.length ? losses.slice(0, MAX_LOSSES) : undefined,
     upstreamId: attempt?.upstreamRequestId?.slice(0, MAX_PROVIDER_TEXT),
     attempts:

@@ -5,7 +5,7 @@
 import type { Attempt, Call } from "../../core/call.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { KeyAccess } from "../../core/key-access.ts";
-import type { Admitted, Ledger } from "../../core/ledger.ts";
+import type { Admitted, Ledger, PromptSource } from "../../core/ledger.ts";
 import type { Cells } from "../cells.ts";
 import type { BooksChannel } from "../channel.ts";
 import type { BookSettings, BooksDown, Refusal, WorkerState } from "../messages.ts";
@@ -25,6 +25,7 @@ import { Outbox } from "./outbox.ts";
 import { applyChanges } from "./policy-state.ts";
 import { OwnKey } from "./own-key.ts";
 import { Queries } from "./queries.ts";
+import { Prompts, sessionOf } from "./prompts.ts";
 import { policyUnknown, refuse, unavailable } from "./refusal.ts";
 import type { LedgerSettings } from "./settings.ts";
 import { settlementOf } from "./settlement.ts";
@@ -74,6 +75,7 @@ export class WorkerLedger implements Ledger {
   #awaitsPolicy: boolean;
   /** The keeper can write to its store. */
   #hasStore = false;
+  readonly #prompts = new Prompts();
   readonly #estimates = new Estimates(() => this.#declaration.settings);
 
   constructor(declaration: Declaration, options: WorkerLedgerOptions) {
@@ -111,7 +113,7 @@ export class WorkerLedger implements Ledger {
     booking.bytes = admitted.bytes;
     if (access !== undefined) this.#estimates.checkScopes(attempt, booking, admitted);
     if (applied.lines.length === 0) return void applied.running.calls++;
-    if (applied.hasSessions) booking.session = sessionOf(call, admitted);
+    if (applied.hasSessions) booking.session = sessionOf(call, admitted.affinity());
     if (applied.needsSize) this.#estimates.estimate(attempt, booking, admitted);
     const suffices = takeAll(this.#shares, this.#clock.at(attempt.startedAt), attempt, booking);
     call.limits = new CallLimits(booking.shares, this.#declaration.settings.tell);
@@ -213,6 +215,10 @@ export class WorkerLedger implements Ledger {
     applied.running.calls++;
   }
 
+  notePrompt(attempt: Attempt, prompt: PromptSource): void {
+    this.#prompts.note(attempt, prompt);
+  }
+
   settle(attempt: Attempt): void {
     const { booking } = attempt;
     if (!(booking instanceof Booking) || booking.charge) return;
@@ -237,7 +243,8 @@ export class WorkerLedger implements Ledger {
       reportAll(made.booking, this.#outbox);
     }
     const endedAt = (call.endedAt ??= performance.now());
-    this.#outbox.record(recordOf(call, booked, endedAt, this.#clock.at(call.startedAt)));
+    const prompt = this.#prompts.recordOf(call);
+    this.#outbox.record(recordOf(call, booked, endedAt, this.#clock.at(call.startedAt), prompt));
   }
 
   /** Sends what the worker does at the moment. */
@@ -323,10 +330,4 @@ export class WorkerLedger implements Ledger {
 function isClosed({ unit, mode }: Booking["applied"]["lines"][number], { onLoss }: LedgerSettings): boolean {
   if (onLoss === "open") return false;
   return onLoss === "closed" || (unit === "money" && mode === "hard");
-}
-
-/** 16 hexadecimal digits. Sessions of two keys are two sessions. */
-function sessionOf(call: Call, admitted: Admitted): string {
-  const text = `${call.access?.id ?? ""}\n${admitted.affinity()}`;
-  return new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 16);
 }

@@ -14,7 +14,7 @@ const QUERY_MS = 60_000;
 const TABLES = [
   ...["names", "prices", "keys", "key_digests", "budgets", "rates", "accounts", "assumptions", "rate_levels"],
   ...["margins", "calls", "charges", "deleted_charges", "use_hour", "use_day", "sessions", "positions"],
-  ...["invoices", "audit"],
+  ...["prompts", "cache_breaks", "cache_day", "invoices", "audit"],
 ] as const;
 /** Tables whose `id` PostgreSQL counts. */
 const COUNTED = ["names", "prices", "assumptions", "audit"];

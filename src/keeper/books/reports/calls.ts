@@ -14,6 +14,7 @@ import {
   unpackId,
 } from "../call-rows.ts";
 import { parseCaller, parseTarget } from "../names.ts";
+import { readBreaks } from "./cache.ts";
 import { firstNumber } from "../numbers.ts";
 import type { Sql, SqlValue } from "../sql.ts";
 import { type Directory, inList } from "./directory.ts";
@@ -174,7 +175,14 @@ async function toRecords(sql: Sql, directory: Directory, rows: readonly CallRow[
   ].filter((id) => id !== null);
   const names = await directory.texts(ids);
   const prices = await directory.prices();
-  return rows.map((row) => toRecord(row, charges, names, prices));
+  const breaks = await readBreaks(
+    sql,
+    rows.map(({ number }) => number),
+  );
+  return rows.map((row) => {
+    const cacheBreak = breaks.get(row.number);
+    return { ...toRecord(row, charges, names, prices), ...(cacheBreak && { cacheBreak }) };
+  });
 }
 
 type Texts = ReadonlyMap<number, string>;

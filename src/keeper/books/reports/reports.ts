@@ -6,16 +6,21 @@ import { writeAudit } from "../policies.ts";
 import type { Sql } from "../sql.ts";
 import type { Actor } from "../store.ts";
 import { auditBooks } from "./audit.ts";
+import { cacheReport, cacheSession, cacheSessions } from "./cache.ts";
 import { listCalls, readCall } from "./calls.ts";
 import { Directory } from "./directory.ts";
 import { reconcile } from "./reconcile.ts";
 import type {
   Assumption,
   AuditReport,
+  CacheGroup,
+  CacheReport,
+  CacheSession,
   CallFilter,
   CallPage,
   Filter,
   Invoice,
+  LosingSession,
   Reconciliation,
   UsageGroup,
   UsageReport,
@@ -72,6 +77,18 @@ export class Reports {
 
   call(id: string): Promise<CallRecord | undefined> {
     return readCall(this.#reader, this.#directory, id);
+  }
+
+  cacheReport(query: Filter & { by: readonly CacheGroup[] }): Promise<CacheReport> {
+    return cacheReport(this.#reader, this.#directory, query);
+  }
+
+  cacheSessions(query: Filter & { limit: number }): Promise<LosingSession[]> {
+    return cacheSessions(this.#reader, this.#directory, query);
+  }
+
+  cacheSession(session: string): Promise<CacheSession | undefined> {
+    return cacheSession(this.#reader, this.#directory, session);
   }
 
   /** The newest first. */

@@ -1,7 +1,7 @@
 /** What reports of the books contain. Amounts are nano-dollars, times milliseconds since 1970. */
 import type { ChargeState } from "../../../ledger/charge.ts";
 import type { Nano } from "../../../ledger/money.ts";
-import type { CallRecord, RefusalReason } from "../../../ledger/record.ts";
+import type { BreakReason, CacheBreak, CallRecord, RefusalReason } from "../../../ledger/record.ts";
 
 export const USAGE_GROUPS = ["key", "path", "tag", "model", "provider", "day", "hour"] as const;
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
@@ -116,4 +116,81 @@ export interface Reconciliation {
   booked: Nano;
   difference: Nano;
   causes: readonly { name: string; amount: Nano; detail: string }[];
+}
+
+export const CACHE_GROUPS = ["key", "path", "client", "model", "provider", "day"] as const;
+export type CacheGroup = (typeof CACHE_GROUPS)[number];
+
+/** What the caches of providers did. Tokens and nano-dollars. */
+export interface CacheSums {
+  /** Calls whose provider reports a cache. */
+  calls: number;
+  input: number;
+  cacheRead: number;
+  cacheWrite: number;
+  /** What caching saved, less what writing cost. */
+  saved: Nano;
+  /** Calls that read less than was in the cache, the tokens that they did not read, and what these cost more. */
+  breaks: number;
+  lost: number;
+  lostCost: Nano;
+}
+
+/** The reason that cost most. */
+export interface Commonest {
+  reason: BreakReason;
+  /** `system[1]`, and `tools` or `messages` without an index. */
+  section?: string;
+  breaks: number;
+  cost: Nano;
+}
+
+export interface CacheRow extends CacheSums {
+  group: Readonly<Partial<Record<CacheGroup, string>>>;
+  commonest?: Commonest;
+}
+
+export interface CacheReport {
+  rows: readonly CacheRow[];
+  total: CacheSums;
+  /** Whole days. */
+  from?: number;
+  to?: number;
+}
+
+interface SessionOf {
+  /** Its hash. */
+  session: string;
+  /** Id of its key. */
+  key?: string;
+  path: string;
+}
+
+export interface LosingSession extends SessionOf {
+  client?: string;
+  lastAt: number;
+  breaks: number;
+  lost: number;
+  lostCost: Nano;
+  commonest?: Commonest;
+}
+
+export interface CacheSession extends SessionOf {
+  firstAt: number;
+  lastAt: number;
+  /** The oldest first. */
+  calls: readonly {
+    id: string;
+    startedAt: number;
+    ms: number;
+    model: string;
+    provider: string;
+    deployment: string;
+    status: number;
+    input: number;
+    cacheRead: number;
+    cacheWrite: number;
+    cost: Nano;
+    break?: CacheBreak;
+  }[];
 }

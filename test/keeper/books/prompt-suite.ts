@@ -1,0 +1,119 @@
+/** What the store of the books keeps of prompts: the same with both databases. */
+import { describe, expect, test } from "bun:test";
+import { SECTION_BYTES } from "../../../src/core/section-hash.ts";
+import { removeKey } from "../../../src/keeper/books/deletion.ts";
+import { deleteBreaks, deletePrompts } from "../../../src/keeper/books/prompt-rows.ts";
+import { Reports } from "../../../src/keeper/books/reports/reports.ts";
+import type { SqlStore } from "../../../src/keeper/books/sql-store.ts";
+import type { CallRecord } from "../../../src/ledger/record.ts";
+import { attempt, batch, call, commit, NOW } from "./make.ts";
+
+const DAY = 86_400_000;
+
+/** Each letter of `turns` is a section. */
+function prompted(
+  session: string,
+  turns: string,
+  at: number,
+  read: number,
+  changes: Partial<CallRecord> = {},
+) {
+  const hashes = new Uint8Array(turns.length * SECTION_BYTES);
+  for (const [index, letter] of [...turns].entries())
+    hashes.fill(letter.charCodeAt(0), index * SECTION_BYTES, (index + 1) * SECTION_BYTES);
+  const usage = { input: 100, cacheRead: read, cacheWrite: 10_000 - read, output: 5, reasoning: 0 };
+  return call({
+    startedAt: NOW + at,
+    session: session.padEnd(16, "0"),
+    client: "agent/1",
+    prompt: {
+      parts: [["messages", turns.length]],
+      head: 0,
+      hashes: hashes.toBase64(),
+      saved: 7,
+      dearer: { write: 3 * (10_000 - read), input: 100 },
+    },
+    attempts: [attempt({ usage })],
+    ...changes,
+  });
+}
+
+/** @param open opens an empty store at the time {@link NOW} */
+export function describePrompts(open: () => Promise<SqlStore>): void {
+  describe("prompts", () => {
+    const write = async (...batches: CallRecord[][]) => {
+      const store = await open();
+      for (const [at, calls] of batches.entries())
+        await store.commit(commit({ batches: [batch(at + 1, calls)] }));
+      return { store, reports: new Reports(store.sql, store.sql, () => NOW) };
+    };
+
+    test("are compared with the one before, in one commit and over several", async () => {
+      const first = prompted("a", "xy", 0, 0);
+      const second = prompted("a", "xyz", 1_000, 10_000);
+      const third = prompted("a", "xYzq", 2_000, 4_000);
+      for (const batches of [
+        [[first, second, third]],
+        [[first], [second], [third]],
+        [[third, second, first]],
+      ]) {
+        const { reports } = await write(...batches);
+        const breaks = [first, second, third].map(async ({ id }) => (await reports.call(id))?.cacheBreak);
+        expect(await Promise.all(breaks)).toEqual([
+          undefined,
+          undefined,
+          { reason: "changed", section: "messages[1]", afterMs: 979, tokens: 6_000, cost: 18_000 },
+        ]);
+      }
+    });
+
+    test("add up by day, and the reason that cost most is named", async () => {
+      const { reports } = await write(
+        [prompted("a", "xy", 0, 0), prompted("b", "pq", 0, 0, { key: "key_b", path: "/ops" })],
+        [prompted("a", "Xy", 1_000, 0), prompted("b", "pq", 10 * 60_000, 0, { key: "key_b", path: "/ops" })],
+      );
+      const { rows, total, from } = await reports.cacheReport({ by: ["key", "day"], from: NOW });
+      expect(from).toBe(Math.floor(NOW / DAY) * DAY);
+      expect(total).toMatchObject({
+        calls: 4,
+        breaks: 2,
+        lost: 20_000,
+        lostCost: 60_000,
+        saved: 28,
+        cacheWrite: 40_000,
+      });
+      expect(rows.map(({ group, commonest }) => [group, commonest?.reason, commonest?.section])).toEqual([
+        [{ key: "key_a", day: "2026-11-15" }, "changed", "messages"],
+        [{ key: "key_b", day: "2026-11-15" }, "expired", undefined],
+      ]);
+      const within = await reports.cacheReport({ by: ["client"], within: "/ops" });
+      expect(within.rows).toMatchObject([{ group: { client: "agent/1" }, calls: 2, breaks: 1 }]);
+      const sessions = await reports.cacheSessions({ within: "/ops", limit: 10 });
+      expect(sessions.map(({ session, path }) => [session, path])).toEqual([["b".padEnd(16, "0"), "/ops"]]);
+      const detail = await reports.cacheSession("a".padEnd(16, "0"));
+      expect(detail!.calls.map(({ cacheRead, break: lost }) => [cacheRead, lost?.reason])).toEqual([
+        [0, undefined],
+        [0, "changed"],
+      ]);
+      expect(await reports.cacheSession("f".repeat(16))).toBeUndefined();
+      expect((await reports.cacheReport({ by: [], to: NOW - DAY })).total.calls).toBe(0);
+    });
+
+    test("of a key that is removed are forgotten, and their sums stay", async () => {
+      const { store, reports } = await write([prompted("a", "xy", 0, 0)], [prompted("a", "Xy", 1_000, 0)]);
+      await removeKey(store.sql, "key_a", () => Promise.resolve());
+      expect(
+        await store.sql.all("SELECT 1 AS found FROM prompts UNION ALL SELECT 1 FROM cache_breaks"),
+      ).toEqual([]);
+      const { rows } = await reports.cacheReport({ by: ["key"] });
+      expect(rows).toMatchObject([{ group: { key: "removed" }, calls: 2, breaks: 1 }]);
+    });
+
+    test("are deleted by age", async () => {
+      const { store } = await write([prompted("a", "xy", 0, 0)], [prompted("a", "Xy", 1_000, 0)]);
+      const now = Number.MAX_SAFE_INTEGER;
+      expect([await deletePrompts(store.sql, NOW), await deleteBreaks(store.sql, 0)]).toEqual([0, 0]);
+      expect([await deletePrompts(store.sql, now), await deleteBreaks(store.sql, now)]).toEqual([1, 1]);
+    });
+  });
+}

@@ -9,6 +9,8 @@ import { serve, type Serving, until } from "../helpers/serving.ts";
 
 export interface RunningBooks extends Serving {
   api: HttpApi;
+  /** The admin listener, and the credential of the run file. */
+  admin: { url: string; credential: string };
   /** The state folder. */
   state: string;
   /** Makes a key with the command line. @returns the key itself */
@@ -21,10 +23,16 @@ export interface BooksOptions {
   /** Content of `weir.yaml`. */
   config?: Readonly<Record<string, unknown>>;
   env?: Record<string, string>;
+  /** The state folder, which is deleted at the end. Default: a new one. */
+  state?: string;
 }
 
-export async function startBooks({ workers, config = {}, env = {} }: BooksOptions): Promise<RunningBooks> {
-  const state = join("/tmp", `weir-state-${crypto.randomUUID()}`);
+export async function startBooks({
+  workers,
+  config = {},
+  env = {},
+  state = join("/tmp", `weir-state-${crypto.randomUUID()}`),
+}: BooksOptions): Promise<RunningBooks> {
   const binary = TARGET === "binary";
   const serving = await serve({
     config: JSON.stringify(config),
@@ -33,10 +41,12 @@ export async function startBooks({ workers, config = {}, env = {} }: BooksOption
     env: { WEIR_STATE: state, ...env },
   });
   const entry = await waitForEntry(serving);
-  const api = new HttpApi(entry.admin!.url, entry.admin!.credential, entry.port);
+  const admin = entry.admin!;
+  const api = new HttpApi(admin.url, admin.credential, entry.port);
   return {
     ...serving,
     api,
+    admin,
     state,
     createKey(...args) {
       const { code, output } = serving.run("keys", "create", ...args, "--json");

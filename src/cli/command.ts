@@ -28,6 +28,8 @@ export interface Word {
 export interface Context {
   /** Positional arguments: at least the required ones of the command, at most all of them. */
   words: readonly string[];
+  /** The arguments behind `--`, for commands with {@link Command.rest}. */
+  rest?: readonly string[];
   /** Values by name with dashes; `true` for switches. */
   flags: Readonly<Record<string, string | true | undefined>>;
   env: Record<string, string | undefined>;
@@ -41,6 +43,8 @@ export interface Command {
   name: string;
   summary: string;
   words: readonly Word[];
+  /** Name in the help of what may stand behind `--`: `COMMAND`. */
+  rest?: string;
   flags: readonly Flag[];
   /** @returns the exit code. */
   run(context: Context): Promise<number>;

@@ -58,8 +58,9 @@ export function commandHelp(command: Command): string {
 }
 
 /** `plugin new NAME`, `models [NAME]`. */
-export function synopsis({ name, words }: Command): string {
-  return [name, ...words.map((word) => (word.optional ? `[${word.name}]` : word.name))].join(" ");
+export function synopsis({ name, words, rest }: Command): string {
+  const own = words.map((word) => (word.optional ? `[${word.name}]` : word.name));
+  return [name, ...own, ...(rest === undefined ? [] : [`[-- ${rest}]`])].join(" ");
 }
 
 function labelOf({ name, short, value }: Flag): string {

@@ -16,8 +16,8 @@ export async function run(args: readonly string[]): Promise<number> {
     const parsed = parseServe(args) ?? (await parseAny(args));
     if (parsed.kind === "version") return (print(VERSION), 0);
     if (parsed.kind === "help") return (print(await helpText(parsed)), 0);
-    const { command, words, flags } = parsed;
-    return await command.run({ words, flags, env: process.env, cwd: process.cwd(), print, printError });
+    const { command, words, flags, rest } = parsed;
+    return await command.run({ words, flags, rest, env: process.env, cwd: process.cwd(), print, printError });
   } catch (thrown) {
     const message = thrown instanceof Error ? thrown.message : String(thrown);
     printError(`weir: ${message}`);

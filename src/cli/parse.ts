@@ -5,7 +5,7 @@ import type { Command, Context, Flag } from "./command.ts";
 import { GLOBAL_FLAGS, UsageError } from "./command.ts";
 
 export type Parsed =
-  | ({ kind: "run"; command: Command } & Pick<Context, "words" | "flags">)
+  | ({ kind: "run"; command: Command } & Pick<Context, "words" | "flags" | "rest">)
   | { kind: "help"; command?: Command; group?: string }
   | { kind: "version" };
 
@@ -24,7 +24,9 @@ interface Given {
  * @throws UsageError for an unknown command or flag, a missing or surplus word, a missing value
  */
 export function parse(args: readonly string[], commands: readonly Command[]): Parsed {
-  const { given, words } = split(args, commands);
+  const { given, words: before, rest } = split(args, commands);
+  const takesRest = findCommand(before, commands)?.rest !== undefined;
+  const words = takesRest ? before : [...before, ...rest];
   const help = words[0] === "help" || given.some(({ name }) => name === "--help");
   const named = words[0] === "help" ? words.slice(1) : words;
   const command = findCommand(named, commands);
@@ -37,11 +39,17 @@ export function parse(args: readonly string[], commands: readonly Command[]): Pa
   const own = named.length === 0 ? [] : named.slice(command.name.split(" ").length);
   const flags = readFlags(given, command.flags);
   assertWords(own, command);
-  return { kind: "run", command, words: own, flags };
+  return { kind: "run", command, words: own, flags, ...(takesRest && { rest }) };
 }
 
-/** A flag name takes a value in all commands or in none, so words and values can be told apart before the command is known. */
-function split(args: readonly string[], commands: readonly Command[]): { given: Given[]; words: string[] } {
+/**
+ * A flag name takes a value in all commands or in none, so words and values can be told apart before the command is known.
+ * @returns `rest`: the arguments behind `--`
+ */
+function split(
+  args: readonly string[],
+  commands: readonly Command[],
+): { given: Given[]; words: string[]; rest: string[] } {
   const flags = allFlags(commands);
   const options: ParseArgsConfig["options"] = Object.fromEntries(
     flags.map(({ name, short, value }) => [
@@ -58,8 +66,9 @@ function split(args: readonly string[], commands: readonly Command[]): { given: 
   });
   const given: Given[] = [];
   const words: string[] = [];
+  const end = tokens.find(({ kind }) => kind === "option-terminator")?.index ?? Infinity;
   for (const token of tokens) {
-    if (token.kind === "positional") words.push(token.value);
+    if (token.kind === "positional" && token.index < end) words.push(token.value);
     if (token.kind !== "option") continue;
     const isLong = token.rawName.startsWith("--") || flags.some(({ short }) => short === token.rawName);
     given.push({
@@ -69,7 +78,7 @@ function split(args: readonly string[], commands: readonly Command[]): { given: 
       inline: token.inlineValue === true,
     });
   }
-  return { given, words };
+  return { given, words, rest: args.slice(end + 1) };
 }
 
 function allFlags(commands: readonly Command[]): Flag[] {

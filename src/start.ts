@@ -13,6 +13,7 @@ import { Clock } from "./gateway/delivery/clock.ts";
 import { askModel } from "./gateway/plugins/ask.ts";
 import { sandboxHooks } from "./gateway/plugins/sandbox.ts";
 import { WorkerLedger } from "./ledger/worker/ledger.ts";
+import type { CallTape, TapeTools } from "./gateway/tape.ts";
 import type { AnswerOptions, Gateway } from "./gateway/types.ts";
 import { createCells } from "./keeper/books/cells.ts";
 import type { KeeperClientOptions } from "./keeper/client.ts";
@@ -61,6 +62,8 @@ export interface StartOptions extends Settings {
   isRestart?: boolean;
   /** Random credential of this run, with which the admin API starts. */
   adminCredential?: string;
+  /** Makes what records or answers the calls. */
+  tape?(tools: TapeTools): CallTape;
   /** Where the gateway keeps its databases. Default: the named state folder, else in memory. */
   home?: StateHome;
 }
@@ -132,6 +135,11 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   const format = config.log.format === "auto" ? (options.terminal ? "pretty" : "json") : config.log.format;
   let hide = (text: string) => text;
   const logger = createLogger({ format, level: config.log.level, worker, hide: (text) => hide(text), write });
+  const tape = options.tape?.({
+    hide: (text) => hide(text),
+    mask: config.tape.mask.map((pattern) => new RegExp(pattern, "g")),
+    fault: (sentence) => logger.fault(sentence),
+  });
   const clock = new Clock();
   const home = options.home ?? namedHome(config);
   const storesAnswers = answerHome(home, config).kind !== "off";
@@ -192,6 +200,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       authenticate: createAuthenticate(keys.keyring),
       keyed: !keys.keyring.isOpen,
       admission,
+      ...(tape && { tape }),
       address: (request) => clientAddress(listener?.addressOf(request) ?? "", request.headers, proxies),
       allowSilence: (request, allowed) => listener?.allowSilence(request, allowed),
       disconnect: (request) => listener?.disconnect(request),

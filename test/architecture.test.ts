@@ -77,6 +77,19 @@ const RULES: readonly Rule[] = [
     because: "the walk meets formats and providers only as values, and knows no HTTP framework",
   },
   {
+    from: "src/tape/",
+    may: [
+      "src/core/",
+      "src/stream/",
+      "src/gateway/",
+      "src/version.ts",
+      "node:crypto",
+      "node:fs",
+      "node:path",
+    ],
+    because: "a tape meets calls at the seam of the gateway, and formats only as values",
+  },
+  {
     from: "src/ledger/",
     may: ["src/core/", "node:crypto", "node:net"],
     because: "prices, charges and shares are arithmetic: no disk, no socket to a store, no gateway",

@@ -7,6 +7,8 @@ import { completionCommand } from "./completion.ts";
 import { configInit, configSchemaCommand, configShow } from "./config.ts";
 import { explainCommand } from "./explain.ts";
 import { models } from "./models.ts";
+import { record } from "./record.ts";
+import { replay } from "./replay.ts";
 import { pluginList, pluginNew } from "./plugin.ts";
 import { reload } from "./reload.ts";
 import { serve } from "./serve.ts";
@@ -14,6 +16,8 @@ import { version } from "./version.ts";
 
 export const COMMANDS: readonly Command[] = [
   serve,
+  record,
+  replay,
   reload,
   check,
   models,

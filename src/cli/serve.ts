@@ -4,7 +4,7 @@ import { loadConfig, type LoadOptions, reloadConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { exitProcess, guardProcess } from "../exit.ts";
 import { isFetchLimited, replaceProcess } from "../reexec.ts";
-import type { RunningWeir } from "../start.ts";
+import type { RunningWeir, StartOptions } from "../start.ts";
 import { stateHome } from "../state.ts";
 import type { Command, Context } from "./command.ts";
 import { CONFIG_FLAGS, valueFlags } from "./command.ts";
@@ -15,38 +15,41 @@ import { startTable } from "./start-table.ts";
 import { supervise } from "./supervise.ts";
 import { followSupervisor, KEEPER, sentence, wantedWorkers, WORKER, workerOf } from "./worker.ts";
 
+/** The flags of every command that starts a gateway. */
+export const SERVE_FLAGS: Command["flags"] = [
+  { name: "--host", value: "HOST", help: "address to listen on (default 127.0.0.1)" },
+  { name: "--port", value: "PORT", help: "port to listen on (default 9347; 0 chooses a free port)" },
+  ...CONFIG_FLAGS,
+  {
+    name: "--workers",
+    value: "N",
+    help: "number of processes that share the port (default: one per core on Linux, otherwise 1)",
+  },
+  {
+    name: "--state",
+    value: "DIR",
+    help: "folder of the databases; answers are stored there (none: in memory)",
+    completes: "folder",
+  },
+  {
+    name: "--log-format",
+    value: "FORMAT",
+    help: "auto, json or pretty",
+    completes: ["auto", "json", "pretty"],
+  },
+  {
+    name: "--log-level",
+    value: "LEVEL",
+    help: "info, warn, error or silent",
+    completes: ["info", "warn", "error", "silent"],
+  },
+];
+
 export const serve: Command = {
   name: "serve",
   summary: "start the gateway",
   words: [],
-  flags: [
-    { name: "--host", value: "HOST", help: "address to listen on (default 127.0.0.1)" },
-    { name: "--port", value: "PORT", help: "port to listen on (default 9347; 0 chooses a free port)" },
-    ...CONFIG_FLAGS,
-    {
-      name: "--workers",
-      value: "N",
-      help: "number of processes that share the port (default: one per core on Linux, otherwise 1)",
-    },
-    {
-      name: "--state",
-      value: "DIR",
-      help: "folder of the databases; answers are stored there (none: in memory)",
-      completes: "folder",
-    },
-    {
-      name: "--log-format",
-      value: "FORMAT",
-      help: "auto, json or pretty",
-      completes: ["auto", "json", "pretty"],
-    },
-    {
-      name: "--log-level",
-      value: "LEVEL",
-      help: "info, warn, error or silent",
-      completes: ["info", "warn", "error", "silent"],
-    },
-  ],
+  flags: SERVE_FLAGS,
   async run(context) {
     const settings = readSettings(context);
     // Plugins may send any number of requests with `fetch`.
@@ -63,6 +66,24 @@ export const serve: Command = {
   },
 };
 
+/** What another command adds to `weir serve`. It runs in one process. */
+export interface ServeVariant {
+  tape: StartOptions["tape"];
+  /** Changes settings, also at each reload. */
+  adjust(this: void, config: Config): Config;
+  /** The lines to print once the gateway listens. @param table the start table of `weir serve` */
+  describe(table: string, url: string): string;
+  /** Runs the client for which the gateway was started; absent: it runs until a signal. @returns the exit code */
+  client?(url: string): Promise<number>;
+}
+
+/** Serves in this process alone. @returns the exit code */
+export function serveVariant(context: Context, variant: ServeVariant): Promise<number> {
+  const settings = readSettings(context);
+  if (existsSync(settings.config.plugins.dir)) replaceProcess();
+  return serveHere({ ...settings, config: variant.adjust(settings.config) }, context, variant);
+}
+
 function readSettings(context: Context) {
   return { ...loadConfig(loadOptions(context)), env: context.env };
 }
@@ -72,7 +93,11 @@ function loadOptions({ flags, env, cwd }: Context): LoadOptions {
 }
 
 /** Serves in this process, alone or as a worker. */
-async function serveHere(settings: ReturnType<typeof readSettings>, context: Context): Promise<number> {
+async function serveHere(
+  settings: ReturnType<typeof readSettings>,
+  context: Context,
+  variant?: ServeVariant,
+): Promise<number> {
   const worker = workerOf(context.env);
   const beginWork = worker && followSupervisor();
   const { config } = settings;
@@ -91,6 +116,7 @@ async function serveHere(settings: ReturnType<typeof readSettings>, context: Con
     keeper: worker && worker.keeper,
     isRestart: worker?.isRestart,
     home,
+    tape: variant?.tape,
     // With several processes the supervisor starts the keeper and has made the credential.
     adminCredential: credential,
   });
@@ -99,8 +125,9 @@ async function serveHere(settings: ReturnType<typeof readSettings>, context: Con
     await weir.stop();
     throw cause;
   });
-  const table = startTable(weir, config, books);
-  const reloader = new Reloader(weir, context, config);
+  const ownTable = startTable(weir, config, books);
+  const table = variant?.describe(ownTable, weir.url) ?? ownTable;
+  const reloader = new Reloader(weir, context, config, variant?.adjust);
   const ending = new Ending(weir, () => reloader.config.graceMs);
   if (beginWork)
     beginWork({
@@ -111,6 +138,7 @@ async function serveHere(settings: ReturnType<typeof readSettings>, context: Con
       signal: () => ending.signal(),
     });
   else standAlone(weir, { table, credential }, reloader, ending, context);
+  void variant?.client?.(weir.url).then((code) => ending.drain(code));
   return ending.ended;
 }
 
@@ -131,10 +159,17 @@ const FIXED: Readonly<Record<string, (config: Config) => unknown>> = {
 class Reloader {
   readonly #weir: RunningWeir;
   readonly #context: Context;
+  readonly #adjust: (config: Config) => Config;
   #config: Config;
   #last = Promise.resolve();
 
-  constructor(weir: RunningWeir, context: Context, config: Config) {
+  constructor(
+    weir: RunningWeir,
+    context: Context,
+    config: Config,
+    adjust: (config: Config) => Config = (read) => read,
+  ) {
+    this.#adjust = adjust;
     this.#weir = weir;
     this.#context = context;
     this.#config = config;
@@ -156,7 +191,8 @@ class Reloader {
   }
 
   async #reload(): Promise<void> {
-    const settings = { ...(await reloadConfig(loadOptions(this.#context))), env: this.#context.env };
+    const read = await reloadConfig(loadOptions(this.#context));
+    const settings = { ...read, config: this.#adjust(read.config), env: this.#context.env };
     await this.#weir.reload(settings);
     const changed = Object.keys(FIXED).filter(
       (name) => FIXED[name]!(settings.config) !== FIXED[name]!(this.#config),
@@ -184,12 +220,13 @@ class Ending {
     return this.#ended.promise;
   }
 
-  drain(): void {
+  /** @param code exit code */
+  drain(code = 0): void {
     if (this.#draining) return;
     this.#draining = true;
     void this.#weir.stop(this.#graceMs()).then(() => {
-      this.#ended.resolve(0);
-      exitProcess(0);
+      this.#ended.resolve(code);
+      exitProcess(code);
     });
   }
 

@@ -15,6 +15,7 @@ export interface Written {
   plugins?: { dir?: string };
   cors?: { origins?: string[] };
   listen?: { unix?: string };
+  tape?: { mask?: string[] };
   prices?: Record<string, unknown>;
 }
 
@@ -49,6 +50,9 @@ export function findMistakes(written: Written): Fault[] {
       asFault(["cors", "origins", index], clauseOf(`origins[${index}]`, originFault(origin))),
     ),
     ...asFault(["listen", "unix"], written.listen?.unix === "" ? "unix is empty" : undefined),
+    ...(written.tape?.mask ?? []).flatMap((pattern, index) =>
+      asFault(["tape", "mask", index], expressionFault(pattern)),
+    ),
     ...asFault(["plugins", "dir"], written.plugins?.dir === "" ? "dir is empty" : undefined),
     ...Object.entries(written.providers ?? {}).flatMap(([name, provider]) => providerFaults(name, provider)),
     ...aliasFaults(written.aliases ?? {}, ends),
@@ -205,4 +209,14 @@ export function aliasEnds(aliases: Readonly<Record<string, string>>): AliasEnds 
     for (const link of chain) ends.set(link, end);
   }
   return ends;
+}
+
+function expressionFault(pattern: string): string | undefined {
+  if (pattern === "") return "the pattern is empty";
+  try {
+    new RegExp(pattern);
+    return undefined;
+  } catch (cause) {
+    return cause instanceof Error ? `the pattern is not valid: ${cause.message}` : "the pattern is not valid";
+  }
 }

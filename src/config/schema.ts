@@ -20,6 +20,7 @@ import {
   tlsSection,
 } from "./schema-sections.ts";
 import { pricesSection } from "./schema-prices.ts";
+import { tapeSection } from "./schema-tape.ts";
 import { clusterOption, storeOption } from "./schema-store.ts";
 import { budgetsSection, keyOptions, type KeyOptions, ledgerSection, ratesSection } from "./schema-access.ts";
 import { priority, providerOptions, weight } from "./schema-providers.ts";
@@ -207,6 +208,7 @@ export const configSchema = Type.Object(
     timeouts: timeoutsSection,
     messages: messagesSection,
     responses: responsesSection,
+    tape: tapeSection,
     admin: adminOption,
     metrics: metricsSection,
     prices: pricesSection,

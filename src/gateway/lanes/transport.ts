@@ -1,5 +1,5 @@
 /** The connection pool of this process for all providers. */
-import { createTransport } from "../../http/index.ts";
+import { createTransport, type Transport } from "../../http/index.ts";
 
 export { describeReason, HttpError, nextPiece, reasonOf, takeFrom } from "../../http/index.ts";
 export type {
@@ -25,6 +25,12 @@ export function onTransportAlert(listener: AlertListener): () => void {
   return () => void listeners.delete(listener);
 }
 
-export const transport = createTransport(process.env, {
+export let transport: Transport = createTransport(process.env, {
   onAlert: (sentence) => listeners.forEach((listener) => listener(sentence)),
 });
+
+/** From now on this process sends no request to a provider, also not from plugins. @param why a sentence */
+export function cutNetwork(why: string): void {
+  transport = () => Promise.reject(new Error(why));
+  globalThis.fetch = Object.assign(() => Promise.reject(new Error(why)), { preconnect() {} });
+}

@@ -11,6 +11,7 @@ import { Deadline } from "../../gateway/delivery/deadline.ts";
 import { countTokens } from "../../gateway/count-tokens.ts";
 import { embed } from "../../gateway/embed/embed.ts";
 import type { Opened } from "../../gateway/lanes/lane.ts";
+import type { CallTape, TapedCall } from "../../gateway/tape.ts";
 import type { Gateway, Incoming } from "../../gateway/types.ts";
 import { exchange } from "../../gateway/pipeline.ts";
 import type { Admission } from "../admission.ts";
@@ -27,6 +28,8 @@ export interface RouteContext {
   limits: BodyLimits;
   authenticate: Authenticate;
   admission: Admission;
+  /** Records calls or answers them; absent in a gateway without a tape. */
+  tape?: CallTape;
   /** The client's address. */
   address(request: Request): string;
   /** Turns the idle timeout of a running request's connection off or on. */
@@ -54,11 +57,12 @@ export function streamRoute(format: Format & { client: ClientCodec }, context: R
 
 /** Replaces a conversation by a summary, on the route for that alone. */
 export function compactRoute(format: Format & { client: ClientCodec }, context: RouteContext) {
-  return createRoute(format, context, { implied: {} }, (incoming, gateway, deadline) => {
+  const compact: Handler = (incoming, gateway, deadline) => {
     incoming.call.stream = false;
     incoming.below = format.client.compaction!.below;
     return exchange(incoming, gateway, deadline);
-  });
+  };
+  return createRoute(format, context, { implied: {} }, compact, { operation: "compact" });
 }
 
 /** Embeds. The call has the client's dialect as its format. */
@@ -67,7 +71,7 @@ export function embedRoute(
   codec: EmbedClient,
   context: RouteContext,
 ) {
-  const { gateway, limits } = context;
+  const { gateway, limits, tape } = context;
   const { address } = client;
   const modelOf = modelInPath(client);
   const serve: Serve = async (call, request) => {
@@ -76,29 +80,37 @@ export function embedRoute(
     const body = withModelOfPath(read, modelOf?.(request.url), limits.depth);
     body.validate({ checkRequest: (parsed) => codec.checkRequest(parsed) });
     if (!address) call.model = body.scalar("model") as string;
-    const preparing = prepareModel(call, call.model, gateway.registry);
-    if (preparing) await preparing;
     const { bytes, json } = body;
-    const wanted = codec.decodeRequest(address ? { ...json, model: call.model } : json);
-    const spanOf = (name: string) => body.spanOf(name);
-    return embed({ call, client: codec, request: wanted, bytes, spanOf }, gateway);
+    const open = async () => {
+      const preparing = prepareModel(call, call.model, gateway.registry);
+      if (preparing) await preparing;
+      const wanted = codec.decodeRequest(address ? { ...json, model: call.model } : json);
+      const spanOf = (name: string) => body.spanOf(name);
+      return embed({ call, client: codec, request: wanted, bytes, spanOf }, gateway);
+    };
+    if (!tape) return open();
+    const { formats } = gateway.registry;
+    return tape.take({ call, operation: EMBEDDINGS, client, body: json, formats }, open);
   };
-  return callRoute({ id: codec.dialect, client }, context, serve, "embeddings");
+  return callRoute({ id: codec.dialect, client }, context, serve, EMBEDDINGS);
 }
+
+/** The name of embeddings in the scope of keys. */
+const EMBEDDINGS = "embeddings";
 
 /**
  * The route of one client format. It checks the key and the limits before it reads a byte of the body.
  * @param options `streams`: the path asks for a stream, for formats whose body does not say it; `endpoint`: as in
- * {@link callRoute}
+ * {@link callRoute}; `operation`: as in {@link TapedCall}, default the endpoint
  */
 function createRoute(
   format: Format & { client: ClientCodec },
   context: RouteContext,
   part: RequestPart | undefined,
   handle: Handler,
-  options: { streams?: boolean; endpoint?: string } = {},
+  options: { streams?: boolean; endpoint?: string; operation?: string } = {},
 ) {
-  const { gateway, limits } = context;
+  const { gateway, limits, tape } = context;
   const { address } = format.client;
   const modelOf = modelInPath(format.client);
   const serve: Serve = async (call, request, deadline) => {
@@ -110,9 +122,17 @@ function createRoute(
       call.model = body.scalar("model") as string;
       call.stream = body.scalar("stream") === true;
     }
+    const incoming = incomingOf(body, call, format);
+    if (tape) {
+      const taped = tapedOf(incoming, format.client, options.operation ?? options.endpoint, gateway);
+      return tape.take(taped, async () => {
+        await prepareModel(call, call.model, gateway.registry);
+        return handle(incoming, gateway, deadline);
+      });
+    }
     const preparing = prepareModel(call, call.model, gateway.registry);
     if (preparing) await preparing;
-    return handle(incomingOf(body, call, format), gateway, deadline);
+    return handle(incoming, gateway, deadline);
   };
   return callRoute(format, context, serve, options.endpoint);
 }
@@ -159,6 +179,15 @@ export function callRoute(
       return answer(openError(error, format.client, call.id));
     }
   };
+}
+
+function tapedOf(
+  { call, body }: Incoming,
+  client: ClientCodec,
+  operation = "generate",
+  { registry }: Gateway,
+): TapedCall {
+  return { call, operation, client, body, formats: registry.formats };
 }
 
 /** A validated request as the gateway gets it. */

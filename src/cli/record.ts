@@ -1,0 +1,32 @@
+/** `weir record FILE`: a gateway that also writes each call to a tape. */
+import type { Command } from "./command.ts";
+import { SERVE_FLAGS, serveVariant } from "./serve.ts";
+import { adjustForTape, describeTape, runClient, TAPE_FILE } from "./tape-command.ts";
+
+export const record: Command = {
+  name: "record",
+  summary:
+    "start the gateway and write its calls to a tape, for weir replay; with COMMAND, run a client and end with it",
+  words: [TAPE_FILE],
+  rest: "COMMAND",
+  flags: SERVE_FLAGS,
+  async run(context) {
+    const { words, rest = [], cwd } = context;
+    const [file = ""] = words;
+    const { makeRecorder } = await import("../tape/index.ts");
+    let recorder: ReturnType<typeof makeRecorder> | undefined;
+    return serveVariant(context, {
+      adjust: (config) => adjustForTape(config, context),
+      tape: (tools) => (recorder = makeRecorder(file, cwd, tools)).tape,
+      describe: (table, url) => describeTape(table, url, `calls are recorded on ${file}`, rest),
+      ...(rest.length > 0 && {
+        async client(url: string) {
+          const code = await runClient(rest, url, context);
+          const { calls } = recorder!;
+          context.printError(`weir: ${calls} ${calls === 1 ? "call is" : "calls are"} on the tape ${file}`);
+          return code;
+        },
+      }),
+    });
+  },
+};

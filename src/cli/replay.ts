@@ -1,0 +1,64 @@
+/** `weir replay FILE`: a gateway that answers from a tape alone. */
+import type { Command } from "./command.ts";
+import { UsageError } from "./command.ts";
+import { SERVE_FLAGS, serveVariant } from "./serve.ts";
+import { adjustForTape, describeTape, runClient, TAPE_FILE } from "./tape-command.ts";
+
+const TIMINGS = ["cut", "kept"];
+
+/** Exit code if the client succeeded although the tape lacked a call. */
+const EXIT_MISSED = 1;
+
+export const replay: Command = {
+  name: "replay",
+  summary:
+    "start a gateway that answers from a tape and calls no provider; with COMMAND, run a client and end with it",
+  words: [TAPE_FILE],
+  rest: "COMMAND",
+  flags: [
+    ...SERVE_FLAGS,
+    {
+      name: "--timing",
+      value: "TIMING",
+      help: "cut: streams come at once; kept: they take as long as when they were recorded (default cut)",
+      completes: TIMINGS,
+    },
+  ],
+  async run(context) {
+    const { words, flags, rest = [], cwd, printError } = context;
+    const [file = ""] = words;
+    const timing = flags["--timing"] ?? "cut";
+    if (typeof timing !== "string" || !TIMINGS.includes(timing))
+      throw new UsageError(`--timing can be ${TIMINGS.join(" or ")}`);
+    const { makePlayer } = await import("../tape/index.ts");
+    const { cutNetwork } = await import("../gateway/lanes/transport.ts");
+    const player = makePlayer(file, cwd, { keepsTime: timing === "kept", onMiss: printError });
+    cutNetwork("weir replay sends no requests");
+    const { size } = player;
+    return serveVariant(context, {
+      // What is replayed costs nothing and belongs in no books.
+      adjust: (config) => ({ ...adjustForTape(config, context), state: config.state ?? "none" }),
+      tape: (tools) => player.open(tools),
+      describe: (table, url) =>
+        describeTape(
+          table,
+          url,
+          `${size} ${size === 1 ? "call" : "calls"} of ${file} answer, no provider does`,
+          rest,
+        ),
+      ...(rest.length > 0 && {
+        async client(url: string) {
+          const code = await runClient(rest, url, context);
+          const { misses, unused } = player;
+          if (misses > 0)
+            printError(
+              `weir: ${misses} ${misses === 1 ? "request was" : "requests were"} not on the tape ${file}`,
+            );
+          else if (unused > 0)
+            printError(`weir: ${unused} of ${size} calls of the tape ${file} were not asked for`);
+          return code === 0 && misses > 0 ? EXIT_MISSED : code;
+        },
+      }),
+    });
+  },
+};

@@ -1,0 +1,66 @@
+/** The lines of a tape. A tape is a text file of JSON lines: a head, then one entry for each call. */
+import type { ErrorFacts, ErrorKind } from "../core/error.ts";
+import { GatewayError } from "../core/error.ts";
+import type { Usage } from "../core/events.ts";
+import type { Meaning } from "./meaning.ts";
+
+/** Version of the form of tapes. */
+export const TAPE_VERSION = 1;
+
+/** The first line. */
+export interface TapeHead {
+  tape: typeof TAPE_VERSION;
+  /** Version of the weir that recorded it. */
+  weir: string;
+}
+
+/** One recorded call. */
+export interface TapeEntry {
+  /** Number of the call in the order in which the calls came, from 1. */
+  call: number;
+  /** `generate`, `count`, `embeddings`. */
+  operation: string;
+  /** Id of the client's format, or of its dialect for embeddings. */
+  format: string;
+  /** The client asked for a stream. */
+  stream: boolean;
+  request: Meaning;
+  status: number;
+  headers: Record<string, string>;
+  /** The body in the pieces in which it came; a stream as server-sent events. */
+  answer: string[];
+  /** When each piece of a stream came, from the beginning of the call. Milliseconds. */
+  ms?: number[];
+  /** The provider that answered and its model name. */
+  from?: { provider: string; model: string };
+  /** Token counts of the provider, which a stream may lack because its client did not ask for them. */
+  usage?: Usage;
+  /** How the answer failed. */
+  error?: RecordedError;
+}
+
+/** A failure of the gateway or the provider, in terms that every format can express. */
+export interface RecordedError extends Pick<ErrorFacts, "code" | "param" | "status" | "retryAfter"> {
+  kind: ErrorKind;
+  message: string;
+  shouldRetry?: boolean;
+  /** The pieces contain the error already: the provider wrote it. */
+  passed?: true;
+}
+
+/** @param passed whether the recorded body contains the error */
+export function recordError(error: GatewayError, passed: boolean): RecordedError {
+  const { kind, message, code, param, status, retryAfter, shouldRetry } = error;
+  return {
+    ...{ kind, message, status },
+    ...(code !== undefined && { code }),
+    ...(param !== undefined && { param }),
+    ...(retryAfter !== undefined && { retryAfter }),
+    ...(shouldRetry !== undefined && { shouldRetry }),
+    ...(passed && { passed }),
+  };
+}
+
+export function errorOf({ kind, message, passed: _, ...facts }: RecordedError): GatewayError {
+  return new GatewayError(kind, message, facts);
+}

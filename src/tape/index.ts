@@ -1,0 +1,59 @@
+/** Tapes: recorded calls that are answered again without a provider. README.md of this folder explains them. */
+import { resolve } from "node:path";
+import type { CallTape, TapeTools } from "../gateway/tape.ts";
+import { VERSION } from "../version.ts";
+import { createTape, readTape } from "./file.ts";
+import { createMask } from "./mask.ts";
+import { Tape } from "./match.ts";
+import { Player } from "./player.ts";
+import { Recorder } from "./recorder.ts";
+
+/** @throws Error with one sentence if the tape cannot be written */
+export function makeRecorder(file: string, folder: string, tools: TapeTools) {
+  const write = createTape(resolve(folder, file), VERSION);
+  let calls = 0;
+  const tape: CallTape = new Recorder({
+    write: (entry) => {
+      write(entry);
+      calls++;
+    },
+    mask: createMask((text) => tools.hide(text), tools.mask),
+    onLost: (sentence) => tools.fault(sentence),
+  });
+  return {
+    tape,
+    /** Number of calls on the tape. */
+    get calls() {
+      return calls;
+    },
+  };
+}
+
+/** @throws Error with one sentence if the file is no tape */
+export function makePlayer(
+  file: string,
+  folder: string,
+  options: { keepsTime: boolean; onMiss(text: string): void },
+) {
+  const tape = new Tape(readTape(resolve(folder, file)));
+  let misses = 0;
+  return {
+    size: tape.entries.length,
+    open(tools: TapeTools): CallTape {
+      const mask = createMask((text) => tools.hide(text), tools.mask);
+      const onMiss = (text: string) => {
+        misses++;
+        options.onMiss(text);
+      };
+      return new Player({ tape, name: file, mask, keepsTime: options.keepsTime, onMiss });
+    },
+    /** Number of requests that the tape lacked. */
+    get misses() {
+      return misses;
+    },
+    /** Number of recorded calls for which no request came. */
+    get unused() {
+      return tape.unused;
+    },
+  };
+}

@@ -1,0 +1,106 @@
+/** Finds the recorded answer to a request by what the request means. */
+import type { TapeEntry } from "./entry.ts";
+import { diffLines } from "./diff.ts";
+import type { Meaning } from "./meaning.ts";
+import { GENERATE } from "./request.ts";
+
+/** A request that looks for its answer. */
+export interface Wanted {
+  operation: string;
+  format: string;
+  stream: boolean;
+  meaning: Meaning;
+}
+
+export class Tape {
+  readonly entries: readonly TapeEntry[];
+  /** Entries by the part of the meaning that every dialect states. */
+  readonly #byLines = new Map<string, TapeEntry[]>();
+  readonly #used = new Set<TapeEntry>();
+
+  constructor(entries: readonly TapeEntry[]) {
+    this.entries = entries;
+    for (const entry of entries) {
+      const key = keyOf(entry.operation, entry.request);
+      this.#byLines.set(key, [...(this.#byLines.get(key) ?? []), entry]);
+    }
+  }
+
+  /** Number of entries that no request has asked for. */
+  get unused(): number {
+    return this.entries.length - this.#used.size;
+  }
+
+  /**
+   * Equal requests get their answers in the order in which they were recorded; further ones get the last answer. An answer of
+   * the same dialect that was streamed alike comes before others.
+   */
+  find(wanted: Wanted): TapeEntry | undefined {
+    const equal = (this.#byLines.get(keyOf(wanted.operation, wanted.meaning)) ?? []).filter((entry) =>
+      hasEqualOptions(entry, wanted),
+    );
+    const kinds = [
+      equal.filter(({ format, stream }) => format === wanted.format && stream === wanted.stream),
+      equal.filter(({ format }) => format === wanted.format),
+      wanted.operation === GENERATE ? equal : [],
+    ];
+    const candidates = kinds.find((kind) => kind.length > 0);
+    const found = candidates?.find((entry) => !this.#used.has(entry)) ?? candidates?.at(-1);
+    if (found) this.#used.add(found);
+    return found;
+  }
+
+  /** The recorded request that has most in common with another. @returns undefined for an empty tape */
+  nearest(wanted: Wanted): { entry: TapeEntry; diff: string[] } | undefined {
+    const lines = scriptOf(wanted.meaning);
+    let best: { entry: TapeEntry; score: number } | undefined;
+    for (const entry of this.entries) {
+      if (entry.operation !== wanted.operation) continue;
+      const score = likeness(scriptOf(entry.request), lines) + (entry.format === wanted.format ? 0.01 : 0);
+      if (!best || score > best.score) best = { entry, score };
+    }
+    if (!best) return undefined;
+    const { entry } = best;
+    const options = sharedOptions(entry, wanted);
+    const diff = diffLines(scriptOf(entry.request, options), scriptOf(wanted.meaning, options));
+    return { entry, diff };
+  }
+}
+
+function keyOf(operation: string, { model, lines }: Meaning): string {
+  return [operation, model, ...lines].join("\n");
+}
+
+/** In one dialect all options must be equal; between two dialects those that both requests state. */
+function hasEqualOptions(entry: TapeEntry, wanted: Wanted): boolean {
+  return sharedOptions(entry, wanted).every(
+    (name) => entry.request.options[name] === wanted.meaning.options[name],
+  );
+}
+
+/** The names of the options that count. */
+function sharedOptions({ format, request }: TapeEntry, wanted: Wanted): string[] {
+  const [ours, theirs] = [Object.keys(request.options), Object.keys(wanted.meaning.options)];
+  if (format === wanted.format) return [...new Set([...ours, ...theirs])].sort();
+  return ours.filter((name) => theirs.includes(name));
+}
+
+/** A request as lines, with the options of these names. */
+function scriptOf({ model, lines, options }: Meaning, names = Object.keys(options)): string[] {
+  const stated = names.flatMap((name) => (options[name] === undefined ? [] : [`${name}: ${options[name]}`]));
+  return [`model: ${model}`, ...stated, ...lines];
+}
+
+/** The share of lines that two requests have in common, between 0 and 1. */
+function likeness(a: readonly string[], b: readonly string[]): number {
+  const counts = new Map<string, number>();
+  for (const line of a) counts.set(line, (counts.get(line) ?? 0) + 1);
+  let common = 0;
+  for (const line of b) {
+    const left = counts.get(line) ?? 0;
+    if (left === 0) continue;
+    counts.set(line, left - 1);
+    common++;
+  }
+  return common / Math.max(a.length, b.length, 1);
+}

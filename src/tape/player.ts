@@ -1,0 +1,86 @@
+/** Answers calls from a tape alone. */
+import { GatewayError } from "../core/error.ts";
+import { STREAM_HEADERS } from "../gateway/delivery/response-headers.ts";
+import type { Opened } from "../gateway/lanes/lane.ts";
+import type { CallTape, TapedCall } from "../gateway/tape.ts";
+import { convertedJson, convertedStream } from "./converted.ts";
+import { errorOf, type TapeEntry } from "./entry.ts";
+import type { Tape, Wanted } from "./match.ts";
+import type { Mask } from "./meaning.ts";
+import { PlayedSource } from "./played-source.ts";
+import { type ReadRequest, readRequest } from "./request.ts";
+
+export interface PlayerOptions {
+  tape: Tape;
+  /** The tape's name, for messages. */
+  name: string;
+  mask: Mask;
+  /** Streams take as long as they took when they were recorded. */
+  keepsTime: boolean;
+  /** Reports a request that is not on the tape. */
+  onMiss(text: string): void;
+}
+
+export class Player implements CallTape {
+  readonly isAlone = true;
+  readonly #options: PlayerOptions;
+
+  constructor(options: PlayerOptions) {
+    this.#options = options;
+  }
+
+  async take(taped: TapedCall): Promise<Opened> {
+    const { call, operation } = taped;
+    const read = readRequest(taped, this.#options.mask);
+    const wanted: Wanted = { operation, format: call.format, stream: call.stream, meaning: read.meaning };
+    const entry = this.#options.tape.find(wanted);
+    if (!entry) throw this.#miss(wanted);
+    call.extraHeaders = { ...call.extraHeaders, "x-weir-tape": String(entry.call) };
+    return this.#open(entry, taped, read);
+  }
+
+  #open(entry: TapeEntry, taped: TapedCall, { request }: ReadRequest): Opened {
+    const { call } = taped;
+    const isSame = entry.format === call.format;
+    const startedAt = this.#options.keepsTime ? call.startedAt : undefined;
+    const { status, headers } = entry;
+    if (isSame && !entry.ms && (entry.error || !call.stream)) {
+      const error = entry.error && errorOf(entry.error);
+      return { kind: "json", status, headers, body: entry.answer.join(""), ...(error && { error }) };
+    }
+    if (isSame && entry.ms && call.stream) {
+      const pieces = entry.answer.map((text, index) => ({ text, ms: entry.ms![index] ?? 0 }));
+      const error = entry.error && errorOf(entry.error);
+      const ending = entry.error?.passed ? { passed: error } : { failure: error };
+      return { kind: "stream", status, headers, source: new PlayedSource(pieces, ending, startedAt) };
+    }
+    if (!call.stream) {
+      const body = convertedJson(entry, taped, request);
+      return { kind: "json", status: 200, headers: { "content-type": "application/json" }, body };
+    }
+    const { pieces, failure } = convertedStream(entry, taped, request);
+    const source = new PlayedSource(pieces, { failure }, startedAt);
+    return { kind: "stream", status: 200, headers: { ...STREAM_HEADERS }, source };
+  }
+
+  #miss(wanted: Wanted): GatewayError {
+    const text = describeMiss(this.#options.tape, this.#options.name, wanted);
+    this.#options.onMiss(text);
+    return new GatewayError("not-found", text, { code: "not_on_tape", shouldRetry: false });
+  }
+}
+
+/** The nearest recorded request as a diff. */
+function describeMiss(tape: Tape, name: string, wanted: Wanted): string {
+  const near = tape.nearest(wanted);
+  if (!near) return `The tape ${name} has no call of the operation ${wanted.operation}.`;
+  const { entry, diff } = near;
+  const from = entry.format === wanted.format ? "" : `, in the format ${entry.format}`;
+  if (diff.length === 0)
+    return `The tape ${name} has the same request as call ${entry.call}${from}, whose answer has no equivalent in ${wanted.format}.`;
+  return [
+    `The tape ${name} has no answer to this request. The nearest recorded request is call ${entry.call}${from}; - is recorded, + is new:`,
+    "",
+    ...diff,
+  ].join("\n");
+}

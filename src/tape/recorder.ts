@@ -1,0 +1,190 @@
+/** Records calls while they pass. */
+import type { ChatRequest } from "../core/chat.ts";
+import { GatewayError } from "../core/error.ts";
+import { usageState } from "../core/events.ts";
+import type { BrokenStream } from "../core/format.ts";
+import type { Frame } from "../core/frame.ts";
+import { toClientError } from "../gateway/delivery/redact.ts";
+import type { ByteSource } from "../gateway/delivery/stream.ts";
+import type { Opened } from "../gateway/lanes/lane.ts";
+import type { Receiver } from "../gateway/lanes/transport.ts";
+import type { CallTape, TapedCall } from "../gateway/tape.ts";
+import { recordError, type TapeEntry } from "./entry.ts";
+import type { WriteEntry } from "./file.ts";
+import type { Mask } from "./meaning.ts";
+import { readRequest } from "./request.ts";
+import { withoutSplitSecrets } from "./split-secrets.ts";
+
+export interface RecorderOptions {
+  write: WriteEntry;
+  mask: Mask;
+  /** Reports a call that is not on the tape, as a sentence. */
+  onLost(sentence: string): void;
+}
+
+export class Recorder implements CallTape {
+  readonly isAlone = false;
+  readonly #options: RecorderOptions;
+  #calls = 0;
+
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+  }
+
+  async take(taped: TapedCall, open: () => Promise<Opened>): Promise<Opened> {
+    const recording = new Recording(taped, ++this.#calls, this.#options);
+    let opened: Opened;
+    try {
+      opened = await open();
+    } catch (thrown) {
+      recording.refused(thrown);
+      throw thrown;
+    }
+    recording.head(opened);
+    if (opened.kind === "stream") return { ...opened, source: new RecordedSource(opened.source, recording) };
+    const { body, error } = opened;
+    recording.piece(typeof body === "string" ? body : new TextDecoder().decode(body));
+    recording.end(error, true);
+    return opened;
+  }
+}
+
+/** One call on its way to the tape. */
+class Recording {
+  readonly #taped: TapedCall;
+  readonly #options: RecorderOptions;
+  readonly #entry: TapeEntry;
+  readonly #request: ChatRequest | undefined;
+  readonly #decoder = new TextDecoder();
+  #isEnded = false;
+
+  constructor(taped: TapedCall, number: number, options: RecorderOptions) {
+    const { call, operation } = taped;
+    this.#taped = taped;
+    this.#options = options;
+    const { meaning, request } = readRequest(taped, options.mask);
+    this.#request = request;
+    const { format, stream } = call;
+    const none = { status: 0, headers: {}, answer: [] };
+    this.#entry = { call: number, operation, format, stream, request: meaning, ...none };
+  }
+
+  head({ kind, status, headers }: Opened): void {
+    this.#entry.status = status;
+    if (kind === "stream") this.#entry.ms = [];
+    for (const [name, value] of Object.entries(headers))
+      this.#entry.headers[name] = this.#options.mask(value);
+    const target = this.#taped.call.attempt?.target;
+    if (target) this.#entry.from = { provider: target.provider.name, model: target.model };
+  }
+
+  /** weir answers with an error in the client's format. */
+  refused(thrown: unknown): void {
+    const { call, client } = this.#taped;
+    const error = toClientError(call.abortReason ?? thrown, call);
+    const { status, headers, body } = client.encodeError(error, call.id);
+    Object.assign(this.#entry, { status, headers: { ...headers, ...error.headers } });
+    this.piece(JSON.stringify(body));
+    this.end(error, true);
+  }
+
+  /** A piece of a stream. Heartbeats depend on the time alone. */
+  bytes(bytes: Uint8Array): void {
+    const text = this.#decoder.decode(bytes, { stream: true });
+    if (text === "" || text === this.#taped.client.heartbeat) return;
+    this.#entry.ms?.push(Math.round(performance.now() - this.#taped.call.startedAt));
+    this.piece(text);
+  }
+
+  piece(text: string): void {
+    this.#entry.answer.push(this.#options.mask(text));
+  }
+
+  /** weir stops reading the answer: its client has left, or a deadline has expired. */
+  stopped(reason: unknown): void {
+    this.end(GatewayError.from(this.#taped.call.abortReason ?? reason));
+  }
+
+  #maskStream(): void {
+    const masked = withoutSplitSecrets(this.#entry, this.#taped, this.#options.mask, this.#request);
+    Object.assign(this.#entry, { answer: masked.answer, ms: masked.ms });
+  }
+
+  /** @param passed whether the pieces contain the error */
+  end(error?: GatewayError, passed = false): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    const { call } = this.#taped;
+    if (error?.kind === "cancelled")
+      return this.#options.onLost(`${call.id} is not on the tape: the client left before the answer ended`);
+    const { usage } = call.attempt ?? {};
+    if (usage && usageState(usage) !== "absent") this.#entry.usage = usage;
+    if (error) this.#entry.error = recordError(toClientError(error, call), passed);
+    try {
+      if (this.#entry.ms) this.#maskStream();
+      this.#options.write(this.#entry);
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      this.#options.onLost(`${call.id} is not on the tape: ${reason}`);
+    }
+  }
+}
+
+/** Passes a stream on as it is. */
+class RecordedSource implements ByteSource, Receiver {
+  readonly #inner: ByteSource;
+  readonly #recording: Recording;
+  readonly broken: (() => BrokenStream) | undefined;
+  #receiver!: Receiver;
+
+  constructor(inner: ByteSource, recording: Recording) {
+    this.#inner = inner;
+    this.#recording = recording;
+    this.broken = inner.broken && (() => inner.broken!());
+  }
+
+  begin(): Promise<void> {
+    return this.#inner.begin();
+  }
+
+  get isWaiting(): boolean {
+    return this.#inner.isWaiting ?? false;
+  }
+
+  get error(): GatewayError | undefined {
+    return this.#inner.error;
+  }
+
+  take(receiver: Receiver): void {
+    this.#receiver = receiver;
+    this.#inner.take(this);
+  }
+
+  writeError(error: GatewayError): readonly Frame[] | undefined {
+    return this.#inner.writeError?.(error);
+  }
+
+  beforeError(): string {
+    return this.#inner.beforeError?.() ?? "";
+  }
+
+  stop(reason: unknown): void {
+    this.#inner.stop(reason);
+    this.#recording.stopped(reason);
+  }
+
+  piece(bytes: Uint8Array): void {
+    this.#recording.bytes(bytes);
+    this.#receiver.piece(bytes);
+  }
+
+  end(): void {
+    this.#recording.end(this.#inner.error, true);
+    this.#receiver.end();
+  }
+
+  fail(thrown: unknown): void {
+    this.#recording.end(GatewayError.from(thrown));
+    this.#receiver.fail(thrown);
+  }
+}

@@ -13,6 +13,8 @@ import type {
   CacheSession,
   CallFilter,
   CallPage,
+  CallQuery,
+  CallSummary,
   Filter,
   Invoice,
   LosingSession,
@@ -73,7 +75,9 @@ export interface AdminBooks {
   accounts(): Promise<readonly AccountFigures[]>;
   rates(): Promise<readonly RateFigures[]>;
   usage(query: Filter & { by: readonly UsageGroup[] }): Promise<UsageReport>;
-  calls(filter: CallFilter): Promise<CallPage>;
+  calls(filter: CallQuery): Promise<CallPage>;
+  /** @param filter with the most slices of the answer */
+  summary(filter: CallFilter & { slices: number }): Promise<CallSummary>;
   call(id: string): Promise<CallRecord | undefined>;
 
   /** What the caches of providers saved and lost. */

@@ -1,11 +1,14 @@
-/** Calls: their records. */
-import { Type } from "@sinclair/typebox";
-import { CHARGE_STATES } from "../../ledger/charge.ts";
+/** Calls: their records, and the sums of what a filter finds. */
+import { type Static, type TObject, Type } from "@sinclair/typebox";
+import type { CallFilter } from "../../keeper/books/reports/types.ts";
+import type { CallRecord } from "../../ledger/record.ts";
 import { notFound } from "../errors.ts";
 import { filterOf, seesCall } from "../filter.ts";
-import { operation } from "../operation.ts";
-import { FILTER, PAGE, request, words } from "../schemas.ts";
-import { CALL_FILTER, CallEntry, Calls, REFUSALS } from "../schemas/calls.ts";
+import { type AdminRequest, operation } from "../operation.ts";
+import { PAGE, request } from "../schemas.ts";
+import { CALL_FILTER, CallEntry, Calls, CallsSummary } from "../schemas/calls.ts";
+
+type Given = Pick<AdminRequest, "books" | "caller">;
 
 export const callOperations = [
   operation({
@@ -16,24 +19,41 @@ export const callOperations = [
     description:
       "A search looks at a limited number of rows. `bounded: true` says that it ended there; `next` goes on.",
     access: "read",
-    query: request({
-      ...PAGE,
-      ...FILTER,
-      failed: CALL_FILTER.failed,
-      slowerThan: CALL_FILTER.slowerThan,
-      state: Type.Optional(words(CHARGE_STATES, "State of a charge.")),
-      refused: Type.Optional(words(REFUSALS, "Why the gateway refused the call.")),
-    }),
+    query: request({ ...PAGE, ...CALL_FILTER }),
     answer: { name: "Calls", schema: Calls },
     errors: ["not_found"],
     async handle(given) {
-      const { limit, after, failed, slowerThan, state, refused, ...filter } = given.query;
+      const { limit, after, ...filter } = given.query;
       const page = await given.books.calls({
-        ...filterOf(given, filter),
+        ...callFilterOf(given, filter),
         limit,
-        ...present({ after, failed, slowerThan, state, refused }),
+        ...(after !== undefined && { after }),
       });
-      return { json: page };
+      return { json: { ...page, calls: withKeyNames(page.calls, given) } };
+    },
+  }),
+  operation({
+    method: "GET",
+    path: "/admin/v1/calls/summary",
+    id: "summarizeCalls",
+    summary: "Sums of the calls that a filter finds, and their slices over time",
+    description:
+      "Where a filter without members of single calls finds more calls than one answer may look at, the sums are those of whole hours; with such members, `completeFrom` says where the search ended.",
+    access: "read",
+    query: request({
+      ...CALL_FILTER,
+      slices: Type.Integer({
+        minimum: 1,
+        maximum: 400,
+        default: 60,
+        description: "Most slices of the answer.",
+      }),
+    }),
+    answer: { name: "CallsSummary", schema: CallsSummary },
+    errors: ["not_found"],
+    async handle(given) {
+      const { slices, ...filter } = given.query;
+      return { json: await given.books.summary({ ...callFilterOf(given, filter), slices }) };
     },
   }),
   operation({
@@ -44,18 +64,28 @@ export const callOperations = [
     access: "read",
     answer: { name: "Call", schema: CallEntry },
     errors: ["not_found"],
-    async handle({ books, caller, params }) {
+    async handle(given) {
+      const { books, params } = given;
       const call = await books.call(params["id"]!);
-      if (!call || !seesCall({ caller }, call)) throw notFound("call", params["id"]!);
-      return { json: call };
+      if (!call || !seesCall(given, call)) throw notFound("call", params["id"]!);
+      return { json: withKeyNames([call], given)[0] };
     },
   }),
 ];
 
-/** Without the members that are undefined. */
-function present<Members extends object>(
-  members: Members,
-): { [Name in keyof Members]: NonNullable<Members[Name]> } {
-  const entries = Object.entries(members).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as { [Name in keyof Members]: NonNullable<Members[Name]> };
+/** The filter of a request. @throws AdminError 400, 404 */
+export function callFilterOf(given: Given, { q, ...query }: Static<TObject<typeof CALL_FILTER>>): CallFilter {
+  const filter = filterOf(given, query);
+  if (q === undefined) return filter;
+  const keys = given.books.policy().keys.filter(({ name }) => name.toLowerCase().includes(q.toLowerCase()));
+  return { ...filter, text: { text: q, keys: keys.map(({ id }) => id) } };
+}
+
+/** Adds the names of keys. */
+export function withKeyNames(calls: readonly CallRecord[], { books }: Pick<Given, "books">) {
+  const names = new Map(books.policy().keys.map(({ id, name }) => [id, name]));
+  return calls.map((call) => {
+    const keyName = call.key === undefined ? undefined : names.get(call.key);
+    return keyName === undefined ? call : { ...call, keyName };
+  });
 }

@@ -132,16 +132,23 @@ export type Calls = Static<typeof Calls>;
 /** Sums of the calls that a filter finds. */
 const SUMMED = {
   calls: Type.Integer(),
-  failed: Type.Integer({ description: "Calls that did not end with a complete answer." }),
+  failed: Type.Integer({ description: "Calls with the outcome `failed`." }),
   cost: nano("All charges."),
   uncertain: nano("Part of `cost` that is estimated or assumed."),
 };
 
 export const CallsSummary = answer({
   ...SUMMED,
-  uncertainCalls: Type.Integer({ description: "Calls with a charge that is estimated or assumed." }),
+  uncertainCalls: Type.Optional(
+    Type.Integer({ description: "Calls with a charge that is estimated or assumed." }),
+  ),
   unpriced: Type.Integer({ description: "Calls with tokens and without a price; `cost` is without them." }),
-  retried: Type.Integer(),
+  retried: Type.Optional(
+    Type.Integer({
+      description:
+        "Calls with several attempts. Absent, as `uncertainCalls`, where there are so many calls that the sums are those of whole hours.",
+    }),
+  ),
   from: Type.Optional(time("The slices begin here. Absent: there is no call.")),
   to: time(""),
   sliceMs: Type.Integer({ description: "Length of a slice. Milliseconds." }),

@@ -156,6 +156,10 @@ export class NodeAdmin implements AdminBooks {
     return this.#read((reports) => reports.calls(filter));
   }
 
+  summary(filter: Parameters<Reports["summary"]>[0]) {
+    return this.#read((reports) => reports.summary(filter));
+  }
+
   call(id: string) {
     return this.#read((reports) => reports.call(id));
   }

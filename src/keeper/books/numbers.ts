@@ -2,8 +2,8 @@
  * Numbers of calls: `(milliseconds since 2025-01-01) × 4096 + counter`, 53 bits. They are given at the commit and only
  * increase, so calls lie in the order of their commits, and a reader that continues after a number misses none.
  */
-const FIRST_MS = Date.UTC(2025, 0, 1);
-const STEPS = 4096;
+export const FIRST_MS = Date.UTC(2025, 0, 1);
+export const STEPS = 4096;
 /** Nodes of one store count in steps of this size, each with a remainder of its own, and never give the same number. */
 export const NODES = 64;
 

@@ -2,6 +2,7 @@
  * The tables of the books, for both databases. Amounts of money are integer nano-dollars, times milliseconds since 1970.
  * Words in braces stand for the types of a database.
  */
+import { FIRST_MS, STEPS } from "./numbers.ts";
 import type { Sql } from "./sql.ts";
 
 const TYPES: Record<Sql["dialect"], Record<string, string>> = {
@@ -145,6 +146,15 @@ CREATE TABLE cache_day (day {INT} NOT NULL, caller {INT} NOT NULL, client {INT} 
   ${CACHE_SUMS.map((column) => `${column} {INT} NOT NULL`).join(", ")}, PRIMARY KEY (day, caller, client, target)) {KEYED};
 `;
 
+/**
+ * Calls that were committed long after they began. All others lie, by number, within {@link LATE_MS} of their beginning, so that
+ * a search between two times reads those rows and these few.
+ */
+export const LATE_MS = 120_000;
+export const LATE = `number > (at - ${FIRST_MS} + ${LATE_MS}) * ${STEPS}`;
+
+const LATE_CALLS = `CREATE INDEX calls_late ON calls (number) WHERE ${LATE};`;
+
 /** The audit log can only be appended to. */
 const APPEND_ONLY: Record<Sql["dialect"], string> = {
   sqlite: ["UPDATE", "DELETE"]
@@ -161,7 +171,7 @@ CREATE TRIGGER audit_whole BEFORE TRUNCATE ON audit FOR EACH STATEMENT EXECUTE F
 
 /** The migrations of a database: each runs once, in one transaction. Entries are only ever appended. */
 export function migrationsFor(dialect: Sql["dialect"]): readonly string[] {
-  return [`${FIRST}\n${APPEND_ONLY[dialect]}`, PROMPTS].map((text) =>
+  return [`${FIRST}\n${APPEND_ONLY[dialect]}`, PROMPTS, LATE_CALLS].map((text) =>
     text.replaceAll(/\{([A-Z_]+)\}/g, (_, word: string) => TYPES[dialect][word] ?? ""),
   );
 }

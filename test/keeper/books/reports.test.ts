@@ -176,6 +176,107 @@ describe("a list of calls", () => {
   });
 });
 
+describe("a filter of calls", () => {
+  const mini = attempt({ model: "mini", deployment: "mock/eu" }, { state: "unpriced", cost: 0 });
+  const plain = call({ client: "openai-js/6.1.0", session: "00000000000000aa" });
+  const other = call({
+    model: "tiny",
+    format: "messages",
+    attempts: [mini],
+    status: 503,
+    outcome: "cancelled",
+  });
+
+  async function ids(filter: object): Promise<string[]> {
+    const reports = await withCalls([plain, other, FULL]);
+    return (await reports.calls({ limit: 50, ...filter })).calls.map(({ id }) => id);
+  }
+
+  test("finds outcome, status, several attempts, losses and any refusal", async () => {
+    expect(await ids({ outcome: "cancelled" })).toEqual([other.id]);
+    expect(await ids({ outcome: "complete" })).toEqual([plain.id]);
+    expect(await ids({ status: 503 })).toEqual([other.id]);
+    expect(await ids({ retried: true })).toEqual([FULL.id]);
+    expect(await ids({ retried: false, losses: false })).toEqual([other.id, plain.id]);
+    expect(await ids({ losses: true })).toEqual([FULL.id]);
+    expect(await ids({ refused: "any" })).toEqual([FULL.id]);
+  });
+
+  test("finds names: the model that was asked for, format, deployment, the beginning of a client", async () => {
+    expect(await ids({ asked: "tiny" })).toEqual([other.id]);
+    expect(await ids({ format: "messages" })).toEqual([other.id]);
+    expect(await ids({ deployment: "mock/eu" })).toEqual([other.id]);
+    expect(await ids({ client: "openai-js" })).toEqual([plain.id]);
+    expect(await ids({ client: "js" })).toEqual([]);
+  });
+
+  test("finds the provider and the charge of every attempt, not only of the last", async () => {
+    expect(await ids({ provider: "mock" })).toEqual([FULL.id, other.id, plain.id]);
+    expect(await ids({ state: "assumed" })).toEqual([FULL.id]);
+    expect(await ids({ state: "uncertain" })).toEqual([FULL.id]);
+    expect(await ids({ state: "unpriced" })).toEqual([other.id]);
+  });
+
+  test("finds a session, and no other one", async () => {
+    expect(await ids({ session: "00000000000000aa" })).toEqual([plain.id]);
+    expect(await ids({ session: "00000000000000ab" })).toEqual([]);
+  });
+
+  test("finds a text: an id, part of a model or of a target, and keys by their ids", async () => {
+    expect(await ids({ text: { text: other.id, keys: [] } })).toEqual([other.id]);
+    expect(await ids({ text: { text: "TIN", keys: [] } })).toEqual([other.id]);
+    expect(await ids({ text: { text: "mock/mini", keys: [] } })).toEqual([other.id]);
+    expect(await ids({ text: { text: "nothing", keys: ["key_full"] } })).toEqual([FULL.id]);
+    expect(await ids({ text: { text: "100%", keys: [] } })).toEqual([]);
+  });
+
+  test("by a time in the past finds calls that were committed hours later, and each of them once", async () => {
+    const { store, reports } = await open();
+    const late = call({ startedAt: NOW - 3 * HOUR });
+    await store.commit(commit({ batches: [batch(1, [late, plain])] }));
+    const range = { from: NOW - 4 * HOUR, to: NOW - 2 * HOUR };
+    const found = await reports.calls({ limit: 50, ...range });
+    expect(found.calls.map(({ id }) => id)).toEqual([late.id]);
+    const all = await reports.calls({ limit: 50, to: NOW + HOUR });
+    expect(all.calls.map(({ id }) => id)).toEqual([plain.id, late.id]);
+    expect(await reports.summary({ ...range, slices: 4 })).toMatchObject({ calls: 1 });
+  });
+});
+
+describe("a summary of calls", () => {
+  test("has the sums of what a filter finds, and slices over its time", async () => {
+    const calls = [0, 1, 2].map((hours) => call({ startedAt: NOW - hours * HOUR }));
+    const reports = await withCalls([...calls, FULL]);
+    const summary = await reports.summary({ from: NOW - 3 * HOUR, to: NOW + 1, slices: 4 });
+    const cost = 3 * 200_000 + FULL.attempts.reduce((sum, { charge }) => sum + charge.cost, 0);
+    const uncertain = FULL.attempts
+      .filter(({ charge: { state } }) => state === "assumed" || state === "estimated")
+      .reduce((sum, { charge }) => sum + charge.cost, 0);
+    expect(summary).toMatchObject({ calls: 4, failed: 1, cost, uncertain, uncertainCalls: 1, retried: 1 });
+    expect(summary.sliceMs).toBe(HOUR);
+    expect(summary.slices.map(({ at, calls }) => [at, calls])).toEqual([
+      [NOW - 2 * HOUR, 1],
+      [NOW - HOUR, 2],
+      [NOW, 1],
+    ]);
+    expect(summary.completeFrom).toBeUndefined();
+  });
+
+  test("of a provider has the charges of its attempts only, as the usage has", async () => {
+    const reports = await withCalls([call(), FULL]);
+    const { cost, uncertain } = await reports.summary({ provider: "mock", slices: 1 });
+    const { total } = await reports.usage({ provider: "mock", by: [] });
+    expect([cost, uncertain]).toEqual([total.cost, total.assumed + total.estimated]);
+  });
+
+  test("of an empty store has no beginning", async () => {
+    const { reports } = await open();
+    const summary = await reports.summary({ slices: 10 });
+    expect(summary).toMatchObject({ calls: 0, slices: [], to: NOW });
+    expect(summary.from).toBeUndefined();
+  });
+});
+
 describe("usage", () => {
   test("is summed by each group, and a call with two tags is in the row of each", async () => {
     const reports = await withCalls([call(), call({ key: "key_b", startedAt: NOW - DAY }), FULL]);

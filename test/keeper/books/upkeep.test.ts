@@ -172,6 +172,9 @@ test("removal of the calls of a key leaves all sums equal, and the audit green",
   await upkeep.close();
 });
 
+/** The newest schema. */
+const KNOWN = migrationsFor("sqlite").length;
+
 describe("a file", () => {
   test("is read by reports through a thread, while the store writes", async () => {
     const path = fresh();
@@ -212,7 +215,7 @@ describe("a file", () => {
     const hash = () => new Bun.CryptoHasher("sha256").update(readFileSync(path)).digest("hex");
     const before = hash();
     await expect(open(path)).rejects.toThrow(
-      `${path} was written by a newer version of weir (schema 2; this version knows 1); run that version, or use another state folder`,
+      `${path} was written by a newer version of weir (schema ${KNOWN + 1}; this version knows ${KNOWN}); run that version, or use another state folder`,
     );
     expect(hash()).toBe(before);
   });
@@ -223,7 +226,7 @@ describe("a file", () => {
     await store.saveKey(key("key_1"), ACTOR);
     await store.close();
     await openSqlite(path, [...migrationsFor("sqlite"), "DROP TABLE keys"]).close();
-    const copy = await open(`${path}.v1`);
+    const copy = await open(`${path}.v${KNOWN}`);
     expect((await copy.policy()).keys).toHaveLength(1);
     await copy.close();
   });

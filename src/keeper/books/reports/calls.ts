@@ -7,23 +7,22 @@ import {
   LANES,
   OUTCOMES,
   packId,
-  timeIn,
   REFUSALS,
   STREAM,
+  timeIn,
   unpackHash,
   unpackId,
 } from "../call-rows.ts";
 import { parseCaller, parseTarget } from "../names.ts";
+import { firstNumber, timeOf } from "../numbers.ts";
+import type { Sql } from "../sql.ts";
 import { readBreaks } from "./cache.ts";
-import { firstNumber } from "../numbers.ts";
-import type { Sql, SqlValue } from "../sql.ts";
+import { type Range, searchFor, withBlobs } from "./call-search.ts";
 import { type Directory, inList } from "./directory.ts";
-import type { CallFilter, CallPage } from "./types.ts";
+import type { CallPage, CallQuery } from "./types.ts";
 
 /** Most rows that one page looks at. */
 export const SCANNED = 10_000;
-/** Longest call: its row is written that much after its start. Milliseconds. */
-const LONGEST_MS = 7_200_000;
 
 interface CallRow {
   number: number;
@@ -78,31 +77,33 @@ interface ChargeRow {
 }
 
 /** A page of calls, the newest first. A search without many matches ends after {@link SCANNED} rows. */
-export async function listCalls(sql: Sql, directory: Directory, filter: CallFilter): Promise<CallPage> {
+export async function listCalls(sql: Sql, directory: Directory, filter: CallQuery): Promise<CallPage> {
   await directory.refresh();
   const { limit, after } = filter;
-  const callers = directory.callersOf(filter);
-  const end = filter.to === undefined ? Number.MAX_SAFE_INTEGER : firstNumber(filter.to + LONGEST_MS);
-  const before = Math.min(after === undefined ? Number.MAX_SAFE_INTEGER : Number(after), end);
-  const condition = conditionOf(directory, filter);
-  // The index finds the calls of one caller in order. A key has few callers, a path may have many.
-  const isIndexed = filter.key !== undefined && callers !== undefined;
-  const scans = isIndexed ? callers.map((caller) => `caller = ${caller}`) : ["1 = 1"];
-  if (!isIndexed && callers) condition.push(`caller ${inList(callers)}`);
-  const pages = await Promise.all(scans.map((scan) => scanRows(sql, scan, condition, before, filter)));
-  // A page that looked at as many rows as it may hides what others have beyond that row.
-  const bound = Math.max(0, ...pages.map((page) => page.bound ?? 0));
-  const rows = pages
-    .flatMap((page) => page.rows)
-    .filter(({ number }) => number >= bound)
-    .sort((a, b) => b.number - a.number);
+  const { ranges, scans, conditions } = await searchFor(sql, directory, filter);
+  const before = after === undefined ? Number.MAX_SAFE_INTEGER : Number(after);
+  const rows: CallRow[] = [];
+  let bound = 0;
+  for (const { from, to, only } of ranges) {
+    const range = { from, to: Math.min(to, before), only };
+    if (range.from >= range.to) continue;
+    const wanted = limit + 1 - rows.length;
+    const pages = await Promise.all(scans.map((scan) => scanRows(sql, scan, conditions, range, wanted)));
+    // A page that looked at as many rows as it may hides what others have beyond that row.
+    bound = Math.max(0, ...pages.map((page) => page.bound ?? 0));
+    const found = pages.flatMap((page) => page.rows).filter(({ number }) => number >= bound);
+    rows.push(...found.sort((a, b) => b.number - a.number));
+    if (rows.length > limit || bound > 0) break;
+  }
   const shown = rows.slice(0, limit);
   const isFull = rows.length > limit;
   const next = isFull ? shown.at(-1)!.number : bound > 0 ? bound : undefined;
+  const bounded = !isFull && bound > 0;
   return {
     calls: await toRecords(sql, directory, shown),
     ...(next !== undefined && { next: String(next) }),
-    bounded: !isFull && bound > 0,
+    bounded,
+    ...(bounded && { searchedTo: timeOf(bound) }),
   };
 }
 
@@ -124,36 +125,19 @@ export async function readCall(sql: Sql, directory: Directory, id: string): Prom
 async function scanRows(
   sql: Sql,
   scan: string,
-  condition: readonly string[],
-  before: number,
-  { limit, failed, from = 0 }: CallFilter,
+  conditions: readonly string[],
+  { from, to, only = "1 = 1" }: Range,
+  wanted: number,
 ): Promise<{ rows: CallRow[]; bound?: number }> {
-  const inner = `FROM calls WHERE number < $1 AND number >= $2 AND ${scan}${failed ? " AND outcome <> 0" : ""} ORDER BY number DESC`;
-  const values: SqlValue[] = [before, firstNumber(from)];
-  const rows = await sql.all<CallRow>(
-    `SELECT * FROM (SELECT * ${inner} LIMIT ${SCANNED}) AS scanned WHERE ${condition.join(" AND ")} ORDER BY number DESC LIMIT $3`,
-    [...values, limit + 1],
-  );
-  if (rows.length > limit) return { rows };
-  const [last] = await sql.all<{ number: number }>(
-    `SELECT number ${inner} LIMIT 1 OFFSET ${SCANNED - 1}`,
-    values,
-  );
+  const inner = `FROM calls WHERE number < $1 AND number >= $2 AND ${only} AND ${scan} ORDER BY number DESC`;
+  const text = `SELECT * FROM (SELECT * ${inner} LIMIT ${SCANNED}) AS scanned WHERE ${conditions.join(" AND ")} ORDER BY number DESC LIMIT $3`;
+  const rows = await sql.all<CallRow>(withBlobs(sql.dialect, text), [to, from, wanted]);
+  if (rows.length >= wanted) return { rows };
+  const [last] = await sql.all<{ number: number }>(`SELECT number ${inner} LIMIT 1 OFFSET ${SCANNED - 1}`, [
+    to,
+    from,
+  ]);
   return last ? { rows, bound: last.number } : { rows };
-}
-
-function conditionOf(directory: Directory, filter: CallFilter): string[] {
-  const { from, to, slowerThan, state, refused } = filter;
-  const targets = directory.targetsOf(filter);
-  return [
-    "1 = 1",
-    ...(from !== undefined ? [`at >= ${Math.floor(from)}`] : []),
-    ...(to !== undefined ? [`at < ${Math.floor(to)}`] : []),
-    ...(slowerThan !== undefined ? [`ms >= ${Math.floor(slowerThan)}`] : []),
-    ...(state !== undefined ? [`state = ${CHARGE_STATES.indexOf(state)}`] : []),
-    ...(refused !== undefined ? [`refused = ${REFUSALS.indexOf(refused)}`] : []),
-    ...(targets ? [`target ${inList(targets)}`] : []),
-  ];
 }
 
 async function toRecords(sql: Sql, directory: Directory, rows: readonly CallRow[]): Promise<CallRecord[]> {

@@ -1,11 +1,14 @@
 /** The names of the books by number, and which callers and targets a filter selects. */
 import type { PriceRule } from "../../../ledger/charge.ts";
-import { parseCaller, parseTarget } from "../names.ts";
+import { type NameKind, parseCaller, parseTarget } from "../names.ts";
 import type { Sql } from "../sql.ts";
 import type { Filter } from "./types.ts";
 
 type Caller = ReturnType<typeof parseCaller>;
 type Target = ReturnType<typeof parseTarget>;
+
+/** Most names that a search by text takes into account. */
+const MOST_FOUND = 2_000;
 
 /** Names are only ever added, except that those of a removed key are replaced: see {@link Directory.forget}. */
 export class Directory {
@@ -53,14 +56,31 @@ export class Directory {
   }
 
   /** @returns the numbers of the targets that a filter selects; undefined if it selects all */
-  targetsOf({ model, provider }: Filter): number[] | undefined {
-    if (model === undefined && provider === undefined) return undefined;
+  targetsOf({ model, provider, deployment }: Filter & { deployment?: string }): number[] | undefined {
+    if (model === undefined && provider === undefined && deployment === undefined) return undefined;
     return numbersOf(
       this.targets,
       (target) =>
         (model === undefined || target.model === model) &&
-        (provider === undefined || target.provider === provider),
+        (provider === undefined || target.provider === provider) &&
+        (deployment === undefined || target.deployment === deployment),
     );
+  }
+
+  /** Numbers of names of a kind whose text is, begins with or contains a text; upper and lower case are the same in the latter. */
+  async find(kind: NameKind, how: "is" | "begins" | "contains", text: string): Promise<number[]> {
+    const condition = {
+      is: "text = $2",
+      begins: "substr(text, 1, length($2)) = $2",
+      contains: "lower(text) LIKE $2 ESCAPE '!'",
+    }[how];
+    const wanted =
+      how === "contains" ? `%${text.toLowerCase().replaceAll(/[!%_]/g, (sign) => `!${sign}`)}%` : text;
+    const rows = await this.#sql.all<{ id: number }>(
+      `SELECT id FROM names WHERE kind = $1 AND ${condition} LIMIT ${MOST_FOUND}`,
+      [kind, wanted],
+    );
+    return rows.map(({ id }) => id);
   }
 
   /** Names of any kind. */

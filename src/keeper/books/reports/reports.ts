@@ -10,6 +10,7 @@ import { cacheReport, cacheSession, cacheSessions } from "./cache.ts";
 import { listCalls, readCall } from "./calls.ts";
 import { Directory } from "./directory.ts";
 import { reconcile } from "./reconcile.ts";
+import { summarize } from "./summary.ts";
 import type {
   Assumption,
   AuditReport,
@@ -18,6 +19,8 @@ import type {
   CacheSession,
   CallFilter,
   CallPage,
+  CallQuery,
+  CallSummary,
   Filter,
   Invoice,
   LosingSession,
@@ -71,8 +74,13 @@ export class Reports {
     return usageReport(this.#reader, this.#directory, query, this.#now());
   }
 
-  calls(filter: CallFilter): Promise<CallPage> {
+  calls(filter: CallQuery): Promise<CallPage> {
     return listCalls(this.#reader, this.#directory, filter);
+  }
+
+  /** @param filter with the most slices of the answer */
+  summary(filter: CallFilter & { slices: number }): Promise<CallSummary> {
+    return summarize(this.#reader, this.#directory, filter, this.#now());
   }
 
   call(id: string): Promise<CallRecord | undefined> {

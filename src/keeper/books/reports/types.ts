@@ -1,4 +1,5 @@
 /** What reports of the books contain. Amounts are nano-dollars, times milliseconds since 1970. */
+import type { Outcome } from "../../../core/call.ts";
 import type { ChargeState } from "../../../ledger/charge.ts";
 import type { Nano } from "../../../ledger/money.ts";
 import type { BreakReason, CacheBreak, CallRecord, RefusalReason } from "../../../ledger/record.ts";
@@ -60,15 +61,36 @@ export interface UsageReport {
   completeFrom?: number;
 }
 
+/** Which calls a search is about. A call with several attempts has the targets and charges of all of them. */
 export interface CallFilter extends Filter {
+  /** Calls that did not end with a complete answer: failed or cancelled. */
+  failed?: boolean;
+  outcome?: Outcome;
+  status?: number;
+  /** Calls that took at least this long. Milliseconds. */
+  slowerThan?: number;
+  /** Calls with more than one attempt. */
+  retried?: boolean;
+  losses?: boolean;
+  /** `uncertain`: estimated or assumed. */
+  state?: ChargeState | "uncertain";
+  refused?: RefusalReason | "any";
+  /** The model as the client named it. */
+  asked?: string;
+  deployment?: string;
+  format?: string;
+  /** The beginning of the client's name. */
+  client?: string;
+  /** Hash of a session, 16 hexadecimal digits. */
+  session?: string;
+  /** An id, or part of a model as the client named it, or of a target. Calls of `keys` are found as well. */
+  text?: { text: string; keys: readonly string[] };
+}
+
+export interface CallQuery extends CallFilter {
   limit: number;
   /** Cursor: `next` of the page before. */
   after?: string;
-  failed?: boolean;
-  /** Calls that took at least this long. Milliseconds. */
-  slowerThan?: number;
-  state?: ChargeState;
-  refused?: RefusalReason;
 }
 
 export interface CallPage {
@@ -77,6 +99,38 @@ export interface CallPage {
   next?: string;
   /** The search ended because it had looked at as many rows as it may; `next` goes on from there. */
   bounded: boolean;
+  /** Where `bounded`: all calls that began at this time or later were looked at. */
+  searchedTo?: number;
+}
+
+/** Sums of calls. `uncertain` is the part of `cost` that is estimated or assumed. */
+export interface CallSums {
+  calls: number;
+  failed: number;
+  cost: Nano;
+  uncertain: Nano;
+}
+
+export interface CallSlice extends CallSums {
+  /** Its beginning. */
+  at: number;
+}
+
+/** Sums of all calls that a search finds. */
+export interface CallSummary extends CallSums {
+  /** Calls with a charge that is estimated or assumed, and calls with several attempts. Absent where the sums are those of hours. */
+  uncertainCalls?: number;
+  retried?: number;
+  /** Calls with tokens and without a price. */
+  unpriced: number;
+  /** The slices begin here. Absent: there is no call. */
+  from?: number;
+  to: number;
+  sliceMs: number;
+  /** Those with calls, the oldest first. */
+  slices: readonly CallSlice[];
+  /** The search ended here: earlier calls are in no sum. */
+  completeFrom?: number;
 }
 
 /** Money that was held when a worker or node ended, and is booked as assumed. */

@@ -1,0 +1,162 @@
+/** Sums of the calls that a search finds, and their slices over time. */
+import { CHARGE_STATES } from "../../../ledger/charge.ts";
+import { OUTCOMES } from "../call-rows.ts";
+import { timeOf } from "../numbers.ts";
+import { DAY_MS, HOUR_MS } from "../roll-ups.ts";
+import type { Sql } from "../sql.ts";
+import { type Range, type Search, searchFor, UNCERTAIN_STATES, withBlobs } from "./call-search.ts";
+import { type Directory, inList } from "./directory.ts";
+import type { CallFilter, CallSlice, CallSummary, Filter } from "./types.ts";
+import { usageReport } from "./usage.ts";
+
+/** Most rows that one summary looks at. */
+const SUMMED = 100_000;
+
+const MINUTE_MS = 60_000;
+/** Lengths of slices. Milliseconds. */
+const LENGTHS = [
+  ...[1_000, 2_000, 5_000, 10_000, 15_000, 30_000],
+  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE_MS),
+  ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR_MS),
+  ...[1, 7, 28].map((days) => days * DAY_MS),
+];
+
+interface SliceRow extends CallSlice {
+  uncertain_calls: number;
+  unpriced: number;
+  retried: number;
+}
+
+/** Members that roll-ups can answer. Other filters need the rows of calls. */
+const PLAIN: ReadonlySet<string> = new Set<keyof Filter>([
+  ...(["within", "from", "to", "key", "path", "tag", "model", "provider"] as const),
+]);
+
+/** @param slices most slices of the answer @param now milliseconds since 1970 */
+export async function summarize(
+  sql: Sql,
+  directory: Directory,
+  { slices, ...filter }: CallFilter & { slices: number },
+  now: number,
+): Promise<CallSummary> {
+  await directory.refresh();
+  const search = await searchFor(sql, directory, filter);
+  const to = filter.to ?? now;
+  const from = filter.from ?? (await firstCall(sql));
+  if (from === undefined) return emptySummary(to);
+  const sliceMs = LENGTHS.find((length) => (to - from) / length <= slices) ?? LENGTHS.at(-1)!;
+  const bound = await boundOf(sql, search);
+  const isPlain = Object.entries(filter).every(([name, value]) => value === undefined || PLAIN.has(name));
+  if (bound > 0 && isPlain)
+    return byHours(sql, directory, { ...filter, from, to }, Math.max(sliceMs, HOUR_MS), now);
+  const targets = directory.targetsOf(filter);
+  const parts = search.ranges.flatMap((range) => search.scans.map((scan) => ({ range, scan })));
+  const rows = await Promise.all(
+    parts.map(({ range, scan }) => {
+      const bounded = { ...range, from: Math.max(range.from, bound) };
+      return readSlices(sql, search, bounded, scan, sliceMs, targets);
+    }),
+  );
+  return {
+    ...added(rows.flat()),
+    from,
+    to,
+    sliceMs,
+    ...(bound > 0 && { completeFrom: timeOf(bound) }),
+  };
+}
+
+/** @returns the number below which no row may be looked at; 0 if all may */
+async function boundOf(sql: Sql, { ranges, scans }: Search): Promise<number> {
+  // The calls that were committed late are few.
+  const range = ranges.at(-1)!;
+  const bounds = scans.map(async (scan) => {
+    const [last] = await sql.all<{ number: number }>(
+      `SELECT number FROM calls WHERE number >= $1 AND number < $2 AND ${scan} ORDER BY number DESC LIMIT 1 OFFSET ${SUMMED}`,
+      [range.from, range.to],
+    );
+    return last ? last.number + 1 : 0;
+  });
+  return Math.max(0, ...(await Promise.all(bounds)));
+}
+
+function readSlices(
+  sql: Sql,
+  { conditions }: Search,
+  { from, to, only = "1 = 1" }: Range,
+  scan: string,
+  sliceMs: number,
+  targets: readonly number[] | undefined,
+): Promise<SliceRow[]> {
+  const where = ["number >= $1 AND number < $2", only, scan, ...conditions].join(" AND ");
+  const ofTargets = targets ? ` AND charges.target ${inList(targets)}` : "";
+  const charges = `FROM charges WHERE charges.number = scanned.number${ofTargets}`;
+  const sumOf = (more: string) => `(SELECT coalesce(sum(charges.cost), 0) ${charges}${more})`;
+  const cost = targets ? `CASE WHEN tries > 1 THEN ${sumOf("")} ELSE cost END` : "cost";
+  const isUncertain = `state ${UNCERTAIN_STATES}`;
+  const uncertain = `CASE WHEN tries > 1 THEN ${sumOf(` AND charges.${isUncertain}`)} WHEN ${isUncertain} THEN cost ELSE 0 END`;
+  const text = `SELECT at - at % ${sliceMs} AS slice, count(*) AS calls,
+    sum(CASE WHEN outcome = ${OUTCOMES.indexOf("failed")} THEN 1 ELSE 0 END) AS failed,
+    sum(${cost}) AS cost, sum(${uncertain}) AS uncertain,
+    sum(CASE WHEN ${isUncertain} THEN 1 ELSE 0 END) AS uncertain_calls,
+    sum(CASE WHEN state = ${CHARGE_STATES.indexOf("unpriced")} THEN 1 ELSE 0 END) AS unpriced,
+    sum(CASE WHEN tries > 1 THEN 1 ELSE 0 END) AS retried
+    FROM calls AS scanned WHERE ${where} GROUP BY 1`;
+  return sql
+    .all<SliceRow & { slice: number }>(withBlobs(sql.dialect, text), [from, to])
+    .then((rows) => rows.map(({ slice, ...sums }) => ({ ...sums, at: slice })));
+}
+
+/** From the sums by hour: times are extended to whole hours. */
+async function byHours(
+  sql: Sql,
+  directory: Directory,
+  filter: Filter & { from: number; to: number },
+  sliceMs: number,
+  now: number,
+): Promise<CallSummary> {
+  const report = await usageReport(sql, directory, { ...filter, by: ["hour"] }, now);
+  const rows = report.rows.map(({ group, calls, failed, cost, estimated, assumed, unpriced }) => ({
+    at: Math.floor(Date.parse(`${group.hour}:00Z`) / sliceMs) * sliceMs,
+    ...{ calls, failed, cost, unpriced },
+    uncertain: estimated + assumed,
+    uncertain_calls: 0,
+    retried: 0,
+  }));
+  const { uncertainCalls: _, retried: __, ...sums } = added(rows);
+  return {
+    ...sums,
+    from: report.from ?? filter.from,
+    to: report.to ?? filter.to,
+    sliceMs,
+    ...(report.completeFrom !== undefined && { completeFrom: report.completeFrom }),
+  };
+}
+
+function added(rows: readonly SliceRow[]) {
+  const total = { calls: 0, failed: 0, cost: 0, uncertain: 0, uncertainCalls: 0, unpriced: 0, retried: 0 };
+  const slices = new Map<number, CallSlice>();
+  for (const { at, calls, failed, cost, uncertain, ...more } of rows) {
+    const slice = slices.get(at) ?? { at, calls: 0, failed: 0, cost: 0, uncertain: 0 };
+    slices.set(at, slice);
+    for (const sums of [slice, total]) {
+      sums.calls += calls;
+      sums.failed += failed;
+      sums.cost += cost;
+      sums.uncertain += uncertain;
+    }
+    total.uncertainCalls += more.uncertain_calls;
+    total.unpriced += more.unpriced;
+    total.retried += more.retried;
+  }
+  return { ...total, slices: [...slices.values()].sort((a, b) => a.at - b.at) };
+}
+
+function emptySummary(to: number): CallSummary {
+  return { ...added([]), to, sliceMs: MINUTE_MS };
+}
+
+async function firstCall(sql: Sql): Promise<number | undefined> {
+  const [row] = await sql.all<{ at: number }>("SELECT at FROM calls ORDER BY number LIMIT 1");
+  return row?.at;
+}

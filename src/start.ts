@@ -7,21 +7,23 @@ import type { Config } from "./config/schema.ts";
 import { certificateOf, isSameCertificate } from "./config/tls.ts";
 import { GatewayError } from "./core/error.ts";
 import { declarationOf } from "./declaration.ts";
-import { describeThrown } from "./core/error-text.ts";
 import { Backlog } from "./gateway/delivery/backlog.ts";
 import { Clock } from "./gateway/delivery/clock.ts";
 import { askModel } from "./gateway/plugins/ask.ts";
 import { sandboxHooks } from "./gateway/plugins/sandbox.ts";
+import type { GatewayAddress } from "./ledger/messages.ts";
 import { WorkerLedger } from "./ledger/worker/ledger.ts";
 import type { CallTape, TapeTools } from "./gateway/tape.ts";
 import type { AnswerOptions, Gateway } from "./gateway/types.ts";
 import { createCells } from "./keeper/books/cells.ts";
 import type { KeeperClientOptions } from "./keeper/client.ts";
 import { clientAddress } from "./client-address.ts";
-import { isReachable } from "./config/address.ts";
+import { addressOf, isReachable } from "./config/address.ts";
 import { keyRevoked, shuttingDown } from "./end-errors.ts";
+import { endsWithin } from "./ends-within.ts";
 import { FirstRequest } from "./first-request.ts";
 import { GatewayKeys } from "./gateway-keys.ts";
+import type { ConfigSources } from "./inspected.ts";
 import { parseBlock } from "./ledger/keys/addresses.ts";
 import { Health } from "./gateway/retry/health.ts";
 import { secretFilter } from "./gateway/delivery/redact.ts";
@@ -45,9 +47,11 @@ import {
   namedHome,
   type StateHome,
 } from "./state.ts";
+import { pluginInStack } from "./plugin-in-stack.ts";
 import { makeRoom } from "./unix-socket.ts";
 import { VERSION } from "./version.ts";
-import { reportState } from "./worker-state.ts";
+import { WorkerAnswers } from "./worker-answers.ts";
+import { StateReporter } from "./worker-state.ts";
 
 export interface StartOptions extends Settings {
   /** Where the log is written; default: standard output. */
@@ -77,9 +81,8 @@ export interface KeeperAddress {
 }
 
 /** What a gateway is built from at its start and at each reload. */
-export interface Settings {
+export interface Settings extends ConfigSources {
   config: Config;
-  env: Record<string, string | undefined>;
   /** Position of a config path, for messages. */
   locate?(path: Path): string;
 }
@@ -166,12 +169,16 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   keys.declare(config);
   if (mayHavePolicy(keeping)) keys.keyring.expectStored();
   if (isReachable(config)) keys.keyring.close();
+  let answers: WorkerAnswers | undefined;
   const ledger = new WorkerLedger(declarationOf(config), {
     channel: keeper.books,
     cells,
     worker: worker ?? 0,
     awaitsPolicy: mayHavePolicy(keeping),
-    onMessage: (message) => keys.receive(message),
+    onMessage(message) {
+      keys.receive(message);
+      answers?.receive(message);
+    },
   });
   /** State that survives a reload. */
   const lasting = {
@@ -185,10 +192,11 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     reasoning: new ReasoningCache(),
     backlog: new Backlog(clock),
   };
-  const stopReports = reportState(ledger, lasting.health);
+  const state = new StateReporter({ ledger, health: lasting.health, clock, gateway: () => reachable });
   const stopAlerts = onTransportAlert((sentence) => logger.fault(sentence));
   let draining = false;
   let listener: Listener | undefined;
+  let reachable: GatewayAddress | undefined;
   let certificate = certificateOf(config);
   const appOf = (gateway: Gateway, config: Config, admission: Admission) => {
     const proxies = config.trustedProxies.flatMap((text) => parseBlock(text) ?? []);
@@ -237,7 +245,8 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       answerOptions: answerOptions(config),
     };
     const admission = new Admission(config.limits);
-    return { parts, gateway, config, admission, app: appOf(gateway, config, admission) };
+    const app = appOf(gateway, config, admission);
+    return { settings, since: Date.now(), parts, gateway, config, admission, app };
   };
 
   const tell = ({ broken, plugins, registry }: Assembled) => {
@@ -263,6 +272,12 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       logger.fault("the server failed outside a route", fault);
       return respondError(GatewayError.from(fault), current.app.neutral, createRequestId());
     },
+  });
+  reachable = addressOf(config, listener.port, certificate !== undefined);
+  answers = new WorkerAnswers({
+    ...{ keys, state },
+    inspected: () => ({ ...current, health: lasting.health }),
+    reply: (number, answer) => ledger.reply(number, answer),
   });
   const started = keeper.start();
   const answerFault = storesAnswers ? await started : undefined;
@@ -331,7 +346,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       await keeper.close();
       // The file tells the next keeper that something may be spent that no store has.
       if (isStored) cells.close();
-      stopReports();
+      state.stop();
       stopAlerts();
       await logger.flush();
     },
@@ -341,18 +356,3 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
 /** The start table waits this long for the store of the books. Milliseconds. */
 const OPEN_MS = 5_000;
 const OPENING = "the store is still being opened";
-
-async function endsWithin(pending: Promise<unknown>, ms: number): Promise<boolean> {
-  const { promise: late, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => resolve(false), ms);
-  const inTime = await Promise.race([pending.then(() => true), late]);
-  clearTimeout(timer);
-  return inTime;
-}
-
-/** The external plugin that caused a fault, if its file is in the stack: ` (plugin NAME, FILE)`. */
-function pluginInStack(plugins: Assembled["plugins"], cause: unknown): string {
-  const stack = describeThrown(cause);
-  const found = plugins.find(({ source }) => source !== "built-in" && stack.includes(source));
-  return found ? ` (plugin ${found.plugin.name}, ${found.source})` : "";
-}

@@ -1,18 +1,62 @@
-/** Tells the keeper once a second what this worker does: for metrics. */
+/** Tells the keeper once a second what this worker does: for metrics and the console. */
+import type { Clock } from "./gateway/delivery/clock.ts";
 import type { Health } from "./gateway/retry/health.ts";
+import type { GatewayAddress } from "./ledger/messages.ts";
 import type { WorkerLedger } from "./ledger/worker/ledger.ts";
 
 const EVERY_MS = 1000;
 
-/** @returns a function that ends it */
-export function reportState(ledger: WorkerLedger, health: Health): () => void {
-  let due = performance.now() + EVERY_MS;
-  const timer = setInterval(() => {
+export interface StateReporterOptions {
+  ledger: WorkerLedger;
+  health: Health;
+  /** The calls that run. */
+  clock: Clock;
+  /** Absent while the worker does not listen. */
+  gateway(): GatewayAddress | undefined;
+}
+
+export class StateReporter {
+  readonly #options: StateReporterOptions;
+  readonly #timer: ReturnType<typeof setInterval>;
+  #due = performance.now() + EVERY_MS;
+  #loopLag = 0;
+  /** Calls that run are told until then; monotonic milliseconds. */
+  #watchedUntil = 0;
+
+  constructor(options: StateReporterOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => this.#tick(), EVERY_MS);
+    this.#timer.unref();
+  }
+
+  /** Sends the state at once, and until `ms` have passed with the calls that run. */
+  watch(ms: number): void {
     const now = performance.now();
-    const loopLag = Math.max(0, now - due) / 1000;
-    due = now + EVERY_MS;
-    ledger.report({ breakers: health.breakers(now), memory: process.memoryUsage.rss(), loopLag });
-  }, EVERY_MS);
-  timer.unref();
-  return () => clearInterval(timer);
+    const isNew = this.#watchedUntil <= now;
+    this.#watchedUntil = Math.max(this.#watchedUntil, now + ms);
+    if (isNew) this.#report(now);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  #tick(): void {
+    const now = performance.now();
+    this.#loopLag = Math.max(0, now - this.#due) / 1000;
+    this.#due = now + EVERY_MS;
+    this.#report(now);
+  }
+
+  #report(now: number): void {
+    const { ledger, health, clock, gateway } = this.#options;
+    const address = gateway();
+    ledger.report({
+      breakers: health.breakers(now),
+      memory: process.memoryUsage.rss(),
+      loopLag: this.#loopLag,
+      ...(address && { gateway: address }),
+      ...(now < this.#watchedUntil && { running: ledger.running(clock.calls()) }),
+    });
+  }
 }

@@ -1,9 +1,12 @@
 /** What the admin API asks of the books. The keeper implements it over its store. Times are milliseconds since 1970. */
 import type { PriceRule } from "../ledger/charge.ts";
+import type { GatewayAddress, Question, WorkerState } from "../ledger/messages.ts";
 import type { Nano } from "../ledger/money.ts";
 import type { Budget, KeyEntry, Policy, RateLimit } from "../ledger/policy.ts";
 import type { WhatIfSums } from "../ledger/prices/whatif.ts";
 import type { CallRecord } from "../ledger/record.ts";
+import type { Pulse } from "../keeper/books/pulse.ts";
+import type { Running } from "../keeper/books/questions.ts";
 import type { AuditEntry, KeyFacts, Page } from "../keeper/books/reports/reports.ts";
 import type {
   Assumption,
@@ -54,8 +57,29 @@ export interface BooksHealth {
   degraded: readonly string[];
 }
 
+/** What the admin API asks of the gateway's workers, and what it hears of their calls. */
+export interface GatewayAccess {
+  /** Where the gateway listens for calls. Absent while no worker is connected. */
+  readonly address: GatewayAddress | undefined;
+  /** What calls of the last hour were like, from the records as they arrived. */
+  readonly pulse: Pulse;
+  /** Calls as their records arrive. @returns function that ends it */
+  watch(receive: (calls: readonly CallRecord[]) => void): () => void;
+  /** The calls that run. */
+  running(): Promise<Running>;
+  /** As the workers said last; they go on telling it for some seconds. */
+  runningNow(): Running;
+  /** The workers that are connected, with what they have said last. */
+  readonly workers: readonly { worker: number; state: WorkerState | undefined }[];
+  /** Asks a worker. @throws AdminError 503 with its sentence */
+  ask(question: Question): Promise<unknown>;
+  /** Asks all workers. @throws AdminError 503 with the sentence of one */
+  askAll(question: Question): Promise<readonly unknown[]>;
+}
+
 /** What the admin API reads and writes. */
 export interface AdminBooks {
+  readonly gateway: GatewayAccess;
   /** Resolves when the store was opened, or could not be for the first time. */
   opened(): Promise<void>;
   /** Logs a fault of weir. */

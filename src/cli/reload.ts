@@ -1,6 +1,6 @@
 /** `weir reload`: makes a running gateway reload its config and plugins, and prints the result. */
 import type { Command } from "./command.ts";
-import { readRunFile, runningGateways } from "./run-file.ts";
+import { readRunFile, type RunningGateway, runningGateways } from "./run-file.ts";
 
 /** Maximum time for a reload, in which plugins pass the preflight and models are checked. Milliseconds. */
 const RELOAD_TIMEOUT_MS = 60_000;
@@ -27,25 +27,25 @@ export const reload: Command = {
       printError(`weir: several gateways are running; choose one with --port (${ports})`);
       return 1;
     }
-    const before = entry.reload?.count ?? 0;
-    process.kill(entry.pid, "SIGHUP");
-    for (
-      const until = performance.now() + RELOAD_TIMEOUT_MS;
-      performance.now() < until;
-      await Bun.sleep(25)
-    ) {
-      const now = readRunFile(entry.path);
-      if (!now) {
-        printError("weir: the gateway has ended; see its log");
-        return 1;
-      }
-      const outcome = now.reload;
-      if (!outcome || outcome.count === before) continue;
-      if (outcome.ok) print(outcome.message);
-      else printError(`weir: ${outcome.message}`);
-      return outcome.ok ? 0 : 1;
-    }
-    printError("weir: the gateway did not report the result of the reload in time; see its log");
-    return 1;
+    const outcome = await reloadGateway(entry);
+    if (outcome?.ok) print(outcome.message);
+    else printError(`weir: ${outcome?.message ?? UNKNOWN}`);
+    return outcome?.ok ? 0 : 1;
   },
 };
+
+const UNKNOWN = "the gateway did not report the result of the reload in time; see its log";
+
+/** Makes a gateway reload, and waits for the result. @returns undefined if it does not come in time */
+export async function reloadGateway(
+  entry: RunningGateway,
+): Promise<{ ok: boolean; message: string } | undefined> {
+  const before = entry.reload?.count ?? 0;
+  process.kill(entry.pid, "SIGHUP");
+  for (const until = performance.now() + RELOAD_TIMEOUT_MS; performance.now() < until; await Bun.sleep(25)) {
+    const now = readRunFile(entry.path);
+    if (!now) return { ok: false, message: "the gateway has ended; see its log" };
+    if (now.reload && now.reload.count !== before) return now.reload;
+  }
+  return undefined;
+}

@@ -10,6 +10,7 @@ import type { Command, Context } from "./command.ts";
 import { CONFIG_FLAGS, valueFlags } from "./command.ts";
 import { lockOnly, lockPath, lockState } from "./lock.ts";
 import { createCredential, RunFile } from "./run-file.ts";
+import { FIXED } from "../config/fixed.ts";
 import { watchRunner } from "./runner.ts";
 import { startTable } from "./start-table.ts";
 import { supervise } from "./supervise.ts";
@@ -85,7 +86,8 @@ export function serveVariant(context: Context, variant: ServeVariant): Promise<n
 }
 
 function readSettings(context: Context) {
-  return { ...loadConfig(loadOptions(context)), env: context.env };
+  const loaded = loadConfig(loadOptions(context));
+  return { ...loaded, env: context.env, reread: () => reloadConfig(loadOptions(context)) };
 }
 
 function loadOptions({ flags, env, cwd }: Context): LoadOptions {
@@ -142,20 +144,6 @@ async function serveHere(
   return ending.ended;
 }
 
-/** Options that take effect only at a start, each with the value to compare at a reload. */
-const FIXED: Readonly<Record<string, (config: Config) => unknown>> = {
-  host: ({ host }) => host,
-  port: ({ port }) => port,
-  workers: ({ workers }) => workers,
-  listen: ({ listen }) => `${listen.unix} ${listen.mode}`,
-  tls: ({ tls }) => tls.cert !== undefined,
-  state: ({ state }) => state,
-  admin: ({ admin }) => JSON.stringify(admin),
-  metrics: ({ metrics }) => JSON.stringify(metrics),
-  responses: ({ responses: { store, answerBytes, answerItems, fileBytes } }) =>
-    [store, answerBytes, answerItems, fileBytes].join(),
-};
-
 class Reloader {
   readonly #weir: RunningWeir;
   readonly #context: Context;
@@ -191,8 +179,11 @@ class Reloader {
   }
 
   async #reload(): Promise<void> {
-    const read = await reloadConfig(loadOptions(this.#context));
-    const settings = { ...read, config: this.#adjust(read.config), env: this.#context.env };
+    const reread = async () => {
+      const loaded = await reloadConfig(loadOptions(this.#context));
+      return { ...loaded, config: this.#adjust(loaded.config) };
+    };
+    const settings = { ...(await reread()), env: this.#context.env, reread };
     await this.#weir.reload(settings);
     const changed = Object.keys(FIXED).filter(
       (name) => FIXED[name]!(settings.config) !== FIXED[name]!(this.#config),

@@ -29,6 +29,17 @@ export function isLoopback(host: string): boolean {
   return hostname === "localhost" || /^127(\.\d{1,3}){3}$/.test(hostname) || hostname === "[::1]";
 }
 
+/** Where programs of the same machine reach the gateway. @param port that it listens on */
+export function addressOf(
+  { host, listen }: Pick<Config, "host" | "listen">,
+  port: number,
+  isSecure: boolean,
+): { url: string; unix?: string } {
+  if (listen.unix !== undefined) return { url: "http://localhost", unix: listen.unix };
+  const own = { "0.0.0.0": "127.0.0.1", "::": "::1" }[host] ?? host;
+  return { url: `${isSecure ? "https" : "http"}://${own.includes(":") ? `[${own}]` : own}:${port}` };
+}
+
 /** Whether other machines can reach the gateway. */
 export function isReachable({ host, listen }: Pick<Config, "host" | "listen">): boolean {
   return listen.unix === undefined && !isLoopback(host);

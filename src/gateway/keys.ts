@@ -132,6 +132,28 @@ export class Keyring {
     return equal ? slot : undefined;
   }
 
+  /**
+   * Admits calls with another text as calls of a key, until a time: the text is one key more of its owner.
+   * @param id of the key @param until milliseconds since 1970 @returns whether there is such a key
+   */
+  lend(id: string, sha256: string, until: number): boolean {
+    const slots = [...this.#declared.values(), ...this.#stored.values()].filter(
+      ({ key }) => key.access.id === id,
+    );
+    const slot = slots.find(({ until }) => Date.now() < until);
+    if (!slot) return false;
+    const digest = Buffer.from(sha256, "hex");
+    const name = digest.toString("latin1");
+    const known = this.#digestsOf.get(id);
+    if (known) this.#digestsOf.set(id, [...known, name]);
+    (known ? this.#stored : this.#declared).set(name, {
+      key: slot.key,
+      digest,
+      until: Math.min(until, slot.until),
+    });
+    return true;
+  }
+
   #remove(id: string): void {
     for (const name of this.#digestsOf.get(id) ?? [])
       if (this.#stored.get(name)?.key.access.id === id) this.#stored.delete(name);

@@ -43,7 +43,9 @@ export type BooksUp =
   /** Once a second: for metrics and the console. */
   | { kind: "state"; state: WorkerState }
   /** Asks for the figures of one key and of accounts that count its calls. `number` returns in the answer. */
-  | ({ kind: "query"; number: number } & KeyQuery);
+  | ({ kind: "query"; number: number } & KeyQuery)
+  /** The answer to a question. `error`: one sentence. */
+  | ({ kind: "reply"; number: number } & ({ value: unknown } | { error: string }));
 
 /** From the keeper to a worker. */
 export type BooksDown =
@@ -69,7 +71,22 @@ export type BooksDown =
   /** The most that a target's actual input has exceeded its estimate by. Tokens. */
   | { kind: "margins"; margins: readonly { target: string; tokens: number }[] }
   /** The answer to a query. `error`: one clause. */
-  | ({ kind: "answer"; number: number } & ({ value: KeyFigures } | { error: string }));
+  | ({ kind: "answer"; number: number } & ({ value: KeyFigures } | { error: string }))
+  /** The worker shall send its state at once, and until `ms` have passed with the calls that run. */
+  | { kind: "watch"; ms: number }
+  /** Asks what only a worker knows. `number` returns in the reply. */
+  | { kind: "question"; number: number; question: Question };
+
+/** What the console asks a worker, because the keeper knows neither the config nor providers. */
+export type Question =
+  | { what: "routing"; model: string }
+  | { what: "models" }
+  | { what: "providers" }
+  | { what: "config" }
+  | { what: "config-source" }
+  | { what: "reload" }
+  /** A text with this digest stands for the key until then, for a call of the console. Milliseconds since 1970. */
+  | { what: "lend"; key: string; sha256: string; until: number };
 
 export interface KeyQuery {
   what: "key";
@@ -137,6 +154,44 @@ export interface WorkerState {
   /** Resident memory, bytes; delay of the event loop, seconds. */
   memory: number;
   loopLag: number;
+  /** Where this worker listens for calls. */
+  gateway?: GatewayAddress;
+  /** While the keeper watches: calls that run, the longest first, at most {@link MOST_RUNNING}. */
+  running?: { total: number; calls: readonly RunningCall[] };
+}
+
+/** The address of the gateway, for programs of the same machine. */
+export interface GatewayAddress {
+  /** `http://127.0.0.1:9347`; with `unix` the host is `localhost`. */
+  url: string;
+  /** Path of the socket, where the gateway listens on one. */
+  unix?: string;
+}
+
+export const MOST_RUNNING = 200;
+
+/** A call that has not ended. Times are milliseconds since 1970, durations milliseconds. */
+export interface RunningCall {
+  id: string;
+  startedAt: number;
+  /** Id of the gateway key. */
+  key?: string;
+  path?: string;
+  format: string;
+  /** The model as the client named it. */
+  model: string;
+  stream: boolean;
+  /** Before the first attempt; before the first event of an answer; after it. */
+  phase: "starting" | "waiting" | "answering";
+  attempts: number;
+  provider?: string;
+  deployment?: string;
+  /** The provider's name of the model. */
+  target?: string;
+  firstMs?: number;
+  /** Tokens so far. */
+  output: number;
+  held: Nano;
 }
 
 /** The sections of the config that the keeper needs and that a reload may change. */

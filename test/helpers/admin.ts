@@ -1,7 +1,11 @@
 /** The admin API over books in memory, without a gateway. */
-import type { AdminBooks } from "../../src/admin/books.ts";
+import type { AdminBooks, GatewayAccess } from "../../src/admin/books.ts";
+import { AdminError } from "../../src/admin/errors.ts";
 import { listOperations } from "../../src/admin/operations/index.ts";
 import { AdminServer } from "../../src/admin/server.ts";
+import { Pulse } from "../../src/keeper/books/pulse.ts";
+import type { Running } from "../../src/keeper/books/questions.ts";
+import type { Question } from "../../src/ledger/messages.ts";
 import { digestOf, makeKeyText } from "../../src/ledger/keys/form.ts";
 import type { Budget, KeyEntry, KeyKind, RateLimit } from "../../src/ledger/policy.ts";
 import type { CallRecord } from "../../src/ledger/record.ts";
@@ -22,6 +26,39 @@ export class FakeBooks implements AdminBooks {
   asked: unknown;
   closed = false;
   storesCallKeys = true;
+
+  /** What workers answer, by the question. */
+  readonly answers: Partial<Record<Question["what"], unknown>> = {};
+  readonly questions: Question[] = [];
+  running: Running = { total: 0, calls: [] };
+  readonly #watchers = new Set<(calls: readonly CallRecord[]) => void>();
+
+  readonly gateway: GatewayAccess = {
+    address: { url: "http://127.0.0.1:9" },
+    pulse: new Pulse(0),
+    workers: [],
+    watch: (receive) => {
+      this.#watchers.add(receive);
+      return () => this.#watchers.delete(receive);
+    },
+    running: async () => this.running,
+    runningNow: () => this.running,
+    ask: async (question) => this.#answer(question),
+    askAll: async (question) => [this.#answer(question)],
+  };
+
+  #answer(question: Question): unknown {
+    this.questions.push(question);
+    const answer = this.answers[question.what];
+    if (answer === undefined)
+      throw new AdminError(503, "gateway_failed", "The gateway cannot answer: no worker.");
+    return answer;
+  }
+
+  /** Calls end. */
+  end(...calls: readonly CallRecord[]): void {
+    for (const receive of this.#watchers) receive(calls);
+  }
 
   opened = () => Promise.resolve();
   report = () => {};
@@ -218,7 +255,7 @@ export function fakeAdmin(host = "127.0.0.1"): FakeAdmin {
         ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
       });
       const response = await server.handle(request, address);
-      const text = await response.text();
+      const text = await textOf(response);
       const isJson = response.headers.get("content-type")?.startsWith("application/json");
       return {
         status: response.status,
@@ -228,4 +265,13 @@ export function fakeAdmin(host = "127.0.0.1"): FakeAdmin {
       };
     },
   };
+}
+
+/** The body; of a stream of events the first one. */
+async function textOf(response: Response): Promise<string> {
+  if (!response.headers.get("content-type")?.startsWith("text/event-stream")) return response.text();
+  const reader = response.body!.getReader();
+  const { value } = await reader.read();
+  await reader.cancel();
+  return new TextDecoder().decode(value as Uint8Array);
 }

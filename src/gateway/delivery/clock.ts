@@ -2,11 +2,14 @@
  * One shared timer for all deadlines. A timer for each call would cost more than everything else on the hot path, so calls
  * register a watcher here, and one timer calls all watchers four times a second.
  */
+import type { Call } from "../../core/call.ts";
 import type { GatewayError } from "../../core/error.ts";
 
 export interface Watcher {
   /** The watcher's index in its clock, written by the clock alone; absent outside of a clock. */
   place?: number;
+  /** The call whose deadlines it watches. */
+  readonly call?: Call;
   /** Called at each tick; must be fast and must not throw. @param now monotonic milliseconds */
   tick(now: number): void;
   /** Aborts what the watcher watches. @param key id of a gateway key: only if it watches a call of the key */
@@ -43,6 +46,11 @@ export class Clock {
   /** Aborts all calls that still run. @param key id of a gateway key: only the calls of the key */
   endAll(reason: GatewayError, key?: string): void {
     for (const watcher of [...this.#watchers]) watcher.end?.(reason, key);
+  }
+
+  /** The calls that run. */
+  calls(): Call[] {
+    return this.#watchers.flatMap(({ call }) => call ?? []);
   }
 
   get size(): number {

@@ -8,7 +8,7 @@ import type { Gateway, Timeouts } from "../types.ts";
 
 export class Deadline implements Watcher {
   place: number | undefined = undefined;
-  readonly #call: Call;
+  readonly call: Call;
   readonly #clock: Clock;
   readonly #timeouts: Timeouts;
   /** The call has lasted longer than `LONG_CALL_MS`. */
@@ -19,7 +19,7 @@ export class Deadline implements Watcher {
   onHold?: () => void;
 
   constructor(call: Call, clock: Clock, timeouts: Timeouts) {
-    this.#call = call;
+    this.call = call;
     this.#clock = clock;
     this.#timeouts = timeouts;
     clock.add(this);
@@ -31,13 +31,13 @@ export class Deadline implements Watcher {
   }
 
   end(reason: GatewayError, key?: string): void {
-    if (key !== undefined && key !== this.#call.access?.id) return;
+    if (key !== undefined && key !== this.call.access?.id) return;
     this.stop();
-    this.#call.abort(reason);
+    this.call.abort(reason);
   }
 
   tick(now: number): void {
-    const call = this.#call;
+    const call = this.call;
     // Rounds to the nearest tick: a deadline is at most half a tick early or late.
     const nearest = now + TICK_MS / 2;
     const limits = timeoutsOf(call, this.#timeouts);

@@ -42,6 +42,8 @@ export class CircuitBreaker {
   #openings = 0;
   #open: { since: number; until: number; state: "failing" | "paused" } | undefined;
   #probe: Trial | undefined;
+  /** What the last failure was, for people. */
+  reason: string | undefined;
 
   /** @param random between 0 and 1 */
   constructor(random: () => number = Math.random) {
@@ -58,6 +60,11 @@ export class CircuitBreaker {
   /** When an open breaker becomes half-open; 0 if it is closed. Monotonic milliseconds. */
   get opensAt(): number {
     return this.#open?.until ?? 0;
+  }
+
+  /** When it opened; 0 if it is closed. Monotonic milliseconds. */
+  get since(): number {
+    return this.#open?.since ?? 0;
   }
 
   /** The breaker is closed and has no recent failure, so it need not be kept. */

@@ -32,6 +32,17 @@ export interface Outlook {
   opensAt: number;
 }
 
+/** A circuit breaker that is not closed. */
+export interface OpenBreaker {
+  deployment: string;
+  model: string;
+  state: Exclude<BreakerState, "closed">;
+  since: number;
+  opensAt: number;
+  /** What the last failure was. */
+  reason?: string;
+}
+
 const UNKNOWN: Outlook = { state: "closed", opensAt: 0 };
 const FULL: Outlook = { state: "full", opensAt: Infinity };
 
@@ -68,6 +79,18 @@ export class Health {
     return [...worst].map(([deployment, state]) => ({ deployment, state }));
   }
 
+  /** The circuit breakers that are not closed. Times are monotonic milliseconds. */
+  describe(now = performance.now()): OpenBreaker[] {
+    return [...this.#breakers].flatMap(([key, breaker]) => {
+      const state = breaker.state(now);
+      if (state === "closed") return [];
+      const space = key.indexOf(" ");
+      const { since, opensAt, reason } = breaker;
+      const names = { deployment: key.slice(0, space), model: key.slice(space + 1) };
+      return [{ ...names, state, since, opensAt, ...(reason !== undefined && { reason }) }];
+    });
+  }
+
   /** An attempt begins. */
   begin(call: Call, attempt: Attempt): void {
     if (call.attempts.length === 1) this.budget.enter();
@@ -97,14 +120,21 @@ export class Health {
       case "failing":
         return this.#fail(attempt, now);
       case "limited":
-        return this.#breaker(attempt.target, now).pause(attempt, now, failure.retryAfterMs);
+        return this.#limited(attempt, failure, now);
       case "refused":
         return this.#refused(attempt, failure, now);
     }
   }
 
+  #limited(attempt: Attempt, { what, retryAfterMs }: Failure, now: number): void {
+    const breaker = this.#breaker(attempt.target, now);
+    breaker.reason = what;
+    breaker.pause(attempt, now, retryAfterMs);
+  }
+
   #fail(attempt: Attempt, now: number): void {
     const breaker = this.#breaker(attempt.target, now);
+    breaker.reason = attempt.failure?.what;
     const before = breaker.opensAt;
     breaker.fail(attempt, now);
     if (breaker.opensAt === before) return;
@@ -116,6 +146,7 @@ export class Health {
   #refused(attempt: Attempt, { what, retryAfterMs = REFUSED_MS }: Failure, now: number): void {
     const breaker = this.#breaker(attempt.target, now);
     const isNews = breaker.state(now) !== "paused" || breaker.isProbe(attempt);
+    breaker.reason = what;
     breaker.pause(attempt, now, retryAfterMs);
     if (!isNews) return;
     const { name } = attempt.target.deployment;

@@ -21,11 +21,12 @@ import type { BooksOptions } from "./options.ts";
 import { type Ask, type Hello, isAlive, type Peer } from "./peers.ts";
 import { bury, Peers, type TakeCells } from "./peer-list.ts";
 import { PolicyState } from "./policy-state.ts";
+import { Questions } from "./questions.ts";
 import { Recalls } from "./recalls.ts";
 import { Recorder } from "./recorder.ts";
 import { Recovery } from "./recovery.ts";
 import { Reporter } from "./reporter.ts";
-import type { BookStore } from "./store.ts";
+import { type BookStore, readStore } from "./store.ts";
 import { Tidying } from "./tidying.ts";
 
 /** Time between two attempts to open the store. Milliseconds. */
@@ -45,6 +46,8 @@ export class Books implements BooksKeeper {
   readonly #recalls: Recalls;
   /** What the log gets, and whether the store can be used. */
   readonly reporter: Reporter;
+  /** What the console asks the workers. */
+  readonly questions: Questions;
   readonly #recorder: Recorder;
   readonly #grants: Grants;
   readonly #opened = Promise.withResolvers<void>();
@@ -63,6 +66,7 @@ export class Books implements BooksKeeper {
     this.#isAlive = options.isAlive ?? isAlive;
     this.#peers = new Peers(clock, this.#isAlive, (peer, take) => this.#bury(peer, take));
     this.reporter = new Reporter(clock);
+    this.questions = new Questions(clock, () => this.#peers.connected);
     this.#recalls = new Recalls(clock, this.#peers);
     const onStore = (fault?: unknown) => this.#onStore(fault);
     this.#recorder = new Recorder({
@@ -161,14 +165,7 @@ export class Books implements BooksKeeper {
 
   async #open(): Promise<void> {
     try {
-      await this.store.open();
-      const [policy, positions, rows, levels, margins] = [
-        await this.store.policy(),
-        await this.store.positions(),
-        await this.store.accounts(this.#clock.wall()),
-        await this.store.rates(),
-        await this.store.margins(),
-      ];
+      const { policy, positions, rows, levels, margins } = await readStore(this.store, this.#clock.wall());
       if (this.#closed) return;
       this.#policy.load(policy);
       this.#positions = new Map(positions);
@@ -230,6 +227,9 @@ export class Books implements BooksKeeper {
         return this.#return(peer, message.account, message.amount);
       case "state":
         peer.state = message.state;
+        return;
+      case "reply":
+        return this.questions.replied(message);
     }
   }
 

@@ -16,6 +16,7 @@ import type { Reports } from "./reports/reports.ts";
 import type { AuditReport, CacheGroup, Filter, Invoice, UsageGroup } from "./reports/types.ts";
 import { grantedBy } from "./shares.ts";
 import type { Actor } from "./store.ts";
+import { Workers } from "./workers.ts";
 
 /** What the store offers besides what the books need of it. */
 export interface Upkeep {
@@ -52,17 +53,21 @@ export class NodeAdmin implements AdminBooks {
   readonly #metrics: Metrics;
   /** With the prices that the workers declare; a reload changes them. */
   #prices = new PriceBook();
+  readonly gateway: Workers;
   /** Size of the store at the last look, which a scrape does not wait for. */
   #bytes: number | undefined;
 
   constructor(options: NodeAdminOptions) {
     const { books, metrics, version, isProcess } = options;
     this.#options = options;
+    this.gateway = new Workers(books);
     this.#metrics = new Metrics({ ...metrics, version, isProcess });
     books.observers.add({
       settings: ({ prices }) => void (this.#prices = new PriceBook(prices)),
       records: ({ calls, dropped = 0 }, worker) => {
-        for (const call of calls) this.#metrics.record(String(worker), call, this.#keyName, Date.now());
+        const now = Date.now();
+        for (const call of calls) this.#metrics.record(String(worker), call, this.#keyName, now);
+        this.gateway.heard(calls, now);
         if (dropped > 0) this.#metrics.dropped(String(worker), dropped);
       },
       worker: (worker, life) => this.#metrics.started(String(worker), life),

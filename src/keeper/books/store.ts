@@ -166,3 +166,15 @@ export interface BookStore {
   rates(): Promise<readonly { account: string; level: number; at: number }[]>;
   margins(): Promise<readonly { target: string; tokens: number }[]>;
 }
+
+/** All that a node needs of its store at the start. @param now milliseconds since 1970 */
+export async function readStore(store: BookStore, now: number) {
+  await store.open();
+  return {
+    policy: await store.policy(),
+    positions: await store.positions(),
+    rows: await store.accounts(now),
+    levels: await store.rates(),
+    margins: await store.margins(),
+  };
+}

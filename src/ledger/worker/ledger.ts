@@ -8,7 +8,13 @@ import type { KeyAccess } from "../../core/key-access.ts";
 import type { Admitted, Ledger, PromptSource } from "../../core/ledger.ts";
 import type { Cells } from "../cells.ts";
 import type { BooksChannel } from "../channel.ts";
-import type { BookSettings, BooksDown, Refusal, WorkerState } from "../messages.ts";
+import {
+  type BookSettings,
+  type BooksDown,
+  MOST_RUNNING,
+  type Refusal,
+  type WorkerState,
+} from "../messages.ts";
 import type { PriceRule } from "../charge.ts";
 import type { Declared, Policy } from "../policy.ts";
 import { Asks } from "./asks.ts";
@@ -27,6 +33,7 @@ import { OwnKey } from "./own-key.ts";
 import { Queries } from "./queries.ts";
 import { Prompts, sessionOf } from "./prompts.ts";
 import { policyUnknown, refuse, unavailable } from "./refusal.ts";
+import { runningCallOf } from "./running.ts";
 import type { LedgerSettings } from "./settings.ts";
 import { settlementOf } from "./settlement.ts";
 import { Shares } from "./shares.ts";
@@ -245,6 +252,18 @@ export class WorkerLedger implements Ledger {
     const endedAt = (call.endedAt ??= performance.now());
     const prompt = this.#prompts.recordOf(call);
     this.#outbox.record(recordOf(call, booked, endedAt, this.#clock.at(call.startedAt), prompt));
+  }
+
+  /** What the console shows of calls that run: the longest of them. */
+  running(calls: readonly Call[]): NonNullable<WorkerState["running"]> {
+    const longest = [...calls].sort((a, b) => a.startedAt - b.startedAt).slice(0, MOST_RUNNING);
+    const shown = longest.map((call) => runningCallOf(call, this.#clock.at(call.startedAt)));
+    return { total: calls.length, calls: shown };
+  }
+
+  /** Answers a question of the keeper. */
+  reply(number: number, answer: { value: unknown } | { error: string }): void {
+    this.#channel.send({ kind: "reply", number, ...answer });
   }
 
   /** Sends what the worker does at the moment. */

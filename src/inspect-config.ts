@@ -1,0 +1,125 @@
+/** What a worker tells the console of its config: each option with its origin, what a reload would change, the file. */
+import { readFileSync } from "node:fs";
+import { reloadGateway } from "./cli/reload.ts";
+import { runningGateways } from "./cli/run-file.ts";
+import { FIXED } from "./config/fixed.ts";
+import { type Config, listOptions } from "./config/schema.ts";
+import type { Inspected } from "./inspected.ts";
+
+/** Most characters of a config file that is shown. */
+const MAX_TEXT = 1_000_000;
+
+/** @throws Error with one sentence */
+export function inspectConfig(what: "config" | "config-source" | "reload", inspected: Inspected): unknown {
+  if (what === "config") return describeConfig(inspected);
+  return what === "reload" ? reload(inspected) : readSource(inspected);
+}
+
+async function describeConfig(inspected: Inspected) {
+  const { config, settings, since } = inspected;
+  const { file, sources = {} } = settings;
+  const options = optionsOf(config).map(({ path, value, standard }) => {
+    const origin = sources[path] ?? { layer: "default", at: "default" };
+    return {
+      path,
+      value,
+      ...(standard !== undefined && { default: standard }),
+      isDefault: origin.layer === "default" || isSame(value, standard),
+      source: origin.layer,
+      ...(origin.layer !== "default" && { where: origin.at }),
+    };
+  });
+  const next = await changesOf(inspected);
+  return {
+    ...(file !== undefined && { file }),
+    loadedAt: since,
+    options: options.sort((a, b) => Number(a.isDefault) - Number(b.isDefault)),
+    ...next,
+  };
+}
+
+/** What a reload would change, or why it would fail. */
+async function changesOf({ config, settings }: Inspected) {
+  if (!settings.reread) return { changes: [] };
+  try {
+    const next = await settings.reread();
+    const written = optionsOf(next.config);
+    const changes = optionsOf(config).flatMap(({ path, value }, index) => {
+      const onDisk = written[index]!.value;
+      if (isSame(value, onDisk) || isFree(path)) return [];
+      const needsRestart = Object.entries(FIXED).some(
+        ([name, read]) => path.split(".")[0] === name && read(config) !== read(next.config),
+      );
+      return [{ path, running: value ?? null, onDisk: onDisk ?? null, needsRestart }];
+    });
+    return { changes };
+  } catch (cause) {
+    return { changes: [], fault: cause instanceof Error ? cause.message : String(cause) };
+  }
+}
+
+/** A worker listens on the port that its supervisor has found. */
+function isFree(path: string): boolean {
+  return path === "port";
+}
+
+interface OptionValue {
+  path: string;
+  value: unknown;
+  standard: unknown;
+}
+
+/** Secrets write themselves as `***`, and keys by their names. */
+function optionsOf(config: Config): OptionValue[] {
+  return listOptions().map(({ path, schema }) => ({
+    path: path.join("."),
+    value: plain(path[0] === "keys" ? config.keys.map(withoutDigest) : valueAt(config, path)),
+    standard: plain(schema["default"]),
+  }));
+}
+
+function withoutDigest({ sha256: _, ...key }: Config["keys"][number]) {
+  return key;
+}
+
+function plain(value: unknown): unknown {
+  return value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown);
+}
+
+function valueAt(config: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (value, step) => (value as Record<string, unknown> | undefined)?.[step],
+    config,
+  );
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** Members whose values are secrets, and what looks like a key of a vendor or of weir. */
+const SECRET_MEMBER =
+  /^(\s*-?\s*["']?(?:[\w-]*(?:key|secret|token|password|sha256|authorization)[\w-]*)["']?\s*:\s*)(?!\s*$)(?!["']?\$\{)(.+)$/i;
+const SECRET_TEXT = /\b(?:sk-|weir_(?:sk|ad|ro)_|AKIA|ghp_|xox[bp]-)[\w-]{6,}/g;
+const URL_PASSWORD = /(:\/\/[^\s:/@]*:)[^\s@]+@/g;
+
+function readSource({ settings }: Inspected) {
+  const { file } = settings;
+  if (file === undefined) throw new Error("weir runs without a config file");
+  const text = readFileSync(file, "utf8").slice(0, MAX_TEXT);
+  const lines = text
+    .split("\n")
+    .map((line) =>
+      line.replace(SECRET_MEMBER, "$1***").replaceAll(SECRET_TEXT, "***").replaceAll(URL_PASSWORD, "$1***@"),
+    );
+  return { file, text: lines.join("\n") };
+}
+
+async function reload({ settings }: Inspected) {
+  const entry = runningGateways(settings.env).find(({ pid }) => pid === process.pid || pid === process.ppid);
+  if (!entry) throw new Error("the gateway has no run file, so it cannot reload itself; send it SIGHUP");
+  const outcome = await reloadGateway(entry);
+  if (outcome === undefined)
+    throw new Error("the gateway did not report the result of the reload in time; see its log");
+  return { ok: outcome.ok, message: outcome.message };
+}

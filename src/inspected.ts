@@ -1,0 +1,25 @@
+/** The parts of a worker that the console may ask about. */
+import type { Assembled } from "./assemble.ts";
+import type { LoadedConfig, Origin } from "./config/load.ts";
+import type { Config } from "./config/schema.ts";
+import type { Health } from "./gateway/retry/health.ts";
+
+/** Where the config comes from. */
+export interface ConfigSources {
+  env: Record<string, string | undefined>;
+  /** The config file, and where each option comes from. */
+  file?: string;
+  sources?: Readonly<Record<string, Origin>>;
+  /** Reads the config as a reload would. @throws Error with one sentence */
+  reread?(): Promise<LoadedConfig>;
+}
+
+/** What serves at the moment. */
+export interface Inspected {
+  settings: ConfigSources;
+  config: Config;
+  /** The start, or the last reload. Milliseconds since 1970. */
+  since: number;
+  parts: Assembled;
+  health: Health;
+}

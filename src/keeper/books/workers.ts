@@ -1,0 +1,62 @@
+/** The workers of this node as the admin API sees them: their calls as they end and run, and answers to its questions. */
+import type { GatewayAccess } from "../../admin/books.ts";
+import { AdminError } from "../../admin/errors.ts";
+import type { Question } from "../../ledger/messages.ts";
+import type { CallRecord } from "../../ledger/record.ts";
+import type { Books } from "./books.ts";
+import { Pulse } from "./pulse.ts";
+import type { Questions } from "./questions.ts";
+
+export class Workers implements GatewayAccess {
+  readonly pulse = new Pulse(Date.now());
+  readonly #books: Books;
+  readonly #watchers = new Set<(calls: readonly CallRecord[]) => void>();
+
+  constructor(books: Books) {
+    this.#books = books;
+  }
+
+  get workers() {
+    return this.#books.workers;
+  }
+
+  get address() {
+    return this.#books.questions.gateway;
+  }
+
+  /** Records have arrived. @param now milliseconds since 1970 */
+  heard(calls: readonly CallRecord[], now: number): void {
+    this.pulse.add(calls, now);
+    for (const receive of this.#watchers) receive(calls);
+  }
+
+  watch(receive: (calls: readonly CallRecord[]) => void): () => void {
+    this.#watchers.add(receive);
+    return () => this.#watchers.delete(receive);
+  }
+
+  running() {
+    return this.#books.questions.running();
+  }
+
+  runningNow() {
+    return this.#books.questions.runningNow();
+  }
+
+  ask(question: Question) {
+    return this.#asking((questions) => questions.ask(question));
+  }
+
+  askAll(question: Question) {
+    return this.#asking((questions) => questions.askAll(question));
+  }
+
+  async #asking<Value>(ask: (questions: Questions) => Promise<Value>): Promise<Value> {
+    try {
+      return await ask(this.#books.questions);
+    } catch (cause) {
+      const sentence = cause instanceof Error ? cause.message : String(cause);
+      throw new AdminError(503, "gateway_failed", `The gateway cannot answer: ${sentence}.`);
+    }
+  }
+}

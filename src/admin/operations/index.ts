@@ -7,6 +7,7 @@ import { cacheOperations } from "./cache.ts";
 import { callOperations } from "./calls.ts";
 import { gatewayOperations } from "./gateway.ts";
 import { keyOperations } from "./keys.ts";
+import { liveOperations } from "./live.ts";
 import { rateOperations } from "./rates.ts";
 import { reportOperations } from "./reports.ts";
 
@@ -18,6 +19,7 @@ export function listOperations(version: string): readonly AdminOperation[] {
     ...reportOperations,
     ...callOperations,
     ...cacheOperations,
+    ...liveOperations,
     ...bookOperations,
     ...gatewayOperations(() => openApiDocument(operations, version)),
   ];

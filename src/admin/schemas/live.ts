@@ -22,7 +22,9 @@ export const LivePulse = answer({
   skipped: Type.Integer({
     description: "Events that were left out since the last pulse, because the reader was too slow.",
   }),
-  fault: Type.Optional(Type.String({ description: "One sentence while the store cannot be written." })),
+  behind: Type.Boolean({
+    description: "The store cannot be written: records wait in memory. `GET /admin/v1/store` has the cause.",
+  }),
   held: nano("What running attempts hold."),
 });
 export type LivePulse = Static<typeof LivePulse>;

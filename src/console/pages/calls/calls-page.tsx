@@ -115,7 +115,7 @@ function Sums({ reading, list }: { reading: Reading<CallsSummary>; list: CallLis
         </h2>
       </header>
     );
-  const { cost, uncertain, uncertainCalls, unpriced, failed, completeFrom } = sums;
+  const { cost, uncertain, uncertainCalls = 0, unpriced, failed, completeFrom } = sums;
   return (
     <header>
       <h2>{counted(sums.calls, "call")}</h2>

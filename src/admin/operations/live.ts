@@ -1,0 +1,80 @@
+/** Calls as they happen: those that run, and a stream of those that end. */
+import type { Running } from "../../keeper/books/questions.ts";
+import { matches } from "../../keeper/books/reports/matches.ts";
+import type { CallFilter } from "../../keeper/books/reports/types.ts";
+import { isWithin } from "../../ledger/keys/path.ts";
+import { LiveReader } from "../live.ts";
+import { type AdminRequest, operation } from "../operation.ts";
+import { FILTER, request } from "../schemas.ts";
+import { CALL_FILTER, RunningCalls } from "../schemas/calls.ts";
+import { callFilterOf, withKeyNames } from "./calls.ts";
+
+type Given = Pick<AdminRequest, "books" | "caller">;
+
+export const liveOperations = [
+  operation({
+    method: "GET",
+    path: "/admin/v1/calls/running",
+    id: "runningCalls",
+    summary: "Calls that run, the longest first",
+    access: "read",
+    query: request({ key: FILTER.key, path: FILTER.path, model: FILTER.model, provider: FILTER.provider }),
+    answer: { name: "RunningCalls", schema: RunningCalls },
+    errors: ["not_found"],
+    async handle(given) {
+      const running = await given.books.gateway.running();
+      return { json: shownOf(running, callFilterOf(given, given.query), given, given.now) };
+    },
+  }),
+  operation({
+    method: "GET",
+    path: "/admin/v1/calls/live",
+    id: "liveCalls",
+    summary: "Calls as they end and run, as server-sent events",
+    description:
+      "Events: `calls` at most four times a second, thinned above 32 calls a second; `running` and `pulse` once a second. They contain what `types.ts` describes as LiveCalls, RunningCalls and LivePulse.",
+    access: "read",
+    query: request(CALL_FILTER),
+    answer: { text: "text/event-stream" },
+    errors: ["not_found"],
+    handle(given) {
+      const { books } = given;
+      const filter = callFilterOf(given, given.query);
+      const reader = new LiveReader({
+        watch: (receive) => books.gateway.watch(receive),
+        matches: (call) => matches(call, filter),
+        show: (calls) => withKeyNames(calls, given),
+        running: () => shownOf(books.gateway.runningNow(), filter, given, Date.now()),
+        isFaulty: () => books.health().degraded.length > 0,
+        now: Date.now,
+      });
+      return { text: reader.stream(), type: "text/event-stream; charset=utf-8" };
+    },
+  }),
+];
+
+/** The running calls that the filter finds; members of ended calls are not looked at. */
+function shownOf({ total, calls }: Running, filter: CallFilter, { books, caller }: Given, at: number) {
+  const names = new Map(books.policy().keys.map(({ id, name }) => [id, name]));
+  const shown = calls
+    .filter(
+      ({ path = "/", ...call }) =>
+        isWithin(path, caller.path) &&
+        isWithin(path, filter.path ?? "/") &&
+        [filter.key ?? call.key, filter.provider ?? call.provider, filter.asked ?? call.model].every(
+          (wanted, index) => wanted === [call.key, call.provider, call.model][index],
+        ) &&
+        (filter.model === undefined || filter.model === call.target),
+    )
+    .map((call) => {
+      const keyName = call.key === undefined ? undefined : names.get(call.key);
+      return keyName === undefined ? call : { ...call, keyName };
+    });
+  const isAll = shown.length === calls.length;
+  return {
+    at,
+    total: isAll ? total : shown.length,
+    held: shown.reduce((sum, { held }) => sum + held, 0),
+    calls: shown,
+  };
+}

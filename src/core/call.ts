@@ -32,6 +32,13 @@ export interface Asker {
   ask(request: AskRequest, parent: Call, stop: Stop): Promise<AskAnswer>;
 }
 
+/** The route that a client's request took. `path` is the pattern, so that few routes exist. */
+export interface CallRoute {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: "chat" | "embeddings";
+}
+
 /** One client request, or a request of a plugin on behalf of one. */
 export class Call {
   /** `req_…`, sent as `x-request-id` and `request-id`. */
@@ -45,6 +52,8 @@ export class Call {
   readonly #stop = new Stop();
   #losses: LossList | undefined;
 
+  /** Absent for a request of a plugin. */
+  route?: CallRoute;
   /** The call whose plugin asks; absent for a request of a client. */
   readonly parent?: Call;
   /** Number of calls above this one. */

@@ -284,7 +284,11 @@ function stored(format: ClientFormat, context: RouteContext): Operation[] {
     isCall: true,
     formats: [format],
     errors: [...STORED, ...ADMISSION, ...PROVIDER],
-    handle: storedRoute(format, context, handle),
+    handle: storedRoute(format, context, handle, {
+      method: own.method,
+      path: `${path}/{id}${below}`,
+      operation: "chat",
+    }),
     ...own,
     parameters: [ANSWER_ID, ...(own.parameters ?? [])],
   });

@@ -1,5 +1,5 @@
 /** The generating routes: one handler for each client format. */
-import { Call } from "../../core/call.ts";
+import { Call, type CallRoute } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { EmbedClient } from "../../core/embed-dialect.ts";
 import type { ClientCodec, Format } from "../../core/format.ts";
@@ -43,26 +43,31 @@ type Handler = (incoming: Incoming, gateway: Gateway, deadline: Deadline) => Pro
 
 /** Counts the tokens of a request. A body that lacks what only an answer needs is valid. */
 export function countRoute(format: Format & { client: ClientCodec }, context: RouteContext) {
-  return createRoute(format, context, format.client.count, countTokens, { endpoint: "count" });
+  const { count, path } = format.client;
+  return createRoute(format, context, count, countTokens, { endpoint: "count", path: count?.path ?? path });
 }
 
 export function generateRoute(format: Format & { client: ClientCodec }, context: RouteContext) {
-  return createRoute(format, context, undefined, exchange);
+  return createRoute(format, context, undefined, exchange, { path: format.client.path });
 }
 
 /** Generates a stream, where the path asks for one. */
 export function streamRoute(format: Format & { client: ClientCodec }, context: RouteContext) {
-  return createRoute(format, context, undefined, exchange, { streams: true });
+  return createRoute(format, context, undefined, exchange, {
+    streams: true,
+    path: format.client.address?.stream ?? format.client.path,
+  });
 }
 
 /** Replaces a conversation by a summary, on the route for that alone. */
 export function compactRoute(format: Format & { client: ClientCodec }, context: RouteContext) {
+  const { below, path } = format.client.compaction!;
   const compact: Handler = (incoming, gateway, deadline) => {
     incoming.call.stream = false;
-    incoming.below = format.client.compaction!.below;
+    incoming.below = below;
     return exchange(incoming, gateway, deadline);
   };
-  return createRoute(format, context, { implied: {} }, compact, { operation: "compact" });
+  return createRoute(format, context, { implied: {} }, compact, { path, operation: "compact" });
 }
 
 /** Embeds. The call has the client's dialect as its format. */
@@ -92,7 +97,8 @@ export function embedRoute(
     const { formats } = gateway.registry;
     return tape.take({ call, operation: EMBEDDINGS, client, body: json, formats }, open);
   };
-  return callRoute({ id: codec.dialect, client }, context, serve, EMBEDDINGS);
+  const route: CallRoute = { method: "POST", path: codec.path, operation: EMBEDDINGS };
+  return callRoute({ id: codec.dialect, client }, context, serve, route, EMBEDDINGS);
 }
 
 /** The name of embeddings in the scope of keys. */
@@ -100,15 +106,15 @@ const EMBEDDINGS = "embeddings";
 
 /**
  * The route of one client format. It checks the key and the limits before it reads a byte of the body.
- * @param options `streams`: the path asks for a stream, for formats whose body does not say it; `endpoint`: as in
- * {@link callRoute}; `operation`: as in {@link TapedCall}, default the endpoint
+ * @param options `path`: pattern of the path; `streams`: the path asks for a stream, for formats whose body does not say it;
+ * `endpoint`: as in {@link callRoute}; `operation`: as in {@link TapedCall}, default the endpoint
  */
 function createRoute(
   format: Format & { client: ClientCodec },
   context: RouteContext,
   part: RequestPart | undefined,
   handle: Handler,
-  options: { streams?: boolean; endpoint?: string; operation?: string } = {},
+  options: { path: string; streams?: boolean; endpoint?: string; operation?: string },
 ) {
   const { gateway, limits, tape } = context;
   const { address } = format.client;
@@ -134,7 +140,8 @@ function createRoute(
     if (preparing) await preparing;
     return handle(incoming, gateway, deadline);
   };
-  return callRoute(format, context, serve, options.endpoint);
+  const route: CallRoute = { method: "POST", path: options.path, operation: "chat" };
+  return callRoute(format, context, serve, route, options.endpoint);
 }
 
 /** Answers one call. */
@@ -148,11 +155,13 @@ export function callRoute(
   format: Format & { client: ClientCodec },
   context: RouteContext,
   serve: Serve,
+  route: CallRoute,
   endpoint = format.id,
 ) {
   const { gateway, authenticate, admission, allowSilence } = context;
   return async (request: Request): Promise<Response> => {
     const call = new Call(createRequestId(), format.id, request.headers);
+    call.route = route;
     request.signal.addEventListener("abort", () => call.outcome ?? call.abort(clientLeft()));
     const deadline = new Deadline(call, gateway.clock, gateway.timeouts);
     const answer = (opened: Opened) => respond(deliver(opened, call, format.client, gateway), call.id);

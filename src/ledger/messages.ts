@@ -5,6 +5,7 @@ import type { Nano } from "./money.ts";
 import type { Declared, Policy } from "./policy.ts";
 import type { PriceSettings } from "./prices/settings.ts";
 import type { RecordBatch } from "./record.ts";
+import type { AlertTarget, TraceSettings } from "./telemetry.ts";
 
 /**
  * An account is what the keeper keeps for one window of a budget (amounts in nano-dollars) or for one unit of a rate limit
@@ -147,10 +148,23 @@ export interface Refusal {
   unavailable?: boolean;
 }
 
+/** The circuit breaker of a deployment: the worst of its models. */
+export interface BreakerReport {
+  deployment: string;
+  state: "closed" | "open" | "half-open";
+  /**
+   * `failing`: calls failed; `limited`: the provider asked for a pause; `refused`: it refuses weir's credential, or the account has
+   * no funds.
+   */
+  why?: "failing" | "limited" | "refused";
+  /** The last failure, in one word: a status, `timeout`, `reset`. */
+  what?: string;
+}
+
 /** What one worker does at the moment. */
 export interface WorkerState {
   inflight: readonly { deployment: string; calls: number }[];
-  breakers: readonly { deployment: string; state: "closed" | "open" | "half-open" }[];
+  breakers: readonly BreakerReport[];
   /** Resident memory, bytes; delay of the event loop, seconds. */
   memory: number;
   loopLag: number;
@@ -200,4 +214,8 @@ export interface BookSettings extends Keep {
   metrics: { keys: boolean; maxSeries: number };
   /** The section `prices` of the config. */
   prices: PriceSettings;
+  /** Absent: no traces. */
+  traces?: TraceSettings;
+  /** Absent: no alerts. */
+  alerts?: readonly AlertTarget[];
 }

@@ -6,6 +6,7 @@ import type { PromptSections } from "../core/prompt-sections.ts";
 import type { RefusalReason } from "../core/refusal.ts";
 import type { Charge, PriceRule } from "./charge.ts";
 import type { Nano } from "./money.ts";
+import type { TraceFacts } from "./telemetry.ts";
 
 /**
  * Number of the format of records and of the messages with them. It is raised with each change that another version of weir
@@ -75,6 +76,8 @@ export interface CallRecord {
   prompt?: PromptRecord;
   /** Why less of the prompt was read from the cache than before. Only in records that are read from the store. */
   cacheBreak?: CacheBreak;
+  /** Only for the keeper, which makes spans of it; the store does not get it. Absent without traces. */
+  trace?: TraceFacts;
   /** Empty for a call that reached no provider. */
   attempts: readonly AttemptRecord[];
 }

@@ -38,6 +38,7 @@ import type { LedgerSettings } from "./settings.ts";
 import { settlementOf } from "./settlement.ts";
 import { Shares } from "./shares.ts";
 import { StreamHold } from "./stream-hold.ts";
+import { traceFactsOf } from "./trace-facts.ts";
 import { WallClock } from "./wall-clock.ts";
 
 /** What the config declares; a reload replaces it. */
@@ -251,7 +252,9 @@ export class WorkerLedger implements Ledger {
     }
     const endedAt = (call.endedAt ??= performance.now());
     const prompt = this.#prompts.recordOf(call);
-    this.#outbox.record(recordOf(call, booked, endedAt, this.#clock.at(call.startedAt), prompt));
+    const record = recordOf(call, booked, endedAt, this.#clock.at(call.startedAt), prompt);
+    if (this.#declaration.settings.traces) record.trace = traceFactsOf(call, booked);
+    this.#outbox.record(record);
   }
 
   /** What the console shows of calls that run: the longest of them. */

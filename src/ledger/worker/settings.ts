@@ -15,6 +15,8 @@ export interface LedgerSettings {
   tell: boolean;
   /** What happens to calls whose share is empty while the keeper cannot be reached. */
   onLoss: "open" | "closed" | "hard-closed";
+  /** Records contain what spans need. */
+  traces?: boolean;
 }
 
 export const DEFAULT_SETTINGS: LedgerSettings = {

@@ -1,0 +1,57 @@
+/** What workers and keeper know about traces and alerts. Plain JSON: it travels between them. */
+import type { TraceParent } from "../core/trace-context.ts";
+
+/** The section `traces` of the config; without it there are no traces. */
+export interface TraceSettings {
+  /** Where spans are sent: the address of an OTLP collector. */
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  /** Share of the traces that begin here, 0 to 1. */
+  share: number;
+  /** `respect`: a call belongs to the trace of its client, and the client decides whether it is recorded. */
+  parent: "respect" | "ignore";
+  service: string;
+}
+
+/** What an alert can be about. */
+export const ALERT_EVENTS = ["budget", "breaker", "credential", "errors", "store"] as const;
+export type AlertEvent = (typeof ALERT_EVENTS)[number];
+
+/** One entry of the section `alerts` of the config. */
+export interface AlertTarget {
+  url: string;
+  /** Signs the requests. */
+  secret?: string;
+  events: readonly AlertEvent[];
+  format: "json" | "slack";
+  /** Share of failed calls, 0 to 1, from which on calls count as failing. */
+  errorShare: number;
+}
+
+/** What the spans of a call need beside its record. */
+export interface TraceFacts {
+  /** The client's. */
+  parent?: TraceParent;
+  /** Id of the call whose plugin asked for this one. */
+  within?: string;
+  route?: { method: string; path: string; operation: "chat" | "embeddings" };
+  /** As many as the record has. */
+  attempts: readonly AttemptFacts[];
+}
+
+/** Times are milliseconds since the beginning of the call. */
+export interface AttemptFacts {
+  at: number;
+  firstAt?: number;
+  /** HTTP status of the provider. */
+  status?: number;
+  /** Why it failed, in one word. */
+  what?: string;
+  /** The provider's host and port. */
+  host?: string;
+  port?: number;
+  /** Of the request, where weir knows them. */
+  maxTokens?: number;
+  temperature?: number;
+  choices?: number;
+}

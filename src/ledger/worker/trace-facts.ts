@@ -1,0 +1,53 @@
+/** What the spans of a call need, collected at its end. */
+import type { Attempt, Call } from "../../core/call.ts";
+import { readTraceParent } from "../../core/trace-context.ts";
+import type { AttemptFacts, TraceFacts } from "../telemetry.ts";
+import { Booking } from "./booking.ts";
+
+export function traceFactsOf(call: Call, attempts: readonly Attempt[]): TraceFacts {
+  let top = call;
+  while (top.parent) top = top.parent;
+  return {
+    parent: readTraceParent(top.headers),
+    within: call.parent?.id,
+    route: call.route,
+    attempts: attempts.map((attempt) => factsOf(attempt, call.startedAt)),
+  };
+}
+
+function factsOf(attempt: Attempt, startedAt: number): AttemptFacts {
+  const { request, booking, target, firstByteAt, failure, upstreamStatus } = attempt;
+  const size = booking instanceof Booking ? booking.size : undefined;
+  return {
+    at: tenths(attempt.startedAt - startedAt),
+    firstAt: firstByteAt === undefined ? undefined : tenths(firstByteAt - startedAt),
+    status: upstreamStatus,
+    what: failure?.what,
+    ...placeOf(target.deployment.baseUrl),
+    maxTokens: request?.maxTokens ?? size?.maxTokens,
+    temperature: request?.temperature,
+    choices: size?.choices,
+  };
+}
+
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };
+
+type Place = Pick<AttemptFacts, "host" | "port">;
+
+/** The places of base URLs, which are few. */
+const places = new Map<string, Place>();
+const MAX_PLACES = 1_000;
+
+function placeOf(baseUrl: string): Place {
+  let place = places.get(baseUrl);
+  if (!place) {
+    const url = URL.parse(baseUrl);
+    place = url ? { host: url.hostname, port: Number(url.port) || DEFAULT_PORTS[url.protocol] } : {};
+    if (places.size < MAX_PLACES) places.set(baseUrl, place);
+  }
+  return place;
+}
+
+function tenths(ms: number): number {
+  return Math.round(ms * 10) / 10;
+}

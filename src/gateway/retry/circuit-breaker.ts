@@ -42,8 +42,8 @@ export class CircuitBreaker {
   #openings = 0;
   #open: { since: number; until: number; state: "failing" | "paused" } | undefined;
   #probe: Trial | undefined;
-  /** What the last failure was, for people. */
-  reason: string | undefined;
+  /** Why it is open, for people. `what`: the last failure, in one word. */
+  why: { cause: "failing" | "limited" | "refused"; what: string } | undefined;
 
   /** @param random between 0 and 1 */
   constructor(random: () => number = Math.random) {
@@ -131,7 +131,7 @@ export class CircuitBreaker {
   }
 
   #close(): void {
-    this.#open = this.#probe = undefined;
+    this.#open = this.#probe = this.why = undefined;
     this.#consecutiveFailures = this.#openings = 0;
     this.#window.clear();
   }

@@ -43,6 +43,20 @@ export interface OpenBreaker {
   reason?: string;
 }
 
+/** A deployment with a circuit breaker that is not closed. */
+export interface SkippedDeployment {
+  deployment: string;
+  state: "open" | "half-open";
+  why?: "failing" | "limited" | "refused";
+  /** The last failure, in one word. */
+  what?: string;
+}
+
+/** A refused credential is worse than a model that fails, because only the operator can mend it. */
+function rankOf({ state, why }: SkippedDeployment): number {
+  return (state === "open" ? 1 : 0) + (why === "refused" ? 2 : 0);
+}
+
 const UNKNOWN: Outlook = { state: "closed", opensAt: 0 };
 const FULL: Outlook = { state: "full", opensAt: Infinity };
 
@@ -67,16 +81,19 @@ export class Health {
   }
 
   /** The circuit breakers that are not closed, by deployment: the worst of its models. */
-  breakers(now = performance.now()): { deployment: string; state: "open" | "half-open" }[] {
-    const worst = new Map<string, "open" | "half-open">();
+  breakers(now = performance.now()): SkippedDeployment[] {
+    const worst = new Map<string, SkippedDeployment>();
     for (const [key, breaker] of this.#breakers) {
-      const state = breaker.state(now);
-      if (state === "closed") continue;
+      const found = breaker.state(now);
+      if (found === "closed") continue;
       const deployment = key.slice(0, key.indexOf(" "));
-      if (state !== "half-open" || !worst.has(deployment))
-        worst.set(deployment, state === "half-open" ? state : "open");
+      const state = found === "half-open" ? found : "open";
+      const { cause, what } = breaker.why ?? {};
+      const report = { deployment, state, ...(cause && { why: cause, what }) } as const;
+      const known = worst.get(deployment);
+      if (!known || rankOf(report) > rankOf(known)) worst.set(deployment, report);
     }
-    return [...worst].map(([deployment, state]) => ({ deployment, state }));
+    return [...worst.values()];
   }
 
   /** The circuit breakers that are not closed. Times are monotonic milliseconds. */
@@ -85,9 +102,9 @@ export class Health {
       const state = breaker.state(now);
       if (state === "closed") return [];
       const space = key.indexOf(" ");
-      const { since, opensAt, reason } = breaker;
+      const { since, opensAt, why } = breaker;
       const names = { deployment: key.slice(0, space), model: key.slice(space + 1) };
-      return [{ ...names, state, since, opensAt, ...(reason !== undefined && { reason }) }];
+      return [{ ...names, state, since, opensAt, ...(why && { reason: why.what }) }];
     });
   }
 
@@ -126,28 +143,28 @@ export class Health {
     }
   }
 
-  #limited(attempt: Attempt, { what, retryAfterMs }: Failure, now: number): void {
-    const breaker = this.#breaker(attempt.target, now);
-    breaker.reason = what;
-    breaker.pause(attempt, now, retryAfterMs);
-  }
-
   #fail(attempt: Attempt, now: number): void {
     const breaker = this.#breaker(attempt.target, now);
-    breaker.reason = attempt.failure?.what;
     const before = breaker.opensAt;
     breaker.fail(attempt, now);
     if (breaker.opensAt === before) return;
+    breaker.why = { cause: "failing", what: attempt.failure?.what ?? "failed" };
     const effect = skips(breaker.opensAt - now);
     this.#options.onChange?.(`${keyOf(attempt.target)} fails (${attempt.failure?.what}); ${effect}`);
+  }
+
+  #limited(attempt: Attempt, { what, retryAfterMs }: Failure, now: number): void {
+    const breaker = this.#breaker(attempt.target, now);
+    breaker.pause(attempt, now, retryAfterMs);
+    breaker.why = { cause: "limited", what };
   }
 
   /** Alerts when the refusals begin, and again after each failed probe. */
   #refused(attempt: Attempt, { what, retryAfterMs = REFUSED_MS }: Failure, now: number): void {
     const breaker = this.#breaker(attempt.target, now);
     const isNews = breaker.state(now) !== "paused" || breaker.isProbe(attempt);
-    breaker.reason = what;
     breaker.pause(attempt, now, retryAfterMs);
+    breaker.why = { cause: "refused", what };
     if (!isNews) return;
     const { name } = attempt.target.deployment;
     const effect = skips(retryAfterMs);

@@ -123,3 +123,18 @@ test("every call that begins leaves the budget", () => {
     run(health, "m", how);
   expect(health.budget.running).toBe(0);
 });
+
+test("reports name the deployments that are skipped, and why; a refused credential is before a failure", () => {
+  const health = new Health({ random: () => 0 });
+  for (let call = 0; call < 3; call++) run(health, "m", "overloaded");
+  expect(health.breakers()).toEqual([
+    { deployment: "a/eu", state: "open", why: "failing", what: expect.any(String) },
+  ]);
+  run(health, "limited", "rate-limited");
+  run(health, "other", "upstream-auth");
+  expect(health.breakers()).toEqual([
+    { deployment: "a/eu", state: "open", why: "refused", what: expect.any(String) },
+  ]);
+  for (const model of ["m", "limited", "other"]) run(health, model, "complete");
+  expect(health.breakers()).toEqual([]);
+});

@@ -1,6 +1,9 @@
 /** What the config says about budgets and prices, for the ledger of a worker. */
 import { declaredBy } from "./config/declared.ts";
 import type { Config } from "./config/schema.ts";
+import { type AlertOptions, ERROR_SHARE } from "./config/schema-telemetry.ts";
+import type { BookSettings } from "./ledger/messages.ts";
+import { ALERT_EVENTS, type AlertTarget } from "./ledger/telemetry.ts";
 import { toNano } from "./ledger/money.ts";
 import { PriceBook } from "./ledger/prices/book.ts";
 import type { Declaration } from "./ledger/worker/ledger.ts";
@@ -19,14 +22,45 @@ export function declarationOf(config: Config): Declaration {
     books: {
       keepDays: { calls: callDays, hours: hourDays, sessions: sessionDays },
       ...{ callBytes, onLoss, metrics, prices },
+      ...telemetryOf(config),
     },
   };
 }
 
-function settingsOf({ ledger }: Config, onLoss: LedgerSettings["onLoss"]): LedgerSettings {
+/** The secrets are revealed: the link to the keeper is private, and the keeper does not store them. */
+function telemetryOf({ traces, alerts }: Config): Pick<BookSettings, "traces" | "alerts"> {
+  const { to, headers, share, parent, service } = traces;
+  const revealed = Object.entries(headers).map(([name, value]) => [name, value.reveal()]);
+  return {
+    ...(to !== undefined && {
+      traces: { url: tracesUrl(to), headers: Object.fromEntries(revealed), share, parent, service },
+    }),
+    ...(alerts.length > 0 && { alerts: alerts.map(alertTarget) }),
+  };
+}
+
+/** Backends name their own paths, which end like the one of the standard. */
+function tracesUrl(to: string): string {
+  const url = new URL(to);
+  if (!/\/traces\/?$/.test(url.pathname)) url.pathname = url.pathname.replace(/\/*$/, "/v1/traces");
+  return url.href;
+}
+
+function alertTarget({ to, secret, events, format, errorShare }: AlertOptions): AlertTarget {
+  return {
+    url: to.reveal(),
+    ...(secret && { secret: secret.reveal() }),
+    events: events ?? ALERT_EVENTS,
+    format: format ?? "json",
+    errorShare: errorShare ?? ERROR_SHARE,
+  };
+}
+
+function settingsOf({ ledger, traces }: Config, onLoss: LedgerSettings["onLoss"]): LedgerSettings {
   const { tell, maxOutput, assume, serverToolTokens, serverToolCost } = ledger;
   return {
     ...{ tell, maxOutput, onLoss },
+    ...(traces.to !== undefined && { traces: true }),
     serverTools: { tokens: serverToolTokens, cost: toNano(serverToolCost)! },
     ...(assume !== "auto" && { assume }),
   };

@@ -48,6 +48,7 @@ export function startTable(
     `  books: ${books.place}`,
     ...pricesLine(priceBookDays(now)),
     `  admin: ${describeAdmin(admin)}`,
+    ...telemetryLines(config),
     "  try",
     `    curl -N ${curlTarget(url, config)}/v1/chat/completions -H "content-type: application/json"${auth} \\`,
     `      -d '{"model":"${example}","stream":true,"messages":[{"role":"user","content":"Hello"}]}'`,
@@ -65,6 +66,15 @@ function describeKeys({ keys, isOpen }: OpenedBooks): string {
 function pricesLine(days: number): string[] {
   if (days <= OLD_DAYS) return [];
   return [`  prices: ${days} days old; update weir, or set prices of newer models in the config`];
+}
+
+/** Only where something is sent: the paths may contain credentials. */
+function telemetryLines({ traces, alerts }: Config): string[] {
+  const places = [...new Set(alerts.map(({ to }) => new URL(to.reveal()).origin))];
+  return [
+    ...(traces.to === undefined ? [] : [`  traces: to ${new URL(traces.to).origin}`]),
+    ...(places.length === 0 ? [] : [`  alerts: to ${places.join(", ")}`]),
+  ];
 }
 
 function describeAdmin(admin: RunningWeir["admin"]): string {

@@ -4,6 +4,7 @@ import type { Path } from "./error.ts";
 import { MODEL_NAME, MODEL_PATTERN, PROVIDER_NAME } from "./schema.ts";
 import { priceFaults } from "./price-faults.ts";
 import type { Fault } from "./shape.ts";
+import { telemetryFaults } from "./telemetry-faults.ts";
 
 /** Values as the file contains them: secrets are texts, any option may be absent. */
 export interface Written {
@@ -17,6 +18,8 @@ export interface Written {
   listen?: { unix?: string };
   tape?: { mask?: string[] };
   prices?: Record<string, unknown>;
+  traces?: { to?: string; headers?: Record<string, string> };
+  alerts?: { to?: string }[];
 }
 
 type WrittenTarget = string | { model: string };
@@ -59,6 +62,10 @@ export function findMistakes(written: Written): Fault[] {
     ...routeFaults(written, ends),
     ...Object.entries(written.fallbacks ?? {}).flatMap(([name, targets]) => fallbackFaults(name, targets)),
     ...priceFaults(written.prices),
+    ...Object.entries(written.traces?.headers ?? {}).flatMap(([header, value]) =>
+      asFault(["traces", "headers", header], headerFault(header, value)),
+    ),
+    ...telemetryFaults(written),
   ];
 }
 

@@ -16,6 +16,7 @@ import { readMode } from "./schema-sections.ts";
 import { type Fault, findFaults, nameOf } from "./shape.ts";
 import type { Environment } from "./substitute.ts";
 import { readCertificate, readUpstreamTls, TlsFault } from "./tls.ts";
+import { telemetryFaults } from "./telemetry-faults.ts";
 
 /** The layer that set a value. */
 export interface Origin {
@@ -73,6 +74,7 @@ function* load({ flags = {}, env, cwd }: LoadOptions): Sliced<LoadedConfig> {
   assertProxies(config, locate);
   assertOneProcess(config, locate);
   assertStore(config, locate);
+  throwFirst(telemetryFaults({ traces: config.traces }), locate);
   return { config, file: document?.name, sources: deepFreeze(sources), locate };
 }
 
@@ -144,7 +146,7 @@ function chooseLayer(
   const variable: string | undefined = schema["x-env"];
   const text = variable === undefined ? undefined : readVariable(variable, env);
   if (variable !== undefined && text !== undefined) {
-    const value = schema["type"] === "array" ? splitList(text) : readText(schema, text);
+    const value = readVariableAs(schema, variable, text);
     return { value, origin: { layer: "environment", at: variable } };
   }
   const value = pick(written, path);
@@ -164,6 +166,28 @@ function readVariable(name: string, env: Environment): string | undefined {
   if (text !== "") return text;
   if (name !== "WEIR_API_KEYS") return undefined;
   throw new ConfigError(name, "the list of gateway keys is empty; add a key or remove the variable", "keys");
+}
+
+function readVariableAs(schema: TSchema, name: string, text: string): unknown {
+  if (schema["type"] === "array") return splitList(text);
+  return schema["type"] === "object" ? splitPairs(name, text) : readText(schema, text);
+}
+
+/** `name=value` with commas between them; values are percent-encoded. */
+function splitPairs(variable: string, text: string): Record<string, string> {
+  const pairs = splitList(text).filter((pair) => pair !== "");
+  const fault = new ConfigError(variable, "a list of name=value is expected, with commas between them");
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const [name = "", ...value] = pair.split("=");
+      if (name.trim() === "" || value.length === 0) throw fault;
+      try {
+        return [name.trim(), decodeURIComponent(value.join("=").trim())];
+      } catch {
+        throw fault;
+      }
+    }),
+  );
 }
 
 function splitList(text: string): string[] {

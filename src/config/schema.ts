@@ -22,6 +22,7 @@ import {
 import { pricesSection } from "./schema-prices.ts";
 import { tapeSection } from "./schema-tape.ts";
 import { clusterOption, storeOption } from "./schema-store.ts";
+import { alertsSection, tracesSection } from "./schema-telemetry.ts";
 import { budgetsSection, keyOptions, type KeyOptions, ledgerSection, ratesSection } from "./schema-access.ts";
 import { priority, providerOptions, weight } from "./schema-providers.ts";
 
@@ -211,6 +212,8 @@ export const configSchema = Type.Object(
     tape: tapeSection,
     admin: adminOption,
     metrics: metricsSection,
+    traces: tracesSection,
+    alerts: alertsSection,
     prices: pricesSection,
     state: Type.Optional(
       Type.String({

@@ -146,7 +146,12 @@ test("the example loads as it is, and with every option put in force", () => {
   expect(load(text).config).toEqual(load("").config);
   const inForce = text.replace(/^#(?=\S| {2})/gm, "");
   expect([...Value.Errors(schema, Bun.YAML.parse(inForce))]).toEqual([]);
-  const env = { OPENAI_API_KEY: "k", WEIR_KEY_OF_ALICE: "a-key-of-alice" };
+  const env = {
+    OPENAI_API_KEY: "k",
+    WEIR_KEY_OF_ALICE: "a-key-of-alice",
+    COLLECTOR_TOKEN: "t",
+    WEIR_ALERT_SECRET: "s",
+  };
   rmSync(join(folder, "plugins"), { recursive: true, force: true });
   // Files and folders that it names are not there.
   const found = inForce

@@ -1,0 +1,87 @@
+/** The sections `traces` and `alerts`: from the file, from the variables of OpenTelemetry, and what is refused. */
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadConfig } from "../../src/config/load.ts";
+import { declarationOf } from "../../src/declaration.ts";
+
+function load(config: unknown, env: Record<string, string> = {}) {
+  const cwd = mkdtempSync(join(tmpdir(), "weir-config-"));
+  try {
+    writeFileSync(join(cwd, "weir.yaml"), JSON.stringify(config));
+    return loadConfig({ env, cwd }).config;
+  } finally {
+    rmSync(cwd, { recursive: true, force: true });
+  }
+}
+
+const booksOf = (config: unknown, env?: Record<string, string>) => declarationOf(load(config, env)).books;
+
+function refusal(config: unknown, env?: Record<string, string>): string {
+  try {
+    load(config, env);
+    return "";
+  } catch (fault) {
+    return (fault as Error).message;
+  }
+}
+
+test("nothing is sent without the sections", () => {
+  const { settings, books } = declarationOf(load({}));
+  expect([settings.traces, books.traces, books.alerts]).toEqual([undefined, undefined, undefined]);
+});
+
+test("the path of OTLP is added, unless the path is that of traces", () => {
+  const urlOf = (to: string) => booksOf({ traces: { to } }).traces!.url;
+  expect(urlOf("http://127.0.0.1:4318")).toBe("http://127.0.0.1:4318/v1/traces");
+  expect(urlOf("https://host.example/otlp/")).toBe("https://host.example/otlp/v1/traces");
+  expect(urlOf("https://host.example/api/v0.2/traces")).toBe("https://host.example/api/v0.2/traces");
+});
+
+test("the variables of OpenTelemetry name the collector, its headers and the service", () => {
+  const env = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: "https://otlp.example",
+    OTEL_EXPORTER_OTLP_HEADERS: "authorization=Basic%20abc%3D, x-scope=a=b",
+    OTEL_SERVICE_NAME: "edge",
+  };
+  expect(booksOf({}, env).traces).toEqual({
+    url: "https://otlp.example/v1/traces",
+    headers: { authorization: "Basic abc=", "x-scope": "a=b" },
+    share: 1,
+    parent: "respect",
+    service: "edge",
+  });
+  expect(JSON.stringify(load({}, env))).not.toContain("abc");
+  expect(refusal({}, { ...env, OTEL_EXPORTER_OTLP_HEADERS: "nonsense-canary" })).not.toContain("canary");
+  expect(refusal({}, { ...env, OTEL_EXPORTER_OTLP_HEADERS: "nonsense-canary" })).toContain("name=value");
+  expect(refusal({}, { OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4317" })).toContain(
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+  );
+});
+
+test("an alert has defaults, and its address and secret are never printed", () => {
+  const written = { alerts: [{ to: "https://hooks.example/token-canary", secret: "secret-canary" }] };
+  expect(booksOf(written).alerts).toEqual([
+    {
+      url: "https://hooks.example/token-canary",
+      secret: "secret-canary",
+      events: ["budget", "breaker", "credential", "errors", "store"],
+      format: "json",
+      errorShare: 0.2,
+    },
+  ]);
+  expect(JSON.stringify(load(written))).not.toContain("canary");
+});
+
+test("mistakes stop the start with a sentence that names the option and no secret", () => {
+  expect(refusal({ traces: { to: "127.0.0.1:4318" } })).toMatch(/^weir\.yaml:1: .*traces\.to|to /);
+  expect(refusal({ traces: { to: "http://h", share: 2 } })).toContain("share");
+  expect(refusal({ traces: { to: "http://h", headers: { "content-length": "1" } } })).toContain(
+    "content-length",
+  );
+  expect(refusal({ alerts: [{ events: ["budget"] }] })).toContain("to is missing");
+  expect(refusal({ alerts: [{ to: "http://h", events: ["nothing"] }] })).toContain("events");
+  const wrong = refusal({ alerts: [{ to: "hooks.example/token-canary" }] });
+  expect([wrong.includes("to must be a URL"), wrong.includes("canary")]).toEqual([true, false]);
+});

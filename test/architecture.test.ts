@@ -95,6 +95,11 @@ const RULES: readonly Rule[] = [
     because: "prices, charges and shares are arithmetic: no disk, no socket to a store, no gateway",
   },
   {
+    from: "src/telemetry/",
+    may: ["src/core/", "src/ledger/", "src/version.ts", "node:os", "node:util", "node:zlib"],
+    because: "traces and alerts are made from records, and know no store and no gateway",
+  },
+  {
     from: "src/ledger/prices/",
     may: ["src/core/", "src/ledger/", "node:crypto", "node:fs"],
     because: "prices are arithmetic over one file, the price book in the binary",
@@ -120,6 +125,7 @@ const RULES: readonly Rule[] = [
       "src/core/",
       "src/ledger/",
       "src/admin/",
+      "src/telemetry/",
       "src/program.ts",
       "bun",
       "node:crypto",
@@ -307,10 +313,10 @@ const FORMAT_IDS = [
 
 /**
  * Files that may name formats: each format itself, what puts them together, the command line and the playground of the console,
- * which speak as a client, and the import of prices, where a provider has the name of a format.
+ * which speak as a client, and the import of prices and the names for traces, where a provider has the name of a format.
  */
 const MAY_NAME_FORMATS =
-  /^src\/(formats\/|cli\/|console\/|ledger\/prices\/import\/|assemble\.ts$|plugin\.ts$)/;
+  /^src\/(formats\/|cli\/|console\/|ledger\/prices\/import\/|telemetry\/conventions\.ts$|assemble\.ts$|plugin\.ts$)/;
 
 /** Ids of other formats that mean something else in a file: `messages` is a member of a chat-completions request too. */
 const OTHER_MEANING: Readonly<Record<string, string>> = {
@@ -396,6 +402,8 @@ const OPTION_VALUES: Readonly<Record<string, readonly string[]>> = {
   // `Traits.userField`, `MaxTokensField`.
   "src/core/provider.ts": ["max_completion_tokens", "safety_identifier"],
   "src/external-plugins/provider-tables.ts": ["max_completion_tokens", "safety_identifier"],
+  // Names of attributes in traces.
+  "src/telemetry/conventions.ts": ["input_tokens", "output_tokens"],
   // `providers.NAME.maxTokensField`.
   "src/config/schema-providers.ts": ["max_completion_tokens"],
 };

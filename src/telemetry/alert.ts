@@ -1,0 +1,66 @@
+/** An alert, and how it is written for its receiver. */
+import type { AlertEvent, AlertTarget } from "../ledger/telemetry.ts";
+
+export interface Alert {
+  /** The same in each repetition of the request. */
+  id: string;
+  event: AlertEvent;
+  /** `reached`: it happened once; the others: something began or ended. */
+  state: "reached" | "begins" | "ends";
+  /** Milliseconds since 1970. */
+  at: number;
+  /** What it is about: the name of a budget or of a deployment; `gateway` or `store`. */
+  subject: string;
+  /** One sentence for people. */
+  message: string;
+  /** For programs. */
+  facts: Readonly<Record<string, string | number | null>>;
+}
+
+export interface Sender {
+  /** Name of the machine. */
+  host: string;
+  version: string;
+}
+
+/** @returns the body of the request, JSON */
+export function alertBody(alert: Alert, format: AlertTarget["format"], { host, version }: Sender): string {
+  if (format === "slack") return JSON.stringify({ text: `weir on ${host}: ${escapeSlack(alert.message)}` });
+  const { id, event, state, at, subject, message, facts } = alert;
+  const gateway = { host, version };
+  return JSON.stringify({
+    id,
+    event,
+    state,
+    at: new Date(at).toISOString(),
+    subject,
+    message,
+    facts,
+    gateway,
+  });
+}
+
+/** https://docs.slack.dev/messaging/formatting-message-text/#escaping */
+function escapeSlack(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+/**
+ * The headers that identify and sign a request by the rules of Standard Webhooks (https://www.standardwebhooks.com), for which
+ * libraries exist.
+ * @param at seconds since 1970
+ * @param secret absent: not signed. `whsec_` and base64, or any other text
+ */
+export function signatureHeaders(
+  id: string,
+  at: number,
+  body: string,
+  secret: string | undefined,
+): Record<string, string> {
+  const headers = { "webhook-id": id, "webhook-timestamp": String(at) };
+  if (secret === undefined) return headers;
+  const prefix = "whsec_";
+  const key = secret.startsWith(prefix) ? Buffer.from(secret.slice(prefix.length), "base64") : secret;
+  const signature = new Bun.CryptoHasher("sha256", key).update(`${id}.${at}.${body}`).digest("base64");
+  return { ...headers, "webhook-signature": `v1,${signature}` };
+}

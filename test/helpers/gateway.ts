@@ -40,6 +40,8 @@ export interface RunningGateway {
   target: GatewayTarget;
   /** The formats it serves, by id; only of a gateway in this process. */
   formats: ReadonlyMap<string, Format>;
+  /** Waits until the keeper has opened the books. A process says where it listens after that. */
+  opened(): Promise<unknown>;
   stop(): Promise<void>;
 }
 
@@ -98,6 +100,7 @@ interface Started {
   url: string;
   log: string[];
   formats: ReadonlyMap<string, Format>;
+  opened(): Promise<unknown>;
   stop(): Promise<void>;
 }
 
@@ -107,7 +110,8 @@ async function startHere(folder: string, options: GatewayOptions): Promise<Start
   const { config } = loadConfig({ flags: { "--port": "0" }, env, cwd: folder });
   const write = (text: string) => void log.push(...text.split("\n").filter((line) => line !== ""));
   const weir = await startWeir({ config, env, write });
-  return { url: weir.url, log, formats: weir.parts.registry.formats, stop: () => weir.stop() };
+  const { formats } = weir.parts.registry;
+  return { url: weir.url, log, formats, opened: () => weir.books(), stop: () => weir.stop() };
 }
 
 async function startProcess(
@@ -142,6 +146,7 @@ async function startProcess(
     url,
     log,
     formats: new Map(),
+    opened: async () => {},
     async stop() {
       child.kill("SIGTERM");
       const killer = setTimeout(() => child.kill("SIGKILL"), 3_000);

@@ -65,7 +65,7 @@ export class Books implements BooksKeeper {
     this.#cells = cells;
     this.#isAlive = options.isAlive ?? isAlive;
     this.#peers = new Peers(clock, this.#isAlive, (peer, take) => this.#bury(peer, take));
-    this.reporter = new Reporter(clock);
+    this.reporter = new Reporter(clock, (fault) => this.observers.store(fault));
     this.questions = new Questions(clock, () => this.#peers.connected);
     this.#recalls = new Recalls(clock, this.#peers);
     const onStore = (fault?: unknown) => this.#onStore(fault);
@@ -226,7 +226,7 @@ export class Books implements BooksKeeper {
       case "return":
         return this.#return(peer, message.account, message.amount);
       case "state":
-        peer.state = message.state;
+        this.observers.state(peer.worker, (peer.state = message.state));
         return;
       case "reply":
         return this.questions.replied(message);
@@ -313,7 +313,7 @@ export class Books implements BooksKeeper {
     account.row = { ...account.row, alerted: percent };
     this.#recorder.alert(account.id, percent);
     this.reporter.alert(account, percent);
-    this.observers.alert(account.budget.id, percent);
+    this.observers.alert(account.budget.id, percent, account);
   }
 
   #return(peer: Peer, id: string, amount: number): void {

@@ -8,6 +8,7 @@ import { NodeAdmin, type Upkeep } from "./node-admin.ts";
 import { Queries } from "./queries.ts";
 import { sqliteStore } from "./sqlite-store.ts";
 import type { BookStore } from "./store.ts";
+import { watchBooks } from "./telemetry.ts";
 import { SqlUpkeep } from "./upkeep.ts";
 
 /** @param isProcess the keeper is a process, not a thread of its only worker @returns nothing without a store */
@@ -24,6 +25,7 @@ export async function openBooks(
     ...(folder !== undefined && { refused: join(folder, "refused.jsonl") }),
   });
   books.observers.add({ settings: (given) => upkeep.keep?.(given) });
+  const endTelemetry = watchBooks(books);
   const queries = new Queries(books, upkeep.reports);
   const keeper: BooksKeeper = {
     open: () => books.open(),
@@ -37,7 +39,7 @@ export async function openBooks(
     },
     async close() {
       await upkeep.close();
-      await books.close();
+      await Promise.all([endTelemetry(), books.close()]);
     },
   };
   if (admin === undefined) return { books: keeper };

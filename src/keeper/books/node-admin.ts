@@ -78,6 +78,7 @@ export class NodeAdmin implements AdminBooks {
           if (calls.length > 0) this.#metrics.dropped(String(worker), calls.length);
       },
       alert: (budget, percent) => this.#metrics.alerted(this.#budgetName(budget), percent),
+      sent: (what, result, count) => this.#metrics.sent(what, result, count),
     });
   }
 

@@ -1,6 +1,7 @@
-/** Who else hears what happens in the books: the metrics. */
-import type { BookSettings } from "../../ledger/messages.ts";
+/** Who else hears what happens in the books: metrics, traces and alerts. */
+import type { BookSettings, WorkerState } from "../../ledger/messages.ts";
 import type { RecordBatch } from "../../ledger/record.ts";
+import type { BudgetAccount } from "./budget-account.ts";
 import type { Commit } from "./store.ts";
 
 export interface BooksObserver {
@@ -13,8 +14,14 @@ export interface BooksObserver {
   commit(ms: number, fault: unknown): void;
   /** The store will never have the records of calls in this commit. */
   refused(commit: Commit): void;
-  /** A budget has reached a percentage of its limit. */
-  alert(budget: string, percent: number): void;
+  /** A budget has reached a percentage of its limit: once for each window. */
+  alert(budget: string, percent: number, account: BudgetAccount): void;
+  /** What a worker does at the moment; about once a second. */
+  state(worker: number, state: WorkerState): void;
+  /** @param fault one sentence while the store cannot be used; absent: it can be used again */
+  store(fault: string | undefined): void;
+  /** What has become of spans and alerts that were to be sent. */
+  sent(what: "spans" | "alerts", result: string, count: number): void;
 }
 
 export class Observers implements BooksObserver {
@@ -44,7 +51,19 @@ export class Observers implements BooksObserver {
     for (const observer of this.#observers) observer.refused?.(commit);
   }
 
-  alert(budget: string, percent: number): void {
-    for (const observer of this.#observers) observer.alert?.(budget, percent);
+  alert(budget: string, percent: number, account: BudgetAccount): void {
+    for (const observer of this.#observers) observer.alert?.(budget, percent, account);
+  }
+
+  state(worker: number, state: WorkerState): void {
+    for (const observer of this.#observers) observer.state?.(worker, state);
+  }
+
+  store(fault: string | undefined): void {
+    for (const observer of this.#observers) observer.store?.(fault);
+  }
+
+  sent(what: "spans" | "alerts", result: string, count: number): void {
+    for (const observer of this.#observers) observer.sent?.(what, result, count);
   }
 }

@@ -12,6 +12,7 @@ type Send = (message: BooksDown) => void;
 
 export class Reporter {
   readonly #clock: BooksClock;
+  readonly #onStore: (fault: string | undefined) => void;
   readonly #sends = new Set<Send>();
   /** Reports that no worker was there to log. */
   #waiting: BooksDown[] = [];
@@ -23,8 +24,10 @@ export class Reporter {
   #isAway = false;
   #reportedAt = -Infinity;
 
-  constructor(clock: BooksClock) {
+  /** @param onStore called when the store is lost and when it is back: see {@link store} */
+  constructor(clock: BooksClock, onStore: (fault: string | undefined) => void) {
     this.#clock = clock;
+    this.#onStore = onStore;
   }
 
   /** One sentence while the store cannot be used. */
@@ -64,6 +67,7 @@ export class Reporter {
     this.#known.resolve();
     this.#fault = fault;
     for (const send of this.#sends) send(this.#status());
+    this.#onStore(fault);
     if (fault === undefined) {
       if (before !== undefined) this.#report("info", "the books are written again");
     } else if (this.#clock.monotonic() - this.#reportedAt >= AGAIN_MS) {

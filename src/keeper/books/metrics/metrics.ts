@@ -127,6 +127,11 @@ export class Metrics {
     this.#registry.add(TOTALS.alerts, [budget, String(percent)], windows);
   }
 
+  /** Spans and alerts that were sent or lost. */
+  sent(what: "spans" | "alerts", result: string, count: number): void {
+    this.#registry.add(what === "spans" ? TOTALS.spans : TOTALS.alertsSent, [result], count);
+  }
+
   /** @returns Prometheus text */
   text(moment: Moment): string {
     // Series begin at zero: an alert on an increase would miss the first one.

@@ -1,0 +1,102 @@
+/** Traces and alerts of a gateway, made in the keeper from the records of its workers. */
+import { hostname } from "node:os";
+import type { BookSettings, WorkerState } from "../ledger/messages.ts";
+import type { CallRecord } from "../ledger/record.ts";
+import type { TraceSettings } from "../ledger/telemetry.ts";
+import { VERSION } from "../version.ts";
+import { Alerts, type ReachedBudget } from "./alerts.ts";
+import { SPAN_RESULTS, SpanExporter, type SpanResult } from "./exporter.ts";
+import type { TelemetryClock } from "./sender.ts";
+import { spansOf } from "./spans.ts";
+import { ALERT_RESULTS, type AlertResult, Webhooks } from "./webhooks.ts";
+
+export interface TelemetryOptions {
+  clock: TelemetryClock;
+  /** Writes a sentence to the log. */
+  report(text: string): void;
+  countSpans(result: SpanResult, spans: number): void;
+  countAlert(result: AlertResult, alerts: number): void;
+  /** Name of a key by its id. */
+  keyName(id: string): string;
+}
+
+/** What must end before the process does gets this much time. Milliseconds. */
+const CLOSE_MS = 2_000;
+
+export class Telemetry {
+  readonly #options: TelemetryOptions;
+  readonly #alerts: Alerts;
+  readonly #webhooks: Webhooks;
+  /** Names this run of the keeper. */
+  readonly #instance = crypto.randomUUID();
+  #traces: TraceSettings | undefined;
+  #exporter: SpanExporter | undefined;
+  #text = "";
+
+  constructor(options: TelemetryOptions) {
+    this.#options = options;
+    const { clock, report, countAlert } = options;
+    const sender = { host: hostname(), version: VERSION };
+    this.#webhooks = new Webhooks({ sender, clock, report, count: (result) => countAlert(result, 1) });
+    this.#alerts = new Alerts(clock, (alert, target) => this.#webhooks.send(alert, target));
+  }
+
+  /** The config of the workers, after each start and reload; all workers send the same. */
+  settings({ traces, alerts = [] }: Pick<BookSettings, "traces" | "alerts">): void {
+    const text = JSON.stringify([traces, alerts]);
+    if (text === this.#text) return;
+    this.#text = text;
+    this.#alerts.targets = alerts;
+    this.#traces = traces;
+    void this.#exporter?.close();
+    const { clock, report, countSpans, countAlert } = this.#options;
+    // Series begin at zero: a rule on an increase would miss the first one.
+    if (traces) for (const result of SPAN_RESULTS) countSpans(result, 0);
+    if (alerts.length > 0) for (const result of ALERT_RESULTS) countAlert(result, 0);
+    this.#exporter =
+      traces &&
+      new SpanExporter({
+        settings: traces,
+        resource: [
+          ["service.name", traces.service],
+          ["service.version", VERSION],
+          ["service.instance.id", this.#instance],
+          ["host.name", hostname()],
+        ],
+        version: VERSION,
+        ...{ clock, report, count: countSpans },
+      });
+  }
+
+  records(calls: readonly CallRecord[]): void {
+    this.#alerts.records(calls);
+    const { keyName } = this.#options;
+    if (!this.#exporter || !this.#traces) return;
+    const { share, parent } = this.#traces;
+    for (const call of calls) {
+      const spans = spansOf(call, { share, parent, keyName });
+      if (spans.length > 0) this.#exporter.add(spans);
+    }
+  }
+
+  budget(reached: ReachedBudget): void {
+    this.#alerts.budget(reached);
+  }
+
+  store(fault: string | undefined): void {
+    this.#alerts.store(fault);
+  }
+
+  state(worker: number, { breakers }: WorkerState): void {
+    this.#alerts.breakers(worker, breakers);
+  }
+
+  /** Sends what waits, as far as the receivers take it in time. */
+  async close(): Promise<void> {
+    this.#alerts.close();
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const cancel = this.#options.clock.after(CLOSE_MS, resolve);
+    await Promise.race([Promise.all([this.#exporter?.close(), this.#webhooks.close()]), late]);
+    cancel();
+  }
+}

@@ -25,6 +25,8 @@ export class ApiError extends Error {
 
 /** The console has no cookie, or one that is not valid any more. */
 export const signedOut = signal(false);
+/** Counts sign-ins: answers that were refused before are read again. */
+export const signIns = signal(0);
 /** When weir answered last. Milliseconds since 1970; 0 before the first answer. */
 export const heardAt = signal(0);
 /** When requests began to go unanswered; undefined while weir answers. */

@@ -15,8 +15,10 @@ export type * from "../../admin/schemas/routing.ts";
 export type * from "../../admin/schemas/session.ts";
 
 export type Key = Static<typeof schemas.Key>;
+export type NewKey = Static<typeof schemas.NewKey>;
 export type CreatedKey = Static<typeof schemas.CreatedKey>;
 export type Budget = Static<typeof schemas.Budget>;
+export type NewBudget = Static<typeof schemas.NewBudget>;
 export type BudgetWindow = Budget["windows"][number];
 export type Rate = Static<typeof schemas.Rate>;
 

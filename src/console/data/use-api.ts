@@ -1,6 +1,6 @@
 /** An answer of the admin API in a component. What is there stays while it is read again. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, get } from "./api.ts";
+import { ApiError, get, signIns } from "./api.ts";
 
 export interface Reading<Answer> {
   /** The newest answer, possibly of the query before. */
@@ -17,15 +17,21 @@ export interface Reading<Answer> {
   again: () => void;
 }
 
+type Reader = <Answer>(to: string, options: { signal?: AbortSignal }) => Promise<Answer>;
+
 const BONES_AFTER = 150;
 
 /**
  * Reads an answer, and reads it again when `to` changes.
  * @param to path below `/admin/v1` with its query; undefined: nothing is read
  * @param options.every milliseconds after which it is read again while the page is visible
+ * @param options.read reads in another way, such as `getAll`; always the same function
  */
-export function useApi<Answer>(to: string | undefined, options: { every?: number } = {}): Reading<Answer> {
-  const { every } = options;
+export function useApi<Answer>(
+  to: string | undefined,
+  options: { every?: number; read?: Reader } = {},
+): Reading<Answer> {
+  const { every, read: reader = get } = options;
   const [state, setState] = useState<Omit<Reading<Answer>, "again">>({
     data: undefined,
     error: undefined,
@@ -52,7 +58,7 @@ export function useApi<Answer>(to: string | undefined, options: { every?: number
       if (document.hidden && shown.current === to) return later();
       setState((now) => ({ ...now, busy: true }));
       try {
-        const data = await get<Answer>(to, { signal: stop.signal });
+        const data = await reader<Answer>(to, { signal: stop.signal });
         if (stop.signal.aborted) return;
         shown.current = to;
         setState({ data, error: undefined, busy: false, slow: false, at: Date.now() });
@@ -70,7 +76,7 @@ export function useApi<Answer>(to: string | undefined, options: { every?: number
       clearTimeout(bones);
       clearTimeout(next);
     };
-  }, [to, every, turn]);
+  }, [to, every, turn, reader, signIns.value]);
 
   return { ...state, again };
 }

@@ -10,7 +10,7 @@ import { NowPage } from "../pages/now/now-page.tsx";
 import { PlaygroundPage } from "../pages/playground/playground-page.tsx";
 import { PricesPage } from "../pages/prices/prices-page.tsx";
 import { ProvidersPage } from "../pages/providers.tsx";
-import { SpendPage } from "../pages/spend.tsx";
+import { SpendPage } from "../pages/spend/spend-page.tsx";
 import { StorePage } from "../pages/store/store-page.tsx";
 
 export interface PageProps {

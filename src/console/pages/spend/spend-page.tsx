@@ -1,0 +1,159 @@
+/** The page Spend: what was spent in a time, by group, against the time before. */
+import { now } from "../../data/clock.ts";
+import { query, setQuery } from "../../data/location.ts";
+import { queryOf } from "../../data/api.ts";
+import { rangeOf } from "../../data/range.ts";
+import { useApi } from "../../data/use-api.ts";
+import { Button, Segments } from "../../parts/controls.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { RangePicker } from "../../parts/range-picker.tsx";
+import { coloursOf } from "../../parts/series.ts";
+import { Blank, Bones, Failed } from "../../parts/states.tsx";
+import { Page } from "../../shell/page.tsx";
+import { SpendChart } from "./chart.tsx";
+import { download } from "./csv.ts";
+import {
+  barsOf,
+  type Dimension,
+  DIMENSIONS,
+  forecastOf,
+  groups,
+  groupsOf,
+  MOST_DRAWN,
+  type Row,
+  seriesOf,
+  type Sums,
+  TOGETHER,
+} from "./figures.ts";
+import { FilterChips, filtersFor } from "./filter-chips.tsx";
+import { Head } from "./head.tsx";
+import { Legend } from "./legend.tsx";
+import { before, beforeTitle, counterparts, HOUR, type Period, periodOf, titleOf } from "./period.ts";
+import { Proof } from "./proof.tsx";
+import { SpendTable } from "./table.tsx";
+
+export interface Usage {
+  rows: readonly Row[];
+  total: Sums;
+  /** Sums by hour of earlier calls are deleted. */
+  completeFrom?: number;
+}
+
+/** The sums are read again after this time. Milliseconds. */
+const EVERY = 30_000;
+const USUAL = "month";
+
+export function SpendPage() {
+  const values = query.value;
+  const dimension: Dimension = Object.hasOwn(DIMENSIONS, values["by"] ?? "")
+    ? (values["by"] as Dimension)
+    : "model";
+  const range = rangeOf(values, USUAL);
+  const period = periodOf(range, now.value);
+  const filters = filtersFor(values);
+  const groupNames = groupsOf(dimension);
+
+  const usage = (by: readonly string[], { from, to }: { from: number; to: number }) =>
+    `/usage${queryOf({ by, from, to, ...filters })}`;
+  const whole = { from: period.from, to: period.end };
+  const table = useApi<Usage>(usage(groupNames, whole), { every: EVERY });
+  const earlier = useApi<Usage>(usage(groupNames, fullHours(before(period))));
+  const isMany = (table.data?.rows.length ?? 0) > MOST_DRAWN;
+  const drawn = useApi<Usage>(usage([period.step, ...(isMany ? [] : groupNames)], whole), { every: EVERY });
+  const past = useApi<Usage>(usage([period.step], counterparts(period)));
+
+  const all = groups(table.data?.rows ?? [], earlier.data?.rows ?? [], dimension);
+  const series = isMany ? TOGETHER : seriesOf(all, coloursOf);
+  const bars = barsOf({ rows: drawn.data?.rows ?? [], past: past.data?.rows ?? [] }, series, {
+    period,
+    dimension,
+    now: now.value,
+  });
+  const title = titleOf(range, period);
+  const against = beforeTitle(range, period);
+  const calls = { ...filters, ...rangeForCalls(period, range.name) };
+  const total = table.data?.total;
+  return (
+    <Page
+      title="Spend"
+      right={
+        <>
+          <RangePicker usual={USUAL} />
+          <Button
+            kind="quiet"
+            class="w3"
+            title="The rows of the table with nine decimals and all sums"
+            onClick={() =>
+              void download(
+                usage(groupNames, whole),
+                `spend-${new Date(period.from).toISOString().slice(0, 10)}.csv`,
+              )
+            }
+          >
+            CSV
+          </Button>
+        </>
+      }
+    >
+      <FilterChips filters={filters} />
+      {table.error && !table.data && table.error.status !== 401 ? (
+        <Failed what="Spend" error={table.error} again={table.again} />
+      ) : (
+        <>
+          <div class="spend-head">
+            <Head {...{ total, title, period, calls }} forecast={drawn.data && forecastOf(bars, period)} />
+            <Segments
+              label="Group by"
+              options={Object.entries(DIMENSIONS) as [Dimension, string][]}
+              value={dimension}
+              onChoose={(by) => setQuery({ by: by === "model" ? undefined : by })}
+            />
+          </div>
+          <Panel
+            label={`Spend by ${DIMENSIONS[dimension].toLowerCase()}`}
+            busy={table.busy || drawn.busy}
+            foot={
+              total && total.calls > 0 && <Proof completeFrom={table.data?.completeFrom} period={period} />
+            }
+          >
+            {total === undefined ? (
+              table.slow && <Bones rows={8} />
+            ) : total.calls === 0 ? (
+              <Blank title={`No calls: ${title.toLowerCase()}.`}>
+                {Object.keys(filters).length > 0
+                  ? "All filters together exclude every call of this time."
+                  : "What calls cost is added up here as they end."}
+              </Blank>
+            ) : (
+              <>
+                <div class="body stack">
+                  <Legend series={series} bars={bars} against={against} />
+                  <SpendChart
+                    {...{ bars, series, period }}
+                    filters={filters}
+                    label={`Spend by ${period.step}; the table below has the same figures by ${DIMENSIONS[dimension].toLowerCase()}`}
+                  />
+                </div>
+                <SpendTable
+                  {...{ groups: all, series, total, dimension, title, against, calls }}
+                  isKnownBefore={earlier.data !== undefined}
+                />
+              </>
+            )}
+          </Panel>
+        </>
+      )}
+    </Page>
+  );
+}
+
+/** The range of Calls that has the same calls. A month is the same range there. */
+function rangeForCalls({ from, end, open }: Period, name: string | undefined) {
+  if (name === "month") return { range: "month" };
+  return { from, to: open ? undefined : end };
+}
+
+/** The books have sums by hour; a time that moves with each minute would be a new request each minute. */
+function fullHours({ from, to }: { from: number; to: number }) {
+  return { from, to: Math.floor(to / HOUR) * HOUR };
+}

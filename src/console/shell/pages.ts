@@ -5,7 +5,7 @@ import { CachePage } from "../pages/cache/cache-page.tsx";
 import { CallPage } from "../pages/calls/call-page.tsx";
 import { CallsPage } from "../pages/calls/calls-page.tsx";
 import { ConfigPage } from "../pages/config/config-page.tsx";
-import { KeysPage } from "../pages/keys.tsx";
+import { KeysPage } from "../pages/keys/keys-page.tsx";
 import { NowPage } from "../pages/now/now-page.tsx";
 import { PlaygroundPage } from "../pages/playground/playground-page.tsx";
 import { PricesPage } from "../pages/prices/prices-page.tsx";

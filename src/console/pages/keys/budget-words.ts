@@ -1,0 +1,171 @@
+/** A budget in words: how people write it, how full it is, and what becomes of it at its pace. Amounts are nano-dollars. */
+import { readDollars } from "../../numbers/money.ts";
+
+export type Window = "day" | "week" | "month" | "total" | { hours: number };
+export type Mode = "hard" | "soft" | "watch";
+
+export interface Subject {
+  kind: "key" | "path" | "tag" | "model" | "provider" | "session" | "all";
+  what: string;
+}
+
+export interface BudgetWindow {
+  startsAt: number;
+  endsAt?: number;
+  spent: number;
+  assumed: number;
+  held: number;
+  overrun: number;
+  left: number;
+  forecast?: number;
+}
+
+export interface Budget {
+  id: string;
+  name: string;
+  on: Subject;
+  window: Window;
+  limit: number;
+  mode: Mode;
+  alerts: readonly number[];
+  windows: readonly BudgetWindow[];
+}
+
+/** The largest limit that the API takes: nine million dollars. */
+const MOST = 9_000_000e9;
+const MODES = ["hard", "soft", "watch"] as const;
+
+/** What a person wrote, as the API takes it. */
+export interface Amount {
+  limit: number;
+  window: Window;
+  mode: Mode;
+}
+
+/**
+ * Reads `$50 a month, hard`, `50/month`, `$0.50 every 5 h, watch`, `$100 in all`. Without a window it is a month, without a mode
+ * `hard`.
+ *
+ * @returns undefined for other text
+ */
+export function readAmount(text: string): Amount | undefined {
+  const found = /^\s*(\$?\s*[\d,]*\.?\d+)\s*(.*)$/.exec(text.toLowerCase());
+  const limit = found ? readDollars(found[1]!) : undefined;
+  if (limit === undefined || limit > MOST) return undefined;
+  const words = found![2]!
+    .split(/[\s,/]+/)
+    .filter((word) => word !== "" && !["a", "an", "per", "each", "every", "in", "the"].includes(word));
+  const modes = words.filter((word) => MODES.some((mode) => mode === word));
+  const windows = words.filter((word) => !modes.includes(word)).join(" ");
+  const window = windows === "" ? "month" : readWindow(windows);
+  if (window === undefined || modes.length > 1) return undefined;
+  return { limit, window, mode: (modes[0] as Mode | undefined) ?? "hard" };
+}
+
+const NAMED: Readonly<Record<string, Window>> = {
+  day: "day",
+  daily: "day",
+  week: "week",
+  weekly: "week",
+  month: "month",
+  monthly: "month",
+  total: "total",
+  all: "total",
+  hour: { hours: 1 },
+};
+
+/** @param text `day`, `5 h`, `12 hours`, `all` */
+export function readWindow(text: string): Window | undefined {
+  const hours = /^([1-9]\d{0,3})\s*(h|hours?)$/.exec(text)?.[1];
+  if (hours === undefined) return Object.hasOwn(NAMED, text) ? NAMED[text] : undefined;
+  return Number(hours) <= 8760 ? { hours: Number(hours) } : undefined;
+}
+
+/** `a month`, `every 5 h`, `in all`: after an amount. */
+export function windowWords(window: Window): string {
+  if (typeof window === "object") return window.hours === 1 ? "an hour" : `every ${window.hours} h`;
+  return window === "total" ? "in all" : `a ${window}`;
+}
+
+/** The window that runs now. A budget on sessions has one for each of them: {@link sessionsOf}. */
+export function openWindow({ windows, limit }: Budget, now: number): BudgetWindow {
+  const open = windows.find(({ startsAt, endsAt = Infinity }) => startsAt <= now && now < endsAt);
+  return open ?? { startsAt: now, spent: 0, assumed: 0, held: 0, overrun: 0, left: limit };
+}
+
+export const bookedOf = ({ spent, assumed }: BudgetWindow) => spent + assumed;
+
+/** `full`: less is left than a usual call costs; `hot`: the first alert is reached. */
+export type Level = "" | "hot" | "full";
+
+/** @param usual what a call usually costs */
+export function levelOf(budget: Pick<Budget, "limit" | "alerts">, window: BudgetWindow, usual = 0): Level {
+  if (window.left <= 0 || window.left < usual) return "full";
+  const first = Math.min(...budget.alerts, 100);
+  return bookedOf(window) * 100 >= budget.limit * first ? "hot" : "";
+}
+
+/** How much of the limit is used, for the order of the cards. 1 and more: empty. */
+export function shareOf({ limit }: Pick<Budget, "limit">, window: BudgetWindow): number {
+  return limit > 0 ? (limit - window.left) / limit : 1;
+}
+
+/** What becomes of a budget. */
+export type Prospect =
+  /** Nothing is left. `refuses`: calls are refused; a watched budget only counts. */
+  | { kind: "empty"; refuses: boolean; next?: number }
+  /** It will be empty before the window ends. Times are milliseconds since 1970. */
+  | { kind: "runs-out"; at: number; next: number }
+  | { kind: "lasts"; next: number }
+  | { kind: "unused"; next?: number }
+  /** No window ends. */
+  | { kind: "endless" };
+
+/** @param now milliseconds since 1970 */
+export function prospectOf(
+  budget: Pick<Budget, "mode">,
+  window: BudgetWindow,
+  level: Level,
+  now: number,
+): Prospect {
+  const { endsAt: next, startsAt, left } = window;
+  const booked = bookedOf(window);
+  if (level === "full") return { kind: "empty", refuses: budget.mode !== "watch", ...(next && { next }) };
+  if (booked === 0) return { kind: "unused", ...(next && { next }) };
+  if (next === undefined) return { kind: "endless" };
+  const at = now + (left / booked) * (now - startsAt);
+  return at < next ? { kind: "runs-out", at, next } : { kind: "lasts", next };
+}
+
+/** The filter of Calls for what a budget counts. @param keyName name of a key by its id */
+export function filterOf(
+  { kind, what }: Subject,
+  keyName: (id: string) => string,
+): Readonly<Record<string, string>> {
+  if (kind === "all" || kind === "session") return {};
+  return { [kind]: kind === "key" ? keyName(what) : what };
+}
+
+/** `on key ci-bot`, `on /eng`, `on each session`; empty for a budget on everything. */
+export function subjectWords({ kind, what }: Subject, keyName: (id: string) => string): string {
+  if (kind === "all") return "";
+  if (kind === "session") return "on each session";
+  if (kind === "path") return `on ${what}`;
+  return `on ${kind} ${kind === "key" ? keyName(what) : what}`;
+}
+
+/** The budgets that count the calls of a key: its own, those on its path and above, on everything. */
+export function budgetsOver<Entry extends Pick<Budget, "on">>(
+  budgets: readonly Entry[],
+  { id, path }: { id?: string; path: string },
+): Entry[] {
+  const rank = ({ on }: Entry) =>
+    on.kind === "key" ? 0 : on.kind === "path" ? 1000 - on.what.length : on.kind === "all" ? 2000 : -1;
+  const counts = ({ on: { kind, what } }: Entry) =>
+    kind === "all" || (kind === "key" && what === id) || (kind === "path" && isWithin(path, what));
+  return budgets.filter(counts).sort((a, b) => rank(a) - rank(b));
+}
+
+export function isWithin(path: string, above: string): boolean {
+  return above === "/" || path === above || path.startsWith(`${above}/`);
+}

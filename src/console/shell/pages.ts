@@ -9,7 +9,7 @@ import { KeysPage } from "../pages/keys/keys-page.tsx";
 import { NowPage } from "../pages/now/now-page.tsx";
 import { PlaygroundPage } from "../pages/playground/playground-page.tsx";
 import { PricesPage } from "../pages/prices/prices-page.tsx";
-import { ProvidersPage } from "../pages/providers.tsx";
+import { ProvidersPage } from "../pages/providers/providers-page.tsx";
 import { SpendPage } from "../pages/spend/spend-page.tsx";
 import { StorePage } from "../pages/store/store-page.tsx";
 

@@ -1,0 +1,44 @@
+/** The commands of the first run, whole and ready to paste. */
+
+export interface Step {
+  title: string;
+  command: string;
+}
+
+/** @param gateway `http://127.0.0.1:9347` @param open calls need no key */
+export function stepsOf(gateway: string, open: boolean): Step[] {
+  const key = (header: string) => (open ? "" : ` \\\n  -H "${header}$WEIR_API_KEY"`);
+  return [
+    {
+      title: "Chat-completions, and any OpenAI SDK",
+      command:
+        `curl -N ${gateway}/v1/chat/completions -H "content-type: application/json"${key("authorization: Bearer ")} \\\n` +
+        `  -d '{"model":"mock/chat","stream":true,"messages":[{"role":"user","content":"Hello"}]}'`,
+    },
+    {
+      title: "Messages, and any Anthropic SDK",
+      command:
+        `curl -N ${gateway}/v1/messages -H "content-type: application/json"${key("x-api-key: ")} \\\n  -H "anthropic-version: 2023-06-01" \\\n` +
+        `  -d '{"model":"mock/chat","max_tokens":100,"messages":[{"role":"user","content":"Hello"}]}'`,
+    },
+    {
+      title: "Claude Code",
+      command: `ANTHROPIC_BASE_URL=${gateway} ANTHROPIC_API_KEY=${open ? "unused" : "$WEIR_API_KEY"} claude`,
+    },
+  ];
+}
+
+interface Provider {
+  on: boolean;
+  deployments: readonly { keyVariable?: string; why?: string }[];
+}
+
+/** Whether a provider can answer, and what it needs otherwise. */
+export function readiness({ on, deployments }: Provider): string {
+  const variables = [
+    ...new Set(deployments.flatMap(({ keyVariable }) => (keyVariable ? [keyVariable] : []))),
+  ];
+  if (on) return variables.length > 0 ? `key from ${variables.join(", ")}` : "needs no key";
+  const why = deployments.find((deployment) => deployment.why !== undefined)?.why;
+  return variables.length > 0 ? `no key: set ${variables[0]} and run weir reload` : (why ?? "no key");
+}

@@ -1,0 +1,98 @@
+/** Deployments in words, and the commands of the first run. */
+import { describe, expect, test } from "bun:test";
+import { readiness, stepsOf } from "../../src/console/pages/first-steps.ts";
+import { byTrouble, deploymentName, errorGroups, sayState } from "../../src/console/pages/providers/words.ts";
+import { clock } from "../../src/console/numbers/times.ts";
+
+const NOW = Date.UTC(2026, 10, 20, 12, 41);
+type Told = Parameters<typeof sayState>[0];
+type Entry = Parameters<typeof byTrouble>[0];
+
+const told = (more: Partial<Told>): Told => ({
+  state: "healthy",
+  breakers: [],
+  calls: 10,
+  failed: 0,
+  ...more,
+});
+
+describe("the state of a deployment", () => {
+  test("that is left alone has its reason, its models, its workers, and its end", () => {
+    const breaker = {
+      model: "claude-sonnet-5",
+      state: "failing",
+      since: NOW - 60_000,
+      until: NOW + 38_000,
+      reason: "status 529",
+      workers: 2,
+    } as const;
+    expect(sayState(told({ state: "left-alone", breakers: [breaker] }), NOW)).toBe(
+      `Left alone since ${clock(NOW - 60_000)} for claude-sonnet-5, in 2 workers: status 529. Tried again in 38 s, by one call.`,
+    );
+  });
+
+  test("that is on trial says what happens next", () => {
+    const breaker = { model: "m", state: "half-open", workers: 1 } as const;
+    expect(sayState(told({ state: "on-trial", breakers: [breaker] }), NOW)).toBe(
+      "On trial for m: one call tries it. If it is answered, all may come.",
+    );
+  });
+
+  test("without a key names the variable", () => {
+    expect(sayState(told({ state: "no-key", keyVariable: "GROQ_API_KEY" }), NOW)).toBe(
+      "No key: GROQ_API_KEY is not set.",
+    );
+  });
+
+  test("that is healthy counts failures, and does not claim health without calls", () => {
+    expect(sayState(told({ failed: 3 }), NOW)).toBe("3 of 10 attempts failed in this time.");
+    expect(sayState(told({ calls: 0 }), NOW)).toBe("No call in this time.");
+  });
+});
+
+test("trouble stands first, then the busiest", () => {
+  const entry = (name: string, state: Entry["state"], calls = 0) => ({ name, state, calls }) as Entry;
+  const all = [
+    entry("a", "healthy", 1),
+    entry("b", "no-key"),
+    entry("c", "left-alone"),
+    entry("d", "healthy", 9),
+  ];
+  expect(all.sort(byTrouble).map(({ name }) => name)).toEqual(["c", "d", "a", "b"]);
+});
+
+test("failures are in exactly one of the three groups", () => {
+  const errors = [
+    { class: "status 429", status: 429, calls: 14 },
+    { class: "status 529", status: 529, calls: 6 },
+    { class: "no-bytes", calls: 1 },
+    { class: "status 400", status: 400, calls: 2 },
+  ];
+  expect(errorGroups(errors).map(({ calls }) => calls)).toEqual([14, 6, 3]);
+});
+
+test("a deployment is named without its provider", () => {
+  expect(deploymentName({ name: "anthropic/eu" }, "anthropic")).toBe("eu");
+  expect(deploymentName({ name: "openai" }, "openai")).toBe("default");
+});
+
+describe("the first steps", () => {
+  test("work as they stand while calls need no key", () => {
+    for (const { command } of stepsOf("http://127.0.0.1:9347", true)) {
+      expect(command).toContain("http://127.0.0.1:9347");
+      expect(command).not.toContain("WEIR_API_KEY");
+    }
+  });
+
+  test("send the key once calls need one", () => {
+    for (const { command } of stepsOf("http://10.0.0.5:9347", false))
+      expect(command).toContain("$WEIR_API_KEY");
+  });
+
+  test("a provider says which variable gives it its key, or would", () => {
+    const deployments = [{ keyVariable: "OPENAI_API_KEY" }];
+    expect(readiness({ on: true, deployments })).toBe("key from OPENAI_API_KEY");
+    expect(readiness({ on: false, deployments })).toBe("no key: set OPENAI_API_KEY and run weir reload");
+    expect(readiness({ on: true, deployments: [{}] })).toBe("needs no key");
+  });
+});

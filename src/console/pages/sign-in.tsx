@@ -1,12 +1,70 @@
-/** The way in: over the page while the console has no valid cookie. */
+/** The way in: over the page while the console has no valid session. Afterwards one is where one was. */
+import { useState } from "preact/hooks";
+import { ApiError } from "../data/api.ts";
+import { linkFault, session, signIn } from "../data/session.ts";
+import { Button, Field } from "../parts/controls.tsx";
 import { Dialog } from "../parts/dialog.tsx";
+import { Logo } from "../parts/icons.tsx";
 
 export function SignIn() {
+  const [key, setKey] = useState("");
+  const [fault, setFault] = useState<string>();
+  const [busy, setBusy] = useState(false);
+  const wasIn = session.value !== undefined;
+  const enter = async () => {
+    setBusy(true);
+    setFault(undefined);
+    try {
+      await signIn({ key: key.trim() });
+    } catch (cause) {
+      setFault(cause instanceof ApiError ? cause.message : String(cause));
+    }
+    setBusy(false);
+  };
+  const shown = fault ?? linkFault.value;
   return (
-    <Dialog label="Sign in" fixed onClose={() => undefined}>
-      <div class="in">
-        <h2>Sign in</h2>
-      </div>
+    <Dialog label="Sign in" fixed class={wasIn ? "sign-in" : "sign-in alone"} onClose={() => undefined}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (key.trim() !== "" && !busy) void enter();
+        }}
+      >
+        <div class="brand">
+          <Logo size={20} />
+          weir
+          <span class="where">{location.host}</span>
+        </div>
+        {wasIn && (
+          <p>
+            <b>You are signed out.</b> The page stays as it is; sign in to go on.
+          </p>
+        )}
+        <Field label="Admin or read-only key">
+          <input
+            class="input mono"
+            type="password"
+            autoComplete="off"
+            spellcheck={false}
+            placeholder="weir_ad_… or weir_ro_…"
+            value={key}
+            aria-invalid={fault !== undefined}
+            onInput={(event) => setKey(event.currentTarget.value)}
+            data-first
+          />
+        </Field>
+        {shown !== undefined && (
+          <p class="c-bad" role="alert">
+            {shown}
+          </p>
+        )}
+        <Button kind="main" type="submit" disabled={key.trim() === "" || busy}>
+          Sign in
+        </Button>
+        <p class="mid">
+          On this machine, <code>weir console</code> opens this page signed in.
+        </p>
+      </form>
     </Dialog>
   );
 }

@@ -5,8 +5,9 @@ import { useLive } from "../../data/live.ts";
 import { query } from "../../data/location.ts";
 import type { Overview } from "../../data/types.ts";
 import { useApi } from "../../data/use-api.ts";
-import { Blank, Loaded } from "../../parts/states.tsx";
+import { Loaded } from "../../parts/states.tsx";
 import { Page } from "../../shell/page.tsx";
+import { FirstRun } from "../first-run.tsx";
 import { Ended, LiveControls } from "./ended.tsx";
 import { Notes } from "./notes.tsx";
 import { Running } from "./running.tsx";
@@ -19,11 +20,12 @@ const AGAIN = 5_000;
 export function NowPage() {
   const overview = useApi<Overview>("/overview", { every: AGAIN });
   const feed = useLive(queryOf(apiFilter(filtersOf(query.value))));
-  const isFirstRun = overview.data?.firstCall === false && feed.rows.value.length === 0;
+  const { data } = overview;
+  const isFirstRun = data?.firstCall === false && feed.rows.value.length === 0;
   return (
     <Page title="Now" right={!isFirstRun && <LiveControls feed={feed} />}>
       {isFirstRun ? (
-        <Blank title="Waiting for the first call.">This page changes by itself when a call ends.</Blank>
+        <FirstRun overview={data} />
       ) : (
         <>
           <Loaded of={overview} what="The figures" rows={2}>

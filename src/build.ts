@@ -54,6 +54,8 @@ async function build(system: System | undefined): Promise<void> {
     format: "esm",
     splitting: true,
     minify: true,
+    // Elements of the console would carry what only a debugger of React reads.
+    jsx: { development: false },
     bytecode: true,
     sourcemap: "inline",
     metafile: true,

@@ -79,6 +79,7 @@ async function built(index: string): Promise<Map<string, ConsoleFile>> {
     entrypoints: [index],
     target: "browser",
     minify: true,
+    jsx: { development: false },
     naming: { entry: "[name]-[hash].[ext]", chunk: "[name]-[hash].[ext]", asset: "[name]-[hash].[ext]" },
   });
   const entries = outputs.map(

@@ -111,7 +111,7 @@ const RULES: readonly Rule[] = [
   },
   {
     from: "src/console/",
-    may: ["src/admin/schemas", "@sinclair/typebox", "preact", "@preact/signals", "uplot"],
+    may: ["src/admin/schemas", "@sinclair/typebox", "preact", "uplot"],
     because: "the page runs in the browser, and knows weir by the types of the admin API alone",
   },
   {

@@ -1,5 +1,5 @@
 /** The client of the admin API. Requests carry the cookie of the console. */
-import { signal } from "@preact/signals";
+import { signal } from "./signal.ts";
 
 const API = "/admin/v1";
 

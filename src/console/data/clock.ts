@@ -1,5 +1,5 @@
 /** The present time for what counts on: ages, elapsed times, countdowns. */
-import { signal } from "@preact/signals";
+import { signal } from "./signal.ts";
 
 /** Changes once a second while the page is visible. Milliseconds since 1970. */
 export const now = signal(Date.now());

@@ -1,5 +1,5 @@
 /** Calls as they end, and calls that run, from the stream of the admin API. */
-import { signal } from "@preact/signals";
+import { signal } from "./signal.ts";
 import { useEffect, useState } from "preact/hooks";
 import { get } from "./api.ts";
 import type { CallEntry, Calls, LiveCalls, LivePulse, RunningCalls } from "./types.ts";

@@ -1,5 +1,5 @@
 /** The address of the page: path and query are the whole state of a page. */
-import { computed, signal } from "@preact/signals";
+import { computed, signal } from "./signal.ts";
 
 /** The console lies below this path, and its own paths begin with `/`. */
 export const BASE = "/console";

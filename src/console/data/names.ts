@@ -1,5 +1,5 @@
 /** Names of keys, models, providers and clients: for suggestions. They are read once, when somebody first types. */
-import { signal } from "@preact/signals";
+import { signal } from "./signal.ts";
 import { get } from "./api.ts";
 import type { Names } from "./types.ts";
 

@@ -1,5 +1,5 @@
 /** Who is signed in, and the sign-in by the link that weir prints at its start. */
-import { signal } from "@preact/signals";
+import { signal } from "./signal.ts";
 import { ApiError, get, send, signedOut, signIns } from "./api.ts";
 import type { Session } from "./types.ts";
 

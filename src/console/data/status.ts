@@ -1,5 +1,5 @@
 /** What the frame says at every moment: the proof of the books, and what is wrong on a page. */
-import { signal } from "@preact/signals";
+import { signal } from "./signal.ts";
 import { get } from "./api.ts";
 import type { AuditReport } from "./types.ts";
 

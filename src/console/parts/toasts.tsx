@@ -1,5 +1,5 @@
 /** Toasts: for what one did oneself and cannot see. A failure is never a toast: it stays where it happened. */
-import { signal } from "@preact/signals";
+import { signal } from "../data/signal.ts";
 
 const SHOWN_FOR = 4_000;
 

@@ -1,5 +1,5 @@
 /** What keys do on the present page, and what lies over it. */
-import { signal } from "@preact/signals";
+import { signal } from "../data/signal.ts";
 
 /** What lies over the page. */
 export const overlay = signal<"palette" | "help" | undefined>(undefined);

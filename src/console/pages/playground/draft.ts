@@ -1,5 +1,5 @@
 /** What the form of the playground contains. Model, format and key are in the address; the texts stay while the page is open. */
-import { signal } from "@preact/signals";
+import { signal } from "../../data/signal.ts";
 import { bodyOf, type Body, type FormatName, isFormatName, readBody, type Trial } from "./request.ts";
 
 export interface Draft {

@@ -1,5 +1,5 @@
 /** A call of the playground: sends it through the admin API and reads the answer as it arrives. */
-import { signal } from "@preact/signals";
+import { signal } from "../../data/signal.ts";
 import { get } from "../../data/api.ts";
 import type { CallEntry } from "../../data/types.ts";
 import { type Answer, AnswerReader } from "./answer.ts";

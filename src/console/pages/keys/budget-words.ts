@@ -1,5 +1,5 @@
 /** A budget in words: how people write it, how full it is, and what becomes of it at its pace. Amounts are nano-dollars. */
-import { readDollars } from "../../numbers/money.ts";
+import { dollars, readDollars } from "../../numbers/money.ts";
 
 export type Window = "day" | "week" | "month" | "total" | { hours: number };
 export type Mode = "hard" | "soft" | "watch";
@@ -86,6 +86,14 @@ export function windowWords(window: Window): string {
   if (typeof window === "object") return window.hours === 1 ? "an hour" : `every ${window.hours} h`;
   return window === "total" ? "in all" : `a ${window}`;
 }
+
+/** `$50 a month, hard` */
+export function amountWords({ limit, window, mode }: Amount): string {
+  return `${dollars(limit)} ${windowWords(window)}, ${mode}`;
+}
+
+/** What a field says that cannot be read as an amount. */
+export const AMOUNT_FORM = "Write it like $50 a month, hard.";
 
 /** The window that runs now. A budget on sessions has one for each of them: {@link sessionsOf}. */
 export function openWindow({ windows, limit }: Budget, now: number): BudgetWindow {

@@ -3,8 +3,8 @@ import { useState } from "preact/hooks";
 import { useApi } from "../../data/use-api.ts";
 import type { CreatedKey, Key, RunningCalls, UsageReport } from "../../data/types.ts";
 import { whole } from "../../numbers/counts.ts";
-import { Button, Field } from "../../parts/controls.tsx";
-import { Confirm, Dialog } from "../../parts/dialog.tsx";
+import { Confirm } from "../../parts/dialog.tsx";
+import { FormDialog, SelectField } from "../../parts/form.tsx";
 import { toast } from "../../parts/toasts.tsx";
 import { queryOf } from "../../data/api.ts";
 import { useWrite } from "./use-write.ts";
@@ -39,49 +39,16 @@ export function RotateDialog({ entry, onClose, onMade }: Props & { onMade: (crea
     if (created) onMade(created);
   };
   return (
-    <Dialog label={`Rotate ${entry.name}`} onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (!busy) void rotate();
-        }}
-      >
-        <h2>Rotate {entry.name}</h2>
-        <p>It gets a new text, which is shown once. Name, path, budgets and sums stay.</p>
-        <Field label={`The old text ${entry.hint ?? ""} works on for`}>
-          <select
-            class="select"
-            value={grace}
-            onChange={(event) => setGrace(Number(event.currentTarget.value))}
-            data-first
-          >
-            {GRACES.map(([ms, text]) => (
-              <option key={ms} value={ms}>
-                {text}
-              </option>
-            ))}
-          </select>
-        </Field>
-        {grace === 0 && (
-          <p class="c-warn" role="status">
-            Clients that still have the old text are refused at once.
-          </p>
-        )}
-        {error && (
-          <p class="c-bad" role="alert">
-            {error.message}
-          </p>
-        )}
-        <div class="end">
-          <Button kind="quiet" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button kind="main" type="submit" disabled={busy}>
-            Rotate
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title={`Rotate ${entry.name}`} deed="Rotate" {...{ busy, error, onClose }} onDo={rotate}>
+      <p>It gets a new text, which is shown once. Name, path, budgets and sums stay.</p>
+      <SelectField
+        label={`The old text ${entry.hint ?? ""} works on for`}
+        options={GRACES}
+        value={grace}
+        onChange={setGrace}
+      />
+      {grace === 0 && <p class="c-warn">Clients that still have the old text are refused at once.</p>}
+    </FormDialog>
   );
 }
 

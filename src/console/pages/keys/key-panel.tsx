@@ -17,11 +17,13 @@ import { Refused } from "./refused.tsx";
 interface Props {
   entry: Key;
   overview: KeysOverview;
-  onRotate: () => void;
-  onRevoke: () => void;
+  onDeed: (deed: KeyDeed) => void;
 }
 
-export function KeyPanel({ entry, overview, onRotate, onRevoke }: Props) {
+/** What one can do with a key, each in a dialog. */
+export type KeyDeed = "rotate" | "revoke" | "limits";
+
+export function KeyPanel({ entry, overview, onDeed }: Props) {
   const over = budgetsOver(
     overview.budgets.map((state) => ({ ...state, on: state.budget.on })),
     entry,
@@ -32,7 +34,7 @@ export function KeyPanel({ entry, overview, onRotate, onRevoke }: Props) {
         <p class="say">
           <Summary entry={entry} overview={overview} />
         </p>
-        <KeyActions {...{ entry, onRotate, onRevoke }} />
+        <KeyActions {...{ entry, onDeed }} />
       </section>
       <section>
         <h2>May</h2>
@@ -121,16 +123,21 @@ function Summary({ entry, overview }: { entry: Key; overview: KeysOverview }) {
   );
 }
 
-function KeyActions({ entry, onRotate, onRevoke }: Omit<Props, "overview">) {
+function KeyActions({ entry, onDeed }: Omit<Props, "overview">) {
   if (entry.source === "config")
     return <p class="mid">This key stands in the configuration file. Change it there and reload.</p>;
   const why = readOnly() ?? (entry.state === "revoked" ? "The key is revoked." : undefined);
   return (
     <div class="acts">
-      <Button why={why} onClick={onRotate}>
+      <Button why={why} onClick={() => onDeed("rotate")}>
         Rotate…
       </Button>
-      <Button kind="danger" why={why} onClick={onRevoke}>
+      {entry.kind === "call" && (
+        <Button why={why} onClick={() => onDeed("limits")}>
+          Limits…
+        </Button>
+      )}
+      <Button kind="danger" why={why} onClick={() => onDeed("revoke")}>
         Revoke…
       </Button>
     </div>

@@ -86,8 +86,12 @@ export function rateWords(limits: Readonly<Record<string, number>>, count: (n: n
 }
 
 /** The limits of a key's own. */
+export const ratesOf = <Entry extends Rate>(rates: readonly Entry[], id: string): Entry[] =>
+  rates.filter(({ on }) => on.kind === "key" && on.what === id);
+
+/** All limits of a key's own by unit, or undefined. */
 export function limitsOf(rates: readonly Rate[], id: string): Readonly<Record<string, number>> | undefined {
-  const own = rates.filter(({ on }) => on.kind === "key" && on.what === id);
+  const own = ratesOf(rates, id);
   return own.length === 0 ? undefined : Object.assign({}, ...own.map(({ limits }) => limits));
 }
 
@@ -146,6 +150,12 @@ export function readEnd(text: string, now: number): { expiresAt?: number } | und
   if (span && size) return Number(span[1]) > 0 ? { expiresAt: now + Number(span[1]) * size } : undefined;
   const date = /^\d{4}-\d\d-\d\d$/.test(plain) ? Date.parse(`${plain}T00:00:00Z`) + DAY : NaN;
   return date > now ? { expiresAt: date } : undefined;
+}
+
+/** Reads a limit: `120`, `1,000`. @returns undefined for other text, and for 0 */
+export function readCount(text: string): number | undefined {
+  const number = Number(text.replaceAll(",", ""));
+  return Number.isSafeInteger(number) && number > 0 ? number : undefined;
 }
 
 /** Reads a list with commas or spaces. @returns undefined if it is empty */

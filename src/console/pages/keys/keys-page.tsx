@@ -12,12 +12,15 @@ import { Blank, Loaded } from "../../parts/states.tsx";
 import { onKey } from "../../shell/keys.ts";
 import { Page } from "../../shell/page.tsx";
 import { BudgetCard } from "./budget-card.tsx";
-import { LimitDialog, NewBudgetDialog } from "./budget-form.tsx";
 import { RevokeDialog, RotateDialog } from "./key-dialogs.tsx";
-import { KeyPanel } from "./key-panel.tsx";
+import { type KeyDeed, KeyPanel } from "./key-panel.tsx";
+import { LimitDialog } from "./limit-dialog.tsx";
+import { NewBudgetDialog } from "./new-budget.tsx";
 import { NewKeyDialog } from "./new-key.tsx";
+import { ratesOf } from "./key-words.ts";
 import type { BudgetState, KeysOverview } from "./overview.ts";
 import { Refused } from "./refused.tsx";
+import { RateDialog } from "./rate-dialog.tsx";
 import { SecretDialog } from "./secret-dialog.tsx";
 import { KeyTags, KeyTree } from "./tree.tsx";
 import { useKeys } from "./use-keys.ts";
@@ -27,7 +30,7 @@ type Open =
   | { kind: "new-key"; path: string }
   | { kind: "new-budget" }
   | { kind: "limit"; state: BudgetState }
-  | { kind: "rotate" | "revoke"; entry: Key }
+  | { kind: KeyDeed; entry: Key }
   | { kind: "secret"; created: CreatedKey; closes: boolean };
 
 /** With an id in the path, the page of that key. */
@@ -69,12 +72,7 @@ export function KeysPage({ rest }: { rest: string }) {
   }, [entry?.id, rest]);
 
   const panel = reading.data && entry && (
-    <KeyPanel
-      entry={entry}
-      overview={reading.data}
-      onRotate={() => setOpen({ kind: "rotate", entry })}
-      onRevoke={() => setOpen({ kind: "revoke", entry })}
-    />
+    <KeyPanel entry={entry} overview={reading.data} onDeed={(kind) => setOpen({ kind, entry })} />
   );
   const dialogs = open && (
     <Dialogs open={open} overview={reading.data} setOpen={setOpen} onClose={close} onDone={done} />
@@ -310,6 +308,10 @@ function Dialogs({ open, overview, setOpen, onClose, onDone }: DialogsProps) {
       return <NewBudgetDialog onClose={onClose} onDone={onDone} />;
     case "limit":
       return <LimitDialog state={open.state} onClose={onClose} onDone={onDone} />;
+    case "limits": {
+      const [rate] = ratesOf(overview?.rates ?? [], open.entry.id).filter(({ source }) => source === "store");
+      return <RateDialog entry={open.entry} rate={rate} onClose={onClose} onDone={onDone} />;
+    }
     case "rotate":
       return (
         <RotateDialog

@@ -45,11 +45,3 @@ function newId(): string {
     .map((byte) => byte.toString(16).padStart(2, "0"))
     .join("");
 }
-
-/** The message of an error that is about one member of the request: `/name`. */
-export function faultOf(error: ApiError | undefined, ...paths: string[]): string | undefined {
-  return error?.path !== undefined &&
-    paths.some((path) => error.path === path || error.path!.startsWith(`${path}/`))
-    ? error.message
-    : undefined;
-}

@@ -1,0 +1,112 @@
+/** The dialog for another limit of a budget, or for its end. */
+import { useEffect, useState } from "preact/hooks";
+import { get } from "../../data/api.ts";
+import type { Budget } from "../../data/types.ts";
+import { dollars, readDollars } from "../../numbers/money.ts";
+import { BudgetBar } from "../../parts/budget-bar.tsx";
+import { Button } from "../../parts/controls.tsx";
+import { Confirm } from "../../parts/dialog.tsx";
+import { FormDialog, TextField } from "../../parts/form.tsx";
+import { toast } from "../../parts/toasts.tsx";
+import { windowWords } from "./budget-words.ts";
+import type { BudgetState } from "./overview.ts";
+import { useWrite } from "./use-write.ts";
+
+interface LimitProps {
+  state: BudgetState;
+  onClose: () => void;
+  onDone: () => void;
+}
+
+/** A lower limit is a change, not a raise; both are in force at once. */
+export function LimitDialog({ state, onClose, onDone }: LimitProps) {
+  const { budget, window, level } = state;
+  const to = `/budgets/${encodeURIComponent(budget.id)}`;
+  const [text, setText] = useState(dollars(Math.round((budget.limit * 1.2) / 1e7) * 1e7 || 1e9));
+  // What somebody else made of it meanwhile.
+  const [theirs, setTheirs] = useState<Budget>();
+  const [isDeleting, setDeleting] = useState(false);
+  const { busy, error, run } = useWrite<Budget>();
+  const limit = readDollars(text);
+  const isLower = limit !== undefined && limit < (theirs ?? budget).limit;
+  const { version } = theirs ?? budget;
+  const isLate = error?.status === 412;
+  useEffect(() => {
+    if (isLate) get<Budget>(to).then(setTheirs, () => undefined);
+  }, [isLate]);
+
+  const save = async () => {
+    const saved = isLower
+      ? await run("PATCH", to, { body: { limit }, version })
+      : await run("POST", `${to}/raise`, { body: { limit }, version });
+    if (!saved) return;
+    toast(`${budget.name}: ${dollars(saved.limit)} ${windowWords(saved.window)}, in force in all workers.`);
+    onDone();
+  };
+  const deleteIt = async () => {
+    if (!(await run("DELETE", to, { version }))) return;
+    toast(`${budget.name} deleted.`);
+    onDone();
+  };
+
+  if (isDeleting)
+    return (
+      <Confirm
+        title={`Delete ${budget.name}?`}
+        deed={`Delete ${budget.name}`}
+        busy={busy}
+        error={error?.message}
+        onDo={() => void deleteIt()}
+        onClose={() => setDeleting(false)}
+      >
+        <p>
+          {budget.mode === "watch" ? "Calls are no longer counted by it." : "It refuses no call any more."}{" "}
+          {dollars(window.spent + window.assumed)} of its open window stay in the books.
+        </p>
+      </Confirm>
+    );
+  return (
+    <FormDialog
+      title={`Raise ${budget.name}`}
+      deed={isLower ? "Lower" : "Raise"}
+      ready={limit !== undefined}
+      busy={busy}
+      error={isLate ? undefined : error}
+      onDo={save}
+      onClose={onClose}
+      other={
+        <Button kind="danger" class="first-of-end" onClick={() => setDeleting(true)}>
+          Delete…
+        </Button>
+      }
+    >
+      <BudgetBar big {...window} level={level} limit={budget.limit} alerts={budget.alerts} />
+      <p class="mid">
+        {dollars(window.spent + window.assumed)} of {dollars(budget.limit)} {windowWords(budget.window)} are
+        booked.
+      </p>
+      <TextField
+        label="New limit"
+        value={text}
+        onChange={setText}
+        inputMode="decimal"
+        data-first
+        error={limit === undefined ? "Write it like $600." : undefined}
+      />
+      {theirs && (
+        <div class="note warn" role="alert">
+          <span>
+            <b>Somebody changed this budget meanwhile:</b> its limit is {dollars(theirs.limit)} now. Send
+            again to put yours in its place.
+          </span>
+        </div>
+      )}
+      <p class={isLower ? "c-warn" : "mid"}>
+        {isLower
+          ? "This is lower than before; it refuses from the next call on."
+          : "In force within a second, and for good."}{" "}
+        The audit log has it under your name.
+      </p>
+    </FormDialog>
+  );
+}

@@ -38,6 +38,16 @@ export function identify(
   const sha256 = digestOf(credential);
   if (runDigest !== undefined && isEqual(sha256, runDigest))
     return { caller: { actor: RUN_FILE, address, role: "admin", path: "/", scopes: EVERYTHING } };
+  return identifyDigest(sha256, policy, address, now);
+}
+
+/** The key with a digest. @param now milliseconds since 1970 */
+export function identifyDigest(
+  sha256: string,
+  policy: Pick<Policy, "keys">,
+  address: string,
+  now: number,
+): Known {
   const key = policy.keys.find(({ digests }) =>
     digests.some((digest) => isEqual(digest.sha256, sha256) && (digest.until ?? Infinity) > now),
   );

@@ -5,11 +5,14 @@ import { digestOf } from "../ledger/keys/form.ts";
 import type { AdminBooks } from "./books.ts";
 import { isLoopback } from "./guard.ts";
 import type { AdminServer, AdminServerOptions } from "./server.ts";
+import { Sessions } from "./session/sessions.ts";
 import { type AdminSettings, DEFAULT_PORT } from "./settings.ts";
 
 export interface AdminListener {
   url: string;
   port: number;
+  /** Token of a link that signs in to the console; absent where a key exists for that. */
+  token?: string;
   stop(): void;
 }
 
@@ -23,15 +26,19 @@ const IDLE_SECONDS = 255;
 export function startAdmin(books: AdminBooks, settings: AdminSettings): AdminListener {
   const { host, credential, version } = settings;
   const isKnown = books.health().degraded.length === 0;
-  if (!isLoopback(host) && isKnown && !books.policy().keys.some(isActiveAdmin))
+  const hasAdmin = books.policy().keys.some(isActiveAdmin);
+  if (!isLoopback(host) && isKnown && !hasAdmin)
     throw new Error(
       `admin.host ${host} can be reached by other machines, which requires an admin key; create one with: weir admin key create NAME`,
     );
   const names = [...settings.names, ...(isLoopback(host) ? [] : [hostname()])].map((name) =>
     name.toLowerCase(),
   );
+  const sessions = new Sessions();
+  const isFirst = (settings.restarts ?? 0) === 0;
+  const link = isFirst && isLoopback(host) && isKnown && !hasAdmin ? sessions.addLink(Date.now()) : undefined;
   const options: Omit<AdminServerOptions, "operations"> = {
-    books,
+    ...{ books, sessions },
     own: () => ({ host, port: server.port ?? 0, names }),
     runDigest: digestOf(credential),
     report: (message, cause) => books.report(message, cause),
@@ -54,7 +61,12 @@ export function startAdmin(books: AdminBooks, settings: AdminSettings): AdminLis
   const server = open(listen, settings);
   const written = host.includes(":") ? `[${host}]` : host;
   const port = server.port ?? 0;
-  return { url: `http://${written}:${port}`, port, stop: () => void server.stop(true) };
+  return {
+    url: `http://${written}:${port}`,
+    port,
+    ...(link && { token: link.token }),
+    stop: () => void server.stop(true),
+  };
 }
 
 /** The operations and their schemas take 1 MB of memory, and most gateways get no request of the admin API. */

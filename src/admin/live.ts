@@ -21,6 +21,8 @@ export interface LiveSource {
   /** What is sent of calls. */
   show(calls: readonly CallRecord[]): readonly CallRecord[];
   running(): LiveEvents["running"];
+  /** Whether the reader may go on reading. */
+  isAllowed(): boolean;
   /** The store cannot be written. */
   isFaulty(): boolean;
   now(): number;
@@ -53,10 +55,11 @@ export class LiveReader {
       {
         start: () => this.#begin(),
         pull: async (controller) => {
+          if (this.#timer === undefined) return controller.close();
           let text = this.#next();
           while (text === undefined) {
             await new Promise<void>((resolve) => (this.#wake = resolve));
-            if (this.#timer === undefined) return;
+            if (this.#timer === undefined) return controller.close();
             text = this.#next();
           }
           controller.enqueue(encoder.encode(text));
@@ -94,6 +97,7 @@ export class LiveReader {
     const now = this.#source.now();
     if (now - this.#pulseAt >= PULSE_MS) {
       this.#pulseAt = now;
+      if (!this.#source.isAllowed()) return this.#end();
       const running = this.#source.running();
       const text = JSON.stringify(running.calls);
       if (text !== this.#lastRunning || text !== "[]") this.#running = eventText("running", running);

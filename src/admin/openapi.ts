@@ -7,6 +7,8 @@ const DESCRIPTION =
 
 /** Errors of every operation with a credential. */
 const OF_ALL = ["invalid_request", "unauthorized", "forbidden", "too_many_tries", "store_failed"];
+/** Errors of operations that change something, for requests with a session. */
+const OF_SESSIONS = ["console_header_missing", "origin_not_allowed"];
 
 export function openApiDocument(operations: readonly AdminOperation[], version: string) {
   const paths: Record<string, Record<string, unknown>> = {};
@@ -19,7 +21,16 @@ export function openApiDocument(operations: readonly AdminOperation[], version: 
     paths,
     components: {
       schemas: { ...(Object.fromEntries(named) as Record<string, TSchema>), Error: ERROR },
-      securitySchemes: { key: { type: "http", scheme: "bearer" } },
+      securitySchemes: {
+        key: { type: "http", scheme: "bearer" },
+        session: {
+          type: "apiKey",
+          in: "cookie",
+          name: "weir_console_9348",
+          description:
+            "The console's. Its name has the port; requests other than GET need `x-weir-console: 1`.",
+        },
+      },
     },
   };
 }
@@ -50,7 +61,7 @@ function describe(operation: AdminOperation) {
     summary,
     ...(description !== undefined && { description }),
     // `open` and `scraper` need no key on a listener on loopback.
-    security: access === "open" ? [] : [{ key: [] }, ...(access === "scraper" ? [{}] : [])],
+    security: access === "open" ? [] : [{ key: [] }, { session: [] }, ...(access === "scraper" ? [{}] : [])],
     "x-access": access,
     ...(operation.wholeGateway && { "x-whole-gateway": true }),
     ...(parameters.length > 0 && { parameters }),
@@ -60,7 +71,7 @@ function describe(operation: AdminOperation) {
       default: {
         description: "An error.",
         content: json(refer("Error")),
-        "x-error-codes": [...OF_ALL, ...(operation.errors ?? [])],
+        "x-error-codes": [...OF_ALL, ...(method === "GET" ? [] : OF_SESSIONS), ...(operation.errors ?? [])],
       },
     },
   };

@@ -2,6 +2,9 @@
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import type { AdminBooks } from "./books.ts";
 import type { Caller } from "./callers.ts";
+import type { OwnHosts } from "./guard.ts";
+import type { Sessions } from "./session/sessions.ts";
+import type { WrongTries } from "./wrong-tries.ts";
 
 /**
  * `open`: everyone; `scraper`: everyone if weir listens on loopback, otherwise like `read`; `read`: admin and read keys;
@@ -18,6 +21,8 @@ export interface AdminOperation {
   summary: string;
   description?: string;
   access: Access;
+  /** Not put in line with other writes, and not repeated by its `Idempotency-Key`: it changes nothing that others read. */
+  alone?: boolean;
   /** Only keys on the path `/` may use it: it concerns the whole gateway. */
   wholeGateway?: boolean;
   query?: TObject;
@@ -47,11 +52,20 @@ export interface AdminRequest {
   headers: Headers;
   /** Milliseconds since 1970. */
   now: number;
+  own: OwnHosts;
+  sessions: Sessions;
+  tries: WrongTries;
+  /** The client has disconnected. */
+  signal: AbortSignal;
+  /** Whether the caller may still do this: for answers that last. */
+  isAllowed(): boolean;
 }
 
-/** JSON, or text of another type. */
+/** JSON, text of another type, or the answer of the gateway as it is. */
 export type Reply =
-  { json: unknown; version?: string } | { text: string | ReadableStream<Uint8Array>; type: string };
+  | { json: unknown; version?: string; headers?: Readonly<Record<string, string>> }
+  | { text: string | ReadableStream<Uint8Array>; type: string }
+  | { relayed: Response };
 
 /** The request of an operation with these schemas. */
 export type RequestOf<Query extends TObject, Body extends TSchema> = Omit<AdminRequest, "query" | "body"> & {

@@ -1,10 +1,12 @@
 /** Answers the requests of the admin API: guard, credential, access, validation, operation. */
 import type { AdminBooks } from "./books.ts";
-import { anonymous, type Caller, identify, RUN_FILE } from "./callers.ts";
+import { anonymous, type Caller, identify, type Known, RUN_FILE } from "./callers.ts";
 import { AdminError } from "./errors.ts";
 import { guard, guardHost, isLoopback, type OwnHosts } from "./guard.ts";
 import { type Answer, IdempotentAnswers } from "./idempotency.ts";
 import { digestOf } from "../ledger/keys/form.ts";
+import { expectConsole, readCookie } from "./session/cookie.ts";
+import { Sessions } from "./session/sessions.ts";
 import type { AdminOperation, AdminRequest, Reply } from "./operation.ts";
 import { readBody, readQuery } from "./read-request.ts";
 import { type Found, Router } from "./router.ts";
@@ -15,6 +17,8 @@ export interface AdminServerOptions {
   operations: readonly AdminOperation[];
   /** The names of the listener; called for each request, because a free port is known late. */
   own(): OwnHosts;
+  /** Default: none. */
+  sessions?: Sessions;
   /** SHA-256 of the credential in the run file. It gives access on loopback. */
   runDigest?: string;
   /** Logs a fault of weir. */
@@ -29,6 +33,7 @@ export class AdminServer {
   readonly #options: AdminServerOptions;
   readonly #router: Router;
   readonly #tries = new WrongTries();
+  readonly #sessions: Sessions;
   readonly #answers = new IdempotentAnswers();
   /** Writes run one after another: each checks names and versions before it saves. */
   #writing: Promise<unknown> = Promise.resolve();
@@ -36,6 +41,7 @@ export class AdminServer {
   constructor(options: AdminServerOptions) {
     this.#options = options;
     this.#router = new Router(options.operations);
+    this.#sessions = options.sessions ?? new Sessions();
   }
 
   /** @param address address of the client */
@@ -76,8 +82,14 @@ export class AdminServer {
       body: body ? await readBody(body, request, bodyOptional) : undefined,
       headers: request.headers,
       now: this.#now(),
+      own: this.#options.own(),
+      sessions: this.#sessions,
+      tries: this.#tries,
+      signal: request.signal,
+      isAllowed: () => "caller" in (this.#present(request, address) ?? {}),
     };
-    if (operation.access !== "write") return respond(operation, await operation.handle(given));
+    if (operation.access !== "write" || operation.alone)
+      return respond(operation, await operation.handle(given));
     return answerOf(await this.#write(operation, given, pathname));
   }
 
@@ -108,40 +120,43 @@ export class AdminServer {
   #authorize(request: Request, address: string, found: Found): Caller {
     const operation = found && "operation" in found ? found.operation : undefined;
     if (operation?.access === "open") return anonymous(address);
-    const { host } = this.#options.own();
-    const credential = bearerOf(request.headers);
-    if (operation?.access === "scraper" && isLoopback(host) && credential === undefined)
+    const known = this.#present(request, address);
+    if (operation?.access === "scraper" && isLoopback(this.#options.own().host) && known === undefined)
       return anonymous(address);
-    const caller = this.#identify(credential, address);
+    const caller = this.#expectCaller(known, address, request);
     if (operation?.access === "write" && caller.role !== "admin")
       throw new AdminError(403, "forbidden", "A read key cannot change anything.");
     if (operation?.wholeGateway && caller.path !== "/")
       throw new AdminError(403, "forbidden", "Only a key with the path / may use this operation.");
+    if (isBySession(request) && !isReading(request)) expectConsole(request.headers);
     return caller;
   }
 
-  #identify(credential: string | undefined, address: string): Caller {
-    if (credential === undefined) throw unauthorized("The request needs an admin key or a read key.");
-    const now = this.#now();
+  /** Who has the key of a request, or the session of its cookie. @returns undefined if it has neither */
+  #present(request: Request, address: string): Known | undefined {
     const { books, runDigest, own } = this.#options;
-    const digest = isLoopback(own().host) ? runDigest : undefined;
-    const known = identify(credential, books.policy(), digest, address, now);
-    // The credential of the run file is never locked out: other programs of the machine share its address.
-    if ("caller" in known && known.caller.actor === RUN_FILE) return known.caller;
-    const wait = this.#tries.waitOf(address, now);
-    if (wait > 0) {
-      const seconds = Math.ceil(wait / 1_000);
-      throw new AdminError(
-        429,
-        "too_many_tries",
-        `There were too many wrong keys from this address; try again in ${seconds} s.`,
-        { headers: { "retry-after": String(seconds) } },
-      );
-    }
+    const { host, port } = own();
+    const now = this.#now();
+    const policy = books.policy();
+    const credential = bearerOf(request.headers);
+    if (credential !== undefined)
+      return identify(credential, policy, isLoopback(host) ? runDigest : undefined, address, now);
+    const secret = readCookie(request.headers, port);
+    return secret === undefined ? undefined : this.#sessions.find(secret, { address, policy, now });
+  }
+
+  /** @throws AdminError 401, 403 or 429 */
+  #expectCaller(known: Known | undefined, address: string, request: Request): Caller {
+    if (known === undefined) throw unauthorized("The request needs an admin key or a read key.");
+    // Neither the credential of the run file nor a session is locked out: other programs of the machine share the address.
+    if ("caller" in known && (known.caller.actor === RUN_FILE || isBySession(request))) return known.caller;
+    const now = this.#now();
+    this.#tries.expectFew(address, now);
     if ("caller" in known) return known.caller;
     if (known.refused === "call-key")
       throw new AdminError(403, "forbidden", "This key is for calls; the admin API needs an admin key.");
-    this.#tries.add(address, now);
+    // A session whose key was revoked is no try.
+    if (!isBySession(request)) this.#tries.add(address, now);
     throw unauthorized(known.refused === "expired" ? "This key has expired." : "This key is not valid.");
   }
 
@@ -152,6 +167,15 @@ export class AdminServer {
 
 function unauthorized(message: string): AdminError {
   return new AdminError(401, "unauthorized", message, { headers: { "www-authenticate": "Bearer" } });
+}
+
+/** A key in a request wins over its cookie. */
+function isBySession(request: Request): boolean {
+  return bearerOf(request.headers) === undefined;
+}
+
+function isReading({ method }: Request): boolean {
+  return method === "GET" || method === "HEAD";
 }
 
 function bearerOf(headers: Headers): string | undefined {
@@ -167,7 +191,8 @@ function readNoQuery(search: URLSearchParams): Record<string, never> {
 }
 
 function respond(operation: AdminOperation, reply: Reply): Response {
-  if ("json" in reply) return answerOf(packed(operation, reply));
+  if ("relayed" in reply) return reply.relayed;
+  if ("json" in reply) return answerOf(packed(operation, reply), reply.headers);
   return new Response(reply.text, { headers: { ...NO_STORE, "content-type": reply.type } });
 }
 
@@ -177,13 +202,17 @@ function packed({ status = 200 }: AdminOperation, reply: Reply): Answer {
   return { status, body: JSON.stringify(json), ...(version !== undefined && { version }) };
 }
 
-function answerOf({ status, body, version }: Answer): Response {
+function answerOf(
+  { status, body, version }: Answer,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
   return new Response(body, {
     status,
     headers: {
       ...NO_STORE,
       "content-type": JSON_TYPE,
       ...(version !== undefined && { etag: `"${version}"` }),
+      ...headers,
     },
   });
 }

@@ -23,5 +23,8 @@ export function withPortOf(settings: AdminSettings, state: AdminState): AdminSet
   return "url" in state ? { ...settings, port: Number(new URL(state.url).port) } : settings;
 }
 
-/** Whether the admin API listens. `fault`: one sentence. */
-export type AdminState = { url: string } | { fault: string };
+/**
+ * Whether the admin API listens. `token`: of a link that signs in to the console, for the start table; absent where a key exists
+ * for that. `fault`: one sentence.
+ */
+export type AdminState = { url: string; token?: string } | { fault: string };

@@ -1,4 +1,5 @@
 /** Counts wrong credentials by client address, so that an address cannot try many. */
+import { AdminError } from "./errors.ts";
 
 const WINDOW_MS = 60_000;
 const MOST = 5;
@@ -12,6 +13,24 @@ export class WrongTries {
   waitOf(address: string, now: number): number {
     const times = this.#recent(address, now);
     return times.length < MOST ? 0 : times[times.length - MOST]! + WINDOW_MS - now;
+  }
+
+  /** @throws AdminError 429 if the address has to wait */
+  expectFew(address: string, now: number): void {
+    const wait = this.waitOf(address, now);
+    if (wait === 0) return;
+    const seconds = Math.ceil(wait / 1_000);
+    throw new AdminError(
+      429,
+      "too_many_tries",
+      `There were too many wrong keys from this address; try again in ${seconds} s.`,
+      { headers: { "retry-after": String(seconds) } },
+    );
+  }
+
+  /** Wrong credentials that the address may still give before it waits. */
+  leftOf(address: string, now: number): number {
+    return Math.max(0, MOST - this.#recent(address, now).length);
   }
 
   add(address: string, now: number): void {

@@ -48,6 +48,7 @@ export function startTable(
     `  books: ${books.place}`,
     ...pricesLine(priceBookDays(now)),
     `  admin: ${describeAdmin(admin)}`,
+    ...consoleLine(admin),
     ...telemetryLines(config),
     "  try",
     `    curl -N ${curlTarget(url, config)}/v1/chat/completions -H "content-type: application/json"${auth} \\`,
@@ -80,6 +81,13 @@ function telemetryLines({ traces, alerts }: Config): string[] {
 function describeAdmin(admin: RunningWeir["admin"]): string {
   if (admin === undefined) return "off";
   return "url" in admin ? `${admin.url} (weir keys, weir usage; metrics at /metrics)` : admin.fault;
+}
+
+/** Scripts read this line. Where there is an admin key, one signs in with it or with `weir console`. */
+function consoleLine(admin: RunningWeir["admin"]): string[] {
+  if (!admin || !("url" in admin)) return [];
+  const { url, token } = admin;
+  return [`  console ${url}/console${token === undefined ? "" : `#t=${token}`}`];
 }
 
 function curlTarget(url: string, { listen }: Config): string {

@@ -42,7 +42,8 @@ export class AdminApi {
     if (this.#isStopped) return;
     try {
       this.#listener = startAdmin(this.#books, this.#settings);
-      this.#become({ url: this.#listener.url });
+      const { url, token } = this.#listener;
+      this.#become({ url, ...(token !== undefined && { token }) });
     } catch (cause) {
       this.#become({ fault: cause instanceof Error ? cause.message : String(cause) });
       this.#retry = setTimeout(() => this.#listen(), RETRY_MS);

@@ -10,9 +10,11 @@ import { keyOperations } from "./keys.ts";
 import { liveOperations } from "./live.ts";
 import { rateOperations } from "./rates.ts";
 import { reportOperations } from "./reports.ts";
+import { sessionOperations } from "./session.ts";
 
 export function listOperations(version: string): readonly AdminOperation[] {
   const operations: readonly AdminOperation[] = [
+    ...sessionOperations,
     ...keyOperations,
     ...budgetOperations,
     ...rateOperations,

@@ -46,6 +46,7 @@ export const liveOperations = [
         show: (calls) => withKeyNames(calls, given),
         running: () => shownOf(books.gateway.runningNow(), filter, given, Date.now()),
         isFaulty: () => books.health().degraded.length > 0,
+        isAllowed: () => given.isAllowed(),
         now: Date.now,
       });
       return { text: reader.stream(), type: "text/event-stream; charset=utf-8" };

@@ -3,6 +3,7 @@ import type { Command } from "../command.ts";
 import { adminKeyCreate } from "./admin.ts";
 import { audit, reconcile, whatif } from "./audit.ts";
 import { LIMIT_COMMANDS } from "./budgets.ts";
+import { consoleCommand } from "./console.ts";
 import { keysImport } from "./import.ts";
 import { KEY_COMMANDS } from "./keys.ts";
 import { logs } from "./logs.ts";
@@ -23,5 +24,6 @@ export const BOOK_COMMANDS: readonly Command[] = [
   reconcile,
   ...STORE_COMMANDS,
   adminKeyCreate,
+  consoleCommand,
   metricsDashboard,
 ];

@@ -1,0 +1,134 @@
+/** Sign-in to the console. */
+import { Type } from "@sinclair/typebox";
+import { digestOf } from "../../ledger/keys/form.ts";
+import { identify, type Caller } from "../callers.ts";
+import { AdminError, invalid } from "../errors.ts";
+import { operation, type AdminRequest } from "../operation.ts";
+import { Session, SignIn, SignInLink } from "../schemas/session.ts";
+import { cookieOf, expectConsole, readCookie } from "../session/cookie.ts";
+
+type Given = Pick<AdminRequest, "books" | "caller" | "headers" | "now" | "own" | "sessions" | "tries">;
+
+export const sessionOperations = [
+  operation({
+    method: "GET",
+    path: "/admin/v1/session",
+    id: "getSession",
+    summary: "Who asks, by a key or by the cookie of the console",
+    access: "read",
+    answer: { name: "Session", schema: Session },
+    handle(given) {
+      const { headers, own, sessions, books, caller, now } = given;
+      const secret = readCookie(headers, own.port);
+      const found = secret && sessions.find(secret, { address: caller.address, policy: books.policy(), now });
+      // A key in the request wins over a cookie.
+      const isSession = found && "caller" in found && found.caller.actor === caller.actor;
+      return { json: sessionOf(given, caller, isSession ? found.until : undefined) };
+    },
+  }),
+  operation({
+    method: "POST",
+    path: "/admin/v1/session",
+    id: "signIn",
+    summary: "Trades a sign-in link or a key for the cookie of the console",
+    description:
+      "Needs the header `x-weir-console: 1` and an Origin. The cookie is HttpOnly and SameSite=Strict, and valid for twelve hours; after five wrong tries within a minute an address waits.",
+    access: "open",
+    body: SignIn,
+    answer: { name: "Session", schema: Session },
+    errors: ["link_used"],
+    handle(given) {
+      expectConsole(given.headers);
+      const { token, key } = given.body;
+      if ((token === undefined) === (key === undefined)) throw invalid("Give either a token or a key.");
+      const begun = token === undefined ? byKey(given, key!) : byLink(given, token);
+      const { caller, secret, until } = begun;
+      return {
+        json: sessionOf(given, caller, until),
+        headers: { "set-cookie": cookieOf(secret, given.own.port) },
+      };
+    },
+  }),
+  operation({
+    method: "DELETE",
+    path: "/admin/v1/session",
+    id: "signOut",
+    summary: "Ends the session of the console",
+    access: "read",
+    answer: { name: "SignedOut", schema: Type.Object({}) },
+    handle({ headers, own, sessions }) {
+      const secret = readCookie(headers, own.port);
+      if (secret !== undefined) sessions.end(secret);
+      return { json: {}, headers: { "set-cookie": cookieOf("", own.port) } };
+    },
+  }),
+  operation({
+    method: "POST",
+    path: "/admin/v1/session/link",
+    id: "makeSignInLink",
+    summary: "A link that opens the console, signed in. It works once, within ten minutes",
+    access: "write",
+    wholeGateway: true,
+    answer: { name: "SignInLink", schema: SignInLink },
+    handle({ sessions, now, headers }) {
+      const { token, until } = sessions.addLink(now);
+      return { json: { url: `http://${headers.get("host")}/console#t=${token}`, expiresAt: until } };
+    },
+  }),
+];
+
+interface Begun {
+  caller: Caller;
+  secret: string;
+  until: number;
+}
+
+/** A link has too many bits to be guessed, so an address that waits may use one. @throws AdminError 410, 429 */
+function byLink(given: Given, token: string): Begun {
+  const { sessions, tries, caller, books, now } = given;
+  const begun = sessions.useLink(token, now);
+  if (!begun) {
+    tries.expectFew(caller.address, now);
+    tries.add(caller.address, now);
+    throw new AdminError(
+      410,
+      "link_used",
+      "This link does not work any more. `weir console` makes a new one.",
+    );
+  }
+  const found = sessions.find(begun.secret, { address: caller.address, policy: books.policy(), now })!;
+  return { ...begun, caller: (found as { caller: Caller }).caller };
+}
+
+/** @throws AdminError 401, 403, 429 */
+function byKey({ sessions, tries, caller: { address }, books, now }: Given, key: string): Begun {
+  tries.expectFew(address, now);
+  const known = identify(key, books.policy(), undefined, address, now);
+  if ("caller" in known) return { ...sessions.begin(digestOf(key), now), caller: known.caller };
+  if (known.refused === "call-key")
+    throw new AdminError(
+      403,
+      "forbidden",
+      "This key makes calls; signing in needs an admin key (weir_ad_…) or a read key (weir_ro_…).",
+    );
+  tries.add(address, now);
+  const left = tries.leftOf(address, now);
+  const wrong = known.refused === "expired" ? "This key has expired" : "Not a key of this gateway";
+  const more = `${left} ${left === 1 ? "try" : "tries"} left this minute`;
+  throw new AdminError(401, "unauthorized", `${wrong}. ${more}.`);
+}
+
+function sessionOf({ books, own }: Given, { role, path, actor }: Caller, until: number | undefined) {
+  const key = books.policy().keys.find(({ id }) => id === actor);
+  const gateway = books.gateway.address?.url;
+  return {
+    role: role === "read" ? "read" : "admin",
+    path,
+    actor,
+    ...(key && { name: key.name }),
+    ...(until !== undefined && { expiresAt: until }),
+    version: books.health().version,
+    port: own.port,
+    ...(gateway !== undefined && { gateway }),
+  };
+}

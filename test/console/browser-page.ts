@@ -262,12 +262,14 @@ export class BrowserPage {
     if (!answer) return void (await this.#send("Fetch.continueRequest", { requestId }).catch(() => {}));
     const { status = 200, type = "application/json", body } = answer;
     const text = typeof body === "string" ? body : JSON.stringify(body);
-    await this.#send("Fetch.fulfillRequest", {
+    const fulfilled = this.#send("Fetch.fulfillRequest", {
       requestId,
       responseCode: status,
       responseHeaders: [{ name: "content-type", value: type }],
       body: Buffer.from(text).toString("base64"),
     });
+    // The page may have given up meanwhile.
+    await fulfilled.catch(() => {});
   }
 
   #on<Params>(method: string, receive: (params: Params) => void): void {

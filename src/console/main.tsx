@@ -2,6 +2,7 @@
 import { render } from "preact";
 import { startClock } from "./data/clock.ts";
 import { followLinks } from "./data/location.ts";
+import { watchSilence } from "./data/silence.ts";
 import { enter } from "./data/session.ts";
 import { watchProof } from "./data/status.ts";
 import { Frame } from "./shell/frame.tsx";
@@ -14,4 +15,5 @@ listenToKeys();
 startClock();
 await enter();
 watchProof();
+watchSilence();
 render(<Frame />, document.getElementById("app")!);

@@ -25,8 +25,8 @@ export class ApiError extends Error {
 
 /** The console has no cookie, or one that is not valid any more. */
 export const signedOut = signal(false);
-/** Counts sign-ins: answers that were refused before are read again. */
-export const signIns = signal(0);
+/** Changes when everything on the page has to be read again: after a sign-in, and when weir answers after a silence. */
+export const anew = signal(0);
 /** When weir answered last. Milliseconds since 1970; 0 before the first answer. */
 export const heardAt = signal(0);
 /** When requests began to go unanswered; undefined while weir answers. */
@@ -80,7 +80,10 @@ export async function send<Answer>(
     throw new ApiError(0, "unreachable", "weir does not answer.");
   });
   heardAt.value = Date.now();
-  silentSince.value = undefined;
+  if (silentSince.value !== undefined) {
+    silentSince.value = undefined;
+    anew.value += 1;
+  }
   const text = await response.text();
   const answer = text === "" ? undefined : parse(text);
   if (!response.ok) throw errorOf(response.status, answer);

@@ -23,7 +23,8 @@ export function isAsAsked(call: CallEntry): boolean {
 
 /** `anthropic, us`; the provider alone if its deployment has no name of its own. */
 export function placeOf({ provider, deployment }: Pick<Attempt, "provider" | "deployment">): string {
-  const name = deployment.startsWith(`${provider}/`) ? deployment.slice(provider.length + 1) : deployment;
+  const isBelow = deployment.startsWith(provider) && /[/-]/.test(deployment.charAt(provider.length));
+  const name = isBelow ? deployment.slice(provider.length + 1) : deployment;
   return name === "" || name === provider || name === "default" ? provider : `${provider}, ${name}`;
 }
 

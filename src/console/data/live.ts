@@ -1,7 +1,7 @@
 /** Calls as they end, and calls that run, from the stream of the admin API. */
 import { signal } from "./signal.ts";
 import { useEffect, useState } from "preact/hooks";
-import { get } from "./api.ts";
+import { get, anew } from "./api.ts";
 import type { CallEntry, Calls, LiveCalls, LivePulse, RunningCalls } from "./types.ts";
 
 /** Calls in memory. */
@@ -158,6 +158,6 @@ export function useLive(filter: string): LiveFeed {
     setFeed(next);
     next.open();
     return () => next.close();
-  }, [filter]);
+  }, [filter, anew.value]);
   return feed;
 }

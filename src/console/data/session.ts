@@ -1,6 +1,6 @@
 /** Who is signed in, and the sign-in by the link that weir prints at its start. */
 import { signal } from "./signal.ts";
-import { ApiError, get, send, signedOut, signIns } from "./api.ts";
+import { ApiError, get, send, signedOut, anew } from "./api.ts";
 import type { Session } from "./types.ts";
 
 /** Undefined until weir has answered. */
@@ -28,7 +28,7 @@ export async function enter(): Promise<void> {
 export async function signIn(by: { token: string } | { key: string }): Promise<void> {
   session.value = await send<Session>("POST", "/session", { body: by });
   signedOut.value = false;
-  signIns.value += 1;
+  anew.value += 1;
 }
 
 /** Why the signed-in key may not change anything; undefined if it may. For the `why` of buttons. */

@@ -1,6 +1,6 @@
 /** An answer of the admin API in a component. What is there stays while it is read again. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, get, signIns } from "./api.ts";
+import { ApiError, get, anew } from "./api.ts";
 
 export interface Reading<Answer> {
   /** The newest answer, possibly of the query before. */
@@ -76,7 +76,7 @@ export function useApi<Answer>(
       clearTimeout(bones);
       clearTimeout(next);
     };
-  }, [to, every, turn, reader, signIns.value]);
+  }, [to, every, turn, reader, anew.value]);
 
   return { ...state, again };
 }

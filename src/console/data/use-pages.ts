@@ -1,6 +1,6 @@
 /** A list of the admin API that grows by pages. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, get } from "./api.ts";
+import { ApiError, get, anew } from "./api.ts";
 import type { CallEntry, Calls } from "./types.ts";
 
 export interface CallList {
@@ -85,7 +85,7 @@ export function useCalls(query: string): CallList {
       clearTimeout(bones);
       stop.current?.abort();
     };
-  }, [read, turn]);
+  }, [read, turn, anew.value]);
 
   const { next, searchedTo, ...shown } = state;
   return {

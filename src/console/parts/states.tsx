@@ -44,6 +44,13 @@ export function Failed(props: { what: string; error: ApiError; again: () => void
         {error.message}
       </Blank>
     );
+  // The request itself is wrong: the same one would fail again.
+  if (error.status === 400 || error.status === 404)
+    return (
+      <Blank title={error.message} alert>
+        {what} cannot be read in this way.
+      </Blank>
+    );
   const details = `${what}: ${error.status} ${error.code}: ${error.message}`;
   return (
     <Blank
@@ -78,7 +85,7 @@ export function Loaded<Answer>(props: {
   if (reading.data !== undefined)
     return (
       <>
-        {reading.error && reading.error.status !== 401 && (
+        {reading.error && reading.error.status !== 401 && reading.error.status !== 0 && (
           <div class="stale-line" role="alert">
             <span class="c-bad">Not read again: {reading.error.message}</span>{" "}
             <Button kind="quiet" onClick={reading.again}>

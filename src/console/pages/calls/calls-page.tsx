@@ -3,6 +3,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import { queryOf } from "../../data/api.ts";
 import { apiFilter, FILTERS, filtersOf, noFilters } from "../../data/filters.ts";
 import { go, query, setQuery } from "../../data/location.ts";
+import { useNewer } from "../../data/newer.ts";
 import { rangeOf } from "../../data/range.ts";
 import type { CallsSummary } from "../../data/types.ts";
 import { type Reading, useApi } from "../../data/use-api.ts";
@@ -34,7 +35,8 @@ export function CallsPage() {
   // The range of a page that stays open would otherwise move with each key that is pressed.
   const asked = useMemo(() => {
     const { from, to } = rangeOf(values, USUAL_RANGE);
-    return { from, to, query: queryOf({ ...apiFilter(filtersOf(values)), from, to }) };
+    const filter = apiFilter(filtersOf(values));
+    return { from, to, filter: queryOf(filter), query: queryOf({ ...filter, from, to }) };
   }, [filters, range]);
   const list = useCalls(asked.query);
   const slices = open === undefined ? 96 : 24;
@@ -42,6 +44,13 @@ export function CallsPage() {
     `/calls/summary${asked.query}&slices=${slices}`,
     asked.to === undefined ? { every: AGAIN } : {},
   );
+
+  const [newer, restart] = useNewer(asked.to === undefined ? asked.filter : undefined);
+  const readNewer = () => {
+    restart();
+    list.again();
+    summary.again();
+  };
 
   const show = (id: string | undefined, replace = false) => setQuery({ open: id }, { replace });
   const at = list.calls.findIndex(({ id }) => id === open);
@@ -82,7 +91,7 @@ export function CallsPage() {
         <div class="list stack">
           <FilterBar />
           <section class="panel" aria-label="Calls" aria-busy={list.busy}>
-            <Sums reading={summary} list={list} />
+            <Sums reading={summary} list={list} newer={newer} onNewer={readNewer} />
             {open === undefined && summary.data && summary.data.calls > 0 && (
               <div class="body w3h">
                 <Histogram summary={summary.data} from={asked.from} />
@@ -105,7 +114,15 @@ export function CallsPage() {
   );
 }
 
-function Sums({ reading, list }: { reading: Reading<CallsSummary>; list: CallList }) {
+interface SumsProps {
+  reading: Reading<CallsSummary>;
+  list: CallList;
+  /** Calls that have ended since the list was read. */
+  newer: number;
+  onNewer: () => void;
+}
+
+function Sums({ reading, list, newer, onNewer }: SumsProps) {
   const sums = reading.data;
   if (!sums)
     return (
@@ -143,13 +160,14 @@ function Sums({ reading, list }: { reading: Reading<CallsSummary>; list: CallLis
           </>
         )}
       </span>
-      {completeFrom !== undefined && (
-        <div class="right">
+      <div class="right">
+        {completeFrom !== undefined && (
           <span class="dim" title="Earlier calls are neither in the sums nor in the chart.">
             back to {moment(completeFrom)}
           </span>
-        </div>
-      )}
+        )}
+        {newer > 0 && <Button onClick={onNewer}>Show {counted(newer, "newer call")}</Button>}
+      </div>
     </header>
   );
 }
@@ -164,6 +182,7 @@ interface RowsProps {
 
 function Rows({ list, from, to, open, onOpen }: RowsProps) {
   if (!list.read) {
+    if (list.error?.status === 404) return <NoCalls from={from} to={to} why={list.error.message} />;
     if (list.error) return <Failed what="Calls" error={list.error} again={list.again} />;
     return list.slow ? <Bones rows={12} /> : <div class="unread" />;
   }
@@ -223,7 +242,8 @@ function TooMuch({ list }: { list: CallList }) {
   );
 }
 
-function NoCalls({ from, to = Date.now() }: { from: number; to: number | undefined }) {
+/** @param props.why the filter names something that does not exist */
+function NoCalls({ from, to = Date.now(), why }: { from: number; to: number | undefined; why?: string }) {
   const filters = filtersOf(query.value);
   const last = FILTERS.filter((name) => filters[name] !== undefined).at(-1);
   if (last === undefined)
@@ -247,7 +267,7 @@ function NoCalls({ from, to = Date.now() }: { from: number; to: number | undefin
         </>
       }
     >
-      All filters together exclude every call of this range.
+      {why ?? "All filters together exclude every call of this range."}
     </Blank>
   );
 }

@@ -99,6 +99,7 @@ table<string>(
 
 table<number | undefined>("durations", duration, [
   [undefined, "–"],
+  [0, "<1 ms"],
   [0.41, "0.41 ms"],
   [0.999, "1 ms"],
   [578, "578 ms"],

@@ -1,9 +1,10 @@
 /** Durations as text. Input is milliseconds. */
 import { MISSING } from "./money.ts";
 
-/** `0.41 ms`, `578 ms`, `8.42 s`, `15.1 s`, `1 min 12 s`, `2 h 05 min`, `3 d 4 h`. */
+/** `<1 ms` for 0, because the store keeps whole milliseconds; `0.41 ms`, `578 ms`, `8.42 s`, `15.1 s`, `1 min 12 s`, `2 h 05 min`, `3 d 4 h`. */
 export function duration(ms: number | null | undefined): string {
   if (ms === null || ms === undefined) return MISSING;
+  if (ms === 0) return "<1 ms";
   if (ms < 0.995) return `${ms.toFixed(2)} ms`;
   if (ms < 999.5) return `${Math.round(ms)} ms`;
   if (ms < 9_995) return `${(ms / 1_000).toFixed(2)} s`;

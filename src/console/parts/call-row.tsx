@@ -41,13 +41,14 @@ const COLUMNS: readonly Column[] = [
   { title: "Cost", look: "num" },
 ];
 
-export function CallHead({ wide }: { wide: boolean }) {
+/** @param props.ended the first column is the time at which calls ended, instead of that at which they began */
+export function CallHead({ wide, ended = false }: { wide: boolean; ended?: boolean }) {
   return (
     <thead>
       <tr>
         {COLUMNS.filter((column) => wide || !column.wide).map(({ title, look }) => (
           <th class={look} scope="col" key={title}>
-            {title === "" ? <span class="vh">Remarks</span> : title}
+            {title === "" ? <span class="vh">Remarks</span> : ended && title === "Time" ? "Ended" : title}
           </th>
         ))}
       </tr>
@@ -60,9 +61,10 @@ export function CallRow(props: {
   wide: boolean;
   selected?: boolean;
   fresh?: boolean;
+  ended?: boolean;
   onOpen: (id: string) => void;
 }) {
-  const { call, wide, selected = false, fresh = false, onOpen } = props;
+  const { call, wide, selected = false, fresh = false, ended = false, onOpen } = props;
   const { input, cacheRead, output } = tokensOf(call);
   const target = targetOf(call);
   return (
@@ -77,7 +79,7 @@ export function CallRow(props: {
       }}
     >
       <td class="p-time">
-        <Time at={call.startedAt} />
+        <Time at={ended ? call.startedAt + call.ms : call.startedAt} />
       </td>
       <td class="p-status">
         <Verdict call={call} />

@@ -16,7 +16,7 @@ export function RangePicker({ usual = "24h" }: { usual?: string }) {
       )}
       <Segments
         label="Range"
-        class="range"
+        class={range.name === undefined ? "range other" : "range"}
         options={RANGES}
         value={range.name}
         onChoose={(name) =>

@@ -52,12 +52,12 @@ export function Frame() {
 function Side({ current }: { current: PageEntry }) {
   return (
     <nav class="side" aria-label="Console">
-      <a class="brand" href={hrefOf("/")} aria-label={`weir, port ${location.port}`}>
+      <a class="brand" href={hrefOf("/")}>
         <Logo />
         <span class="word">weir</span>
         <span class="where">:{location.port || "80"}</span>
       </a>
-      <button type="button" class="cmd" onClick={openPalette} aria-label="Go to anything, Control K">
+      <button type="button" class="cmd" onClick={openPalette}>
         <Icon name="search" />
         <span>Go to…</span>
         <kbd>Ctrl K</kbd>

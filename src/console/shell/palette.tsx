@@ -81,7 +81,7 @@ export function Palette() {
     overlay.value = undefined;
   };
   const id = text.trim();
-  const hits: Entry[] = /^req_\w+$/.test(id)
+  const hits: Entry[] = /^req_[\w-]+$/.test(id)
     ? [{ name: `Open ${id}`, kind: "call", run: to(`/calls/${id}`) }]
     : matching([...FIXED, ...named], text).slice(0, ROWS);
   const run = (entry: Entry | undefined) => {

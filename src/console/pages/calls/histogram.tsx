@@ -63,7 +63,7 @@ export function Histogram({ summary, from }: { summary: CallsSummary; from: numb
       >
         {summary.slices.map(({ at, calls, failed }) => {
           const high = tall(calls);
-          const bad = failed === 0 ? 0 : Math.max(1.5, (failed / calls) * high);
+          const bad = failed === 0 ? 0 : Math.min(high, Math.max(1.5, (failed / calls) * high));
           return (
             <g key={at}>
               <title>{`${moment(at)}: ${counted(calls, "call")}${failed > 0 ? `, ${failed} failed` : ""}`}</title>

@@ -119,7 +119,11 @@ function FailedCall({ call }: { call: CallEntry }) {
       <span class="c-bad">
         {broke ? "The answer broke off" : status} {error?.code ?? error?.kind ?? ""}
       </span>
-      {tries === 0 ? ". It reached no provider." : `. ${counted(tries, "try", "tries")}, the last at `}
+      {tries === 0
+        ? ". It reached no provider."
+        : tries === 1
+          ? ". The only try, at "
+          : `. ${tries} tries, the last at `}
       {tries > 0 && <b>{placeOf(attempts.at(-1)!)}</b>}
       {tries > 0 && ", "}
       {tries > 0 ? "ended" : " Ended"} after <b>{duration(call.ms)}</b>.{" "}

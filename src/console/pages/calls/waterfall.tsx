@@ -75,6 +75,24 @@ function partsOf(call: CallEntry, begin: number): Line[] {
   return parts;
 }
 
+/** How an attempt failed: in its bar, or on the side of it that has more room. Shares of the whole. */
+function Why({ text, from, to }: { text: string; from: number; to: number }) {
+  const inside = to - from > 0.5;
+  const behind = 1 - to >= from;
+  const [x, dx, anchor] = inside ? [from, 6, "start"] : behind ? [to, 6, "start"] : [from, -6, "end"];
+  return (
+    <text
+      class={`why ${inside ? "inside" : ""}`}
+      x={`${(x * 100).toFixed(2)}%`}
+      dx={dx}
+      y="12"
+      text-anchor={anchor}
+    >
+      {text}
+    </text>
+  );
+}
+
 const QUARTERS = [0.25, 0.5, 0.75, 1];
 /** Nothing is thinner than this share of the whole. */
 const THINNEST = 0.005;
@@ -106,9 +124,13 @@ export function Waterfall({ call }: { call: CallEntry }) {
         const width = Math.min(1, Math.max(THINNEST, ms / total));
         return (
           <div class="row" role="row" key={at}>
-            <div class={`l ${sub ? "sub" : ""}`} role="rowheader" title={label}>
+            <div
+              class={`l ${sub ? "sub" : ""}`}
+              role="rowheader"
+              title={why === undefined ? label : `${label}: ${why}`}
+            >
               {label}
-              {why !== undefined && <span class="c-bad"> {why}</span>}
+              {why !== undefined && <span class="vh"> {why}</span>}
             </div>
             <div class="b" role="presentation">
               <svg aria-hidden="true">
@@ -123,6 +145,7 @@ export function Waterfall({ call }: { call: CallEntry }) {
                   height="10"
                   rx="1"
                 />
+                {why !== undefined && <Why text={why} from={from / total} to={from / total + width} />}
               </svg>
             </div>
             <div class="t" role="cell">

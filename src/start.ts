@@ -141,6 +141,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   const tape = options.tape?.({
     hide: (text) => hide(text),
     mask: config.tape.mask.map((pattern) => new RegExp(pattern, "g")),
+    ignore: config.tape.ignore.map((pattern) => new RegExp(pattern, "g")),
     fault: (sentence) => logger.fault(sentence),
   });
   const clock = new Clock();

@@ -16,7 +16,7 @@ export interface Written {
   plugins?: { dir?: string };
   cors?: { origins?: string[] };
   listen?: { unix?: string };
-  tape?: { mask?: string[] };
+  tape?: { ignore?: string[]; mask?: string[] };
   prices?: Record<string, unknown>;
   traces?: { to?: string; headers?: Record<string, string> };
   alerts?: { to?: string }[];
@@ -53,8 +53,10 @@ export function findMistakes(written: Written): Fault[] {
       asFault(["cors", "origins", index], clauseOf(`origins[${index}]`, originFault(origin))),
     ),
     ...asFault(["listen", "unix"], written.listen?.unix === "" ? "unix is empty" : undefined),
-    ...(written.tape?.mask ?? []).flatMap((pattern, index) =>
-      asFault(["tape", "mask", index], expressionFault(pattern)),
+    ...(["ignore", "mask"] as const).flatMap((name) =>
+      (written.tape?.[name] ?? []).flatMap((pattern, index) =>
+        asFault(["tape", name, index], expressionFault(pattern)),
+      ),
     ),
     ...asFault(["plugins", "dir"], written.plugins?.dir === "" ? "dir is empty" : undefined),
     ...Object.entries(written.providers ?? {}).flatMap(([name, provider]) => providerFaults(name, provider)),

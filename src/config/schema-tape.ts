@@ -4,12 +4,18 @@ import { CLOSED } from "./schema-kinds.ts";
 
 export const tapeSection = Type.Object(
   {
+    ignore: Type.Array(Type.String(), {
+      default: [],
+      examples: [["/tmp/[\\w-]+", "pid \\d+"]],
+      description:
+        "Regular expressions of what differs with each run: folders, names, numbers. They do not count when the requests of a client are compared with those on a tape. Dates do not count anyway, nor do times and ids in the results of tools.",
+    }),
     mask: Type.Array(Type.String(), {
       default: [],
-      examples: [["\\d{4}-\\d\\d-\\d\\d", "/tmp/[\\w-]+"]],
+      examples: [["[\\w.]+@example\\.com"]],
       description:
-        "Regular expressions of what no tape may contain, or what differs with each run: dates, folders, names. weir writes `***` in its place, and ignores it when it compares requests. Credentials are masked without being listed.",
+        "Regular expressions of what no tape may contain. weir writes `***` in its place, in requests and in answers. Credentials are masked without being listed.",
     }),
   },
-  { ...CLOSED, description: "Tapes of `weir record` and `weir replay`." },
+  { ...CLOSED, description: "Tapes: recorded calls that are answered again." },
 );

@@ -29,8 +29,10 @@ export interface CallTape {
 export interface TapeTools {
   /** Masks the credentials of the configured providers. */
   hide(text: string): string;
-  /** Patterns of the operator: what is private, or differs with each run. */
+  /** Patterns of the operator: what no tape may contain. */
   mask: readonly RegExp[];
+  /** Patterns of the operator: what does not count when requests are compared. */
+  ignore: readonly RegExp[];
   /** Logs a sentence as a fault. */
   fault(sentence: string): void;
 }

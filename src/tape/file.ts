@@ -32,8 +32,11 @@ export function createTape(path: string, version: string): WriteEntry {
   return (entry) => appendFileSync(path, line(entry));
 }
 
-/** @throws Error with one sentence if the file cannot be read or is not a tape */
-export function readTape(path: string): TapeEntry[] {
+/**
+ * @param version of this weir
+ * @throws Error with one sentence if the file cannot be read, or is no tape that this weir can read
+ */
+export function readTape(path: string, version: string): TapeEntry[] {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
@@ -41,25 +44,48 @@ export function readTape(path: string): TapeEntry[] {
     throw sentence(`the tape ${path} cannot be read`, cause);
   }
   const [head = "", ...lines] = text.split("\n");
-  assertHead(path, head);
+  assertHead(path, head, version);
   const entries = lines.flatMap((given, index) => {
     if (given.trim() === "") return [];
     const entry = parseJson(given);
-    if (isObject(entry) && Array.isArray(entry["answer"]) && isObject(entry["request"]))
-      return [entry as unknown as TapeEntry];
-    throw new Error(`line ${index + 2} of the tape ${path} is not a recorded call; record it again`);
+    if (isEntry(entry)) return [entry];
+    throw new Error(
+      `line ${index + 2} of the tape ${path} is not a recorded call: it is damaged or cut off; record the tape again`,
+    );
   });
   return entries.sort((a, b) => a.call - b.call);
 }
 
-function assertHead(path: string, text: string): void {
+function assertHead(path: string, text: string, version: string): void {
   const head = parseJson(text);
-  if (!isObject(head) || head["tape"] === undefined)
+  const form = isObject(head) ? head["tape"] : undefined;
+  if (!isObject(head) || typeof form !== "number")
     throw new Error(`${path} is not a tape; weir record ${path} makes one`);
-  if (head["tape"] !== TAPE_VERSION)
+  const by = `weir ${String(head["weir"])}`;
+  if (form > TAPE_VERSION)
     throw new Error(
-      `the tape ${path} was recorded by weir ${String(head["weir"])} in another form; record it again`,
+      `the tape ${path} was recorded by ${by}, which is newer than this weir ${version}: it has version ${form}, and this weir reads version ${TAPE_VERSION}; install a newer weir, or record it again`,
     );
+  if (form !== TAPE_VERSION)
+    throw new Error(
+      `the tape ${path} was recorded by ${by} and has version ${form}, which weir ${version} no longer reads; record it again`,
+    );
+}
+
+function isEntry(value: unknown): value is TapeEntry {
+  if (!isObject(value) || !isObject(value["request"])) return false;
+  const { call, operation, format, status, headers, answer, ms = [], request } = value;
+  return (
+    [call, status].every((member) => typeof member === "number") &&
+    [operation, format, request["model"]].every((member) => typeof member === "string") &&
+    [headers, request["options"]].every((member) => isObject(member)) &&
+    [request["lines"], answer].every((list) => isListOf("string", list)) &&
+    isListOf("number", ms)
+  );
+}
+
+function isListOf(type: "string" | "number", value: unknown): boolean {
+  return Array.isArray(value) && value.every((member) => typeof member === type);
 }
 
 /** An empty file counts as a tape: programs that choose names for temporary files create them. */

@@ -35,11 +35,13 @@ export function makePlayer(
   folder: string,
   options: { keepsTime: boolean; onMiss(text: string): void },
 ) {
-  const tape = new Tape(readTape(resolve(folder, file)));
+  const entries = readTape(resolve(folder, file), VERSION);
+  let tape = new Tape(entries);
   let misses = 0;
   return {
-    size: tape.entries.length,
+    size: entries.length,
     open(tools: TapeTools): CallTape {
+      tape = new Tape(entries, tools.ignore);
       const mask = createMask((text) => tools.hide(text), tools.mask);
       const onMiss = (text: string) => {
         misses++;

@@ -1,6 +1,7 @@
 /** Finds the recorded answer to a request by what the request means. */
 import type { TapeEntry } from "./entry.ts";
 import { diffLines } from "./diff.ts";
+import { looseLines } from "./loose.ts";
 import type { Meaning } from "./meaning.ts";
 import { GENERATE } from "./request.ts";
 
@@ -16,13 +17,20 @@ export class Tape {
   readonly entries: readonly TapeEntry[];
   /** Entries by the part of the meaning that every dialect states. */
   readonly #byLines = new Map<string, TapeEntry[]>();
+  /** The same, without what differs between two runs. */
+  readonly #byLooseLines = new Map<string, TapeEntry[]>();
   readonly #used = new Set<TapeEntry>();
 
-  constructor(entries: readonly TapeEntry[]) {
+  readonly #ignored: readonly RegExp[];
+
+  /** @param ignored patterns of what does not count in requests */
+  constructor(entries: readonly TapeEntry[], ignored: readonly RegExp[] = []) {
     this.entries = entries;
+    this.#ignored = ignored;
     for (const entry of entries) {
-      const key = keyOf(entry.operation, entry.request);
-      this.#byLines.set(key, [...(this.#byLines.get(key) ?? []), entry]);
+      const { operation, request } = entry;
+      add(this.#byLines, keyOf(operation, request), entry);
+      add(this.#byLooseLines, this.#looseKeyOf(operation, request), entry);
     }
   }
 
@@ -33,12 +41,19 @@ export class Tape {
 
   /**
    * Equal requests get their answers in the order in which they were recorded; further ones get the last answer. An answer of
-   * the same dialect that was streamed alike comes before others.
+   * the same dialect that was streamed alike comes before others. Requests that differ only in dates, and in times and ids
+   * that tools print, count as equal if none is equal in full, as do the operator's patterns.
    */
   find(wanted: Wanted): TapeEntry | undefined {
-    const equal = (this.#byLines.get(keyOf(wanted.operation, wanted.meaning)) ?? []).filter((entry) =>
-      hasEqualOptions(entry, wanted),
+    const { operation, meaning } = wanted;
+    return (
+      this.#choose(this.#byLines.get(keyOf(operation, meaning)), wanted) ??
+      this.#choose(this.#byLooseLines.get(this.#looseKeyOf(operation, meaning)), wanted)
     );
+  }
+
+  #choose(alike: readonly TapeEntry[] = [], wanted: Wanted): TapeEntry | undefined {
+    const equal = alike.filter((entry) => hasEqualOptions(entry, wanted));
     const kinds = [
       equal.filter(({ format, stream }) => format === wanted.format && stream === wanted.stream),
       equal.filter(({ format }) => format === wanted.format),
@@ -62,13 +77,25 @@ export class Tape {
     if (!best) return undefined;
     const { entry } = best;
     const options = sharedOptions(entry, wanted);
-    const diff = diffLines(scriptOf(entry.request, options), scriptOf(wanted.meaning, options));
-    return { entry, diff };
+    const [before, after] = [entry.request, wanted.meaning].map((meaning) =>
+      scriptOf({ ...meaning, lines: looseLines(meaning.lines, this.#ignored) }, options),
+    );
+    return { entry, diff: diffLines(before!, after!) };
+  }
+
+  #looseKeyOf(operation: string, meaning: Meaning): string {
+    return keyOf(operation, { ...meaning, lines: looseLines(meaning.lines, this.#ignored) });
   }
 }
 
 function keyOf(operation: string, { model, lines }: Meaning): string {
   return [operation, model, ...lines].join("\n");
+}
+
+function add(map: Map<string, TapeEntry[]>, key: string, entry: TapeEntry): void {
+  const entries = map.get(key);
+  if (entries) entries.push(entry);
+  else map.set(key, [entry]);
 }
 
 /** In one dialect all options must be equal; between two dialects those that both requests state. */

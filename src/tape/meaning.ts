@@ -61,24 +61,56 @@ class Script {
 
   /** Turns of one role that follow each other are one: dialects cut them differently. */
   turns(turns: readonly Turn[]): void {
-    let last = "";
-    for (const turn of turns) {
-      const heading = turn.name === undefined ? turn.role : `${turn.role} (${turn.name})`;
+    let heading = "";
+    let blocks: Block[] = [];
+    const write = () => {
       const before = this.lines.length;
-      if (heading !== last) this.#add(0, heading);
+      this.#add(0, heading);
       const empty = this.lines.length;
-      for (const block of turn.blocks) this.#block(1, block);
+      for (const block of this.#inOrder(blocks)) this.#block(1, block);
       // A turn without content means nothing.
       if (this.lines.length === empty) this.lines.length = before;
-      else last = heading;
+    };
+    for (const turn of turns) {
+      const next = turn.name === undefined ? turn.role : `${turn.role} (${turn.name})`;
+      if (next !== heading && turn.blocks.some(counts)) {
+        write();
+        heading = next;
+        blocks = [];
+      }
+      blocks.push(...turn.blocks);
     }
+    write();
+  }
+
+  /** Results that follow each other, in the order of their calls: tools that run at once end in any order. */
+  #inOrder(blocks: readonly Block[]): Block[] {
+    const ordered: Block[] = [];
+    let results: Extract<Block, { type: "tool-result" }>[] = [];
+    const flush = () => {
+      ordered.push(...results.sort((a, b) => this.#numberOf(a) - this.#numberOf(b)));
+      results = [];
+    };
+    for (const block of blocks)
+      if (block.type === "tool-result") results.push(block);
+      else {
+        flush();
+        ordered.push(block);
+      }
+    flush();
+    return ordered;
+  }
+
+  /** A result without the id of its call keeps its place. */
+  #numberOf({ id }: { id: string }): number {
+    return id === "" ? 0 : this.#number(id);
   }
 
   #block(depth: number, block: Block): void {
     switch (block.type) {
       case "text":
         // The client's own notes for one vendor change with each run.
-        return block.onlyFor === undefined && block.text !== "" ? this.#text(depth, block.text) : undefined;
+        return counts(block) ? this.#text(depth, block.text) : undefined;
       case "refusal":
         this.#add(depth, "refusal");
         return this.#text(depth, block.text);
@@ -130,6 +162,11 @@ class Script {
     this.lines.push(indent(depth) + this.#mask(line).replaceAll("\n", " "));
   }
 }
+
+/** Whether a block leaves a line. */
+const counts = (block: Block) =>
+  block.type !== "reasoning" &&
+  !(block.type === "text" && (block.onlyFor !== undefined || block.text === ""));
 
 const indent = (depth: number) => "  ".repeat(depth);
 

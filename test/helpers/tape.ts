@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
 import { startWeir } from "../../src/start.ts";
 import { readTape } from "../../src/tape/file.ts";
+import { VERSION } from "../../src/version.ts";
 import { makePlayer, makeRecorder } from "../../src/tape/index.ts";
 
 export interface TapeOptions {
@@ -37,7 +38,7 @@ export class TapeStage {
   }
 
   get entries() {
-    return readTape(this.file);
+    return readTape(this.file, VERSION);
   }
 
   /** @param use gets the URL of a gateway that records */

@@ -96,6 +96,12 @@ test("a conversation with tools has the same lines in three dialects", () => {
   expect(meaning("responses", RESPONSES).lines).toEqual(lines);
 });
 
+test("results of tools that ran at once count in the order of their calls", () => {
+  const [system, user, assistant, first, second] = CHAT.messages;
+  const turned = { ...CHAT, messages: [system, user, assistant, second, first] };
+  expect(meaning("chat-completions", turned as JsonObject)).toEqual(meaning("chat-completions", CHAT));
+});
+
 describe("what does not count", () => {
   const rows: [what: string, change: JsonObject][] = [
     ["whether the answer is streamed", { stream: true, stream_options: { include_usage: true } }],

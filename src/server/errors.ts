@@ -81,7 +81,11 @@ export const CONTINUED: Errors = [
 /** Of operations that name a model. */
 export const MODEL: Errors = [
   { kind: "not-found", code: "model_not_found", when: "No provider serves the model." },
-  { kind: "not-found", code: "not_on_tape", when: "`weir replay`: the tape has no answer to the request." },
+  {
+    kind: "invalid-request",
+    code: "not_on_tape",
+    when: "`weir replay`: the tape has no answer to the request.",
+  },
   { kind: "permission", code: "model_not_allowed", when: "The key may not use the model." },
   { kind: "permission", code: "provider_not_allowed", when: "The key may not use a provider of the model." },
 ];

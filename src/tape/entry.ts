@@ -2,6 +2,7 @@
 import type { ErrorFacts, ErrorKind } from "../core/error.ts";
 import { GatewayError } from "../core/error.ts";
 import type { Usage } from "../core/events.ts";
+import type { Frame } from "../core/frame.ts";
 import type { Meaning } from "./meaning.ts";
 
 /** Version of the form of tapes. */
@@ -27,10 +28,12 @@ export interface TapeEntry {
   request: Meaning;
   status: number;
   headers: Record<string, string>;
-  /** The body in the pieces in which it came; a stream as server-sent events. */
+  /** The body; that of a stream in the pieces in which it came, each of whole server-sent events. */
   answer: string[];
   /** When each piece of a stream came, from the beginning of the call. Milliseconds. */
   ms?: number[];
+  /** When an answer that is no stream came, from the beginning of the call. Milliseconds. */
+  took?: number;
   /** The provider that answered and its model name. */
   from?: { provider: string; model: string };
   /** Token counts of the provider, which a stream may lack because its client did not ask for them. */
@@ -46,6 +49,10 @@ export interface RecordedError extends Pick<ErrorFacts, "code" | "param" | "stat
   shouldRetry?: boolean;
   /** The pieces contain the error already: the provider wrote it. */
   passed?: true;
+  /** The events that weir ended a stream with. */
+  events?: readonly Frame[];
+  /** Text before these events, if the last piece ended inside an event. */
+  before?: string;
 }
 
 /** @param passed whether the recorded body contains the error */
@@ -61,6 +68,13 @@ export function recordError(error: GatewayError, passed: boolean): RecordedError
   };
 }
 
-export function errorOf({ kind, message, passed: _, ...facts }: RecordedError): GatewayError {
+export function errorOf({
+  kind,
+  message,
+  passed: _,
+  events: __,
+  before: ___,
+  ...facts
+}: RecordedError): GatewayError {
   return new GatewayError(kind, message, facts);
 }

@@ -1,5 +1,6 @@
 /** The source of a streamed answer from a tape. */
 import type { GatewayError } from "../core/error.ts";
+import type { Frame } from "../core/frame.ts";
 import type { ByteSource } from "../gateway/delivery/stream.ts";
 import type { Receiver } from "../gateway/lanes/transport.ts";
 
@@ -12,6 +13,10 @@ export interface PlayedPiece {
 export interface PlayedEnding {
   /** Why the answer has no end. */
   failure?: GatewayError;
+  /** The events that tell the client so; absent: weir writes them anew. */
+  events?: readonly Frame[];
+  /** Text before these events. */
+  before?: string;
   /** The error that the pieces contain. */
   passed?: GatewayError;
 }
@@ -23,6 +28,7 @@ export class PlayedSource implements ByteSource {
   readonly #ending: PlayedEnding;
   readonly #startedAt: number | undefined;
   #next = 0;
+  #isFailed = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** @param startedAt begin of the call, if the pieces shall come at their times; monotonic milliseconds */
@@ -40,11 +46,24 @@ export class PlayedSource implements ByteSource {
 
   take(receiver: Receiver): void {
     const piece = this.#pieces[this.#next++];
-    if (!piece) return this.#ending.failure ? receiver.fail(this.#ending.failure) : receiver.end();
+    if (!piece) {
+      const { failure } = this.#ending;
+      if (!failure) return receiver.end();
+      this.#isFailed = true;
+      return receiver.fail(failure);
+    }
     const give = () => receiver.piece(encoder.encode(piece.text));
     const wait = this.#startedAt === undefined ? 0 : this.#startedAt + piece.ms - performance.now();
     if (wait <= 0) return give();
     this.#timer = setTimeout(give, wait);
+  }
+
+  writeError(): readonly Frame[] | undefined {
+    return this.#isFailed ? this.#ending.events : undefined;
+  }
+
+  beforeError(): string {
+    return this.#isFailed ? (this.#ending.before ?? "") : "";
   }
 
   stop(): void {

@@ -1,5 +1,6 @@
 /** Answers calls from a tape alone. */
 import { GatewayError } from "../core/error.ts";
+import type { Stop } from "../core/stop.ts";
 import { STREAM_HEADERS } from "../gateway/delivery/response-headers.ts";
 import type { Opened } from "../gateway/lanes/lane.ts";
 import type { CallTape, TapedCall } from "../gateway/tape.ts";
@@ -15,7 +16,7 @@ export interface PlayerOptions {
   /** The tape's name, for messages. */
   name: string;
   mask: Mask;
-  /** Streams take as long as they took when they were recorded. */
+  /** Answers take as long as they took when they were recorded. */
   keepsTime: boolean;
   /** Reports a request that is not on the tape. */
   onMiss(text: string): void;
@@ -36,7 +37,10 @@ export class Player implements CallTape {
     const entry = this.#options.tape.find(wanted);
     if (!entry) throw this.#miss(wanted);
     call.extraHeaders = { ...call.extraHeaders, "x-weir-tape": String(entry.call) };
-    return this.#open(entry, taped, read);
+    const opened = this.#open(entry, taped, read);
+    if (opened.kind === "json" && this.#options.keepsTime)
+      await waitUntil(call.startedAt + (entry.took ?? entry.ms?.at(-1) ?? 0), call.stop);
+    return opened;
   }
 
   #open(entry: TapeEntry, taped: TapedCall, { request }: ReadRequest): Opened {
@@ -51,7 +55,8 @@ export class Player implements CallTape {
     if (isSame && entry.ms && call.stream) {
       const pieces = entry.answer.map((text, index) => ({ text, ms: entry.ms![index] ?? 0 }));
       const error = entry.error && errorOf(entry.error);
-      const ending = entry.error?.passed ? { passed: error } : { failure: error };
+      const { passed, events, before } = entry.error ?? {};
+      const ending = passed ? { passed: error } : { failure: error, events, before };
       return { kind: "stream", status, headers, source: new PlayedSource(pieces, ending, startedAt) };
     }
     if (!call.stream) {
@@ -66,9 +71,23 @@ export class Player implements CallTape {
   #miss(wanted: Wanted): GatewayError {
     const text = describeMiss(this.#options.tape, this.#options.name, wanted);
     this.#options.onMiss(text);
-    return new GatewayError("not-found", text, { code: "not_on_tape", shouldRetry: false });
+    return new GatewayError("invalid-request", text, { code: "not_on_tape", shouldRetry: false });
   }
 }
+
+/** @param time monotonic milliseconds @throws GatewayError when the call ends before */
+async function waitUntil(time: number, stop: Stop): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, time - performance.now());
+  stop.addEventListener("abort", resolve);
+  await promise;
+  clearTimeout(timer);
+  stop.removeEventListener("abort", resolve);
+  if (stop.reason) throw stop.reason;
+}
+
+/** Lines of a diff in an error; a longer one is cut. */
+const MOST_LINES = 120;
 
 /** The nearest recorded request as a diff. */
 function describeMiss(tape: Tape, name: string, wanted: Wanted): string {
@@ -81,6 +100,9 @@ function describeMiss(tape: Tape, name: string, wanted: Wanted): string {
   return [
     `The tape ${name} has no answer to this request. The nearest recorded request is call ${entry.call}${from}; - is recorded, + is new:`,
     "",
-    ...diff,
+    ...diff.slice(0, MOST_LINES),
+    ...(diff.length > MOST_LINES ? [`  [${diff.length - MOST_LINES} more lines]`] : []),
+    "",
+    "What differs with each run can be listed in tape.ignore of weir.yaml.",
   ].join("\n");
 }

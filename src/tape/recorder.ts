@@ -2,14 +2,13 @@
 import type { ChatRequest } from "../core/chat.ts";
 import { GatewayError } from "../core/error.ts";
 import { usageState } from "../core/events.ts";
-import type { BrokenStream } from "../core/format.ts";
 import type { Frame } from "../core/frame.ts";
 import { toClientError } from "../gateway/delivery/redact.ts";
 import type { ByteSource } from "../gateway/delivery/stream.ts";
 import type { Opened } from "../gateway/lanes/lane.ts";
 import type { Receiver } from "../gateway/lanes/transport.ts";
 import type { CallTape, TapedCall } from "../gateway/tape.ts";
-import { recordError, type TapeEntry } from "./entry.ts";
+import { recordError, type RecordedError, type TapeEntry } from "./entry.ts";
 import type { WriteEntry } from "./file.ts";
 import type { Mask } from "./meaning.ts";
 import { readRequest } from "./request.ts";
@@ -43,7 +42,7 @@ export class Recorder implements CallTape {
     recording.head(opened);
     if (opened.kind === "stream") return { ...opened, source: new RecordedSource(opened.source, recording) };
     const { body, error } = opened;
-    recording.piece(typeof body === "string" ? body : new TextDecoder().decode(body));
+    recording.whole(typeof body === "string" ? body : new TextDecoder().decode(body));
     recording.end(error, true);
     return opened;
   }
@@ -51,16 +50,18 @@ export class Recorder implements CallTape {
 
 /** One call on its way to the tape. */
 class Recording {
-  readonly #taped: TapedCall;
+  readonly taped: TapedCall;
   readonly #options: RecorderOptions;
   readonly #entry: TapeEntry;
   readonly #request: ChatRequest | undefined;
   readonly #decoder = new TextDecoder();
+  /** The beginning of an event of a stream whose end has not come. */
+  #rest = "";
   #isEnded = false;
 
   constructor(taped: TapedCall, number: number, options: RecorderOptions) {
     const { call, operation } = taped;
-    this.#taped = taped;
+    this.taped = taped;
     this.#options = options;
     const { meaning, request } = readRequest(taped, options.mask);
     this.#request = request;
@@ -74,53 +75,80 @@ class Recording {
     if (kind === "stream") this.#entry.ms = [];
     for (const [name, value] of Object.entries(headers))
       this.#entry.headers[name] = this.#options.mask(value);
-    const target = this.#taped.call.attempt?.target;
+    const target = this.taped.call.attempt?.target;
     if (target) this.#entry.from = { provider: target.provider.name, model: target.model };
   }
 
   /** weir answers with an error in the client's format. */
   refused(thrown: unknown): void {
-    const { call, client } = this.#taped;
+    const { call, client } = this.taped;
     const error = toClientError(call.abortReason ?? thrown, call);
     const { status, headers, body } = client.encodeError(error, call.id);
     Object.assign(this.#entry, { status, headers: { ...headers, ...error.headers } });
-    this.piece(JSON.stringify(body));
+    this.whole(JSON.stringify(body));
     this.end(error, true);
   }
 
   /** A piece of a stream. Heartbeats depend on the time alone. */
   bytes(bytes: Uint8Array): void {
     const text = this.#decoder.decode(bytes, { stream: true });
-    if (text === "" || text === this.#taped.client.heartbeat) return;
-    this.#entry.ms?.push(Math.round(performance.now() - this.#taped.call.startedAt));
-    this.piece(text);
+    if (text === "" || text === this.taped.client.heartbeat) return;
+    this.#rest += text;
+    const end = endOfFrames(this.#rest);
+    if (end > 0) this.#frames(end);
   }
 
-  piece(text: string): void {
+  /** Whole events are masked: a network read may end within a credential. */
+  #frames(end: number): void {
+    this.#entry.ms?.push(this.#now());
+    this.#entry.answer.push(this.#options.mask(this.#rest.slice(0, end)));
+    this.#rest = this.#rest.slice(end);
+  }
+
+  whole(text: string): void {
+    this.#entry.took = this.#now();
     this.#entry.answer.push(this.#options.mask(text));
+  }
+
+  #masked<Value extends object>(value: Value): Value {
+    return JSON.parse(this.#options.mask(JSON.stringify(value))) as Value;
+  }
+
+  #now(): number {
+    return Math.round(performance.now() - this.taped.call.startedAt);
   }
 
   /** weir stops reading the answer: its client has left, or a deadline has expired. */
   stopped(reason: unknown): void {
-    this.end(GatewayError.from(this.#taped.call.abortReason ?? reason));
+    this.end(GatewayError.from(this.taped.call.abortReason ?? reason));
   }
 
   #maskStream(): void {
-    const masked = withoutSplitSecrets(this.#entry, this.#taped, this.#options.mask, this.#request);
+    const masked = withoutSplitSecrets(this.#entry, this.taped, this.#options.mask, this.#request);
     Object.assign(this.#entry, { answer: masked.answer, ms: masked.ms });
   }
 
-  /** @param passed whether the pieces contain the error */
-  end(error?: GatewayError, passed = false): void {
+  /** weir ends a stream with these events. */
+  failed(error: GatewayError, events: readonly Frame[], before: string): void {
+    this.end(error, false, { events, ...(before !== "" && { before }) });
+  }
+
+  /**
+   * @param passed whether the pieces contain the error
+   * @param ending what weir wrote at the end of a stream that failed
+   */
+  end(error?: GatewayError, passed = false, ending: Pick<RecordedError, "events" | "before"> = {}): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
-    const { call } = this.#taped;
+    const { call } = this.taped;
     if (error?.kind === "cancelled")
       return this.#options.onLost(`${call.id} is not on the tape: the client left before the answer ended`);
     const { usage } = call.attempt ?? {};
     if (usage && usageState(usage) !== "absent") this.#entry.usage = usage;
-    if (error) this.#entry.error = recordError(toClientError(error, call), passed);
     try {
+      if (error)
+        this.#entry.error = this.#masked({ ...recordError(toClientError(error, call), passed), ...ending });
+      if (this.#rest !== "") this.#frames(this.#rest.length);
       if (this.#entry.ms) this.#maskStream();
       this.#options.write(this.#entry);
     } catch (cause) {
@@ -130,17 +158,26 @@ class Recording {
   }
 }
 
+const BLANK_LINES = ["\n\n", "\r\n\r\n", "\r\r"];
+
+/** Where the last whole server-sent event of a text ends; 0 if there is none. */
+function endOfFrames(text: string): number {
+  const ends = BLANK_LINES.map((blank) => {
+    const at = text.lastIndexOf(blank);
+    return at < 0 ? 0 : at + blank.length;
+  });
+  return Math.max(...ends);
+}
+
 /** Passes a stream on as it is. */
 class RecordedSource implements ByteSource, Receiver {
   readonly #inner: ByteSource;
   readonly #recording: Recording;
-  readonly broken: (() => BrokenStream) | undefined;
   #receiver!: Receiver;
 
   constructor(inner: ByteSource, recording: Recording) {
     this.#inner = inner;
     this.#recording = recording;
-    this.broken = inner.broken && (() => inner.broken!());
   }
 
   begin(): Promise<void> {
@@ -161,7 +198,12 @@ class RecordedSource implements ByteSource, Receiver {
   }
 
   writeError(error: GatewayError): readonly Frame[] | undefined {
-    return this.#inner.writeError?.(error);
+    const { call, client } = this.#recording.taped;
+    const events =
+      this.#inner.writeError?.(error) ??
+      client.encodeStreamError(error, call.id, this.#inner.isWaiting, this.#inner.broken?.());
+    this.#recording.failed(error, events, this.beforeError());
+    return events;
   }
 
   beforeError(): string {
@@ -184,7 +226,7 @@ class RecordedSource implements ByteSource, Receiver {
   }
 
   fail(thrown: unknown): void {
-    this.#recording.end(GatewayError.from(thrown));
     this.#receiver.fail(thrown);
+    this.#recording.end(GatewayError.from(thrown));
   }
 }

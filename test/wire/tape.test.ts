@@ -66,6 +66,11 @@ const HELLOS: readonly (readonly [what: string, path: string, body: JsonObject])
     "/v1/chat/completions",
     { model: "mock/cut-after-3", stream: true, messages: HELLO },
   ],
+  [
+    "a stream of messages that breaks off",
+    "/v1/messages",
+    { model: "mock/cut-after-3", stream: true, max_tokens: 50, messages: HELLO },
+  ],
   ["embeddings", "/v1/embeddings", { model: "mock/embed", input: ["a", "b"] }],
   ["a count of tokens", "/v1/messages/count_tokens", { model: "mock/chat", messages: HELLO }],
 ];
@@ -94,7 +99,7 @@ test("a replay asks no provider", async () => {
   expect(upstream.requests.length).toBe(1);
   await stage.replay(async (url) => {
     expect(await ask(url, "/v1/chat/completions", body)).toEqual(recorded);
-    expect((await ask(url, "/v1/chat/completions", { ...body, model: "gpt-4.2" }))[0]).toBe(404);
+    expect((await ask(url, "/v1/chat/completions", { ...body, model: "gpt-4.2" }))[0]).toBe(400);
   }, options);
   expect(upstream.requests.length).toBe(1);
   upstream.stop();
@@ -247,7 +252,7 @@ describe("a request that is not on the tape", () => {
       const error = await seeError(() =>
         client.chat.completions.create({ model: "mock/chat", messages: messages("Review b.ts") }),
       );
-      expect(error).toMatchObject({ class: "NotFoundError", status: 404, code: "not_on_tape" });
+      expect(error).toMatchObject({ class: "BadRequestError", status: 400, code: "not_on_tape" });
       expect(error.message).toContain("is call 1;");
       expect(error.message).toContain("-   | Review a.ts\n+   | Review b.ts");
       expect(misses.length).toBe(1);
@@ -270,7 +275,7 @@ describe("a request that is not on the tape", () => {
       ask(url, "/v1/chat/completions", { model: "mock/chat", messages: HELLO }),
     );
     expect([status, JSON.parse(body).error.message]).toEqual([
-      404,
+      400,
       expect.stringContaining("has no call of the operation generate"),
     ]);
   });
@@ -299,6 +304,83 @@ test("members in another order, another stream flag and other ids of calls match
   const turned = Object.fromEntries(Object.entries({ ...other, stream: true }).toReversed()) as JsonObject;
   const [status, text] = await stage.replay((url) => ask(url, "/v1/chat/completions", turned));
   expect([status, text]).toEqual([200, expect.stringContaining("[DONE]")]);
+});
+
+describe("what differs with each run does not count", () => {
+  const body = (day: string, chunk: string): JsonObject => ({
+    model: "mock/chat",
+    messages: [
+      { role: "system", content: `Today's date is ${day}.` },
+      { role: "user", content: "Run the test" },
+      {
+        role: "assistant",
+        tool_calls: [{ id: "c", type: "function", function: { name: "run", arguments: "{}" } }],
+      },
+      {
+        role: "tool",
+        tool_call_id: "c",
+        content: `Chunk ID: ${chunk}\nWall time: 0.${chunk.length}12 seconds\nok`,
+      },
+    ],
+  });
+  const status = async (url: string, asked: JsonObject) => (await ask(url, "/v1/chat/completions", asked))[0];
+
+  test("dates, and times and ids in results of tools", async () => {
+    await stage.record((url) => status(url, body("2026-11-22", "7f4fdb")));
+    expect(await stage.replay((url) => status(url, body("2027-01-01", "9b813b")))).toBe(200);
+    const changed = body("2027-01-01", "9b813b");
+    (changed["messages"] as JsonObject[])[3]!["content"] = "Chunk ID: 9b813b\nWall time: 0.2 seconds\nfailed";
+    await stage.replay(async (url, { misses }) => {
+      expect(await status(url, changed)).toBe(400);
+      expect(misses[0]).toContain("-     | ok\n+     | failed");
+      expect(misses[0]).not.toContain("9b813b");
+    });
+  });
+
+  test("what the config names", async () => {
+    const asked = (folder: string) => ({
+      model: "mock/chat",
+      messages: [{ role: "user", content: `In ${folder}` }],
+    });
+    await stage.record((url) => status(url, asked("/tmp/a1")));
+    expect(await stage.replay((url) => status(url, asked("/tmp/b2")))).toBe(400);
+    const config = { tape: { ignore: ["/tmp/\\w+"] } };
+    expect(await stage.replay((url) => status(url, asked("/tmp/b2")), { config })).toBe(200);
+  });
+
+  test("an equal request comes before one that is only alike", async () => {
+    const said = async (url: string, day: string) =>
+      JSON.parse(
+        (
+          await ask(url, "/v1/chat/completions", {
+            model: "mock/echo",
+            messages: [{ role: "user", content: day }],
+          })
+        )[1],
+      ).choices[0].message.content as string;
+    await stage.record(async (url) => [await said(url, "2026-11-21"), await said(url, "2026-11-22")]);
+    expect(await stage.replay((url) => said(url, "2026-11-22"))).toContain("2026-11-22");
+  });
+});
+
+test("a whole answer takes its time where the time is kept", async () => {
+  const upstream = startUpstream(async () => {
+    await Bun.sleep(400);
+    return json({
+      id: "c",
+      object: "chat.completion",
+      created: 1,
+      model: "m",
+      choices: [{ index: 0, message: { role: "assistant", content: "Hi" }, finish_reason: "stop" }],
+    });
+  });
+  const body = { model: "gpt-4.1", messages: HELLO };
+  const config = upstreamConfig({ openai: upstream.url });
+  await stage.record((url) => ask(url, "/v1/chat/completions", body), { config });
+  upstream.stop();
+  const began = performance.now();
+  await stage.replay((url) => ask(url, "/v1/chat/completions", body), { keepsTime: true });
+  expect(performance.now() - began).toBeGreaterThan(390);
 });
 
 test("streams take their time where the time is kept", async () => {
@@ -361,6 +443,22 @@ describe("secrets", () => {
       config,
     });
     expect([status, text]).toEqual([200, expect.stringContaining("Today is ***")]);
+  });
+
+  test("a credential that two network reads share is not on the tape", async () => {
+    const secret = "sk-proj-readinpiecesreadinpieces01";
+    const event = `data: ${JSON.stringify({
+      ...{ id: "c", object: "chat.completion.chunk", created: 1, model: "m", trace: secret },
+      choices: [{ index: 0, delta: { content: "Hi" }, finish_reason: "stop" }],
+    })}\n\n`;
+    const middle = event.indexOf(secret) + 12;
+    const upstream = startUpstream(sse([event.slice(0, middle), event.slice(middle), "data: [DONE]\n\n"]));
+    const body = { model: "gpt-4.1", stream: true, messages: HELLO };
+    const config = upstreamConfig({ openai: upstream.url });
+    const [, text] = await stage.record((url) => ask(url, "/v1/chat/completions", body), { config });
+    upstream.stop();
+    expect(text).toContain(secret);
+    expect(readFileSync(stage.file, "utf8")).not.toMatch(/sk-proj-|readinpieces/);
   });
 
   test("a credential in the pieces of a stream is not on the tape", async () => {

@@ -27,7 +27,7 @@ export function storedRoute(
 }
 
 function notOnTape(): GatewayError {
-  return new GatewayError("not-found", "A tape answers no operations on stored answers.", {
+  return new GatewayError("invalid-request", "A tape answers no operations on stored answers.", {
     code: "not_on_tape",
   });
 }

@@ -20,12 +20,12 @@ export const record: Command = {
       tape: (tools) => (recorder = makeRecorder(file, cwd, tools)).tape,
       describe: (table, url) => describeTape(table, url, `calls are recorded on ${file}`, rest),
       ...(rest.length > 0 && {
-        async client(url: string) {
-          const code = await runClient(rest, url, context);
-          const { calls } = recorder!;
-          context.printError(`weir: ${calls} ${calls === 1 ? "call is" : "calls are"} on the tape ${file}`);
-          return code;
-        },
+        client: (url: string) =>
+          runClient(rest, url, context, (code) => {
+            const { calls } = recorder!;
+            context.printError(`weir: ${calls} ${calls === 1 ? "call is" : "calls are"} on the tape ${file}`);
+            return code;
+          }),
       }),
     });
   },

@@ -1,4 +1,5 @@
 /** `weir replay FILE`: a gateway that answers from a tape alone. */
+import type { Config } from "../config/schema.ts";
 import type { Command } from "./command.ts";
 import { UsageError } from "./command.ts";
 import { SERVE_FLAGS, serveVariant } from "./serve.ts";
@@ -8,6 +9,17 @@ const TIMINGS = ["cut", "kept"];
 
 /** Exit code if the client succeeded although the tape lacked a call. */
 const EXIT_MISSED = 1;
+
+function answering(size: number, file: string): string {
+  return size === 1
+    ? `1 call of ${file} answers, no provider does`
+    : `${size} calls of ${file} answer, no provider does`;
+}
+
+/** What is replayed costs nothing and belongs in no books: a gateway of the same state folder may run beside it. */
+function withoutBooks(config: Config): Config {
+  return { ...config, state: "none", store: undefined, admin: "off" };
+}
 
 export const replay: Command = {
   name: "replay",
@@ -20,7 +32,7 @@ export const replay: Command = {
     {
       name: "--timing",
       value: "TIMING",
-      help: "cut: streams come at once; kept: they take as long as when they were recorded (default cut)",
+      help: "cut: answers come at once; kept: they take as long as when they were recorded (default cut)",
       completes: TIMINGS,
     },
   ],
@@ -36,28 +48,21 @@ export const replay: Command = {
     cutNetwork("weir replay sends no requests");
     const { size } = player;
     return serveVariant(context, {
-      // What is replayed costs nothing and belongs in no books.
-      adjust: (config) => ({ ...adjustForTape(config, context), state: config.state ?? "none" }),
+      adjust: (config) => withoutBooks(adjustForTape(config, context)),
       tape: (tools) => player.open(tools),
-      describe: (table, url) =>
-        describeTape(
-          table,
-          url,
-          `${size} ${size === 1 ? "call" : "calls"} of ${file} answer, no provider does`,
-          rest,
-        ),
+      describe: (table, url) => describeTape(table, url, answering(size, file), rest),
       ...(rest.length > 0 && {
-        async client(url: string) {
-          const code = await runClient(rest, url, context);
-          const { misses, unused } = player;
-          if (misses > 0)
-            printError(
-              `weir: ${misses} ${misses === 1 ? "request was" : "requests were"} not on the tape ${file}`,
-            );
-          else if (unused > 0)
-            printError(`weir: ${unused} of ${size} calls of the tape ${file} were not asked for`);
-          return code === 0 && misses > 0 ? EXIT_MISSED : code;
-        },
+        client: (url: string) =>
+          runClient(rest, url, context, (code) => {
+            const { misses, unused } = player;
+            if (misses > 0)
+              printError(
+                `weir: ${misses} ${misses === 1 ? "request was" : "requests were"} not on the tape ${file}`,
+              );
+            else if (unused > 0)
+              printError(`weir: ${unused} of ${size} calls of the tape ${file} were not asked for`);
+            return code === 0 && misses > 0 ? EXIT_MISSED : code;
+          }),
       }),
     });
   },

@@ -74,9 +74,20 @@ export interface ServeVariant {
   adjust(this: void, config: Config): Config;
   /** The lines to print once the gateway listens. @param table the start table of `weir serve` */
   describe(table: string, url: string): string;
-  /** Runs the client for which the gateway was started; absent: it runs until a signal. @returns the exit code */
-  client?(url: string): Promise<number>;
+  /** Starts the client for which the gateway runs; absent: the gateway runs until a signal. */
+  client?(url: string): RunningClient;
 }
+
+/** The gateway ends with its client, and passes signals on to it. */
+export interface RunningClient {
+  /** The exit code. */
+  exited: Promise<number>;
+  signal(name: Signal): void;
+}
+
+type Signal = (typeof SIGNALS)[number];
+
+const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
 /** Serves in this process alone. @returns the exit code */
 export function serveVariant(context: Context, variant: ServeVariant): Promise<number> {
@@ -139,8 +150,13 @@ async function serveHere(
       drain: () => ending.drain(),
       signal: () => ending.signal(),
     });
-  else standAlone(weir, { table, credential }, reloader, ending, context);
-  void variant?.client?.(weir.url).then((code) => ending.drain(code));
+  else {
+    let client: RunningClient | undefined;
+    const onSignal = (name: Signal) => (client ? client.signal(name) : ending.signal());
+    standAlone(weir, { table, credential, onSignal }, reloader, ending, context);
+    client = variant?.client?.(weir.url);
+    void client?.exited.then((code) => ending.drain(code));
+  }
   return ending.ended;
 }
 
@@ -230,13 +246,13 @@ class Ending {
 
 function standAlone(
   weir: RunningWeir,
-  { table, credential }: { table: string; credential: string },
+  { table, credential, onSignal }: { table: string; credential: string; onSignal(name: Signal): void },
   reloader: Reloader,
   ending: Ending,
   context: Context,
 ): void {
   // Handlers come before the run file and the start table: other programs may send signals as soon as they see those.
-  for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, () => ending.signal());
+  for (const name of SIGNALS) process.on(name, () => onSignal(name));
   watchRunner(context.env, () => ending.drain());
   const file = RunFile.write(weir.port, context.env);
   if (weir.admin && "url" in weir.admin) file?.recordAdmin({ url: weir.admin.url, credential });

@@ -1,13 +1,14 @@
 /** What `weir record` and `weir replay` have in common. */
 import type { Config } from "../config/schema.ts";
 import type { Context, Word } from "./command.ts";
+import type { RunningClient } from "./serve.ts";
 
 export const TAPE_FILE: Word = { name: "FILE", completes: "file" };
 
 /** Exit code of shells for a command that does not exist. */
 const EXIT_NO_COMMAND = 127;
 
-/** One process has the tape. For a client of its own the gateway takes a free port and keeps its log to itself. */
+/** One process has the tape, because the order of the calls counts. For a client of its own the gateway takes a free port and keeps its log to itself. */
 export function adjustForTape(config: Config, { flags, rest = [] }: Pick<Context, "flags" | "rest">): Config {
   const isOwn = rest.length > 0;
   const port = isOwn && flags["--port"] === undefined ? 0 : config.port;
@@ -20,24 +21,31 @@ export function describeTape(table: string, url: string, tape: string, rest: rea
   return rest.length > 0 ? `weir: ${tape}; weir listens on ${url}` : `${table}\n  tape: ${tape}`;
 }
 
-/** Runs a client with the gateway's address in its environment. @returns its exit code */
-export async function runClient(
+/** Starts a client with the gateway's address in its environment. @param ended turns its exit code into that of weir */
+export function runClient(
   command: readonly string[],
   url: string,
   { env, cwd, printError }: Pick<Context, "env" | "cwd" | "printError">,
-): Promise<number> {
+  ended: (code: number) => number,
+): RunningClient {
   try {
     const client = Bun.spawn([...command], {
       cwd,
       env: { ...env, ...clientEnvironment(url, env) },
       stdio: ["inherit", "inherit", "inherit"],
     });
-    return await client.exited;
+    return {
+      exited: client.exited.then(ended),
+      signal(name) {
+        // A terminal has sent it to the client too.
+        if (name !== "SIGINT" || !process.stdin.isTTY) client.kill(name);
+      },
+    };
   } catch (cause) {
     printError(
       `weir: ${command[0]} cannot be run: ${cause instanceof Error ? cause.message : String(cause)}`,
     );
-    return EXIT_NO_COMMAND;
+    return { exited: Promise.resolve(EXIT_NO_COMMAND), signal() {} };
   }
 }
 

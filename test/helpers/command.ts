@@ -5,7 +5,8 @@ import { TARGET } from "./gateway.ts";
 
 const ROOT = resolve(import.meta.dir, "../..");
 export const MAIN = join(ROOT, "src/main.ts");
-const PROGRAM = TARGET === "binary" ? [join(ROOT, "dist/weir")] : [process.execPath, MAIN];
+/** What starts weir. */
+export const PROGRAM = TARGET === "binary" ? [join(ROOT, "dist/weir")] : [process.execPath, MAIN];
 
 export interface Ran {
   code: number;

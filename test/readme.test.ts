@@ -3,9 +3,10 @@
  * compared with it (`UPDATE=1 bun test test/readme.test.ts` rewrites them).
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { runCommand } from "./helpers/command.ts";
 import { environmentIn } from "./helpers/environment.ts";
 import { builtIn } from "../plugins/index.ts";
 import { mockModels } from "../plugins/mock/models.ts";
@@ -79,7 +80,7 @@ test("the SDK snippets print the mock's answer", async () => {
 test("the snippet continues an answer by its id, and Codex is pointed at the right address", async () => {
   const storing = await startGateway({ env: { WEIR_STATE: "none" } });
   try {
-    const snippet = blockOf("README.md", "ts", "previous_response_id");
+    const snippet = blockOf("src/cli/README.md", "ts", "previous_response_id");
     expect(await runSnippet(snippet.replaceAll("http://127.0.0.1:9347", storing.url))).toContain("Ada");
   } finally {
     await storing.stop();
@@ -89,6 +90,31 @@ test("the snippet continues an answer by its id, and Codex is pointed at the rig
   ) as { model_provider: string; model_providers: Record<string, { base_url: string; wire_api: string }> };
   expect(providers[provider]).toMatchObject({ base_url: "http://127.0.0.1:9347/v1", wire_api: "responses" });
 });
+
+test("a test is recorded once and runs from the tape; with another prompt it fails with the difference", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "weir-readme-"));
+  try {
+    symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
+    const file = join(folder, "hello.test.ts");
+    const text = blockOf("README.md", "ts", "bun:test");
+    writeFileSync(file, text);
+    const commands = blockOf("README.md", "sh", "record hello.tape").trim().split("\n");
+    const run = (command: string) => {
+      const [, , , , word = "", tape = "", , , ...rest] = command.split(" ");
+      return runCommand([word, tape, "--", process.execPath, ...rest], { cwd: folder });
+    };
+    for (const command of commands) {
+      const { code, err } = await run(command);
+      expect([command, code, err.includes("1 pass")]).toEqual([command, 0, true]);
+    }
+    writeFileSync(file, text.replace("Say hello", "Say hello twice"));
+    const { code, err } = await run(commands[1]!);
+    expect(code).toBe(1);
+    expect(err).toContain("-   | Say hello\n+   | Say hello twice");
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}, 120_000);
 
 test("the snippet gets a vector for each text", async () => {
   expect(await runSnippet(blockOf("src/embeddings/README.md", "ts", "embeddings.create"))).toBe("2 256\n");

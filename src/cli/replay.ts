@@ -16,9 +16,10 @@ function answering(size: number, file: string): string {
     : `${size} calls of ${file} answer, no provider does`;
 }
 
-/** What is replayed costs nothing and belongs in no books: a gateway of the same state folder may run beside it. */
+/** What is replayed costs nothing and belongs in no books and traces: a gateway of the same state folder may run beside it. */
 function withoutBooks(config: Config): Config {
-  return { ...config, state: "none", store: undefined, admin: "off" };
+  const traces = { ...config.traces, to: undefined };
+  return { ...config, state: "none", store: undefined, admin: "off", traces, alerts: [] };
 }
 
 export const replay: Command = {

@@ -7,6 +7,7 @@ import type { WhatIfSums } from "../ledger/prices/whatif.ts";
 import type { CallRecord } from "../ledger/record.ts";
 import type { Pulse } from "../keeper/books/pulse.ts";
 import type { Running } from "../keeper/books/questions.ts";
+import type { UsedNames } from "../keeper/books/reports/names.ts";
 import type { AuditEntry, KeyFacts, Page } from "../keeper/books/reports/reports.ts";
 import type {
   Assumption,
@@ -103,6 +104,8 @@ export interface AdminBooks {
   /** @param filter with the most slices of the answer */
   summary(filter: CallFilter & { slices: number }): Promise<CallSummary>;
   call(id: string): Promise<CallRecord | undefined>;
+  /** Names that calls on a path and below it have used. */
+  names(within: string): Promise<UsedNames>;
 
   /** What the caches of providers saved and lost. */
   cacheReport(query: Filter & { by: readonly CacheGroup[] }): Promise<CacheReport>;

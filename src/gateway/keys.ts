@@ -26,6 +26,8 @@ const NO_DIGEST = Buffer.alloc(32);
 export class Keyring {
   readonly #declared = new Map<string, Slot>();
   readonly #stored = new Map<string, Slot>();
+  /** Texts that stand for a key for a moment: see {@link lend}. */
+  readonly #lent = new Map<string, Slot>();
   /** The digests of each key of the store, by its id. */
   readonly #digestsOf = new Map<string, readonly string[]>();
   readonly #digest = Buffer.alloc(32);
@@ -72,6 +74,7 @@ export class Keyring {
   /** Sets the keys of the config. */
   declare(keys: readonly CompiledKey[]): void {
     this.#declared.clear();
+    this.#lent.clear();
     for (const key of keys) enter(this.#declared, key);
     this.#settle();
   }
@@ -79,6 +82,7 @@ export class Keyring {
   /** Sets the keys of the store. @param closed a call key exists or has existed */
   replace(keys: readonly CompiledKey[], closed: boolean): void {
     this.#stored.clear();
+    this.#lent.clear();
     this.#digestsOf.clear();
     this.change(keys, [], closed);
     this.#pending?.resolve();
@@ -126,31 +130,25 @@ export class Keyring {
   #find(text: string): Slot | undefined {
     Bun.SHA256.hash(text, this.#digest);
     const name = this.#digest.toString("latin1");
-    const stored = this.#stored.get(name);
-    const slot = this.#declared.get(name) ?? stored;
+    const [stored, lent] = [this.#stored.get(name), this.#lent.get(name)];
+    const slot = this.#declared.get(name) ?? stored ?? lent;
     const equal = crypto.timingSafeEqual(this.#digest, slot?.digest ?? NO_DIGEST);
     return equal ? slot : undefined;
   }
 
   /**
-   * Admits calls with another text as calls of a key, until a time: the text is one key more of its owner.
-   * @param id of the key @param until milliseconds since 1970 @returns whether there is such a key
+   * Admits calls with another text as calls of a key, until a time or until the key changes.
+   * @param id of the key @param until milliseconds since 1970 @returns whether the key admits calls
    */
   lend(id: string, sha256: string, until: number): boolean {
-    const slots = [...this.#declared.values(), ...this.#stored.values()].filter(
-      ({ key }) => key.access.id === id,
-    );
-    const slot = slots.find(({ until }) => Date.now() < until);
-    if (!slot) return false;
+    const now = Date.now();
+    const slots = [...this.#declared.values(), ...this.#stored.values()];
+    const owner = slots.find((slot) => slot.key.access.id === id && now < slot.until);
+    for (const [name, lent] of this.#lent) if (lent.until <= now) this.#lent.delete(name);
+    if (!owner) return false;
     const digest = Buffer.from(sha256, "hex");
-    const name = digest.toString("latin1");
-    const known = this.#digestsOf.get(id);
-    if (known) this.#digestsOf.set(id, [...known, name]);
-    (known ? this.#stored : this.#declared).set(name, {
-      key: slot.key,
-      digest,
-      until: Math.min(until, slot.until),
-    });
+    const slot = { key: owner.key, digest, until: Math.min(until, owner.until) };
+    this.#lent.set(digest.toString("latin1"), slot);
     return true;
   }
 
@@ -158,6 +156,7 @@ export class Keyring {
     for (const name of this.#digestsOf.get(id) ?? [])
       if (this.#stored.get(name)?.key.access.id === id) this.#stored.delete(name);
     this.#digestsOf.delete(id);
+    for (const [name, { key }] of this.#lent) if (key.access.id === id) this.#lent.delete(name);
   }
 
   #settle(): void {

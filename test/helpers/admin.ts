@@ -28,7 +28,16 @@ export class FakeBooks implements AdminBooks {
   storesCallKeys = true;
 
   /** What workers answer, by the question. */
-  readonly answers: Partial<Record<Question["what"], unknown>> = {};
+  readonly answers: Partial<Record<Question["what"], unknown>> = {
+    models: {
+      ...{ models: [{ id: "m", provider: "p" }], aliases: {}, routes: [] },
+      formats: [
+        { id: "messages", path: "/v1/messages" },
+        { id: "gemini", path: "/v1beta/models/{model}:generateContent" },
+      ],
+    },
+    lend: true,
+  };
   readonly questions: Question[] = [];
   running: Running = { total: 0, calls: [] };
   readonly #watchers = new Set<(calls: readonly CallRecord[]) => void>();
@@ -135,6 +144,10 @@ export class FakeBooks implements AdminBooks {
     ...{ to: 0, sliceMs: 1_000, slices: [] },
   });
   call = async (id: string) => this.records.find((record) => record.id === id);
+  names = async () => ({
+    ...{ paths: ["/eng"], tags: [], models: ["m"], asked: ["m"], providers: ["p"] },
+    ...{ deployments: ["p"], formats: ["f"], clients: [] },
+  });
   prices = async () => ({ prices: [] });
   missingPrices = async () => [];
   whatIf = async () => ({ calls: 0, now: 0, then: 0, rows: [] });

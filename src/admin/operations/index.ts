@@ -5,11 +5,14 @@ import { bookOperations } from "./books.ts";
 import { budgetOperations } from "./budgets.ts";
 import { cacheOperations } from "./cache.ts";
 import { callOperations } from "./calls.ts";
+import { configOperations } from "./config.ts";
 import { gatewayOperations } from "./gateway.ts";
 import { keyOperations } from "./keys.ts";
 import { liveOperations } from "./live.ts";
+import { nameOperations } from "./names.ts";
 import { rateOperations } from "./rates.ts";
 import { reportOperations } from "./reports.ts";
+import { routingOperations } from "./routing.ts";
 import { sessionOperations } from "./session.ts";
 
 export function listOperations(version: string): readonly AdminOperation[] {
@@ -22,6 +25,9 @@ export function listOperations(version: string): readonly AdminOperation[] {
     ...callOperations,
     ...cacheOperations,
     ...liveOperations,
+    ...routingOperations,
+    ...configOperations,
+    ...nameOperations,
     ...bookOperations,
     ...gatewayOperations(() => openApiDocument(operations, version)),
   ];

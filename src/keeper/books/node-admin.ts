@@ -166,6 +166,10 @@ export class NodeAdmin implements AdminBooks {
     return this.#read((reports) => reports.summary(filter));
   }
 
+  names(within: string) {
+    return this.#read((reports) => reports.names(within));
+  }
+
   call(id: string) {
     return this.#read((reports) => reports.call(id));
   }

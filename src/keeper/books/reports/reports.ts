@@ -9,6 +9,7 @@ import { auditBooks } from "./audit.ts";
 import { cacheReport, cacheSession, cacheSessions } from "./cache.ts";
 import { listCalls, readCall } from "./calls.ts";
 import { Directory } from "./directory.ts";
+import { type UsedNames, usedNames } from "./names.ts";
 import { reconcile } from "./reconcile.ts";
 import { summarize } from "./summary.ts";
 import type {
@@ -81,6 +82,10 @@ export class Reports {
   /** @param filter with the most slices of the answer */
   summary(filter: CallFilter & { slices: number }): Promise<CallSummary> {
     return summarize(this.#reader, this.#directory, filter, this.#now());
+  }
+
+  names(within: string): Promise<UsedNames> {
+    return usedNames(this.#reader, this.#directory, within);
   }
 
   call(id: string): Promise<CallRecord | undefined> {

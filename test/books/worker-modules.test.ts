@@ -1,4 +1,4 @@
-/** Workers open no database: a module that they load is in the list that a plugin in the worker reads. */
+/** Workers open no database and make no spans: a module that they load is in the list that a plugin in the worker reads. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { TARGET } from "../helpers/gateway.ts";
 import { ask, serve } from "../helpers/serving.ts";
@@ -17,14 +17,15 @@ async function* generate(request) {
 export default definePlugin({ name: "modules", providers: [{ name: "modules", generate }] });
 `;
 
-test("a worker has loaded no module of a database", async () => {
+test("a worker has loaded no module of a database, and none of traces and alerts", async () => {
   // The binary is one module.
   if (TARGET === "binary") return;
-  const weir = await serve({ config: "", workers: 2, binary: false, plugins: { "modules.ts": PLUGIN } });
+  const config = "traces: { to: http://127.0.0.1:1 }";
+  const weir = await serve({ config, workers: 2, binary: false, plugins: { "modules.ts": PLUGIN } });
   try {
     const { status, text } = await ask(weir.url, "modules/x");
     expect([status, text]).toEqual([200, expect.stringContaining("src/ledger/worker/ledger.ts")]);
-    expect(text.match(/\S*(?:sqlite|postgres\/|keeper\/database)\S*/g)).toBeNull();
+    expect(text.match(/\S*(?:sqlite|postgres\/|keeper\/database|src\/telemetry\/)\S*/g)).toBeNull();
   } finally {
     await weir.end();
   }

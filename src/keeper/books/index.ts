@@ -25,7 +25,7 @@ export async function openBooks(
     ...(folder !== undefined && { refused: join(folder, "refused.jsonl") }),
   });
   books.observers.add({ settings: (given) => upkeep.keep?.(given) });
-  const endTelemetry = watchBooks(books);
+  const telemetry = watchBooks(books);
   const queries = new Queries(books, upkeep.reports);
   const keeper: BooksKeeper = {
     open: () => books.open(),
@@ -33,13 +33,16 @@ export async function openBooks(
       const connection = books.connect(send);
       return {
         ended: () => connection.ended(),
-        receive: (message) =>
-          message.kind === "query" ? void queries.answer(message, send) : connection.receive(message),
+        receive(message) {
+          if (message.kind === "query") return void queries.answer(message, send);
+          if (message.kind === "declare") telemetry.settings(message.settings);
+          connection.receive(message);
+        },
       };
     },
     async close() {
       await upkeep.close();
-      await Promise.all([endTelemetry(), books.close()]);
+      await Promise.all([telemetry.close(), books.close()]);
     },
   };
   if (admin === undefined) return { books: keeper };

@@ -4,8 +4,14 @@ import type { Telemetry, TelemetryOptions } from "../../telemetry/index.ts";
 import type { Books } from "./books.ts";
 import { SYSTEM_CLOCK } from "./clock.ts";
 
-/** @returns function that sends what waits */
-export function watchBooks(books: Books): () => Promise<void> {
+export interface BooksTelemetry {
+  /** Called for each declaration of a worker, also while the store is not open: that must not keep back an alert. */
+  settings(settings: BookSettings): void;
+  /** Sends what waits. */
+  close(): Promise<void>;
+}
+
+export function watchBooks(books: Books): BooksTelemetry {
   let loaded: Promise<Telemetry> | undefined;
   const { observers } = books;
   const options: TelemetryOptions = {
@@ -24,13 +30,6 @@ export function watchBooks(books: Books): () => Promise<void> {
     hasFailed = true;
   };
   observers.add({
-    settings(settings) {
-      const isFirst = loaded === undefined && isWanted(settings);
-      if (isFirst) loaded = load();
-      tell((telemetry) => telemetry.settings(settings));
-      // The store may have failed before the first worker sent its settings.
-      if (isFirst) tell((telemetry) => telemetry.store(books.reporter.fault));
-    },
     records: ({ calls }) => tell((telemetry) => telemetry.records(calls)),
     state: (worker, state) => tell((telemetry) => telemetry.state(worker, state)),
     store: (fault) => tell((telemetry) => telemetry.store(fault)),
@@ -42,12 +41,21 @@ export function watchBooks(books: Books): () => Promise<void> {
       );
     },
   });
-  return async () => {
-    try {
-      await (await loaded)?.close();
-    } catch (fault) {
-      onFault(fault);
-    }
+  return {
+    settings(settings) {
+      const isFirst = loaded === undefined && isWanted(settings);
+      if (isFirst) loaded = load();
+      tell((telemetry) => telemetry.settings(settings));
+      // The store may have failed before.
+      if (isFirst) tell((telemetry) => telemetry.store(books.reporter.fault));
+    },
+    async close() {
+      try {
+        await (await loaded)?.close();
+      } catch (fault) {
+        onFault(fault);
+      }
+    },
   };
 }
 

@@ -28,21 +28,26 @@ export function declarationOf(config: Config): Declaration {
 }
 
 /** The secrets are revealed: the link to the keeper is private, and the keeper does not store them. */
-function telemetryOf({ traces, alerts }: Config): Pick<BookSettings, "traces" | "alerts"> {
+function telemetryOf({ traces, metrics, alerts }: Config): Pick<BookSettings, "traces" | "alerts"> {
   const { to, headers, share, parent, service } = traces;
   const revealed = Object.entries(headers).map(([name, value]) => [name, value.reveal()]);
   return {
     ...(to !== undefined && {
-      traces: { url: tracesUrl(to), headers: Object.fromEntries(revealed), share, parent, service },
+      traces: {
+        ...{ url: tracesUrl(to), headers: Object.fromEntries(revealed), share, parent, service },
+        ...(metrics.otlp && { metricsUrl: tracesUrl(to).replace(TRACES, "/metrics") }),
+      },
     }),
     ...(alerts.length > 0 && { alerts: alerts.map(alertTarget) }),
   };
 }
 
+const TRACES = /\/traces\/?$/;
+
 /** Backends name their own paths, which end like the one of the standard. */
 function tracesUrl(to: string): string {
   const url = new URL(to);
-  if (!/\/traces\/?$/.test(url.pathname)) url.pathname = url.pathname.replace(/\/*$/, "/v1/traces");
+  if (!TRACES.test(url.pathname)) url.pathname = url.pathname.replace(/\/*$/, "/v1/traces");
   return url.href;
 }
 

@@ -16,7 +16,7 @@ import { readMode } from "./schema-sections.ts";
 import { type Fault, findFaults, nameOf } from "./shape.ts";
 import type { Environment } from "./substitute.ts";
 import { readCertificate, readUpstreamTls, TlsFault } from "./tls.ts";
-import { telemetryFaults } from "./telemetry-faults.ts";
+import { collectorFaults } from "./telemetry-faults.ts";
 
 /** The layer that set a value. */
 export interface Origin {
@@ -74,7 +74,7 @@ function* load({ flags = {}, env, cwd }: LoadOptions): Sliced<LoadedConfig> {
   assertProxies(config, locate);
   assertOneProcess(config, locate);
   assertStore(config, locate);
-  throwFirst(telemetryFaults({ traces: config.traces }), locate);
+  throwFirst(collectorFaults(config), locate);
   return { config, file: document?.name, sources: deepFreeze(sources), locate };
 }
 

@@ -34,6 +34,11 @@ export const metricsSection = Type.Object(
       default: 5_000,
       description: "Maximum number of series. Further ones are counted as `other`.",
     }),
+    otlp: Type.Boolean({
+      default: false,
+      description:
+        "Sends the metrics of the GenAI conventions to the collector of `traces.to` every minute, at `/v1/metrics`.",
+    }),
   },
   { ...CLOSED, description: "Metrics for Prometheus, at `/metrics` of the admin listener." },
 );

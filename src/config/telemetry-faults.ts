@@ -1,10 +1,17 @@
 /** Rules for the sections `traces` and `alerts` that a schema cannot express. */
 import { baseUrlFault } from "./address.ts";
+import type { Config } from "./schema.ts";
 import type { Fault } from "./shape.ts";
 
 interface WrittenTelemetry {
   traces?: { to?: string };
   alerts?: { to?: string }[];
+}
+
+/** Of the whole config: a variable may name the collector. */
+export function collectorFaults({ traces, metrics }: Pick<Config, "traces" | "metrics">): Fault[] {
+  if (!metrics.otlp || traces.to !== undefined) return telemetryFaults({ traces });
+  return [{ path: ["metrics", "otlp"], clause: "otlp needs traces.to, the collector that gets the metrics" }];
 }
 
 export function telemetryFaults({ traces = {}, alerts = [] }: WrittenTelemetry): Fault[] {

@@ -11,6 +11,8 @@ export interface TraceSettings {
   /** `respect`: a call belongs to the trace of its client, and the client decides whether it is recorded. */
   parent: "respect" | "ignore";
   service: string;
+  /** Where metrics are sent; absent: no metrics. */
+  metricsUrl?: string;
 }
 
 /** What an alert can be about. */

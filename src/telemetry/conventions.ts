@@ -20,12 +20,40 @@ export const GENAI = {
   cacheWrite: "gen_ai.usage.cache_write.input_tokens",
   /** The name until 2026, which most backends read. */
   cacheCreation: "gen_ai.usage.cache_creation.input_tokens",
+  tokenType: "gen_ai.token.type",
   output: "gen_ai.usage.output_tokens",
   reasoning: "gen_ai.usage.reasoning.output_tokens",
   audioInput: "gen_ai.usage.audio.input_tokens",
   audioOutput: "gen_ai.usage.audio.output_tokens",
   imageInput: "gen_ai.usage.image.input_tokens",
   imageOutput: "gen_ai.usage.image.output_tokens",
+} as const;
+
+/** Seconds: from 10 ms to 82 s, each twice the one before. */
+const SECONDS = Array.from({ length: 14 }, (_, power) => 2 ** power / 100);
+/** From 1 to 67 million, each four times the one before. */
+const TOKENS = Array.from({ length: 14 }, (_, power) => 4 ** power);
+
+/** The histograms of clients, with the bounds that the conventions give. Those of model servers are not weir's to report. */
+export const METRICS = {
+  tokens: {
+    name: "gen_ai.client.token.usage",
+    unit: "{token}",
+    description: "Number of input and output tokens used.",
+    bounds: TOKENS,
+  },
+  duration: {
+    name: "gen_ai.client.operation.duration",
+    unit: "s",
+    description: "GenAI operation duration.",
+    bounds: SECONDS,
+  },
+  firstChunk: {
+    name: "gen_ai.client.operation.time_to_first_chunk",
+    unit: "s",
+    description: "Time to receive the first chunk of a stream.",
+    bounds: SECONDS,
+  },
 } as const;
 
 /** Names of providers in the conventions, by weir's names. Others keep weir's name. */

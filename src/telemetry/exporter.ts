@@ -21,7 +21,7 @@ const AGAIN_MS = 60_000;
 const GRPC_PORT = "4317";
 
 /** In another thread. */
-const compressAside = promisify(gzip);
+export const compressAside = promisify(gzip);
 
 export const SPAN_RESULTS = ["exported", "dropped", "refused"] as const;
 export type SpanResult = (typeof SPAN_RESULTS)[number];

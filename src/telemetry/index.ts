@@ -6,6 +6,8 @@ import type { TraceSettings } from "../ledger/telemetry.ts";
 import { VERSION } from "../version.ts";
 import { Alerts, type ReachedBudget } from "./alerts.ts";
 import { SPAN_RESULTS, SpanExporter, type SpanResult } from "./exporter.ts";
+import { MetricsExporter } from "./metrics-exporter.ts";
+import type { Attributes } from "./otlp.ts";
 import type { TelemetryClock } from "./sender.ts";
 import { spansOf } from "./spans.ts";
 import { ALERT_RESULTS, type AlertResult, Webhooks } from "./webhooks.ts";
@@ -31,6 +33,7 @@ export class Telemetry {
   readonly #instance = crypto.randomUUID();
   #traces: TraceSettings | undefined;
   #exporter: SpanExporter | undefined;
+  #metrics: MetricsExporter | undefined;
   #text = "";
 
   constructor(options: TelemetryOptions) {
@@ -49,28 +52,34 @@ export class Telemetry {
     this.#alerts.targets = alerts;
     this.#traces = traces;
     void this.#exporter?.close();
-    const { clock, report, countSpans, countAlert } = this.#options;
+    void this.#metrics?.close();
+    const { countSpans, countAlert } = this.#options;
     // Series begin at zero: a rule on an increase would miss the first one.
     if (traces) for (const result of SPAN_RESULTS) countSpans(result, 0);
     if (alerts.length > 0) for (const result of ALERT_RESULTS) countAlert(result, 0);
-    this.#exporter =
-      traces &&
-      new SpanExporter({
-        settings: traces,
-        resource: [
-          ["service.name", traces.service],
-          ["service.version", VERSION],
-          ["service.instance.id", this.#instance],
-          ["host.name", hostname()],
-        ],
-        version: VERSION,
-        ...{ clock, report, count: countSpans },
-      });
+    this.#open(traces);
+  }
+
+  #open(traces: TraceSettings | undefined): void {
+    this.#exporter = this.#metrics = undefined;
+    if (!traces) return;
+    const { clock, report, countSpans } = this.#options;
+    const resource: Attributes = [
+      ["service.name", traces.service],
+      ["service.version", VERSION],
+      ["service.instance.id", this.#instance],
+      ["host.name", hostname()],
+    ];
+    const shared = { resource, version: VERSION, clock, report };
+    this.#exporter = new SpanExporter({ settings: traces, ...shared, count: countSpans });
+    const { metricsUrl: url, headers } = traces;
+    if (url !== undefined) this.#metrics = new MetricsExporter({ url, headers, ...shared });
   }
 
   records(calls: readonly CallRecord[]): void {
     this.#alerts.records(calls);
     const { keyName } = this.#options;
+    this.#metrics?.add(calls);
     if (!this.#exporter || !this.#traces) return;
     const { share, parent } = this.#traces;
     for (const call of calls) {
@@ -96,7 +105,10 @@ export class Telemetry {
     this.#alerts.close();
     const { promise: late, resolve } = Promise.withResolvers<void>();
     const cancel = this.#options.clock.after(CLOSE_MS, resolve);
-    await Promise.race([Promise.all([this.#exporter?.close(), this.#webhooks.close()]), late]);
+    await Promise.race([
+      Promise.all([this.#exporter?.close(), this.#metrics?.close(), this.#webhooks.close()]),
+      late,
+    ]);
     cancel();
   }
 }

@@ -23,6 +23,12 @@ type AnyValue =
   | { boolValue: boolean }
   | { arrayValue: { values: readonly AnyValue[] } };
 
+/** What made the spans or metrics. */
+export interface Scope {
+  name: string;
+  version: string;
+}
+
 interface KeyValue {
   key: string;
   value: AnyValue;
@@ -67,18 +73,14 @@ export function encodeSpan(span: Span): string {
 }
 
 /** @param spans of {@link encodeSpan} @returns JSON of an `ExportTraceServiceRequest` */
-export function encodeRequest(
-  resource: Attributes,
-  scope: { name: string; version: string },
-  spans: readonly string[],
-): string {
+export function encodeRequest(resource: Attributes, scope: Scope, spans: readonly string[]): string {
   const head = JSON.stringify({ attributes: encodeAttributes(resource) });
   const from = JSON.stringify(scope);
   return `{"resourceSpans":[{"resource":${head},"scopeSpans":[{"scope":${from},"spans":[${spans.join(",")}]}]}]}`;
 }
 
 /** Attributes without a value are left out. */
-function encodeAttributes(attributes: Attributes): KeyValue[] {
+export function encodeAttributes(attributes: Attributes): KeyValue[] {
   const encoded: KeyValue[] = [];
   for (const [key, value] of attributes) if (value !== undefined) encoded.push({ key, value: encode(value) });
   return encoded;
@@ -94,6 +96,6 @@ function encode(value: Exclude<AttributeValue, undefined> | Double): AnyValue {
 }
 
 /** Milliseconds as whole nanoseconds, to the microsecond: a number holds no more digits. */
-function nanos(ms: number): string {
+export function nanos(ms: number): string {
   return `${Math.round(ms * 1000)}000`;
 }

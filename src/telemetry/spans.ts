@@ -63,6 +63,11 @@ function errorOf({ outcome, status, error }: CallRecord): string | undefined {
   return error?.code ?? error?.kind ?? OTHER;
 }
 
+/** `error.type` of an attempt; undefined if it answered. */
+export function errorTypeOf(attempt: AttemptRecord, made: AttemptFacts | undefined): string | undefined {
+  return attempt.class === "answered" ? undefined : (made?.what ?? OTHER);
+}
+
 function operationOf({ route }: TraceFacts): string {
   return route?.operation ?? "chat";
 }
@@ -126,7 +131,7 @@ function attemptAttributes(
     ["server.address", made.host],
     ["server.port", made.port],
     ["http.response.status_code", made.status],
-    ["error.type", attempt.class === "answered" ? undefined : (made.what ?? OTHER)],
+    ["error.type", errorTypeOf(attempt, made)],
     ["weir.call.id", call.id],
     ["weir.attempt", index + 1],
     ["weir.provider", attempt.provider],

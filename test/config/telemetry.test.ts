@@ -39,6 +39,16 @@ test("the path of OTLP is added, unless the path is that of traces", () => {
   expect(urlOf("https://host.example/api/v0.2/traces")).toBe("https://host.example/api/v0.2/traces");
 });
 
+test("metrics are sent to the collector of the traces, if the config says so", () => {
+  const urlOf = (to: string) => booksOf({ traces: { to }, metrics: { otlp: true } }).traces!.metricsUrl;
+  expect(urlOf("http://127.0.0.1:4318")).toBe("http://127.0.0.1:4318/v1/metrics");
+  expect(urlOf("https://host.example/otlp/v1/traces")).toBe("https://host.example/otlp/v1/metrics");
+  expect(booksOf({ traces: { to: "http://h" } }).traces!.metricsUrl).toBeUndefined();
+  expect(refusal({ metrics: { otlp: true } })).toContain("otlp needs traces.to");
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://h" };
+  expect(refusal({ metrics: { otlp: true } }, env)).toBe("");
+});
+
 test("the variables of OpenTelemetry name the collector, its headers and the service", () => {
   const env = {
     OTEL_EXPORTER_OTLP_ENDPOINT: "https://otlp.example",

@@ -1,5 +1,5 @@
 /**
- * A strict reader of OTLP traces in JSON, by the messages of opentelemetry-proto and the rules of their JSON form: ids are
+ * A strict reader of OTLP traces and histograms in JSON, by the messages of opentelemetry-proto and the rules of their JSON form: ids are
  * hexadecimal, 64-bit integers are texts, enums are numbers, and no member is unknown.
  */
 
@@ -41,6 +41,76 @@ export function readOtlp(text: string): ReadTraces {
     }
   }
   return { resource, spans };
+}
+
+export interface ReadPoint {
+  metric: string;
+  unit: string;
+  attributes: ReadSpan["attributes"];
+  count: number;
+  sum: number;
+  min: number;
+  max: number;
+  /** Bound and count of each bucket that is not empty. */
+  buckets: [bound: number, count: number][];
+}
+
+/** The points of histograms. @throws Error as {@link readOtlp} does */
+export function readMetrics(source: string): ReadPoint[] {
+  const root = group(JSON.parse(source), "", ["resourceMetrics"]);
+  return list(root["resourceMetrics"]).flatMap((item) => {
+    const of = group(item, "resourceMetrics", ["resource", "scopeMetrics", "schemaUrl"]);
+    group(of["resource"], "resource", ["attributes"]);
+    return list(of["scopeMetrics"]).flatMap((scoped) => {
+      const { scope, metrics } = group(scoped, "scopeMetrics", ["scope", "metrics", "schemaUrl"]);
+      group(scope, "scope", ["name", "version"]);
+      return list(metrics).flatMap(readHistogram);
+    });
+  });
+}
+
+const POINT_MEMBERS = [
+  "attributes",
+  "startTimeUnixNano",
+  "timeUnixNano",
+  "count",
+  "sum",
+  "min",
+  "max",
+  "bucketCounts",
+  "explicitBounds",
+];
+
+function readHistogram(value: unknown): ReadPoint[] {
+  const metric = group(value, "metric", ["name", "unit", "description", "histogram"]);
+  const name = text(metric["name"], "name");
+  const histogram = group(metric["histogram"], name, ["aggregationTemporality", "dataPoints"]);
+  assert(histogram["aggregationTemporality"] === 2, `${name} is not cumulative`);
+  return list(histogram["dataPoints"]).map((item): ReadPoint => {
+    const point = group(item, name, POINT_MEMBERS);
+    const [start, end] = [int64(point["startTimeUnixNano"], name), int64(point["timeUnixNano"], name)];
+    assert(end >= start, `${name} ends before it begins`);
+    const counts = list(point["bucketCounts"]).map((count) => Number(int64(count, name)));
+    const bounds = list(point["explicitBounds"]).map((bound) => double(bound, name));
+    assert(counts.length === bounds.length + 1, `${name} has ${counts.length} buckets`);
+    const count = Number(int64(point["count"], name));
+    assert(counts.reduce((sum, inBucket) => sum + inBucket, 0) === count, `${name} has another count`);
+    return {
+      metric: name,
+      unit: text(metric["unit"], name),
+      attributes: attributes(point["attributes"], name),
+      count,
+      sum: double(point["sum"], name),
+      min: double(point["min"], name),
+      max: double(point["max"], name),
+      buckets: counts.flatMap((inBucket, at) => (inBucket > 0 ? [[bounds[at] ?? Infinity, inBucket]] : [])),
+    };
+  });
+}
+
+function double(value: unknown, at: string): number {
+  assert(typeof value === "number", `${at} is no number`);
+  return value as number;
 }
 
 const SPAN_MEMBERS = [

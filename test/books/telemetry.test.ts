@@ -1,0 +1,216 @@
+/** Traces, metrics and alerts of a gateway whose keeper is a process of its own. */
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { Database } from "bun:sqlite";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { readMetrics } from "../helpers/otlp.ts";
+import { parsePrometheus, valueOf } from "../helpers/prometheus.ts";
+import { ask, until } from "../helpers/serving.ts";
+import { startReceiver } from "../helpers/telemetry.ts";
+import { json, startUpstream } from "../helpers/upstream.ts";
+import { type BooksOptions, type RunningBooks, startBooks } from "./running.ts";
+import { completion } from "./stress.ts";
+
+setDefaultTimeout(180_000);
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const clean of cleanups.splice(0).reverse()) await clean();
+});
+
+function receiver(status?: () => number) {
+  const started = startReceiver(status);
+  cleanups.push(() => started.stop());
+  return started;
+}
+
+function upstream(handler: Parameters<typeof startUpstream>[0]) {
+  const started = startUpstream(handler);
+  cleanups.push(() => started.stop());
+  return started;
+}
+
+async function start(
+  config: Record<string, unknown>,
+  more: Partial<BooksOptions> = {},
+): Promise<RunningBooks> {
+  const started = await startBooks({ workers: 2, config, ...more });
+  cleanups.push(() => started.end());
+  return started;
+}
+
+async function scrape({ admin }: RunningBooks): Promise<string> {
+  return (await fetch(`${admin.url}/metrics`)).text();
+}
+
+async function spans(weir: RunningBooks, result: string): Promise<number> {
+  const families = parsePrometheus(await scrape(weir));
+  return families.has("weir_spans_total") ? valueOf(families, "weir_spans_total", { result }) : NaN;
+}
+
+const CANARY = "canary-4be1c07f";
+
+/** One call of each dialect, each with the canary in everything that a client writes. */
+const DIALECTS: readonly { path: string; body: (model: string) => object }[] = [
+  {
+    path: "/v1/chat/completions",
+    body: (model) => ({
+      model,
+      messages: [
+        { role: "system", content: CANARY },
+        { role: "user", content: `Repeat ${CANARY}` },
+      ],
+      tools: [{ type: "function", function: { name: "f", description: CANARY, parameters: {} } }],
+    }),
+  },
+  {
+    path: "/v1/messages",
+    body: (model) => ({
+      model,
+      max_tokens: 50,
+      system: CANARY,
+      messages: [{ role: "user", content: `Repeat ${CANARY}` }],
+    }),
+  },
+  {
+    path: "/v1/responses",
+    body: (model) => ({ model, store: false, instructions: CANARY, input: `Repeat ${CANARY}` }),
+  },
+  {
+    path: "/v1beta/models/MODEL:generateContent",
+    body: () => ({ contents: [{ role: "user", parts: [{ text: `Repeat ${CANARY}` }] }] }),
+  },
+  { path: "/v1/embeddings", body: (model) => ({ model, input: `Repeat ${CANARY}` }) },
+];
+
+test("no prompt and no answer is in a span, a metric, an alert, the log or the store", async () => {
+  const host = upstream(() => {
+    const message = { role: "assistant", content: CANARY };
+    return json({ ...completion(), choices: [{ index: 0, message, finish_reason: "stop" }] });
+  });
+  const broken = upstream(() => json({ error: { message: "out of order" } }, 500));
+  const collector = receiver();
+  const weir = await start({
+    traces: { to: collector.url },
+    metrics: { otlp: true, keys: true },
+    alerts: [{ to: `${collector.url}/hook` }],
+    retries: { attempts: 1 },
+    providers: {
+      host: { baseUrl: `${host.url}/v1`, speaks: "chat-completions", models: ["m"] },
+      broken: { baseUrl: `${broken.url}/v1`, speaks: "messages", models: ["m"] },
+    },
+  });
+  const answered: string[] = [];
+  for (const model of ["mock/echo", "host/m", "broken/m", "nowhere/m"])
+    for (const { path, body } of DIALECTS)
+      for (const stream of [false, true]) {
+        const isInPath = path.includes("MODEL");
+        const isSse = isInPath && stream;
+        const url = path
+          .replace("MODEL", model)
+          .replace(":generate", isSse ? ":streamGenerate" : ":generate");
+        const response = await fetch(`${weir.url}${url}${isSse ? "?alt=sse" : ""}`, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({
+            ...body(model),
+            ...(stream && !isInPath && path !== "/v1/embeddings" && { stream }),
+          }),
+        });
+        answered.push(`${response.status} ${(await response.text()).includes(CANARY)}`);
+      }
+  // Answers with the canary came from the mock and from the host.
+  expect(answered.filter((text) => text === "200 true").length).toBeGreaterThanOrEqual(12);
+  const calls = answered.length;
+  const records = async () => valueOf(parsePrometheus(await scrape(weir)), "weir_records_total");
+  expect(await until(async () => (await records()) === calls, 20_000)).toBe(true);
+  const scraped = await scrape(weir);
+  weir.signal("SIGTERM");
+  await weir.exited;
+
+  expect(collector.spans().filter(({ kind }) => kind === 2)).toHaveLength(calls);
+  const [metrics] = collector.received.filter(({ path }) => path === "/v1/metrics");
+  expect(new Set(readMetrics(metrics!.body).map(({ metric }) => metric))).toEqual(
+    new Set([
+      "gen_ai.client.token.usage",
+      "gen_ai.client.operation.duration",
+      "gen_ai.client.operation.time_to_first_chunk",
+    ]),
+  );
+  expect(collector.received.some(({ path }) => path === "/hook")).toBe(true);
+  const sent = collector.received.map(({ body }) => body).join("\n");
+  const files = readdirSync(weir.state).map((name) => readFileSync(join(weir.state, name), "latin1"));
+  const places = { sent, scraped, log: weir.log.join("\n"), store: files.join("\n") };
+  const found = Object.entries(places).filter(([, text]) => text.includes(CANARY));
+  expect(found.map(([place]) => place)).toEqual([]);
+});
+
+test("while the collector is away calls go on, spans beyond the queue are dropped and counted, and the log says so once", async () => {
+  const weir = await start({ traces: { to: "http://127.0.0.1:1" }, log: { format: "json" } });
+  const calls = 10_400;
+  let next = 0;
+  let failed = 0;
+  await Promise.all(
+    Array.from({ length: 40 }, async () => {
+      while (next++ < calls) if ((await ask(weir.url, "mock/echo")).status !== 200) failed++;
+    }),
+  );
+  expect(failed).toBe(0);
+  // Two spans a call, of which 20,000 wait.
+  expect(await until(async () => (await spans(weir, "dropped")) === calls * 2 - 20_000, 20_000)).toBe(true);
+  const said = weir.log.filter((line) => line.includes("trace collector"));
+  expect(said.length).toBeGreaterThan(0);
+  expect(said.length).toBeLessThan(4);
+  expect(said[0]).toContain("http://127.0.0.1:1");
+  weir.signal("SIGTERM");
+  expect(await weir.exited).toBe(0);
+});
+
+test("what the collector took or refused is counted in the metrics", async () => {
+  let status = 200;
+  const collector = receiver(() => status);
+  const weir = await start({ traces: { to: collector.url } });
+  expect(await until(async () => (await spans(weir, "refused")) === 0)).toBe(true);
+  await ask(weir.url, "mock/echo");
+  expect(await until(async () => (await spans(weir, "exported")) === 2, 20_000)).toBe(true);
+  status = 403;
+  await ask(weir.url, "mock/echo");
+  expect(await until(async () => (await spans(weir, "refused")) === 2, 20_000)).toBe(true);
+  expect(await spans(weir, "dropped")).toBe(0);
+});
+
+test("an alert says that many calls fail, and is repeated while its receiver is away", async () => {
+  let status = 503;
+  const hook = receiver(() => status);
+  const broken = upstream(() => json({ error: { message: "out of order" } }, 500));
+  const weir = await start({
+    alerts: [{ to: hook.url, events: ["errors"], errorShare: 0.5 }],
+    retries: { attempts: 1 },
+    providers: { broken: { baseUrl: `${broken.url}/v1`, speaks: "chat-completions", models: ["m"] } },
+  });
+  for (let n = 0; n < 24; n++) await ask(weir.url, n % 4 === 0 ? "mock/echo" : "broken/m");
+  expect(await until(() => hook.received.length === 1, 10_000)).toBe(true);
+  status = 200;
+  expect(await until(() => hook.received.length === 2, 10_000)).toBe(true);
+  const [first, second] = hook.received.map(({ body }) => JSON.parse(body) as Record<string, unknown>);
+  expect(second).toEqual(first!);
+  expect(first).toMatchObject({ event: "errors", state: "begins", subject: "gateway" });
+  const sent = async () => {
+    const families = parsePrometheus(await scrape(weir));
+    return valueOf(families, "weir_alerts_sent_total", { result: "delivered" });
+  };
+  expect(await until(async () => (await sent()) === 1)).toBe(true);
+});
+
+test("an alert says that the store cannot be used, also when it never could", async () => {
+  const hook = receiver();
+  const state = join("/tmp", `weir-state-${crypto.randomUUID()}`);
+  mkdirSync(state, { mode: 0o700 });
+  const database = new Database(join(state, "weir.db"), { create: true });
+  database.run("PRAGMA user_version = 1000000");
+  database.close();
+  const weir = await start({ alerts: [{ to: hook.url }] }, { state });
+  expect(await until(() => hook.received.length > 0, 20_000)).toBe(true);
+  expect(JSON.parse(hook.received[0]!.body)).toMatchObject({ event: "store", state: "begins" });
+  expect(weir.log.join("\n")).toContain("records of calls wait");
+});

@@ -31,6 +31,8 @@ import { startBooks } from "./books/running.ts";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { errorTable, finishTable } from "./helpers/dialects.ts";
 import { makeMatrix } from "./helpers/matrix.ts";
+import { ask, until } from "./helpers/serving.ts";
+import { startReceiver } from "./helpers/telemetry.ts";
 import { json, startUpstream } from "./helpers/upstream.ts";
 
 let gateway: RunningGateway;
@@ -343,6 +345,48 @@ test("the image has what the binary links against, and nobody is root", () => {
     rmSync(image, { recursive: true });
   }
 }, 600_000);
+
+test("with the example of traces and alerts a collector gets spans, and the receiver accepts the signature", async () => {
+  const file = join(ROOT, "test", `.snippet-${crypto.randomUUID()}.ts`);
+  const receiver = startReceiver();
+  const secret = `whsec_${Buffer.from("24 bytes that are secret").toString("base64")}`;
+  const example = blockOf("src/telemetry/README.md", "yaml", "alerts:")
+    .replace("http://127.0.0.1:4318", receiver.url)
+    .replace("https://hooks.example.com", receiver.url);
+  const told = await startGateway({
+    config: {
+      ...(Bun.YAML.parse(example) as object),
+      prices: { "mock/*": { input: 0, output: 0, request: 0.01 } },
+      budgets: { team: { on: "all", every: "total", limit: 0.01, mode: "watch", alerts: [80] } },
+    },
+    env: { WEIR_ALERT_SECRET: secret, WEIR_STATE: "none" },
+  });
+  try {
+    await told.opened();
+    await ask(told.url, "mock/chat");
+    const alert = () => receiver.received.find(({ path }) => path === "/weir");
+    expect(await until(() => alert() !== undefined, 20_000)).toBe(true);
+    const { body, headers } = alert()!;
+    const documented = JSON.parse(blockOf("src/telemetry/README.md", "json")) as Record<string, object>;
+    const sent = JSON.parse(body) as Record<string, object>;
+    expect(Object.keys(sent)).toEqual(Object.keys(documented));
+    expect(Object.keys(sent["facts"]!)).toEqual(Object.keys(documented["facts"]!));
+    await Bun.write(file, blockOf("src/telemetry/README.md", "ts", "isFromWeir"));
+    const { isFromWeir } = (await import(file)) as {
+      isFromWeir(headers: Headers, body: string, secret: string): boolean;
+    };
+    expect(isFromWeir(new Headers(headers), body, secret)).toBe(true);
+    expect(isFromWeir(new Headers(headers), `${body} `, secret)).toBe(false);
+    expect(isFromWeir(new Headers(headers), body, "whsec_b3RoZXI=")).toBe(false);
+    expect(isFromWeir(new Headers(), body, secret)).toBe(false);
+    await told.stop();
+    expect(receiver.spans().map(({ name }) => name)).toContain("POST /v1/chat/completions");
+  } finally {
+    await told.stop().catch(() => {});
+    await receiver.stop();
+    rmSync(file, { force: true });
+  }
+});
 
 test("the systemd unit stops, restarts and reloads as weir does, and is locked down", () => {
   const unit = blockOf("src/cli/README.md", "ini");

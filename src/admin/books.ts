@@ -60,8 +60,10 @@ export interface BooksHealth {
 
 /** What the admin API asks of the gateway's workers, and what it hears of their calls. */
 export interface GatewayAccess {
-  /** Where the gateway listens for calls. Absent while no worker is connected. */
+  /** Where the gateway listens for calls, as far as the workers have told. */
   readonly address: GatewayAddress | undefined;
+  /** The same; it waits a moment for workers that have just started. */
+  reach(): Promise<GatewayAddress | undefined>;
   /** What calls of the last hour were like, from the records as they arrived. */
   readonly pulse: Pulse;
   /** Calls as their records arrive. @returns function that ends it */

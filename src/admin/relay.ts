@@ -41,7 +41,7 @@ export function relayed({ status, headers, body }: Response, mark: string): Resp
 }
 
 async function send(given: Given, trial: Trial, path: string): Promise<Response> {
-  const { address } = given.books.gateway;
+  const address = await given.books.gateway.reach();
   if (!address) throw failed("no worker of the gateway is connected at the moment");
   const { url, unix } = address;
   const headers = new Headers({ "content-type": "application/json", ...headersOf(trial) });

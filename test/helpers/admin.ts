@@ -44,6 +44,7 @@ export class FakeBooks implements AdminBooks {
 
   readonly gateway: GatewayAccess = {
     address: { url: "http://127.0.0.1:9" },
+    reach: async () => this.gateway.address,
     pulse: new Pulse(0),
     workers: [],
     watch: (receive) => {

@@ -17,13 +17,13 @@ export const sessionOperations = [
     summary: "Who asks, by a key or by the cookie of the console",
     access: "read",
     answer: { name: "Session", schema: Session },
-    handle(given) {
+    async handle(given) {
       const { headers, own, sessions, books, caller, now } = given;
       const secret = readCookie(headers, own.port);
       const found = secret && sessions.find(secret, { address: caller.address, policy: books.policy(), now });
       // A key in the request wins over a cookie.
       const isSession = found && "caller" in found && found.caller.actor === caller.actor;
-      return { json: sessionOf(given, caller, isSession ? found.until : undefined) };
+      return { json: await sessionOf(given, caller, isSession ? found.until : undefined) };
     },
   }),
   operation({
@@ -37,14 +37,14 @@ export const sessionOperations = [
     body: SignIn,
     answer: { name: "Session", schema: Session },
     errors: ["link_used"],
-    handle(given) {
+    async handle(given) {
       expectConsole(given.headers);
       const { token, key } = given.body;
       if ((token === undefined) === (key === undefined)) throw invalid("Give either a token or a key.");
       const begun = token === undefined ? byKey(given, key!) : byLink(given, token);
       const { caller, secret, until } = begun;
       return {
-        json: sessionOf(given, caller, until),
+        json: await sessionOf(given, caller, until),
         headers: { "set-cookie": cookieOf(secret, given.own.port) },
       };
     },
@@ -118,9 +118,9 @@ function byKey({ sessions, tries, caller: { address }, books, now }: Given, key:
   throw new AdminError(401, "unauthorized", `${wrong}. ${more}.`);
 }
 
-function sessionOf({ books, own }: Given, { role, path, actor }: Caller, until: number | undefined) {
+async function sessionOf({ books, own }: Given, { role, path, actor }: Caller, until: number | undefined) {
   const key = books.policy().keys.find(({ id }) => id === actor);
-  const gateway = books.gateway.address?.url;
+  const gateway = (await books.gateway.reach())?.url;
   return {
     role: role === "read" ? "read" : "admin",
     path,

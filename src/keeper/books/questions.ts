@@ -50,10 +50,7 @@ export class Questions {
 
   /** The calls that run. The workers tell them from the first request on. */
   async running(): Promise<Running> {
-    const until = this.#clock.monotonic() + FIRST_MS;
-    this.#watch();
-    while (this.#connected().some(({ state }) => !state?.running) && this.#clock.monotonic() < until)
-      await Bun.sleep(5);
+    await this.#told(() => this.#connected().every(({ state }) => state?.running));
     return this.runningNow();
   }
 
@@ -70,9 +67,21 @@ export class Questions {
     };
   }
 
-  /** Where the workers listen for calls. */
+  /** Where the workers listen for calls: they tell it once a second, so the first answer may have to wait. */
+  async reach(): Promise<GatewayAddress | undefined> {
+    await this.#told(() => this.gateway !== undefined);
+    return this.gateway;
+  }
+
+  /** Where the workers listen for calls, as far as they have told. */
   get gateway(): GatewayAddress | undefined {
     return this.#connected().find(({ state }) => state?.gateway)?.state?.gateway;
+  }
+
+  async #told(isTold: () => boolean): Promise<void> {
+    const until = this.#clock.monotonic() + FIRST_MS;
+    this.#watch();
+    while (!isTold() && this.#clock.monotonic() < until) await Bun.sleep(5);
   }
 
   #watch(): void {

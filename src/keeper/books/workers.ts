@@ -24,6 +24,10 @@ export class Workers implements GatewayAccess {
     return this.#books.questions.gateway;
   }
 
+  reach() {
+    return this.#books.questions.reach();
+  }
+
   /** Records have arrived. @param now milliseconds since 1970 */
   heard(calls: readonly CallRecord[], now: number): void {
     this.pulse.add(calls, now);

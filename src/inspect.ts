@@ -7,6 +7,7 @@ import { type Choice, describePlan, type Plan } from "./gateway/routing/plan.ts"
 import type { Registry } from "./gateway/routing/registry.ts";
 import type { Inspected } from "./inspected.ts";
 import type { Question } from "./ledger/messages.ts";
+import type { ProviderFacts } from "./ledger/provider-facts.ts";
 
 /** @throws Error with one sentence */
 export async function inspect(question: Question, inspected: Inspected): Promise<unknown> {
@@ -84,7 +85,7 @@ function describeModels(registry: Registry, { aliases, routes }: Config) {
   };
 }
 
-function describeProviders(registry: Registry, health: Health) {
+function describeProviders(registry: Registry, health: Health): ProviderFacts {
   const breakers = health.describe().map(({ opensAt, since, ...breaker }) => ({
     ...breaker,
     since: wallOf(since),
@@ -119,6 +120,3 @@ function describeProviders(registry: Registry, health: Health) {
   }));
   return { providers: [...on, ...off], breakers };
 }
-
-/** What {@link describeProviders} answers. */
-export type ProviderFacts = ReturnType<typeof describeProviders>;

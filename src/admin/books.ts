@@ -7,6 +7,7 @@ import type { WhatIfSums } from "../ledger/prices/whatif.ts";
 import type { CallRecord } from "../ledger/record.ts";
 import type { Pulse } from "../keeper/books/pulse.ts";
 import type { Running } from "../keeper/books/questions.ts";
+import type { DeploymentQuery, DeploymentReport } from "../keeper/books/reports/deployments.ts";
 import type { UsedNames } from "../keeper/books/reports/names.ts";
 import type { AuditEntry, KeyFacts, Page } from "../keeper/books/reports/reports.ts";
 import type {
@@ -106,6 +107,8 @@ export interface AdminBooks {
   /** @param filter with the most slices of the answer */
   summary(filter: CallFilter & { slices: number }): Promise<CallSummary>;
   call(id: string): Promise<CallRecord | undefined>;
+  /** How deployments served the newest calls of a time. */
+  deployments(query: DeploymentQuery): Promise<DeploymentReport>;
   /** Names that calls on a path and below it have used. */
   names(within: string): Promise<UsedNames>;
 

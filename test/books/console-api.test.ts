@@ -205,3 +205,22 @@ test("names for suggestions are of keys and of what calls have used", async () =
   expect(names.asked).toContain("mock/chat");
   expect(names.providers).toContain("mock");
 });
+
+test("providers have the state of their deployments, and what the books say of their calls", async () => {
+  await until(
+    async () =>
+      (await read<Admin.Providers>("/providers")).providers.some(
+        ({ deployments }) => deployments[0]!.calls > 1,
+      ),
+    10_000,
+  );
+  const { providers } = await read<Admin.Providers>("/providers");
+  const mock = providers.find(({ name }) => name === "mock")!;
+  expect(mock).toMatchObject({ on: true, source: "built-in" });
+  const [deployment] = mock.deployments;
+  expect(deployment).toMatchObject({ name: "mock", state: "healthy", url: "", shareOfCalls: 1 });
+  expect(deployment!.latency.calls).toBeGreaterThan(0);
+  expect(deployment!.series.length).toBeGreaterThan(0);
+  const off = providers.at(-1)!;
+  expect([off.on, off.deployments[0]!.state]).toEqual([false, "no-key"]);
+});

@@ -37,6 +37,7 @@ export class FakeBooks implements AdminBooks {
       ],
     },
     lend: true,
+    providers: { providers: [], breakers: [] },
   };
   readonly questions: Question[] = [];
   running: Running = { total: 0, calls: [] };
@@ -145,6 +146,7 @@ export class FakeBooks implements AdminBooks {
     ...{ to: 0, sliceMs: 1_000, slices: [] },
   });
   call = async (id: string) => this.records.find((record) => record.id === id);
+  deployments = async () => ({ sliceMs: 60_000, deployments: [] });
   names = async () => ({
     ...{ paths: ["/eng"], tags: [], models: ["m"], asked: ["m"], providers: ["p"] },
     ...{ deployments: ["p"], formats: ["f"], clients: [] },

@@ -4,6 +4,7 @@ import { Postgres } from "../../src/keeper/books/postgres/driver.ts";
 import { DEFAULT_KEEP } from "../../src/ledger/keep.ts";
 import { ServerRetention } from "../../src/keeper/books/postgres/retention.ts";
 import { auditBooks } from "../../src/keeper/books/reports/audit.ts";
+import { Reports } from "../../src/keeper/books/reports/reports.ts";
 import { postgresStore } from "../../src/keeper/books/postgres/store.ts";
 import type { SqlStore } from "../../src/keeper/books/sql-store.ts";
 import { DOLLAR } from "../../src/ledger/money.ts";
@@ -38,6 +39,36 @@ else
       stores.push(store);
       return store;
     }
+
+    test("reports of the console read PostgreSQL as they read a file", async () => {
+      const store = await open();
+      const calls = [10, 20].map((firstMs) =>
+        call({ firstMs, client: "sdk/1", session: "00000000000000aa" }),
+      );
+      const failed = call({ status: 500, outcome: "failed", error: { kind: "upstream", code: "x" } });
+      const tried = call({ attempts: [attempt({ class: "no-bytes" }, { state: "assumed" }), attempt()] });
+      await store.commit(commit({ batches: [batch(1, [...calls, failed, tried])] }));
+      const reports = new Reports(store.sql, store.sql, () => NOW);
+      const range = { from: NOW - 1_000, to: NOW + 1_000 };
+      const found = async (filter: object) =>
+        (await reports.calls({ limit: 9, ...range, ...filter })).calls.length;
+      expect(await found({ session: "00000000000000aa", client: "sdk" })).toBe(2);
+      expect(await found({ state: "uncertain", provider: "mock" })).toBe(1);
+      expect(await found({ text: { text: failed.id, keys: [] } })).toBe(1);
+      expect(await found({ text: { text: "ECH", keys: [] }, retried: false, losses: false })).toBe(3);
+      const summary = await reports.summary({ ...range, state: "uncertain", slices: 2 });
+      expect(summary).toMatchObject({ calls: 1, retried: 1, uncertain: 200_000 });
+      const { deployments } = await reports.deployments({ ...range, within: "/", slices: 2 });
+      expect(deployments).toMatchObject([
+        {
+          calls: 5,
+          failed: 2,
+          latency: { calls: 2, p50: 10, p95: 20, total50: 21 },
+          lastError: { code: "x" },
+        },
+      ]);
+      expect(await reports.names("/eng")).toMatchObject({ models: ["echo"], asked: [] });
+    });
 
     describeBooks(
       (place) => open(place),

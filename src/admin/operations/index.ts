@@ -10,6 +10,7 @@ import { gatewayOperations } from "./gateway.ts";
 import { keyOperations } from "./keys.ts";
 import { liveOperations } from "./live.ts";
 import { nameOperations } from "./names.ts";
+import { providerOperations } from "./providers.ts";
 import { rateOperations } from "./rates.ts";
 import { reportOperations } from "./reports.ts";
 import { routingOperations } from "./routing.ts";
@@ -26,6 +27,7 @@ export function listOperations(version: string): readonly AdminOperation[] {
     ...cacheOperations,
     ...liveOperations,
     ...routingOperations,
+    ...providerOperations,
     ...configOperations,
     ...nameOperations,
     ...bookOperations,

@@ -166,6 +166,10 @@ export class NodeAdmin implements AdminBooks {
     return this.#read((reports) => reports.summary(filter));
   }
 
+  deployments(query: Parameters<Reports["deployments"]>[0]) {
+    return this.#read((reports) => reports.deployments(query));
+  }
+
   names(within: string) {
     return this.#read((reports) => reports.names(within));
   }

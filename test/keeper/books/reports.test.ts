@@ -277,6 +277,31 @@ describe("a summary of calls", () => {
   });
 });
 
+describe("deployments", () => {
+  test("have their attempts, charges, percentiles, failures and series", async () => {
+    const calls = [1, 2, 3, 4].map((count) =>
+      call({ startedAt: NOW - 1_000, ms: 100 * count, firstMs: 10 * count }),
+    );
+    const bad = call({ status: 529, outcome: "failed", error: { kind: "upstream", code: "overloaded" } });
+    const reports = await withCalls([...calls, bad, FULL]);
+    const query = { within: "/", from: NOW - HOUR + 1, to: NOW + 1, slices: 60 };
+    const { deployments, sliceMs, searchedTo } = await reports.deployments(query);
+    expect([sliceMs, searchedTo]).toEqual([60_000, undefined]);
+    const [mock] = deployments;
+    const [first, last] = FULL.attempts;
+    expect(mock).toMatchObject({
+      ...{ provider: "mock", deployment: "mock", cost: 5 * 200_000 + first!.charge.cost + last!.charge.cost },
+      latency: { calls: 4, p50: 20, p95: 40, total50: 200, total95: 400 },
+      lastError: { status: 429, code: "insufficient_quota", call: FULL.id },
+    });
+    expect(mock!.errors).toContainEqual({ class: "no-bytes", calls: 1 });
+    expect(mock!.errors).toContainEqual({ class: "status 529", status: 529, calls: 1 });
+    expect(mock!.series.map(({ calls }) => calls)).toEqual([5, 1]);
+    const eng = await reports.deployments({ ...query, within: "/sales" });
+    expect(eng.deployments).toEqual([]);
+  });
+});
+
 describe("usage", () => {
   test("is summed by each group, and a call with two tags is in the row of each", async () => {
     const reports = await withCalls([call(), call({ key: "key_b", startedAt: NOW - DAY }), FULL]);

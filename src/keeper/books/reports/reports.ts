@@ -8,6 +8,7 @@ import type { Actor } from "../store.ts";
 import { auditBooks } from "./audit.ts";
 import { cacheReport, cacheSession, cacheSessions } from "./cache.ts";
 import { listCalls, readCall } from "./calls.ts";
+import { type DeploymentQuery, type DeploymentReport, deploymentReport } from "./deployments.ts";
 import { Directory } from "./directory.ts";
 import { type UsedNames, usedNames } from "./names.ts";
 import { reconcile } from "./reconcile.ts";
@@ -82,6 +83,10 @@ export class Reports {
   /** @param filter with the most slices of the answer */
   summary(filter: CallFilter & { slices: number }): Promise<CallSummary> {
     return summarize(this.#reader, this.#directory, filter, this.#now());
+  }
+
+  deployments(query: DeploymentQuery): Promise<DeploymentReport> {
+    return deploymentReport(this.#reader, this.#directory, query);
   }
 
   names(within: string): Promise<UsedNames> {

@@ -2,10 +2,11 @@
 import { CHARGE_STATES } from "../../../ledger/charge.ts";
 import { OUTCOMES } from "../call-rows.ts";
 import { timeOf } from "../numbers.ts";
-import { DAY_MS, HOUR_MS } from "../roll-ups.ts";
+import { HOUR_MS } from "../roll-ups.ts";
 import type { Sql } from "../sql.ts";
 import { type Range, type Search, searchFor, UNCERTAIN_STATES, withBlobs } from "./call-search.ts";
 import { type Directory, inList } from "./directory.ts";
+import { lengthOf } from "./slices.ts";
 import type { CallFilter, CallSlice, CallSummary, Filter } from "./types.ts";
 import { usageReport } from "./usage.ts";
 
@@ -13,14 +14,6 @@ import { usageReport } from "./usage.ts";
 const SUMMED = 100_000;
 
 const MINUTE_MS = 60_000;
-/** Lengths of slices. Milliseconds. */
-const LENGTHS = [
-  ...[1_000, 2_000, 5_000, 10_000, 15_000, 30_000],
-  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE_MS),
-  ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR_MS),
-  ...[1, 7, 28].map((days) => days * DAY_MS),
-];
-
 interface SliceRow extends CallSlice {
   uncertain_calls: number;
   unpriced: number;
@@ -44,7 +37,7 @@ export async function summarize(
   const to = filter.to ?? now;
   const from = filter.from ?? (await firstCall(sql));
   if (from === undefined) return emptySummary(to);
-  const sliceMs = LENGTHS.find((length) => (to - from) / length <= slices) ?? LENGTHS.at(-1)!;
+  const sliceMs = lengthOf(to - from, slices);
   const bound = await boundOf(sql, search);
   const isPlain = Object.entries(filter).every(([name, value]) => value === undefined || PLAIN.has(name));
   if (bound > 0 && isPlain)

@@ -1,21 +1,14 @@
 /** Options with value and source. */
 import { setQuery } from "../../data/location.ts";
 import type { ConfigOption } from "../../data/types.ts";
+import { Heads } from "../../parts/heads.tsx";
 import { lineOf, showSource, showValue } from "./options.ts";
 
 export function OptionTable({ options }: { options: readonly ConfigOption[] }) {
   return (
     <div class="scroll">
       <table class="tbl wraps options">
-        <thead>
-          <tr>
-            {["Option", "Value", "From"].map((head) => (
-              <th scope="col" key={head}>
-                {head}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <Heads of={[["Option"], ["Value"], ["From"]]} />
         <tbody>
           {options.map((option) => (
             <Row key={option.path} option={option} />

@@ -4,6 +4,7 @@ import { queryOf } from "../../data/api.ts";
 import { type Reading, useApi } from "../../data/use-api.ts";
 import { counted } from "../../numbers/counts.ts";
 import { Figure } from "../../parts/controls.tsx";
+import { Heads } from "../../parts/heads.tsx";
 import { MoneyCell, Unpriced } from "../../parts/numbers.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Blank, Loaded } from "../../parts/states.tsx";
@@ -43,19 +44,7 @@ export function InUsePanel({ used, from, to }: InUseProps) {
           ) : (
             <div class="scroll">
               <table class="tbl">
-                <thead>
-                  <tr>
-                    <th scope="col">Model</th>
-                    {PRICE_HEADS.map(([text, look]) => (
-                      <th scope="col" class={look} key={text}>
-                        {text}
-                      </th>
-                    ))}
-                    <th scope="col" class="num">
-                      Paid
-                    </th>
-                  </tr>
-                </thead>
+                <Heads of={[["Model"], ...PRICE_HEADS, ["Paid", "num"]]} />
                 <tbody>
                   {targets.map((target) => (
                     <Row
@@ -97,12 +86,16 @@ function Row(props: {
       {price ? (
         <PriceCells price={price} />
       ) : (
-        <td colSpan={PRICE_HEADS.length}>{isKnown ? <Unpriced /> : null}</td>
+        PRICE_HEADS.map(([text, look], at) => (
+          <td class={look} key={text}>
+            {at === 0 && isKnown && <Unpriced />}
+          </td>
+        ))
       )}
       <td class="num">
         <Figure query={filter}>
           {row.cost === 0 && row.unpriced > 0 ? (
-            `${counted(row.unpriced, "attempt")} unpriced`
+            counted(row.unpriced, "attempt")
           ) : (
             <MoneyCell nano={row.cost} fraction={6} unsure={row.estimated + row.assumed > 0} />
           )}

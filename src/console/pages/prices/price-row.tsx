@@ -3,8 +3,9 @@ import type { Price } from "../../data/types.ts";
 import { count } from "../../numbers/counts.ts";
 import { MISSING, dollars, perMillion } from "../../numbers/money.ts";
 import { Tag } from "../../parts/controls.tsx";
+import type { Head } from "../../parts/heads.tsx";
 
-export const PRICE_HEADS: readonly (readonly [string, string])[] = [
+export const PRICE_HEADS: readonly Head[] = [
   ["Input", "num"],
   ["Cache read", "num w3"],
   ["Cache write", "num w3"],

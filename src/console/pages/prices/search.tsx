@@ -5,6 +5,7 @@ import { query, setQuery } from "../../data/location.ts";
 import type { Price, Prices } from "../../data/types.ts";
 import { useApi } from "../../data/use-api.ts";
 import { Button } from "../../parts/controls.tsx";
+import { Heads } from "../../parts/heads.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Blank, Loaded } from "../../parts/states.tsx";
 import { PRICE_HEADS, PriceCells } from "./price-row.tsx";
@@ -64,16 +65,7 @@ function Found({ text, page }: { text: string; page: Prices }) {
     <>
       <div class="scroll">
         <table class="tbl tight">
-          <thead>
-            <tr>
-              <th scope="col">Model</th>
-              {PRICE_HEADS.map(([head, look]) => (
-                <th scope="col" class={look} key={head}>
-                  {head}
-                </th>
-              ))}
-            </tr>
-          </thead>
+          <Heads of={[["Model"], ...PRICE_HEADS]} />
           <tbody>
             {prices.map((price) => (
               <tr key={price.ref}>

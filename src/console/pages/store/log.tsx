@@ -7,6 +7,7 @@ import { useApi } from "../../data/use-api.ts";
 import { Button } from "../../parts/controls.tsx";
 import { diffJson } from "../../parts/diff-lines.ts";
 import { Diff } from "../../parts/diff.tsx";
+import { Heads } from "../../parts/heads.tsx";
 import { Time } from "../../parts/numbers.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Blank, Loaded } from "../../parts/states.tsx";
@@ -57,13 +58,7 @@ function Log({ page }: { page: LogPage }) {
     <>
       <div class="scroll">
         <table class="tbl wraps log">
-          <thead>
-            <tr>
-              <th scope="col">Time</th>
-              <th scope="col">Who</th>
-              <th scope="col">What</th>
-            </tr>
-          </thead>
+          <Heads of={[["Time"], ["Who"], ["What"]]} />
           <tbody>
             {entries.map((entry) => (
               <Entry key={entry.id} entry={entry} />
@@ -96,7 +91,7 @@ function Entry({ entry }: { entry: AuditEntry }) {
   return (
     <>
       <tr
-        {...(hasDiff && { tabIndex: 0, "aria-selected": isOpen, "aria-expanded": isOpen })}
+        {...(hasDiff && { tabIndex: 0, "aria-selected": isOpen })}
         onClick={toggle}
         onKeyDown={(event) => {
           if (event.key === "Enter" && event.target === event.currentTarget) toggle();

@@ -1,0 +1,111 @@
+/** Why a prompt was not read from a cache, in words, and the arithmetic of the page. */
+import type { CacheBreak, CacheSession, CacheSums } from "../../data/types.ts";
+import { duration } from "../../numbers/durations.ts";
+
+type Reason = CacheBreak["reason"];
+
+/** A reason without its call: the one that is commonest. */
+interface Cause {
+  reason: Reason;
+  section?: string;
+}
+
+/** The words around the section, if there is one. */
+interface Words {
+  /** Behind the section: `system[1]` + ` changed`. */
+  section: string;
+  /** Without a section. */
+  plain: string;
+  /** What one can do about it. */
+  advice: string;
+}
+
+const WORDS: Readonly<Record<Reason, Words>> = {
+  changed: {
+    section: "changed",
+    plain: "the prompt changed",
+    advice:
+      "Everything behind the first change is read anew. Put what changes with each call, such as a date or an id, behind what stays the same.",
+  },
+  reordered: {
+    section: "came in another order",
+    plain: "parts came in another order",
+    advice: "The same elements in another order are another prompt. Sort them before each call.",
+  },
+  expired: {
+    section: "was forgotten",
+    plain: "the cache had forgotten it",
+    advice:
+      'The calls are further apart than the cache lasts. Where the provider offers it, ask for an hour: "cache_control": {"type": "ephemeral", "ttl": "1h"}.',
+  },
+  deployment: {
+    section: "went to another deployment",
+    plain: "another deployment served the call",
+    advice: "Deployments do not share caches. Give this model one deployment, and the others as fallbacks.",
+  },
+  provider: {
+    section: "was not read by the provider",
+    plain: "the provider did not read it",
+    advice:
+      "The prompt was the same and the cache was young: the provider lost it or sent the call elsewhere.",
+  },
+};
+
+/** The section, if the words of this reason have one, and the words behind it. */
+export function wordsOf({ reason, section }: Cause): { section?: string; words: string } {
+  const { section: behind, plain } = WORDS[reason];
+  return section === undefined || section === "" ? { words: plain } : { section, words: behind };
+}
+
+/** `tools came in another order`, as plain text. */
+export function sayCause(cause: Cause): string {
+  const { section, words } = wordsOf(cause);
+  return section === undefined ? words : `${section} ${words}`;
+}
+
+export const adviceOn = ({ reason }: Cause): string => WORDS[reason].advice;
+
+/** With the pause where that is the reason: `after 6 min 12 s`. */
+export function pauseOf({ reason, afterMs }: CacheBreak): string | undefined {
+  return reason === "expired" ? `after ${duration(afterMs)}` : undefined;
+}
+
+/** The share of the prompts that was read from a cache. */
+export function readShare({
+  input,
+  cacheRead,
+  cacheWrite,
+}: Pick<CacheSums, "input" | "cacheRead" | "cacheWrite">): number | undefined {
+  const all = input + cacheRead + cacheWrite;
+  return all === 0 ? undefined : cacheRead / all;
+}
+
+type SessionCall = CacheSession["calls"][number];
+
+/** Calls that are shown, or a number of calls without a break that are folded. */
+export type Stretch = { call: SessionCall } | { folded: readonly SessionCall[] };
+
+/** A fold hides at least this many calls. */
+const LEAST_FOLD = 3;
+
+/** Breaks with the call before each, the first and the last call; what lies between is folded. */
+export function stretchesOf(calls: readonly SessionCall[]): Stretch[] {
+  const stretches: Stretch[] = [];
+  let hidden: SessionCall[] = [];
+  const flush = () => {
+    if (hidden.length >= LEAST_FOLD) stretches.push({ folded: hidden });
+    else stretches.push(...hidden.map((call) => ({ call })));
+    hidden = [];
+  };
+  calls.forEach((call, at) => {
+    const isShown = call.break || calls[at + 1]?.break || at === 0 || at === calls.length - 1;
+    if (!isShown) {
+      hidden.push(call);
+      return;
+    }
+    flush();
+    stretches.push({ call });
+  });
+  flush();
+  return stretches;
+}

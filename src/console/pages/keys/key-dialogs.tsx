@@ -7,7 +7,7 @@ import { Confirm } from "../../parts/dialog.tsx";
 import { FormDialog, SelectField } from "../../parts/form.tsx";
 import { toast } from "../../parts/toasts.tsx";
 import { queryOf } from "../../data/api.ts";
-import { useWrite } from "./use-write.ts";
+import { useWrite } from "../../data/use-write.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -10,7 +10,7 @@ import { FormDialog, TextField } from "../../parts/form.tsx";
 import { toast } from "../../parts/toasts.tsx";
 import { windowWords } from "./budget-words.ts";
 import type { BudgetState } from "./overview.ts";
-import { useWrite } from "./use-write.ts";
+import { useWrite } from "../../data/use-write.ts";
 
 interface LimitProps {
   state: BudgetState;

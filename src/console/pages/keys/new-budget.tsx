@@ -5,7 +5,7 @@ import type { Budget, Names, NewBudget } from "../../data/types.ts";
 import { FormDialog, SelectField, Suggestions, TextField } from "../../parts/form.tsx";
 import { toast } from "../../parts/toasts.tsx";
 import { AMOUNT_FORM, amountWords, readAmount, type Subject } from "./budget-words.ts";
-import { useWrite } from "./use-write.ts";
+import { useWrite } from "../../data/use-write.ts";
 
 type Kind = Subject["kind"];
 

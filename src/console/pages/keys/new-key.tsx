@@ -9,7 +9,7 @@ import { FormDialog, Suggestions, TextField } from "../../parts/form.tsx";
 import { AMOUNT_FORM, amountWords, budgetsOver, readAmount } from "./budget-words.ts";
 import { readCount, readEnd, readList } from "./key-words.ts";
 import type { BudgetState } from "./overview.ts";
-import { useWrite } from "./use-write.ts";
+import { useWrite } from "../../data/use-write.ts";
 
 interface Props {
   /** Where the key stands at first. */

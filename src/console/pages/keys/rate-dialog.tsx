@@ -4,7 +4,7 @@ import type { Key, Rate } from "../../data/types.ts";
 import { FormDialog, TextField } from "../../parts/form.tsx";
 import { toast } from "../../parts/toasts.tsx";
 import { readCount } from "./key-words.ts";
-import { useWrite } from "./use-write.ts";
+import { useWrite } from "../../data/use-write.ts";
 
 /** The units that the dialog offers. A limit in another unit stays as it is. */
 const UNITS = [

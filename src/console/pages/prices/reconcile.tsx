@@ -1,11 +1,12 @@
 /** A provider's invoice against the books: the difference, split into its causes. */
 import { useState } from "preact/hooks";
-import { ApiError, send } from "../../data/api.ts";
 import { readOnly } from "../../data/session.ts";
 import type { Invoices, Reconciliation, UsageReport } from "../../data/types.ts";
 import { useApi } from "../../data/use-api.ts";
+import { useWrite } from "../../data/use-write.ts";
 import { dollars, exactDollars, lineOf, placesOf, readDollars } from "../../numbers/money.ts";
-import { Button, Field, Figure } from "../../parts/controls.tsx";
+import { Button, Figure } from "../../parts/controls.tsx";
+import { Suggestions, TextField } from "../../parts/form.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { monthBefore, monthRange } from "./arithmetic.ts";
 
@@ -15,21 +16,17 @@ export function ReconcilePanel({ used }: { used: UsageReport | undefined }) {
   const [month, setMonth] = useState(monthBefore(Date.now()));
   const [amount, setAmount] = useState("");
   const [fault, setFault] = useState<string | undefined>(undefined);
-  const [busy, setBusy] = useState(false);
   const [result, setResult] = useState<Reconciliation | undefined>(undefined);
+  const { busy, error, run } = useWrite<Reconciliation>();
   const providers = providersOf(used, invoices.data);
   const chosen = provider ?? providers[0] ?? "";
 
-  const compare = async (invoice: { provider: string; month: string; amount: number }) => {
-    setBusy(true);
+  const compare = async (body: { provider: string; month: string; amount: number }) => {
     setFault(undefined);
-    try {
-      setResult(await send<Reconciliation>("POST", "/invoices", { body: invoice }));
-      invoices.again();
-    } catch (cause) {
-      setFault(cause instanceof ApiError ? cause.message : String(cause));
-    }
-    setBusy(false);
+    const compared = await run("POST", "/invoices", { body });
+    if (!compared) return;
+    setResult(compared);
+    invoices.again();
   };
   const submit = () => {
     const nano = readDollars(amount);
@@ -48,41 +45,30 @@ export function ReconcilePanel({ used }: { used: UsageReport | undefined }) {
         }}
       >
         <div class="three">
-          <Field label="Provider">
-            <input
-              class="input"
-              list="reconcile-providers"
-              value={chosen}
-              spellcheck={false}
-              onInput={(event) => setProvider(event.currentTarget.value.trim())}
-            />
-          </Field>
-          <datalist id="reconcile-providers">
-            {providers.map((name) => (
-              <option value={name} key={name} />
-            ))}
-          </datalist>
-          <Field label="Month, UTC">
-            <input
-              class="input"
-              value={month}
-              placeholder="2026-11"
-              onInput={(event) => setMonth(event.currentTarget.value.trim())}
-            />
-          </Field>
-          <Field label="Sum of the invoice">
-            <input
-              class="input"
-              inputmode="decimal"
-              value={amount}
-              placeholder="412.33"
-              onInput={(event) => setAmount(event.currentTarget.value)}
-            />
-          </Field>
+          <TextField
+            label="Provider"
+            list="reconcile-providers"
+            value={chosen}
+            onChange={(text) => setProvider(text.trim())}
+          />
+          <Suggestions id="reconcile-providers" of={providers} />
+          <TextField
+            label="Month, UTC"
+            value={month}
+            placeholder="2026-11"
+            onChange={(text) => setMonth(text.trim())}
+          />
+          <TextField
+            label="Sum of the invoice"
+            inputMode="decimal"
+            value={amount}
+            placeholder="412.33"
+            onChange={setAmount}
+          />
         </div>
-        {fault !== undefined && (
+        {(fault ?? error) !== undefined && (
           <p class="c-bad" role="alert">
-            {fault}
+            {fault ?? error?.message}
           </p>
         )}
         <div class="acts">

@@ -1,9 +1,9 @@
 /** The store: where it is, how large, how far behind, and what is deleted next. */
 import { useState } from "preact/hooks";
-import { ApiError, send } from "../../data/api.ts";
 import { readOnly } from "../../data/session.ts";
 import type { Proof, Store } from "../../data/types.ts";
 import type { Reading } from "../../data/use-api.ts";
+import { useWrite } from "../../data/use-write.ts";
 import { bytes } from "../../numbers/bytes.ts";
 import { counted, percent, whole } from "../../numbers/counts.ts";
 import { day } from "../../numbers/times.ts";
@@ -110,17 +110,9 @@ function StoreFacts({ store }: { store: Store }) {
 
 /** Reads the whole file and reports damage. */
 function Check() {
-  const [busy, setBusy] = useState(false);
-  const [result, setResult] = useState<Proof | string | undefined>(undefined);
-  const check = async () => {
-    setBusy(true);
-    try {
-      setResult(await send<Proof>("POST", "/store/check", { body: {} }));
-    } catch (cause) {
-      setResult(cause instanceof ApiError ? cause.message : String(cause));
-    }
-    setBusy(false);
-  };
+  const { busy, error, run } = useWrite<Proof>();
+  const [result, setResult] = useState<Proof | undefined>(undefined);
+  const check = async () => setResult(await run("POST", "/store/check", { body: {} }));
   return (
     <div class="stack">
       <div class="acts">
@@ -128,12 +120,12 @@ function Check() {
           {busy ? "Reading all of it…" : "Check for damage"}
         </Button>
       </div>
-      {typeof result === "string" && (
+      {error && (
         <p class="c-bad" role="alert">
-          {result}
+          {error.message}
         </p>
       )}
-      {typeof result === "object" && (
+      {result && (
         <ul class="stack" role="status">
           {result.checks.map(({ name, holds, detail }) => (
             <li key={name}>

@@ -1,6 +1,6 @@
 /** A write from a dialog: whether it runs, why it failed, and the same answer when it is repeated. */
 import { useRef, useState } from "preact/hooks";
-import { ApiError, send, type SendOptions } from "../../data/api.ts";
+import { ApiError, send, type SendOptions } from "./api.ts";
 
 export interface Write<Answer> {
   busy: boolean;

@@ -8,7 +8,7 @@ export function Diff({ lines, label }: { lines: readonly DiffLine[]; label: stri
     <pre class="code wrap diff" tabIndex={0} aria-label={label}>
       {lines.map(({ sign, text }, at) => (
         <span class={CLASSES[sign]} key={at}>
-          <span class="sign">{sign}</span>
+          <span class="pm">{sign}</span>
           {text}
           {"\n"}
         </span>

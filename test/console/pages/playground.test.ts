@@ -1,4 +1,4 @@
-/** The playground: bodies in each format, text of answers, and the same request for a shell and an SDK. */
+/** The playground: bodies in each format, text of answers, and the same request for a shell. */
 import { expect, test } from "bun:test";
 import { AnswerReader } from "../../../src/console/pages/playground/answer.ts";
 import {
@@ -6,7 +6,6 @@ import {
   curlOf,
   exceptionOf,
   type FormatName,
-  pythonOf,
   readBody,
   type Trial,
 } from "../../../src/console/pages/playground/request.ts";
@@ -54,24 +53,11 @@ test("an edited body is an object or a sentence about what is wrong", () => {
 });
 
 test("the command for a shell quotes the body and names the key by its variable", () => {
-  const curl = curlOf("http://127.0.0.1:9347", "messages", { prompt: "it's" }, true);
+  const curl = curlOf("http://127.0.0.1:9347/v1/messages", { prompt: "it's" }, true);
   expect(curl).toContain("http://127.0.0.1:9347/v1/messages");
   expect(curl).toContain('-H "x-api-key: $WEIR_API_KEY"');
   expect(curl).toContain(`it'\\''s`);
-  expect(curlOf("http://h", "chat-completions", {}, false)).not.toContain("authorization");
-});
-
-test("the program for the SDK writes values of Python", () => {
-  const code = pythonOf(
-    "http://h",
-    "chat-completions",
-    { stream: true, stop: null, tools: [{ a: 1 }] },
-    true,
-  );
-  expect(code).toContain('base_url="http://h/v1", api_key=os.environ["WEIR_API_KEY"]');
-  expect(code).toContain("stream=True,");
-  expect(code).toContain("stop=None,");
-  expect(code).toContain('tools=[{"a": 1}],');
+  expect(curlOf("http://h/v1/chat/completions", {}, false)).not.toContain("authorization");
 });
 
 test("the exception of the SDK follows the status", () => {

@@ -145,6 +145,8 @@ const OPTION: ConfigOption = { path: "port", value: 9347, isDefault: true, sourc
 test("values of the config are written as in the file", () => {
   expect(showValue("groq/llama")).toBe("groq/llama");
   expect(showValue("64")).toBe('"64"');
+  expect(showValue("true")).toBe('"true"');
+  expect(showValue("127.0.0.1")).toBe("127.0.0.1");
   expect(showValue([{ model: "a", weight: 3 }, "b"])).toBe("[{model: a, weight: 3}, b]");
   expect(showValue(undefined)).toBe("");
 });

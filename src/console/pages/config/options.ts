@@ -5,14 +5,19 @@ import type { DiffLine } from "../../parts/diff-lines.ts";
 /** A value as weir.yaml writes a short one: `64`, `groq/llama`, `[a, b]`, `{model: x, weight: 3}`; "" for an absent value. */
 export function showValue(value: unknown): string {
   if (value === undefined) return "";
-  if (typeof value === "string")
-    return value === "" || /^[\s\d[{]|[:#]\s|\s$/.test(value) ? JSON.stringify(value) : value;
+  if (typeof value === "string") return isPlain(value) ? value : JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(showValue).join(", ")}]`;
   if (typeof value === "object" && value !== null) {
     const members = Object.entries(value).map(([name, member]) => `${name}: ${showValue(member)}`);
     return `{${members.join(", ")}}`;
   }
   return String(value);
+}
+
+/** YAML reads it as this text without quotes. */
+function isPlain(text: string): boolean {
+  if (text === "" || /^[\s[{"'&!|>%@`#-]|[:#]\s|\s$/.test(text)) return false;
+  return Number.isNaN(Number(text)) && !/^(true|false|null|~)$/i.test(text);
 }
 
 /** Those whose path, value or source contains the text. */

@@ -15,14 +15,15 @@ const MAX_TOKENS = 10_000_000;
 interface FormProps {
   /** Names for suggestions. */
   models: readonly string[];
-  keys: Names["keys"];
+  /** Undefined until they are read. */
+  keys: Names["keys"] | undefined;
   /** Calls need no key. */
   open: boolean;
   explaining: Explaining;
 }
 
 /** The key of the address if it exists; without one the first key, unless calls need none. */
-export function chosenKey(keys: Names["keys"], open: boolean): string | undefined {
+export function chosenKey(keys: Names["keys"] = [], open: boolean): string | undefined {
   const named = query.value["key"];
   const found = keys.find(({ id, name }) => id === named || name === named);
   return found?.id ?? (open ? undefined : keys[0]?.id);
@@ -38,6 +39,7 @@ export function Form({ models, keys, open, explaining }: FormProps) {
     readOnly() ??
     (trial.model === "" && values.json === undefined ? "Name a model first." : undefined) ??
     (typeof body === "string" ? body : undefined) ??
+    (keys === undefined ? "The keys are not read yet." : undefined) ??
     (key === undefined && !open
       ? "Calls need a key, and there is none. Make one on Keys & budgets."
       : undefined);
@@ -45,6 +47,7 @@ export function Form({ models, keys, open, explaining }: FormProps) {
     if (why !== undefined || typeof body === "string") return;
     if (query.value["view"] === "plan") setQuery({ view: undefined }, { replace: true });
     void startRun({ format: trial.format, body, strict: values.strict, ...(key && { key }) });
+    document.getElementById("answer")?.scrollIntoView({ block: "nearest" });
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
@@ -115,8 +118,10 @@ export function Form({ models, keys, open, explaining }: FormProps) {
               value={key ?? ""}
               onChange={(event) => setQuery({ key: event.currentTarget.value }, { replace: true })}
             >
-              {(open || keys.length === 0) && <option value="">{open ? "none" : "no key exists"}</option>}
-              {keys.map(({ id, name, path }) => (
+              {(open || !keys?.length) && (
+                <option value="">{open ? "none" : keys ? "no key exists" : "…"}</option>
+              )}
+              {keys?.map(({ id, name, path }) => (
                 <option value={id} key={id}>
                   {name}
                   {path === "/" ? "" : `, ${path}`}

@@ -4,6 +4,7 @@ import { counted, whole } from "../../numbers/counts.ts";
 import { duration } from "../../numbers/durations.ts";
 import { Money } from "../../parts/numbers.tsx";
 import { Facts } from "../../parts/panel.tsx";
+import { Waterfall } from "../calls/waterfall.tsx";
 import type { Run } from "./run.ts";
 
 export function Outcome({ run: { call, id, isRunning, headers } }: { run: Run }) {
@@ -33,31 +34,37 @@ export function Outcome({ run: { call, id, isRunning, headers } }: { run: Run })
     last && (last.deployment === "" || last.deployment === last.provider ? last.provider : last.deployment);
   const failed = attempts.length - 1;
   return (
-    <Facts
-      rows={[
-        last && [
-          call.outcome === "complete" ? "Answered by" : "Last asked",
-          `${place}: ${last.model}${failed > 0 ? `, after ${counted(failed, "failed try", "failed tries")}` : ""}`,
-        ],
-        ["Took", `${duration(ms)}${firstMs === undefined ? "" : `, first token after ${duration(firstMs)}`}`],
-        last && ["Tokens", tokens(last.usage)],
-        last && [
-          "Cost",
-          <>
-            <b>
-              <Money nano={cost} state={last.charge.state} />
-            </b>{" "}
-            {last.charge.state}
-            {held > 0 && (
-              <>
-                , of <Money nano={held} /> held
-              </>
-            )}
-          </>,
-        ],
-        ["Call", link],
-      ]}
-    />
+    <>
+      <Waterfall call={call} />
+      <Facts
+        rows={[
+          last && [
+            call.outcome === "complete" ? "Answered by" : "Last asked",
+            `${place}: ${last.model}${failed > 0 ? `, after ${counted(failed, "failed try", "failed tries")}` : ""}`,
+          ],
+          [
+            "Took",
+            `${duration(ms)}${firstMs === undefined ? "" : `, first token after ${duration(firstMs)}`}`,
+          ],
+          last && ["Tokens", tokens(last.usage)],
+          last && [
+            "Cost",
+            <>
+              <b>
+                <Money nano={cost} state={last.charge.state} />
+              </b>{" "}
+              {last.charge.state}
+              {held > 0 && (
+                <>
+                  , of <Money nano={held} /> held
+                </>
+              )}
+            </>,
+          ],
+          ["Call", link],
+        ]}
+      />
+    </>
   );
 }
 

@@ -9,7 +9,7 @@ import { Page } from "../../shell/page.tsx";
 import { bodyOfDraft, draft, edit, trialOf } from "./draft.ts";
 import { chosenKey, Form } from "./form.tsx";
 import { PlanPanel } from "./plan.tsx";
-import { curlOf, pythonOf } from "./request.ts";
+import { curlOf, FORMATS } from "./request.ts";
 import { Result } from "./result.tsx";
 
 /** While the page is open: breakers open and close. Milliseconds. */
@@ -19,7 +19,7 @@ const TYPING = 400;
 export function PlaygroundPage() {
   const models = useApi<Models>("/models").data;
   const names = useApi<Names>("/names").data;
-  const keys = names?.keys.filter(({ kind, gone }) => kind === "call" && !gone) ?? [];
+  const keys = names?.keys.filter(({ kind, gone }) => kind === "call" && !gone);
   const overview = useApi<Overview>("/overview").data;
   const open = overview?.open === true;
   const values = draft.value;
@@ -47,7 +47,7 @@ export function PlaygroundPage() {
     edit({ json: JSON.stringify({ ...body, model: trial.model }, null, 2) });
   }, [trial.model]);
   const origin = overview?.gateway ?? `http://${location.hostname}:9347`;
-  const code = asked ? { origin, format: trial.format, body: asked } : undefined;
+  const code = asked && { url: origin + FORMATS[trial.format], body: asked };
   return (
     <Page
       title="Playground"
@@ -56,21 +56,9 @@ export function PlaygroundPage() {
           <Button
             class="w3"
             disabled={!code}
-            onClick={() =>
-              code && void copy(curlOf(code.origin, code.format, code.body, key !== undefined), "Request")
-            }
+            onClick={() => code && void copy(curlOf(code.url, code.body, key !== undefined), "Request")}
           >
             Copy as curl
-          </Button>
-          <Button
-            class="w3"
-            disabled={!code}
-            onClick={() =>
-              code &&
-              void copy(pythonOf(code.origin, code.format, code.body, key !== undefined), "Code for Python")
-            }
-          >
-            Copy as SDK
           </Button>
         </>
       }

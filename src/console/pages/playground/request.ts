@@ -1,4 +1,4 @@
-/** The request of the playground: its body in each format, and the same request for a shell and for an SDK. */
+/** The request of the playground: its body in each format, and the same request for a shell. */
 
 /** Client formats of the playground, with the path of each. */
 export const FORMATS = {
@@ -59,58 +59,20 @@ export function readBody(text: string): Body | string {
   }
 }
 
-/** @param origin of the gateway: `http://127.0.0.1:9347` */
-export function curlOf(origin: string, format: FormatName, body: Body, needsKey: boolean): string {
+/** @param url `http://127.0.0.1:9347/v1/messages` */
+export function curlOf(url: string, body: Body, needsKey: boolean): string {
+  const isMessages = url.endsWith(FORMATS.messages);
   const headers = [
     ...["content-type: application/json"],
-    ...(format === "messages" ? ["anthropic-version: 2023-06-01"] : []),
-    ...(needsKey
-      ? [format === "messages" ? "x-api-key: $WEIR_API_KEY" : "authorization: Bearer $WEIR_API_KEY"]
-      : []),
+    ...(isMessages ? ["anthropic-version: 2023-06-01"] : []),
+    ...(needsKey ? [isMessages ? "x-api-key: $WEIR_API_KEY" : "authorization: Bearer $WEIR_API_KEY"] : []),
   ];
   const json = JSON.stringify(body, null, 2).replaceAll("'", `'\\''`);
   return [
-    `curl ${body["stream"] === true ? "-N " : ""}${origin}${FORMATS[format]}`,
+    `curl ${body["stream"] === true ? "-N " : ""}${url}`,
     ...headers.map((header) => `  -H "${header}"`),
     `  -d '${json}'`,
   ].join(" \\\n");
-}
-
-/** Python for the vendor's SDK. @param origin of the gateway */
-export function pythonOf(origin: string, format: FormatName, body: Body, needsKey: boolean): string {
-  const key = needsKey ? 'os.environ["WEIR_API_KEY"]' : '"unused"';
-  const [module, maker, base] =
-    format === "messages" ? ["anthropic", "Anthropic", origin] : ["openai", "OpenAI", `${origin}/v1`];
-  const method = {
-    "chat-completions": "chat.completions.create",
-    messages: "messages.create",
-    responses: "responses.create",
-  }[format];
-  const lines = Object.entries(body).map(([name, value]) => `    ${name}=${python(value)},`);
-  return [
-    ...(needsKey ? ["import os"] : []),
-    `from ${module} import ${maker}`,
-    "",
-    `client = ${maker}(base_url="${base}", api_key=${key})`,
-    `answer = client.${method}(`,
-    ...lines,
-    ")",
-    ...(body["stream"] === true ? ["for event in answer:", "    print(event)"] : ["print(answer)"]),
-  ].join("\n");
-}
-
-function python(value: unknown): string {
-  if (value === true) return "True";
-  if (value === false) return "False";
-  if (value === null || value === undefined) return "None";
-  if (Array.isArray(value)) return `[${value.map(python).join(", ")}]`;
-  if (typeof value === "object") {
-    const members = Object.entries(value).map(
-      ([name, member]) => `${JSON.stringify(name)}: ${python(member)}`,
-    );
-    return `{${members.join(", ")}}`;
-  }
-  return JSON.stringify(value);
 }
 
 const ERRORS: Readonly<Record<number, string>> = {

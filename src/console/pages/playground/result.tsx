@@ -8,7 +8,7 @@ import { Bones, Blank } from "../../parts/states.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import { Tag } from "../../parts/controls.tsx";
 import type { Body } from "./request.ts";
-import { exceptionOf } from "./request.ts";
+import { exceptionOf, FORMATS } from "./request.ts";
 import { type Explaining, messageOf } from "./explaining.ts";
 import { Outcome } from "./outcome.tsx";
 import { type Run, run } from "./run.ts";
@@ -33,7 +33,7 @@ export function Result({ explaining, body }: ResultProps) {
     ["headers", "Headers"],
   ];
   return (
-    <section class="panel" aria-label="Answer">
+    <section class="panel" id="answer" aria-label="Answer">
       <Tabs
         label="Parts of the answer"
         tabs={tabs}
@@ -63,40 +63,51 @@ function AnswerView() {
   const failed = status >= 400 || answer.error !== undefined;
   const hasText = answer.text !== "" || answer.reasoning !== "" || answer.tools.length > 0;
   return (
-    <div class="stack">
-      {fault !== undefined && (
-        <p class={`say ${fault.startsWith("You") ? "" : "c-bad"}`} role="alert">
-          {fault}
-        </p>
-      )}
-      {failed && (
-        <div class="note bad" role="alert">
-          <span>
-            <b>{status >= 400 ? `The gateway answered ${status}.` : "The stream ended with an error."}</b>{" "}
-            {answer.error} The SDK raises <code>{exceptionOf(format, status)}</code>.
-          </span>
-        </div>
-      )}
-      {failed && status >= 400 && <Raw text={indented(now.raw)} json label="The error as it was sent back" />}
-      {answer.reasoning !== "" && (
-        <details class="more-fields" open={answer.text === ""}>
-          <summary>Reasoning</summary>
-          <div class="answer mid">
-            <LongText text={answer.reasoning} />
+    <div class="beside">
+      <div class="stack">
+        {fault !== undefined && (
+          <p class={`say ${fault.startsWith("You") ? "" : "c-bad"}`} role="alert">
+            {fault}
+          </p>
+        )}
+        {failed && (
+          <div class="note bad" role="alert">
+            <span>
+              <b>{status >= 400 ? `The gateway answered ${status}.` : "The stream ended with an error."}</b>{" "}
+              {answer.error} The SDK raises <code>{exceptionOf(format, status)}</code>.
+            </span>
           </div>
-        </details>
-      )}
-      {(hasText || isRunning) && (
-        <div class="answer" aria-busy={isRunning} data-answer>
-          <LongText text={answer.text} />
-          {isRunning && <span class="caret" />}
+        )}
+        {failed && status >= 400 && (
+          <Raw text={indented(now.raw)} json label="The error as it was sent back" />
+        )}
+        {answer.reasoning !== "" && (
+          <details class="more-fields" open={answer.text === ""}>
+            <summary>Reasoning</summary>
+            <div class="answer mid">
+              <LongText text={answer.reasoning} />
+            </div>
+          </details>
+        )}
+        {(hasText || isRunning) && (
+          <div class="answer" aria-busy={isRunning} data-answer>
+            <LongText text={answer.text} />
+            {isRunning && <span class="caret" />}
+          </div>
+        )}
+        {answer.tools.length > 0 && <Raw text={answer.tools.join("\n")} label="Calls of tools" />}
+        {!isRunning && !failed && fault === undefined && !hasText && (
+          <p class="dim">The answer has no text. “As sent back” shows all of it.</p>
+        )}
+        <Outcome run={now} />
+      </div>
+      <div class="stack">
+        <h3>Request</h3>
+        <div class="request-line">
+          <code>POST {FORMATS[format]}</code>
         </div>
-      )}
-      {answer.tools.length > 0 && <Raw text={answer.tools.join("\n")} label="Calls of tools" />}
-      {!isRunning && !failed && fault === undefined && !hasText && (
-        <p class="dim">The answer has no text. “As sent back” shows all of it.</p>
-      )}
-      <Outcome run={now} />
+        <Json value={now.sent} label="The body of the request" />
+      </div>
     </div>
   );
 }

@@ -19,12 +19,12 @@ export function PricesPage() {
   const used = useApi<UsageReport>(`/usage${queryOf({ by: ["provider", "model"], from, to })}`);
   return (
     <Page title="Prices & what-if" right={<RangePicker usual={USUAL_RANGE} />}>
-      <div class="two">
-        <WhatIfPanel used={used.data} from={from} to={to} />
+      <div class="two tops">
         <div class="stack wide-gap">
+          <WhatIfPanel used={used.data} from={from} to={to} />
           <AgePanel />
-          <ReconcilePanel used={used.data} />
         </div>
+        <ReconcilePanel used={used.data} />
       </div>
       <InUsePanel used={used} from={from} to={to} />
       <SearchPanel />

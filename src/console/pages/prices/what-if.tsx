@@ -21,9 +21,9 @@ interface WhatIfProps {
 
 export function WhatIfPanel({ used, from, to }: WhatIfProps) {
   const targets = targetsOf(used);
-  const { instead = targets[0] ?? "", ask = "" } = query.value;
+  const { instead = targets[0] ?? EVERYTHING, ask = "" } = query.value;
   const suggestions = useApi<Prices>("/prices?limit=500").data?.prices ?? [];
-  const body = instead !== "" && ask !== "" ? { from, to, map: { [instead]: ask } } : undefined;
+  const body = ask !== "" ? { from, to, map: { [instead]: ask } } : undefined;
   const answer = usePost<WhatIf>("/whatif", body);
   return (
     <Panel title="What if" busy={answer.busy}>
@@ -41,7 +41,7 @@ export function WhatIfPanel({ used, from, to }: WhatIfProps) {
                   {name}
                 </option>
               ))}
-              {instead !== "" && instead !== EVERYTHING && !targets.includes(instead) && (
+              {instead !== EVERYTHING && !targets.includes(instead) && (
                 <option value={instead}>{instead}</option>
               )}
               <option value={EVERYTHING}>every model</option>

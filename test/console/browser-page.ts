@@ -13,7 +13,8 @@ export interface View {
 }
 
 /** An answer in place of the server's. `never`: there is no answer. */
-export type Answer = { status?: number; type?: string; body: unknown } | "never";
+export type Answer =
+  { status?: number; type?: string; headers?: Readonly<Record<string, string>>; body: unknown } | "never";
 
 /** What axe-core found on a page. */
 export interface Violation {
@@ -260,12 +261,13 @@ export class BrowserPage {
     const answer = this.#respond?.(url, method);
     if (answer === "never") return;
     if (!answer) return void (await this.#send("Fetch.continueRequest", { requestId }).catch(() => {}));
-    const { status = 200, type = "application/json", body } = answer;
+    const { status = 200, type = "application/json", headers = {}, body } = answer;
+    const given = Object.entries({ "content-type": type, ...headers });
     const text = typeof body === "string" ? body : JSON.stringify(body);
     const fulfilled = this.#send("Fetch.fulfillRequest", {
       requestId,
       responseCode: status,
-      responseHeaders: [{ name: "content-type", value: type }],
+      responseHeaders: given.map(([name, value]) => ({ name, value })),
       body: Buffer.from(text).toString("base64"),
     });
     // The page may have given up meanwhile.

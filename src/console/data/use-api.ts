@@ -25,13 +25,14 @@ const BONES_AFTER = 150;
  * Reads an answer, and reads it again when `to` changes.
  * @param to path below `/admin/v1` with its query; undefined: nothing is read
  * @param options.every milliseconds after which it is read again while the page is visible
+ * @param options.wait milliseconds without another `to` before it is read
  * @param options.read reads in another way, such as `getAll`; always the same function
  */
 export function useApi<Answer>(
   to: string | undefined,
-  options: { every?: number; read?: Reader } = {},
+  options: { every?: number; wait?: number; read?: Reader } = {},
 ): Reading<Answer> {
-  const { every, read: reader = get } = options;
+  const { every, wait = 0, read: reader = get } = options;
   const [state, setState] = useState<Omit<Reading<Answer>, "again">>({
     data: undefined,
     error: undefined,
@@ -49,7 +50,7 @@ export function useApi<Answer>(
     let next: ReturnType<typeof setTimeout> | undefined;
     const bones = setTimeout(
       () => setState((now) => ({ ...now, slow: now.data === undefined })),
-      BONES_AFTER,
+      wait + BONES_AFTER,
     );
     const later = () => {
       if (every !== undefined && !stop.signal.aborted) next = setTimeout(() => void read(), every);
@@ -70,13 +71,14 @@ export function useApi<Answer>(
       clearTimeout(bones);
       later();
     };
-    void read();
+    if (wait > 0) next = setTimeout(() => void read(), wait);
+    else void read();
     return () => {
       stop.abort();
       clearTimeout(bones);
       clearTimeout(next);
     };
-  }, [to, every, turn, reader, anew.value]);
+  }, [to, every, wait, turn, reader, anew.value]);
 
   return { ...state, again };
 }

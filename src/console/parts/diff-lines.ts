@@ -1,4 +1,4 @@
-/** Differences as lines: of two JSON values, member by member, and of two texts, line by line. */
+/** Differences of two JSON values as lines, member by member. */
 
 export interface DiffLine {
   sign: " " | "-" | "+";
@@ -7,8 +7,6 @@ export interface DiffLine {
 
 /** Values deeper than this are compared as a whole. */
 const MAX_DEPTH = 40;
-/** Longest middle part of two texts that is aligned line by line; a longer one counts as replaced. Lines. */
-const MAX_ALIGNED = 1_500;
 
 /** Unchanged objects and lists are folded to `{…}` and `[…]`. */
 export function diffJson(before: unknown, after: unknown): DiffLine[] {
@@ -101,71 +99,6 @@ function folded(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? "[]" : "[…]";
   if (isObject(value)) return Object.keys(value).length === 0 ? "{}" : "{…}";
   return JSON.stringify(value) ?? "null";
-}
-
-/** Both texts line by line, with `context` unchanged lines around each change. */
-export function diffText(before: string, after: string, context = 2): DiffLine[] {
-  const left = before.split("\n");
-  const right = after.split("\n");
-  const { head, tail } = equalEnds(left, right, (a, b) => a === b);
-  const middle = align(left.slice(head, left.length - tail), right.slice(head, right.length - tail));
-  const plain = (text: string): DiffLine => ({ sign: " ", text });
-  const lines = [
-    ...right.slice(0, head).map(plain),
-    ...middle,
-    ...right.slice(right.length - tail).map(plain),
-  ];
-  return foldLines(lines, context);
-}
-
-/** The longest common sequence of lines stays; the rest is removed or added. */
-function align(left: readonly string[], right: readonly string[]): DiffLine[] {
-  const removed = left.map((text): DiffLine => ({ sign: "-", text }));
-  const added = right.map((text): DiffLine => ({ sign: "+", text }));
-  if (left.length === 0 || right.length === 0 || left.length > MAX_ALIGNED || right.length > MAX_ALIGNED)
-    return [...removed, ...added];
-  const width = right.length + 1;
-  const common = new Uint16Array((left.length + 1) * width);
-  for (let row = left.length - 1; row >= 0; row--)
-    for (let column = right.length - 1; column >= 0; column--)
-      common[row * width + column] =
-        left[row] === right[column]
-          ? common[(row + 1) * width + column + 1]! + 1
-          : Math.max(common[(row + 1) * width + column]!, common[row * width + column + 1]!);
-  const lines: DiffLine[] = [];
-  let row = 0;
-  let column = 0;
-  while (row < left.length && column < right.length)
-    if (left[row] === right[column]) {
-      lines.push({ sign: " ", text: right[column]! });
-      row++;
-      column++;
-    } else if (common[(row + 1) * width + column]! >= common[row * width + column + 1]!)
-      lines.push(removed[row++]!);
-    else lines.push(added[column++]!);
-  return [...lines, ...removed.slice(row), ...added.slice(column)];
-}
-
-function foldLines(lines: readonly DiffLine[], context: number): DiffLine[] {
-  const isNear = new Uint8Array(lines.length);
-  lines.forEach(({ sign }, at) => {
-    if (sign !== " ") isNear.fill(1, Math.max(0, at - context), at + context + 1);
-  });
-  const shown: DiffLine[] = [];
-  let hidden = 0;
-  const flush = () => {
-    if (hidden > 0) shown.push({ sign: " ", text: unchanged(hidden, "line") });
-    hidden = 0;
-  };
-  lines.forEach((line, at) => {
-    if (isNear[at] === 0) hidden++;
-    else {
-      flush();
-      shown.push(line);
-    }
-  });
-  flush();
-  return shown;
 }
 
 const unchanged = (count: number, what: string) => `… ${count} ${what}${count === 1 ? "" : "s"} unchanged`;

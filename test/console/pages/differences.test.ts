@@ -1,6 +1,6 @@
-/** Differences of JSON values and of texts, as the console shows them. */
+/** Differences of JSON values, as the console shows them. */
 import { expect, test } from "bun:test";
-import { type DiffLine, diffJson, diffText } from "../../../src/console/parts/diff-lines.ts";
+import { type DiffLine, diffJson } from "../../../src/console/parts/diff-lines.ts";
 
 const show = (lines: readonly DiffLine[]) => lines.map(({ sign, text }) => `${sign}${text}`);
 
@@ -56,20 +56,4 @@ test("a new value of another type is shown whole", () => {
 test("deep values do not exhaust the stack", () => {
   const nested = (depth: number, leaf: number): unknown => (depth === 0 ? leaf : [nested(depth - 1, leaf)]);
   expect(diffJson(nested(500, 1), nested(500, 2)).length).toBeGreaterThan(80);
-});
-
-test("lines of a text keep two lines of context, and the rest is folded", () => {
-  const before = ["a", "b", "c", "d", "e", "f"].join("\n");
-  const after = ["a", "b", "c", "X", "e", "f"].join("\n");
-  expect(show(diffText(before, after))).toEqual([" … 1 line unchanged", " b", " c", "-d", "+X", " e", " f"]);
-});
-
-test("a moved line is removed and added, and lines between stay", () => {
-  expect(show(diffText("a\nb\nc", "b\nc\na"))).toEqual(["-a", " b", " c", "+a"]);
-});
-
-test("texts of many thousand lines are compared without aligning them", () => {
-  const before = Array.from({ length: 5_000 }, (_, at) => `a${at}`).join("\n");
-  const after = Array.from({ length: 5_000 }, (_, at) => `b${at}`).join("\n");
-  expect(diffText(before, after).length).toBe(10_000);
 });

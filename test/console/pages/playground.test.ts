@@ -62,7 +62,7 @@ test("the command for a shell quotes the body and names the key by its variable"
 
 test("the exception of the SDK follows the status", () => {
   expect(exceptionOf("chat-completions", 429)).toBe("openai.RateLimitError");
-  expect(exceptionOf("messages", 529)).toBe("anthropic.OverloadedError");
+  expect(exceptionOf("messages", 529)).toBe("anthropic.InternalServerError");
   expect(exceptionOf("responses", 529)).toBe("openai.InternalServerError");
   expect(exceptionOf("chat-completions", 418)).toBe("openai.APIStatusError");
   expect(exceptionOf("chat-completions", 200)).toBe("openai.APIError");

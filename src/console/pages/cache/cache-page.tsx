@@ -1,5 +1,5 @@
 /** Cache: what the caches of providers saved, which section of a prompt broke them, and what that cost. */
-import { query, setQuery } from "../../data/location.ts";
+import { query } from "../../data/location.ts";
 import { rangeOf } from "../../data/range.ts";
 import { queryOf } from "../../data/api.ts";
 import type { CacheReport } from "../../data/types.ts";
@@ -7,44 +7,25 @@ import { useApi } from "../../data/use-api.ts";
 import { RangePicker } from "../../parts/range-picker.tsx";
 import { Blank, Loaded } from "../../parts/states.tsx";
 import { Page } from "../../shell/page.tsx";
+import { FilterChips, filtersFor } from "../spend/filter-chips.tsx";
 import { GroupsPanel, isGroup } from "./groups.tsx";
 import { Said } from "./said.tsx";
 import { SessionsPanel } from "./sessions.tsx";
 
 const USUAL_RANGE = "7d";
-/** Filters that the reports have. */
-const FILTERS = ["key", "path", "model", "provider"] as const;
 
 export function CachePage() {
   const { from, to } = rangeOf(query.value, USUAL_RANGE);
-  const filters = Object.fromEntries(FILTERS.map((name) => [name, query.value[name]]));
+  const filters = filtersFor(query.value);
   const by = isGroup(query.value["by"]) ? query.value["by"] : "key";
   const report = useApi<CacheReport>(`/cache${queryOf({ by, from, to, ...filters })}`);
-  const chosen = FILTERS.filter((name) => filters[name]);
   return (
     <Page title="Cache" right={<RangePicker usual={USUAL_RANGE} />}>
       <section class={report.data ? "stack wide-gap" : "panel"} aria-label="Cache figures">
         <Loaded of={report} what="Cache figures" rows={6}>
           {(data) => (
             <>
-              {chosen.length > 0 && (
-                <div class="filter">
-                  {chosen.map((name) => (
-                    <span class="chip" key={name}>
-                      <span>
-                        {name} <b>{filters[name]}</b>
-                      </span>
-                      <button
-                        type="button"
-                        aria-label={`Remove ${name} ${filters[name]}`}
-                        onClick={() => setQuery({ [name]: undefined })}
-                      >
-                        ×
-                      </button>
-                    </span>
-                  ))}
-                </div>
-              )}
+              <FilterChips filters={filters} />
               {data.total.calls === 0 ? (
                 <section class="panel">
                   <Blank title="No provider has reported a cache in this time.">

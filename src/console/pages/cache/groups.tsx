@@ -28,16 +28,8 @@ export function isGroup(text: string | undefined): text is Group {
 export function nameOf({ group, keyName }: CacheRow, by: Group): string {
   const value = group[by] ?? "";
   if (by === "day") return dayName(value);
-  return (by === "key" ? keyName : undefined) ?? (value === "" ? NAMELESS[by] : value);
+  return (by === "key" ? keyName : undefined) ?? (value === "" ? `no ${by}` : value);
 }
-
-const NAMELESS: Readonly<Record<Exclude<Group, "day">, string>> = {
-  key: "without a key",
-  client: "unknown client",
-  model: "unknown model",
-  provider: "unknown provider",
-  path: "/",
-};
 
 function dayName(text: string): string {
   const at = Date.parse(text);

@@ -10,60 +10,36 @@ interface Cause {
   section?: string;
 }
 
-/** The words around the section, if there is one. */
-interface Words {
-  /** Behind the section: `system[1]` + ` changed`. */
-  section: string;
-  /** Without a section. */
-  plain: string;
-  /** What one can do about it. */
-  advice: string;
-}
-
-const WORDS: Readonly<Record<Reason, Words>> = {
-  changed: {
-    section: "changed",
-    plain: "the prompt changed",
-    advice:
-      "Everything behind the first change is read anew. Put what changes with each call, such as a date or an id, behind what stays the same.",
-  },
-  reordered: {
-    section: "came in another order",
-    plain: "parts came in another order",
-    advice: "The same elements in another order are another prompt. Sort them before each call.",
-  },
-  expired: {
-    section: "was forgotten",
-    plain: "the cache had forgotten it",
-    advice:
-      'The calls are further apart than the cache lasts. Where the provider offers it, ask for an hour: "cache_control": {"type": "ephemeral", "ttl": "1h"}.',
-  },
-  deployment: {
-    section: "went to another deployment",
-    plain: "another deployment served the call",
-    advice: "Deployments do not share caches. Give this model one deployment, and the others as fallbacks.",
-  },
-  provider: {
-    section: "was not read by the provider",
-    plain: "the provider did not read it",
-    advice:
-      "The prompt was the same and the cache was young: the provider lost it or sent the call elsewhere.",
-  },
+/** What happened to a section, and what one can do about it. */
+const WORDS: Readonly<Record<Reason, readonly [words: string, advice: string]>> = {
+  changed: [
+    "changed",
+    "Everything behind the first change is read anew. Put what changes with each call, such as a date or an id, behind what stays the same.",
+  ],
+  reordered: [
+    "came in another order",
+    "The same elements in another order are another prompt. Sort them before each call.",
+  ],
+  expired: [
+    "was forgotten",
+    'The calls are further apart than the cache lasts. Where the provider offers it, ask for an hour: "ttl": "1h" in cache_control.',
+  ],
+  deployment: [
+    "went to another deployment",
+    "Deployments do not share caches. Give this model one deployment, and the others as fallbacks.",
+  ],
+  provider: [
+    "was not read by the provider",
+    "The prompt was the same and the cache was young: the provider lost it or sent the call elsewhere.",
+  ],
 };
 
-/** The section, if the words of this reason have one, and the words behind it. */
-export function wordsOf({ reason, section }: Cause): { section?: string; words: string } {
-  const { section: behind, plain } = WORDS[reason];
-  return section === undefined || section === "" ? { words: plain } : { section, words: behind };
-}
+/** What stands for an unknown section. */
+export const WHOLE = "the prompt";
 
-/** `tools came in another order`, as plain text. */
-export function sayCause(cause: Cause): string {
-  const { section, words } = wordsOf(cause);
-  return section === undefined ? words : `${section} ${words}`;
-}
+export const wordsOf = ({ reason }: Cause): string => WORDS[reason][0];
 
-export const adviceOn = ({ reason }: Cause): string => WORDS[reason].advice;
+export const adviceOn = ({ reason }: Cause): string => WORDS[reason][1];
 
 /** With the pause where that is the reason: `after 6 min 12 s`. */
 export function pauseOf({ reason, afterMs }: CacheBreak): string | undefined {

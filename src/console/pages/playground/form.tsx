@@ -3,6 +3,7 @@ import type { Names } from "../../data/types.ts";
 import { query, setQuery } from "../../data/location.ts";
 import { readOnly } from "../../data/session.ts";
 import { Button, Field, Segments } from "../../parts/controls.tsx";
+import { SelectField, Suggestions, TextField } from "../../parts/form.tsx";
 import { bodyOfDraft, draft, edit, trialOf } from "./draft.ts";
 import { Estimate } from "./estimate.tsx";
 import type { Explaining } from "./explaining.ts";
@@ -64,22 +65,14 @@ export function Form({ models, keys, open, explaining }: FormProps) {
           submit();
         }}
       >
-        <Field label="Model, alias or route">
-          <input
-            class="input"
-            list="playground-models"
-            value={trial.model}
-            placeholder={models[0] ?? "provider/model"}
-            spellcheck={false}
-            autocomplete="off"
-            onChange={(event) => setQuery({ model: event.currentTarget.value.trim() })}
-          />
-        </Field>
-        <datalist id="playground-models">
-          {models.map((name) => (
-            <option value={name} key={name} />
-          ))}
-        </datalist>
+        <TextField
+          label="Model, alias or route"
+          list="playground-models"
+          value={trial.model}
+          placeholder={models[0] ?? "provider/model"}
+          onChange={(text) => setQuery({ model: text.trim() }, { replace: true })}
+        />
+        <Suggestions id="playground-models" of={models} />
         <div class="field">
           <span>Language of the client</span>
           <Segments
@@ -112,58 +105,33 @@ export function Form({ models, keys, open, explaining }: FormProps) {
               />
             </Field>
           )}
-          <Field label="Key">
-            <select
-              class="select"
-              value={key ?? ""}
-              onChange={(event) => setQuery({ key: event.currentTarget.value }, { replace: true })}
-            >
-              {(open || !keys?.length) && (
-                <option value="">{open ? "none" : keys ? "no key exists" : "…"}</option>
-              )}
-              {keys?.map(({ id, name, path }) => (
-                <option value={id} key={id}>
-                  {name}
-                  {path === "/" ? "" : `, ${path}`}
-                </option>
-              ))}
-            </select>
-          </Field>
+          <SelectField
+            label="Key"
+            options={keyOptions(keys, open)}
+            value={key ?? ""}
+            onChange={(id) => setQuery({ key: id }, { replace: true })}
+          />
         </div>
         <div class="acts checks">
           {values.json === undefined && (
-            <label class="mark">
-              <input
-                type="checkbox"
-                checked={values.stream}
-                onChange={(event) => edit({ stream: event.currentTarget.checked })}
-              />
+            <Check is={values.stream} onChange={(stream) => edit({ stream })}>
               stream the answer
-            </label>
+            </Check>
           )}
-          <label
-            class="mark"
+          <Check
+            is={values.strict}
             title="x-weir-strict: what cannot be carried over becomes an error that names it"
+            onChange={(strict) => edit({ strict })}
           >
-            <input
-              type="checkbox"
-              checked={values.strict}
-              onChange={(event) => edit({ strict: event.currentTarget.checked })}
-            />
             refuse losses
-          </label>
-          <label class="mark" title="Tools, images, several turns: write the body yourself">
-            <input
-              type="checkbox"
-              checked={values.json !== undefined}
-              onChange={(event) =>
-                edit({
-                  json: event.currentTarget.checked ? JSON.stringify(bodyOf(trial), null, 2) : undefined,
-                })
-              }
-            />
+          </Check>
+          <Check
+            is={values.json !== undefined}
+            title="Tools, images, several turns: write the body yourself"
+            onChange={(own) => edit({ json: own ? JSON.stringify(bodyOf(trial), null, 2) : undefined })}
+          >
             edit the body
-          </label>
+          </Check>
         </div>
         <Estimate explaining={explaining} />
         <div class="acts">
@@ -185,6 +153,27 @@ export function Form({ models, keys, open, explaining }: FormProps) {
         </div>
       </form>
     </section>
+  );
+}
+
+function keyOptions(keys: Names["keys"] | undefined, open: boolean): (readonly [string, string])[] {
+  const none = open ? "none" : keys ? "no key exists" : "…";
+  return [
+    ...(open || !keys?.length ? [["", none] as const] : []),
+    ...(keys ?? []).map(({ id, name, path }) => [id, path === "/" ? name : `${name}, ${path}`] as const),
+  ];
+}
+
+function Check(props: { is: boolean; title?: string; onChange: (is: boolean) => void; children: string }) {
+  return (
+    <label class="mark" title={props.title}>
+      <input
+        type="checkbox"
+        checked={props.is}
+        onChange={(event) => props.onChange(event.currentTarget.checked)}
+      />
+      {props.children}
+    </label>
   );
 }
 

@@ -84,18 +84,9 @@ const ERRORS: Readonly<Record<number, string>> = {
   422: "UnprocessableEntityError",
   429: "RateLimitError",
 };
-const ANTHROPIC_ERRORS: Readonly<Record<number, string>> = {
-  ...ERRORS,
-  413: "RequestTooLargeError",
-  503: "ServiceUnavailableError",
-  504: "DeadlineExceededError",
-  529: "OverloadedError",
-};
-
 /** The exception that the vendor's Python SDK raises for a status. 200: an error event within the stream. */
 export function exceptionOf(format: FormatName, status: number): string {
-  const [module, errors] = format === "messages" ? ["anthropic", ANTHROPIC_ERRORS] : ["openai", ERRORS];
-  const inStream = format === "messages" ? "APIStatusError" : "APIError";
+  const [module, inStream] = format === "messages" ? ["anthropic", "APIStatusError"] : ["openai", "APIError"];
   const other = status < 400 ? inStream : status >= 500 ? "InternalServerError" : "APIStatusError";
-  return `${module}.${errors[status] ?? other}`;
+  return `${module}.${ERRORS[status] ?? other}`;
 }

@@ -45,21 +45,20 @@ function PriceCell(props: { pico: number | undefined; usual?: number | undefined
   );
 }
 
-/** Prices that are not in the columns, as tags with the figures on hover. */
-function Extras({ price: { tiers, served, regions, per } }: { price: Price }) {
-  const names = (map: object) => Object.keys(map).join(", ");
+/** Prices that are not in the columns: input and output on hover. */
+function Extras({ price: { tiers = [], served = {}, regions, per } }: { price: Price }) {
+  const others: (readonly [string, Partial<Price>])[] = [
+    ...tiers.map((tier) => [`above ${count(tier.above)}`, tier] as const),
+    ...Object.entries(served),
+  ];
   return (
     <>
-      {tiers?.map(({ above, input, output }) => (
-        <Tag
-          key={above}
-          title={`Above ${count(above)} tokens of input: ${cost(input)} in, ${cost(output)} out`}
-        >
-          above {count(above)}
+      {others.map(([name, { input, output }]) => (
+        <Tag key={name} title={`${cost(input)} in, ${cost(output)} out`}>
+          {name}
         </Tag>
       ))}
-      {served && <Tag title={`Other prices for these service tiers: ${names(served)}`}>{names(served)}</Tag>}
-      {regions && <Tag title={`A factor for these regions: ${names(regions)}`}>by region</Tag>}
+      {regions && <Tag title={Object.keys(regions).join(", ")}>by region</Tag>}
       {per?.request !== undefined && <Tag>{dollars(per.request)} a request</Tag>}
       {per?.search !== undefined && <Tag>{dollars(per.search)} a search</Tag>}
     </>

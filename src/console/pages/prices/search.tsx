@@ -1,11 +1,11 @@
 /** All prices, by a part of a model's name. */
 import { useState } from "preact/hooks";
-import { queryOf, get } from "../../data/api.ts";
+import { queryOf } from "../../data/api.ts";
 import { query, setQuery } from "../../data/location.ts";
 import type { Price, Prices } from "../../data/types.ts";
 import { useApi } from "../../data/use-api.ts";
-import { Button } from "../../parts/controls.tsx";
 import { Heads } from "../../parts/heads.tsx";
+import { LoadMore } from "../../parts/load-more.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Blank, Loaded } from "../../parts/states.tsx";
 import { PRICE_HEADS, PriceCells } from "./price-row.tsx";
@@ -14,7 +14,8 @@ const ROWS = 30;
 
 export function SearchPanel() {
   const text = query.value["find"] ?? "";
-  const found = useApi<Prices>(text === "" ? undefined : `/prices${queryOf({ q: text, limit: ROWS })}`);
+  const [limit, setLimit] = useState(ROWS);
+  const found = useApi<Prices>(text === "" ? undefined : `/prices${queryOf({ q: text, limit })}`);
   return (
     <Panel
       title="All prices"
@@ -38,51 +39,40 @@ export function SearchPanel() {
         </Blank>
       ) : (
         <Loaded of={found} what="Prices">
-          {(page) => <Found key={text} text={text} page={page} />}
+          {({ prices, next }) => (
+            <>
+              <Found text={text} prices={prices} />
+              <LoadMore limit={limit} next={next} onLimit={setLimit} />
+            </>
+          )}
         </Loaded>
       )}
     </Panel>
   );
 }
 
-function Found({ text, page }: { text: string; page: Prices }) {
-  const [more, setMore] = useState<Prices>({ prices: [] });
-  const next = more.prices.length === 0 ? page.next : more.next;
-  const prices: readonly Price[] = [...page.prices, ...more.prices];
+function Found({ text, prices }: { text: string; prices: readonly Price[] }) {
   if (prices.length === 0)
     return (
       <Blank title={`No price of a model is known whose name contains “${text}”.`}>
         A price in weir.yaml applies to any model that a provider serves.
       </Blank>
     );
-  const load = async () => {
-    const answer = await get<Prices>(`/prices${queryOf({ q: text, limit: ROWS, after: next })}`).catch(
-      () => undefined,
-    );
-    if (answer) setMore({ prices: [...more.prices, ...answer.prices], next: answer.next });
-  };
   return (
-    <>
-      <div class="scroll">
-        <table class="tbl tight">
-          <Heads of={[["Model"], ...PRICE_HEADS]} />
-          <tbody>
-            {prices.map((price) => (
-              <tr key={price.ref}>
-                <td class="clip-cell" title={`${price.provider}/${price.model}`}>
-                  {price.provider}/{price.model}
-                </td>
-                <PriceCells price={price} />
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      {next !== undefined && (
-        <div class="more">
-          <Button onClick={() => void load()}>Load {ROWS} more</Button>
-        </div>
-      )}
-    </>
+    <div class="scroll">
+      <table class="tbl tight">
+        <Heads of={[["Model"], ...PRICE_HEADS]} />
+        <tbody>
+          {prices.map((price) => (
+            <tr key={price.ref}>
+              <td class="clip-cell" title={`${price.provider}/${price.model}`}>
+                {price.provider}/{price.model}
+              </td>
+              <PriceCells price={price} />
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }

@@ -5,11 +5,13 @@ import { usePost } from "../../data/use-post.ts";
 import type { Prices, UsageReport, WhatIf } from "../../data/types.ts";
 import { counted, percent, whole } from "../../numbers/counts.ts";
 import { exactDollars, lineOf } from "../../numbers/money.ts";
-import { Field, Figure } from "../../parts/controls.tsx";
+import { Figure } from "../../parts/controls.tsx";
+import { SelectField, Suggestions, TextField } from "../../parts/form.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Blank, Loaded } from "../../parts/states.tsx";
 import { compare } from "./arithmetic.ts";
 
+const TYPING = 400;
 /** Stands for every model that was called. */
 const EVERYTHING = "*";
 
@@ -24,45 +26,32 @@ export function WhatIfPanel({ used, from, to }: WhatIfProps) {
   const { instead = targets[0] ?? EVERYTHING, ask = "" } = query.value;
   const suggestions = useApi<Prices>("/prices?limit=500").data?.prices ?? [];
   const body = ask !== "" ? { from, to, map: { [instead]: ask } } : undefined;
-  const answer = usePost<WhatIf>("/whatif", body);
+  const answer = usePost<WhatIf>("/whatif", body, { wait: TYPING });
   return (
     <Panel title="What if" busy={answer.busy}>
       <div class="body stack">
         <p class="mid">The calls of this time once more, at another model's prices. No provider is called.</p>
         <div class="two fields">
-          <Field label="Instead of">
-            <select
-              class="select"
-              value={instead}
-              onChange={(event) => setQuery({ instead: event.currentTarget.value })}
-            >
-              {targets.map((name) => (
-                <option value={name} key={name}>
-                  {name}
-                </option>
-              ))}
-              {instead !== EVERYTHING && !targets.includes(instead) && (
-                <option value={instead}>{instead}</option>
-              )}
-              <option value={EVERYTHING}>every model</option>
-            </select>
-          </Field>
-          <Field label="ask">
-            <input
-              class="input"
-              list="what-if-models"
-              value={ask}
-              placeholder="anthropic/claude-sonnet-5"
-              spellcheck={false}
-              autocomplete="off"
-              onChange={(event) => setQuery({ ask: event.currentTarget.value.trim() })}
-            />
-          </Field>
-          <datalist id="what-if-models">
-            {suggestions.map(({ ref, provider, model }) => (
-              <option value={`${provider}/${model}`} key={ref} />
-            ))}
-          </datalist>
+          <SelectField
+            label="Instead of"
+            options={[...new Set([...targets, instead])]
+              .filter((name) => name !== EVERYTHING)
+              .map((name) => [name, name] as const)
+              .concat([[EVERYTHING, "every model"]])}
+            value={instead}
+            onChange={(name) => setQuery({ instead: name }, { replace: true })}
+          />
+          <TextField
+            label="ask"
+            list="what-if-models"
+            value={ask}
+            placeholder="anthropic/claude-sonnet-5"
+            onChange={(text) => setQuery({ ask: text.trim() }, { replace: true })}
+          />
+          <Suggestions
+            id="what-if-models"
+            of={suggestions.map(({ provider, model }) => `${provider}/${model}`)}
+          />
         </div>
         {body === undefined ? (
           <p class="dim">Name the other model as provider/model.</p>

@@ -1,13 +1,12 @@
 /** Who did what, the newest first, each with its difference. */
 import { useState } from "preact/hooks";
-import { ApiError, get, queryOf } from "../../data/api.ts";
 import { knownNames } from "../../data/names.ts";
 import { query, setQuery } from "../../data/location.ts";
 import { useApi } from "../../data/use-api.ts";
-import { Button } from "../../parts/controls.tsx";
 import { diffJson } from "../../parts/diff-lines.ts";
 import { Diff } from "../../parts/diff.tsx";
 import { Heads } from "../../parts/heads.tsx";
+import { LoadMore } from "../../parts/load-more.tsx";
 import { Time } from "../../parts/numbers.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Blank, Loaded } from "../../parts/states.tsx";
@@ -21,33 +20,23 @@ interface LogPage {
 const ROWS = 30;
 
 export function LogPanel() {
-  const first = useApi<LogPage>(`/audit/log?limit=${ROWS}`);
+  const [limit, setLimit] = useState(ROWS);
+  const log = useApi<LogPage>(`/audit/log?limit=${limit}`);
   return (
-    <Panel title="Who did what" busy={first.busy && !first.data}>
-      <Loaded of={first} what="The log">
-        {(page) => <Log page={page} />}
+    <Panel title="Who did what" busy={log.busy}>
+      <Loaded of={log} what="The log">
+        {({ entries, next }) => (
+          <>
+            <Log entries={entries} />
+            <LoadMore limit={limit} next={next} onLimit={setLimit} />
+          </>
+        )}
       </Loaded>
     </Panel>
   );
 }
 
-function Log({ page }: { page: LogPage }) {
-  const [more, setMore] = useState<LogPage>({ entries: [] });
-  const [fault, setFault] = useState<string | undefined>(undefined);
-  const next = more.entries.length === 0 ? page.next : more.next;
-  const entries = [...page.entries, ...more.entries];
-  const load = async () => {
-    try {
-      const answer = await get<LogPage>(`/audit/log${queryOf({ limit: ROWS, after: next })}`);
-      setMore({
-        entries: [...more.entries, ...answer.entries],
-        ...(answer.next !== undefined && { next: answer.next }),
-      });
-      setFault(undefined);
-    } catch (cause) {
-      setFault(cause instanceof ApiError ? cause.message : String(cause));
-    }
-  };
+function Log({ entries }: { entries: readonly AuditEntry[] }) {
   if (entries.length === 0)
     return (
       <Blank title="Nobody has changed anything yet.">
@@ -55,28 +44,16 @@ function Log({ page }: { page: LogPage }) {
       </Blank>
     );
   return (
-    <>
-      <div class="scroll">
-        <table class="tbl wraps log">
-          <Heads of={[["Time"], ["Who"], ["What"]]} />
-          <tbody>
-            {entries.map((entry) => (
-              <Entry key={entry.id} entry={entry} />
-            ))}
-          </tbody>
-        </table>
-      </div>
-      {next !== undefined && (
-        <div class="more">
-          <Button onClick={() => void load()}>Load {ROWS} more</Button>
-          {fault !== undefined && (
-            <span class="c-bad" role="alert">
-              {fault}
-            </span>
-          )}
-        </div>
-      )}
-    </>
+    <div class="scroll">
+      <table class="tbl wraps log">
+        <Heads of={[["Time"], ["Who"], ["What"]]} />
+        <tbody>
+          {entries.map((entry) => (
+            <Entry key={entry.id} entry={entry} />
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 

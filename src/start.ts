@@ -13,6 +13,7 @@ import { askModel } from "./gateway/plugins/ask.ts";
 import { sandboxHooks } from "./gateway/plugins/sandbox.ts";
 import type { GatewayAddress } from "./ledger/messages.ts";
 import { WorkerLedger } from "./ledger/worker/ledger.ts";
+import { callTapes } from "./call-tapes.ts";
 import type { CallTape, TapeTools } from "./gateway/tape.ts";
 import type { AnswerOptions, Gateway } from "./gateway/types.ts";
 import { createCells } from "./keeper/books/cells.ts";
@@ -138,12 +139,6 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   const format = config.log.format === "auto" ? (options.terminal ? "pretty" : "json") : config.log.format;
   let hide = (text: string) => text;
   const logger = createLogger({ format, level: config.log.level, worker, hide: (text) => hide(text), write });
-  const tape = options.tape?.({
-    hide: (text) => hide(text),
-    mask: config.tape.mask.map((pattern) => new RegExp(pattern, "g")),
-    ignore: config.tape.ignore.map((pattern) => new RegExp(pattern, "g")),
-    fault: (sentence) => logger.fault(sentence),
-  });
   const clock = new Clock();
   const home = options.home ?? namedHome(config);
   const storesAnswers = answerHome(home, config).kind !== "off";
@@ -159,12 +154,16 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     ? keepInProcess(address.socket, reports)
     : keepInThread(keeping, reports, first.passed);
   const cells = createCells(address ? address.cells : keeping.books?.cells);
+  const tools = { hide: (text: string) => hide(text), fault: (sentence: string) => logger.fault(sentence) };
+  const tapesFor = callTapes(config, { ...tools, channel: keeper.books }, options.tape);
   let isBuilt = false;
   let current!: Awaited<ReturnType<typeof build>>;
   const keys = new GatewayKeys({
     cut: (id) => clock.endAll(keyRevoked(), id),
     onChange() {
-      if (isBuilt) current = { ...current, app: appOf(current.gateway, current.config, current.admission) };
+      if (!isBuilt) return;
+      const { gateway, config, admission, tape } = current;
+      current = { ...current, app: appOf(gateway, config, admission, tape) };
     },
   });
   keys.declare(config);
@@ -199,7 +198,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   let listener: Listener | undefined;
   let reachable: GatewayAddress | undefined;
   let certificate = certificateOf(config);
-  const appOf = (gateway: Gateway, config: Config, admission: Admission) => {
+  const appOf = (gateway: Gateway, config: Config, admission: Admission, tape?: CallTape) => {
     const proxies = config.trustedProxies.flatMap((text) => parseBlock(text) ?? []);
     return createApp({
       gateway,
@@ -246,8 +245,9 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       answerOptions: answerOptions(config),
     };
     const admission = new Admission(config.limits);
-    const app = appOf(gateway, config, admission);
-    return { settings, since: Date.now(), parts, gateway, config, admission, app };
+    const tape = await tapesFor(config.capture);
+    const app = appOf(gateway, config, admission, tape);
+    return { settings, since: Date.now(), parts, gateway, config, admission, tape, app };
   };
 
   const tell = ({ broken, plugins, registry }: Assembled) => {

@@ -77,6 +77,11 @@ const RULES: readonly Rule[] = [
     because: "the walk meets formats and providers only as values, and knows no HTTP framework",
   },
   {
+    from: "src/capture/",
+    may: ["src/core/", "src/gateway/", "src/ledger/", "src/tape/"],
+    because: "capture records calls as a tape does, and sends them to the keeper",
+  },
+  {
     from: "src/tape/",
     may: [
       "src/core/",

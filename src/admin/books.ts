@@ -1,4 +1,5 @@
 /** What the admin API asks of the books. The keeper implements it over its store. Times are milliseconds since 1970. */
+import type { Captured } from "../ledger/captured.ts";
 import type { PriceRule } from "../ledger/charge.ts";
 import type { GatewayAddress, Question, WorkerState } from "../ledger/messages.ts";
 import type { Nano } from "../ledger/money.ts";
@@ -81,8 +82,18 @@ export interface GatewayAccess {
   askAll(question: Question): Promise<readonly unknown[]>;
 }
 
+/** The bodies of calls that the config captures. */
+export interface CaptureBooks {
+  has(id: string): boolean;
+  /** @throws AdminError 503 */
+  read(id: string, actor: Actor): Promise<Captured | undefined>;
+  /** @returns how many were deleted @throws AdminError 503 */
+  deleteAll(actor: Actor): Promise<number>;
+}
+
 /** What the admin API reads and writes. */
 export interface AdminBooks {
+  readonly captures: CaptureBooks;
   readonly gateway: GatewayAccess;
   /** Resolves when the store was opened, or could not be for the first time. */
   opened(): Promise<void>;

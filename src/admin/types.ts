@@ -5,6 +5,7 @@ import type * as entries from "./schemas.ts";
 export type * from "./schemas/books.ts";
 export type * from "./schemas/cache.ts";
 export type * from "./schemas/calls.ts";
+export type * from "./schemas/captures.ts";
 export type * from "./schemas/config.ts";
 export type * from "./schemas/live.ts";
 export type * from "./schemas/names.ts";

@@ -17,6 +17,7 @@ export interface Written {
   cors?: { origins?: string[] };
   listen?: { unix?: string };
   tape?: { ignore?: string[]; mask?: string[] };
+  capture?: { mask?: string[] };
   prices?: Record<string, unknown>;
   traces?: { to?: string; headers?: Record<string, string> };
   alerts?: { to?: string }[];
@@ -57,6 +58,9 @@ export function findMistakes(written: Written): Fault[] {
       (written.tape?.[name] ?? []).flatMap((pattern, index) =>
         asFault(["tape", name, index], expressionFault(pattern)),
       ),
+    ),
+    ...(written.capture?.mask ?? []).flatMap((pattern, index) =>
+      asFault(["capture", "mask", index], expressionFault(pattern)),
     ),
     ...asFault(["plugins", "dir"], written.plugins?.dir === "" ? "dir is empty" : undefined),
     ...Object.entries(written.providers ?? {}).flatMap(([name, provider]) => providerFaults(name, provider)),

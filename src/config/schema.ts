@@ -20,6 +20,7 @@ import {
   tlsSection,
 } from "./schema-sections.ts";
 import { pricesSection } from "./schema-prices.ts";
+import { captureSection } from "./schema-capture.ts";
 import { tapeSection } from "./schema-tape.ts";
 import { clusterOption, storeOption } from "./schema-store.ts";
 import { alertsSection, tracesSection } from "./schema-telemetry.ts";
@@ -209,6 +210,7 @@ export const configSchema = Type.Object(
     timeouts: timeoutsSection,
     messages: messagesSection,
     responses: responsesSection,
+    capture: captureSection,
     tape: tapeSection,
     admin: adminOption,
     metrics: metricsSection,

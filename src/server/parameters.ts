@@ -63,6 +63,14 @@ export const STRICT: Parameter = {
   schema: Type.String(),
 };
 
+export const CAPTURE: Parameter = {
+  name: "x-weir-capture",
+  in: "header",
+  description:
+    "`no`: weir never keeps the bodies of the call. `yes`: the operator may look at them, if the config permits it.",
+  schema: Type.Union([Type.Literal("yes"), Type.Literal("no")]),
+};
+
 /** `?format=` of an operation that takes requests of several formats. */
 export function formatName(formats: readonly ClientFormat[]): Parameter {
   return {

@@ -190,7 +190,8 @@ function digest(data: string): string {
 /** Base64 in the members of a body. */
 const LONG_DATA = /[A-Za-z0-9+/_-]{512,}={0,2}/g;
 
-const shortened = (text: string) => text.replace(LONG_DATA, digest);
+/** The text with digests in place of long data. */
+export const shortened = (text: string) => text.replace(LONG_DATA, digest);
 
 /** JSON text with sorted members. */
 export function sortedText(value: Json | undefined): string {

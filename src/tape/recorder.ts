@@ -9,14 +9,18 @@ import type { Opened } from "../gateway/lanes/lane.ts";
 import type { Receiver } from "../gateway/lanes/transport.ts";
 import type { CallTape, TapedCall } from "../gateway/tape.ts";
 import { recordError, type RecordedError, type TapeEntry } from "./entry.ts";
-import type { WriteEntry } from "./file.ts";
 import type { Mask } from "./meaning.ts";
 import { readRequest } from "./request.ts";
 import { withoutSplitSecrets } from "./split-secrets.ts";
 
 export interface RecorderOptions {
-  write: WriteEntry;
+  /** Takes a call that has ended. @throws Error if the entry cannot be kept */
+  write(entry: TapeEntry, taped: TapedCall): void;
   mask: Mask;
+  /** How much of an answer is recorded, to whole events; absent: all of it. Bytes. */
+  most?: number;
+  /** Calls whose client left are recorded too. */
+  keepsCancelled?: boolean;
   /** Reports a call that is not on the tape, as a sentence. */
   onLost(sentence: string): void;
 }
@@ -57,6 +61,8 @@ class Recording {
   readonly #decoder = new TextDecoder();
   /** The beginning of an event of a stream whose end has not come. */
   #rest = "";
+  /** Characters of the answer so far. */
+  #length = 0;
   #isEnded = false;
 
   constructor(taped: TapedCall, number: number, options: RecorderOptions) {
@@ -91,6 +97,7 @@ class Recording {
 
   /** A piece of a stream. Heartbeats depend on the time alone. */
   bytes(bytes: Uint8Array): void {
+    if (this.#length > (this.#options.most ?? Infinity)) return;
     const text = this.#decoder.decode(bytes, { stream: true });
     if (text === "" || text === this.taped.client.heartbeat) return;
     this.#rest += text;
@@ -102,6 +109,7 @@ class Recording {
   #frames(end: number): void {
     this.#entry.ms?.push(this.#now());
     this.#entry.answer.push(this.#options.mask(this.#rest.slice(0, end)));
+    this.#length += end;
     this.#rest = this.#rest.slice(end);
   }
 
@@ -141,7 +149,7 @@ class Recording {
     if (this.#isEnded) return;
     this.#isEnded = true;
     const { call } = this.taped;
-    if (error?.kind === "cancelled")
+    if (error?.kind === "cancelled" && !this.#options.keepsCancelled)
       return this.#options.onLost(`${call.id} is not on the tape: the client left before the answer ended`);
     const { usage } = call.attempt ?? {};
     if (usage && usageState(usage) !== "absent") this.#entry.usage = usage;
@@ -150,7 +158,7 @@ class Recording {
         this.#entry.error = this.#masked({ ...recordError(toClientError(error, call), passed), ...ending });
       if (this.#rest !== "") this.#frames(this.#rest.length);
       if (this.#entry.ms) this.#maskStream();
-      this.#options.write(this.#entry);
+      this.#options.write(this.#entry, this.taped);
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
       this.#options.onLost(`${call.id} is not on the tape: ${reason}`);

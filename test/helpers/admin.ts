@@ -8,6 +8,7 @@ import type { Running } from "../../src/keeper/books/questions.ts";
 import type { Question } from "../../src/ledger/messages.ts";
 import { digestOf, makeKeyText } from "../../src/ledger/keys/form.ts";
 import type { Budget, KeyEntry, KeyKind, RateLimit } from "../../src/ledger/policy.ts";
+import type { Captured } from "../../src/ledger/captured.ts";
 import type { CallRecord } from "../../src/ledger/record.ts";
 import type { AuditEntry } from "../../src/keeper/books/reports/reports.ts";
 import { emptySums } from "../../src/keeper/books/reports/usage.ts";
@@ -175,6 +176,22 @@ export class FakeBooks implements AdminBooks {
   }
 
   check = async () => ({ holds: true, checks: [] });
+
+  /** By the id of the call. */
+  readonly captured = new Map<string, Captured>();
+  readonly captures = {
+    has: (id: string) => this.captured.has(id),
+    read: async (id: string, actor: Actor) => {
+      this.#note(actor, "look", id, undefined, undefined);
+      return this.captured.get(id);
+    },
+    deleteAll: async (actor: Actor) => {
+      this.#note(actor, "prune", "captures", undefined, undefined);
+      const { size } = this.captured;
+      this.captured.clear();
+      return size;
+    },
+  };
 
   async prune(what: { key?: string }, actor: Actor) {
     this.#note(actor, "prune", what.key ?? "", undefined, undefined);

@@ -68,7 +68,8 @@ export const callOperations = [
       const { books, params } = given;
       const call = await books.call(params["id"]!);
       if (!call || !seesCall(given, call)) throw notFound("call", params["id"]!);
-      return { json: withKeyNames([call], given)[0] };
+      const [entry] = withKeyNames([call], given);
+      return { json: books.captures.has(call.id) ? { ...entry, captured: true } : entry };
     },
   }),
 ];

@@ -4,6 +4,7 @@ import type { AdminOperation } from "../operation.ts";
 import { bookOperations } from "./books.ts";
 import { budgetOperations } from "./budgets.ts";
 import { cacheOperations } from "./cache.ts";
+import { captureOperations } from "./captures.ts";
 import { callOperations } from "./calls.ts";
 import { configOperations } from "./config.ts";
 import { gatewayOperations } from "./gateway.ts";
@@ -24,6 +25,7 @@ export function listOperations(version: string): readonly AdminOperation[] {
     ...rateOperations,
     ...reportOperations,
     ...callOperations,
+    ...captureOperations,
     ...cacheOperations,
     ...liveOperations,
     ...routingOperations,

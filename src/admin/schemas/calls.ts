@@ -78,6 +78,11 @@ export const CallEntry = answer(
     ),
     upstreamId: Type.Optional(Type.String({ description: "The provider's id of the request." })),
     cacheBreak: Type.Optional(CacheBreak),
+    captured: Type.Optional(
+      Type.Literal(true, {
+        description: "weir keeps its bodies: `GET /admin/v1/calls/{id}/body`. Of one call only.",
+      }),
+    ),
     attempts: Type.Array(Attempt, { description: "Empty for a call that reached no provider." }),
   },
   { description: "The record of a call. It contains no prompt and no answer." },

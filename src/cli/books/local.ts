@@ -1,5 +1,5 @@
 /** The admin API without a gateway: the same operations, in this process, on the store of a state folder. */
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { AdminBooks } from "../../admin/books.ts";
 import { RUN_FILE } from "../../admin/callers.ts";
 import { listOperations } from "../../admin/operations/index.ts";
@@ -7,6 +7,8 @@ import { AdminServer } from "../../admin/server.ts";
 import { Books } from "../../keeper/books/books.ts";
 import { NodeAdmin } from "../../keeper/books/node-admin.ts";
 import { sqliteStore } from "../../keeper/books/sqlite-store.ts";
+import { CaptureAdmin } from "../../keeper/captures/admin.ts";
+import { Captures } from "../../keeper/captures/captures.ts";
 import { SqlUpkeep } from "../../keeper/books/upkeep.ts";
 import { digestOf } from "../../ledger/keys/form.ts";
 import { VERSION } from "../../version.ts";
@@ -39,7 +41,9 @@ export class LocalApi implements AdminApi {
     const store = sqliteStore(path);
     const books = new Books({ store, syncMs: 0 });
     const upkeep = new SqlUpkeep(store, path);
+    const captures = new Captures({ folder: dirname(path), report: () => {} });
     const end = async () => {
+      captures.close();
       await upkeep.close();
       await books.close();
     };
@@ -50,7 +54,8 @@ export class LocalApi implements AdminApi {
     clearTimeout(timer);
     if (!isOpen) throw new Error(`${path} cannot be opened; another program may have locked it`);
     const metrics = { keys: false, maxSeries: 1_000 };
-    const options = { books, upkeep, version: VERSION, isProcess: true, metrics };
+    const reader = new CaptureAdmin({ captures, note: (...entry) => upkeep.reports.note(...entry) });
+    const options = { books, upkeep, captures: reader, version: VERSION, isProcess: true, metrics };
     return new LocalApi(new NodeAdmin(options), end);
   }
 

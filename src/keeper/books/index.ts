@@ -1,6 +1,8 @@
 /** Makes the keeper of the books for a store, and what the admin API needs of it. */
 import { join } from "node:path";
 import { AdminApi } from "../admin-api.ts";
+import { CaptureAdmin, type CaptureAdminOptions } from "../captures/admin.ts";
+import { Captures } from "../captures/captures.ts";
 import type { BooksKeeper, OpenedBooks } from "../keeper.ts";
 import { IN_MEMORY, isPostgres, type KeeperSettings, type StoreSettings } from "../settings.ts";
 import { Books } from "./books.ts";
@@ -27,6 +29,10 @@ export async function openBooks(
   books.observers.add({ settings: (given) => upkeep.keep?.(given) });
   const telemetry = watchBooks(books);
   const queries = new Queries(books, upkeep.reports);
+  const captures = new Captures({
+    ...(folder !== undefined && { folder }),
+    report: (sentence) => books.reporter.other(sentence),
+  });
   const keeper: BooksKeeper = {
     open: () => books.open(),
     connect(send) {
@@ -35,19 +41,25 @@ export async function openBooks(
         ended: () => connection.ended(),
         receive(message) {
           if (message.kind === "query") return void queries.answer(message, send);
+          if (message.kind === "captured") return captures.put(message.batch);
           if (message.kind === "declare") telemetry.settings(message.settings);
           connection.receive(message);
         },
       };
     },
     async close() {
+      captures.close();
       await upkeep.close();
       await Promise.all([telemetry.close(), books.close()]);
     },
   };
   if (admin === undefined) return { books: keeper };
   const { version, metrics, restarts, keys } = admin;
-  const node = new NodeAdmin({ books, upkeep, version, isProcess, restarts, keys, metrics });
+  const note: CaptureAdminOptions["note"] = (...entry) => upkeep.reports.note(...entry);
+  const node = new NodeAdmin({
+    captures: new CaptureAdmin({ captures, note }),
+    ...{ books, upkeep, version, isProcess, restarts, keys, metrics },
+  });
   return { books: keeper, admin: new AdminApi(node, admin) };
 }
 

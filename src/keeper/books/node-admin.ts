@@ -1,5 +1,5 @@
 /** What the admin API reads and changes, over the books of this node. */
-import type { AccountFigures, AdminBooks, RateFigures, StoreInfo } from "../../admin/books.ts";
+import type { AccountFigures, AdminBooks, CaptureBooks, RateFigures, StoreInfo } from "../../admin/books.ts";
 import { AdminError } from "../../admin/errors.ts";
 import { describeThrown } from "../../core/error-text.ts";
 import { NO_USAGE } from "../../core/events.ts";
@@ -41,6 +41,7 @@ export interface NodeAdminOptions {
   isProcess: boolean;
   /** Starts of the keeper after the first. */
   restarts?: number;
+  captures: CaptureBooks;
   /** `file`: only the config may contain keys for calls. Default: `both`. */
   keys?: "both" | "file";
   metrics: { keys: boolean; maxSeries: number };
@@ -80,6 +81,10 @@ export class NodeAdmin implements AdminBooks {
       alert: (budget, percent) => this.#metrics.alerted(this.#budgetName(budget), percent),
       sent: (what, result, count) => this.#metrics.sent(what, result, count),
     });
+  }
+
+  get captures(): CaptureBooks {
+    return this.#options.captures;
   }
 
   opened(): Promise<void> {

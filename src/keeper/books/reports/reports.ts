@@ -183,6 +183,13 @@ export class Reports {
     return rows.map(({ note, ...invoice }) => ({ ...invoice, ...(note !== null && { note }) }));
   }
 
+  /** Adds an entry to the audit log. */
+  async note(actor: Actor, action: string, subject: string, facts?: unknown): Promise<void> {
+    await this.#writer.transaction((sql) =>
+      writeAudit(sql, this.#now(), actor, action, subject, null, facts),
+    );
+  }
+
   /** Notes what a provider's invoice says, in place of what was noted for its month before, and compares it with the books. */
   async reconcile(invoice: Invoice, actor: Actor): Promise<Reconciliation> {
     const { provider, month, amount, note } = invoice;

@@ -1,0 +1,25 @@
+/** Captured calls. */
+import { type Static, Type } from "@sinclair/typebox";
+import { answer, time, words } from "../schemas.ts";
+
+export const CapturedCall = answer(
+  {
+    id: Type.String({ description: "Id of the call." }),
+    at: time("When the answer ended."),
+    expiresAt: time("When weir deletes it."),
+    operation: Type.String({ description: "`generate`, `count`, `embeddings`, `compact`." }),
+    format: Type.String({ description: "Id of the client's format." }),
+    request: Type.String({ description: "Body of the request as the client sent it, JSON." }),
+    answer: Type.String({ description: "Body of the answer as the client got it; of a stream, its events." }),
+    cut: Type.Optional(
+      Type.Array(words(["request", "answer"]), {
+        description: "Bodies of which only the beginning is kept.",
+      }),
+    ),
+    status: Type.Integer(),
+    headers: Type.Record(Type.String(), Type.String(), { description: "Of the answer." }),
+    error: Type.Optional(Type.String({ description: "Why the answer failed." })),
+  },
+  { description: "A captured call, with `***` in place of credentials." },
+);
+export type CapturedCall = Static<typeof CapturedCall>;

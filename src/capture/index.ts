@@ -1,0 +1,77 @@
+/**
+ * Captures bodies of calls for the operator: the request and the answer as the client sent and got them, masked. It records calls
+ * as a tape does, and sends them to the keeper, which writes them to capture.db.
+ */
+import type { Captured } from "../ledger/captured.ts";
+import type { CallTape, TapedCall, TapeTools } from "../gateway/tape.ts";
+import type { Opened } from "../gateway/lanes/lane.ts";
+import { createMask } from "../tape/mask.ts";
+import type { TapeEntry } from "../tape/entry.ts";
+import { shortened } from "../tape/meaning.ts";
+import { Recorder } from "../tape/recorder.ts";
+import { CaptureOutbox, type OutboxOptions } from "./outbox.ts";
+import { type CaptureRules, isCaptured } from "./rules.ts";
+
+export { capturesAny } from "./rules.ts";
+
+export interface CaptureSettings extends CaptureRules {
+  errorsOnly: boolean;
+  mask: readonly string[];
+  /** Of a request and of an answer. */
+  bytes: number;
+  days: number;
+  fileBytes: number;
+}
+
+export interface CaptureOptions extends Pick<TapeTools, "hide" | "fault">, Pick<OutboxOptions, "channel"> {}
+
+const DAY_MS = 86_400_000;
+/** What is recorded beyond the part that is kept, so that a credential at the cut is whole and masked. Bytes. */
+const MARGIN = 4_096;
+
+export class Capture implements CallTape {
+  readonly isAlone = false;
+  readonly #settings: CaptureSettings;
+  readonly #recorder: Recorder;
+  readonly #outbox: CaptureOutbox;
+  readonly #mask: (text: string) => string;
+
+  constructor(settings: CaptureSettings, { hide, fault, channel }: CaptureOptions) {
+    this.#settings = settings;
+    this.#outbox = new CaptureOutbox({ channel, fault, fileBytes: settings.fileBytes });
+    this.#mask = createMask(
+      hide,
+      settings.mask.map((pattern) => new RegExp(pattern, "g")),
+    );
+    this.#recorder = new Recorder({
+      write: (entry, taped) => this.#write(entry, taped),
+      mask: this.#mask,
+      onLost: fault,
+      most: settings.bytes + MARGIN,
+      keepsCancelled: true,
+    });
+  }
+
+  take(taped: TapedCall, open: () => Promise<Opened>): Promise<Opened> {
+    return isCaptured(taped.call, this.#settings) ? this.#recorder.take(taped, open) : open();
+  }
+
+  #write(entry: TapeEntry, { call, body }: TapedCall): void {
+    const { error, operation, format, status, headers } = entry;
+    if (this.#settings.errorsOnly && !error) return;
+    const at = Date.now();
+    const [request, answer] = [this.#mask(shortened(JSON.stringify(body))), entry.answer.join("")];
+    const cut: Captured["cut"] = [
+      ...(request.length > this.#settings.bytes ? (["request"] as const) : []),
+      ...(answer.length > this.#settings.bytes ? (["answer"] as const) : []),
+    ];
+    this.#outbox.add({
+      ...{ id: call.id, at, expiresAt: at + this.#settings.days * DAY_MS },
+      ...{ operation, format, status, headers },
+      request: request.slice(0, this.#settings.bytes),
+      answer: answer.slice(0, this.#settings.bytes),
+      ...(cut.length > 0 && { cut }),
+      ...(error && { error: error.message }),
+    });
+  }
+}

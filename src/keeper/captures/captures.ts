@@ -1,0 +1,91 @@
+/** Keeps captured calls. The file is created by the first one: without capture there is none. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Captured, CapturedBatch } from "../../ledger/captured.ts";
+import { openDatabase } from "../database.ts";
+import { IN_MEMORY } from "../settings.ts";
+import { CAPTURE_MIGRATIONS, CaptureFile } from "./file.ts";
+
+/** Between two looks for expired calls. Milliseconds. */
+const LOOK_MS = 600_000;
+/** After the start, when the file of an earlier run is looked at. Milliseconds. */
+const FIRST_MS = 15_000;
+
+export interface CapturesOptions {
+  /** The state folder; absent: in memory. */
+  folder?: string;
+  /** Reports that calls could not be kept, as a sentence. */
+  report(sentence: string): void;
+  /** Milliseconds since 1970. */
+  now?: () => number;
+}
+
+export class Captures {
+  readonly #options: CapturesOptions;
+  readonly #timers: readonly Timer[];
+  #file: CaptureFile | undefined;
+  #hasTold = false;
+
+  constructor(options: CapturesOptions) {
+    this.#options = options;
+    this.#timers = [setTimeout(() => this.#expire(), FIRST_MS), setInterval(() => this.#expire(), LOOK_MS)];
+    for (const timer of this.#timers) timer.unref();
+  }
+
+  put({ captured, fileBytes }: CapturedBatch): void {
+    try {
+      this.#open().put(captured, fileBytes);
+      this.#hasTold = false;
+    } catch (cause) {
+      this.#tell(cause);
+    }
+  }
+
+  /** @throws Error with one sentence if the file cannot be read */
+  get(id: string): Captured | undefined {
+    return this.#known()?.get(id);
+  }
+
+  /** @returns how many calls were deleted */
+  deleteAll(): number {
+    return this.#known()?.deleteAll() ?? 0;
+  }
+
+  close(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#file?.close();
+    this.#file = undefined;
+  }
+
+  get #path(): string {
+    const { folder } = this.#options;
+    return folder === undefined ? IN_MEMORY : join(folder, "capture.db");
+  }
+
+  #open(): CaptureFile {
+    const { now = Date.now } = this.#options;
+    return (this.#file ??= new CaptureFile(openDatabase(this.#path, CAPTURE_MIGRATIONS), now));
+  }
+
+  /** The file if there is one. */
+  #known(): CaptureFile | undefined {
+    if (this.#file) return this.#file;
+    return this.#path !== IN_MEMORY && existsSync(this.#path) ? this.#open() : undefined;
+  }
+
+  #expire(): void {
+    try {
+      this.#known()?.deleteExpired();
+    } catch (cause) {
+      this.#tell(cause);
+    }
+  }
+
+  #tell(cause: unknown): void {
+    if (!this.#hasTold)
+      this.#options.report(
+        `captured calls are lost: ${cause instanceof Error ? cause.message : String(cause)}`,
+      );
+    this.#hasTold = true;
+  }
+}

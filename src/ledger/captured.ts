@@ -1,0 +1,28 @@
+/** The bodies of one call that the operator wants to see. Times are milliseconds since 1970. */
+export interface Captured {
+  /** Id of the call: `req_…`. */
+  id: string;
+  /** When the answer ended. */
+  at: number;
+  expiresAt: number;
+  /** `generate`, `count`, `embeddings`, `compact`. */
+  operation: string;
+  /** Id of the client's format. */
+  format: string;
+  /** The JSON body of the client's request, and the body of the answer, both masked. */
+  request: string;
+  answer: string;
+  /** These bodies were longer than what is kept. */
+  cut?: readonly ("request" | "answer")[];
+  /** Status and headers of the answer. */
+  status: number;
+  headers: Readonly<Record<string, string>>;
+  /** Why the answer failed. */
+  error?: string;
+}
+
+/** Captured calls together, and how much of them all the file may keep. Bytes. */
+export interface CapturedBatch {
+  captured: readonly Captured[];
+  fileBytes: number;
+}

@@ -1,5 +1,8 @@
 /** `weir logs`: the records of calls. */
 import type { CallRecord } from "../../ledger/record.ts";
+import type { CallEntry, CapturedCall } from "../../admin/types.ts";
+import { parseJson } from "../../core/json.ts";
+import { UsageError } from "../command.ts";
 import { table } from "../terminal.ts";
 import { type BookContext, bookCommand } from "./command.ts";
 import type { CallPage } from "./shapes.ts";
@@ -18,6 +21,7 @@ export const logs = bookCommand({
   flags: [
     { name: "--follow", short: "-f", help: "go on with new calls" },
     { name: "--call", value: "ID", help: "everything about one call: req_…" },
+    { name: "--body", help: "with --call: what the client asked and got, if it was captured" },
     { name: "--failed", help: "only calls that failed" },
     { name: "--slow", value: "TIME", help: "only calls that took at least this long: 5s" },
     { name: "--since", value: "TIME", help: "only calls since then: 24h, 2026-11-01" },
@@ -27,8 +31,16 @@ export const logs = bookCommand({
   async run(context) {
     const { api, flags, show, print } = context;
     const id = textOf(flags, "--call");
+    if (flags["--body"] === true) {
+      if (id === undefined) throw new UsageError("--body needs the id of a call: --call ID");
+      const body = await api.send<CapturedCall>("GET", `/calls/${encodeURIComponent(id)}/body`);
+      return show(body, () => describeBody(body));
+    }
     if (id !== undefined) {
-      const call = await api.send<CallRecord>("GET", `/calls/${encodeURIComponent(id)}`);
+      const call = await api.send<CallRecord & Pick<CallEntry, "captured">>(
+        "GET",
+        `/calls/${encodeURIComponent(id)}`,
+      );
       return show(call, () => describeCall(call));
     }
     const query = {
@@ -85,11 +97,25 @@ function lineOf(call: CallRecord): string {
   return `${showTime(call.startedAt)} ${call.status} ${call.outcome}${why} ${call.model}${target} ${showMs(call.ms)}${used} ${showMoney(costOf(call))} ${call.key ?? "-"} ${call.id}`;
 }
 
+/** The bodies of a captured call. Those of one line of JSON are indented. */
+function describeBody({ request, answer, cut = [], error }: CapturedCall): string {
+  const part = (name: "request" | "answer", text: string) =>
+    `${name}${cut.includes(name) ? " (only its beginning is kept)" : ""}\n${indented(text)}`;
+  return [part("request", request), part("answer", answer), ...(error ? [`failed: ${error}`] : [])].join(
+    "\n\n",
+  );
+}
+
+function indented(text: string): string {
+  const json = parseJson(text);
+  return json === undefined ? text.trimEnd() : JSON.stringify(json, null, 2);
+}
+
 function costOf({ attempts }: CallRecord): number {
   return attempts.reduce((sum, { charge }) => sum + charge.cost, 0);
 }
 
-function describeCall(call: CallRecord): string {
+function describeCall(call: CallRecord & Pick<CallEntry, "captured">): string {
   const facts: [string, string | number | undefined][] = [
     ["id", call.id],
     ["began", `${showTime(call.startedAt)} UTC`],
@@ -108,6 +134,7 @@ function describeCall(call: CallRecord): string {
     ["client", call.client],
     ["provider's id", call.upstreamId],
     ["cost", showMoney(costOf(call))],
+    ["captured", call.captured && `weir logs --call ${call.id} --body`],
   ];
   const given = facts.filter(([, value]) => value !== undefined && value !== "");
   const parts = [table(given.map(([name, value]) => [name, String(value)]))];

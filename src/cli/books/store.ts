@@ -54,10 +54,15 @@ const storeCheck = bookCommand({
 const storePrune = bookCommand({
   name: "store prune",
   summary: "delete old rows, or all rows of a key; the sums stay",
-  flags: [{ name: "--key", value: "KEY", help: "delete the rows of this key" }],
+  flags: [
+    { name: "--key", value: "KEY", help: "delete the rows of this key" },
+    { name: "--bodies", help: "delete the captured requests and answers instead" },
+  ],
   async run({ api, flags, show }) {
     const body = { key: textOf(flags, "--key") };
-    const work = api.send<{ rows: number }>("POST", "/store/prune", { body });
+    const work = flags["--bodies"]
+      ? api.send<{ rows: number }>("DELETE", "/captures")
+      : api.send<{ rows: number }>("POST", "/store/prune", { body });
     const result = await withProgress("deleting", work);
     show(result, () => `weir deleted ${showCount(result.rows)} rows.`);
   },

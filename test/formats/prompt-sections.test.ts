@@ -109,8 +109,40 @@ describe("hashes of sections", () => {
       TURNS[1],
     ];
     expect(hashes(listed)).toEqual(hashes(TURNS));
-    const spaced = JSON.stringify(listed[0]).replaceAll(":", ": ").replaceAll(",", ", ");
-    expect(sectionsOf(messages, `{"messages": [${spaced}]}`).hashes).toEqual(hashes([TURNS[0]!]));
+    const spaced = (turn: unknown) => {
+      const text = JSON.stringify(turn).replaceAll(":", ": ").replaceAll(",", ", ");
+      return sectionsOf(messages, `{"messages": [${text}]}`).hashes;
+    };
+    expect(spaced(listed[0])).toEqual(spaced(TURNS[0]));
+    const turned = ({ role, content }: (typeof TURNS)[number]) => ({ content, role });
+    expect(hashes([turned(listed[0] as never)])).toEqual(hashes([turned(TURNS[0] as never)]));
+  });
+
+  test("stay when a mark is the first member of a block, or a text is about marks", () => {
+    const [first, second] = [
+      { role: "user", content: [{ ...mark, type: "image", source: {} }] },
+      { role: "user", content: [{ type: "image", source: {} }] },
+    ];
+    expect(hashes([first])).toEqual(hashes([second]));
+    const about = (text: string) => hashes([{ role: "user", content: text }]);
+    expect(about(JSON.stringify({ a: 1, ...mark }))).not.toEqual(about(JSON.stringify({ a: 1 })));
+  });
+
+  test("of a list with several texts stay when the client marks one of them, and are not those of one text", () => {
+    const texts = (marked: number) => [
+      {
+        role: "user",
+        content: ["a", "b", "c"].map((text, at) => ({ type: "text", text, ...(at === marked && mark) })),
+      },
+    ];
+    expect(hashes(texts(0))).toEqual(hashes(texts(2)));
+    expect(hashes(texts(1))).toEqual(hashes(texts(-1)));
+    expect(hashes(texts(1))).not.toEqual(hashes([{ role: "user", content: "abc" }]));
+  });
+
+  test("are those of a slow search for a list that the fast one leaves to it", () => {
+    const turns = Array.from({ length: 5_000 }, (_, at) => ({ role: "user", content: `turn ${at}` }));
+    expect(hashes(turns)).toEqual(hashes(turns.slice(0, 512)));
   });
 
   test("differ with the content, the role and the order, and only from there on", () => {

@@ -1,7 +1,8 @@
 /** The outline of a body: what it leaves out, what it keeps, and what it will not judge. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { LONGEST_KEPT, outline } from "../../src/stream/outline/outline.ts";
+import { elementsIn, LONGEST_KEPT, outline } from "../../src/stream/outline/outline.ts";
+import { elementsOf } from "../../src/stream/scan.ts";
 import { ASSEMBLED, assembleOutline } from "../helpers/outline-wasm.ts";
 import { withinBudget } from "../helpers/within-budget.ts";
 
@@ -115,6 +116,20 @@ test("spans are those of the body, whatever was left out in front", () => {
       }
     }),
   );
+});
+
+test("the elements of a list are those that a search by bytes finds", () => {
+  const lists = fc.tuple(fc.array(fc.jsonValue(), { maxLength: 40 }), fc.nat(2), fc.string());
+  fc.assert(
+    fc.property(lists, ([list, indent, before]) => {
+      const head = `{${JSON.stringify(before)}:`;
+      const body = bytes(`${head}${JSON.stringify([...list, list[0] ?? null], null, indent)}}`);
+      const span = { start: bytes(head).length, end: body.length - 1 };
+      expect(elementsIn(body, span)).toEqual([...elementsOf(body, span)]);
+    }),
+  );
+  const many = bytes(JSON.stringify(Array.from({ length: 5_000 }, () => 1)));
+  expect(elementsIn(many, { start: 0, end: many.length })).toBeUndefined();
 });
 
 describe("left to the parser", () => {

@@ -39,7 +39,7 @@ export function smallMember({ bytes, spanOf }: SessionSource, name: string): Jso
 /** Length of the first user message that identifies a conversation. Bytes. */
 const PREFIX_BYTES = 4096;
 /** Clients move cache marks from turn to turn. */
-export const CACHE_MARK = /,?\s*"cache_control"\s*:\s*\{[^}]*\}/g;
+const CACHE_MARK = /,?\s*"cache_control"\s*:\s*\{[^}]*\}/g;
 
 /**
  * The beginning of the first message of the user: later messages differ from turn to turn, and many conversations share the
@@ -51,8 +51,12 @@ export function firstUserText({ bytes, spanOf }: SessionSource, list: string): s
   if (!messages) return undefined;
   for (const { start, end } of elementsOf(bytes, messages))
     if (isUser(bytes, start, end))
-      return textOf(bytes, start, Math.min(end, start + PREFIX_BYTES)).replace(CACHE_MARK, "");
+      return withoutMarks(textOf(bytes, start, Math.min(end, start + PREFIX_BYTES)));
   return undefined;
+}
+
+function withoutMarks(text: string): string {
+  return text.includes("cache_control") ? text.replace(CACHE_MARK, "") : text;
 }
 
 /** Clients write `role` as the first or the last member of a message object. */

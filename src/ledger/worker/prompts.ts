@@ -7,28 +7,40 @@ import { priceUsage } from "../prices/price.ts";
 import type { PromptRecord } from "../record.ts";
 import { Booking } from "./booking.ts";
 
+/** After so many answers to noted prompts that mention no cache, weir expects none of the target until one does. */
+const ANSWERS_WITHOUT = 20;
+
 export class Prompts {
-  /** Targets that have read from a cache or written to it. Others need no record. */
-  readonly #caching = new Set<string>();
+  /** Answers of targets that mention no cache; minus infinity for a target that has read from a cache or written to it. */
+  readonly #without = new Map<string, number>();
 
   note(attempt: Attempt, source: PromptSource): void {
     const { booking } = attempt;
-    if (!(booking instanceof Booking)) return;
+    if (!(booking instanceof Booking) || this.#withoutOf(booking.applied.target) >= ANSWERS_WITHOUT) return;
     const affinity = source.affinity();
     const sections = affinity === "" ? undefined : source.sections();
     booking.prompt = sections && { affinity, sections };
+  }
+
+  #withoutOf(target: string): number {
+    return this.#without.get(target) ?? 0;
   }
 
   /** The prompt of the attempt that answered, for the record of its call. */
   recordOf(call: Call): PromptRecord | undefined {
     const { attempt } = call;
     const booking = attempt?.booking;
-    if (!(booking instanceof Booking) || !booking.prompt || attempt!.failure) return undefined;
+    if (!(booking instanceof Booking) || attempt!.failure) return undefined;
     const { usage } = attempt!;
     const { target, rule } = booking.applied;
-    if (usage.cacheRead + usage.cacheWrite > 0) this.#caching.add(target);
-    else if (usage.input === 0 || !this.#caching.has(target)) return undefined;
-    const { affinity, sections } = booking.prompt;
+    const { prompt } = booking;
+    if (usage.cacheRead + usage.cacheWrite > 0) this.#without.set(target, -Infinity);
+    if (!prompt || usage.input + usage.cacheRead + usage.cacheWrite === 0) return undefined;
+    if (this.#withoutOf(target) >= 0) {
+      this.#without.set(target, this.#withoutOf(target) + 1);
+      return undefined;
+    }
+    const { affinity, sections } = prompt;
     booking.session ??= sessionOf(call, affinity);
     return {
       parts: sections.parts,

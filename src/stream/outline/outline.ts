@@ -44,6 +44,8 @@ const SLACK = 64;
 /** Maximum number of top-level separators; the parser handles a body with more. The module has the same constant. */
 const MOST_MARKS = 4096;
 const MARK_BYTES = 8;
+/** No limit of the nesting. */
+const DEEPEST = 0x7fffffff;
 
 /** The WebAssembly module and views of its memory. */
 class Machine {
@@ -94,26 +96,60 @@ function start(): Machine | null {
  * @returns undefined for a body that the parser has to judge: an invalid string, too deep, too large
  */
 export function outline(body: Uint8Array, maxDepth: number): Outline | undefined {
-  if (body.length > LARGEST) return undefined;
-  machine ??= start();
-  return machine ? run(machine, body, maxDepth) : undefined;
-}
-
-function run(machine: Machine, body: Uint8Array, maxDepth: number): Outline | undefined {
-  const end = TEXT_AT + body.length;
-  const copy = align(end + SLACK);
-  const mark = align(copy + body.length + SLACK);
-  machine.makeRoom(mark + MOST_MARKS * MARK_BYTES);
-  const { bytes, words } = machine;
-  bytes.set(body, TEXT_AT);
-  bytes.fill(0, end, copy);
-  const length = machine.outline(TEXT_AT, end, copy, mark, maxDepth);
-  if (length < 0) return undefined;
+  const found = run(body, maxDepth);
+  if (!found) return undefined;
+  const { bytes, copy, length, marks } = found;
   const text = bytes.toString("utf8", copy, copy + length);
   // Marks are byte offsets.
   const latin = text.length === length ? text : bytes.toString("latin1", copy, copy + length);
-  const marks = words.slice(mark >> 2, (mark >> 2) + words[MARKS_AT]! * 2);
   return { text, members: marks.length >> 2, spanOf: (name) => findMember(name, body, latin, marks) };
+}
+
+/**
+ * The ranges of the elements of a JSON list, several times as fast as `elementsOf` of `scan.ts`.
+ * @returns undefined for a list that `elementsOf` has to read: too many elements, too large
+ */
+export function elementsIn(bytes: Uint8Array, list: Span): Span[] | undefined {
+  const text = bytes.subarray(list.start, list.end);
+  const found = run(text, DEEPEST);
+  if (!found) return undefined;
+  const { marks } = found;
+  const elements: Span[] = [];
+  let from = list.start + 1;
+  for (let at = 1; at < marks.length; at += 2) {
+    const end = list.start + marks[at]!;
+    const element = trimmed(bytes, from, end);
+    if (element.end > element.start) elements.push(element);
+    from = end + 1;
+  }
+  return elements;
+}
+
+/** What the module found in a text. */
+interface Run {
+  /** The memory of the module, with the outline from `copy` on. The next run overwrites it. */
+  bytes: Buffer;
+  copy: number;
+  length: number;
+  /** Two offsets for each separator of the outermost level, and for its closing bracket: in the outline and in the text. */
+  marks: Int32Array;
+}
+
+function run(text: Uint8Array, maxDepth: number): Run | undefined {
+  if (text.length > LARGEST) return undefined;
+  machine ??= start();
+  if (!machine) return undefined;
+  const end = TEXT_AT + text.length;
+  const copy = align(end + SLACK);
+  const mark = align(copy + text.length + SLACK);
+  machine.makeRoom(mark + MOST_MARKS * MARK_BYTES);
+  const { bytes, words } = machine;
+  bytes.set(text, TEXT_AT);
+  bytes.fill(0, end, copy);
+  const length = machine.outline(TEXT_AT, end, copy, mark, maxDepth);
+  if (length < 0) return undefined;
+  const marks = words.slice(mark >> 2, (mark >> 2) + words[MARKS_AT]! * 2);
+  return { bytes, copy, length, marks };
 }
 
 /**

@@ -2,6 +2,7 @@
 import type { CallView } from "../../core/call-view.ts";
 import type { ChatRequest } from "../../core/chat.ts";
 import { withoutCredentials } from "../../core/client-headers.ts";
+import type { CodecContext } from "../../core/context.ts";
 import type { ChatEvent } from "../../core/events.ts";
 import { NO_USAGE } from "../../core/events.ts";
 import type { Interception } from "../../core/plugin.ts";
@@ -48,17 +49,18 @@ export async function runAdmitHooks(view: CallView, hooks: readonly LoadedHooks[
 }
 
 /** The canonical request for a target that is not known yet; `undefined` if only the native lane can carry the request. */
-function preview({ call, format, body }: Incoming): ChatRequest | undefined {
+function preview({ call, format, body, stored }: Incoming): ChatRequest | undefined {
+  const context: CodecContext = {
+    id: call.id,
+    model: call.model,
+    headers: withoutCredentials(call.headers),
+    sameFormat: false,
+    target: { provider: "", model: call.model, traits: {}, isVendor: false },
+    toolNames: new Map(),
+    reportLoss() {},
+  };
   try {
-    return format.client.decodeRequest(body, {
-      id: call.id,
-      model: call.model,
-      headers: withoutCredentials(call.headers),
-      sameFormat: false,
-      target: { provider: "", model: call.model, traits: {}, isVendor: false },
-      toolNames: new Map(),
-      reportLoss() {},
-    });
+    return format.client.decodeRequest(stored ? stored.previewed(context) : body, context);
   } catch {
     return undefined;
   }

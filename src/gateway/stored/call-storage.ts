@@ -1,6 +1,7 @@
 /** Finds what a call needs of stored answers, and stores its answer. */
 import { MAX_CHAIN } from "../../core/answer-store.ts";
 import type { Attempt } from "../../core/call.ts";
+import type { CodecContext } from "../../core/context.ts";
 import type { GatewayError } from "../../core/error.ts";
 import { invalidRequest } from "../../core/error.ts";
 import type { FoundItems, StoredAsk, StoredCodec } from "../../core/stored-codec.ts";
@@ -116,7 +117,11 @@ export class CallStorage implements StoredCall {
     attempt.storesAnswer = this.#ownKeeper === "weir";
     if (this.#ask.store === true && !this.#context.answers)
       attempt.reportLoss("dropped", this.codec.members.store, "weir keeps no answers; see responses.store");
-    return this.#expand(attempt);
+    return this.#expand(attempt.context);
+  }
+
+  previewed(context: CodecContext): JsonObject {
+    return this.#expand(context);
   }
 
   detached(attempt: Attempt): JsonObject | undefined {
@@ -124,14 +129,16 @@ export class CallStorage implements StoredCall {
     attempt.storesAnswer = keeper === "weir";
     const isExpanded = this.#previous?.at === "weir" || this.#items.size > 0;
     if (!isExpanded && keeper !== "weir") return undefined;
-    return this.codec.detached(this.#expand(attempt), keeper === "provider");
+    return this.codec.detached(this.#expand(attempt.context), keeper === "provider");
   }
 
   converted(attempt: Attempt): JsonObject {
-    return this.#previous && this.#previous.at !== "weir" ? this.#incoming.body : this.#expand(attempt);
+    return this.#previous && this.#previous.at !== "weir"
+      ? this.#incoming.body
+      : this.#expand(attempt.context);
   }
 
-  #expand(attempt: Attempt): JsonObject {
+  #expand(context: CodecContext): JsonObject {
     const { body } = this.#incoming;
     const previous = this.#previous;
     if (previous?.at === "provider")
@@ -141,7 +148,7 @@ export class CallStorage implements StoredCall {
     if (previous?.at === "elsewhere") throw this.#unknown(hintFor(this.#context));
     const before = previous?.items ?? [];
     if (before.length === 0 && this.#ask.references.length === 0) return body;
-    return this.codec.expand(body, { before, items: this.#items }, attempt.context);
+    return this.codec.expand(body, { before, items: this.#items }, context);
   }
 
   async keep(answer: JsonObject, attempt: Attempt): Promise<boolean> {

@@ -1,5 +1,6 @@
 /** The types of stored answers that the gateway shares, in a file of their own to avoid import circles. */
 import type { Attempt, Call } from "../../core/call.ts";
+import type { CodecContext } from "../../core/context.ts";
 import type { ClientCodec } from "../../core/format.ts";
 import type { StoredCodec } from "../../core/stored-codec.ts";
 import type { JsonObject } from "../../core/json.ts";
@@ -38,6 +39,11 @@ export interface StoredCall {
    * @throws GatewayError `invalid-request` if weir does not have the answer that it continues, or an item
    */
   expanded(attempt: Attempt): JsonObject;
+  /**
+   * The request with the stored items, for plugins before the first attempt.
+   * @throws as {@link expanded}
+   */
+  previewed(context: CodecContext): JsonObject;
   /**
    * The request for a native attempt; `undefined` if the target gets the client's bytes.
    * @throws as {@link expanded}

@@ -32,6 +32,7 @@ function callThat(keeper: Keeper, isStored: boolean): StoredCall & { kept: JsonO
     keeperOf: () => keeper,
     expanded: () => ({}),
     detached: () => undefined,
+    previewed: () => ({}),
     converted: () => ({}),
     keep: async (answer) => (kept.push(answer), isStored),
     keepOrigin: async (id) => (origins.push(id), isStored),

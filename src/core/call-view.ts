@@ -27,6 +27,10 @@ export interface CallView {
   readonly target?: TargetView;
   /** The number of the running attempt, from 1 on; 0 before the first one. */
   readonly attempt: number;
+  /** What is lost of the request so far; `substituted` says that another model answers. */
+  readonly losses: readonly Loss[];
+  /** Deployments with higher precedence that weir skipped because they failed recently. */
+  readonly skipped: readonly string[];
   /** What the host refused in this attempt, so that the request is sent again without it; see `leavesOut` of an envelope. */
   readonly refused: readonly Refusable[];
   /** The id of the call whose plugin asks; absent for a call of a client. */
@@ -45,7 +49,7 @@ export interface CallView {
   reportLoss(code: LossCode, path: string, note?: string): void;
   /**
    * Adds a header to the client's answer; the last value of a name counts.
-   * @param name `x-…`, but not `x-weir-…` and not `x-request-id`
+   * @param name `x-…`, but not `x-request-id`, and of `x-weir-…` only `x-weir-cache`
    * @returns false if the response headers were already sent
    * @throws Error for another name, or a value that is not printable ASCII of at most 1,024 characters
    */

@@ -12,6 +12,7 @@ import type { Loss, LossCode } from "./loss.ts";
 import { LossList } from "./loss-list.ts";
 import type { KeyAccess } from "./key-access.ts";
 import { isOwnHost } from "./own-host.ts";
+import type { Interception } from "./plugin.ts";
 import type { Target } from "./provider.ts";
 import type { RefusalReason } from "./refusal.ts";
 import { Stop } from "./stop.ts";
@@ -85,6 +86,8 @@ export class Call {
 
   /** The budgets and rate limits that count the call; absent if there are none. */
   limits?: LimitSource;
+  /** What plugins do with the events of this answer. */
+  edits?: NonNullable<Interception["edit"]>[];
   /** Headers that plugins add to the answer. */
   extraHeaders?: Record<string, string>;
   /** The response headers were sent. */

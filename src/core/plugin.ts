@@ -40,4 +40,9 @@ export interface Interception {
   model?: string;
   /** The answer of the plugin: a text, or canonical events in order. weir then asks no provider. */
   answer?: string | Iterable<ChatEvent> | AsyncIterable<ChatEvent>;
+  /**
+   * Receives the events of the answer to this call and returns those that the client gets, before `answer` hooks edit them: the
+   * hook `answer` for one call. The call takes no native lane. weir calls it once for each attempt that is answered.
+   */
+  edit?(events: AsyncIterable<ChatEvent>, call: CallView): AsyncIterable<ChatEvent>;
 }

@@ -184,6 +184,57 @@ describe("intercept", () => {
   });
 });
 
+describe("an edit of intercept", () => {
+  const edit = `intercept(call) {
+    if (call.headers.get("x-loud") !== "yes") return undefined;
+    return { async *edit(events, { attempt, losses, skipped }) {
+      console.error(["edits", attempt, losses.length, skipped.length].join(" "));
+      for await (const event of events)
+        yield event.type === "block-delta" ? { ...event, delta: event.delta.toUpperCase() } : event;
+    } };
+  }`;
+  const answer = `async *answer(events) {
+    for await (const event of events)
+      yield event.type === "block-delta" ? { ...event, delta: event.delta + " heard" } : event;
+  }`;
+  const loud = { "x-loud": "yes" };
+
+  for (const path of FORMATS)
+    for (const stream of [false, true])
+      test(`rewrites the answer of its call alone, ${stream ? "streamed" : "whole"}, at ${path}`, async () => {
+        const provider = upstream(answering);
+        const running = await gateway({ providers: places([provider.url]) }, { plugins: hooked(edit) });
+        expect((await ask(running, { path, body: { stream }, headers: loud })).text).toContain("HELLO");
+        const other = await ask(running, { path, body: { stream } });
+        expect(other.text).toContain("hello");
+        // The native lane passes the bytes of the provider.
+        expect(other.text.includes('"created":1,')).toBe(path === "/v1/chat/completions");
+      });
+
+  test("comes before answer hooks, and is called for the attempt that answers", async () => {
+    let failures = 1;
+    const provider = upstream((request) => (failures-- > 0 ? failing(500) : answering(request)));
+    const config = { providers: places([provider.url]) };
+    const running = await gateway(config, { plugins: hooked(`${edit}, ${answer}`), target: "process" });
+    const { text, headers } = await ask(running, { headers: loud });
+    expect([headers.get("x-weir-attempts"), text.includes("HELLO heard")]).toEqual(["2", true]);
+    await logged(running, "edits 2 0 0");
+    expect(running.log.filter((line) => line.startsWith("edits")).length).toBe(1);
+  });
+
+  test("that is no function is an error of the plugin, and one that throws fails the call", async () => {
+    const provider = upstream(answering);
+    const config = { providers: places([provider.url]) };
+    const wrong = await gateway(config, { plugins: hooked("intercept() { return { edit: 1 }; }") });
+    expect((await ask(wrong)).status).toBe(500);
+    await logged(wrong, "its edit must be a function");
+    const throwing = hooked("intercept() { return { edit() { throw new Error('no'); } }; }");
+    const running = await gateway(config, { plugins: throwing });
+    expect((await ask(running)).status).toBe(500);
+    await logged(running, "plugin hooked: the edit of its intercept hook failed");
+  });
+});
+
 describe("addHeader", () => {
   test("adds headers to answers, streams and errors", async () => {
     const plugins = hooked(
@@ -192,6 +243,12 @@ describe("addHeader", () => {
     const running = await gateway({}, { plugins });
     for (const body of [{ model: "mock/chat" }, { model: "mock/chat", stream: true }, { model: "mock/echo" }])
       expect((await ask(running, { body })).headers.get("x-region")).toBe("eu");
+  });
+
+  test("may tell of a cache in x-weir-cache", async () => {
+    const plugins = hooked('admit(call) { call.addHeader("x-weir-cache", "hit"); }');
+    const running = await gateway({}, { plugins });
+    expect((await ask(running, { body: { model: "mock/chat" } })).headers.get("x-weir-cache")).toBe("hit");
   });
 
   test("refuses names of weir and values that are not printable", async () => {

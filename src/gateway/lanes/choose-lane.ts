@@ -5,11 +5,11 @@ import type { Lane, PrepareContext } from "./lane.ts";
 import { NativeLane } from "./native.ts";
 import { TranslatedLane } from "./translated.ts";
 
-/** The native lane for a provider of the client's format, unless a hook edits requests or answers or the host lacks a part of the format. */
+/** The native lane for a provider of the client's format, unless a plugin edits requests or answers or the host lacks a part of the format. */
 export function chooseLane(incoming: Incoming, attempt: Attempt, context: PrepareContext): Lane {
   const { target } = attempt;
   if (target.substitute) attempt.reportLoss("substituted", "model", target.reason);
-  const isEdited = context.hooks.some((hook) => hook.request || hook.answer);
+  const isEdited = incoming.call.edits || context.hooks.some((hook) => hook.request || hook.answer);
   const isNative = target.lane === "native" && !isEdited && !mustTranslate(incoming, attempt, context);
   return isNative
     ? new NativeLane(incoming, attempt, context)

@@ -199,7 +199,7 @@ async function openEvents(
   const { context } = attempt;
   const keep = attempt.storesAnswer ? (answer: JsonObject) => stored!.keep(answer, attempt) : undefined;
   // The reasoning cache stores what the provider sent, before plugins edit it.
-  const events = answerHooks(tapped(source, rememberReasoning(call, reasoning)), attempt, hooks);
+  const events = edited(tapped(source, rememberReasoning(call, reasoning)), attempt, hooks);
   const meter = new Meter(attempt, hooks);
   if (call.stream) {
     const source = new TranslatedSource(events, meter, format.client.writeStream(context), keep);
@@ -211,10 +211,11 @@ async function openEvents(
   return { kind: "json", status: 200, headers: { "content-type": "application/json" }, body };
 }
 
-/** Runs the events through each plugin's `answer` hook, in order. Only hooks take the events as an async iterable. */
-function answerHooks(source: EventSource, attempt: Attempt, hooks: readonly Hooks[]): EventSource {
-  const editors = hooks.filter((hook) => hook.answer);
+/** Runs the events through the edits of the call, and then through each plugin's `answer` hook, in order. Only these take them as an async iterable. */
+function edited(source: EventSource, attempt: Attempt, hooks: readonly Hooks[]): EventSource {
+  const answerHooks = hooks.flatMap(({ answer }) => answer ?? []);
+  const editors = attempt.call.edits ? [...attempt.call.edits, ...answerHooks] : answerHooks;
   if (editors.length === 0) return source;
   const events: AsyncIterable<ChatEvent> = iterate(source);
-  return new PluginEvents(editors.reduce((piped, hook) => hook.answer!(piped, viewOf(attempt)), events));
+  return new PluginEvents(editors.reduce((piped, edit) => edit(piped, viewOf(attempt)), events));
 }

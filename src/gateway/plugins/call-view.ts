@@ -8,7 +8,7 @@ import type { Refusable } from "../../core/error.ts";
 import { GatewayError } from "../../core/error.ts";
 import { NO_USAGE } from "../../core/events.ts";
 import type { HeaderReader } from "../../core/headers.ts";
-import type { LossCode } from "../../core/loss.ts";
+import type { Loss, LossCode } from "../../core/loss.ts";
 import type { Target } from "../../core/provider.ts";
 import type { Stop, Stoppable } from "../../core/stop.ts";
 
@@ -84,6 +84,14 @@ class View implements CallView {
     return this.#attempt && describeTarget(this.#attempt.target);
   }
 
+  get losses(): readonly Loss[] {
+    return (this.#attempt ?? this.#call).losses;
+  }
+
+  get skipped(): readonly string[] {
+    return this.#call.skipped;
+  }
+
   get refused(): readonly Refusable[] {
     return this.#attempt?.refused ?? [];
   }
@@ -123,7 +131,7 @@ class View implements CallView {
 }
 
 const HEADER_NAME = /^x-[a-z0-9-]{1,62}$/;
-const RESERVED = /^x-(?:weir-|request-id$)/;
+const RESERVED = /^x-(?:weir-(?!cache$)|request-id$)/;
 const HEADER_VALUE = /^[\x20-\x7e]{0,1024}$/;
 
 const NO_VARIABLES = Object.freeze({});

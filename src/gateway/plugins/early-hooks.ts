@@ -35,6 +35,7 @@ export async function runEarlyHooks(
     const pending = intercept?.(view);
     const decided = pending instanceof Promise ? await pending : pending;
     if (decided?.model !== undefined) call.routedModel = decided.model;
+    if (decided?.edit) (call.edits ??= []).push(decided.edit);
     if (decided?.answer !== undefined) return targetOf(plugin, decided.answer, view);
   }
   return undefined;

@@ -28,7 +28,7 @@ export function sandboxHooks({ name, hooks = {} }: Plugin, onFault: OnPluginFaul
   if (admit) wrapped.admit = (call) => wrapHook(() => admit.call(hooks, call), call, failure("admit"));
   if (intercept)
     wrapped.intercept = (call) =>
-      wrapHook(() => intercept.call(hooks, call), call, failure("intercept"), checkInterception);
+      wrapIntercept(() => intercept.call(hooks, call), call, name, failure("intercept"));
   if (request)
     wrapped.request = (wanted, call) =>
       wrapHook(() => request.call(hooks, wanted, call), call, failure("request"));
@@ -81,17 +81,39 @@ async function waitFor<Result>(
   }
 }
 
+/** @param name of the plugin */
+function wrapIntercept(
+  run: () => ReturnType<NonNullable<Hooks["intercept"]>>,
+  call: CallView,
+  name: string,
+  failure: (cause: unknown) => GatewayError,
+): Interception | undefined | Promise<Interception | undefined> {
+  const wrapEdit = (result: Interception | undefined): Interception | undefined => {
+    const edit = result?.edit;
+    if (!edit) return result;
+    const who = `plugin ${name}: the edit of its intercept hook`;
+    return {
+      ...result,
+      edit: (events, view) => wrapEvents(() => edit.call(result, events, view), view, who),
+    };
+  };
+  const pending = wrapHook(run, call, failure, checkInterception);
+  return pending instanceof Promise ? pending.then(wrapEdit) : wrapEdit(pending);
+}
+
 /** @throws Error that names what is wrong with the result of an `intercept` hook */
 function checkInterception(result: Interception | undefined): void {
   if (result === undefined) return;
   const given: unknown = result;
   if (!isObject(given)) throw new Error("it must return an object or undefined");
-  const unknown = Object.keys(given).find((name) => name !== "model" && name !== "answer");
+  const unknown = Object.keys(given).find((name) => !["model", "answer", "edit"].includes(name));
   if (unknown !== undefined)
     throw new Error(`it returned the unknown member ${JSON.stringify(unknown.slice(0, 60))}`);
   const { model, answer } = result;
   if (model !== undefined && (typeof model !== "string" || model === ""))
     throw new Error("its model must be the name of a model");
+  if (result.edit !== undefined && typeof result.edit !== "function")
+    throw new Error("its edit must be a function");
   if (answer === undefined || typeof answer === "string") return;
   if (typeof answer !== "object" || !(Symbol.iterator in answer || Symbol.asyncIterator in answer))
     throw new Error("its answer must be a text or events");

@@ -49,7 +49,7 @@ export async function assemble(
     isUnset: (provider: Provider) => isUnset(config, env, provider),
   };
   const dropped = await loadPlugins({ ...config.plugins, except: shippedFiles(dir) });
-  const sorted = sortOut(dropped, parts);
+  const sorted = sortOut(await shippedPlugins(config), dropped, parts);
   const { broken } = sorted;
   const plugins = [...sorted.plugins, ...pluginsOfConfig(config, sorted.plugins, endpoints)];
   if (strict && broken[0]) throw new Error(`plugins.strict: ${broken[0].message}`);
@@ -76,6 +76,13 @@ export async function assemble(
   return { registry, plugins, broken };
 }
 
+/** The built-in plugins that are on. Each load makes a cache of its own, because the models behind names may have changed. */
+async function shippedPlugins({ cache }: Config): Promise<readonly Plugin[]> {
+  if (cache.keys.length === 0) return builtIn;
+  const { responseCache } = await import("../plugins/response-cache/index.ts");
+  return [responseCache(cache), ...builtIn];
+}
+
 /** Providers that only the config describes, each wrapped in a plugin. */
 function pluginsOfConfig(
   config: Config,
@@ -100,10 +107,11 @@ export function builtInFormats({ systemTurns }: Config["messages"]): Format[] {
  * file that contains it.
  */
 function sortOut(
+  shipped: readonly Plugin[],
   dropped: Discovered,
   parts: Pick<RegistryOptions, "formats" | "dialects" | "settings" | "isUnset">,
 ): Pick<Assembled, "plugins" | "broken"> {
-  let plugins: LoadedPlugin[] = builtIn.map((plugin: Plugin) => ({ plugin, source: "built-in" }));
+  let plugins: LoadedPlugin[] = shipped.map((plugin) => ({ plugin, source: "built-in" }));
   const broken = [...dropped.broken];
   for (const candidate of dropped.plugins) {
     try {

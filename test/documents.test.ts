@@ -79,7 +79,7 @@ test("every command of README.md works with npm alone", async () => {
 test("every config example is YAML with options that weir knows", () => {
   const keys = [
     ...["MY_OPENAI_KEY", "ACME_KEY", "AZURE_WEST_KEY", "AZURE_NORTH_KEY"],
-    ...["WEIR_ALERT_SECRET", "HONEYCOMB_KEY"],
+    ...["WEIR_ALERT_SECRET", "HONEYCOMB_KEY", "CI_KEY"],
   ];
   const env = Object.fromEntries(keys.map((name) => [name, "something-that-is-long"]));
   const folder = mkdtempSync(join(tmpdir(), "weir-examples-"));

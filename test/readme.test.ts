@@ -270,6 +270,33 @@ test("every plugin that the guide for authors shows loads, and its program answe
   expect(guide.log.join("\n")).not.toContain("plugin not loaded");
 });
 
+test("the config of the response cache answers the second call from memory", async () => {
+  const yaml = blockOf("plugins/README.md", "yaml", "cache:");
+  const key = "ci-key-1234567890abcdef";
+  const config = Bun.YAML.parse(yaml) as Record<string, unknown>;
+  const cached = await startGateway({ config, env: { CI_KEY: key } });
+  const told = async (path: string, headers: Record<string, string>) => {
+    const { headers: answer } = await fetch(cached.url + path, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${key}`, ...headers },
+      body: JSON.stringify({
+        ...{ model: "mock/chat", temperature: 0, max_tokens: 50 },
+        messages: [{ role: "user", content: "Hello" }],
+      }),
+    });
+    return [answer.get("x-weir-cache"), answer.get("x-weir-provider")];
+  };
+  try {
+    const use = { "x-weir-cache": "use" };
+    expect(await told("/v1/chat/completions", {})).toEqual([null, "mock"]);
+    expect(await told("/v1/chat/completions", use)).toEqual(["miss", "mock"]);
+    expect(await told("/v1/chat/completions", use)).toEqual(["hit", "response-cache"]);
+    expect(await told("/v1/messages", use)).toEqual(["hit", "response-cache"]);
+  } finally {
+    await cached.stop();
+  }
+});
+
 test("the plugins of the guide reach their hosts: endpoint, authorization and framing", async () => {
   const [regional, authorized, lines] = ["regional", "authorized", "lines"].map((name) =>
     blockOf("plugins/README.md", "ts", `name: "${name}"`),

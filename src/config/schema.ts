@@ -8,6 +8,7 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import type { Secret } from "../core/secret.ts";
 import { adminOption, metricsSection } from "./schema-books.ts";
+import { cacheSection } from "./schema-cache.ts";
 import { CLOSED, milliseconds, oneOf, secret } from "./schema-kinds.ts";
 import {
   corsSection,
@@ -212,6 +213,7 @@ export const configSchema = Type.Object(
     responses: responsesSection,
     capture: captureSection,
     tape: tapeSection,
+    cache: cacheSection,
     admin: adminOption,
     metrics: metricsSection,
     traces: tracesSection,

@@ -211,6 +211,9 @@ const HEADERS: Record<string, JsonObject> = {
   "x-weir-warnings": text("What could not be translated: `code:path, code:path`."),
   "x-weir-attempts": text("Number of attempts, if one failed."),
   "x-weir-tried": text("The attempts that failed."),
+  "x-weir-cache": text(
+    "Of a call that may use the cache of answers: `hit`, `miss`, `refresh`, or `bypass` with a reason.",
+  ),
   "x-weir-skipped": text("Deployments whose circuit breaker was open."),
 };
 

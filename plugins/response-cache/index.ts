@@ -1,0 +1,118 @@
+/**
+ * Answers a request from memory if one of the same meaning was answered before: of the same gateway key, without a provider and
+ * for free. The section `cache` of the config turns it on. A first answer streams as usual while it is recorded.
+ */
+import {
+  type CallView,
+  type ChatEvent,
+  type ChatRequest,
+  definePlugin,
+  type Interception,
+  type Plugin,
+} from "weir";
+import { Entries } from "./entries.ts";
+import { digestOf } from "./meaning.ts";
+
+export interface ResponseCacheOptions {
+  /** Names of the gateway keys whose calls may use the cache; a `*` stands for any text. */
+  keys: readonly string[];
+  /** A call must ask with `x-weir-cache: use`. False: every call of the keys uses the cache. */
+  header: boolean;
+  /** Names of tools without side effects; a `*` stands for any text. Requests with other tools are not cached. */
+  tools: readonly string[];
+  /** Requests with a higher temperature are not cached, nor those without one, which get the provider's default. */
+  maxTemperature: number | "any";
+  ttlMs: number;
+  /** Memory for answers. */
+  bytes: number;
+}
+
+const HEADER = "x-weir-cache";
+
+export function responseCache(options: ResponseCacheOptions): Plugin {
+  const entries = new Entries(options);
+  const keys = options.keys.map(patternOf);
+  const tools = options.tools.map(patternOf);
+  const matches = (patterns: readonly RegExp[], name: string) => patterns.some((each) => each.test(name));
+
+  function intercept(call: CallView): Interception | undefined {
+    const wish = call.headers.get(HEADER);
+    const asks = wish === "use" || wish === "refresh";
+    if (wish === "no" || (options.header && !asks)) return undefined;
+    if (!matches(keys, call.key ?? "")) {
+      if (asks) call.addHeader(HEADER, "bypass; key");
+      return undefined;
+    }
+    const { request } = call;
+    const reason = bypassOf(request);
+    if (!request || reason !== undefined) {
+      call.addHeader(HEADER, `bypass; ${reason}`);
+      return undefined;
+    }
+    const digest = digestOf(call, request);
+    const known = wish === "refresh" ? undefined : entries.get(digest);
+    call.addHeader(HEADER, known ? "hit" : wish === "refresh" ? "refresh" : "miss");
+    if (known) return { answer: replayed(known, call.id) };
+    return {
+      edit: (events, view) =>
+        recorded(events, view, (answer) => entries.set(digest, answer), entries.largest),
+    };
+  }
+
+  /** Why a request cannot be cached; undefined if it can. */
+  function bypassOf(request: ChatRequest | undefined): string | undefined {
+    if (!request || hasOwnFields(request)) return "fields";
+    const { temperature = Infinity } = request;
+    if (options.maxTemperature !== "any" && temperature > options.maxTemperature) return "temperature";
+    const acts = request.tools.some(({ kind, name }) => kind === "foreign" || !matches(tools, name));
+    return acts ? "tools" : undefined;
+  }
+
+  return definePlugin({ name: "response-cache", hooks: { intercept } });
+}
+
+function patternOf(text: string): RegExp {
+  return new RegExp(`^${text.split("*").map(RegExp.escape).join(".*")}$`, "s");
+}
+
+/** Whether a request has fields whose answer has parts that only its own format can carry, such as log probabilities. */
+function hasOwnFields({ extra, ownFields = {} }: ChatRequest): boolean {
+  return Object.entries(extra).some(([format, fields]) =>
+    Object.entries(fields).some(([name, value]) => {
+      const field = ownFields[format]?.[name];
+      if (!field || value === undefined) return false;
+      return field.refuse?.(value) === true || (field.means === undefined && field.report?.(value) === true);
+    }),
+  );
+}
+
+/** Passes the events of an answer on, and keeps them once the answer is complete. @param largest bytes, about */
+async function* recorded(
+  events: AsyncIterable<ChatEvent>,
+  view: CallView,
+  keep: (answer: readonly ChatEvent[]) => void,
+  largest: number,
+): AsyncGenerator<ChatEvent> {
+  const answer: ChatEvent[] = [];
+  let size = 0;
+  for await (const event of events) {
+    size += event.type === "block-delta" ? event.delta.length : 1;
+    if (size <= largest) answer.push(event);
+    if (event.type === "message-end" && size <= largest && isUsual(view) && isWhole(event)) keep(answer);
+    yield event;
+  }
+}
+
+/** Another model or deployment than usual answers only for now. */
+function isUsual({ attempt, skipped, losses }: CallView): boolean {
+  return attempt === 1 && skipped.length === 0 && !losses.some(({ code }) => code === "substituted");
+}
+
+/** The model has ended by itself: no limit of tokens and no filter has cut the answer off. */
+function isWhole({ reason }: Extract<ChatEvent, { type: "message-end" }>): boolean {
+  return ["stop", "stop-sequence", "tool-calls"].includes(reason.kind);
+}
+
+function replayed(answer: readonly ChatEvent[], id: string): ChatEvent[] {
+  return answer.map((event) => (event.type === "message-start" ? { ...event, id } : event));
+}

@@ -1,0 +1,101 @@
+/** The response cache and the books: an answer from memory is free, and a worker that is told to reload forgets it. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { CallEntry, Calls, UsageReport } from "../../src/admin/types.ts";
+import { anthropicClient, openaiClient } from "../helpers/sdk.ts";
+import { json, startUpstream, until, type Upstream } from "../helpers/upstream.ts";
+import { readStore, type RunningBooks, startBooks } from "./running.ts";
+
+setDefaultTimeout(120_000);
+
+const KEY = "ci-key-1234567890abcdef";
+const GREEDY: object = { temperature: 0 };
+let weir: RunningBooks;
+let upstream: Upstream;
+let config: Record<string, unknown>;
+
+beforeAll(async () => {
+  upstream = startUpstream(() =>
+    json({
+      ...{ id: "c1", object: "chat.completion", created: 1, model: "big" },
+      choices: [{ index: 0, message: { role: "assistant", content: "A dam." }, finish_reason: "stop" }],
+      usage: { prompt_tokens: 1_000, completion_tokens: 500, total_tokens: 1_500 },
+    }),
+  );
+  config = {
+    providers: { host: { baseUrl: `${upstream.url}/v1`, speaks: "chat-completions", models: ["big"] } },
+    prices: { "host/*": { input: 10, output: 20 } },
+    // 1,000 tokens for 10 and 500 for 20 dollars a million: two cents.
+    budgets: { all: { on: "all", limit: 0.05, every: "total" } },
+    rates: { all: { on: "all", tpm: 100_000 } },
+    keys: [{ name: "ci", key: KEY }],
+    cache: { keys: ["ci"] },
+  };
+  weir = await startBooks({ workers: 1, config });
+});
+
+afterAll(async () => {
+  await weir?.end();
+  upstream?.stop();
+});
+
+const clients = () => {
+  const options = { apiKey: KEY, headers: { "x-weir-cache": "use" } };
+  return { openai: openaiClient(weir.url, options), anthropic: anthropicClient(weir.url, options) };
+};
+const body = { model: "host/big", max_tokens: 600, ...GREEDY };
+const messages = [{ role: "user" as const, content: "What is a weir?" }];
+
+async function stored(calls: number): Promise<void> {
+  const count = () => readStore(weir.state, (one) => one("SELECT count(*) AS value FROM calls"));
+  await until(
+    () => count() >= calls,
+    10_000,
+    () => `the store has ${count()} of ${calls} calls`,
+  );
+}
+
+test("a hit is free, counts against no budget and no limit, and is a call of the provider response-cache", async () => {
+  const { openai, anthropic } = clients();
+  const ask = () => openai.chat.completions.create({ ...body, messages }).withResponse();
+  const told: (string | null)[] = [];
+  for (let count = 0; count < 5; count++) {
+    const { response } = await ask();
+    told.push(response.headers.get("x-weir-cache"));
+  }
+  const { response } = await anthropic.messages.create({ ...body, messages }).withResponse();
+  told.push(response.headers.get("x-weir-cache"));
+  expect(told).toEqual(["miss", "hit", "hit", "hit", "hit", "hit"]);
+  await stored(6);
+
+  const { calls } = await weir.api.send<Calls>("GET", "/calls");
+  const ofCache = calls.filter(({ attempts }) => attempts[0]!.provider === "response-cache");
+  expect([calls.length, ofCache.length]).toEqual([6, 5]);
+  const { attempts } = await weir.api.send<CallEntry>("GET", `/calls/${ofCache[0]!.id}`);
+  expect(attempts).toMatchObject([
+    { charge: { state: "free", cost: 0 }, usage: { input: 1_000, output: 500 } },
+  ]);
+
+  const { rows } = await weir.api.send<UsageReport>("GET", "/usage?by=provider");
+  expect(Object.fromEntries(rows.map(({ group, cost }) => [group.provider, cost]))).toEqual({
+    host: 20_000_000,
+    "response-cache": 0,
+  });
+  // A third paid call would exceed the budget.
+  expect((await weir.budget("all")).windows).toMatchObject([{ spent: 20_000_000, held: 0 }]);
+});
+
+test("a reload empties the cache", async () => {
+  const ask = async () =>
+    (
+      await clients()
+        .openai.chat.completions.create({ ...body, messages })
+        .withResponse()
+    ).response.headers.get("x-weir-cache");
+  expect(await ask()).toBe("hit");
+  writeFileSync(join(weir.folder, "weir.yaml"), JSON.stringify({ ...config, budgets: {} }));
+  const { code, output } = weir.run("reload");
+  expect([code, output]).toEqual([0, expect.any(String)]);
+  expect(await ask()).toBe("miss");
+});

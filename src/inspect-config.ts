@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { reloadGateway } from "./cli/reload.ts";
 import { runningGateways } from "./cli/run-file.ts";
 import { FIXED } from "./config/fixed.ts";
+import { hideSecrets } from "./config/hide-secrets.ts";
 import { type Config, listOptions } from "./config/schema.ts";
 import type { Inspected } from "./inspected.ts";
 
@@ -103,11 +104,13 @@ const SECRET_MEMBER =
 const SECRET_TEXT = /\b(?:sk-|weir_(?:sk|ad|ro)_|AKIA|ghp_|xox[bp]-)[\w-]{6,}/g;
 const URL_PASSWORD = /(:\/\/[^\s:/@]*:)[^\s@]+@/g;
 
-function readSource({ settings }: Inspected) {
+async function readSource({ config, settings }: Inspected) {
   const { file } = settings;
   if (file === undefined) throw new Error("weir runs without a config file");
   const text = readFileSync(file, "utf8").slice(0, MAX_TEXT);
-  const lines = text
+  const written = await settings.reread?.().catch(() => undefined);
+  // In a file that is not valid only what looks like a secret is hidden.
+  const lines = hideSecrets(text, [config, written?.config])
     .split("\n")
     .map((line) =>
       line.replace(SECRET_MEMBER, "$1***").replaceAll(SECRET_TEXT, "***").replaceAll(URL_PASSWORD, "$1***@"),

@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { hideSecrets } from "../../src/config/hide-secrets.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { declarationOf } from "../../src/declaration.ts";
 
@@ -82,6 +83,18 @@ test("an alert has defaults, and its address and secret are never printed", () =
     },
   ]);
   expect(JSON.stringify(load(written))).not.toContain("canary");
+});
+
+test("in the text of a config its secrets are hidden, however they are written", () => {
+  const written = {
+    traces: { to: "http://h", headers: { "x-token": "header-canary" } },
+    alerts: [{ to: "https://hooks.example/token-canary", secret: "secret-canary" }],
+    providers: { openai: { apiKey: "sk-canary", headers: { "x-org": "org-canary" } } },
+  };
+  const text = JSON.stringify(written);
+  const hidden = hideSecrets(text, [load(written), undefined]);
+  expect(hidden).not.toContain("canary");
+  expect(hidden).toContain('"traces":{"to":"http://h","headers":{"x-token":"***"}}');
 });
 
 test("mistakes stop the start with a sentence that names the option and no secret", () => {

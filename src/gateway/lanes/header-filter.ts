@@ -3,7 +3,10 @@ import type { HeaderReader } from "../../core/headers.ts";
 
 export type HeaderFilter = (headers: HeaderReader) => Record<string, string>;
 
-/** Headers that no list can allow: credentials, cookies, hop-by-hop and framing headers, and the client's identity. */
+/**
+ * Headers that no list can allow: credentials, cookies, hop-by-hop and framing headers, the client's identity, and the client's
+ * trace, whose ids would connect its calls.
+ */
 const FORBIDDEN = new Set([
   "authorization",
   "x-api-key",
@@ -25,6 +28,9 @@ const FORBIDDEN = new Set([
   "content-length",
   "content-encoding",
   "server",
+  "traceparent",
+  "tracestate",
+  "baggage",
 ]);
 
 /** @param allowed lower-case names; `name-*` allows all names that begin with `name-` */

@@ -57,17 +57,21 @@ export const METRICS = {
 } as const;
 
 /** Names of providers in the conventions, by weir's names. Others keep weir's name. */
-const PROVIDERS = new Map([
+export const PROVIDERS: ReadonlyMap<string, string> = new Map([
   ["azure", "azure.ai.openai"],
+  ["azure-dated", "azure.ai.openai"],
   ["bedrock", "aws.bedrock"],
   ["bedrock-mantle", "aws.bedrock"],
   ["foundry", "azure.ai.inference"],
+  ["foundry-models", "azure.ai.inference"],
   ["gemini", "gcp.gemini"],
   ["gemini-openai", "gcp.gemini"],
   ["gemini-tuned", "gcp.gemini"],
   ["mistral", "mistral_ai"],
   ["moonshot", "moonshot_ai"],
   ["vertex", "gcp.vertex_ai"],
+  ["vertex-express", "gcp.vertex_ai"],
+  ["vertex-openai", "gcp.vertex_ai"],
   ["xai", "x_ai"],
 ]);
 

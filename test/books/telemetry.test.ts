@@ -214,3 +214,29 @@ test("an alert says that the store cannot be used, also when it never could", as
   expect(JSON.parse(hook.received[0]!.body)).toMatchObject({ event: "store", state: "begins" });
   expect(weir.log.join("\n")).toContain("records of calls wait");
 });
+
+test("a reload begins, moves and ends traces and alerts", async () => {
+  const [first, second] = [receiver(), receiver()];
+  const weir = await start({});
+  await ask(weir.url, "mock/echo");
+  const reload = async (config: object) => {
+    weir.configure(JSON.stringify(config));
+    expect(weir.run("reload")).toMatchObject({ code: 0 });
+  };
+  const names = ({ spans }: typeof first) => spans().filter(({ kind }) => kind === 2).length;
+  await reload({ traces: { to: first.url } });
+  await ask(weir.url, "mock/echo");
+  const exported = async (wanted: number) => (await spans(weir, "exported")) === wanted;
+  expect(await until(() => exported(2), 20_000)).toBe(true);
+  // The last calls of a collector reach it when it is replaced.
+  await ask(weir.url, "mock/echo");
+  await Bun.sleep(300);
+  await reload({ traces: { to: second.url } });
+  await ask(weir.url, "mock/echo");
+  expect(await until(() => exported(6), 20_000)).toBe(true);
+  await reload({});
+  await ask(weir.url, "mock/echo");
+  weir.signal("SIGTERM");
+  await weir.exited;
+  expect([names(first), names(second)]).toEqual([2, 1]);
+});

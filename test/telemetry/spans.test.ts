@@ -3,6 +3,8 @@ import { expect, test } from "bun:test";
 import { NO_USAGE } from "../../src/core/events.ts";
 import type { CallRecord } from "../../src/ledger/record.ts";
 import { encodeRequest, encodeSpan } from "../../src/telemetry/otlp.ts";
+import { builtIn } from "../../plugins/index.ts";
+import { PROVIDERS } from "../../src/telemetry/conventions.ts";
 import { isSampled, spanIdOf, traceIdOf } from "../../src/telemetry/ids.ts";
 import { type SpanOptions, spansOf } from "../../src/telemetry/spans.ts";
 import { readOtlp, type ReadSpan } from "../helpers/otlp.ts";
@@ -182,4 +184,9 @@ test("an attempt never ends after its call, and a whole number may be a double",
   const [own, made] = read(call);
   expect(made!.end).toBe(own!.end);
   expect(encodeSpan(spansOf(call, OPTIONS)[0]!)).toContain('{"key":"weir.own_ms","value":{"doubleValue":2}}');
+});
+
+test("every provider with a name of the conventions is one of weir's", () => {
+  const known = builtIn.flatMap(({ providers = [] }) => providers.map(({ name }) => name));
+  expect([...PROVIDERS.keys()].filter((name) => !known.includes(name))).toEqual([]);
 });

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { coloursOf } from "../../src/console/parts/series.ts";
 import {
+  areDrawn,
   type Bar,
   barsOf,
   forecastOf,
@@ -20,6 +21,7 @@ import {
   DAY,
   HOUR,
   nameOf,
+  neighbour,
   periodOf,
   titleOf,
 } from "../../src/console/pages/spend/period.ts";
@@ -82,6 +84,21 @@ describe("the period of a range", () => {
     expect(before(period)).toEqual({ from: Date.UTC(2027, 1), to: Date.UTC(2027, 2) });
   });
 
+  test("the period before a month is the whole month before, which is compared with the one before it", () => {
+    const range = neighbour(periodOf(MONTH, NOW), -1);
+    expect(range).toEqual({ from: Date.UTC(2026, 9), to: Date.UTC(2026, 10) });
+    const october = periodOf(range, NOW);
+    expect([titleOf(range, october), beforeTitle(range, october)]).toEqual(["October", "September"]);
+    expect(before(october)).toEqual({ from: Date.UTC(2026, 8), to: Date.UTC(2026, 9) });
+    expect(forecastOf([], october)).toBeUndefined();
+    expect(neighbour(october, 1)).toEqual({ from: Date.UTC(2026, 10), to: Date.UTC(2026, 11) });
+  });
+
+  test("the period before seven days is the seven days before", () => {
+    const period = periodOf({ from: 0, name: "7d" }, NOW);
+    expect(neighbour(period, -1)).toEqual({ from: period.from - 7 * DAY, to: period.from });
+  });
+
   test("the tick of a day stands for the same weekday before the period", () => {
     const period = periodOf(MONTH, NOW);
     for (const at of bucketsOf(period)) {
@@ -124,6 +141,19 @@ describe("groups", () => {
       ["ci-bot", "ci-bot"],
       ["key_b", "key_b"],
     ]);
+  });
+
+  test("days stand from the newest on, and select their calls by time", () => {
+    const days = groups([row({ day: "2026-11-01" }, 9), row({ day: "2026-11-02" }, 1)], [], "day");
+    expect(days.map(({ name }) => name)).toEqual(["2 November", "1 November"]);
+    expect(days[1]!.selects).toMatchObject({ from: Date.UTC(2026, 10, 1), to: Date.UTC(2026, 10, 2) });
+  });
+
+  test("are drawn apart only if they add up: calls with several tags are in the row of each", () => {
+    const tags = groups([row({ tag: "ci" }, 5), row({ tag: "prod" }, 5)], [], "tag");
+    expect(areDrawn(tags, row({}, 10), "tag")).toBe(true);
+    expect(areDrawn(tags, row({}, 7), "tag")).toBe(false);
+    expect(areDrawn(groups([row({ day: "2026-11-01" }, 9)], [], "day"), row({}, 9), "day")).toBe(false);
   });
 
   test("a million tokens cost what was paid for them; without tokens or cost nothing is claimed", () => {

@@ -127,8 +127,8 @@ function ProspectLine({ prospect, zone, calls }: { prospect: Prospect; zone: str
     case "runs-out":
       return (
         <>
-          <Shape state="warn" /> Empty {when(prospect.at).includes(":") ? "at" : "on"} {when(prospect.at)},{" "}
-          {early(prospect.next - prospect.at)} before the window ends, at this pace.
+          <Shape state="warn" /> Empty {atOrOn(when(prospect.at))}, {early(prospect.next - prospect.at)}{" "}
+          before the window ends, at this pace.
         </>
       );
     case "lasts":
@@ -139,6 +139,10 @@ function ProspectLine({ prospect, zone, calls }: { prospect: Prospect; zone: str
       return <>One window without an end.</>;
   }
 }
+
+/** `at 18:20 UTC`, `tomorrow 00:00 UTC`, `on 25 Nov` */
+const atOrOn = (moment: string) =>
+  `${/^\d\d:/.test(moment) ? "at " : moment.startsWith("tomorrow") ? "" : "on "}${moment}`;
 
 const DAY = 86_400_000;
 

@@ -40,7 +40,7 @@ export function Refused({
             <p class="body mid">No call was refused today.</p>
           ) : (
             <div class="scroll">
-              <table class="tbl stackrows wraps">
+              <table class="tbl stackrows wraps refused">
                 <tbody>
                   {calls.map((call) => (
                     <RefusedRow key={call.id} call={call} withKey={of === undefined} />

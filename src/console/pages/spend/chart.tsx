@@ -63,6 +63,9 @@ export function SpendChart({ bars, series, period, label, filters }: Props) {
   );
 }
 
+/** Pixels of a bar at most. */
+const WIDEST = 72;
+
 interface ColumnProps {
   bar: Bar;
   series: readonly Series[];
@@ -75,7 +78,8 @@ interface ColumnProps {
 
 function Column({ bar, series, period, plot, filters, x, onPoint }: ColumnProps) {
   const { slot, gap, y, height, bottom } = plot;
-  const [left, width] = [x + gap, Math.max(1, slot - 2 * gap)];
+  const width = Math.max(1, Math.min(WIDEST, slot - 2 * gap));
+  const left = x + (slot - width) / 2;
   let base = 0;
   const parts = bar.parts.map((cost, index) => {
     const from = base;

@@ -1,5 +1,5 @@
 /** The arithmetic of Spend: rows of the report become groups, bars and a forecast. Amounts are nano-dollars and stay exact. */
-import { bucketsOf, counterpart, DAY, nameOf, type Period, sizeOf } from "./period.ts";
+import { bucketsOf, counterpart, DAY, dayName, nameOf, type Period, sizeOf } from "./period.ts";
 
 /** What Spend needs of the sums of a report. */
 export interface Sums {
@@ -19,7 +19,14 @@ export interface Row extends Sums {
   keyName?: string;
 }
 
-export const DIMENSIONS = { path: "Path", key: "Key", model: "Model", provider: "Provider" } as const;
+export const DIMENSIONS = {
+  path: "Path",
+  key: "Key",
+  tag: "Tag",
+  model: "Model",
+  provider: "Provider",
+  day: "Day",
+} as const;
 export type Dimension = keyof typeof DIMENSIONS;
 
 /** Groups of the report that make up a dimension: a model is named with its provider. */
@@ -28,7 +35,7 @@ export function groupsOf(dimension: Dimension): readonly string[] {
 }
 
 /** The filter of Calls that selects one group. */
-export type Selection = Readonly<Record<string, string>>;
+export type Selection = Readonly<Record<string, string | number | undefined>>;
 
 export interface Group extends Sums {
   /** Distinguishes groups; two keys may have one name over time. */
@@ -68,6 +75,8 @@ export interface Bar {
 const NONE: Record<Dimension, string> = {
   path: "no path",
   key: "no key",
+  tag: "no tag",
+  day: "",
   model: "no model was asked",
   provider: "no provider was asked",
 };
@@ -87,7 +96,7 @@ export function paidPerMillion(sums: Sums): number | undefined {
   return tokens > 0 && sums.cost > 0 ? sums.cost / 1000 / tokens : undefined;
 }
 
-/** The groups of a report, the most expensive first; those without a cost by their calls. */
+/** The groups of a report, the most expensive first, those without a cost by their calls; days from the newest on. */
 export function groups(rows: readonly Row[], earlier: readonly Row[], dimension: Dimension): Group[] {
   const past = new Map(earlier.map((row) => [idOf(row, dimension), row.cost]));
   return rows
@@ -103,7 +112,11 @@ export function groups(rows: readonly Row[], earlier: readonly Row[], dimension:
         ...(before !== undefined && { before }),
       };
     })
-    .sort((a, b) => b.cost - a.cost || b.calls - a.calls || (a.id < b.id ? -1 : 1));
+    .sort((a, b) =>
+      dimension === "day"
+        ? b.id.localeCompare(a.id)
+        : b.cost - a.cost || b.calls - a.calls || a.id.localeCompare(b.id),
+    );
 }
 
 export function idOf({ group }: Row, dimension: Dimension): string {
@@ -114,12 +127,17 @@ export function idOf({ group }: Row, dimension: Dimension): string {
 
 function nameOfGroup(row: Row, dimension: Dimension): string {
   if (selectionOf(row, dimension) === undefined) return NONE[dimension];
+  if (dimension === "day") return dayName(Date.parse(row.group["day"]!));
   return dimension === "key" ? (row.keyName ?? row.group["key"]!) : idOf(row, dimension);
 }
 
 function selectionOf({ group, keyName }: Row, dimension: Dimension): Selection | undefined {
   const values = groupsOf(dimension).map((name) => [name, group[name] ?? ""] as const);
   if (values.some(([, value]) => value === "")) return undefined;
+  if (dimension === "day") {
+    const from = Date.parse(group["day"]!);
+    return { range: undefined, from, to: from + DAY };
+  }
   if (dimension === "key") return { key: keyName ?? group["key"]! };
   return Object.fromEntries(values);
 }
@@ -142,7 +160,16 @@ function sumsOf({
 const SHOWN = 6;
 
 /** More groups are not drawn apart: the report by time and group would be too long. */
-export const MOST_DRAWN = 300;
+const MOST_DRAWN = 300;
+
+/** Whether bars can be made of the groups: not of days, and not of groups that overlap, as those of calls with several tags. */
+export function areDrawn(groups: readonly Group[], total: Sums | undefined, dimension: Dimension): boolean {
+  return (
+    dimension !== "day" &&
+    groups.length <= MOST_DRAWN &&
+    sum(groups, ({ cost }) => cost) === (total?.cost ?? 0)
+  );
+}
 
 /** One series for all groups together. */
 export const TOGETHER: readonly Series[] = [{ name: "all", colour: 7 }];
@@ -204,9 +231,9 @@ export function barsOf(
  *
  * @returns undefined before the third day, and for what is no month
  */
-export function forecastOf(bars: readonly Bar[], { isMonth }: Period): number | undefined {
+export function forecastOf(bars: readonly Bar[], { isMonth, open }: Period): number | undefined {
   const ended = bars.filter(({ future, current }) => !future && !current);
-  if (!isMonth || ended.length < 2) return undefined;
+  if (!isMonth || !open || ended.length < 2) return undefined;
   const mean = (list: readonly Bar[]) => sum(list, ({ cost }) => cost) / list.length;
   const expected = ({ at }: Bar) => {
     const same = ended.filter((bar) => ((at - bar.at) / DAY) % 7 === 0);

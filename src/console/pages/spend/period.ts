@@ -42,14 +42,26 @@ function between(from: number, to: number, now: number): Period {
   const size = sizeOf(step);
   const first = floor(from, size);
   const end = Math.max(first + size, Math.ceil(to / size) * size);
-  return { from: first, to: Math.min(end, now), end, step, open: end > now, isMonth: false };
+  const isMonth = first === monthAt(first) && end === monthAt(first, 1);
+  return { from: first, to: Math.min(end, now), end, step, open: end > now, isMonth };
 }
 
 function monthOf(now: number): Period {
-  const at = new Date(now);
-  const [year, month] = [at.getUTCFullYear(), at.getUTCMonth()];
-  const [from, end] = [Date.UTC(year, month), Date.UTC(year, month + 1)];
+  const [from, end] = [monthAt(now), monthAt(now, 1)];
   return { from, to: now, end, step: "day", open: true, isMonth: true };
+}
+
+/** Beginning of the month of a time, or of one so many months later. */
+function monthAt(time: number, later = 0): number {
+  const at = new Date(time);
+  return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + later);
+}
+
+/** The period as long as this one that ends where it begins, or the next, for the address. A month is followed by a month. */
+export function neighbour({ from, end, isMonth }: Period, step: -1 | 1): { from: number; to: number } {
+  if (isMonth) return { from: monthAt(from, step), to: monthAt(from, step + 1) };
+  const length = end - from;
+  return { from: from + step * length, to: end + step * length };
 }
 
 function running(from: number, now: number, step: Period["step"]): Period {
@@ -64,11 +76,10 @@ export function sizeOf(step: Period["step"]): number {
 const floor = (time: number, size: number) => Math.floor(time / size) * size;
 
 /** The same time in the period before: as long, and as far into it. A month is compared with the one before. */
-export function before({ from, to, isMonth }: Period): { from: number; to: number } {
+export function before({ from, to, isMonth, open }: Period): { from: number; to: number } {
   if (!isMonth) return { from: from - (to - from), to: from };
-  const at = new Date(from);
-  const start = Date.UTC(at.getUTCFullYear(), at.getUTCMonth() - 1);
-  return { from: start, to: Math.min(from, start + (to - from)) };
+  const start = monthAt(from, -1);
+  return { from: start, to: open ? Math.min(from, start + (to - from)) : from };
 }
 
 /** Starts of the buckets. */
@@ -109,7 +120,7 @@ const SPANS: Readonly<Record<string, string>> = { "1h": "hour", "3h": "3 h", "24
 
 /** `November so far`, `The last 24 h`, `2 to 5 November`: how the figures of the period are called. */
 export function titleOf(range: Range, period: Period): string {
-  if (period.isMonth) return `${monthName(period.from)} so far`;
+  if (period.isMonth) return `${monthName(period.from)}${period.open ? " so far" : ""}`;
   const span = SPANS[range.name ?? ""];
   if (span !== undefined) return `The last ${span}`;
   if (period.step === "hour")

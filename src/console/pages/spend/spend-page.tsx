@@ -13,13 +13,13 @@ import { Page } from "../../shell/page.tsx";
 import { SpendChart } from "./chart.tsx";
 import { download } from "./csv.ts";
 import {
+  areDrawn,
   barsOf,
   type Dimension,
   DIMENSIONS,
   forecastOf,
   groups,
   groupsOf,
-  MOST_DRAWN,
   type Row,
   seriesOf,
   type Sums,
@@ -28,7 +28,16 @@ import {
 import { FilterChips, filtersFor } from "./filter-chips.tsx";
 import { Head } from "./head.tsx";
 import { Legend } from "./legend.tsx";
-import { before, beforeTitle, counterparts, HOUR, type Period, periodOf, titleOf } from "./period.ts";
+import {
+  before,
+  beforeTitle,
+  counterparts,
+  HOUR,
+  neighbour,
+  type Period,
+  periodOf,
+  titleOf,
+} from "./period.ts";
 import { Proof } from "./proof.tsx";
 import { SpendTable } from "./table.tsx";
 
@@ -58,12 +67,12 @@ export function SpendPage() {
   const whole = { from: period.from, to: period.end };
   const table = useApi<Usage>(usage(groupNames, whole), { every: EVERY });
   const earlier = useApi<Usage>(usage(groupNames, fullHours(before(period))));
-  const isMany = (table.data?.rows.length ?? 0) > MOST_DRAWN;
-  const drawn = useApi<Usage>(usage([period.step, ...(isMany ? [] : groupNames)], whole), { every: EVERY });
-  const past = useApi<Usage>(usage([period.step], counterparts(period)));
-
+  const total = table.data?.total;
   const all = groups(table.data?.rows ?? [], earlier.data?.rows ?? [], dimension);
-  const series = isMany ? TOGETHER : seriesOf(all, coloursOf);
+  const isDrawn = areDrawn(all, total, dimension);
+  const drawn = useApi<Usage>(usage([period.step, ...(isDrawn ? groupNames : [])], whole), { every: EVERY });
+  const past = useApi<Usage>(usage([period.step], counterparts(period)));
+  const series = isDrawn ? seriesOf(all, coloursOf) : TOGETHER;
   const bars = barsOf({ rows: drawn.data?.rows ?? [], past: past.data?.rows ?? [] }, series, {
     period,
     dimension,
@@ -72,12 +81,12 @@ export function SpendPage() {
   const title = titleOf(range, period);
   const against = beforeTitle(range, period);
   const calls = { ...filters, ...rangeForCalls(period, range.name) };
-  const total = table.data?.total;
   return (
     <Page
       title="Spend"
       right={
         <>
+          <Steps period={period} />
           <RangePicker usual={USUAL} />
           <Button
             kind="quiet"
@@ -136,7 +145,7 @@ export function SpendPage() {
                 </div>
                 <SpendTable
                   {...{ groups: all, series, total, dimension, title, against, calls }}
-                  isKnownBefore={earlier.data !== undefined}
+                  before={earlier.data?.total}
                 />
               </>
             )}
@@ -144,6 +153,25 @@ export function SpendPage() {
         </>
       )}
     </Page>
+  );
+}
+
+/** To the period before, and to the next. */
+function Steps({ period }: { period: Period }) {
+  const step = (by: -1 | 1) => {
+    const { from, to } = neighbour(period, by);
+    const isPast = to <= Date.now();
+    setQuery(isPast ? { range: undefined, from, to } : { from: undefined, to: undefined });
+  };
+  return (
+    <span class="nowrap">
+      <Button kind="quiet" aria-label="The period before" onClick={() => step(-1)}>
+        ‹
+      </Button>
+      <Button kind="quiet" aria-label="The next period" disabled={period.open} onClick={() => step(1)}>
+        ›
+      </Button>
+    </span>
   );
 }
 

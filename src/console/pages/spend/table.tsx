@@ -26,26 +26,21 @@ interface Props {
   dimension: Dimension;
   title: string;
   against: string;
-  /** The answer of the time before has come. */
-  isKnownBefore: boolean;
+  /** The sums of the time before. */
+  before: Sums | undefined;
   calls: QueryChange;
 }
+
+const UNKNOWN = <span class="dim">–</span>;
 
 /** Rows at first, and more with each click. */
 const ROWS = 60;
 
-export function SpendTable({
-  groups,
-  series,
-  total,
-  dimension,
-  title,
-  against,
-  isKnownBefore,
-  calls,
-}: Props) {
+export function SpendTable({ groups, series, total, dimension, title, against, before, calls }: Props) {
   const [most, setMost] = useState(ROWS);
-  const before = sum(groups, (group) => group.before ?? 0);
+  // Without calls in the time before there is nothing to compare with. Days are compared in the chart, with their weekday.
+  const isKnownBefore = before !== undefined && before.calls > 0 && dimension !== "day";
+  const overlaps = dimension === "tag" && sum(groups, ({ cost }) => cost) !== total.cost;
   const biggest = groups[0]?.cost ?? 0;
   return (
     <>
@@ -94,7 +89,7 @@ export function SpendTable({
               </td>
               <td class="w3" />
               <td class="num">{uncertainShare(total)}</td>
-              <td class="num w3">{isKnownBefore ? change(total.cost, before) : ""}</td>
+              <td class="num w3">{before && before.calls > 0 ? change(total.cost, before.cost) : UNKNOWN}</td>
               <td class="num w3">{whole(total.calls)}</td>
               <td class="num w3 w2">{count(tokensOf(total))}</td>
               <td class="w3 w2" />
@@ -102,6 +97,9 @@ export function SpendTable({
           </tfoot>
         </table>
       </div>
+      {overlaps && (
+        <p class="body mid">A call with several tags is in the row of each, and once in the total.</p>
+      )}
       {groups.length > most && (
         <div class="more">
           <button type="button" class="btn" onClick={() => setMost(most + ROWS)}>
@@ -152,7 +150,7 @@ function GroupRow({ group, colour, biggest, calls, isKnownBefore }: RowProps) {
       </td>
       <td class="w3">{biggest > 0 && <ShareBar share={group.cost / biggest} />}</td>
       <td class="num mid">{uncertainShare(group)}</td>
-      <td class="num w3">{isKnownBefore ? change(group.cost, group.before) : ""}</td>
+      <td class="num w3">{isKnownBefore ? change(group.cost, group.before) : UNKNOWN}</td>
       <td class="num w3">
         {whole(group.calls)}
         {group.unpriced > 0 && !isUnpriced && (

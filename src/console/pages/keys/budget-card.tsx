@@ -8,7 +8,7 @@ import { Button, Figure, Tag } from "../../parts/controls.tsx";
 import { Shape } from "../../parts/icons.tsx";
 import { Money } from "../../parts/numbers.tsx";
 import { now } from "../../data/clock.ts";
-import { filterOf, type Prospect, prospectOf, subjectWords } from "./budget-words.ts";
+import { filterOf, limitDollars, type Prospect, prospectOf, subjectWords } from "./budget-words.ts";
 import type { BudgetState } from "./overview.ts";
 import { momentWords } from "./moments.ts";
 
@@ -36,10 +36,12 @@ export function BudgetCard({ state, nameOfKey, onRaise }: Props) {
           {on}
         </span>
         <span class="nowrap">
-          <b class={level === "full" ? "c-bad" : ""}>{left < 0 ? `${dollars(-left)} over` : dollars(left)}</b>
+          <b class={level === "full" ? "c-bad" : ""}>
+            {left < 0 ? `${dollars(-left)} over` : limitDollars(left)}
+          </b>
           <span class="mid">
             {left < 0 ? " " : " left of "}
-            {dollars(budget.limit)}
+            {limitDollars(budget.limit)}
           </span>
         </span>
       </div>

@@ -1,5 +1,5 @@
 /** A budget in words: how people write it, how full it is, and what becomes of it at its pace. Amounts are nano-dollars. */
-import { dollars, readDollars } from "../../numbers/money.ts";
+import { dollars, lineOf, readDollars } from "../../numbers/money.ts";
 
 export type Window = "day" | "week" | "month" | "total" | { hours: number };
 export type Mode = "hard" | "soft" | "watch";
@@ -87,9 +87,14 @@ export function windowWords(window: Window): string {
   return window === "total" ? "in all" : `a ${window}`;
 }
 
-/** `$50 a month, hard` */
+/** An amount that people chose has whole cents, and no digits beyond them: `$5.00`, not `$5.000`. */
+export function limitDollars(nano: number): string {
+  return nano % 1e7 === 0 ? lineOf(nano, 2) : dollars(nano);
+}
+
+/** `$50.00 a month, hard` */
 export function amountWords({ limit, window, mode }: Amount): string {
-  return `${dollars(limit)} ${windowWords(window)}, ${mode}`;
+  return `${limitDollars(limit)} ${windowWords(window)}, ${mode}`;
 }
 
 /** What a field says that cannot be read as an amount. */

@@ -9,7 +9,7 @@ import { BudgetBar } from "../../parts/budget-bar.tsx";
 import { Button, Figure } from "../../parts/controls.tsx";
 import { Ago, Money, Time } from "../../parts/numbers.tsx";
 import { Facts } from "../../parts/panel.tsx";
-import { budgetsOver } from "./budget-words.ts";
+import { budgetsOver, limitDollars } from "./budget-words.ts";
 import { limitsOf, rateWords, scopeWords } from "./key-words.ts";
 import type { KeysOverview } from "./overview.ts";
 import { Refused } from "./refused.tsx";
@@ -37,7 +37,7 @@ export function KeyPanel({ entry, overview, onDeed }: Props) {
         <KeyActions {...{ entry, onDeed }} />
       </section>
       <section>
-        <h2>May</h2>
+        <h2>The key</h2>
         <Scope entry={entry} overview={overview} />
       </section>
       {entry.kind === "call" && (
@@ -53,7 +53,7 @@ export function KeyPanel({ entry, overview, onDeed }: Props) {
                       <b>{budget.name}</b> <span class="dim">{budget.mode}</span>
                     </span>
                     <span>
-                      <b>{dollars(Math.max(0, window.left))}</b> left of {dollars(budget.limit)}
+                      <b>{limitDollars(Math.max(0, window.left))}</b> left of {limitDollars(budget.limit)}
                     </span>
                   </div>
                   <BudgetBar {...window} level={level} limit={budget.limit} alerts={budget.alerts} />

@@ -258,7 +258,7 @@ function Keys({
         </>
       }
       foot={
-        keys.length > 0 && (
+        keys.length === 0 ? undefined : (
           <span>
             Of keys only the SHA-256 is stored.{" "}
             {declared && "Declared ones stand in the configuration file, and are changed there."}

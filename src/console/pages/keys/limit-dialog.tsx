@@ -8,7 +8,7 @@ import { Button } from "../../parts/controls.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { FormDialog, TextField } from "../../parts/form.tsx";
 import { toast } from "../../parts/toasts.tsx";
-import { windowWords } from "./budget-words.ts";
+import { limitDollars, windowWords } from "./budget-words.ts";
 import type { BudgetState } from "./overview.ts";
 import { useWrite } from "../../data/use-write.ts";
 
@@ -22,7 +22,7 @@ interface LimitProps {
 export function LimitDialog({ state, onClose, onDone }: LimitProps) {
   const { budget, window, level } = state;
   const to = `/budgets/${encodeURIComponent(budget.id)}`;
-  const [text, setText] = useState(dollars(Math.round((budget.limit * 1.2) / 1e7) * 1e7 || 1e9));
+  const [text, setText] = useState(limitDollars(Math.round((budget.limit * 1.2) / 1e7) * 1e7 || 1e9));
   // What somebody else made of it meanwhile.
   const [theirs, setTheirs] = useState<Budget>();
   const [isDeleting, setDeleting] = useState(false);
@@ -40,7 +40,9 @@ export function LimitDialog({ state, onClose, onDone }: LimitProps) {
       ? await run("PATCH", to, { body: { limit }, version })
       : await run("POST", `${to}/raise`, { body: { limit }, version });
     if (!saved) return;
-    toast(`${budget.name}: ${dollars(saved.limit)} ${windowWords(saved.window)}, in force in all workers.`);
+    toast(
+      `${budget.name}: ${limitDollars(saved.limit)} ${windowWords(saved.window)}, in force in all workers.`,
+    );
     onDone();
   };
   const deleteIt = async () => {
@@ -82,8 +84,8 @@ export function LimitDialog({ state, onClose, onDone }: LimitProps) {
     >
       <BudgetBar big {...window} level={level} limit={budget.limit} alerts={budget.alerts} />
       <p class="mid">
-        {dollars(window.spent + window.assumed)} of {dollars(budget.limit)} {windowWords(budget.window)} are
-        booked.
+        {dollars(window.spent + window.assumed)} of {limitDollars(budget.limit)} {windowWords(budget.window)}{" "}
+        are booked.
       </p>
       <TextField
         label="New limit"
@@ -96,7 +98,7 @@ export function LimitDialog({ state, onClose, onDone }: LimitProps) {
       {theirs && (
         <div class="note warn" role="alert">
           <span>
-            <b>Somebody changed this budget meanwhile:</b> its limit is {dollars(theirs.limit)} now. Send
+            <b>Somebody changed this budget meanwhile:</b> its limit is {limitDollars(theirs.limit)} now. Send
             again to put yours in its place.
           </span>
         </div>

@@ -2,11 +2,10 @@
 import { useState } from "preact/hooks";
 import { knownNames } from "../../data/names.ts";
 import type { CreatedKey, NewKey } from "../../data/types.ts";
-import { dollars } from "../../numbers/money.ts";
 import { moment } from "../../numbers/times.ts";
 import { Segments } from "../../parts/controls.tsx";
 import { FormDialog, Suggestions, TextField } from "../../parts/form.tsx";
-import { AMOUNT_FORM, amountWords, budgetsOver, readAmount } from "./budget-words.ts";
+import { AMOUNT_FORM, amountWords, budgetsOver, limitDollars, readAmount } from "./budget-words.ts";
 import { readCount, readEnd, readList } from "./key-words.ts";
 import type { BudgetState } from "./overview.ts";
 import { useWrite } from "../../data/use-write.ts";
@@ -124,7 +123,7 @@ function FallsUnder({ path, budgets }: { path: string; budgets: readonly BudgetS
       {over.map(({ budget, window }, index) => (
         <span key={budget.id}>
           {index > 0 && (index === over.length - 1 ? " and " : ", ")}
-          <b>{budget.name}</b> ({dollars(Math.max(0, window.left))} left)
+          <b>{budget.name}</b> ({limitDollars(Math.max(0, window.left))} left)
         </span>
       ))}
       .

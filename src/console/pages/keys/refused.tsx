@@ -65,7 +65,7 @@ function RefusedRow({ call, withKey }: { call: CallEntry; withKey: boolean }) {
         </a>
       </td>
       <td class="p-model">
-        {withKey && <span class="key-name">{keyName ?? call.key ?? "no key"} </span>}
+        {withKey && `${keyName ?? call.key ?? "no key"} `}
         <Tag look={refused === "budget" ? "warn" : ""}>{refused}</Tag>
       </td>
       <td class="mid p-text">

@@ -108,7 +108,7 @@ function KeyRow({ entry, depth, overview, state }: RowProps) {
   return (
     <tr
       tabIndex={0}
-      aria-selected={query.value["open"] === entry.id}
+      aria-selected={query.value["open"] === entry.id || query.value["open"] === entry.name}
       data-id={entry.id}
       onClick={(event) => !(event.target instanceof Element && event.target.closest("a, button")) && open()}
       onKeyDown={(event) => event.key === "Enter" && event.target === event.currentTarget && open()}

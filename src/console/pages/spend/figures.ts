@@ -50,8 +50,8 @@ export interface Group extends Sums {
 /** A series of the chart: one group, or all that are not among the biggest. */
 export interface Series {
   name: string;
-  /** 1 to 6; 7 is grey. */
-  colour: number;
+  /** 1 to 6; 7 is grey; `d` is the colour of what is not grouped. */
+  colour: number | "d";
   /** Absent: all groups. */
   ids?: ReadonlySet<string>;
 }
@@ -172,7 +172,7 @@ export function areDrawn(groups: readonly Group[], total: Sums | undefined, dime
 }
 
 /** One series for all groups together. */
-export const TOGETHER: readonly Series[] = [{ name: "all", colour: 7 }];
+export const TOGETHER: readonly Series[] = [{ name: "all", colour: "d" }];
 
 /** The biggest groups by themselves, all others together in grey. @param colourOf 1 to 6 for each name, told apart */
 export function seriesOf(

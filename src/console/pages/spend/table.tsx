@@ -13,6 +13,7 @@ import {
   type Series,
   type Sums,
   sum,
+  TOGETHER,
   tokensOf,
   uncertainOf,
 } from "./figures.ts";
@@ -114,7 +115,8 @@ export function SpendTable({ groups, series, total, dimension, title, against, b
 
 interface RowProps {
   group: Group;
-  colour: number;
+  /** Absent if its group has no bars of its own. */
+  colour: Series["colour"] | undefined;
   biggest: number;
   calls: QueryChange;
   isKnownBefore: boolean;
@@ -133,7 +135,7 @@ function GroupRow({ group, colour, biggest, calls, isKnownBefore }: RowProps) {
     >
       <td class="p-name">
         <span class="mark" title={group.name}>
-          <Swatch colour={colour} />
+          {colour !== undefined && <Swatch colour={colour} />}
           <span class={`clip ${query ? "" : "dim"}`}>{group.name}</span>
         </span>
       </td>
@@ -166,7 +168,8 @@ function GroupRow({ group, colour, biggest, calls, isKnownBefore }: RowProps) {
   );
 }
 
-function colourOf({ id }: Group, series: readonly Series[]): number {
+function colourOf({ id }: Group, series: readonly Series[]): Series["colour"] | undefined {
+  if (series === TOGETHER) return undefined;
   return series.find(({ ids }) => ids?.has(id))?.colour ?? 7;
 }
 

@@ -65,7 +65,7 @@ export function Tip({ bar, series, period, x, width }: Props) {
 }
 
 /** A patch of the colour of a series. */
-export function Swatch({ colour }: { colour: number | "hatch" }) {
+export function Swatch({ colour }: { colour: Series["colour"] | "hatch" }) {
   return (
     <svg class="swatch" width="10" height="10" aria-hidden="true">
       {colour === "hatch" ? (

@@ -1,6 +1,7 @@
 /** Who is signed in, and the sign-in by the link that weir prints at its start. */
 import { signal } from "./signal.ts";
 import { ApiError, get, send, signedOut, anew } from "./api.ts";
+import { prove } from "./status.ts";
 import type { Session } from "./types.ts";
 
 /** Undefined until weir has answered. */
@@ -15,12 +16,16 @@ export async function enter(): Promise<void> {
     if (token !== undefined) {
       // The token must not stay in the history of the browser.
       history.replaceState(null, "", location.pathname + location.search);
-      await signIn({ token });
-      return;
+      return await signIn({ token });
     }
-    session.value = await get<Session>("/session");
   } catch (cause) {
-    if (token !== undefined && cause instanceof ApiError) linkFault.value = cause.message;
+    if (cause instanceof ApiError) linkFault.value = cause.message;
+  }
+  try {
+    // A link that was used already is no fault of a browser that has a cookie.
+    session.value = await get<Session>("/session");
+  } catch {
+    // The client has noted that nobody is signed in, or that weir does not answer.
   }
 }
 
@@ -29,6 +34,7 @@ export async function signIn(by: { token: string } | { key: string }): Promise<v
   session.value = await send<Session>("POST", "/session", { body: by });
   signedOut.value = false;
   anew.value += 1;
+  void prove();
 }
 
 /** Why the signed-in key may not change anything; undefined if it may. For the `why` of buttons. */

@@ -1,6 +1,6 @@
 /** What the frame says at every moment: the proof of the books, and what is wrong on a page. */
 import { signal } from "./signal.ts";
-import { get } from "./api.ts";
+import { get, signedOut } from "./api.ts";
 import type { AuditReport } from "./types.ts";
 
 export interface Proof {
@@ -33,7 +33,9 @@ export function watchProof(): void {
   }, PROVE_EVERY);
 }
 
+/** Does nothing while nobody is signed in. */
 export async function prove(): Promise<void> {
+  if (signedOut.value) return;
   try {
     const report = await get<AuditReport>("/audit/books");
     const fault = report.checks.find((check) => !check.holds);

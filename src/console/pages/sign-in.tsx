@@ -21,7 +21,7 @@ export function SignIn() {
     }
     setBusy(false);
   };
-  const shown = fault ?? linkFault.value;
+  const shown = (fault ?? linkFault.value)?.replaceAll("`", "");
   return (
     <Dialog label="Sign in" fixed class={wasIn ? "sign-in" : "sign-in alone"} onClose={() => undefined}>
       <form

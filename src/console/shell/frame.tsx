@@ -3,6 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { signedOut } from "../data/api.ts";
 import { path } from "../data/location.ts";
 import { hrefOf } from "../data/location.ts";
+import { session } from "../data/session.ts";
 import { proof, troubles } from "../data/status.ts";
 import { clock } from "../numbers/times.ts";
 import { Button } from "../parts/controls.tsx";
@@ -30,6 +31,8 @@ export function Frame() {
     scrollTo(0, 0);
     document.getElementById("main")?.focus({ preventScroll: true });
   }, [path.value]);
+  // Before the first sign-in there is nothing to show, and nothing that weir would answer.
+  if (signedOut.value && session.value === undefined) return <SignIn />;
   return (
     <>
       <a class="skip" href="#main">

@@ -37,11 +37,16 @@ export function FirstRun({ overview }: { overview: Overview }) {
             </div>
           </li>
         )}
-        {stepsOf(gateway, open).map(({ title, command }) => (
+        {stepsOf(gateway, open).map(({ title, command, base }) => (
           <li key={title}>
             <div>
               <h3>{title}</h3>
               <CopyLine text={command} label="the command" />
+              {base !== undefined && (
+                <p class="mid">
+                  In the SDK: <code>base_url="{base}"</code>
+                </p>
+              )}
             </div>
           </li>
         ))}

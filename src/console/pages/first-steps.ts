@@ -3,6 +3,8 @@
 export interface Step {
   title: string;
   command: string;
+  /** What an SDK takes as its base URL instead. */
+  base?: string;
 }
 
 /** @param gateway `http://127.0.0.1:9347` @param open calls need no key */
@@ -11,12 +13,14 @@ export function stepsOf(gateway: string, open: boolean): Step[] {
   return [
     {
       title: "Chat-completions, and any OpenAI SDK",
+      base: `${gateway}/v1`,
       command:
         `curl -N ${gateway}/v1/chat/completions -H "content-type: application/json"${key("authorization: Bearer ")} \\\n` +
         `  -d '{"model":"mock/chat","stream":true,"messages":[{"role":"user","content":"Hello"}]}'`,
     },
     {
       title: "Messages, and any Anthropic SDK",
+      base: gateway,
       command:
         `curl -N ${gateway}/v1/messages -H "content-type: application/json"${key("x-api-key: ")} \\\n  -H "anthropic-version: 2023-06-01" \\\n` +
         `  -d '{"model":"mock/chat","max_tokens":100,"messages":[{"role":"user","content":"Hello"}]}'`,

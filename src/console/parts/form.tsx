@@ -58,7 +58,6 @@ interface TextProps {
   class?: string;
   placeholder?: string;
   inputMode?: "numeric" | "decimal";
-  maxLength?: number;
   /** Id of its suggestions. */
   list?: string;
   /** It gets the focus of the dialog. */

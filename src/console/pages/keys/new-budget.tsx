@@ -6,6 +6,7 @@ import { FormDialog, SelectField, Suggestions, TextField } from "../../parts/for
 import { toast } from "../../parts/toasts.tsx";
 import { AMOUNT_FORM, amountWords, readAmount, type Subject } from "./budget-words.ts";
 import { useWrite } from "../../data/use-write.ts";
+import { nameFault } from "./key-words.ts";
 
 type Kind = Subject["kind"];
 
@@ -49,11 +50,13 @@ export function NewBudgetDialog({ onClose, onDone }: { onClose: () => void; onDo
     <FormDialog
       title="New budget"
       deed="Create"
-      ready={name.trim() !== "" && read !== undefined && (!needsWhat || what.trim() !== "")}
+      ready={
+        name.trim() !== "" && !nameFault(name) && read !== undefined && (!needsWhat || what.trim() !== "")
+      }
       {...{ busy, error, onClose }}
       onDo={make}
     >
-      <TextField label="Name" value={name} onChange={setName} maxLength={64} data-first />
+      <TextField label="Name" value={name} onChange={setName} error={nameFault(name)} data-first />
       <div class="two">
         <SelectField label="Counts" options={KINDS} value={kind} onChange={setKind} />
         {needsWhat && <TextField label="Which" value={what} onChange={setWhat} list="subjects" />}

@@ -6,7 +6,7 @@ import { moment } from "../../numbers/times.ts";
 import { Segments } from "../../parts/controls.tsx";
 import { FormDialog, Suggestions, TextField } from "../../parts/form.tsx";
 import { AMOUNT_FORM, amountWords, budgetsOver, limitDollars, readAmount } from "./budget-words.ts";
-import { readCount, readEnd, readList } from "./key-words.ts";
+import { nameFault, readCount, readEnd, readList } from "./key-words.ts";
 import type { BudgetState } from "./overview.ts";
 import { useWrite } from "../../data/use-write.ts";
 
@@ -60,13 +60,13 @@ export function NewKeyDialog({ path: usual, budgets, onClose, onMade }: Props) {
     <FormDialog
       title="New key"
       deed="Create"
-      ready={name.trim() !== "" && !badAmount && !badRate && end !== undefined}
+      ready={name.trim() !== "" && !nameFault(name) && !badAmount && !badRate && end !== undefined}
       {...{ busy, error, onClose }}
       onDo={make}
     >
       <Segments label="What the key does" options={KINDS} value={kind} onChoose={setKind} />
       <div class="two">
-        <TextField label="Name" value={name} onChange={setName} maxLength={64} data-first />
+        <TextField label="Name" value={name} onChange={setName} error={nameFault(name)} data-first />
         <TextField label="Path" class="mono" value={path} onChange={setPath} list="paths" />
       </div>
       {isCall && (

@@ -79,7 +79,7 @@ export function HealthCard({ provider, deployment, report, range }: Props) {
               , <Ago at={lastError.at} />
             </>
           ) : (
-            "No failed call among the newest."
+            deployment.errors.length === 0 && "No failed call among the newest."
           )}
         </div>
         <Details deployment={deployment} />

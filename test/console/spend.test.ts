@@ -126,7 +126,7 @@ describe("groups", () => {
 
   test("calls that reached no model are named so, and no filter pretends to select them", () => {
     const nothing = groups(rows, [], "model").find(({ id }) => id === "/");
-    expect(nothing).toMatchObject({ name: "no model was asked" });
+    expect(nothing).toMatchObject({ name: "no model" });
     expect(nothing).not.toHaveProperty("selects");
   });
 

@@ -65,7 +65,8 @@ export async function downloadCsv(query: string): Promise<void> {
     toast(`The file has the newest ${calls.length} calls; narrow the range for the others.`);
 }
 
-function save(text: string, name: string): void {
+/** Saves text as a file of the browser. */
+export function save(text: string, name: string): void {
   const address = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
   const link = document.createElement("a");
   link.href = address;

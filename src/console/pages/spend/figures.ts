@@ -72,15 +72,6 @@ export interface Bar {
   current: boolean;
 }
 
-const NONE: Record<Dimension, string> = {
-  path: "no path",
-  key: "no key",
-  tag: "no tag",
-  day: "",
-  model: "no model was asked",
-  provider: "no provider was asked",
-};
-
 export const uncertainOf = ({ estimated, assumed }: Pick<Sums, "estimated" | "assumed">) =>
   estimated + assumed;
 
@@ -105,7 +96,7 @@ export function groups(rows: readonly Row[], earlier: readonly Row[], dimension:
       const before = past.get(id);
       const selects = selectionOf(row, dimension);
       return {
-        ...sumsOf(row),
+        ...row,
         id,
         name: nameOfGroup(row, dimension),
         ...(selects && { selects }),
@@ -126,7 +117,7 @@ export function idOf({ group }: Row, dimension: Dimension): string {
 }
 
 function nameOfGroup(row: Row, dimension: Dimension): string {
-  if (selectionOf(row, dimension) === undefined) return NONE[dimension];
+  if (selectionOf(row, dimension) === undefined) return `no ${dimension}`;
   if (dimension === "day") return dayName(Date.parse(row.group["day"]!));
   return dimension === "key" ? (row.keyName ?? row.group["key"]!) : idOf(row, dimension);
 }
@@ -140,20 +131,6 @@ function selectionOf({ group, keyName }: Row, dimension: Dimension): Selection |
   }
   if (dimension === "key") return { key: keyName ?? group["key"]! };
   return Object.fromEntries(values);
-}
-
-function sumsOf({
-  calls,
-  input,
-  cacheRead,
-  cacheWrite,
-  output,
-  cost,
-  estimated,
-  assumed,
-  unpriced,
-}: Sums): Sums {
-  return { calls, input, cacheRead, cacheWrite, output, cost, estimated, assumed, unpriced };
 }
 
 /** Most groups that are drawn by themselves. */

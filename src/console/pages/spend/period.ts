@@ -108,12 +108,8 @@ export function nameOf(bucket: number, step: Period["step"]): string {
   return new Date(bucket).toISOString().slice(0, step === "hour" ? 13 : 10);
 }
 
-const MONTHS = "January February March April May June July August September October November December".split(
-  " ",
-);
-
 export function monthName(time: number): string {
-  return MONTHS[new Date(time).getUTCMonth()]!;
+  return new Date(time).toLocaleString("en", { month: "long", timeZone: "UTC" });
 }
 
 const SPANS: Readonly<Record<string, string>> = { "1h": "hour", "3h": "3 h", "24h": "24 h", "7d": "7 days" };

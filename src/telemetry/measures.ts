@@ -11,7 +11,19 @@ const OVERFLOW: Attributes = [["otel.metric.overflow", true]];
 /** The model of a failed attempt, if it has never answered: clients can make up names. */
 const OTHER_MODEL = "other";
 
+const OVERFLOW_KEY = "";
+
 type Name = keyof typeof METRICS;
+type Attribute = Attributes[number];
+
+/** What the series of an attempt have in common. A deployment has one address. */
+interface Target {
+  key: string;
+  operation: string;
+  provider: string;
+  model: string;
+  facts: AttemptFacts | undefined;
+}
 
 export class Measures {
   /** Milliseconds since 1970. */
@@ -30,14 +42,23 @@ export class Measures {
   }
 
   add(call: CallRecord): void {
+    const operation = call.trace?.route?.operation ?? "chat";
     call.attempts.forEach((attempt, index) => {
       const facts = call.trace?.attempts[index];
-      const attributes = this.#attributesOf(attempt, facts, call.trace?.route?.operation ?? "chat");
-      this.#tokens(attempt, attributes);
+      const target = this.#targetOf(attempt, facts, operation);
+      const { input, cacheRead, cacheWrite, output } = attempt.usage;
+      const prompt = input + cacheRead + cacheWrite;
+      if (prompt > 0) this.#observe("tokens", target, prompt, [GENAI.tokenType, "input"]);
+      if (output > 0) this.#observe("tokens", target, output, [GENAI.tokenType, "output"]);
       const error = errorTypeOf(attempt, facts);
-      this.#observe("duration", [...attributes, ["error.type", error]], attempt.ms / 1000);
+      this.#observe(
+        "duration",
+        target,
+        attempt.ms / 1000,
+        error === undefined ? error : ["error.type", error],
+      );
       if (!call.stream || error !== undefined || facts?.firstAt === undefined) return;
-      this.#observe("firstChunk", attributes, (facts.firstAt - facts.at) / 1000);
+      this.#observe("firstChunk", target, (facts.firstAt - facts.at) / 1000);
     });
   }
 
@@ -50,46 +71,55 @@ export class Measures {
     return encodeMetrics(resource, scope, metrics, { start: this.#startedAt, now });
   }
 
-  #attributesOf(attempt: AttemptRecord, facts: AttemptFacts | undefined, operation: string): Attributes {
-    const target = `${attempt.deployment} ${attempt.model}`;
-    if (attempt.class === "answered" && this.#answered.size < MAX_SERIES) this.#answered.add(target);
-    return [
-      [GENAI.operation, operation],
-      [GENAI.provider, providerName(attempt.provider)],
-      [GENAI.requestModel, this.#answered.has(target) ? attempt.model : OTHER_MODEL],
-      ["server.address", facts?.host],
-      ["server.port", facts?.port],
-    ];
+  #targetOf(
+    { provider, deployment, model, class: ended }: AttemptRecord,
+    facts: AttemptFacts | undefined,
+    operation: string,
+  ): Target {
+    const name = `${deployment} ${model}`;
+    if (ended === "answered" && this.#answered.size < MAX_SERIES) this.#answered.add(name);
+    const known = this.#answered.has(name) ? model : OTHER_MODEL;
+    return { key: `${operation} ${deployment} ${known}`, operation, provider, model: known, facts };
   }
 
-  #tokens({ usage }: AttemptRecord, attributes: Attributes): void {
-    const input = usage.input + usage.cacheRead + usage.cacheWrite;
-    if (input > 0) this.#observe("tokens", [...attributes, [GENAI.tokenType, "input"]], input);
-    if (usage.output > 0) this.#observe("tokens", [...attributes, [GENAI.tokenType, "output"]], usage.output);
-  }
-
-  #observe(name: Name, attributes: Attributes, value: number): void {
-    const point = this.#point(name, attributes);
+  #observe(name: Name, target: Target, value: number, extra?: Attribute): void {
+    const point = this.#point(name, target, extra);
     const { bounds } = METRICS[name];
-    const above = bounds.findIndex((bound) => value <= bound);
-    point.buckets[above === -1 ? bounds.length : above]!++;
+    let bucket = 0;
+    while (bucket < bounds.length && value > bounds[bucket]!) bucket++;
+    point.buckets[bucket]!++;
     point.count++;
     point.sum += value;
     point.min = Math.min(point.min, value);
     point.max = Math.max(point.max, value);
   }
 
-  #point(name: Name, attributes: Attributes): DataPoint {
+  #point(name: Name, target: Target, extra?: Attribute): DataPoint {
     let points = this.#series.get(name);
     if (!points) this.#series.set(name, (points = new Map()));
-    const key = JSON.stringify(attributes);
+    const key = extra === undefined ? target.key : `${target.key} ${String(extra[1])}`;
     const known = points.get(key);
     if (known) return known;
-    if (this.#count >= MAX_SERIES && attributes !== OVERFLOW) return this.#point(name, OVERFLOW);
+    if (this.#count < MAX_SERIES) return this.#begin(points, key, name, attributesOf(target, extra));
+    return points.get(OVERFLOW_KEY) ?? this.#begin(points, OVERFLOW_KEY, name, OVERFLOW);
+  }
+
+  #begin(points: Map<string, DataPoint>, key: string, name: Name, attributes: Attributes): DataPoint {
     const buckets = Array.from({ length: METRICS[name].bounds.length + 1 }, () => 0);
     const point: DataPoint = { attributes, buckets, count: 0, sum: 0, min: Infinity, max: 0 };
     points.set(key, point);
     this.#count++;
     return point;
   }
+}
+
+function attributesOf({ operation, provider, model, facts }: Target, extra?: Attribute): Attributes {
+  return [
+    [GENAI.operation, operation],
+    [GENAI.provider, providerName(provider)],
+    [GENAI.requestModel, model],
+    ["server.address", facts?.host],
+    ["server.port", facts?.port],
+    ...(extra ? [extra] : []),
+  ];
 }

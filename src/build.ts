@@ -6,6 +6,7 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { BunPlugin } from "bun";
+import { type BundledFile, bundleConsole } from "./admin/console/bundle.ts";
 import { signAdHoc } from "./mach-o.ts";
 import { billOfMaterials } from "./sbom.ts";
 
@@ -43,10 +44,27 @@ const packedPrices: BunPlugin = {
   },
 };
 
+/** The console as it is served: without a source map, which would be larger than the files. */
+const packedConsole = (files: readonly BundledFile[]): BunPlugin => ({
+  name: "packed console",
+  setup(builder) {
+    builder.onResolve({ filter: /\/console\/index\.html$/ }, () => ({
+      path: "console.gz",
+      namespace: "packed",
+    }));
+    builder.onLoad({ filter: /.*/, namespace: "packed" }, () => ({
+      contents: Bun.gzipSync(JSON.stringify(files), { level: 9 }),
+      loader: "file",
+    }));
+  },
+});
+
 async function build(system: System | undefined): Promise<void> {
   const name = system ? `weir-${system}${system.startsWith("windows") ? ".exe" : ""}` : "weir";
   const outfile = join(ROOT, "dist", name);
   const started = performance.now();
+  // A build inside a plugin of another one does not end.
+  const page = await bundleConsole(join(ROOT, "src/console/index.html"));
   const result = await Bun.build({
     entrypoints: [join(ROOT, "src/main.ts")],
     target: "bun",
@@ -54,12 +72,10 @@ async function build(system: System | undefined): Promise<void> {
     format: "esm",
     splitting: true,
     minify: true,
-    // Elements of the console would carry what only a debugger of React reads.
-    jsx: { development: false },
     bytecode: true,
     sourcemap: "inline",
     metafile: true,
-    plugins: [withoutFileType, packedPrices],
+    plugins: [withoutFileType, packedPrices, packedConsole(page.files)],
     // Otherwise the build folder would be part of the binary, and builds in different folders would differ.
     define: { "import.meta.url": '"file:///weir"' },
     compile: {
@@ -78,7 +94,7 @@ async function build(system: System | undefined): Promise<void> {
   for (const file of new Bun.Glob("*.map").scanSync(join(ROOT, "dist"))) rmSync(join(ROOT, "dist", file));
   // The builder signs only ARM executables, for which macOS requires a signature.
   if (system === "darwin-x64") writeFileSync(outfile, signAdHoc(readFileSync(outfile), "weir"));
-  const materials = billOfMaterials(Object.keys(result.metafile?.inputs ?? {}), ROOT);
+  const materials = billOfMaterials([...Object.keys(result.metafile?.inputs ?? {}), ...page.inputs], ROOT);
   writeFileSync(join(ROOT, "dist/weir.cdx.json"), `${JSON.stringify(materials, null, 2)}\n`);
   const megabytes = (statSync(outfile).size / 1e6).toFixed(1);
   console.log(`dist/${name}  ${megabytes} MB  ${Math.round(performance.now() - started)} ms`);

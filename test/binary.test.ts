@@ -156,6 +156,14 @@ test("version and help", () => {
   expect(Bun.spawnSync([BINARY, "surve"], { cwd: folder }).exitCode).toBe(2);
 });
 
+test("the binary contains the console, with the files that the document names", async () => {
+  const address = /console (http:\/\/\S+)#/.exec(output)?.[1] ?? "";
+  const document = await fetch(address).then((response) => response.text());
+  const files = [...document.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => new URL(match[1]!, address));
+  expect(files).toHaveLength(3);
+  for (const file of files) expect((await fetch(file)).status).toBe(200);
+});
+
 /** Runs tests against the binary, two files at a time, because they wait most of the time. @returns how many passed */
 async function passOnBinary(...paths: string[]): Promise<number> {
   const run = Bun.spawn([process.execPath, "test", ...paths, "--parallel=2", "--timeout", "600000"], {

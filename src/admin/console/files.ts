@@ -1,5 +1,6 @@
 /** The files of the console: one document for all its pages, its script, its style sheet, its icon. */
 import page from "../../console/index.html";
+import { type BundledFile, bundleConsole } from "./bundle.ts";
 
 /** The console's own address, and the beginning of all its addresses. */
 export const CONSOLE = "/console";
@@ -55,38 +56,24 @@ export async function consoleAnswer(request: Request, pathname: string): Promise
   });
 }
 
-/** The binary contains the files; from source they are built at the first request. */
 async function load(): Promise<ConsoleFiles> {
-  const files = page.files ? await embedded(page.files) : await built(page.index);
-  const document = [...files.keys()].find((name) => name.endsWith(".html"));
-  if (document === undefined) throw new Error("The console has no document.");
-  const { type, bytes } = files.get(document)!;
-  const html = withAddresses(new TextDecoder().decode(bytes), [...files.keys()]);
-  files.delete(document);
-  return files.set("", { type, bytes: new TextEncoder().encode(html) });
-}
-
-async function embedded(list: NonNullable<typeof page.files>): Promise<Map<string, ConsoleFile>> {
-  const entries = list.map(async ({ path, headers }) => {
-    const bytes = await Bun.file(`${import.meta.dir}/${path}`).bytes();
-    return [nameOf(path), { type: headers["content-type"], bytes }] as const;
-  });
-  return new Map(await Promise.all(entries));
-}
-
-async function built(index: string): Promise<Map<string, ConsoleFile>> {
-  const { outputs } = await Bun.build({
-    entrypoints: [index],
-    target: "browser",
-    minify: true,
-    jsx: { development: false },
-    naming: { entry: "[name]-[hash].[ext]", chunk: "[name]-[hash].[ext]", asset: "[name]-[hash].[ext]" },
-  });
-  const entries = outputs.map(
-    async (file) =>
-      [nameOf(file.path), { type: file.type, bytes: new Uint8Array(await file.arrayBuffer()) }] as const,
+  const bundled = await listFiles(page);
+  const names = bundled.map(({ name }) => name);
+  const encode = (text: string) => new TextEncoder().encode(text);
+  return new Map(
+    bundled.map(({ name, type, text }) =>
+      name.endsWith(".html")
+        ? ["", { type, bytes: encode(withAddresses(text, names)) }]
+        : [name, { type, bytes: encode(text) }],
+    ),
   );
-  return new Map(await Promise.all(entries));
+}
+
+/** @param given in the binary the path of the packed files (`src/build.ts`), from source what an import of HTML is */
+async function listFiles(given: unknown): Promise<BundledFile[]> {
+  if (typeof given !== "string") return (await bundleConsole(page.index)).files;
+  const packed = await Bun.file(given).bytes();
+  return JSON.parse(new TextDecoder().decode(Bun.gunzipSync(packed))) as BundledFile[];
 }
 
 const nameOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);

@@ -51,6 +51,11 @@ export function moment(at: number, now = Date.now()): string {
   return sameDay(at, now) ? clock(at) : `${shortDay(at)} ${hourMinute(at)}`;
 }
 
+/** Without seconds: `12:40` today, `11 Nov 12:40` on other days. For the ends of ranges. */
+export function minute(at: number, now = Date.now()): string {
+  return sameDay(at, now) ? hourMinute(at) : moment(at, now);
+}
+
 export function sameDay(one: number, other: number): boolean {
   return new Date(one).toDateString() === new Date(other).toDateString();
 }

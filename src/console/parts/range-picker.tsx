@@ -1,7 +1,7 @@
 /** The range of time of a page, in its address. */
 import { query, setQuery } from "../data/location.ts";
 import { RANGES, rangeOf } from "../data/range.ts";
-import { moment } from "../numbers/times.ts";
+import { minute } from "../numbers/times.ts";
 import { Button, Segments } from "./controls.tsx";
 
 export function RangePicker({ usual = "24h" }: { usual?: string }) {
@@ -11,7 +11,7 @@ export function RangePicker({ usual = "24h" }: { usual?: string }) {
     <>
       {range.name === undefined && (
         <Button kind="quiet" onClick={back} title="Back to a range that ends now">
-          {moment(range.from)} to {range.to === undefined ? "now" : moment(range.to)} ×
+          {minute(range.from)} to {range.to === undefined ? "now" : minute(range.to)} ×
         </Button>
       )}
       <Segments

@@ -10,7 +10,7 @@ import { type Reading, useApi } from "../../data/use-api.ts";
 import { type CallList, useCalls } from "../../data/use-pages.ts";
 import { counted, whole } from "../../numbers/counts.ts";
 import { dollars } from "../../numbers/money.ts";
-import { moment } from "../../numbers/times.ts";
+import { minute, moment } from "../../numbers/times.ts";
 import { CallHead, CallRow } from "../../parts/call-row.tsx";
 import { Button, Figure } from "../../parts/controls.tsx";
 import { FilterBar } from "../../parts/filter-bar.tsx";
@@ -249,7 +249,7 @@ function NoCalls({ from, to = Date.now(), why }: { from: number; to: number | un
   if (last === undefined)
     return (
       <Blank
-        title={`No calls between ${moment(from)} and ${moment(to)}.`}
+        title={`No calls between ${minute(from)} and ${minute(to)}.`}
         acts={
           <Button onClick={() => setQuery({ range: undefined, from: from - HOUR, to: from })}>
             Show the hour before

@@ -3,7 +3,7 @@ import { useRef, useState } from "preact/hooks";
 import { setQuery } from "../../data/location.ts";
 import type { CallsSummary } from "../../data/types.ts";
 import { counted } from "../../numbers/counts.ts";
-import { moment } from "../../numbers/times.ts";
+import { minute } from "../../numbers/times.ts";
 
 const HEIGHT = 64;
 const FLOOR = 62;
@@ -43,7 +43,7 @@ export function Histogram({ summary, from }: { summary: CallsSummary; from: numb
     });
   };
 
-  const label = `${counted(summary.calls, "call")} from ${moment(begin)} to ${moment(summary.to)}, ${summary.failed} failed`;
+  const label = `${counted(summary.calls, "call")} from ${minute(begin)} to ${minute(summary.to)}, ${summary.failed} failed`;
   return (
     <>
       <svg
@@ -66,7 +66,7 @@ export function Histogram({ summary, from }: { summary: CallsSummary; from: numb
           const bad = failed === 0 ? 0 : Math.min(high, Math.max(1.5, (failed / calls) * high));
           return (
             <g key={at}>
-              <title>{`${moment(at)}: ${counted(calls, "call")}${failed > 0 ? `, ${failed} failed` : ""}`}</title>
+              <title>{`${minute(at)}: ${counted(calls, "call")}${failed > 0 ? `, ${failed} failed` : ""}`}</title>
               <rect class="hit" x={`${place(at)}%`} width={`${width}%`} y="0" height={HEIGHT} />
               <rect
                 class="ok"
@@ -93,9 +93,9 @@ export function Histogram({ summary, from }: { summary: CallsSummary; from: numb
         )}
       </svg>
       <div class="ends dim">
-        <span>{moment(begin)}</span>
+        <span>{minute(begin)}</span>
         <span class="w3">drag to narrow</span>
-        <span>{Date.now() - summary.to < 120_000 ? "now" : moment(summary.to)}</span>
+        <span>{Date.now() - summary.to < 120_000 ? "now" : minute(summary.to)}</span>
       </div>
     </>
   );

@@ -12,9 +12,11 @@ export interface View {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** An answer in place of the server's. `never`: there is no answer. */
+/** An answer in place of the server's. `never`: there is none yet; `away`: there is no connection. */
 export type Answer =
-  { status?: number; type?: string; headers?: Readonly<Record<string, string>>; body: unknown } | "never";
+  | { status?: number; type?: string; headers?: Readonly<Record<string, string>>; body: unknown }
+  | "never"
+  | "away";
 
 /** What axe-core found on a page. */
 export interface Violation {
@@ -260,6 +262,10 @@ export class BrowserPage {
   async #fulfil(requestId: string, url: URL, method: string): Promise<void> {
     const answer = this.#respond?.(url, method);
     if (answer === "never") return;
+    if (answer === "away") {
+      const failed = this.#send("Fetch.failRequest", { requestId, errorReason: "ConnectionRefused" });
+      return void (await failed.catch(() => {}));
+    }
     if (!answer) return void (await this.#send("Fetch.continueRequest", { requestId }).catch(() => {}));
     const { status = 200, type = "application/json", headers = {}, body } = answer;
     const given = Object.entries({ "content-type": type, ...headers });

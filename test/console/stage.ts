@@ -5,6 +5,7 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { SignInLink } from "../../src/admin/types.ts";
 import { streamedText } from "../helpers/streamed.ts";
 import { type RunningBooks, startBooks } from "../books/running.ts";
 import type { Browser } from "./browser.ts";
@@ -50,9 +51,9 @@ export async function startStage({ seed, config = {} }: StageOptions = {}): Prom
   return {
     ...books,
     async open(browser, path, view = {}) {
-      const { url, credential } = books.admin;
-      const headers = { authorization: `Bearer ${credential}` };
-      return browser.open(`${url}/console${path === "/" ? "" : path}`, { headers, ...view });
+      const { url } = await books.api.send<SignInLink>("POST", "/session/link");
+      const { hash } = new URL(url);
+      return browser.open(`${books.admin.url}/console${path === "/" ? "" : path}${hash}`, view);
     },
     async call(model, { key = own, stream = false, content = "Hello" } = {}) {
       const response = await fetch(`${books.url}/v1/chat/completions`, {

@@ -15,6 +15,7 @@ import { pascalCase } from "./operation.ts";
 import {
   AFTER_ITEM,
   ANSWER_ID,
+  CACHE,
   CAPTURE,
   clientHeader,
   formatName,
@@ -156,7 +157,7 @@ function generate(format: ClientFormat, context: RouteContext): Operation {
     description: `Generates the next message of a conversation${address ? "" : "; `stream: true` selects server-sent events"}. If the provider speaks this format, its answer reaches the client as the provider wrote it.`,
     access: "key",
     keyHeaders,
-    parameters: [...(address ? [URL_MODEL] : []), STRICT, CAPTURE, ...clientHeaders.map(clientHeader)],
+    parameters: [...(address ? [URL_MODEL] : []), STRICT, CAPTURE, CACHE, ...clientHeaders.map(clientHeader)],
     request: { name: `${name}Request`, schema },
     answer: { name: `${name}Answer`, schema: schemas?.answer ?? {} },
     ...(!address && { event: { name: `${name}Event`, schema: schemas?.event ?? {} } }),

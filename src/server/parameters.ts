@@ -71,6 +71,14 @@ export const CAPTURE: Parameter = {
   schema: Type.Union([Type.Literal("yes"), Type.Literal("no")]),
 };
 
+export const CACHE: Parameter = {
+  name: "x-weir-cache",
+  in: "header",
+  description:
+    "`use`: weir may answer from its response cache, if the config permits it for the key. `refresh`: a provider answers, and the cache keeps that. `no`: the cache is left alone.",
+  schema: Type.Union([Type.Literal("use"), Type.Literal("refresh"), Type.Literal("no")]),
+};
+
 /** `?format=` of an operation that takes requests of several formats. */
 export function formatName(formats: readonly ClientFormat[]): Parameter {
   return {

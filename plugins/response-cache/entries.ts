@@ -1,8 +1,17 @@
 /** Answers in memory, bounded by size and age. */
-import type { ChatEvent } from "weir";
+import type { CallView, ChatEvent } from "weir";
+
+/** A complete answer. */
+export interface Answer {
+  events: readonly ChatEvent[];
+  /** What of the request was lost. Their paths are those of the format. */
+  losses: CallView["losses"];
+  /** Id of the client's format. */
+  format: string;
+}
 
 interface Entry {
-  /** The events as JSON. */
+  /** The answer as JSON. */
   text: Buffer;
   /** Milliseconds of `performance.now()`. */
   expiresAt: number;
@@ -35,17 +44,17 @@ export class Entries {
     return this.#bytes;
   }
 
-  get(digest: string): ChatEvent[] | undefined {
+  get(digest: string): Answer | undefined {
     const entry = this.#entries.get(digest);
     if (!entry) return undefined;
     this.#delete(digest, entry);
     if (entry.expiresAt <= performance.now()) return undefined;
     this.#add(digest, entry);
-    return JSON.parse(entry.text.toString()) as ChatEvent[];
+    return JSON.parse(entry.text.toString()) as Answer;
   }
 
-  set(digest: string, events: readonly ChatEvent[]): void {
-    const text = Buffer.from(JSON.stringify(events));
+  set(digest: string, answer: Answer): void {
+    const text = Buffer.from(JSON.stringify(answer));
     const known = this.#entries.get(digest);
     if (known) this.#delete(digest, known);
     if (costOf({ text }) > this.largest) return;

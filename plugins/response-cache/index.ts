@@ -10,7 +10,7 @@ import {
   type Interception,
   type Plugin,
 } from "weir";
-import { Entries } from "./entries.ts";
+import { type Answer, Entries } from "./entries.ts";
 import { digestOf } from "./meaning.ts";
 
 export interface ResponseCacheOptions {
@@ -50,9 +50,9 @@ export function responseCache(options: ResponseCacheOptions): Plugin {
       return undefined;
     }
     const digest = digestOf(call, request);
-    const known = wish === "refresh" ? undefined : entries.get(digest);
+    const known = wish === "refresh" ? undefined : knownTo(call, entries.get(digest));
     call.addHeader(HEADER, known ? "hit" : wish === "refresh" ? "refresh" : "miss");
-    if (known) return { answer: replayed(known, call.id) };
+    if (known) return { answer: replayed(known, call) };
     return {
       edit: (events, view) =>
         recorded(events, view, (answer) => entries.set(digest, answer), entries.largest),
@@ -90,15 +90,17 @@ function hasOwnFields({ extra, ownFields = {} }: ChatRequest): boolean {
 async function* recorded(
   events: AsyncIterable<ChatEvent>,
   view: CallView,
-  keep: (answer: readonly ChatEvent[]) => void,
+  keep: (answer: Answer) => void,
   largest: number,
 ): AsyncGenerator<ChatEvent> {
-  const answer: ChatEvent[] = [];
+  const list: ChatEvent[] = [];
+  const { format } = view;
   let size = 0;
   for await (const event of events) {
     size += event.type === "block-delta" ? event.delta.length : 1;
-    if (size <= largest) answer.push(event);
-    if (event.type === "message-end" && size <= largest && isUsual(view) && isWhole(event)) keep(answer);
+    if (size <= largest) list.push(event);
+    const isComplete = event.type === "message-end" && size <= largest && isUsual(view) && isWhole(event);
+    if (isComplete) keep({ events: list, losses: view.losses, format });
     yield event;
   }
 }
@@ -113,6 +115,12 @@ function isWhole({ reason }: Extract<ChatEvent, { type: "message-end" }>): boole
   return ["stop", "stop-sequence", "tool-calls"].includes(reason.kind);
 }
 
-function replayed(answer: readonly ChatEvent[], id: string): ChatEvent[] {
-  return answer.map((event) => (event.type === "message-start" ? { ...event, id } : event));
+/** Losses name the fields of one format: a client of another one could not read them. */
+function knownTo({ format }: CallView, answer: Answer | undefined): Answer | undefined {
+  return answer && (answer.losses.length === 0 || answer.format === format) ? answer : undefined;
+}
+
+function replayed({ events, losses }: Answer, call: CallView): ChatEvent[] {
+  for (const { code, path, note } of losses) call.reportLoss(code, path, note);
+  return events.map((event) => (event.type === "message-start" ? { ...event, id: call.id } : event));
 }

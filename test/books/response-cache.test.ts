@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { CallEntry, Calls, UsageReport } from "../../src/admin/types.ts";
+import type { CallEntry, Calls, MissingPrices, Proof, UsageReport } from "../../src/admin/types.ts";
+import { type RunningGateway, runningGateways } from "../../src/cli/run-file.ts";
 import { anthropicClient, openaiClient } from "../helpers/sdk.ts";
 import { json, startUpstream, until, type Upstream } from "../helpers/upstream.ts";
 import { readStore, type RunningBooks, startBooks } from "./running.ts";
@@ -84,6 +85,21 @@ test("a hit is free, counts against no budget and no limit, and is a call of the
   });
   // A third paid call would exceed the budget.
   expect((await weir.budget("all")).windows).toMatchObject([{ spent: 20_000_000, held: 0 }]);
+});
+
+test("the books hold with hits in them, and no price is missing for them", async () => {
+  const proof = await weir.api.send<Proof>("GET", "/audit/books");
+  expect(proof.checks.filter(({ holds }) => !holds)).toEqual([]);
+  expect(await weir.api.send<MissingPrices>("GET", "/prices/missing")).toEqual({ models: [] });
+});
+
+test("no text of a prompt or an answer is in the store, the log or the metrics", async () => {
+  const found = await Bun.$`grep -rlE "What is a weir|A dam" ${weir.state}`.nothrow().text();
+  expect([found, weir.log.join("\n").match(/What is a weir|A dam/)]).toEqual(["", null]);
+  const [{ admin }] = runningGateways({ XDG_RUNTIME_DIR: join(weir.folder, "run") }) as [RunningGateway];
+  const metrics = await (await fetch(`${admin!.url}/metrics`)).text();
+  expect(metrics).toContain("response-cache");
+  expect(metrics).not.toMatch(/What is a weir|A dam/);
 });
 
 test("a reload empties the cache", async () => {

@@ -1,12 +1,16 @@
-/** The memory of the response cache: its bounds, and how long it keeps answers. */
+/** The memory of the response cache: its bounds, how long it keeps answers, and which it does not keep. */
 import { expect, test } from "bun:test";
-import { Entries } from "../../plugins/response-cache/entries.ts";
+import { type Answer, Entries } from "../../plugins/response-cache/entries.ts";
+import { responseCache } from "../../plugins/response-cache/index.ts";
+import type { CallView } from "../../src/core/call-view.ts";
 import type { ChatEvent } from "../../src/core/events.ts";
 
 /** An answer whose JSON has about so many bytes. */
-const answer = (text: string, bytes = 100): ChatEvent[] => [
-  { type: "block-delta", index: 0, delta: text.repeat(Math.ceil(bytes / text.length)) },
-];
+const answer = (text: string, bytes = 100): Answer => ({
+  events: [{ type: "block-delta", index: 0, delta: text.repeat(Math.ceil(bytes / text.length)) }],
+  losses: [],
+  format: "messages",
+});
 
 test("answers that were used least recently make room for new ones", () => {
   const entries = new Entries({ ttlMs: 60_000, bytes: 100_000 });
@@ -44,4 +48,72 @@ test("an answer is forgotten after its time, read or not, however often it is us
   expect(entries.get("a")).toBeUndefined();
   await Bun.sleep(100);
   expect(entries.bytes).toBe(0);
+});
+
+const EVENTS: readonly ChatEvent[] = [
+  { type: "message-start", id: "first", model: "m" },
+  { type: "block-start", index: 0, block: { type: "text" } },
+  { type: "block-delta", index: 0, delta: "A dam." },
+  { type: "block-end", index: 0 },
+  {
+    type: "message-end",
+    reason: { kind: "stop" },
+    usage: { input: 1, cacheRead: 0, cacheWrite: 0, output: 2, reasoning: 0 },
+  },
+];
+
+/** What the header says of two calls, and what the second one reports as lost. @param attempt what the view of the first attempt says */
+async function twice(attempt: Partial<CallView>, second: Partial<CallView> = {}) {
+  const options = {
+    keys: ["*"],
+    header: false,
+    tools: [],
+    maxTemperature: "any",
+    ttlMs: 60_000,
+    bytes: 1e6,
+  } as const;
+  const { intercept } = responseCache(options).hooks!;
+  const told: string[] = [];
+  const lost: string[] = [];
+  const view = (more: Partial<CallView>) =>
+    ({
+      ...{
+        id: "req_1",
+        format: "messages",
+        model: "m",
+        headers: new Headers(),
+        attempt: 1,
+        losses: [],
+        skipped: [],
+      },
+      request: { model: "m", turns: [], tools: [], stop: [], stream: false, style: {}, extra: {} },
+      addHeader: (_: string, value: string) => told.push(value) > 0,
+      reportLoss: (code: string, path: string) => void lost.push(`${code}:${path}`),
+      ...more,
+    }) as unknown as CallView;
+  const events = async function* () {
+    yield* EVENTS;
+  };
+  const first = await intercept!(view({}));
+  for await (const _ of first!.edit!(events(), view(attempt)));
+  await intercept!(view(second));
+  return { told, lost };
+}
+
+const dropped = { code: "dropped", path: "seed" } as const;
+
+test("an answer of the first attempt of the usual model is kept", async () => {
+  expect((await twice({})).told).toEqual(["miss", "hit"]);
+});
+
+test("an answer after a failed attempt, past a skipped deployment or of another model is not", async () => {
+  const substituted = { code: "substituted", path: "model" } as const;
+  for (const unusual of [{ attempt: 2 }, { skipped: ["host/a"] }, { losses: [substituted] }])
+    expect((await twice(unusual)).told).toEqual(["miss", "miss"]);
+});
+
+test("what was lost of a request is reported again, to the format that can read it", async () => {
+  const losses = [dropped];
+  expect(await twice({ losses })).toEqual({ told: ["miss", "hit"], lost: ["dropped:seed"] });
+  expect(await twice({ losses }, { format: "responses" })).toEqual({ told: ["miss", "miss"], lost: [] });
 });

@@ -6,7 +6,14 @@ import { type RunningGateway, startGateway } from "../helpers/gateway.ts";
 import { STREAM } from "../helpers/places.ts";
 import { anthropicClient, openaiClient } from "../helpers/sdk.ts";
 import { streamedText } from "../helpers/streamed.ts";
-import { json, sse, startUpstream, type Upstream, type UpstreamRequest } from "../helpers/upstream.ts";
+import {
+  json,
+  silence,
+  sse,
+  startUpstream,
+  type Upstream,
+  type UpstreamRequest,
+} from "../helpers/upstream.ts";
 
 /** Requests of a model that only this test names. */
 const MODEL = "host/some-model";
@@ -18,6 +25,10 @@ const KEYS = {
 /** The types of the SDK of Anthropic have no temperature any more. */
 const GREEDY: object = { temperature: 0 };
 const USE = { "x-weir-cache": "use" };
+
+const hostAt = (url: string) => ({
+  providers: { host: { baseUrl: `${url}/v1`, speaks: "chat-completions", models: ["some-model"] } },
+});
 
 let gateway: RunningGateway;
 let upstream: Upstream;
@@ -44,9 +55,7 @@ beforeAll(async () => {
   gateway = await startGateway({
     env: { WEIR_STATE: "none" },
     config: {
-      providers: {
-        host: { baseUrl: `${upstream.url}/v1`, speaks: "chat-completions", models: ["some-model"] },
-      },
+      ...hostAt(upstream.url),
       keys: Object.entries(KEYS).map(([name, key]) => ({ name, key })),
       cache: { keys: ["ci", "eval-*"], tools: ["get_*"], bytes: 1_000_000 },
     },
@@ -397,6 +406,24 @@ describe("never cached", () => {
     expect(await twice(prompt)).toEqual(["miss", "hit"]);
   });
 
+  test("a stream that its client leaves", async () => {
+    special = () => sse([...STREAM.slice(0, 3), { wait: 400 }, ...STREAM.slice(3)]);
+    const prompt = { ...says(fresh()), stream: true };
+    const controller = new AbortController();
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${KEYS.ci}`, "content-type": "application/json", ...USE },
+      body: JSON.stringify({ model: MODEL, ...GREEDY, ...prompt }),
+      signal: controller.signal,
+    });
+    await response.body!.getReader().read();
+    controller.abort();
+    special = undefined;
+    // By now the provider has sent the rest.
+    await Bun.sleep(600);
+    expect(await twice(prompt)).toEqual(["miss", "hit"]);
+  });
+
   test("an answer after a failed attempt", async () => {
     let failures = 1;
     special = () =>
@@ -409,4 +436,58 @@ describe("never cached", () => {
     special = undefined;
     expect(await twice(prompt)).toEqual(["miss", "hit"]);
   });
+});
+
+describe("a cache for all calls, without the header", () => {
+  let open: RunningGateway;
+  beforeAll(async () => {
+    const cache = { keys: ["*"], header: false, maxTemperature: "any" };
+    open = await startGateway({ config: { ...hostAt(upstream.url), cache } });
+  });
+  afterAll(() => open?.stop());
+
+  const ask = async (body: object, headers: Record<string, string> = {}, path = "/v1/chat/completions") => {
+    const response = await fetch(open.url + path, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify({ model: MODEL, ...body }),
+    });
+    return {
+      cache: response.headers.get("x-weir-cache"),
+      headers: response.headers,
+      status: response.status,
+    };
+  };
+
+  test("answers any client, also one that samples, unless the client says no", async () => {
+    const prompt = { ...says(fresh()), temperature: 0.9 };
+    expect([(await ask(prompt)).cache, (await ask(prompt)).cache]).toEqual(["miss", "hit"]);
+    expect((await ask(prompt, { "x-weir-cache": "no" })).cache).toBe(null);
+  });
+
+  test("reports what was lost again, and refuses that in strict mode", async () => {
+    const prompt = { ...says(fresh()), max_tokens: 9, top_k: 4 };
+    const first = await ask(prompt, {}, "/v1/messages");
+    const second = await ask(prompt, {}, "/v1/messages");
+    expect([first.cache, second.cache]).toEqual(["miss", "hit"]);
+    const lost = first.headers.get("x-weir-warnings");
+    expect([lost, second.headers.get("x-weir-warnings")]).toEqual(["dropped:top_k", lost!]);
+    expect((await ask(prompt, { "x-weir-strict": "true" }, "/v1/messages")).status).toBe(400);
+  });
+});
+
+test("without keys there is no cache: the header means nothing, and calls keep their native lane", async () => {
+  const off = await startGateway({ config: hostAt(upstream.url) });
+  try {
+    const body = JSON.stringify({ model: MODEL, ...GREEDY, ...says(fresh()) });
+    const headers = { "content-type": "application/json", ...USE };
+    for (let count = 0; count < 2; count++) {
+      const response = await fetch(`${off.url}/v1/chat/completions`, { method: "POST", headers, body });
+      expect(response.headers.get("x-weir-cache")).toBe(null);
+      // The bytes of the provider.
+      expect(((await response.json()) as { id: string }).id).toBe(`c${number}`);
+    }
+  } finally {
+    await off.stop();
+  }
 });

@@ -60,6 +60,20 @@ export interface BooksHealth {
   degraded: readonly string[];
 }
 
+/** How the books are. */
+export interface BooksCondition {
+  /** Batches of records that are not in the store. */
+  waiting: number;
+  /** One sentence while the store cannot be written. */
+  fault?: string;
+  /** Why hard budgets are closed, in one sentence. */
+  closed?: string;
+  /** The last proof since the start. */
+  proof?: { at: number; ms: number; holds: boolean };
+  /** Age of the shipped price book. */
+  priceAgeDays: number;
+}
+
 /** What the admin API asks of the gateway's workers, and what it hears of their calls. */
 export interface GatewayAccess {
   /** Where the gateway listens for calls, as far as the workers have told. */
@@ -160,6 +174,7 @@ export interface AdminBooks {
   release(actor: Actor): Promise<void>;
 
   health(): BooksHealth;
+  condition(): BooksCondition;
   /** Prometheus text. */
   metrics(): string;
 }

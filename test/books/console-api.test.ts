@@ -224,3 +224,18 @@ test("providers have the state of their deployments, and what the books say of t
   const off = providers.at(-1)!;
   expect([off.on, off.deployments[0]!.state]).toEqual([false, "no-key"]);
 });
+
+test("the overview has the calls of the last minutes, the money of today, and what needs somebody", async () => {
+  await until(async () => (await read<Admin.Overview>("/overview")).today.calls > 1, 10_000);
+  const overview = await read<Admin.Overview>("/overview");
+  expect(overview).toMatchObject({
+    gateway: books.url,
+    open: false,
+    firstCall: true,
+  });
+  expect(overview.perMinute).toHaveLength(60);
+  expect(overview.perMinute.reduce((sum, calls) => sum + calls)).toBe(overview.hour.calls);
+  expect(overview.hour.calls).toBe(overview.today.calls);
+  expect(overview.firstToken.p95).toBeGreaterThan(0);
+  expect(overview.notes).toEqual([]);
+});

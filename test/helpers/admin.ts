@@ -202,6 +202,7 @@ export class FakeBooks implements AdminBooks {
     this.#note(actor, "release", "", undefined, undefined);
   }
 
+  condition = () => ({ waiting: 0, priceAgeDays: 1 });
   health = () => ({ version: "0", degraded: [] });
   metrics = () => "# no metrics\n";
 

@@ -11,6 +11,7 @@ import { gatewayOperations } from "./gateway.ts";
 import { keyOperations } from "./keys.ts";
 import { liveOperations } from "./live.ts";
 import { nameOperations } from "./names.ts";
+import { overviewOperations } from "./overview.ts";
 import { providerOperations } from "./providers.ts";
 import { rateOperations } from "./rates.ts";
 import { reportOperations } from "./reports.ts";
@@ -20,6 +21,7 @@ import { sessionOperations } from "./session.ts";
 export function listOperations(version: string): readonly AdminOperation[] {
   const operations: readonly AdminOperation[] = [
     ...sessionOperations,
+    ...overviewOperations,
     ...keyOperations,
     ...budgetOperations,
     ...rateOperations,

@@ -55,7 +55,12 @@ export const liveOperations = [
 ];
 
 /** The running calls that the filter finds; members of ended calls are not looked at. */
-function shownOf({ total, calls }: Running, filter: CallFilter, { books, caller }: Given, at: number) {
+export function shownOf(
+  { total, calls }: Running,
+  filter: Omit<CallFilter, "text">,
+  { books, caller }: Given,
+  at: number,
+) {
   const names = new Map(books.policy().keys.map(({ id, name }) => [id, name]));
   const shown = calls
     .filter(

@@ -1,19 +1,26 @@
 /** What the admin API reads and changes, over the books of this node. */
-import type { AccountFigures, AdminBooks, CaptureBooks, RateFigures, StoreInfo } from "../../admin/books.ts";
+import type {
+  AccountFigures,
+  AdminBooks,
+  BooksCondition,
+  CaptureBooks,
+  RateFigures,
+  StoreInfo,
+} from "../../admin/books.ts";
 import { AdminError } from "../../admin/errors.ts";
 import { describeThrown } from "../../core/error-text.ts";
-import { NO_USAGE } from "../../core/events.ts";
 import type { PriceRule } from "../../ledger/charge.ts";
 import type { Keep } from "../../ledger/keep.ts";
 import type { Budget, KeyEntry, Policy, RateLimit } from "../../ledger/policy.ts";
+import { priceBookDays } from "../../ledger/prices/age.ts";
 import { PriceBook } from "../../ledger/prices/book.ts";
-import { shippedSnapshot } from "../../ledger/prices/shipped.ts";
 import { whatIf } from "../../ledger/prices/whatif.ts";
 import { describeStoreFailure } from "../database.ts";
 import type { Books } from "./books.ts";
 import { type BudgetGauge, Metrics } from "./metrics/metrics.ts";
 import type { Reports } from "./reports/reports.ts";
 import type { AuditReport, CacheGroup, Filter, Invoice, UsageGroup } from "./reports/types.ts";
+import { usedOf } from "./reports/used-targets.ts";
 import { grantedBy } from "./shares.ts";
 import type { Actor } from "./store.ts";
 import { Workers } from "./workers.ts";
@@ -47,14 +54,13 @@ export interface NodeAdminOptions {
   metrics: { keys: boolean; maxSeries: number };
 }
 
-const DAY_MS = 86_400_000;
-
 export class NodeAdmin implements AdminBooks {
   readonly #options: NodeAdminOptions;
   readonly #metrics: Metrics;
   /** With the prices that the workers declare; a reload changes them. */
   #prices = new PriceBook();
   readonly gateway: Workers;
+  #proof: BooksCondition["proof"];
   /** Size of the store at the last look, which a scrape does not wait for. */
   #bytes: number | undefined;
 
@@ -207,25 +213,7 @@ export class NodeAdmin implements AdminBooks {
   whatIf({ map, ...filter }: Filter & { map: Readonly<Record<string, string>> }) {
     return this.#read(async (reports) => {
       const { rows } = await reports.usage({ ...filter, by: ["provider", "model"] });
-      const used = rows
-        .filter(({ group }) => group.provider && group.model)
-        .map(({ group, attempts, cost, ...sums }) => ({
-          provider: group.provider!,
-          model: group.model!,
-          calls: attempts,
-          cost,
-          usage: {
-            ...NO_USAGE,
-            input: sums.input,
-            cacheRead: sums.cacheRead,
-            cacheWrite: sums.cacheWrite,
-            cacheWrite1h: sums.cacheWrite1h,
-            output: sums.output,
-            reasoning: sums.reasoning,
-            searches: sums.searches,
-          },
-        }));
-      return whatIf(used, map, (provider, model) => this.#prices.lookup(provider, model));
+      return whatIf(usedOf(rows), map, (provider, model) => this.#prices.lookup(provider, model));
     });
   }
 
@@ -241,8 +229,11 @@ export class NodeAdmin implements AdminBooks {
     return this.#read((reports) => reports.reconcile(invoice, actor));
   }
 
-  audit() {
-    return this.#read((reports) => reports.audit());
+  async audit() {
+    const began = performance.now();
+    const report = await this.#read((reports) => reports.audit());
+    this.#proof = { at: Date.now(), ms: Math.round(performance.now() - began), holds: report.holds };
+    return report;
   }
 
   auditLog(query: { limit: number; after?: string }) {
@@ -282,6 +273,19 @@ export class NodeAdmin implements AdminBooks {
     return { version, degraded: books.reporter.fault === undefined ? [] : ["ledger"] };
   }
 
+  condition(): BooksCondition {
+    const { books } = this.#options;
+    const { fault } = books.reporter;
+    const closed = books.store.closedBecause;
+    return {
+      waiting: books.waiting,
+      ...(fault !== undefined && { fault }),
+      ...(closed !== undefined && { closed }),
+      ...(this.#proof && { proof: this.#proof }),
+      priceAgeDays: priceBookDays(Date.now()),
+    };
+  }
+
   metrics(): string {
     const { books, upkeep } = this.#options;
     void Promise.try(() => upkeep.info()).then(
@@ -298,7 +302,7 @@ export class NodeAdmin implements AdminBooks {
       keeperRestarts: this.#options.restarts ?? 0,
       ...(upkeep.spooled !== undefined && { spooled: upkeep.spooled }),
       ...(this.#bytes !== undefined && { storeBytes: this.#bytes }),
-      priceAgeDays: Math.floor((Date.now() - Date.parse(shippedSnapshot().head.date)) / DAY_MS),
+      priceAgeDays: priceBookDays(Date.now()),
     });
   }
 

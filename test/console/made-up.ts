@@ -53,6 +53,7 @@ export function providersReport(now = Date.now()): Providers {
       deployment(name, {
         state: "no-key",
         keyVariable,
+        why: `set ${keyVariable} to its API key`,
         calls: 0,
         shareOfCalls: 0,
         cost: 0,

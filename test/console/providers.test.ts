@@ -1,6 +1,6 @@
 /** Deployments in words, and the commands of the first run. */
 import { describe, expect, test } from "bun:test";
-import { readiness, stepsOf } from "../../src/console/pages/first-steps.ts";
+import { lacks, readiness, stepsOf } from "../../src/console/pages/first-steps.ts";
 import { byTrouble, deploymentName, errorGroups, sayState } from "../../src/console/pages/providers/words.ts";
 import { clock } from "../../src/console/numbers/times.ts";
 
@@ -92,7 +92,9 @@ describe("the first steps", () => {
   test("a provider says which variable gives it its key, or would", () => {
     const deployments = [{ keyVariable: "OPENAI_API_KEY" }];
     expect(readiness({ on: true, deployments })).toBe("key from OPENAI_API_KEY");
-    expect(readiness({ on: false, deployments })).toBe("no key: set OPENAI_API_KEY and run weir reload");
+    const off = { on: false, deployments: [{ why: "set AWS_REGION to the AWS region; set AWS_PROFILE" }] };
+    expect(readiness(off)).toBe("set AWS_REGION to the AWS region; set AWS_PROFILE, and start weir again");
+    expect(lacks(off)).toBe("AWS_REGION");
     expect(readiness({ on: true, deployments: [{}] })).toBe("needs no key");
   });
 });

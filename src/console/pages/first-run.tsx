@@ -90,7 +90,7 @@ function WhoCanAnswer() {
                         </a>
                       </Mark>
                     </td>
-                    <td class="mid">no key</td>
+                    <td class="mid">not set up</td>
                   </tr>
                 )}
               </tbody>

@@ -37,12 +37,17 @@ interface Provider {
   deployments: readonly { keyVariable?: string; why?: string }[];
 }
 
-/** Whether a provider can answer, and what it needs otherwise. */
+/** Whether a provider can answer, and what it needs otherwise. The environment of weir is that of its start. */
 export function readiness({ on, deployments }: Provider): string {
-  const variables = [
-    ...new Set(deployments.flatMap(({ keyVariable }) => (keyVariable ? [keyVariable] : []))),
-  ];
-  if (on) return variables.length > 0 ? `key from ${variables.join(", ")}` : "needs no key";
-  const why = deployments.find((deployment) => deployment.why !== undefined)?.why;
-  return variables.length > 0 ? `no key: set ${variables[0]} and run weir reload` : (why ?? "no key");
+  const variables = new Set(deployments.flatMap(({ keyVariable }) => keyVariable ?? []));
+  if (!on) return `${whyOff(deployments) ?? "no key"}, and start weir again`;
+  return variables.size > 0 ? `key from ${[...variables].join(", ")}` : "needs no key";
+}
+
+const whyOff = (deployments: Provider["deployments"]) =>
+  deployments.find(({ why }) => why !== undefined)?.why;
+
+/** The first variable that a provider lacks. */
+export function lacks({ deployments }: Provider): string | undefined {
+  return /[A-Z][A-Z\d]*_[A-Z\d_]+/.exec(whyOff(deployments) ?? "")?.[0];
 }

@@ -13,7 +13,7 @@ import { Panel } from "../../parts/panel.tsx";
 import { RangePicker } from "../../parts/range-picker.tsx";
 import { Blank, Loaded } from "../../parts/states.tsx";
 import { Page } from "../../shell/page.tsx";
-import { readiness } from "../first-steps.ts";
+import { lacks, readiness } from "../first-steps.ts";
 import { HealthCard } from "./card.tsx";
 import { byTrouble } from "./words.ts";
 
@@ -52,7 +52,7 @@ export function ProvidersPage() {
               {on.length === 0 ? (
                 <Panel>
                   <Blank title="No provider can answer.">
-                    Set the variable of one below and run weir reload.
+                    Set the variable of one below, and start weir again.
                   </Blank>
                 </Panel>
               ) : (
@@ -68,7 +68,7 @@ export function ProvidersPage() {
                   ))}
                 </div>
               )}
-              {off.length > 0 && <WithoutKey providers={off} />}
+              {off.length > 0 && <NotSetUp providers={off} />}
             </>
           );
         }}
@@ -84,16 +84,14 @@ function cardsOf(providers: readonly ProviderEntry[]) {
     .sort((a, b) => byTrouble(a.deployment, b.deployment));
 }
 
-function WithoutKey({ providers }: { providers: readonly ProviderEntry[] }) {
+function NotSetUp({ providers }: { providers: readonly ProviderEntry[] }) {
   return (
-    <Panel title="Without a key" right={<span class="dim">{counted(providers.length, "provider")}</span>}>
+    <Panel title="Not set up" right={<span class="dim">{counted(providers.length, "provider")}</span>}>
       <ul class="without-key">
         {providers.map((provider) => (
           <li key={provider.name} title={readiness(provider)}>
             <Mark state="off">{provider.name}</Mark>
-            <span class="dim clip">
-              {provider.deployments.find(({ keyVariable }) => keyVariable)?.keyVariable ?? ""}
-            </span>
+            <span class="dim clip">{lacks(provider)}</span>
           </li>
         ))}
       </ul>

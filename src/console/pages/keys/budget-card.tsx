@@ -1,6 +1,7 @@
 /** A budget: what is left of it, what was spent, and what becomes of it at its pace. */
 import { readOnly } from "../../data/session.ts";
 import type { QueryChange } from "../../data/location.ts";
+import { counted } from "../../numbers/counts.ts";
 import { duration } from "../../numbers/durations.ts";
 import { dollars } from "../../numbers/money.ts";
 import { BudgetBar } from "../../parts/budget-bar.tsx";
@@ -85,7 +86,7 @@ export function BudgetCard({ state, nameOfKey, onRaise }: Props) {
             <b>+{dollars(overrun)}</b> beyond what was held
           </span>
         )}
-        {sessions !== undefined && <span>fullest of {sessions} sessions</span>}
+        {sessions !== undefined && <span>the fullest of {counted(sessions, "session")}</span>}
       </div>
       <div class="mid say1">
         <span>

@@ -89,7 +89,7 @@ export function windowWords(window: Window): string {
 
 /** An amount that people chose has whole cents, and no digits beyond them: `$5.00`, not `$5.000`. */
 export function limitDollars(nano: number): string {
-  return nano % 1e7 === 0 ? lineOf(nano, 2) : dollars(nano);
+  return nano !== 0 && nano % 1e7 === 0 ? lineOf(nano, 2) : dollars(nano);
 }
 
 /** `$50.00 a month, hard` */

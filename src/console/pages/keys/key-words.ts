@@ -152,11 +152,10 @@ export function readEnd(text: string, now: number): { expiresAt?: number } | und
   return date > now ? { expiresAt: date } : undefined;
 }
 
-/** Why a name cannot be one; undefined if it can, or while there is none. */
-export function nameFault(name: string): string | undefined {
-  return name === "" || /^[\w.@ -]{1,64}$/.test(name)
-    ? undefined
-    : "Letters, digits, spaces and . _ @ - only.";
+/** Why a name cannot be one; undefined if it can, or while there is none. @param spaces names of budgets may have spaces */
+export function nameFault(name: string, spaces = false): string | undefined {
+  const isName = /^[\w.@ -]{0,64}$/.test(name) && (spaces || !name.includes(" "));
+  return isName ? undefined : `Letters, digits${spaces ? ", spaces" : ""} and . _ @ - only.`;
 }
 
 /** Reads a limit: `120`, `1,000`. @returns undefined for other text, and for 0 */

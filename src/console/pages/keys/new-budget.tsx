@@ -51,12 +51,15 @@ export function NewBudgetDialog({ onClose, onDone }: { onClose: () => void; onDo
       title="New budget"
       deed="Create"
       ready={
-        name.trim() !== "" && !nameFault(name) && read !== undefined && (!needsWhat || what.trim() !== "")
+        name.trim() !== "" &&
+        !nameFault(name, true) &&
+        read !== undefined &&
+        (!needsWhat || what.trim() !== "")
       }
       {...{ busy, error, onClose }}
       onDo={make}
     >
-      <TextField label="Name" value={name} onChange={setName} error={nameFault(name)} data-first />
+      <TextField label="Name" value={name} onChange={setName} error={nameFault(name, true)} data-first />
       <div class="two">
         <SelectField label="Counts" options={KINDS} value={kind} onChange={setKind} />
         {needsWhat && <TextField label="Which" value={what} onChange={setWhat} list="subjects" />}

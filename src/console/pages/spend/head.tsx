@@ -24,11 +24,7 @@ export function Head({ total, title, period, forecast, calls }: Props) {
           {total ? <Figure query={calls}>{dollars(total.cost)}</Figure> : <span class="dim">…</span>}
         </div>
         <div class="mid">
-          {forecast === undefined ? (
-            <>&nbsp;</>
-          ) : (
-            `about ${about(forecast)} by ${ordinal(period.end - DAY)}, at this pace`
-          )}
+          {forecast !== undefined && `about ${about(forecast)} by ${ordinal(period.end - DAY)}, at this pace`}
         </div>
       </div>
       <div class="mid grow doubts">

@@ -5,11 +5,12 @@ import { Swatch } from "./tip.tsx";
 export function Legend({
   series,
   bars,
-  against,
+  tick,
 }: {
   series: readonly Series[];
   bars: readonly Bar[];
-  against: string;
+  /** What the ticks stand for. */
+  tick: string;
 }) {
   const hasTicks = bars.some(({ before }) => before !== undefined);
   return (
@@ -31,7 +32,7 @@ export function Legend({
           <svg width="16" height="10">
             <line class="prev" x1="0" x2="16" y1="5" y2="5" />
           </svg>
-          same weekday of {against}
+          {tick}
         </span>
       )}
     </div>

@@ -122,13 +122,15 @@ export function SpendPage() {
             label={`Spend by ${DIMENSIONS[dimension].toLowerCase()}`}
             busy={table.busy || drawn.busy}
             foot={
-              total && total.calls > 0 && <Proof completeFrom={table.data?.completeFrom} period={period} />
+              total && total.calls > 0 ? (
+                <Proof completeFrom={table.data?.completeFrom} period={period} />
+              ) : undefined
             }
           >
             {total === undefined ? (
               table.slow && <Bones rows={8} />
             ) : total.calls === 0 ? (
-              <Blank title={`No calls: ${title.toLowerCase()}.`}>
+              <Blank title="No calls in this time.">
                 {Object.keys(filters).length > 0
                   ? "All filters together exclude every call of this time."
                   : "What calls cost is added up here as they end."}
@@ -136,7 +138,10 @@ export function SpendPage() {
             ) : (
               <>
                 <div class="body stack">
-                  <Legend series={series} bars={bars} against={against} />
+                  <Legend
+                    {...{ series, bars }}
+                    tick={period.step === "hour" ? "same hour a week before" : `same weekday of ${against}`}
+                  />
                   <SpendChart
                     {...{ bars, series, period }}
                     filters={filters}

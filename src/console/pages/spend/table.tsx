@@ -13,7 +13,6 @@ import {
   type Series,
   type Sums,
   sum,
-  TOGETHER,
   tokensOf,
   uncertainOf,
 } from "./figures.ts";
@@ -169,8 +168,7 @@ function GroupRow({ group, colour, biggest, calls, isKnownBefore }: RowProps) {
 }
 
 function colourOf({ id }: Group, series: readonly Series[]): Series["colour"] | undefined {
-  if (series === TOGETHER) return undefined;
-  return series.find(({ ids }) => ids?.has(id))?.colour ?? 7;
+  return series.find(({ ids }) => ids?.has(id))?.colour;
 }
 
 function uncertainShare(sums: Sums) {

@@ -23,7 +23,7 @@ import type {
   CallSummary,
   Filter,
   Invoice,
-  LosingSession,
+  LosingSessions,
   Reconciliation,
   UsageGroup,
   UsageReport,
@@ -140,7 +140,7 @@ export interface AdminBooks {
   /** What the caches of providers saved and lost. */
   cacheReport(query: Filter & { by: readonly CacheGroup[] }): Promise<CacheReport>;
   /** The sessions that lost most. */
-  cacheSessions(query: Filter & { limit: number }): Promise<readonly LosingSession[]>;
+  cacheSessions(query: Filter & { limit: number }): Promise<LosingSessions>;
   cacheSession(session: string): Promise<CacheSession | undefined>;
 
   /** @param query.of `provider/model`: the prices of these alone */

@@ -139,7 +139,7 @@ export class FakeBooks implements AdminBooks {
     rows: [],
     total: { calls: 0, input: 0, cacheRead: 0, cacheWrite: 0, saved: 0, breaks: 0, lost: 0, lostCost: 0 },
   });
-  cacheSessions = async () => [];
+  cacheSessions = async () => ({ sessions: [] });
   cacheSession = async () => undefined;
   calls = async () => ({ calls: this.records, bounded: false });
   summary = async () => ({

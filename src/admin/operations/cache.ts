@@ -44,9 +44,10 @@ export const cacheOperations = [
     errors: ["not_found"],
     async handle(given) {
       const { limit, ...filter } = given.query;
-      const sessions = await given.books.cacheSessions({ ...filterOf(given, filter), limit });
+      const found = await given.books.cacheSessions({ ...filterOf(given, filter), limit });
       const { keys } = given.books.policy();
-      return { json: { sessions: sessions.map((session) => named(session, session.key, keys)) } };
+      const sessions = found.sessions.map((session) => named(session, session.key, keys));
+      return { json: { ...found, sessions } };
     },
   }),
   operation({

@@ -51,6 +51,12 @@ export const CacheRow = answer({
 });
 export type CacheRow = Static<typeof CacheRow>;
 
+const REASONS_FROM = Type.Optional(
+  time(
+    "Reasons are those of calls from then on: the newest 50,000 that read too little. Absent: of all calls.",
+  ),
+);
+
 export const CacheReport = answer({
   rows: Type.Array(CacheRow, {
     description: "Those that lost most first; by time where a group is the day.",
@@ -58,6 +64,7 @@ export const CacheReport = answer({
   total: CacheSums,
   from: Type.Optional(time("The sums begin here: the beginning of a day, UTC.")),
   to: Type.Optional(time("")),
+  reasonsFrom: REASONS_FROM,
 });
 export type CacheReport = Static<typeof CacheReport>;
 
@@ -81,6 +88,7 @@ export const CacheSessions = answer({
     }),
     { description: "Those that lost most first." },
   ),
+  reasonsFrom: REASONS_FROM,
 });
 export type CacheSessions = Static<typeof CacheSessions>;
 
@@ -88,6 +96,7 @@ export const CacheSession = answer({
   ...SESSION,
   firstAt: time(""),
   lastAt: time(""),
+  count: Type.Integer({ description: "All calls of the session, also those that `calls` does not have." }),
   calls: Type.Array(
     answer({
       id: Type.String(),

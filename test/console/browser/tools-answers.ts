@@ -182,6 +182,7 @@ export const CACHE_SESSION: CacheSession = {
   ...LOSING,
   firstAt: NOW - 40 * MINUTE,
   lastAt: NOW - 4 * MINUTE,
+  count: 9,
   calls: [
     turn(0, 412, 0, 38_900),
     turn(1, 210, 38_900, 1_204),

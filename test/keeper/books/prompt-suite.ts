@@ -1,6 +1,7 @@
 /** What the store of the books keeps of prompts: the same with both databases. */
 import { describe, expect, test } from "bun:test";
 import { SECTION_BYTES } from "../../../src/core/section-hash.ts";
+import { firstNumber } from "../../../src/keeper/books/numbers.ts";
 import { removeKey } from "../../../src/keeper/books/deletion.ts";
 import { deleteBreaks, deletePrompts } from "../../../src/keeper/books/prompt-rows.ts";
 import { Reports } from "../../../src/keeper/books/reports/reports.ts";
@@ -88,7 +89,7 @@ export function describePrompts(open: () => Promise<SqlStore>): void {
       ]);
       const within = await reports.cacheReport({ by: ["client"], within: "/ops" });
       expect(within.rows).toMatchObject([{ group: { client: "agent/1" }, calls: 2, breaks: 1 }]);
-      const sessions = await reports.cacheSessions({ within: "/ops", limit: 10 });
+      const { sessions } = await reports.cacheSessions({ within: "/ops", limit: 10 });
       expect(sessions.map(({ session, path }) => [session, path])).toEqual([["b".padEnd(16, "0"), "/ops"]]);
       const detail = await reports.cacheSession("a".padEnd(16, "0"));
       expect(detail!.calls.map(({ cacheRead, break: lost }) => [cacheRead, lost?.reason])).toEqual([
@@ -97,6 +98,24 @@ export function describePrompts(open: () => Promise<SqlStore>): void {
       ]);
       expect(await reports.cacheSession("f".repeat(16))).toBeUndefined();
       expect((await reports.cacheReport({ by: [], to: NOW - DAY })).total.calls).toBe(0);
+    });
+
+    test("of more than 50,000 calls that read too little, the newest that a filter selects are looked at", async () => {
+      const { store, reports } = await write([prompted("a", "xy", 0, 0)]);
+      const columns = ["number", "at", "session", "caller", "client", "target", "reason"];
+      const zeros = ["after_ms", "tokens", "cost"];
+      const session = Buffer.alloc(8, 1);
+      const rows = Array.from({ length: 50_010 }, (_, at) => [
+        ...[firstNumber(NOW) + at, NOW + at, session, 1, 0, 1, 0],
+        ...zeros.map(() => 1),
+      ]);
+      for (let from = 0; from < rows.length; from += 1_000)
+        await store.sql.insert("cache_breaks", [...columns, ...zeros], rows.slice(from, from + 1_000));
+      const all = await reports.cacheSessions({ limit: 10 });
+      expect([all.sessions[0]!.breaks, all.reasonsFrom]).toEqual([50_000, NOW + 10]);
+      expect((await reports.cacheReport({ by: ["key"] })).reasonsFrom).toBe(NOW + 10);
+      const early = await reports.cacheSessions({ limit: 10, to: NOW + 5 });
+      expect([early.sessions[0]!.breaks, early.reasonsFrom]).toEqual([5, undefined]);
     });
 
     test("of a key that is removed are forgotten, and their sums stay", async () => {

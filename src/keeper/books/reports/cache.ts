@@ -14,13 +14,15 @@ import type {
   CacheSums,
   Commonest,
   Filter,
-  LosingSession,
+  LosingSessions,
 } from "./types.ts";
 
 /** Most calls that read too little which one report looks at: the newest. */
 const MOST_BREAKS = 50_000;
 /** Most calls of a session. */
 const MOST_CALLS = 500;
+/** Most calls of its caller among which they are searched. */
+const MOST_SEARCHED = 50_000;
 /** Rows of calls are written that much after their start at most. Milliseconds. */
 const LATE_MS = 7_200_000;
 
@@ -82,7 +84,8 @@ export async function cacheReport(sql: Sql, directory: Directory, query: Query):
     reasons.set(key, [...(reasons.get(key) ?? []), reason]);
   }
   const list = [...groups].map(([key, row]) => withCommonest(row, reasons.get(key)));
-  return { rows: by.length === 0 ? [] : list.sort(order(by)), total, ...span };
+  const reasonsFrom = await oldestOf(sql, newestOf(directory, query, span));
+  return { rows: by.length === 0 ? [] : list.sort(order(by)), total, ...span, ...reasonsFrom };
 }
 
 /** Whole days. */
@@ -116,13 +119,40 @@ function readReasons(
   { from, to }: { from?: number; to?: number },
 ) {
   const day = filter.by.includes("day") ? `at - at % ${DAY_MS}` : "0";
+  const newest = newestOf(directory, filter, { from, to });
   return sql.all<ReasonRow>(
     `SELECT ${day} AS day, caller, client, target, reason, section, count(*) AS breaks, sum(cost) AS cost
-     FROM (SELECT * FROM cache_breaks WHERE number >= $1 ORDER BY number DESC LIMIT ${MOST_BREAKS}) AS newest
-     WHERE at >= $2 AND at < $3${selected(directory, filter)}
+     FROM ${newest.rows}
      GROUP BY ${filter.by.includes("day") ? "1, " : ""}caller, client, target, reason, section`,
-    [firstNumber(from ?? 0), from ?? 0, to ?? Number.MAX_SAFE_INTEGER],
+    newest.values,
   );
+}
+
+/** The newest rows of `cache_breaks` that a filter selects, as a table. */
+interface Newest {
+  rows: string;
+  values: number[];
+}
+
+function newestOf(
+  directory: Directory,
+  filter: Filter,
+  { from = 0, to = Number.MAX_SAFE_INTEGER }: { from?: number; to?: number },
+): Newest {
+  return {
+    rows: `(SELECT * FROM cache_breaks WHERE number >= $1 AND at >= $2 AND at < $3${selected(directory, filter)}
+      ORDER BY number DESC LIMIT ${MOST_BREAKS}) AS newest`,
+    values: [firstNumber(from), from, to],
+  };
+}
+
+/** @returns the time of the oldest of these rows, if there may be older ones */
+async function oldestOf(sql: Sql, { rows, values }: Newest): Promise<{ reasonsFrom?: number }> {
+  const [found] = await sql.all<{ breaks: number; oldest: number | null }>(
+    `SELECT count(*) AS breaks, min(at) AS oldest FROM ${rows}`,
+    values,
+  );
+  return found && found.breaks >= MOST_BREAKS ? { reasonsFrom: found.oldest ?? 0 } : {};
 }
 
 /** The condition of a filter, behind others. */
@@ -188,12 +218,9 @@ export async function cacheSessions(
   sql: Sql,
   directory: Directory,
   { limit, ...filter }: Filter & { limit: number },
-): Promise<LosingSession[]> {
+): Promise<LosingSessions> {
   await directory.refresh();
-  const { from = 0, to = Number.MAX_SAFE_INTEGER } = filter;
-  const newest = `(SELECT * FROM cache_breaks WHERE number >= $1 ORDER BY number DESC LIMIT ${MOST_BREAKS}) AS newest`;
-  const where = `WHERE at >= $2 AND at < $3${selected(directory, filter)}`;
-  const times = [firstNumber(from), from, to];
+  const newest = newestOf(directory, filter, filter);
   const rows = await sql.all<{
     session: Uint8Array;
     caller: number;
@@ -204,21 +231,21 @@ export async function cacheSessions(
     cost: number;
   }>(
     `SELECT session, caller, client, max(at) AS at, count(*) AS breaks, sum(tokens) AS lost, sum(cost) AS cost
-     FROM ${newest} ${where} GROUP BY session, caller, client ORDER BY cost DESC, lost DESC LIMIT $4`,
-    [...times, limit],
+     FROM ${newest.rows} GROUP BY session, caller, client ORDER BY cost DESC, lost DESC LIMIT $4`,
+    [...newest.values, limit],
   );
   const clients = await directory.texts(rows.map(({ client }) => client));
   const shown = new Set(rows.map(({ session }) => session.toHex()));
   const reasons = new Map<string, ReasonRow[]>();
   for (const row of await sql.all<ReasonRow & { session: Uint8Array }>(
     `SELECT session, 0 AS day, caller, client, target, reason, section, count(*) AS breaks, sum(cost) AS cost
-     FROM ${newest} ${where} GROUP BY session, caller, client, target, reason, section`,
-    times,
+     FROM ${newest.rows} GROUP BY session, caller, client, target, reason, section`,
+    newest.values,
   )) {
     const key = row.session.toHex();
     if (shown.has(key)) reasons.set(key, [...(reasons.get(key) ?? []), row]);
   }
-  return rows.map(({ session, caller, client, at, breaks, lost, cost }) => {
+  const sessions = rows.map(({ session, caller, client, at, breaks, lost, cost }) => {
     const { key = "", path = "/" } = directory.callers.get(caller) ?? {};
     const name = clients.get(client);
     const entry = {
@@ -230,6 +257,7 @@ export async function cacheSessions(
     };
     return withCommonest(entry, reasons.get(session.toHex()));
   });
+  return { sessions, ...(await oldestOf(sql, newest)) };
 }
 
 /** @param session 16 hexadecimal digits @returns undefined if the session is not known */
@@ -240,8 +268,8 @@ export async function cacheSession(
 ): Promise<CacheSession | undefined> {
   await directory.refresh();
   const packed = packHash(session);
-  const [row] = await sql.all<{ caller: number; first_at: number; last_at: number }>(
-    "SELECT caller, first_at, last_at FROM sessions WHERE session = $1",
+  const [row] = await sql.all<{ caller: number; first_at: number; last_at: number; calls: number }>(
+    "SELECT caller, first_at, last_at, calls FROM sessions WHERE session = $1",
     [packed],
   );
   if (!row) return undefined;
@@ -258,8 +286,10 @@ export async function cacheSession(
     cache_write: number;
     cost: number;
   }>(
-    `SELECT number, request, at, ms, model, target, status, input, cache_read, cache_write, cost FROM calls
-     WHERE caller = $1 AND number >= $2 AND number < $3 AND session = $4 ORDER BY number DESC LIMIT ${MOST_CALLS}`,
+    `SELECT number, request, at, ms, model, target, status, input, cache_read, cache_write, cost
+     FROM (SELECT * FROM calls WHERE caller = $1 AND number >= $2 AND number < $3
+       ORDER BY number DESC LIMIT ${MOST_SEARCHED}) AS newest
+     WHERE session = $4 ORDER BY number DESC LIMIT ${MOST_CALLS}`,
     [row.caller, firstNumber(row.first_at), firstNumber(row.last_at + LATE_MS), packed],
   );
   const models = await directory.texts(calls.map(({ model }) => model));
@@ -271,7 +301,7 @@ export async function cacheSession(
   return {
     session,
     ...(key !== "" && { key }),
-    ...{ path, firstAt: row.first_at, lastAt: row.last_at },
+    ...{ path, firstAt: row.first_at, lastAt: row.last_at, count: row.calls },
     calls: calls
       .reverse()
       .map(({ number, request, at, ms, model, target, status, input, cost, ...counts }) => {

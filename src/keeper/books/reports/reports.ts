@@ -25,7 +25,7 @@ import type {
   CallSummary,
   Filter,
   Invoice,
-  LosingSession,
+  LosingSessions,
   Reconciliation,
   UsageGroup,
   UsageReport,
@@ -101,7 +101,7 @@ export class Reports {
     return cacheReport(this.#reader, this.#directory, query);
   }
 
-  cacheSessions(query: Filter & { limit: number }): Promise<LosingSession[]> {
+  cacheSessions(query: Filter & { limit: number }): Promise<LosingSessions> {
     return cacheSessions(this.#reader, this.#directory, query);
   }
 

@@ -210,6 +210,8 @@ export interface CacheReport {
   /** Whole days. */
   from?: number;
   to?: number;
+  /** Reasons are known from then on. Absent: of all calls. */
+  reasonsFrom?: number;
 }
 
 interface SessionOf {
@@ -229,9 +231,17 @@ export interface LosingSession extends SessionOf {
   commonest?: Commonest;
 }
 
+export interface LosingSessions {
+  sessions: readonly LosingSession[];
+  /** Calls are counted from then on. Absent: all of them. */
+  reasonsFrom?: number;
+}
+
 export interface CacheSession extends SessionOf {
   firstAt: number;
   lastAt: number;
+  /** All calls of the session, also those that are not in `calls`. */
+  count: number;
   /** The oldest first. */
   calls: readonly {
     id: string;

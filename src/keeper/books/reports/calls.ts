@@ -16,7 +16,7 @@ import {
 import { parseCaller, parseTarget } from "../names.ts";
 import { firstNumber, timeOf } from "../numbers.ts";
 import type { Sql } from "../sql.ts";
-import { readBreaks } from "./cache.ts";
+import { readBreaks } from "./cache-sessions.ts";
 import { type Range, searchFor, withBlobs } from "./call-search.ts";
 import { type Directory, inList } from "./directory.ts";
 import type { CallPage, CallQuery } from "./types.ts";

@@ -6,6 +6,7 @@ import {
   type BudgetWindow,
   filterOf,
   levelOf,
+  limitDollars,
   openWindow,
   prospectOf,
   readAmount,
@@ -14,8 +15,11 @@ import {
 } from "../../src/console/pages/keys/budget-words.ts";
 import {
   type Key,
+  limitsOf,
   maskOf,
+  nameFault,
   rateWords,
+  readCount,
   readEnd,
   readList,
   scopeWords,
@@ -240,6 +244,37 @@ describe("a key in words", () => {
     expect(maskOf("weir_sk_J7mVx2QpR9tLc4WnZ8yKb1HdF6sGa3TeU0oXi5Nq2Mr7P")).toBe("weir_sk_J7mV…Mr7P");
     expect(maskOf("short")).toBe("…");
   });
+});
+
+describe("what a person writes into the fields of a key", () => {
+  test("a name has no spaces and signs, but a budget may have spaces", () => {
+    for (const name of ["", "ci-bot", "a.b_c@d", "x".repeat(64)]) expect(nameFault(name)).toBeUndefined();
+    for (const name of ["all, week", "naïve", "x".repeat(65), "a/b"])
+      expect(nameFault(name, true)).toBeString();
+    expect([nameFault("two words"), nameFault("two words", true)]).toEqual([expect.any(String), undefined]);
+  });
+
+  test("a limit is a whole number above 0", () => {
+    expect([readCount("120"), readCount("1,000")]).toEqual([120, 1_000]);
+    for (const text of ["", "0", "-1", "1.5", "many"]) expect(readCount(text)).toBeUndefined();
+  });
+
+  test("limits of other keys are not its own", () => {
+    const on = (what: string, limits: Record<string, number>) => ({ on: { kind: "key", what }, limits });
+    const rates = [on("key_a", { rpm: 60 }), on("key_b", { rpm: 1 }), on("key_a", { concurrency: 4 })];
+    expect(limitsOf(rates, "key_a")).toEqual({ rpm: 60, concurrency: 4 });
+    expect(limitsOf(rates, "key_c")).toBeUndefined();
+  });
+});
+
+test.each([
+  [5_000_000_000, "$5.00"],
+  [1_234_500_000_000, "$1,234.50"],
+  [4_989_160_000, "$4.989"],
+  [1_000_000, "$0.001000"],
+  [0, "$0"],
+])("a limit of %d nano-dollars is %s", (nano, words) => {
+  expect(limitDollars(nano)).toBe(words);
 });
 
 describe("moments of budgets", () => {

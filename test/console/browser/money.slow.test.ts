@@ -97,6 +97,42 @@ describe.skipIf(missingChromium !== undefined)(
         expect(totals.size).toBe(1);
       });
 
+      test("names of models that are markup, long, or written from the right are text, cut (synthetic answer)", async () => {
+        const names = [
+          "<img src=x onerror=window.pwned=1>",
+          "x".repeat(4_000),
+          "\u202e\u05d0\u05d1",
+          "</td>",
+        ];
+        const report = await read<UsageReport>(`/usage?by=provider,model&from=${MONTH}`);
+        const rows = Array.from({ length: 400 }, (_, at) => ({
+          ...report.rows.find(({ cost }) => cost > 0)!,
+          group: { provider: "p", model: `${100 + at}${names[at % names.length]}` },
+        }));
+        await page.answer(({ pathname }) =>
+          pathname === "/admin/v1/usage" ? { body: { ...report, rows } } : undefined,
+        );
+        for (const width of [1440, 390]) {
+          await page.view({ width });
+          await show("/spend");
+          await page.waitForText("<img src=x", "table.spend");
+          await page.waitForText("Show 60 more");
+          expect(await page.sideways()).toBe(0);
+        }
+        expect(
+          await page.evaluate<boolean>(`"pwned" in window || document.querySelector("main img") !== null`),
+        ).toBe(false);
+        await page.answer(undefined);
+        await page.view({});
+      });
+
+      test("a bar that has the focus or the mouse says what it is made of", async () => {
+        await show("/spend");
+        await page.waitFor("document.querySelector('a.col .f1, a.col [class^=f]')");
+        await page.hover("a.col:last-of-type");
+        expect(await page.waitForText("all", ".tip")).toContain("claude-sonnet-4-6");
+      });
+
       test("goes back to the month before and forth again", async () => {
         await show("/spend");
         await page.click("=The period before");
@@ -192,6 +228,20 @@ describe.skipIf(missingChromium !== undefined)(
         expect(shown).toContain(dollars(rows.find(({ group }) => group["key"] === id)!.cost));
         expect(shown).toContain("agents, month");
         expect(shown).toContain("May use smart, claude-*");
+      });
+
+      test("the keyboard opens a key beside the tree, and goes back to its row", async () => {
+        await show("/keys");
+        await page.waitForText("review-bot");
+        await page.press("j");
+        await page.press("j");
+        const id = await page.evaluate<string>("document.activeElement.dataset.id");
+        await page.press("Enter");
+        await page.waitForText("Budgets that count its calls");
+        expect(await page.evaluate<string>("location.search")).toBe(`?open=${id}`);
+        await page.press("Escape");
+        await page.waitFor(`document.activeElement.dataset.id === "${id}"`);
+        expect(await page.evaluate<string>("location.search")).toBe("");
       });
 
       test("a name that is taken is refused beside the button, and nothing is lost", async () => {

@@ -27,7 +27,7 @@ export function KeyTree({ overview, onNew }: Props) {
     budgets.find(({ budget: { on } }) => on.kind === kind && on.what === what);
   return (
     <div class="scroll">
-      <table class="tbl tree" data-rows>
+      <table class="tbl tree">
         <thead>
           <tr>
             <th scope="col">Path and key</th>

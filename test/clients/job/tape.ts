@@ -1,72 +1,122 @@
 /**
- * Lets Claude Code and Codex do the job once at a fake provider and records it, then once more from the tape alone, and then
- * with another prompt, which the tape must refuse. Prints what came of it. FOLDER holds the installed clients.
+ * Lets Claude Code and Codex do the job once at a fake provider under `weir record`, and then under `weir replay` in a network
+ * namespace that has only a loopback interface: the bytes of all answers must be the same. Then with another prompt, which the
+ * tape must refuse. FOLDER holds the installed clients; `WEIR_TARGET=binary` runs the compiled binary.
  *
- *     npx -y bun@1.4.5 test/clients/job/tape.ts FOLDER
+ *     npx -y bun@1.4.5 test/clients/job/tape.ts FOLDER [CLIENT [PROVIDER]]
  */
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { TapeStage } from "../../helpers/tape.ts";
+import { readTape } from "../../../src/tape/file.ts";
+import { VERSION } from "../../../src/version.ts";
+import { PROGRAM } from "../../helpers/command.ts";
 import { markdownTable } from "../../helpers/documents.ts";
-import { runProgram, writeFiles } from "../programs.ts";
+import { type Ran, runProgram, writeFiles } from "../programs.ts";
 import { CLIENTS, type JobClient } from "./clients.ts";
 import { DONE, FILES, jobProvider, TASK } from "./provider.ts";
-import { MODEL, TARGETS } from "./targets.ts";
+import { type JobTarget, MODEL, TARGETS } from "./targets.ts";
 
 /** What a client may take for the job. Milliseconds. */
 const PATIENCE_MS = 120_000;
+/** Where the client finds the witness, in its files too. */
+const PORT = 19_347;
+const ISOLATED = ["unshare", "-n", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"];
 
-const installed = resolve(process.argv[2] ?? ".");
+const [installed = ".", only, format = ""] = process.argv.slice(2);
+const wanted = only === undefined ? ["Claude Code", "Codex"] : [only];
+
+interface Job extends Ran {
+  /** What the witness has noted: path, status, length and digest of each answer. */
+  answers: string[];
+}
 
 const rows: string[][] = [];
-for (const client of CLIENTS.filter(({ name }) => name === "Claude Code" || name === "Codex"))
+for (const client of CLIENTS.filter(({ name }) => wanted.includes(name)))
   for (const start of TARGETS.slice(0, 3)) {
+    const stage = await mkdtemp(join(tmpdir(), "weir-job-tape-"));
     const target = start();
-    const stage = await TapeStage.make();
-    const home = join(stage.folder, "home");
-    const folder = join(home, "work");
-    const provider = jobProvider(target.format, folder);
-    target.play(provider);
-    const config = {
-      ...target.config,
-      aliases: Object.fromEntries([MODEL, "gpt-5.4-nano", "claude-*"].map((name) => [name, target.alias])),
-      retries: { attempts: 1 },
-    };
-    const job = (url: string, task = TASK) => doJob(client, { home, folder, url, task });
-    const recorded = await stage.record((url) => job(url), { config, env: target.env });
-    target.stop();
-    const { length } = stage.entries;
-    const replayed = await stage.replay(async (url, replaying) => {
-      const outcome = await job(url);
-      return `${outcome}, ${replaying.misses.length} missed, ${replaying.unused()} of ${length} unused${replaying.misses[0] ? `\n${replaying.misses[0]}` : ""}`;
-    });
-    const changed = await stage.replay(async (url, { misses }) => {
-      await job(url, TASK.replace("Run the test", "Then run it"));
-      return misses.find((text) => text.includes("Then run it")) ?? misses[0] ?? "no miss (!)";
-    });
-    if (process.env["VERBOSE"]) console.error(changed);
-    rows.push([
-      client.name,
-      target.name,
-      `${recorded}, ${provider.report.turns} of 4 turns`,
-      replayed,
-      changed.includes("Then run it") ? "refused with a diff" : changed.slice(0, 100),
-    ]);
-    console.error(rows.at(-1)!.join(" | "));
-    await stage.remove();
+    if (!target.name.startsWith(format)) {
+      target.stop();
+      continue;
+    }
+    try {
+      rows.push([client.name, target.name, ...(await compare(client, target, stage))]);
+      console.error(rows.at(-1)!.join(" | "));
+    } finally {
+      target.stop();
+      await rm(stage, { recursive: true, force: true });
+    }
   }
-console.log(markdownTable(["client", "provider", "recorded", "replayed", "another prompt"], rows));
+console.log(
+  markdownTable(["client", "provider", "recorded", "replayed without network", "another prompt"], rows),
+);
+
+async function compare(client: JobClient, target: JobTarget, stage: string): Promise<string[]> {
+  const folder = join(stage, "home/work");
+  const provider = jobProvider(target.format, folder);
+  target.play(provider);
+  const config = {
+    ...target.config,
+    aliases: Object.fromEntries([MODEL, "gpt-5.4-nano", "claude-*"].map((name) => [name, target.alias])),
+    retries: { attempts: 1 },
+  };
+  await Bun.write(join(stage, "weir.yaml"), JSON.stringify(config));
+  const recorded = await doJob(client, stage, ["record", "--config", join(stage, "weir.yaml")], {
+    env: target.env,
+  });
+  const calls = readTape(join(stage, "job.tape"), VERSION).length;
+  const replayed = await doJob(client, stage, ["replay"], { isIsolated: true });
+  const same = Bun.deepEquals(recorded.answers, replayed.answers);
+  const changed = await doJob(client, stage, ["replay"], {
+    isIsolated: true,
+    task: TASK.replace("Run the test", "Then run it"),
+  });
+  const diff = /^-.*Run the test\.?$[^]*^\+.*Then run it\.?$/m.exec(changed.said);
+  return [
+    `${outcome(recorded)}, ${provider.report.turns} of 4 turns, ${calls} calls`,
+    `${outcome(replayed)}, ${same ? `${replayed.answers.length} answers with the same bytes` : "other bytes (!)"}`,
+    diff && changed.code !== 0
+      ? `exit code ${changed.code}, shown as a diff`
+      : `(!) ${changed.said.slice(-300)}`,
+  ];
+}
 
 async function doJob(
   client: JobClient,
-  { home, folder, url, task }: { home: string; folder: string; url: string; task: string },
-): Promise<string> {
+  stage: string,
+  weir: readonly string[],
+  {
+    env = {},
+    isIsolated = false,
+    task = TASK,
+  }: { env?: Record<string, string>; isIsolated?: boolean; task?: string },
+): Promise<Job> {
+  const home = join(stage, "home");
+  const folder = join(home, "work");
   await rm(home, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   await writeFiles(folder, FILES);
-  const { files = {}, ...program } = client.run({ installed, folder, url, model: client.model ?? MODEL });
+  const url = `http://127.0.0.1:${PORT}`;
+  const { files = {}, ...program } = client.run({
+    ...{ installed: resolve(installed), folder, url },
+    model: client.model ?? MODEL,
+  });
   await writeFiles(home, files);
-  const command = program.command.map((word) => (word === TASK ? task : word));
-  const ran = await runProgram({ ...program, command }, { home, cwd: folder, patience: PATIENCE_MS });
-  return ran.code === 0 && ran.said.includes(DONE) ? "done" : `${ran.code}: ${ran.said.slice(-300)}`;
+  // weir takes the addresses of providers from variables that clients read too.
+  const variables = Object.entries(program.env ?? {}).map(([name, value]) => `${name}=${value}`);
+  const words = ["env", ...variables, ...program.command.map((word) => (word === TASK ? task : word))];
+  const noted = join(stage, "answers.json");
+  const witness = [process.execPath, join(import.meta.dir, "witness.ts"), String(PORT), noted];
+  const [word = "", ...flags] = weir;
+  const command = [...PROGRAM, word, join(stage, "job.tape"), ...flags, "--", ...witness, ...words];
+  const ran = await runProgram(
+    { command: isIsolated ? [...ISOLATED, ...command] : command, env },
+    { home, cwd: folder, patience: PATIENCE_MS },
+  );
+  return { ...ran, answers: (await Bun.file(noted).json()) as string[] };
+}
+
+function outcome({ code, said }: Ran): string {
+  return code === 0 && said.includes(DONE) ? "done" : `${code}: ${said.slice(-300)} (!)`;
 }

@@ -14,10 +14,13 @@ export const record: Command = {
     const { words, rest = [], cwd } = context;
     const [file = ""] = words;
     const { makeRecorder } = await import("../tape/index.ts");
+    const tell = (sentence: string) => context.printError(`weir: ${sentence}`);
     let recorder: ReturnType<typeof makeRecorder> | undefined;
     return serveVariant(context, {
       adjust: (config) => adjustForTape(config, context),
-      tape: (tools) => (recorder = makeRecorder(file, cwd, tools)).tape,
+      // The gateway of a client writes no log.
+      tape: (tools) =>
+        (recorder = makeRecorder(file, cwd, rest.length > 0 ? { ...tools, fault: tell } : tools)).tape,
       describe: (table, url) => describeTape(table, url, `calls are recorded on ${file}`, rest),
       ...(rest.length > 0 && {
         client: (url: string) =>

@@ -162,9 +162,26 @@ test("credentials are masked, and ordinary words are not", () => {
     "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
     "AKIAABCDEFGHIJKLMNOP",
     "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.abc-def",
+    "npm_abcdefghijklmnopqrstuvwxyz0123456789",
+    "ya29.a0AfH6SMBx-abcdefghijklmnop",
+    "SG.abcdefghijklmnopqrstuv.abcdefghijklmnopqrstuvwxyz0123456789",
     "-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----",
   ];
   for (const secret of secrets) expect(mask(`before ${secret} after`)).toBe("before *** after");
+  const parts: [text: string, masked: string][] = [
+    ["https://h/v1?alt=sse&key=AbCdEfGh12", "https://h/v1?alt=sse&key=***"],
+    ["https://b.s3/x.png?X-Amz-Signature=00ff00ff00ff&w=1", "https://b.s3/x.png?X-Amz-Signature=***&w=1"],
+    ["postgres://weir:hunter2@db/weir", "postgres://weir:***@db/weir"],
+    ["AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCY", "AWS_SECRET_ACCESS_KEY=***"],
+    ["export DB_PASSWORD='correct0horse1battery'", "export DB_PASSWORD='***'"],
+  ];
+  for (const [text, masked] of parts) expect(mask(text)).toBe(masked);
+  for (const kept of [
+    "API_KEY=your-key-goes-here",
+    "http://127.0.0.1:9347/v1",
+    "https://h?page=2&keys=12345678",
+  ])
+    expect(mask(kept)).toBe(kept);
   const prose = "The key-value store has a key_count; sk-learn and pk-fields are words. Bearer of news.";
   expect(mask(prose)).toBe(prose);
 });

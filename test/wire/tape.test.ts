@@ -203,6 +203,47 @@ describe("one tape serves both SDKs", () => {
     });
   });
 
+  test("a job with tools has the same turns in the other dialect", async () => {
+    const parameters = {
+      type: "object" as const,
+      properties: { path: { type: "string" } },
+      required: ["path"],
+    };
+    const ended = await stage.record(async (url) => {
+      const client = openaiClient(url);
+      const tools = [{ type: "function" as const, function: { name: "read", parameters } }];
+      const messages: Parameters<typeof client.chat.completions.create>[0]["messages"] = [
+        { role: "user", content: "Read a.ts" },
+      ];
+      const turn = () => client.chat.completions.create({ model: "mock/tools", messages, tools });
+      const first = (await turn()).choices[0]!.message;
+      const [call] = first.tool_calls!;
+      messages.push(first, { role: "tool", tool_call_id: call!.id, content: "return a - b" });
+      const input = call!.type === "function" ? (JSON.parse(call!.function.arguments) as unknown) : undefined;
+      return { input, text: (await turn()).choices[0]!.message.content };
+    });
+    expect(ended.text).toContain("return a - b");
+    await stage.replay(async (url, { misses }) => {
+      const client = anthropicClient(url);
+      const tools = [{ name: "read", input_schema: parameters }];
+      const messages: Parameters<typeof client.messages.stream>[0]["messages"] = [
+        { role: "user", content: "Read a.ts" },
+      ];
+      const turn = () =>
+        client.messages.stream({ model: "mock/tools", max_tokens: 99, messages, tools }).finalMessage();
+      const first = await turn();
+      expect(first.stop_reason).toBe("tool_use");
+      const call = first.content.find((block) => block.type === "tool_use")!;
+      expect([call.name, call.input]).toEqual(["read", ended.input]);
+      messages.push(
+        { role: "assistant", content: first.content },
+        { role: "user", content: [{ type: "tool_result", tool_use_id: call.id, content: "return a - b" }] },
+      );
+      expect((await turn()).content).toMatchObject([{ type: "text", text: ended.text }]);
+      expect(misses).toEqual([]);
+    });
+  });
+
   test("an error keeps its kind in the other dialect", async () => {
     await stage.record((url) =>
       ask(url, "/v1/chat/completions", { model: "mock/error-429", messages: HELLO }),

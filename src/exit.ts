@@ -17,6 +17,11 @@ export function exitProcess(code = 0): never {
   return own.exit(code);
 }
 
+/** Sends a signal, also to this process when it is guarded. */
+export function signalProcess(pid: number, signal: NodeJS.Signals): void {
+  own.kill(pid, signal);
+}
+
 /** Functions that end the process; only the gateway may call them. */
 const GUARDED = ["exit", "abort", "execve"];
 

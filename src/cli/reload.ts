@@ -1,4 +1,5 @@
 /** `weir reload`: makes a running gateway reload its config and plugins, and prints the result. */
+import { signalProcess } from "../exit.ts";
 import type { Command } from "./command.ts";
 import { readRunFile, type RunningGateway, runningGateways } from "./run-file.ts";
 
@@ -41,7 +42,7 @@ export async function reloadGateway(
   entry: RunningGateway,
 ): Promise<{ ok: boolean; message: string } | undefined> {
   const before = entry.reload?.count ?? 0;
-  process.kill(entry.pid, "SIGHUP");
+  signalProcess(entry.pid, "SIGHUP");
   for (const until = performance.now() + RELOAD_TIMEOUT_MS; performance.now() < until; await Bun.sleep(25)) {
     const now = readRunFile(entry.path);
     if (!now) return { ok: false, message: "the gateway has ended; see its log" };

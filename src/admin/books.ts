@@ -49,6 +49,10 @@ export interface StoreInfo {
   bytes: number;
   calls: number;
   oldestCall?: number;
+  /** How long rows are kept, in days, and the most bytes of the rows of calls. */
+  keep?: { calls: number; hours: number; sessions: number; callBytes: number };
+  /** The newest copy. */
+  lastBackup?: { at: number; place: string; bytes: number };
   /** Records that wait to be written. */
   waiting: number;
   /** One sentence while the store cannot be written. */

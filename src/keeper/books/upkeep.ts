@@ -1,5 +1,6 @@
 /** What a SQLite store offers besides the books: reports, copies, checks, retention. */
 import { chmodSync, existsSync, rmSync, statSync } from "node:fs";
+import type { StoreInfo } from "../../admin/books.ts";
 import { AdminError } from "../../admin/errors.ts";
 import type { Keep } from "../../ledger/keep.ts";
 import { IN_MEMORY } from "../settings.ts";
@@ -27,14 +28,7 @@ const CHECK_MS = 10_000;
 const CHANGES = 2_000;
 const PAUSE_MS = 100;
 
-export interface UpkeepInfo {
-  kind: "sqlite" | "memory";
-  place: string;
-  bytes: number;
-  calls: number;
-  /** Milliseconds since 1970. */
-  oldestCall?: number;
-}
+export type UpkeepInfo = Omit<StoreInfo, "waiting" | "fault">;
 
 export class SqlUpkeep {
   readonly reports: Reports;
@@ -74,13 +68,29 @@ export class SqlUpkeep {
       "SELECT (SELECT count(*) FROM calls) AS calls, (SELECT min(number) FROM calls) AS oldest",
     );
     const isMemory = this.#path === IN_MEMORY;
+    const { keep } = this.#retention;
+    const lastBackup = await this.#lastBackup();
     return {
       kind: isMemory ? "memory" : "sqlite",
       place: isMemory ? "memory" : this.#path,
       bytes: await this.#usedBytes(this.#sql),
       calls: row!.calls,
       ...(row!.oldest !== null && { oldestCall: timeOf(row!.oldest) }),
+      ...(keep && { keep: { ...keep.keepDays, callBytes: keep.callBytes } }),
+      ...(lastBackup && { lastBackup }),
     };
+  }
+
+  /** The newest copy that somebody asked for, or that weir made by itself. */
+  async #lastBackup(): Promise<StoreInfo["lastBackup"]> {
+    const [row] = await this.#sql.all<{ at: number; after: string }>(
+      "SELECT at, after FROM audit WHERE action = 'backup' ORDER BY id DESC LIMIT 1",
+    );
+    const asked = row && (JSON.parse(row.after) as { path: string; bytes: number });
+    const own = this.#path === IN_MEMORY ? undefined : copiesOf(this.#path).at(-1);
+    const { mtimeMs: at = 0, size: bytes = 0 } = own === undefined ? {} : statSync(own);
+    if (row && asked && row.at >= at) return { at: row.at, place: asked.path, bytes: asked.bytes };
+    return own === undefined ? undefined : { at: Math.round(at), place: own, bytes };
   }
 
   /** Writes a copy of the books, while calls run. @param path must not exist @throws Error with one sentence */

@@ -187,6 +187,7 @@ describe("a file", () => {
     expect(audit.holds).toBe(true);
     expect([1, 3]).toContain(usage.total.calls);
     expect(await upkeep.info()).toMatchObject({ kind: "sqlite", place: path, calls: 3 });
+    expect(await upkeep.info()).not.toContainAnyKeys(["keep", "lastBackup"]);
     expect(await upkeep.check()).toMatchObject({ holds: true });
     await upkeep.close();
     await store.close();
@@ -201,6 +202,11 @@ describe("a file", () => {
     const { bytes } = await upkeep.backup(copy, ACTOR);
     expect(statSync(copy).size).toBe(bytes);
     expect(statSync(copy).mode & 0o777).toBe(0o600);
+    upkeep.keep(DEFAULT_KEEP);
+    expect(await upkeep.info()).toMatchObject({
+      keep: { calls: 90, hours: 800, sessions: 30 },
+      lastBackup: { at: NOW, place: copy, bytes },
+    });
     const restored = await open(copy);
     expect(await failing(restored)).toEqual([]);
     await restored.close();

@@ -30,9 +30,10 @@ export function Conversation({ id, cause }: ConversationProps) {
           <Calls calls={data.calls} />
           <p class="dim">
             <a class="fig" href={hrefOf("/calls", { session: id, from: data.firstAt })}>
-              {counted(data.calls.length, "call")}
+              {counted(data.count, "call")}
             </a>{" "}
-            from <Time at={data.firstAt} /> to <Time at={data.lastAt} />, <code>{id}</code>
+            {data.count > data.calls.length && <>, the newest {whole(data.calls.length)} above,</>} from{" "}
+            <Time at={data.firstAt} /> to <Time at={data.lastAt} />, <code>{id}</code>
           </p>
         </>
       )}
@@ -119,7 +120,7 @@ function Row({ call, longest }: { call: SessionCall; longest: number }) {
         <td class="num w3">{count(promptOf(call))}</td>
         <td class="w2 mid clip-cell">{deployment === "" ? provider : deployment}</td>
         <td class="num">
-          <MoneyCell nano={cost} fraction={6} />
+          <MoneyCell nano={cost} />
         </td>
       </tr>
       {call.break && (

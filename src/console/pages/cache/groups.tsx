@@ -55,7 +55,7 @@ interface GroupsProps {
 }
 
 export function GroupsPanel({ report, by, range, busy }: GroupsProps) {
-  const { rows, from } = report;
+  const { rows, from, reasonsFrom } = report;
   return (
     <Panel
       label="By group"
@@ -72,6 +72,7 @@ export function GroupsPanel({ report, by, range, busy }: GroupsProps) {
         <>
           <span>Saved: against the price of fresh input, less what writing cost.</span>
           {from !== undefined && <span>Whole days, from {utc(from).slice(0, 10)} UTC.</span>}
+          {reasonsFrom !== undefined && <span>Reasons from {utc(reasonsFrom)} on.</span>}
         </>
       }
     >
@@ -117,10 +118,10 @@ function Row({ row, by, range }: { row: CacheRow; by: Group; range: GroupsProps[
         {commonest && <CauseWords cause={commonest} />}
       </td>
       <td class="num w3">
-        <MoneyCell nano={saved} fraction={6} />
+        <MoneyCell nano={saved} />
       </td>
       <td class="num">
-        <MoneyCell nano={lostCost} fraction={6} />
+        <MoneyCell nano={lostCost} />
       </td>
     </tr>
   );

@@ -14,12 +14,9 @@ interface Cause {
 const WORDS: Readonly<Record<Reason, readonly [words: string, advice: string]>> = {
   changed: [
     "changed",
-    "Everything behind the first change is read anew. Put what changes with each call, such as a date or an id, behind what stays the same.",
+    "Put what changes with each call, such as a date or an id, behind what stays the same.",
   ],
-  reordered: [
-    "came in another order",
-    "The same elements in another order are another prompt. Sort them before each call.",
-  ],
+  reordered: ["came in another order", "Sort them before each call."],
   expired: [
     "was forgotten",
     'The calls are further apart than the cache lasts. Where the provider offers it, ask for an hour: "ttl": "1h" in cache_control.',
@@ -28,10 +25,7 @@ const WORDS: Readonly<Record<Reason, readonly [words: string, advice: string]>> 
     "went to another deployment",
     "Deployments do not share caches. Give this model one deployment, and the others as fallbacks.",
   ],
-  provider: [
-    "was not read by the provider",
-    "The prompt was the same and the cache was young: the provider lost it or sent the call elsewhere.",
-  ],
+  provider: ["was not read by the provider", "The prompt was the same, and the cache was young."],
 };
 
 /** What stands for an unknown section. */

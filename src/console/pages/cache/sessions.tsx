@@ -91,7 +91,7 @@ function Row({ session: row }: { session: CacheSessions["sessions"][number] }) {
         </td>
         <td class="w3 mid">{commonest && <CauseWords cause={commonest} />}</td>
         <td class="num">
-          <MoneyCell nano={lostCost} fraction={6} />
+          <MoneyCell nano={lostCost} />
         </td>
       </tr>
       {isOpen && (

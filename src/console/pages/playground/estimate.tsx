@@ -33,7 +33,11 @@ function Sentences({ explaining: { data } }: { explaining: Explaining }) {
   const { losses } = data.explained;
   return (
     <>
-      {cost ? <CostSentence cost={cost} /> : "Costs nothing that weir counts. "}
+      {cost ? (
+        <CostSentence cost={cost} isFirst={data.explained.plan.length > 1} />
+      ) : (
+        "Costs nothing that weir counts. "
+      )}
       {losses.length > 0 && (
         <>
           <a class="fig" href={hrefOf("/playground", { ...currentQuery(), view: "losses" })}>
@@ -48,7 +52,7 @@ function Sentences({ explaining: { data } }: { explaining: Explaining }) {
 
 const currentQuery = () => Object.fromEntries(new URLSearchParams(location.search));
 
-function CostSentence({ cost }: { cost: Cost }) {
+function CostSentence({ cost, isFirst }: { cost: Cost; isFirst: boolean }) {
   const { hold, most, budgets } = cost;
   if (hold === null || most === null)
     return <>The model has no price: the call will be booked as unpriced. </>;
@@ -59,7 +63,7 @@ function CostSentence({ cost }: { cost: Cost }) {
         "Costs nothing. "
       ) : (
         <>
-          May cost up to <b>{dollars(nanoOf(most))}</b>
+          {isFirst ? "The first try may" : "May"} cost up to <b>{dollars(nanoOf(most))}</b>
           {usual}.{" "}
         </>
       )}

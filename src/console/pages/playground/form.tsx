@@ -23,11 +23,11 @@ interface FormProps {
   explaining: Explaining;
 }
 
-/** The key of the address if it exists; without one the first key, unless calls need none. */
+/** The key of the address if it exists, or the only one: nobody else's key pays for a call that was not meant for it. */
 export function chosenKey(keys: Names["keys"] = [], open: boolean): string | undefined {
   const named = query.value["key"];
   const found = keys.find(({ id, name }) => id === named || name === named);
-  return found?.id ?? (open ? undefined : keys[0]?.id);
+  return found?.id ?? (open || keys.length !== 1 ? undefined : keys[0]!.id);
 }
 
 export function Form({ models, keys, open, explaining }: FormProps) {
@@ -42,7 +42,9 @@ export function Form({ models, keys, open, explaining }: FormProps) {
     (typeof body === "string" ? body : undefined) ??
     (keys === undefined ? "The keys are not read yet." : undefined) ??
     (key === undefined && !open
-      ? "Calls need a key, and there is none. Make one on Keys & budgets."
+      ? keys?.length
+        ? "Choose the key that pays for the call."
+        : "Calls need a key, and there is none. Make one on Keys & budgets."
       : undefined);
   const submit = () => {
     if (why !== undefined || typeof body === "string") return;
@@ -157,9 +159,9 @@ export function Form({ models, keys, open, explaining }: FormProps) {
 }
 
 function keyOptions(keys: Names["keys"] | undefined, open: boolean): (readonly [string, string])[] {
-  const none = open ? "none" : keys ? "no key exists" : "…";
+  const none = open ? "none" : keys?.length === 0 ? "no key exists" : "choose…";
   return [
-    ...(open || !keys?.length ? [["", none] as const] : []),
+    ...(open || keys?.length !== 1 ? [["", none] as const] : []),
     ...(keys ?? []).map(({ id, name, path }) => [id, path === "/" ? name : `${name}, ${path}`] as const),
   ];
 }

@@ -1,4 +1,5 @@
 /** Who answered, with tokens and cost, when the record of the call is in the store. */
+import { chargeStateOf, costOf, placeOf, servedBy } from "../../data/call-facts.ts";
 import { hrefOf } from "../../data/location.ts";
 import { counted, whole } from "../../numbers/counts.ts";
 import { duration } from "../../numbers/durations.ts";
@@ -27,12 +28,10 @@ export function Outcome({ run: { call, id, isRunning, headers } }: { run: Run })
     );
   }
   const { attempts, ms, firstMs } = call;
-  const last = attempts.at(-1);
-  const cost = attempts.reduce((sum, { charge }) => sum + charge.cost, 0);
+  const last = servedBy(call);
   const held = Math.max(0, ...attempts.map((attempt) => attempt.held));
-  const place =
-    last && (last.deployment === "" || last.deployment === last.provider ? last.provider : last.deployment);
   const failed = attempts.length - 1;
+  const state = chargeStateOf(call);
   return (
     <>
       <Waterfall call={call} />
@@ -40,7 +39,7 @@ export function Outcome({ run: { call, id, isRunning, headers } }: { run: Run })
         rows={[
           last && [
             call.outcome === "complete" ? "Answered by" : "Last asked",
-            `${place}: ${last.model}${failed > 0 ? `, after ${counted(failed, "failed try", "failed tries")}` : ""}`,
+            `${placeOf(last)}: ${last.model}${failed > 0 ? `, after ${counted(failed, "failed try", "failed tries")}` : ""}`,
           ],
           [
             "Took",
@@ -51,9 +50,9 @@ export function Outcome({ run: { call, id, isRunning, headers } }: { run: Run })
             "Cost",
             <>
               <b>
-                <Money nano={cost} state={last.charge.state} />
+                <Money nano={costOf(call)} state={state} />
               </b>{" "}
-              {last.charge.state}
+              {state}
               {held > 0 && (
                 <>
                   , of <Money nano={held} /> held

@@ -26,7 +26,7 @@ export function PlanPanel({ model, routing }: { model: string; routing: Reading<
   );
 }
 
-function Plan({ routing: { model, plan, candidates, fault } }: { routing: Routing }) {
+function Plan({ routing: { model, plan, fault } }: { routing: Routing }) {
   if (plan.length === 0)
     return <Blank title={`No provider serves “${model}”.`}>{fault ?? "A client would get 404."}</Blank>;
   return (
@@ -52,23 +52,6 @@ function Plan({ routing: { model, plan, candidates, fault } }: { routing: Routin
           </li>
         ))}
       </ol>
-      {candidates.length > 1 && (
-        <details class="more-fields">
-          <summary>Why this provider</summary>
-          <ol class="plan">
-            {candidates.map(({ provider, pattern, reason, wins }, at) => (
-              <li key={`${provider} ${pattern}`}>
-                <span class="n">{at + 1}</span>
-                <span>
-                  {wins ? <b>{provider}</b> : provider} <code>{pattern}</code>
-                  <div class="dim">{reason}</div>
-                </span>
-                <span />
-              </li>
-            ))}
-          </ol>
-        </details>
-      )}
     </div>
   );
 }

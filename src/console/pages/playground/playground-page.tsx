@@ -26,6 +26,7 @@ export function PlaygroundPage() {
   const trial = trialOf(query.value, values);
   const body = bodyOfDraft(trial, values);
   const key = chosenKey(keys, open);
+  const needsKey = !open && key === undefined;
   const asked = typeof body === "string" || trial.model === "" ? undefined : body;
   const routing = useApi<Routing>(
     trial.model === "" ? undefined : `/routing/${encodeURIComponent(trial.model)}`,
@@ -33,12 +34,14 @@ export function PlaygroundPage() {
   );
   const explaining = usePost<Explained>(
     "/explain",
-    asked && {
-      format: trial.format,
-      body: asked,
-      ...(key && { key }),
-      ...(values.strict && { headers: { "x-weir-strict": "true" } }),
-    },
+    needsKey || !asked
+      ? undefined
+      : {
+          format: trial.format,
+          body: asked,
+          ...(key && { key }),
+          ...(values.strict && { headers: { "x-weir-strict": "true" } }),
+        },
     { wait: TYPING },
   );
   useEffect(() => {

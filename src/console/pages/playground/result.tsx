@@ -129,7 +129,7 @@ function OnwardView({ explaining: { data, error, busy }, body }: ResultProps & {
     return busy ? (
       <Bones rows={4} />
     ) : (
-      <Blank title="Name a model first.">Then this is what would be sent on.</Blank>
+      <Blank title="Nothing to explain yet.">Name a model, and a key if calls need one.</Blank>
     );
   const { explained } = data;
   if (!explained)

@@ -20,7 +20,10 @@ export function AgePanel() {
   const missing = useApi<MissingPrices>("/prices/missing");
   const date = bookDate(sample.data?.prices.map(({ source }) => source) ?? []);
   const days = date === undefined ? undefined : Math.max(0, Math.floor((now.value - Date.parse(date)) / DAY));
-  const title = days === undefined ? "Missing prices" : `Prices are ${counted(days, "day")} old`;
+  const title =
+    days === undefined
+      ? "Missing prices"
+      : `Prices are ${days === 0 ? "of today" : `${counted(days, "day")} old`}`;
   return (
     <Panel
       title={title}

@@ -97,7 +97,7 @@ function Row(props: {
           {row.cost === 0 && row.unpriced > 0 ? (
             counted(row.unpriced, "attempt")
           ) : (
-            <MoneyCell nano={row.cost} fraction={6} unsure={row.estimated + row.assumed > 0} />
+            <MoneyCell nano={row.cost} unsure={row.estimated + row.assumed > 0} />
           )}
         </Figure>
       </td>

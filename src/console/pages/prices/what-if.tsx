@@ -57,7 +57,7 @@ export function WhatIfPanel({ used, from, to }: WhatIfProps) {
           <p class="dim">Name the other model as provider/model.</p>
         ) : (
           <Loaded of={answer} what="The comparison" rows={3}>
-            {(result) => <Comparison result={result} range={{ from, to }} />}
+            {(result) => <Comparison result={result} instead={instead} range={{ from, to }} />}
           </Loaded>
         )}
       </div>
@@ -73,9 +73,13 @@ export function targetsOf(used: UsageReport | undefined): string[] {
     .map(({ group }) => `${group["provider"]}/${group["model"]}`);
 }
 
-function Comparison(props: { result: WhatIf; range: { from: number; to: number | undefined } }) {
-  const { result, range } = props;
-  const changed = result.rows.filter((row) => row.to !== row.from);
+function Comparison(props: {
+  result: WhatIf;
+  instead: string;
+  range: { from: number; to: number | undefined };
+}) {
+  const { result, instead, range } = props;
+  const changed = result.rows.filter((row) => row.to !== row.from || row.from === instead);
   const priced = changed.filter((row) => row.then !== undefined);
   const unpriced = changed.find((row) => row.then === undefined);
   const calls = changed.reduce((sum, row) => sum + row.calls, 0);

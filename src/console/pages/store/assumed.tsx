@@ -46,7 +46,7 @@ export function AssumedPanel() {
                         <div class="dim">{why}</div>
                       </td>
                       <td class="num">
-                        <MoneyCell nano={amount} unsure fraction={6} />
+                        <MoneyCell nano={amount} unsure />
                       </td>
                     </tr>
                   ))}

@@ -17,7 +17,12 @@ const EVERY = 5_000;
 export function StorePage() {
   const store = useApi<Store>("/store", { every: EVERY });
   const [deed, setDeed] = useState<"backup" | "prune" | undefined>(undefined);
+  const [deeds, setDeeds] = useState(0);
   const close = () => setDeed(undefined);
+  const done = () => {
+    store.again();
+    setDeeds(deeds + 1);
+  };
   return (
     <Page
       title="Store & audit"
@@ -37,13 +42,9 @@ export function StorePage() {
         <StorePanel store={store} />
         <AssumedPanel />
       </div>
-      <LogPanel />
-      {deed === "backup" && store.data && (
-        <BackupDialog store={store.data} onClose={close} onDone={store.again} />
-      )}
-      {deed === "prune" && store.data && (
-        <PruneDialog store={store.data} onClose={close} onDone={store.again} />
-      )}
+      <LogPanel key={deeds} />
+      {deed === "backup" && store.data && <BackupDialog store={store.data} onClose={close} onDone={done} />}
+      {deed === "prune" && store.data && <PruneDialog store={store.data} onClose={close} onDone={done} />}
     </Page>
   );
 }

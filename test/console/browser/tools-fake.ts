@@ -1,6 +1,7 @@
 /** Answers requests of the page in place of weir: with data, with nothing, with a failure, or never. */
 import type { Answer } from "../browser-page.ts";
 import * as tools from "./tools-answers.ts";
+import * as cache from "./tools-cache.ts";
 import * as trial from "./tools-trial.ts";
 
 export type FakeState = "full" | "empty" | "failed" | "loading";
@@ -9,9 +10,9 @@ type Answers = Readonly<Record<string, unknown>>;
 
 /** By method and path below `/admin/v1`. */
 const FULL: Answers = {
-  "GET /cache": tools.CACHE,
-  "GET /cache/sessions": tools.CACHE_SESSIONS,
-  [`GET /cache/sessions/${tools.CACHE_SESSION.session}`]: tools.CACHE_SESSION,
+  "GET /cache": cache.CACHE,
+  "GET /cache/sessions": cache.CACHE_SESSIONS,
+  [`GET /cache/sessions/${cache.CACHE_SESSION.session}`]: cache.CACHE_SESSION,
   "GET /usage": tools.USAGE,
   "GET /prices": tools.PRICES,
   "GET /prices/missing": tools.MISSING,

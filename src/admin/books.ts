@@ -136,6 +136,8 @@ export interface AdminBooks {
   /** @param filter with the most slices of the answer */
   summary(filter: CallFilter & { slices: number }): Promise<CallSummary>;
   call(id: string): Promise<CallRecord | undefined>;
+  /** The rules of charges by their reference, as far as the store has them. */
+  rules(refs: readonly string[]): Promise<ReadonlyMap<string, PriceRule>>;
   /** How deployments served the newest calls of a time. */
   deployments(query: DeploymentQuery): Promise<DeploymentReport>;
   /** Names that calls on a path and below it have used. */

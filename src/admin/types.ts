@@ -8,6 +8,7 @@ export type * from "./schemas/calls.ts";
 export type * from "./schemas/captures.ts";
 export type * from "./schemas/config.ts";
 export type * from "./schemas/live.ts";
+export type * from "./schemas/money.ts";
 export type * from "./schemas/names.ts";
 export type * from "./schemas/overview.ts";
 export type * from "./schemas/providers.ts";

@@ -1,5 +1,6 @@
 /** Reports by the admin API. */
 import { expect, test } from "bun:test";
+import type { AttemptRecord } from "../../src/ledger/record.ts";
 import { fakeAdmin } from "../helpers/admin.ts";
 
 test("a report is limited to the caller's path, whatever it asks for", async () => {
@@ -57,4 +58,56 @@ test("a call of another path does not exist, nor one without a path for a key wi
 test("an interval that ends before it begins is refused", async () => {
   const { send } = fakeAdmin();
   expect((await send("GET", "/admin/v1/calls?from=10&to=5")).body.error.path).toBe("?to");
+});
+
+test("the charges of a call are lines that add up, with their rule and the names of their budgets", async () => {
+  const { send, addKey, books } = fakeAdmin();
+  const rule = {
+    ref: "r1",
+    provider: "p",
+    model: "m",
+    input: 1_000_000,
+    output: 2_000_000,
+    source: "config",
+  };
+  books.rulesByRef.set("r1", rule);
+  books.budgets.set("bud_1", {
+    ...{ id: "bud_1", name: "eng, month", on: { kind: "all", what: "" }, window: "month", zone: "UTC" },
+    ...{ limit: 1, mode: "hard", onEmpty: "refuse", alerts: [], source: "store" },
+  });
+  const attempt: AttemptRecord = {
+    ...{ provider: "p", deployment: "p", model: "m", class: "answered", ms: 1, held: 0 },
+    usage: { input: 3, cacheRead: 0, cacheWrite: 0, output: 4, reasoning: 0 },
+    charge: { state: "metered", cost: 11_000, price: "r1" },
+    accounts: ["b:bud_1@0", "b:gone@0", "r:x:rpm"],
+  };
+  books.records.push({
+    ...{
+      id: "req_1",
+      path: "/eng",
+      startedAt: 0,
+      ms: 1,
+      format: "f",
+      model: "m",
+      stream: false,
+      status: 200,
+    },
+    ...{ outcome: "complete", attempts: [attempt] },
+  });
+  const { body } = await send("GET", "/admin/v1/calls/req_1/money");
+  expect(body.attempts).toEqual([
+    {
+      lines: [
+        { what: "input", count: 3, price: 1_000_000, amount: 3_000 },
+        { what: "output", count: 4, price: 2_000_000, amount: 8_000 },
+      ],
+      rule: { ref: "r1", provider: "p", model: "m", source: "config" },
+      budgets: [
+        { id: "bud_1", name: "eng, month" },
+        { id: "gone", name: "gone" },
+      ],
+    },
+  ]);
+  const key = addKey("read", "/sales");
+  expect((await send("GET", "/admin/v1/calls/req_1/money", { key })).status).toBe(404);
 });

@@ -7,6 +7,7 @@ import { Pulse } from "../../src/keeper/books/pulse.ts";
 import type { Running } from "../../src/keeper/books/questions.ts";
 import type { Question } from "../../src/ledger/messages.ts";
 import { digestOf, makeKeyText } from "../../src/ledger/keys/form.ts";
+import type { PriceRule } from "../../src/ledger/charge.ts";
 import type { Budget, KeyEntry, KeyKind, RateLimit } from "../../src/ledger/policy.ts";
 import type { Captured } from "../../src/ledger/captured.ts";
 import type { CallRecord } from "../../src/ledger/record.ts";
@@ -147,6 +148,9 @@ export class FakeBooks implements AdminBooks {
     ...{ to: 0, sliceMs: 1_000, slices: [] },
   });
   call = async (id: string) => this.records.find((record) => record.id === id);
+  readonly rulesByRef = new Map<string, PriceRule>();
+  rules = async (refs: readonly string[]) =>
+    new Map([...this.rulesByRef].filter(([ref]) => refs.includes(ref)));
   deployments = async () => ({ sliceMs: 60_000, deployments: [] });
   names = async () => ({
     ...{ paths: ["/eng"], tags: [], models: ["m"], asked: ["m"], providers: ["p"] },

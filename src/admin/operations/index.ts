@@ -5,6 +5,7 @@ import { bookOperations } from "./books.ts";
 import { budgetOperations } from "./budgets.ts";
 import { cacheOperations } from "./cache.ts";
 import { captureOperations } from "./captures.ts";
+import { callMoneyOperation } from "./call-money.ts";
 import { callOperations } from "./calls.ts";
 import { configOperations } from "./config.ts";
 import { gatewayOperations } from "./gateway.ts";
@@ -27,6 +28,7 @@ export function listOperations(version: string): readonly AdminOperation[] {
     ...rateOperations,
     ...reportOperations,
     ...callOperations,
+    callMoneyOperation,
     ...captureOperations,
     ...cacheOperations,
     ...liveOperations,

@@ -189,6 +189,8 @@ export class NodeAdmin implements AdminBooks {
     return this.#read((reports) => reports.call(id));
   }
 
+  rules = (refs: readonly string[]) => this.#read((reports) => reports.rules(refs));
+
   prices({ q, of, limit, after }: Parameters<AdminBooks["prices"]>[0]) {
     if (of) return Promise.resolve({ prices: of.flatMap((target) => this.#priceOf(target) ?? []) });
     const name = ({ provider, model }: { provider: string; model: string }) => `${provider}/${model}`;

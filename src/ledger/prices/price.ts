@@ -10,7 +10,25 @@ export interface Priced {
 
 /** The price of what an attempt used, rounded half up to nano-dollars. */
 export function priceUsage(usage: Usage, rule: PriceRule): Priced {
-  const { input, cacheRead, cacheWrite, output, searches = 0 } = usage;
+  const sum = new PicoSum(factorFor(usage, rule));
+  const doubt = addBuckets(usage, rule, sum);
+  const cost = sum.nano + feesOf(rule, usage.searches ?? 0);
+  return doubt === undefined ? { cost } : { cost, doubt };
+}
+
+/** Takes the tokens of each bucket, also of empty ones, with their price. Pico-dollars a token, without factors. */
+export interface BucketSum {
+  add(tokens: number, price: number, bucket: keyof BucketPrices): void;
+}
+
+/** The factor of region and speed for all prices of a rule. */
+export function factorFor({ region, speed }: Usage, rule: PriceRule): number {
+  return factorOf(rule.regions, region) * factorOf(rule.speeds, speed);
+}
+
+/** Divides what was used among the buckets of a rule. @returns what the rule does not contain */
+export function addBuckets(usage: Usage, rule: PriceRule, sum: BucketSum): PriceDoubt | undefined {
+  const { input, cacheRead, cacheWrite, output } = usage;
   const { set, isKnown } = servedBy(rule, usage.tier);
   const prices = tierOf(set, input + cacheRead + cacheWrite);
   const each = priceList(prices, rule);
@@ -21,20 +39,18 @@ export function priceUsage(usage: Usage, rule: PriceRule): Priced {
   const reasoning = Math.min(usage.reasoning, output);
   const audioOut = Math.min(usage.audioOut ?? 0, output - reasoning);
   const imageOut = Math.min(usage.imageOut ?? 0, output - reasoning - audioOut);
-  const sum = new PicoSum(factorOf(rule.regions, usage.region) * factorOf(rule.speeds, usage.speed));
-  sum.add(input - audioIn - imageIn, each.input);
-  sum.add(audioIn, each.audioIn);
-  sum.add(imageIn, each.imageIn);
-  sum.add(cacheRead, each.cacheRead);
-  sum.add(cacheWrite - cacheWrite1h, each.cacheWrite);
-  sum.add(cacheWrite1h, each.cacheWrite1h);
-  sum.add(output - reasoning - audioOut - imageOut, each.output);
-  sum.add(reasoning, each.reasoning);
-  sum.add(audioOut, each.audioOut);
-  sum.add(imageOut, each.imageOut);
-  const cost = sum.nano + feesOf(rule, searches);
-  if (cacheRead > 0 && prices.cacheRead === undefined) return { cost, doubt: "cache-read" };
-  return isKnown ? { cost } : { cost, doubt: "tier" };
+  sum.add(input - audioIn - imageIn, each.input, "input");
+  sum.add(audioIn, each.audioIn, "audioIn");
+  sum.add(imageIn, each.imageIn, "imageIn");
+  sum.add(cacheRead, each.cacheRead, "cacheRead");
+  sum.add(cacheWrite - cacheWrite1h, each.cacheWrite, "cacheWrite");
+  sum.add(cacheWrite1h, each.cacheWrite1h, "cacheWrite1h");
+  sum.add(output - reasoning - audioOut - imageOut, each.output, "output");
+  sum.add(reasoning, each.reasoning, "reasoning");
+  sum.add(audioOut, each.audioOut, "audioOut");
+  sum.add(imageOut, each.imageOut, "imageOut");
+  if (cacheRead > 0 && prices.cacheRead === undefined) return "cache-read";
+  return isKnown ? undefined : "tier";
 }
 
 /** What a request may use at most. Tokens; `tier` and `speed`: those that the client asks for. */

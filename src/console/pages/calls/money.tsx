@@ -68,7 +68,7 @@ const isBooked = ({ charge, usage }: Attempt) => charge.cost > 0 || usage.input 
 
 function AttemptLedger({ attempt, money }: { attempt: Attempt; money: AttemptMoney | undefined }) {
   const { charge } = attempt;
-  const lines = money?.lines ?? countsOf(attempt);
+  const lines = money && money.lines.length > 0 ? money.lines : countsOf(attempt);
   const places = placesOf([charge.cost, ...lines.map(({ amount = 0 }) => amount)]);
   const tokens = lines.filter(({ what }) => !FEES.has(what)).reduce((sum, { count }) => sum + count, 0);
   const doubt = charge.state === "estimated" || charge.state === "assumed";

@@ -106,6 +106,18 @@ export class Directory {
     );
     return rows.map(({ rule }) => JSON.parse(rule) as PriceRule);
   }
+
+  /** The rules with these references, as far as they are in the store. */
+  async rulesOf(refs: readonly string[]): Promise<Map<string, PriceRule>> {
+    if (refs.length === 0) return new Map();
+    const places = refs.map((_, at) => `$${at + 1}`).join(", ");
+    const rows = await this.#sql.all<{ rule: string }>(
+      `SELECT rule FROM prices WHERE rule <> '' AND ref IN (${places})`,
+      [...refs],
+    );
+    const rules = rows.map(({ rule }) => JSON.parse(rule) as PriceRule);
+    return new Map(rules.map((rule) => [rule.ref, rule]));
+  }
 }
 
 /** A condition on a column of integers. */

@@ -98,6 +98,11 @@ export class Reports {
     return readCall(this.#reader, this.#directory, id);
   }
 
+  /** The rules of charges, as far as they are in the store. */
+  rules(refs: readonly string[]): Promise<ReadonlyMap<string, PriceRule>> {
+    return this.#directory.rulesOf(refs);
+  }
+
   cacheReport(query: Filter & { by: readonly CacheGroup[] }): Promise<CacheReport> {
     return cacheReport(this.#reader, this.#directory, query);
   }

@@ -135,22 +135,14 @@ export class BrowserPage {
    * @param what the name of a button or link as a screen reader says it (`=Create`), or a CSS selector
    */
   async click(what: string): Promise<void> {
-    const found = await this.#find(what);
-    const { x, y } = await this.evaluate<{ x: number; y: number }>(
-      `(() => { const element = ${found}; element.scrollIntoView({ block: "center", inline: "center" });
-        const { x, y, width, height } = element.getBoundingClientRect();
-        return { x: x + width / 2, y: y + height / 2 }; })()`,
-    );
+    const { x, y } = await this.#placeOf(what);
     for (const type of ["mouseMoved", "mousePressed", "mouseReleased"])
       await this.#send("Input.dispatchMouseEvent", { type, x, y, button: "left", clickCount: 1 });
   }
 
   /** Puts the mouse on an element. */
   async hover(what: string): Promise<void> {
-    const found = await this.#find(what);
-    const place = await this.evaluate<{ x: number; y: number }>(
-      `(() => { const { x, y, width, height } = (${found}).getBoundingClientRect(); return { x: x + width / 2, y: y + height / 2 }; })()`,
-    );
+    const place = await this.#placeOf(what);
     await this.#send("Input.dispatchMouseEvent", { type: "mouseMoved", ...place });
   }
 
@@ -218,6 +210,23 @@ export class BrowserPage {
     return this.evaluate(
       "({ width: document.documentElement.clientWidth, height: document.documentElement.scrollHeight })",
     );
+  }
+
+  /** The middle of an element, when it does not move any more. */
+  async #placeOf(what: string): Promise<{ x: number; y: number }> {
+    let last = { x: -1, y: -1 };
+    for (;;) {
+      const found = await this.#find(what);
+      const place = await this.evaluate<{ x: number; y: number } | null>(
+        `(() => { const element = ${found}; if (!element) return null;
+          element.scrollIntoView({ block: "center", inline: "center" });
+          const { x, y, width, height } = element.getBoundingClientRect();
+          return { x: x + width / 2, y: y + height / 2 }; })()`,
+      );
+      if (place && place.x === last.x && place.y === last.y) return place;
+      last = place ?? last;
+      await Bun.sleep(60);
+    }
   }
 
   /** Waits for an element. @returns an expression for it */

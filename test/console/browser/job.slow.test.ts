@@ -63,8 +63,10 @@ describe.skipIf(missingChromium !== undefined)(`an operator (${missingChromium ?
   test("spends on it, and watches the call arrive", async () => {
     await page.press("g");
     await page.press("n");
+    await page.waitForText("Waiting for the first call");
+    expect((await stage.call("mock/chat", { key: first })).status).toBe(200);
     await page.waitForText("live", ".top");
-    expect((await stage.call("mock/chat", { key: "weir_sk_of_somebody_else" })).status).toBe(401);
+    await page.waitForText("mock/chat", 'section[aria-label="Just ended"]');
     const slow = stage.call("mock/pace-20", {
       key: first,
       stream: true,
@@ -92,7 +94,7 @@ describe.skipIf(missingChromium !== undefined)(`an operator (${missingChromium ?
     const exact = (entry.attempts.at(-1)!.charge.cost / 1e9).toFixed(9).replace(/0+$/, "");
     expect(shown).toContain(`$${exact}`);
     await page.press("o");
-    await page.waitForText(`Calls / ${call.id}`, ".top");
+    await page.waitForText(call.id, ".top h1");
   });
 
   test("follows a bar of Spend to its calls", async () => {
@@ -113,6 +115,7 @@ describe.skipIf(missingChromium !== undefined)(`an operator (${missingChromium ?
     await page.waitForText("notebook", "dialog[open] [role=option]");
     await page.press("Enter");
     await page.click("=Rotate…");
+    await page.waitFor('document.querySelector("dialog[open] select")');
     await page.evaluate(
       `(() => { const select = document.querySelector("dialog[open] select"); select.value = "0"; select.dispatchEvent(new Event("change", { bubbles: true })); })()`,
     );
@@ -141,7 +144,7 @@ describe.skipIf(missingChromium !== undefined)(`an operator (${missingChromium ?
     for (const link of [...links, `/console/calls/${call.id}`]) {
       await page.go(stage.admin.url + link);
       await page.waitFor(
-        "document.querySelector('main').innerText.length > 20 && !document.querySelector('[aria-busy=true]')",
+        "document.querySelector('main')?.innerText.length > 20 && !document.querySelector('[aria-busy=true]')",
       );
       expect({ link, violations: await page.violations() }).toEqual({ link, violations: [] });
     }

@@ -25,7 +25,7 @@ export const reportOperations = [
       ...FILTER,
     }),
     answer: { name: "Usage", schema: Usage },
-    errors: ["not_found", "not_permitted"],
+    errors: ["not_found", "not_permitted", "too_many_rows"],
     async handle(given) {
       const { by, ...filter } = given.query;
       const report = await given.books.usage({ ...filterOf(given, filter), by });

@@ -194,7 +194,7 @@ export class NodeAdmin implements AdminBooks {
   prices({ q, of, limit, after }: Parameters<AdminBooks["prices"]>[0]) {
     if (of) return Promise.resolve({ prices: of.flatMap((target) => this.#priceOf(target) ?? []) });
     const name = ({ provider, model }: { provider: string; model: string }) => `${provider}/${model}`;
-    const found = this.#prices.list(q).filter((rule) => after === undefined || name(rule) > after);
+    const found = this.#prices.list(q, { most: limit + 1, ...(after !== undefined && { after }) });
     const prices = found.slice(0, limit);
     const next = found.length > limit ? { next: name(prices.at(-1)!) } : {};
     return Promise.resolve({ prices, ...next });

@@ -35,6 +35,8 @@ export class SqlUpkeep {
   readonly #path: string;
   readonly #store: SqlStore;
   readonly #reader: Reader | undefined;
+  /** A check of a large file takes minutes: no report waits for it. */
+  readonly #slow: Reader | undefined;
   readonly #retention: Retention;
   readonly #now: () => number;
   readonly #timers: readonly Timer[];
@@ -47,7 +49,8 @@ export class SqlUpkeep {
     this.#path = path;
     this.#now = now;
     this.#reader = path === IN_MEMORY ? undefined : new Reader(path);
-    this.reports = new Reports(this.#sql, store.current, now);
+    this.#slow = this.#reader && new Reader(path);
+    this.reports = new Reports(this.#sql, store.current, now, this.#slow);
     this.#retention = new Retention(store.current, now, () => this.#usedBytes(store.current));
     this.#timers = [
       setTimeout(() => void this.#checkFile().catch(() => {}), CHECK_MS),
@@ -105,9 +108,10 @@ export class SqlUpkeep {
 
   /** Checks the file, page by page. The audit checks what it contains. */
   async check(): Promise<AuditReport> {
-    const rows = await this.#sql.all<Record<string, string>>("PRAGMA integrity_check(5)");
+    const sql = this.#slow ?? this.#store.current;
+    const rows = await sql.all<Record<string, string>>("PRAGMA integrity_check(5)");
     const faults = rows.flatMap((row) => Object.values(row)).filter((text) => text !== "ok");
-    const foreign = await this.#sql.all("PRAGMA foreign_key_check");
+    const foreign = await sql.all("PRAGMA foreign_key_check");
     const checks = [
       { name: "the file is not damaged", holds: faults.length === 0, detail: faults[0] ?? "ok" },
       {
@@ -147,6 +151,7 @@ export class SqlUpkeep {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#retention.stop();
     await this.#reader?.close();
+    await this.#slow?.close();
   }
 
   get #sql(): Sql {
@@ -163,7 +168,7 @@ export class SqlUpkeep {
 
   async #copy(path: string): Promise<void> {
     if (existsSync(path)) throw new Error(`${path} exists`);
-    const sql = this.#sql;
+    const sql = this.#slow ?? this.#store.current;
     await sql.run(`VACUUM INTO '${path.replaceAll("'", "''")}'`);
     chmodSync(path, 0o600);
   }
@@ -178,8 +183,8 @@ export class SqlUpkeep {
 
   /** Looks at each page of the file once after the start; the tables of keys and budgets were checked before it. */
   async #checkFile(): Promise<void> {
-    if (!this.#reader) return;
-    const rows = await this.#reader.all<Record<string, string>>("PRAGMA quick_check(1)");
+    if (!this.#slow) return;
+    const rows = await this.#slow.all<Record<string, string>>("PRAGMA quick_check(1)");
     if (rows.some((row) => Object.values(row)[0] !== "ok")) await this.#store.recover();
   }
 

@@ -52,15 +52,21 @@ export class PriceBook {
    * All rules with a name of their own, sorted by `provider/model`: those of the price book and those that the config names.
    * @param text part of `provider/model`
    */
-  list(text = ""): PriceRule[] {
+  list(text = "", { after = "", most = Infinity }: { after?: string; most?: number } = {}): PriceRule[] {
     const shipped = this.#snapshot()
       .lines()
       .map(({ provider, model }) => `${provider}/${model}`);
-    const names = [...new Set([...shipped, ...this.#exact.keys()])].filter((name) => name.includes(text));
-    return names.sort().flatMap((name) => {
+    const names = [...new Set([...shipped, ...this.#exact.keys()])].filter(
+      (name) => name.includes(text) && name > after,
+    );
+    const rules: PriceRule[] = [];
+    for (const name of names.sort()) {
+      if (rules.length >= most) break;
       const slash = name.indexOf("/");
-      return this.#find(name.slice(0, slash), name.slice(slash + 1)) ?? [];
-    });
+      const rule = this.#find(name.slice(0, slash), name.slice(slash + 1));
+      if (rule) rules.push(rule);
+    }
+    return rules;
   }
 
   #find(provider: string, model: string): PriceRule | undefined {

@@ -74,7 +74,9 @@ function callAt(startedAt: number, random: () => number): CallRecord {
   const ms = Math.round(200 + 8_000 * random() ** 4);
   const isFailed = random() < 0.02;
   const bytes = new Uint8Array(18);
-  for (let at = 0; at < bytes.length; at++) bytes[at] = Math.floor(random() * 256);
+  for (let at = 6; at < bytes.length; at++) bytes[at] = Math.floor(random() * 256);
+  // Ids begin with the time.
+  bytes.set(new Uint8Array(new BigUint64Array([BigInt(startedAt)]).buffer).reverse().subarray(2));
   const input = Math.floor(random() * 20_000);
   const answered: AttemptRecord = attempt(
     {
@@ -141,7 +143,6 @@ function copyDays(path: string): void {
   db.run(
     `INSERT INTO use_day SELECT hour - hour % ${DAY_MS}, caller, target, ${sumsOf(db)} FROM use_hour GROUP BY 1, 2, 3`,
   );
-  db.run("ANALYZE");
   db.run("PRAGMA journal_mode = WAL");
   db.close();
 }

@@ -4,6 +4,7 @@ import { Reports } from "../../../src/keeper/books/reports/reports.ts";
 import type { SqlStore } from "../../../src/keeper/books/sql-store.ts";
 import { sqliteStore } from "../../../src/keeper/books/sqlite-store.ts";
 import { IN_MEMORY } from "../../../src/keeper/settings.ts";
+import { SUMS } from "../../../src/keeper/books/schema.ts";
 import { DOLLAR } from "../../../src/ledger/money.ts";
 import type { CallRecord } from "../../../src/ledger/record.ts";
 import { ACTOR, attempt, batch, call, commit, key, NOW } from "./make.ts";
@@ -303,6 +304,21 @@ describe("deployments", () => {
 });
 
 describe("usage", () => {
+  test("of more rows than anybody can read is refused, and fewer groups of the same time are not", async () => {
+    const { store, reports } = await open();
+    await store.commit(commit({ batches: [batch(1, [call()])] }));
+    await store.sql.run(
+      `WITH RECURSIVE many (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM many WHERE n < 100001)
+       INSERT INTO use_hour SELECT hour, caller + n, target, ${SUMS.join(", ")} FROM use_hour, many`,
+    );
+    const range = { from: NOW - DAY, to: NOW + 1 };
+    await expect(reports.usage({ ...range, by: ["hour", "key"] })).rejects.toMatchObject({
+      code: "too_many_rows",
+    });
+    const { rows, total } = await reports.usage({ ...range, by: ["hour", "model"] });
+    expect([rows.length, total.calls, rows[0]!.calls]).toEqual([1, 100_002, 100_002]);
+  });
+
   test("is summed by each group, and a call with two tags is in the row of each", async () => {
     const reports = await withCalls([call(), call({ key: "key_b", startedAt: NOW - DAY }), FULL]);
     const rows = async (...by: ("key" | "path" | "tag" | "model" | "provider" | "day" | "hour")[]) =>

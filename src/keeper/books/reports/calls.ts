@@ -15,6 +15,7 @@ import {
 } from "../call-rows.ts";
 import { parseCaller, parseTarget } from "../names.ts";
 import { firstNumber, timeOf } from "../numbers.ts";
+import { LATE, LATE_MS } from "../schema.ts";
 import type { Sql } from "../sql.ts";
 import { readBreaks } from "./cache-sessions.ts";
 import { type Range, searchFor, withBlobs } from "./call-search.ts";
@@ -107,19 +108,36 @@ export async function listCalls(sql: Sql, directory: Directory, filter: CallQuer
   };
 }
 
+/** Most rows that are looked at for an id that does not say when its call began, the newest. */
+const TIMELESS = 1_000_000;
+
 /** @returns the record of a call; undefined if there is none or its row was deleted */
 export async function readCall(sql: Sql, directory: Directory, id: string): Promise<CallRecord | undefined> {
-  const started = timeIn(id) ?? 0;
-  // Most calls are written within a minute. The last range is the whole table.
-  const ranges = [60_000, 3_600_000].map((ms) => [firstNumber(started - 1000), firstNumber(started + ms)]);
-  for (const [from, to] of [...ranges, [0, Number.MAX_SAFE_INTEGER]]) {
-    const rows = await sql.all<CallRow>(
-      "SELECT * FROM calls WHERE number >= $1 AND number < $2 AND (request = $3 OR (at = $4 AND request = $5))",
-      [from!, to!, packId(id, -1), started, packId(id, started)],
-    );
-    if (rows.length > 0) return (await toRecords(sql, directory, rows))[0];
-  }
-  return undefined;
+  const started = timeIn(id);
+  const find = (where: string, values: readonly number[]) =>
+    sql.all<CallRow>(`SELECT * FROM calls WHERE ${where} AND (request = $1 OR (at = $2 AND request = $3))`, [
+      ...[packId(id, -1), started ?? 0, packId(id, started ?? 0)],
+      ...values,
+    ]);
+  let rows = started === undefined ? [] : await findNear(started, find);
+  if (rows.length === 0) rows = await findTimeless(sql, find);
+  return rows.length > 0 ? (await toRecords(sql, directory, rows))[0] : undefined;
+}
+
+type Find = (where: string, values: readonly number[]) => Promise<CallRow[]>;
+
+/** An id has the time of its call, and most calls are written soon after it; an index finds the others. */
+async function findNear(started: number, find: Find): Promise<CallRow[]> {
+  const near = [firstNumber(started - 1_000), firstNumber(started + LATE_MS + 1_000)];
+  const rows = await find("number >= $4 AND number < $5", near);
+  return rows.length > 0 ? rows : find(`number >= $4 AND ${LATE}`, [near[0]!]);
+}
+
+async function findTimeless(sql: Sql, find: Find): Promise<CallRow[]> {
+  const [last] = await sql.all<{ number: number }>(
+    `SELECT number FROM calls ORDER BY number DESC LIMIT 1 OFFSET ${TIMELESS}`,
+  );
+  return find("number >= $4", [last?.number ?? 0]);
 }
 
 async function scanRows(

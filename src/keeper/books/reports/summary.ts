@@ -2,7 +2,7 @@
 import { CHARGE_STATES } from "../../../ledger/charge.ts";
 import { OUTCOMES } from "../call-rows.ts";
 import { timeOf } from "../numbers.ts";
-import { HOUR_MS } from "../roll-ups.ts";
+import { DAY_MS, HOUR_MS } from "../roll-ups.ts";
 import type { Sql } from "../sql.ts";
 import { type Range, type Search, searchFor, UNCERTAIN_STATES, withBlobs } from "./call-search.ts";
 import { type Directory, inList } from "./directory.ts";
@@ -40,8 +40,7 @@ export async function summarize(
   const sliceMs = lengthOf(to - from, slices);
   const bound = await boundOf(sql, search);
   const isPlain = Object.entries(filter).every(([name, value]) => value === undefined || PLAIN.has(name));
-  if (bound > 0 && isPlain)
-    return byHours(sql, directory, { ...filter, from, to }, Math.max(sliceMs, HOUR_MS), now);
+  if (bound > 0 && isPlain) return fromSums(sql, directory, { ...filter, from, to }, sliceMs, now);
   const targets = directory.targetsOf(filter);
   const parts = search.ranges.flatMap((range) => search.scans.map((scan) => ({ range, scan })));
   const rows = await Promise.all(
@@ -100,17 +99,22 @@ function readSlices(
     .then((rows) => rows.map(({ slice, ...sums }) => ({ ...sums, at: slice })));
 }
 
-/** From the sums by hour: times are extended to whole hours. */
-async function byHours(
+/** Longer times are read from the sums by day. */
+const HOURS_MS = 7 * DAY_MS;
+
+/** From the sums by hour or day: times are extended to whole ones. */
+async function fromSums(
   sql: Sql,
   directory: Directory,
   filter: Filter & { from: number; to: number },
-  sliceMs: number,
+  wantedMs: number,
   now: number,
 ): Promise<CallSummary> {
-  const report = await usageReport(sql, directory, { ...filter, by: ["hour"] }, now);
+  const unit = filter.to - filter.from > HOURS_MS ? "day" : "hour";
+  const sliceMs = Math.max(wantedMs, unit === "day" ? DAY_MS : HOUR_MS);
+  const report = await usageReport(sql, directory, { ...filter, by: [unit] }, now);
   const rows = report.rows.map(({ group, calls, failed, cost, estimated, assumed, unpriced }) => ({
-    at: Math.floor(Date.parse(`${group.hour}:00Z`) / sliceMs) * sliceMs,
+    at: Math.floor(Date.parse(group.day ?? `${group.hour}:00Z`) / sliceMs) * sliceMs,
     ...{ calls, failed, cost, unpriced },
     uncertain: estimated + assumed,
     uncertain_calls: 0,

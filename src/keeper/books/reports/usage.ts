@@ -1,4 +1,5 @@
 /** Sums of calls, from the roll-ups. The rows of calls are never read: there are too many. */
+import { AdminError } from "../../../admin/errors.ts";
 import { DAY_MS, HOUR_MS } from "../roll-ups.ts";
 import { SUMS } from "../schema.ts";
 import type { Sql } from "../sql.ts";
@@ -95,7 +96,11 @@ async function spanOf(
   return kept && kept.value > (span.from ?? 0) ? { ...span, completeFrom: kept.value } : span;
 }
 
-function readRows(
+/** Most rows of sums that leave the database for a report. */
+const MOST_ROWS = 100_000;
+
+/** @throws AdminError 400 for a report that nobody can read */
+async function readRows(
   sql: Sql,
   directory: Directory,
   filter: Filter & { by: readonly UsageGroup[] },
@@ -108,14 +113,28 @@ function readRows(
     ...(callers ? [`caller ${inList(callers)}`] : []),
     ...(targets ? [`target ${inList(targets)}`] : []),
   ];
-  const isByTime = filter.by.includes("hour") || filter.by.includes("day");
-  const start = isByTime ? unit : "0";
+  // Rows that no group tells apart are added up by the database: an hour may have a row for each key and model.
+  const kept = (column: string, ...groups: readonly UsageGroup[]) =>
+    groups.some((group) => filter.by.includes(group)) ? column : "0";
+  const start = kept(unit, "hour", "day");
+  const caller = kept("caller", "key", "path", "tag");
+  const target = kept("target", "model", "provider");
   const sums = SUMS.map((column) => `sum(${column}) AS ${column}`).join(", ");
-  return sql.all<SumRow>(
-    `SELECT ${start} AS start, caller, target, ${sums} FROM use_${unit} WHERE ${where.join(" AND ")}
-     GROUP BY caller, target${isByTime ? `, ${unit}` : ""}`,
+  // In the order of the primary key, and without constants, which would make the database sort.
+  const groups = [start, caller, target].filter((column) => column !== "0");
+  const rows = await sql.all<SumRow>(
+    `SELECT ${start} AS start, ${caller} AS caller, ${target} AS target, ${sums} FROM use_${unit}
+     WHERE ${where.join(" AND ")} ${groups.length > 0 ? `GROUP BY ${groups.join(", ")}` : "HAVING count(*) > 0"} LIMIT ${MOST_ROWS + 1}`,
     [from ?? 0, to ?? Number.MAX_SAFE_INTEGER],
   );
+  if (rows.length > MOST_ROWS)
+    throw new AdminError(
+      400,
+      "too_many_rows",
+      "The report would be too long: ask for a shorter time, fewer groups, or days instead of hours.",
+      { path: "?by" },
+    );
+  return rows;
 }
 
 /** The groups that a row belongs to: several for a caller with several tags. */

@@ -115,3 +115,32 @@ test("a reload empties the cache", async () => {
   expect([code, output]).toEqual([0, expect.any(String)]);
   expect(await ask()).toBe("miss");
 });
+
+test("each worker has a cache of its own: with two of them a request is a miss twice at most", async () => {
+  const two = await startBooks({ workers: 2, config: { ...config, budgets: {} } });
+  const before = upstream.requests.length;
+  try {
+    const told: (string | null)[] = [];
+    for (let count = 0; count < 20; count++) {
+      const response = await fetch(`${two.url}/v1/chat/completions`, {
+        method: "POST",
+        // Each connection may reach another worker.
+        headers: {
+          ...{ authorization: `Bearer ${KEY}`, connection: "close", "x-weir-cache": "use" },
+          "content-type": "application/json",
+        },
+        body: JSON.stringify({ ...body, messages }),
+      });
+      await response.arrayBuffer();
+      told.push(response.headers.get("x-weir-cache"));
+    }
+    const misses = told.filter((each) => each === "miss").length;
+    expect(misses).toBeWithin(1, 3);
+    expect([upstream.requests.length - before, told.filter((each) => each === "hit").length]).toEqual([
+      misses,
+      20 - misses,
+    ]);
+  } finally {
+    await two.end();
+  }
+});

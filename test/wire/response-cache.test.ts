@@ -5,6 +5,7 @@ import type OpenAI from "openai";
 import { type RunningGateway, startGateway } from "../helpers/gateway.ts";
 import { STREAM } from "../helpers/places.ts";
 import { anthropicClient, openaiClient } from "../helpers/sdk.ts";
+import { startReceiver } from "../helpers/telemetry.ts";
 import { streamedText } from "../helpers/streamed.ts";
 import {
   json,
@@ -490,4 +491,42 @@ test("without keys there is no cache: the header means nothing, and calls keep t
   } finally {
     await off.stop();
   }
+});
+
+test("a hit is a trace of its own: a span of the response cache that cost nothing, without the prompt", async () => {
+  const receiver = startReceiver();
+  const traced = await startGateway({
+    config: {
+      ...hostAt(upstream.url),
+      ...{ state: "none", workers: 1, traces: { to: receiver.url } },
+      prices: { "host/*": { input: 10, output: 20 } },
+      cache: { keys: ["*"] },
+    },
+  });
+  const prompt = `${fresh()} canary-4c1b`;
+  try {
+    await traced.opened();
+    for (let count = 0; count < 2; count++) {
+      const response = await fetch(`${traced.url}/v1/chat/completions`, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...USE },
+        body: JSON.stringify({ model: MODEL, ...GREEDY, ...says(prompt) }),
+      });
+      await response.arrayBuffer();
+    }
+  } finally {
+    await traced.stop();
+    await receiver.stop();
+  }
+  const made = receiver.spans().filter(({ kind }) => kind === 3);
+  const facts = (provider: string) =>
+    made.find(({ attributes }) => attributes["weir.provider"] === provider)!.attributes;
+  expect([made.length, new Set(made.map(({ traceId }) => traceId)).size]).toEqual([2, 2]);
+  expect(facts("host")).toMatchObject({ "weir.cost.state": "metered", "gen_ai.usage.output_tokens": 7 });
+  expect(facts("response-cache")).toMatchObject({
+    "gen_ai.provider.name": "response-cache",
+    "weir.cost.state": "free",
+    "weir.cost.usd": 0,
+  });
+  expect(JSON.stringify([receiver.received, traced.log])).not.toContain("canary-4c1b");
 });

@@ -108,6 +108,7 @@ const usage = (
 const ROWS = [
   usage("openai", "gpt-5.4", 98_114, 311_204_113_220, { estimated: 8_204_000_000 }),
   usage("anthropic", "claude-sonnet-5", 31_210, 214_881_204_100),
+  usage("groq", "llama-4-maverick", 41, 12_345_670, { assumed: 345_670 }),
   usage("ollama", "qwen3:32b", 6_924, 0, { unpriced: 6_924 }),
 ];
 const { group: _, ...TOTAL } = usage("", "", 136_248, 526_085_317_320);

@@ -47,7 +47,7 @@ function Calls({ calls }: { calls: readonly SessionCall[] }) {
   const stretches = isWhole ? calls.map((call) => ({ call })) : stretchesOf(calls);
   return (
     <div class="scroll">
-      <table class="tbl tight session-calls">
+      <table class="tbl tight compact session-calls">
         <thead>
           <tr>
             <th scope="col">Call</th>

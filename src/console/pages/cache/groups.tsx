@@ -77,7 +77,7 @@ export function GroupsPanel({ report, by, range, busy }: GroupsProps) {
       }
     >
       <div class="scroll">
-        <table class="tbl">
+        <table class="tbl compact">
           <Heads of={[[GROUPS.find(([name]) => name === by)![1]], ...HEADS]} />
           <tbody>
             {rows.map((row) => (

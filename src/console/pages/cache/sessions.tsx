@@ -40,7 +40,7 @@ export function SessionsPanel({ filters }: { filters: Readonly<Record<string, Qu
             </Blank>
           ) : (
             <div class="scroll">
-              <table class="tbl">
+              <table class="tbl compact">
                 <Heads of={HEADS} />
                 <tbody>
                   {sessions.map((session) => (

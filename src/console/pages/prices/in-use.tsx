@@ -43,7 +43,7 @@ export function InUsePanel({ used, from, to }: InUseProps) {
             </Blank>
           ) : (
             <div class="scroll">
-              <table class="tbl">
+              <table class="tbl compact">
                 <Heads of={[["Model"], ...PRICE_HEADS, ["Paid", "num"]]} />
                 <tbody>
                   {targets.map((target) => (

@@ -26,10 +26,18 @@ const HEADS: readonly Head[] = [
 
 export function SessionsPanel({ filters }: { filters: Readonly<Record<string, QueryValue>> }) {
   const reading = useApi<CacheSessions>(`/cache/sessions${queryOf({ limit: ROWS, ...filters })}`);
+  const since = reading.data?.reasonsFrom;
   return (
     <Panel
       title="Conversations that lost most"
       busy={reading.busy}
+      right={
+        since === undefined ? undefined : (
+          <span class="dim">
+            of the newest 50,000 breaks, since <Time at={since} />
+          </span>
+        )
+      }
       foot="Of a prompt weir keeps only hashes of its sections, for 30 days. No text is kept."
     >
       <Loaded of={reading} what="Conversations" rows={4}>

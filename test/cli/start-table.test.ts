@@ -56,6 +56,40 @@ test.each<[string, Partial<KeyEntry>[], string]>([
   }
 });
 
+test.each<[string, Partial<KeyEntry>[], RegExp]>([
+  [
+    "a sign-in link without an admin key",
+    [{ id: "one" }],
+    /\n {2}console (http:\/\/127\.0\.0\.1:\d+)\/console#t=[\w-]{43}\n/,
+  ],
+  [
+    "the address alone with one",
+    [{ id: "two", kind: "admin" }],
+    /\n {2}console (http:\/\/127\.0\.0\.1:\d+)\/console\n/,
+  ],
+  [
+    "a link when the only admin key is revoked",
+    [{ id: "two", kind: "admin", revokedAt: 1 }],
+    /\n {2}console (\S+)#t=\S+\n/,
+  ],
+])("the start table prints the console: %s", async (_, stored, line) => {
+  const folder = mkdtempSync(join(tmpdir(), "weir-start-table-"));
+  const store = sqliteStore(join(folder, "weir.db"));
+  await store.open();
+  for (const { id, ...changes } of stored) await store.saveKey(key(id!, changes), ACTOR);
+  await store.close();
+  const env = { WEIR_STATE: folder };
+  const { config } = loadConfig({ env, cwd: folder });
+  const adminCredential = "a".repeat(40);
+  const weir = await startWeir({ config: { ...config, port: 0 }, env, write: () => {}, adminCredential });
+  try {
+    expect(startTable(weir, config, await weir.books())).toMatch(line);
+  } finally {
+    await weir.stop();
+    rmSync(folder, { recursive: true });
+  }
+});
+
 test("books that cannot be opened: the start table says why, and /health that the ledger is degraded", async () => {
   const folder = mkdtempSync(join(tmpdir(), "weir-start-table-"));
   mkdirSync(join(folder, "weir.db"));

@@ -5,6 +5,7 @@ import type * as schemas from "../../admin/schemas.ts";
 export type * from "../../admin/schemas/books.ts";
 export type * from "../../admin/schemas/cache.ts";
 export type * from "../../admin/schemas/calls.ts";
+export type * from "../../admin/schemas/captures.ts";
 export type * from "../../admin/schemas/config.ts";
 export type * from "../../admin/schemas/live.ts";
 export type * from "../../admin/schemas/money.ts";

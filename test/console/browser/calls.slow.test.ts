@@ -164,6 +164,34 @@ describe.skipIf(missingChromium !== undefined)(`the console (${missingChromium ?
     await page.close();
   });
 
+  test("bodies that are kept are read only when asked for; a broken cache says what it cost (synthetic answer)", async () => {
+    const page = await open("/blank");
+    const { calls } = await stage.api.send<{ calls: { id: string }[] }>("GET", "/calls", {
+      query: { limit: 1 },
+    });
+    const [call] = calls;
+    const cacheBreak = { reason: "expired", section: "", afterMs: 400_000, tokens: 1_234, cost: 5_000_000 };
+    const request = '{"model":"smart","messages":[{"role":"user","content":"<b>Hello</b>"}]}';
+    let looks = 0;
+    await page.answer(({ pathname }) => {
+      if (pathname === `/admin/v1/calls/${call!.id}`)
+        return { body: { ...call, captured: true, cacheBreak } };
+      if (pathname !== `/admin/v1/calls/${call!.id}/body`) return undefined;
+      looks += 1;
+      return { body: { id: call!.id, expiresAt: 4e12, request, answer: "data: {}", cut: ["answer"] } };
+    });
+    await page.go(`${stage.admin.url}/console/calls/${call!.id}`);
+    await page.waitForText("Each look is in the audit log.");
+    expect(await page.text()).toContain("1,234 tokens that the cache had were not read, for $0.005000 more");
+    expect(looks).toBe(0);
+    await page.click("=Show them");
+    await page.waitForText('"content":"<b>Hello</b>"');
+    await page.click("=Answer");
+    await page.waitForText("Only its beginning is kept.");
+    expect(looks).toBe(1);
+    await page.close();
+  });
+
   test("while weir is away the page keeps its figures, says so, and goes on by itself afterwards", async () => {
     const page = await open("/");
     await page.waitFor(`document.querySelector("${ROW}")`);

@@ -5,10 +5,13 @@ import { hrefOf } from "../../data/location.ts";
 import { session } from "../../data/session.ts";
 import type { CallEntry, CallMoney } from "../../data/types.ts";
 import { useApi } from "../../data/use-api.ts";
+import { counted } from "../../numbers/counts.ts";
 import { ago, moment } from "../../numbers/times.ts";
 import { Button, copy, Figure, Tag } from "../../parts/controls.tsx";
-import { Time } from "../../parts/numbers.tsx";
+import { Money, Time } from "../../parts/numbers.tsx";
 import { Facts } from "../../parts/panel.tsx";
+import { CauseWords } from "../cache/cause.tsx";
+import { Bodies } from "./bodies.tsx";
 import { curlOf } from "./curl.ts";
 import { CallLedger } from "./money.tsx";
 import { Sentence } from "./sentence.tsx";
@@ -40,6 +43,15 @@ export function CallDetail({ call, wide }: { call: CallEntry; wide: boolean }) {
         <h2>Money</h2>
         <CallLedger call={call} money={money} />
       </section>
+      {call.cacheBreak && (
+        <section>
+          <h2>Cache</h2>
+          <p>
+            <CauseWords cause={call.cacheBreak} />: {counted(call.cacheBreak.tokens, "token")} that the cache
+            had were not read, for <Money nano={call.cacheBreak.cost} /> more.
+          </p>
+        </section>
+      )}
       {losses.length > 0 && (
         <section>
           <h2>Not carried over as it was ({losses.length})</h2>
@@ -72,9 +84,7 @@ export function CallDetail({ call, wide }: { call: CallEntry; wide: boolean }) {
       </section>
       <section>
         <h2>Bodies</h2>
-        <p class="mid">
-          Not kept. Capture is off for this call; counts, names, times and hashes are all that is stored.
-        </p>
+        <Bodies call={call} />
       </section>
     </div>
   );

@@ -45,6 +45,8 @@ export function CallLedger({ call, money }: { call: CallEntry; money: Reading<Ca
   const booked = attempts.map((attempt, at) => ({ attempt, money: money.data?.attempts[at], at }));
   const shown = booked.filter(({ attempt }, at) => isBooked(attempt) || at === attempts.length - 1);
   if (shown.length === 0) return <p class="mid">Nothing was sent, nothing is booked.</p>;
+  if (!attempts.some(isBooked) && attempts.every(({ charge }) => charge.state === "free"))
+    return <p class="mid">No token was counted, and nothing is booked.</p>;
   const total = attempts.reduce((sum, { charge }) => sum + charge.cost, 0);
   const several = shown.filter(({ attempt }) => isBooked(attempt)).length > 1;
   return (
@@ -172,7 +174,7 @@ function Terms({ attempt, money }: { attempt: Attempt; money: AttemptMoney | und
           Booked in{" "}
           {budgets.map(({ id, name }, at) => (
             <span key={id}>
-              {at > 0 && ", "}
+              {at > 0 && " and "}
               <a class="fig nowrap" href={hrefOf("/keys", { budget: id })}>
                 {name}
               </a>

@@ -1,0 +1,54 @@
+/** The bodies of a call, if the config says that they are captured. They are read only when somebody asks. */
+import { useState } from "preact/hooks";
+import { readOnly } from "../../data/session.ts";
+import type { CallEntry, CapturedCall } from "../../data/types.ts";
+import { useApi } from "../../data/use-api.ts";
+import { moment } from "../../numbers/times.ts";
+import { Button, Segments } from "../../parts/controls.tsx";
+import { Raw } from "../../parts/raw.tsx";
+import { Loaded } from "../../parts/states.tsx";
+
+export function Bodies({ call }: { call: CallEntry }) {
+  const [isAsked, ask] = useState(false);
+  if (!call.captured)
+    return (
+      <p class="mid">
+        Not kept. Capture is off for this call; counts, names, times and hashes are all that is stored.
+      </p>
+    );
+  if (isAsked) return <Kept id={call.id} />;
+  return (
+    <>
+      <p class="mid">The request and the answer are kept. Each look is in the audit log.</p>
+      <Button why={readOnly()} onClick={() => ask(true)}>
+        Show them
+      </Button>
+    </>
+  );
+}
+
+type Side = "request" | "answer";
+
+const SIDES: readonly (readonly [Side, string])[] = [
+  ["request", "Request"],
+  ["answer", "Answer"],
+];
+
+function Kept({ id }: { id: string }) {
+  const reading = useApi<CapturedCall>(`/calls/${encodeURIComponent(id)}/body`);
+  const [side, setSide] = useState<Side>("request");
+  return (
+    <Loaded of={reading} what="The bodies">
+      {(kept) => (
+        <div class="stack">
+          <Segments label="Which body" options={SIDES} value={side} onChoose={setSide} />
+          <Raw text={kept[side]} json={/^\s*[{[]/.test(kept[side])} label={`The ${side}`} />
+          <p class="mid">
+            {kept.cut?.includes(side) && "Only its beginning is kept. "}
+            Deleted on {moment(kept.expiresAt)}.
+          </p>
+        </div>
+      )}
+    </Loaded>
+  );
+}

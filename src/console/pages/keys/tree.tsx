@@ -1,8 +1,9 @@
 /** The keys as one tree by path: what each path and each key has spent this month, under which budget, and when it was used. */
+import { useState } from "preact/hooks";
 import { hrefOf, query, setQuery } from "../../data/location.ts";
 import { now } from "../../data/clock.ts";
 import { readOnly } from "../../data/session.ts";
-import { count } from "../../numbers/counts.ts";
+import { count, whole } from "../../numbers/counts.ts";
 import { month } from "../../numbers/times.ts";
 import { BudgetBar } from "../../parts/budget-bar.tsx";
 import { Button, Tag } from "../../parts/controls.tsx";
@@ -18,6 +19,7 @@ interface Props {
 
 export function KeyTree({ overview, onNew }: Props) {
   const { keys, budgets, byPath } = overview;
+  const [most, setMost] = useState(ROWS);
   const spent = new Map([...byPath].map(([path, { cost }]) => [path, cost]));
   const rows = treeOf(
     keys,
@@ -50,7 +52,7 @@ export function KeyTree({ overview, onNew }: Props) {
           </tr>
         </thead>
         <tbody>
-          {rows.map((row) =>
+          {rows.slice(0, most).map((row) =>
             row.kind === "path" ? (
               <tr class="path" key={`path ${row.path}`}>
                 <td class="p-name">
@@ -91,9 +93,18 @@ export function KeyTree({ overview, onNew }: Props) {
           )}
         </tbody>
       </table>
+      {rows.length > most && (
+        <div class="more">
+          <Button onClick={() => setMost(most * 2)}>Show more</Button>
+          {whole(rows.length - most)} more rows
+        </div>
+      )}
     </div>
   );
 }
+
+/** Rows at first. */
+const ROWS = 300;
 
 interface RowProps {
   entry: Key;

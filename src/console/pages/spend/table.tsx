@@ -88,7 +88,7 @@ export function SpendTable({ groups, series, total, dimension, title, against, b
                 </Figure>
               </td>
               <td class="w3" />
-              <td class="num">{uncertainShare(total)}</td>
+              <td class="num">{uncertainShare(total, calls)}</td>
               <td class="num w3">{before && before.calls > 0 ? change(total.cost, before.cost) : UNKNOWN}</td>
               <td class="num w3">{whole(total.calls)}</td>
               <td class="num w3 w2">{count(tokensOf(total))}</td>
@@ -150,14 +150,19 @@ function GroupRow({ group, colour, biggest, calls, isKnownBefore }: RowProps) {
         )}
       </td>
       <td class="w3">{biggest > 0 && <ShareBar share={group.cost / biggest} />}</td>
-      <td class="num mid">{uncertainShare(group)}</td>
+      <td class="num mid">{uncertainShare(group, query)}</td>
       <td class="num w3">{isKnownBefore ? change(group.cost, group.before) : UNKNOWN}</td>
       <td class="num w3">
         {whole(group.calls)}
         {group.unpriced > 0 && !isUnpriced && (
-          <span class="dim" title="Attempts without a price; they are in no sum">
-            {" "}
-            ({whole(group.unpriced)} unpriced)
+          <span class="dim">
+            {" ("}
+            {linked(
+              `${whole(group.unpriced)} unpriced`,
+              query && { ...query, state: "unpriced" },
+              "Attempts without a price; they are in no sum",
+            )}
+            )
           </span>
         )}
       </td>
@@ -171,8 +176,24 @@ function colourOf({ id }: Group, series: readonly Series[]): Series["colour"] | 
   return series.find(({ ids }) => ids?.has(id))?.colour;
 }
 
-function uncertainShare(sums: Sums) {
-  return sums.cost === 0 ? <span class="dim">–</span> : percent(uncertainOf(sums) / sums.cost);
+/** A figure that opens its calls, if a filter selects them. */
+function linked(text: string, query: QueryChange | undefined, title?: string) {
+  return query ? (
+    <Figure query={query} {...(title !== undefined && { title })}>
+      {text}
+    </Figure>
+  ) : (
+    text
+  );
+}
+
+function uncertainShare(sums: Sums, query: QueryChange | undefined) {
+  const uncertain = uncertainOf(sums);
+  if (sums.cost === 0) return UNKNOWN;
+  return linked(
+    percent(uncertain / sums.cost),
+    uncertain > 0 && query ? { ...query, state: "uncertain" } : undefined,
+  );
 }
 
 /** `+23 %`, `new` for what cost nothing before. */

@@ -6,6 +6,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SignInLink } from "../../src/admin/types.ts";
+import { freePort } from "../helpers/serving.ts";
 import { streamedText } from "../helpers/streamed.ts";
 import { type RunningBooks, startBooks } from "../books/running.ts";
 import type { Browser } from "./browser.ts";
@@ -45,7 +46,9 @@ const CONFIG = {
 export async function startStage({ seed, config = {} }: StageOptions = {}): Promise<Stage> {
   const state = mkdtempSync(join(tmpdir(), "weir-stage-"));
   if (seed) await seedStore(state, seed);
-  const books = await startBooks({ workers: 1, config: { ...CONFIG, ...config }, state });
+  // A page of a gateway that has ended must not ask this one, at the usual port.
+  const admin = { port: freePort() };
+  const books = await startBooks({ workers: 1, config: { ...CONFIG, admin, ...config }, state });
   // With keys in its store every call needs one.
   const own = seed ? books.createKey("stage") : undefined;
   return {

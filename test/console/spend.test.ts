@@ -4,6 +4,7 @@ import { coloursOf } from "../../src/console/parts/series.ts";
 import {
   areDrawn,
   type Bar,
+  dimensionOf,
   barsOf,
   forecastOf,
   groups,
@@ -154,6 +155,13 @@ describe("groups", () => {
     expect(areDrawn(tags, row({}, 10), "tag")).toBe(true);
     expect(areDrawn(tags, row({}, 7), "tag")).toBe(false);
     expect(areDrawn(groups([row({ day: "2026-11-01" }, 9)], [], "day"), row({}, 9), "day")).toBe(false);
+  });
+
+  test("are those of the report that is shown, also while another is read", () => {
+    const models = [row({ provider: "openai", model: "gpt-5.4" }, 9)];
+    expect(dimensionOf(models, "key")).toBe("model");
+    expect(dimensionOf(models, "model")).toBe("model");
+    expect(dimensionOf([], "key")).toBe("key");
   });
 
   test("a million tokens cost what was paid for them; without tokens or cost nothing is claimed", () => {

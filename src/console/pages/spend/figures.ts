@@ -34,6 +34,15 @@ export function groupsOf(dimension: Dimension): readonly string[] {
   return dimension === "model" ? ["provider", "model"] : [dimension];
 }
 
+/** The dimension of a report. While the next one is read, the page still has the one before. */
+export function dimensionOf(rows: readonly Row[], asked: Dimension): Dimension {
+  const names = Object.keys(rows[0]?.group ?? {})
+    .sort()
+    .join();
+  const is = (dimension: Dimension) => groupsOf(dimension).toSorted().join() === names;
+  return is(asked) ? asked : ((Object.keys(DIMENSIONS) as Dimension[]).find(is) ?? asked);
+}
+
 /** The filter of Calls that selects one group. */
 export type Selection = Readonly<Record<string, string | number | undefined>>;
 

@@ -16,6 +16,7 @@ import {
   areDrawn,
   barsOf,
   type Dimension,
+  dimensionOf,
   DIMENSIONS,
   forecastOf,
   groups,
@@ -54,13 +55,13 @@ const USUAL = "month";
 
 export function SpendPage() {
   const values = query.value;
-  const dimension: Dimension = Object.hasOwn(DIMENSIONS, values["by"] ?? "")
+  const asked: Dimension = Object.hasOwn(DIMENSIONS, values["by"] ?? "")
     ? (values["by"] as Dimension)
     : "model";
   const range = rangeOf(values, USUAL);
   const period = periodOf(range, now.value);
   const filters = filtersFor(values);
-  const groupNames = groupsOf(dimension);
+  const groupNames = groupsOf(asked);
 
   const usage = (by: readonly string[], { from, to }: { from: number; to: number }) =>
     `/usage${queryOf({ by, from, to, ...filters })}`;
@@ -68,6 +69,7 @@ export function SpendPage() {
   const table = useApi<Usage>(usage(groupNames, whole), { every: EVERY });
   const earlier = useApi<Usage>(usage(groupNames, fullHours(before(period))));
   const total = table.data?.total;
+  const dimension = dimensionOf(table.data?.rows ?? [], asked);
   const all = groups(table.data?.rows ?? [], earlier.data?.rows ?? [], dimension);
   const isDrawn = areDrawn(all, total, dimension);
   const drawn = useApi<Usage>(usage([period.step, ...(isDrawn ? groupNames : [])], whole), { every: EVERY });
@@ -114,7 +116,7 @@ export function SpendPage() {
             <Segments
               label="Group by"
               options={Object.entries(DIMENSIONS) as [Dimension, string][]}
-              value={dimension}
+              value={asked}
               onChoose={(by) => setQuery({ by: by === "model" ? undefined : by })}
             />
           </div>

@@ -10,7 +10,6 @@ export function Diff({ lines, label }: { lines: readonly DiffLine[]; label: stri
         <span class={CLASSES[sign]} key={at}>
           <span class="pm">{sign}</span>
           {text}
-          {"\n"}
         </span>
       ))}
     </pre>

@@ -1,5 +1,5 @@
 /** Answers of the admin API that a gateway with the mock alone never gives. All names and figures are synthetic. */
-import type { DeploymentEntry, Overview, Providers } from "../../src/admin/types.ts";
+import type { DeploymentEntry, Providers } from "../../src/admin/types.ts";
 
 const MINUTE = 60_000;
 
@@ -98,16 +98,5 @@ export function providersReport(now = Date.now()): Providers {
       noKey("together", "TOGETHER_API_KEY"),
       noKey("deepseek", "DEEPSEEK_API_KEY"),
     ],
-  };
-}
-
-/** The overview of a gateway before its first call. */
-export function firstOverview(gateway: string, open = true): Overview {
-  const none = Array.from({ length: 60 }, () => 0);
-  return {
-    ...{ at: Date.now(), version: "1.0.0", gateway, open, firstCall: false },
-    ...{ perMinute: none, failedPerMinute: none, hour: { calls: 0, failed: 0 } },
-    today: { from: 0, calls: 0, cost: 0, uncertain: 0, unpriced: 0 },
-    ...{ firstToken: { calls: 0 }, running: { calls: 0, held: 0 }, books: { waiting: 0 }, notes: [] },
   };
 }

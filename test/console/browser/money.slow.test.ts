@@ -4,7 +4,7 @@ import type { Budget, Calls, CreatedKey, Key, Rate, UsageReport } from "../../..
 import { dollars } from "../../../src/console/numbers/money.ts";
 import type { BrowserPage } from "../browser-page.ts";
 import { type Browser, missingChromium, startBrowser } from "../browser.ts";
-import { firstOverview, providersReport } from "../made-up.ts";
+import { providersReport } from "../made-up.ts";
 import { type Stage, startStage } from "../stage.ts";
 
 setDefaultTimeout(120_000);
@@ -296,11 +296,7 @@ describe.skipIf(missingChromium !== undefined)(
     describe("the first run", () => {
       test("has commands that work as they stand, and becomes the page Now with the first call", async () => {
         const fresh = await startStage();
-        const tab = await fresh.open(browser, "/keys", { height: 1_200 });
-        await tab.answer(({ pathname }) =>
-          pathname === "/admin/v1/overview" ? { body: firstOverview(fresh.url) } : undefined,
-        );
-        await tab.go(`${fresh.admin.url}/console`);
+        const tab = await fresh.open(browser, "/", { height: 1_200 });
         const shown = await tab.waitForText("Waiting for the first call");
         for (const path of ["/v1/chat/completions", "/v1/messages"])
           expect(shown).toContain(fresh.url + path);

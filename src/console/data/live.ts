@@ -1,7 +1,7 @@
 /** Calls as they end, and calls that run, from the stream of the admin API. */
 import { signal } from "./signal.ts";
 import { useEffect, useState } from "preact/hooks";
-import { get, anew } from "./api.ts";
+import { ApiError, get, anew } from "./api.ts";
 import type { CallEntry, Calls, LiveCalls, LivePulse, RunningCalls } from "./types.ts";
 
 /** Calls in memory. */
@@ -24,6 +24,8 @@ export class LiveFeed {
   readonly connected = signal(false);
   /** The first calls were read, also if there are none. */
   readonly filled = signal(false);
+  /** Why the calls before the stream could not be read. */
+  readonly fault = signal<ApiError | undefined>(undefined);
   readonly pulse = signal<LivePulse | undefined>(undefined);
   readonly running = signal<RunningCalls | undefined>(undefined);
   /** One of how many calls is shown; 1 unless they are thinned. */
@@ -116,8 +118,9 @@ export class LiveFeed {
       const join = this.#filter === "" ? "?" : "&";
       const { calls } = await get<Calls>(`/calls${this.#filter}${join}limit=${BEFORE}`);
       this.rows.value = merged(calls, this.rows.value);
-    } catch {
-      // The note on top of the page says that weir does not answer.
+      this.fault.value = undefined;
+    } catch (cause) {
+      if (cause instanceof ApiError) this.fault.value = cause;
     }
     this.filled.value = true;
   }

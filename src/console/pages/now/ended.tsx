@@ -1,5 +1,6 @@
 /** Calls as they end, the newest on top. They stand still while somebody looks at one. */
 import { useEffect, useRef } from "preact/hooks";
+import { anew } from "../../data/api.ts";
 import { FILTERS, filtersOf, noFilters } from "../../data/filters.ts";
 import { go, hrefOf, query, setQuery } from "../../data/location.ts";
 import type { LiveFeed } from "../../data/live.ts";
@@ -9,7 +10,7 @@ import { CallHead, CallRow } from "../../parts/call-row.tsx";
 import { Button } from "../../parts/controls.tsx";
 import { FilterBar } from "../../parts/filter-bar.tsx";
 import { Panel } from "../../parts/panel.tsx";
-import { Blank, Bones } from "../../parts/states.tsx";
+import { Blank, Bones, Failed } from "../../parts/states.tsx";
 import { onKey } from "../../shell/keys.ts";
 
 /** Rows on the screen. */
@@ -68,6 +69,8 @@ export function Ended({ feed }: { feed: LiveFeed }) {
             </tbody>
           </table>
         </div>
+      ) : feed.fault.value ? (
+        <Failed what="Calls" error={feed.fault.value} again={() => (anew.value += 1)} />
       ) : feed.filled.value ? (
         <NoRows />
       ) : (

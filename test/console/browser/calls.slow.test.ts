@@ -137,6 +137,12 @@ describe.skipIf(missingChromium !== undefined)(`the console (${missingChromium ?
     await page.answer(undefined);
     await page.click("=Try again");
     await page.waitFor(`document.querySelector("${ROW}")`);
+    await api(503);
+    await show("");
+    await page.waitForText("Calls could not be read.", 'section[aria-label="Just ended"]');
+    await page.answer(undefined);
+    await page.click('section[aria-label="Just ended"] .empty button');
+    await page.waitFor(`document.querySelector("${ROW}")`);
     await show("/calls?session=0000000000000000");
     await page.waitForText("No call matches.");
     await page.click("=Remove all filters");

@@ -67,12 +67,12 @@ describe.skipIf(missingChromium !== undefined)(`an operator (${missingChromium ?
     expect((await stage.call("mock/chat", { key: first })).status).toBe(200);
     await page.waitForText("live", ".top");
     await page.waitForText("mock/chat", 'section[aria-label="Just ended"]');
-    const slow = stage.call("mock/pace-20", {
+    const slow = stage.call("mock/slow", {
       key: first,
       stream: true,
       content: "Say a little more than usual.",
     });
-    await page.waitForText("pace-20", 'section[aria-label="Running"]');
+    await page.waitForText("mock/slow", 'section[aria-label="Running"]');
     call = await slow;
     expect(call.status).toBe(200);
     await page.waitFor(`document.querySelector('tr[data-id="${call.id}"]')`);

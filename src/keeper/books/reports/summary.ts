@@ -11,7 +11,7 @@ import type { CallFilter, CallSlice, CallSummary, Filter } from "./types.ts";
 import { usageReport } from "./usage.ts";
 
 /** Most rows that one summary looks at. */
-const SUMMED = 100_000;
+const SUMMED = 50_000;
 
 const MINUTE_MS = 60_000;
 interface SliceRow extends CallSlice {

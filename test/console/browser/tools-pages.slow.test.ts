@@ -111,6 +111,7 @@ describe.skipIf(missingChromium !== undefined)(`Chromium (${missingChromium ?? "
 
   test("an invoice is compared in lines that add up to its difference", async () => {
     const page = await open("/prices", "full");
+    await page.waitFor("document.querySelector('input[list=reconcile-providers]')?.value");
     await page.fill("=Sum of the invoice", "412.33");
     await page.press("Enter");
     await page.waitForText("not through weir");

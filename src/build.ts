@@ -6,7 +6,8 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { BunPlugin } from "bun";
-import { type BundledFile, bundleConsole } from "./admin/console/bundle.ts";
+import type { BundledFile } from "./admin/console/bundle.ts";
+import { buildConsole } from "./build-console.ts";
 import { signAdHoc } from "./mach-o.ts";
 import { billOfMaterials } from "./sbom.ts";
 
@@ -64,7 +65,7 @@ async function build(system: System | undefined): Promise<void> {
   const outfile = join(ROOT, "dist", name);
   const started = performance.now();
   // A build inside a plugin of another one does not end.
-  const page = await bundleConsole(join(ROOT, "src/console/index.html"));
+  const page = await buildConsole(join(ROOT, "src/console/index.html"));
   const result = await Bun.build({
     entrypoints: [join(ROOT, "src/main.ts")],
     target: "bun",

@@ -155,7 +155,9 @@ test("every operation that reads answers, from an empty query", async () => {
       headers: { authorization: `Bearer ${admin.credential}` },
     });
     expect([path, response.status]).toEqual([path, 200]);
-    await response.arrayBuffer();
+    // A stream goes on as long as it has a reader.
+    if (response.headers.get("content-type")?.startsWith("text/event-stream")) await response.body!.cancel();
+    else await response.arrayBuffer();
   }
 });
 

@@ -1,4 +1,4 @@
-/** What needs somebody, as sentences for the console. */
+/** What needs the operator, as sentences for the console. */
 import { basename } from "node:path";
 import type { BreakerReport } from "../ledger/messages.ts";
 import { formatNano } from "../ledger/money.ts";

@@ -1,4 +1,4 @@
-/** What the console says needs somebody. */
+/** What the console says needs the operator. */
 import { expect, test } from "bun:test";
 import {
   inOrder,

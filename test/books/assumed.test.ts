@@ -1,4 +1,4 @@
-/** What the books assume because nobody can know it: listed one by one, while weir runs and from its folder. */
+/** What the books assume because it cannot be known: listed one by one, while weir runs and from its folder. */
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import type { Assumed } from "../../src/cli/books/assumed.ts";
 import { until } from "../helpers/serving.ts";

@@ -225,7 +225,7 @@ test("providers have the state of their deployments, and what the books say of t
   expect([off.on, off.deployments[0]!.state]).toEqual([false, "no-key"]);
 });
 
-test("the overview has the calls of the last minutes, the money of today, and what needs somebody", async () => {
+test("the overview has the calls of the last minutes, the money of today, and what needs the operator", async () => {
   await until(async () => (await read<Admin.Overview>("/overview")).today.calls > 1, 10_000);
   const overview = await read<Admin.Overview>("/overview");
   expect(overview).toMatchObject({

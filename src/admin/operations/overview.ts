@@ -26,7 +26,7 @@ export const overviewOperations = [
     method: "GET",
     path: "/admin/v1/overview",
     id: "overview",
-    summary: "Figures of now, and what needs somebody",
+    summary: "Figures of now, and what needs the operator",
     access: "read",
     answer: { name: "Overview", schema: Overview },
     async handle(given) {

@@ -1,4 +1,4 @@
-/** What the frame of the console and its first page show: figures of now, and what needs somebody. */
+/** What the frame of the console and its first page show: figures of now, and what needs the operator. */
 import { type Static, Type } from "@sinclair/typebox";
 import { answer, nano, time, words } from "../schemas.ts";
 
@@ -74,6 +74,6 @@ export const Overview = answer({
     waiting: Type.Integer({ description: "Batches of records that are not in the store." }),
     fault: Type.Optional(Type.String()),
   }),
-  notes: Type.Array(Note, { description: "What needs somebody, the worst first." }),
+  notes: Type.Array(Note, { description: "What needs the operator, the worst first." }),
 });
 export type Overview = Static<typeof Overview>;

@@ -1,4 +1,4 @@
-/** `weir usage --assumed`: charges and amounts that nobody can know, one by one. */
+/** `weir usage --assumed`: charges and amounts that cannot be known, one by one. */
 import type { Nano } from "../../ledger/money.ts";
 import type { CallRecord } from "../../ledger/record.ts";
 import { table } from "../terminal.ts";

@@ -19,7 +19,7 @@ export class LiveFeed {
   readonly waiting = signal<readonly CallEntry[]>([]);
   /** More than {@link KEPT} calls wait: the oldest of them are only in the store. */
   readonly overflowed = signal(false);
-  /** Somebody pressed Pause. */
+  /** The operator pressed Pause. */
   readonly paused = signal(false);
   readonly connected = signal(false);
   /** The first calls were read, also if there are none. */
@@ -85,7 +85,7 @@ export class LiveFeed {
     this.#release();
   }
 
-  /** Holds the rows where they are, for as long as somebody looks at them. */
+  /** Holds the rows where they are, for as long as the operator reads them. */
   hold(held: boolean): void {
     this.#held = held;
     this.#release();

@@ -1,4 +1,4 @@
-/** Names of keys, models, providers and clients: for suggestions. They are read once, when somebody first types. */
+/** Names of keys, models, providers and clients: for suggestions. They are read once, when the operator first types. */
 import { signal } from "./signal.ts";
 import { get } from "./api.ts";
 import type { Names } from "./types.ts";

@@ -25,7 +25,7 @@ export async function enter(): Promise<void> {
     // A link that was used already is no fault of a browser that has a cookie.
     session.value = await get<Session>("/session");
   } catch {
-    // The client has noted that nobody is signed in, or that weir does not answer.
+    // The client has noted that no one is signed in, or that weir does not answer.
   }
 }
 

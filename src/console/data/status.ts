@@ -33,7 +33,7 @@ export function watchProof(): void {
   }, PROVE_EVERY);
 }
 
-/** Does nothing while nobody is signed in. */
+/** Does nothing while no one is signed in. */
 export async function prove(): Promise<void> {
   if (signedOut.value) return;
   try {

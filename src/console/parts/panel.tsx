@@ -30,7 +30,7 @@ export function Panel(props: {
   );
 }
 
-/** What needs somebody: a shape, a sentence, one or two links. */
+/** What needs the operator: a shape, a sentence, one or two links. */
 export function Note({
   state,
   acts,

@@ -1,4 +1,4 @@
-/** Keys of the whole console. None fires while somebody types or a dialog is open. */
+/** Keys of the whole console. None fires while the operator types or a dialog is open. */
 import { go } from "../data/location.ts";
 import { handlers, overlay } from "./keys.ts";
 import { PAGES } from "./pages.ts";

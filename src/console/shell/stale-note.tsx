@@ -13,7 +13,7 @@ export function StaleNote() {
   const next = nextTry.value;
   return (
     <>
-      {/* The note counts on each second, which nobody wants to hear. */}
+      {/* The note counts on each second, which a screen reader would read aloud. */}
       <div class="vh" role="alert">
         weir does not answer.
       </div>

@@ -1,4 +1,4 @@
-/** Light or dark: by the system, until somebody chooses. It is all that the console remembers. */
+/** Light or dark: by the system, until the operator chooses. It is all that the console remembers. */
 
 const NAME = "weir.theme";
 

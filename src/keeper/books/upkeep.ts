@@ -84,7 +84,7 @@ export class SqlUpkeep {
     };
   }
 
-  /** The newest copy that somebody asked for, or that weir made by itself. */
+  /** The newest copy that an operator asked for, or that weir made by itself. */
   async #lastBackup(): Promise<StoreInfo["lastBackup"]> {
     const [row] = await this.#sql.all<{ at: number; after: string }>(
       "SELECT at, after FROM audit WHERE action = 'backup' ORDER BY id DESC LIMIT 1",

@@ -74,7 +74,7 @@ const ROUNDS = 10;
 const CALLS = 400;
 const AT_ONCE = 8;
 
-/** How long streamed calls take while somebody looks at all pages again and again. */
+/** How long streamed calls take while a browser asks for all pages again and again. */
 async function beside(url: string, look: () => Promise<unknown>): Promise<void> {
   const times: Record<"alone" | "beside", number[]> = { alone: [], beside: [] };
   for (let round = 0; round < ROUNDS; round++) {

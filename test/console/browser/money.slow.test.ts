@@ -170,14 +170,14 @@ describe.skipIf(missingChromium !== undefined)(
         expect(budgets.find(({ name }) => name === "agents, month")!.limit).toBe(1_234_500_000_000);
       });
 
-      test("who raises a budget that somebody else has changed sees the new limit first", async () => {
+      test("who raises a budget that another operator has changed sees the new limit first", async () => {
         await page.click("=Raise eng, month");
         const { budgets } = await read<{ budgets: Budget[] }>("/budgets");
         const eng = budgets.find(({ name }) => name === "eng, month")!;
         await stage.api.send("POST", `/budgets/${eng.id}/raise`, { body: { limit: 777_000_000_000 } });
         await page.fill("=New limit", "$900");
         await page.click("=Raise");
-        await page.waitForText("Somebody changed this budget meanwhile: its limit is $777.00 now");
+        await page.waitForText("This budget was changed meanwhile: its limit is $777.00 now");
         await page.click("=Raise");
         await page.waitForText("$900.00", "main");
       });

@@ -43,7 +43,7 @@ const PAGES: Readonly<Record<string, Readonly<Record<FakeState, string>>>> = {
   },
   "/store?entry=4": {
     full: "raised the limit of the budget “agents, month” from $400.00 to $500.00",
-    empty: "Nobody has changed anything yet.",
+    empty: "Nothing has been changed yet.",
     failed: "The proof could not be read.",
     loading: "Who did what",
   },

@@ -1,4 +1,4 @@
-/** The bodies of a call, if the config says that they are captured. They are read only when somebody asks. */
+/** The bodies of a call, if the config says that they are captured. They are read only when the operator asks. */
 import { useState } from "preact/hooks";
 import { readOnly } from "../../data/session.ts";
 import type { CallEntry, CapturedCall } from "../../data/types.ts";

@@ -13,7 +13,7 @@ import { matchingOptions } from "./options.ts";
 import { OptionTable } from "./option-table.tsx";
 import { SourcePanel } from "./source.tsx";
 
-/** Somebody may save the file at any time. Milliseconds. */
+/** An editor may save the file at any time. Milliseconds. */
 const EVERY = 10_000;
 
 export function ConfigPage() {

@@ -23,7 +23,7 @@ export function LimitDialog({ state, onClose, onDone }: LimitProps) {
   const { budget, window, level } = state;
   const to = `/budgets/${encodeURIComponent(budget.id)}`;
   const [text, setText] = useState(limitDollars(Math.round((budget.limit * 1.2) / 1e7) * 1e7 || 1e9));
-  // What somebody else made of it meanwhile.
+  // What another operator made of it meanwhile.
   const [theirs, setTheirs] = useState<Budget>();
   const [isDeleting, setDeleting] = useState(false);
   const { busy, error, run } = useWrite<Budget>();
@@ -98,7 +98,7 @@ export function LimitDialog({ state, onClose, onDone }: LimitProps) {
       {theirs && (
         <div class="note warn" role="alert">
           <span>
-            <b>Somebody changed this budget meanwhile:</b> its limit is {limitDollars(theirs.limit)} now. Send
+            <b>This budget was changed meanwhile:</b> its limit is {limitDollars(theirs.limit)} now. Send
             again to put yours in its place.
           </span>
         </div>

@@ -32,7 +32,7 @@ export function overviewOf({ keys, budgets, rates, byKey, byPath }: Answers, now
   const usageOfKeys = mapBy(byKey, "key");
   const usageOfPaths = mapBy(byPath, "path");
   const states = budgets.map((budget) => stateOf(budget, usualOf(budget, usageOfKeys, usageOfPaths), now));
-  // The fullest first: it is the one that needs somebody.
+  // The fullest first: it is the one that needs the operator.
   states.sort((a, b) => shareOf(b.budget, b.window) - shareOf(a.budget, a.window));
   return { keys, budgets: states, rates, byKey: usageOfKeys, byPath: usageOfPaths };
 }

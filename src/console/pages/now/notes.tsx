@@ -1,4 +1,4 @@
-/** What needs somebody: at most three sentences, the worst first. */
+/** What needs the operator: at most three sentences, the worst first. */
 import { useEffect, useState } from "preact/hooks";
 import { hrefOf } from "../../data/location.ts";
 import { setTrouble } from "../../data/status.ts";

@@ -1,4 +1,4 @@
-/** Now: what needs somebody, five figures, calls that run, calls as they end. */
+/** Now: what needs the operator, five figures, calls that run, calls as they end. */
 import { queryOf } from "../../data/api.ts";
 import { apiFilter, filtersOf } from "../../data/filters.ts";
 import { useLive } from "../../data/live.ts";

@@ -23,7 +23,7 @@ interface FormProps {
   explaining: Explaining;
 }
 
-/** The key of the address if it exists, or the only one: nobody else's key pays for a call that was not meant for it. */
+/** The key of the address if it exists, or the only one: no other key pays for a call that was not meant for it. */
 export function chosenKey(keys: Names["keys"] = [], open: boolean): string | undefined {
   const named = query.value["key"];
   const found = keys.find(({ id, name }) => id === named || name === named);

@@ -80,7 +80,7 @@ export function PlaygroundPage() {
 /** More suggestions slow a browser down. */
 const MOST_NAMES = 400;
 
-/** Routes and aliases first: they are the names that somebody chose. */
+/** Routes and aliases first: they are the names that the operator chose. */
 function modelNames(models: Models | undefined): string[] {
   if (!models) return [];
   const ids = models.models.map(({ id }) => id);

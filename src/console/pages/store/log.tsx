@@ -39,7 +39,7 @@ export function LogPanel() {
 function Log({ entries }: { entries: readonly AuditEntry[] }) {
   if (entries.length === 0)
     return (
-      <Blank title="Nobody has changed anything yet.">
+      <Blank title="Nothing has been changed yet.">
         Keys, budgets, limits, backups and deletions appear here.
       </Blank>
     );

@@ -12,7 +12,7 @@ export interface PostgresOptions {
 
 /**
  * A server that is frozen answers nothing and closes nothing, so the client would wait without end: every query has a time
- * limit of weir's own. Whoever waits for a connection waits as long as for a query.
+ * limit of weir's own. The wait for a connection has the same limit.
  */
 const QUERY_MS = 2_000;
 const CONNECTIONS = 4;

@@ -99,7 +99,7 @@ async function spanOf(
 /** Most rows of sums that leave the database for a report. */
 const MOST_ROWS = 100_000;
 
-/** @throws AdminError 400 for a report that nobody can read */
+/** @throws AdminError 400 for a report of too many rows */
 async function readRows(
   sql: Sql,
   directory: Directory,

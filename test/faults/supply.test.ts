@@ -30,14 +30,18 @@ const SHIPPED = [
   "exact-mirror",
   "fast-decode-uri-component",
   "memoirist",
+  "preact",
   "yaml",
 ];
+
+/** What the build runs, and the binary does not contain. */
+const TOOLS = ["terser", "@jridgewell"];
 
 /** Builds in a copy of the sources elsewhere, so that no path of this machine can make the difference. */
 function buildIn(folder: string): { digest: string; materials: Materials } {
   for (const name of ["src", "plugins", "package.json", "bun.lock", "tsconfig.json"])
     Bun.spawnSync(["cp", "-r", join(ROOT, name), folder]);
-  for (const name of SHIPPED) {
+  for (const name of [...SHIPPED, ...TOOLS]) {
     mkdirSync(dirname(join(folder, "node_modules", name)), { recursive: true });
     Bun.spawnSync(["cp", "-r", join(ROOT, "node_modules", name), join(folder, "node_modules", name)]);
   }

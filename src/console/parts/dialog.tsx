@@ -1,6 +1,6 @@
 /** Dialogs. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { Button } from "./controls.tsx";
 
 /**
@@ -16,7 +16,8 @@ export function Dialog(props: {
 }) {
   const { label, onClose, fixed = false } = props;
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // Before the next key arrives: what is typed at once belongs to the dialog.
+  useLayoutEffect(() => {
     const before = document.activeElement;
     const element = dialog.current!;
     element.showModal();

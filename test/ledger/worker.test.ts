@@ -1,7 +1,6 @@
 /** The ledger of a worker against a keeper in memory. */
 import { expect, test } from "bun:test";
 import { Attempt } from "../../src/core/call.ts";
-import { GatewayError } from "../../src/core/error.ts";
 import { LedgerRefusal } from "../../src/core/refusal.ts";
 import { DOLLAR } from "../../src/ledger/money.ts";
 import { budgetAccount, rateAccount } from "../../src/ledger/record.ts";
@@ -285,24 +284,6 @@ test("records beyond the limit are dropped and counted, their spends are not", a
   const dropped = keeper.batches.reduce((sum, batch) => sum + (batch.dropped ?? 0), 0);
   expect([rows, rows + dropped]).toEqual([16_384, 20_000]);
   expect(keeper.spent(ALL)).toBe(20_000 * 1000);
-});
-
-test("while the keeper does not answer, a hard budget refuses and a soft one does not", async () => {
-  const hard = testLedger({ budgets: [budget("all", DOLLAR)] });
-  hard.keeper.silent = true;
-  const soft = testLedger({ budgets: [budget("all", DOLLAR, { mode: "soft" })] });
-  soft.keeper.silent = true;
-  const open = testLedger({ budgets: [budget("all", DOLLAR)], settings: { onLoss: "open" } });
-  open.keeper.silent = true;
-  const [error, softly, openly] = await Promise.all([
-    begin(hard.ledger).catch((thrown: unknown) => thrown),
-    begin(soft.ledger),
-    begin(open.ledger),
-  ]);
-  expect(error).toBeInstanceOf(GatewayError);
-  expect(error).toMatchObject({ status: 503, code: "ledger_unavailable", retryAfter: 5 });
-  finish(soft.ledger, softly, usage(1, 1));
-  finish(open.ledger, openly, usage(1, 1));
 });
 
 test("a worker goes on from its share while the keeper is away", async () => {

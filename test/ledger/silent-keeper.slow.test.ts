@@ -1,9 +1,9 @@
-/** A worker that was started while the keeper cannot read its store knows no budget. */
+/** Calls while the keeper does not answer, or has not said which budgets there are: each waits for seconds. */
 import { expect, test } from "bun:test";
 import { GatewayError } from "../../src/core/error.ts";
 import { DOLLAR } from "../../src/ledger/money.ts";
 import { budgetAccount } from "../../src/ledger/record.ts";
-import { begin, budget, testLedger } from "../helpers/ledger.ts";
+import { begin, budget, finish, testLedger, usage } from "../helpers/ledger.ts";
 
 const faultOf = (pending: Promise<unknown>) =>
   pending.then(
@@ -27,4 +27,22 @@ test("without the policy calls are refused with 503 until it is known, and its b
 test("with `onLoss: open` they are admitted", async () => {
   const { ledger } = testLedger({ awaitsPolicy: true, settings: { onLoss: "open" } });
   expect(await faultOf(begin(ledger))).toBeUndefined();
+});
+
+test("while the keeper does not answer, a hard budget refuses and a soft one does not", async () => {
+  const hard = testLedger({ budgets: [budget("all", DOLLAR)] });
+  hard.keeper.silent = true;
+  const soft = testLedger({ budgets: [budget("all", DOLLAR, { mode: "soft" })] });
+  soft.keeper.silent = true;
+  const open = testLedger({ budgets: [budget("all", DOLLAR)], settings: { onLoss: "open" } });
+  open.keeper.silent = true;
+  const [error, softly, openly] = await Promise.all([
+    begin(hard.ledger).catch((thrown: unknown) => thrown),
+    begin(soft.ledger),
+    begin(open.ledger),
+  ]);
+  expect(error).toBeInstanceOf(GatewayError);
+  expect(error).toMatchObject({ status: 503, code: "ledger_unavailable", retryAfter: 5 });
+  finish(soft.ledger, softly, usage(1, 1));
+  finish(open.ledger, openly, usage(1, 1));
 });

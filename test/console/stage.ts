@@ -33,6 +33,11 @@ export interface StageOptions {
   config?: Readonly<Record<string, unknown>>;
 }
 
+/** Longest wait for the answer to the sign-in. Milliseconds. */
+const SIGN_IN_MS = 3_000;
+const IS_ANSWERED = `performance.getEntriesByType("resource")
+  .some(({ name, responseStatus }) => name.endsWith("/session") && responseStatus > 0)`;
+
 const PRICE = { input: 3, output: 15 };
 
 const CONFIG = {
@@ -56,7 +61,11 @@ export async function startStage({ seed, config = {} }: StageOptions = {}): Prom
     async open(browser, path, view = {}) {
       const { url } = await books.api.send<SignInLink>("POST", "/session/link");
       const { hash } = new URL(url);
-      return browser.open(`${books.admin.url}/console${path === "/" ? "" : path}${hash}`, view);
+      const page = await browser.open(`${books.admin.url}/console${path === "/" ? "" : path}${hash}`, view);
+      // A page that is left before the answer has used its link and has no cookie. Some views never get one.
+      const until = performance.now() + SIGN_IN_MS;
+      while (performance.now() < until && !(await page.evaluate<boolean>(IS_ANSWERED))) await Bun.sleep(20);
+      return page;
     },
     async call(model, { key = own, stream = false, content = "Hello" } = {}) {
       const response = await fetch(`${books.url}/v1/chat/completions`, {

@@ -116,7 +116,7 @@ const RULES: readonly Rule[] = [
   },
   {
     from: "src/console/",
-    may: ["src/admin/schemas", "@sinclair/typebox", "preact"],
+    may: ["src/admin/types.ts", "@sinclair/typebox", "preact"],
     because: "the page runs in the browser, and knows weir by the types of the admin API alone",
   },
   {

@@ -1,4 +1,4 @@
-/** Conditions that begin and end: each is told once when it begins, and once when it has been away for a while. */
+/** Conditions that begin and end: each is reported once when it begins, and once when it has been away for a while. */
 import type { TelemetryClock } from "./sender.ts";
 
 /** A condition that comes back within this time has not ended. Milliseconds. */
@@ -29,7 +29,7 @@ export class Conditions {
     return [...this.#known.keys()];
   }
 
-  /** It is so now. @param afterMs it is told if it is still so after this time */
+  /** It is so now. @param afterMs it is reported if it is still so after this time */
   holds(name: string, { begins }: Pick<ConditionEvents, "begins">, afterMs = 0): void {
     const known = this.#known.get(name);
     if (known) {

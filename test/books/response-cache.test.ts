@@ -1,4 +1,4 @@
-/** The response cache and the books: an answer from memory is free, and a worker that is told to reload forgets it. */
+/** The response cache and the books: an answer from memory is free, and a worker that reloads forgets it. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -81,7 +81,7 @@ export interface Posted {
   body: string;
 }
 
-/** A receiver without a socket. It answers `ok` until it is told otherwise. */
+/** A receiver without a socket. It answers `ok` until the test sets another answer. */
 export function fakePost() {
   const posted: Posted[] = [];
   let answer: () => SendResult | Promise<SendResult> = () => ({ kind: "ok", text: "" });

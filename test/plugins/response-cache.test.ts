@@ -5,7 +5,7 @@ import { responseCache } from "../../plugins/response-cache/index.ts";
 import type { CallView } from "../../src/core/call-view.ts";
 import type { ChatEvent } from "../../src/core/events.ts";
 
-/** An answer whose JSON has about so many bytes. */
+/** An answer whose JSON has about this number of bytes. */
 const answer = (text: string, bytes = 100): Answer => ({
   events: [{ type: "block-delta", index: 0, delta: text.repeat(Math.ceil(bytes / text.length)) }],
   losses: [],

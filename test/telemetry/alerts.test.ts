@@ -20,7 +20,7 @@ function setUp(...targets: AlertTarget[]) {
 const FAILING = { deployment: "host", state: "open", why: "failing", what: "500" } as const;
 const REFUSED = { deployment: "host", state: "open", why: "refused", what: "401" } as const;
 
-test("a failing deployment is told once, over all workers, and again when it has answered for a minute", async () => {
+test("a failing deployment is reported once, over all workers, and again when it has answered for a minute", async () => {
   const { clock, alerts, news } = setUp();
   alerts.breakers(1, [FAILING]);
   alerts.breakers(2, [FAILING]);
@@ -62,7 +62,7 @@ test("a refused credential is an event of its own, and a pause that a provider a
   expect(news()).toEqual(["credential begins host"]);
 });
 
-test("a budget is told with its amounts", () => {
+test("a budget is reported with its amounts", () => {
   const { alerts, sent } = setUp();
   alerts.budget({ name: "team", percent: 80, limit: 50e9, used: 41e9, endsAt: Date.UTC(2027, 1, 1) });
   expect(sent[0]!.alert).toMatchObject({
@@ -74,7 +74,7 @@ test("a budget is told with its amounts", () => {
   });
 });
 
-test("a store that is away is told after five seconds, a hiccup is not", async () => {
+test("a store that is away is reported after five seconds, a hiccup is not", async () => {
   const { clock, alerts, news } = setUp();
   alerts.store("the disk is full");
   await clock.pass(4_000);
@@ -89,7 +89,7 @@ test("a store that is away is told after five seconds, a hiccup is not", async (
   expect(news()).toEqual(["store ends store"]);
 });
 
-test("a share of failed calls is told from 20 calls on, to each receiver by its own threshold", async () => {
+test("a share of failed calls is reported from 20 calls on, to each receiver by its own threshold", async () => {
   const strict = { ...ALL, url: "http://strict", errorShare: 0.05 };
   const { clock, alerts, sent } = setUp(ALL, strict);
   const urls = () => sent.splice(0).map(({ alert, url }) => `${url} ${alert.state}`);

@@ -309,7 +309,7 @@ describe("a call has to opt in", () => {
     expect(upstream.requests.length).toBe(4);
   });
 
-  test("with a key that may not use the cache it is told so", async () => {
+  test("with a key that may not use the cache the answer says so", async () => {
     expect(await twice(says(fresh()), { key: "person" })).toEqual(["bypass; key", "bypass; key"]);
     expect(upstream.requests.length).toBe(2);
   });

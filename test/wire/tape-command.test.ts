@@ -71,7 +71,7 @@ test("another prompt ends a client that succeeds with 1, and both are told the d
   expect([status, JSON.parse(text).error.code]).toEqual(["400", "not_on_tape"]);
 });
 
-test("a client of another dialect is told the difference in its own error", async () => {
+test("a client of another dialect gets the difference in its own error", async () => {
   await weir("record", "job.tape", ...client("Review a.ts"));
   const { out } = await weir("replay", "job.tape", ...client("Review b.ts", "/v1/messages"));
   const { type, error } = JSON.parse(out.slice(4)) as {

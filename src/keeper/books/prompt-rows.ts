@@ -16,7 +16,7 @@ export interface NumberedCall {
 
 /** Most conversations that are kept of one session. */
 const MAX_THREADS = 8;
-/** Sessions that one statement reads. Each text of a statement is prepared once, so it has always so many. */
+/** Sessions that one statement reads. Each text of a statement is prepared once, so their number is always the same. */
 const READ = 20;
 /** Rows that one statement deletes. */
 const SLICE = 500;

@@ -7,7 +7,7 @@ import { priceUsage } from "../prices/price.ts";
 import type { PromptRecord } from "../record.ts";
 import { Booking } from "./booking.ts";
 
-/** After so many answers to noted prompts that mention no cache, weir expects none of the target until one does. */
+/** After this number of answers to noted prompts that mention no cache, weir expects none of the target until one does. */
 const ANSWERS_WITHOUT = 20;
 
 export class Prompts {

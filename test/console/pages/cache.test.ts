@@ -25,7 +25,7 @@ test("each reason has words behind its section, and an advice", () => {
   }
 });
 
-test("the pause is told where it is the reason", () => {
+test("the pause is named where it is the reason", () => {
   expect(pauseOf(BREAK)).toBeUndefined();
   expect(pauseOf({ ...BREAK, reason: "expired" })).toBe("after 6 min 12 s");
 });

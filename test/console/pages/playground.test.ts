@@ -120,7 +120,7 @@ test("frames that end with carriage returns are read, also when a cut separates 
   expect(reader.answer.isWhole).toBe(true);
 });
 
-test("an error within a stream is told with its message", () => {
+test("an error within a stream is shown with its message", () => {
   const reader = new AnswerReader("messages");
   reader.push(
     'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"busy"}}\n\n',

@@ -28,7 +28,7 @@ export const run = signal<Run | undefined>(undefined);
 
 let stop: AbortController | undefined;
 
-/** The client leaves: the provider is told to stop. */
+/** The client leaves: weir stops the call to the provider. */
 export function stopRun(): void {
   stop?.abort();
 }

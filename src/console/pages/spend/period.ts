@@ -51,7 +51,7 @@ function monthOf(now: number): Period {
   return { from, to: now, end, step: "day", open: true, isMonth: true };
 }
 
-/** Beginning of the month of a time, or of one so many months later. */
+/** Beginning of the month of a time, or of the month a number of months later. */
 function monthAt(time: number, later = 0): number {
   const at = new Date(time);
   return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + later);

@@ -1,5 +1,6 @@
 /** Lists of models in the shape of one format. */
 import type { JsonObject } from "./json.ts";
+import type { ModelFacts } from "./model-facts.ts";
 
 /** A list of models in the shape of one format. */
 export interface ModelListing {
@@ -21,4 +22,6 @@ export interface ListedModel {
   id: string;
   /** The provider that serves it. */
   provider: string;
+  /** What is known about it. */
+  facts?: ModelFacts;
 }

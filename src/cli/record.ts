@@ -1,7 +1,7 @@
 /** `weir record FILE`: a gateway that also writes each call to a tape. */
 import type { Command } from "./command.ts";
 import { SERVE_FLAGS, serveVariant } from "./serve.ts";
-import { adjustForTape, describeTape, runClient, TAPE_FILE } from "./tape-command.ts";
+import { adjustForTape, describeTape, runTapeClient, TAPE_FILE } from "./tape-command.ts";
 
 export const record: Command = {
   name: "record",
@@ -24,7 +24,7 @@ export const record: Command = {
       describe: (table, url) => describeTape(table, url, `calls are recorded on ${file}`, rest),
       ...(rest.length > 0 && {
         client: (url: string) =>
-          runClient(rest, url, context, (code) => {
+          runTapeClient(context, url, (code) => {
             const { calls } = recorder!;
             context.printError(`weir: ${calls} ${calls === 1 ? "call is" : "calls are"} on the tape ${file}`);
             return code;

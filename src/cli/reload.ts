@@ -12,7 +12,8 @@ export const reload: Command = {
   words: [],
   flags: [{ name: "--port", value: "PORT", help: "port of the gateway, if several are running" }],
   async run({ flags, env, print, printError }) {
-    const running = runningGateways(env);
+    // A gateway that runs for a client passes the signal on to it.
+    const running = runningGateways(env).filter(({ isForClient }) => !isForClient);
     const port = flags["--port"] === undefined ? undefined : Number(flags["--port"]);
     const found = port === undefined ? running : running.filter((entry) => entry.port === port);
     const [entry] = found;

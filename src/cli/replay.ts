@@ -3,7 +3,7 @@ import type { Config } from "../config/schema.ts";
 import type { Command } from "./command.ts";
 import { UsageError } from "./command.ts";
 import { SERVE_FLAGS, serveVariant } from "./serve.ts";
-import { adjustForTape, describeTape, runClient, TAPE_FILE } from "./tape-command.ts";
+import { adjustForTape, describeTape, runTapeClient, TAPE_FILE } from "./tape-command.ts";
 
 const TIMINGS = ["cut", "kept"];
 
@@ -54,7 +54,7 @@ export const replay: Command = {
       describe: (table, url) => describeTape(table, url, answering(size, file), rest),
       ...(rest.length > 0 && {
         client: (url: string) =>
-          runClient(rest, url, context, (code) => {
+          runTapeClient(context, url, (code) => {
             const { misses, unused } = player;
             if (misses > 0)
               printError(

@@ -28,6 +28,8 @@ export interface RunEntry {
   began: string;
   /** 0 for one on a unix socket. */
   port: number;
+  /** It runs for one client, and ends with it. */
+  isForClient?: true;
   /** Result of the last reload; `count` increases with each. */
   reload?: Outcome & { count: number };
   admin?: AdminAccess;
@@ -54,9 +56,10 @@ export class RunFile {
   }
 
   /** @returns undefined when the file cannot be written */
-  static write(port: number, env: Environment): RunFile | undefined {
+  static write(port: number, env: Environment, isForClient = false): RunFile | undefined {
     try {
-      const entry = { port, pid: process.pid, began: beginningOf(process.pid) };
+      const entry: RunEntry = { port, pid: process.pid, began: beginningOf(process.pid) };
+      if (isForClient) entry.isForClient = true;
       return new RunFile(join(makeFolder(env), `${port || `unix-${process.pid}`}.json`), entry);
     } catch {
       return undefined;

@@ -82,10 +82,8 @@ export interface ServeVariant {
 export interface RunningClient {
   /** The exit code. */
   exited: Promise<number>;
-  signal(name: Signal): void;
+  signal(name: NodeJS.Signals): void;
 }
-
-type Signal = (typeof SIGNALS)[number];
 
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
@@ -152,8 +150,9 @@ async function serveHere(
     });
   else {
     let client: RunningClient | undefined;
-    const onSignal = (name: Signal) => (client ? client.signal(name) : ending.signal());
-    standAlone(weir, { table, credential, onSignal }, reloader, ending, context);
+    const onSignal = (name: NodeJS.Signals) => (client ? client.signal(name) : ending.signal());
+    const isForClient = variant?.client !== undefined;
+    standAlone(weir, { table, credential, onSignal, isForClient }, reloader, ending, context);
     client = variant?.client?.(weir.url);
     void client?.exited.then((code) => ending.drain(code));
   }
@@ -244,9 +243,16 @@ class Ending {
   }
 }
 
+interface StandAlone {
+  table: string;
+  credential: string;
+  onSignal(this: void, name: NodeJS.Signals): void;
+  isForClient: boolean;
+}
+
 function standAlone(
   weir: RunningWeir,
-  { table, credential, onSignal }: { table: string; credential: string; onSignal(name: Signal): void },
+  { table, credential, onSignal, isForClient }: StandAlone,
   reloader: Reloader,
   ending: Ending,
   context: Context,
@@ -254,9 +260,10 @@ function standAlone(
   // Handlers come before the run file and the start table: other programs may send signals as soon as they see those.
   for (const name of SIGNALS) process.on(name, () => onSignal(name));
   watchRunner(context.env, () => ending.drain());
-  const file = RunFile.write(weir.port, context.env);
+  const file = RunFile.write(weir.port, context.env, isForClient);
   if (weir.admin && "url" in weir.admin) file?.recordAdmin({ url: weir.admin.url, credential });
   process.on("SIGHUP", () => {
+    if (isForClient) return onSignal("SIGHUP");
     reloader.reload().then(
       () => {
         const message = "the configuration was reloaded";

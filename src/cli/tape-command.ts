@@ -1,12 +1,11 @@
 /** What `weir record` and `weir replay` have in common. */
 import type { Config } from "../config/schema.ts";
+import { ANY_KEY, pointClient } from "./clients/index.ts";
 import type { Context, Word } from "./command.ts";
+import { runClient } from "./run-client.ts";
 import type { RunningClient } from "./serve.ts";
 
 export const TAPE_FILE: Word = { name: "FILE", completes: "file" };
-
-/** Exit code of shells for a command that does not exist. */
-const EXIT_NO_COMMAND = 127;
 
 /** One process has the tape, because the order of the calls counts. For a client of its own the gateway takes a free port and keeps its log to itself. */
 export function adjustForTape(config: Config, { flags, rest = [] }: Pick<Context, "flags" | "rest">): Config {
@@ -21,44 +20,12 @@ export function describeTape(table: string, url: string, tape: string, rest: rea
   return rest.length > 0 ? `weir: ${tape}; weir listens on ${url}` : `${table}\n  tape: ${tape}`;
 }
 
-/** Starts a client with the gateway's address in its environment. @param ended turns its exit code into that of weir */
-export function runClient(
-  command: readonly string[],
+/** Starts a client of the tape. @param ended turns its exit code into that of weir */
+export function runTapeClient(
+  { rest = [], env, ...context }: Pick<Context, "rest" | "env" | "cwd" | "printError">,
   url: string,
-  { env, cwd, printError }: Pick<Context, "env" | "cwd" | "printError">,
   ended: (code: number) => number,
 ): RunningClient {
-  try {
-    const client = Bun.spawn([...command], {
-      cwd,
-      env: { ...env, ...clientEnvironment(url, env) },
-      stdio: ["inherit", "inherit", "inherit"],
-    });
-    return {
-      exited: client.exited.then(ended),
-      signal(name) {
-        // A terminal has sent it to the client too.
-        if (name !== "SIGINT" || !process.stdin.isTTY) client.kill(name);
-      },
-    };
-  } catch (cause) {
-    printError(
-      `weir: ${command[0]} cannot be run: ${cause instanceof Error ? cause.message : String(cause)}`,
-    );
-    return { exited: Promise.resolve(EXIT_NO_COMMAND), signal() {} };
-  }
-}
-
-/** Where the SDKs of the vendors read the address. They refuse to start without any key. */
-function clientEnvironment(url: string, env: Context["env"]): Record<string, string> {
-  const key = env["WEIR_API_KEY"] ?? "weir";
-  return {
-    WEIR_URL: url,
-    OPENAI_BASE_URL: `${url}/v1`,
-    ANTHROPIC_BASE_URL: url,
-    GOOGLE_GEMINI_BASE_URL: url,
-    ...(env["OPENAI_API_KEY"] === undefined && { OPENAI_API_KEY: key }),
-    ...(env["ANTHROPIC_API_KEY"] === undefined && { ANTHROPIC_API_KEY: key }),
-    ...(env["GEMINI_API_KEY"] === undefined && { GEMINI_API_KEY: key }),
-  };
+  const client = runClient(pointClient(rest, { url, key: env["WEIR_API_KEY"] ?? ANY_KEY }, env), context);
+  return { ...client, exited: client.exited.then(ended) };
 }

@@ -1,0 +1,41 @@
+/** Runs a client of the gateway as a child process, and passes signals on to it. */
+import type { Pointed } from "./clients/index.ts";
+import type { Context } from "./command.ts";
+import type { RunningClient } from "./serve.ts";
+
+/** Exit codes of shells for a command that does not exist, and for one that cannot be run. */
+const EXIT_NO_COMMAND = 127;
+const EXIT_CANNOT_RUN = 126;
+
+/** Signals that mean nothing to weir. `SIGINT` and `SIGTERM` come over {@link RunningClient.signal}. */
+const PASSED = ["SIGQUIT", "SIGUSR1", "SIGUSR2"] as const;
+/** A terminal sends these to every process in its foreground, so that the client has them already. */
+const FROM_TERMINAL: readonly string[] = ["SIGINT", "SIGQUIT"];
+
+/**
+ * Starts a client, with the input and output of weir. Its exit code is that of a shell: 127 if it does not exist, 126 if it cannot be
+ * run, 128 and the number of the signal that ended it.
+ */
+export function runClient(
+  { command, env, cleanup }: Pick<Pointed, "command" | "env" | "cleanup">,
+  { cwd, printError }: Pick<Context, "cwd" | "printError">,
+): RunningClient {
+  try {
+    const client = Bun.spawn([...command], { cwd, env, stdio: ["inherit", "inherit", "inherit"] });
+    const signal = (name: NodeJS.Signals) => {
+      if (!FROM_TERMINAL.includes(name) || !process.stdin.isTTY) client.kill(name);
+    };
+    for (const name of PASSED) process.on(name, () => signal(name));
+    return { exited: client.exited.finally(cleanup), signal };
+  } catch (cause) {
+    cleanup();
+    const isMissing = cause instanceof Error && "code" in cause && cause.code === "ENOENT";
+    const why = isMissing ? "there is no such command" : sentenceOf(cause);
+    printError(`weir: ${command[0]} cannot be run: ${why}`);
+    return { exited: Promise.resolve(isMissing ? EXIT_NO_COMMAND : EXIT_CANNOT_RUN), signal() {} };
+  }
+}
+
+function sentenceOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

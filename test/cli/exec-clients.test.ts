@@ -1,0 +1,108 @@
+/** How each known client is pointed at a gateway. */
+import { expect, test } from "bun:test";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { CLIENTS, pointClient } from "../../src/cli/clients/index.ts";
+
+const GATEWAY = { url: "http://127.0.0.1:9347", key: "the-key" };
+const MODEL = "ollama/qwen3";
+
+function point(command: string[], model?: string, env: Record<string, string> = {}) {
+  const pointed = pointClient(command, { ...GATEWAY, model }, env);
+  const files = [...pointed.command, ...Object.values(pointed.env)].filter((word) => existsSync(word));
+  const texts = files.map((file) => readFileSync(file, "utf8"));
+  const modes = files.map((file) => statSync(file).mode & 0o777);
+  pointed.cleanup();
+  return { ...pointed, files, texts, modes };
+}
+
+test.each(CLIENTS.map((client) => [client.name, client] as const))(
+  "%s is found by its command and by its packages, and gets the address of the gateway and the model",
+  (name, client) => {
+    for (const word of [...client.commands, ...client.packages]) {
+      const { client: found, command, env, texts } = point([word, "last"], MODEL);
+      expect(found?.name).toBe(name);
+      expect([command[0], command.at(-1)]).toEqual([word, "last"]);
+      const said = [...command, ...texts, ...Object.entries(env).map((entry) => entry.join("="))].join("\n");
+      expect(said).toContain(GATEWAY.url);
+      expect(said).toContain(MODEL);
+    }
+  },
+);
+
+test.each(CLIENTS.map((client) => [client.name, client] as const))(
+  "%s keeps its model where none is named",
+  (_, client) => {
+    const { command, env, texts } = point([...client.commands, "last"]);
+    const said = [...command, ...texts, ...Object.entries(env).map((entry) => entry.join("="))].join("\n");
+    expect(said).not.toContain("undefined");
+    expect(said).not.toMatch(/MODEL=|"model"|--model|model=/);
+  },
+);
+
+test("flags stand behind the name of the client, also behind programs that start it", () => {
+  const flags = point(["codex"]).command.slice(1);
+  for (const before of [
+    ["codex"],
+    ["/usr/local/bin/codex"],
+    ["codex.exe"],
+    ["npx", "-y", "@openai/codex@0.169.0"],
+    ["bunx", "@openai/codex"],
+    ["npx", "-p", "@openai/codex", "codex"],
+    ["npm", "exec", "@openai/codex", "--"],
+    ["pnpm", "dlx", "@openai/codex"],
+    ["env", "A=b", "codex"],
+    ["timeout", "60", "nice", "-n", "15", "codex"],
+    ["node", "/opt/node_modules/@openai/codex/bin/codex.js"],
+  ])
+    expect(point([...before, "exec", "hello"]).command).toEqual([...before, ...flags, "exec", "hello"]);
+});
+
+test("a command that only mentions a client is none", () => {
+  for (const command of [
+    ["grep", "codex"],
+    ["vim", "claude"],
+    ["npx", "vitest", "codex"],
+    ["./codex-test"],
+    [],
+  ])
+    expect(point(command)).toMatchObject({ client: undefined, command });
+});
+
+test("an unknown command gets the variables of the SDKs, with the key of the gateway in place of the user's", () => {
+  const { env } = point(["my-program"], undefined, {
+    HOME: "/home/me",
+    OPENAI_API_KEY: "sk-of-the-user",
+    ANTHROPIC_AUTH_TOKEN: "sk-of-the-user",
+    GEMINI_API_KEY: "sk-of-the-user",
+    OPENAI_BASE_URL: "https://elsewhere.example",
+    GROQ_API_KEY: "gsk-of-the-user",
+  });
+  expect(env).toMatchObject({
+    HOME: "/home/me",
+    OPENAI_BASE_URL: `${GATEWAY.url}/v1`,
+    OPENAI_API_KEY: "the-key",
+    ANTHROPIC_BASE_URL: GATEWAY.url,
+    ANTHROPIC_API_KEY: "the-key",
+    GEMINI_API_KEY: "the-key",
+    OLLAMA_HOST: GATEWAY.url,
+    WEIR_URL: GATEWAY.url,
+    GROQ_API_KEY: "gsk-of-the-user",
+  });
+  expect(Object.values(env)).not.toContain("sk-of-the-user");
+});
+
+test("files for a client can be read by the user alone, and are deleted afterwards", () => {
+  const { files, modes } = point(["pi"]);
+  expect([files.length, modes]).toEqual([1, [0o600]]);
+  expect(existsSync(files[0]!)).toBe(false);
+});
+
+test("opencode keeps what the user's own variable says", () => {
+  const own = { theme: "mine", provider: { mine: { name: "Mine" } } };
+  const { env } = point(["opencode"], MODEL, { OPENCODE_CONFIG_CONTENT: JSON.stringify(own) });
+  expect(JSON.parse(env["OPENCODE_CONFIG_CONTENT"]!)).toMatchObject({
+    ...own,
+    model: `weir/${MODEL}`,
+    provider: { mine: { name: "Mine" }, anthropic: { options: { baseURL: `${GATEWAY.url}/v1` } } },
+  });
+});

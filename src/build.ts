@@ -9,21 +9,11 @@ import type { BunPlugin } from "bun";
 import type { BundledFile } from "./admin/console/bundle.ts";
 import { buildConsole } from "./build-console.ts";
 import { signAdHoc } from "./mach-o.ts";
+import type { System } from "./release/systems.ts";
+import { binaryName, SYSTEMS, systemsOf } from "./release/systems.ts";
 import { billOfMaterials } from "./sbom.ts";
 
 const ROOT = resolve(import.meta.dir, "..");
-
-const SYSTEMS = [
-  "linux-x64",
-  "linux-arm64",
-  "linux-x64-musl",
-  "linux-arm64-musl",
-  "darwin-x64",
-  "darwin-arm64",
-  "windows-x64",
-] as const;
-
-type System = (typeof SYSTEMS)[number];
 
 /** Elysia imports `file-type` for schemas with files. weir has none, and the package has ten dependencies, so it is excluded. */
 const withoutFileType: BunPlugin = {
@@ -61,7 +51,7 @@ const packedConsole = (files: readonly BundledFile[]): BunPlugin => ({
 });
 
 async function build(system: System | undefined): Promise<void> {
-  const name = system ? `weir-${system}${system.startsWith("windows") ? ".exe" : ""}` : "weir";
+  const name = system ? binaryName(system) : "weir";
   const outfile = join(ROOT, "dist", name);
   const started = performance.now();
   // A build inside a plugin of another one does not end.
@@ -104,12 +94,12 @@ async function build(system: System | undefined): Promise<void> {
 function chosen(args: readonly string[]): (System | undefined)[] {
   if (args.length === 0) return [undefined];
   if (args.includes("--all")) return [...SYSTEMS];
-  const unknown = args.find((arg) => !SYSTEMS.includes(arg as System));
-  if (unknown !== undefined) {
-    console.error(`Unknown system "${unknown}"; use one of ${SYSTEMS.join(", ")}, or --all.`);
+  try {
+    return systemsOf(args);
+  } catch (cause) {
+    console.error((cause as Error).message);
     process.exit(2);
   }
-  return args as System[];
 }
 
 mkdirSync(join(ROOT, "dist"), { recursive: true });

@@ -6,6 +6,7 @@ import { check } from "./check.ts";
 import { completionCommand } from "./completion.ts";
 import { configInit, configSchemaCommand, configShow } from "./config.ts";
 import { explainCommand } from "./explain.ts";
+import { manCommand } from "./man.ts";
 import { models } from "./models.ts";
 import { record } from "./record.ts";
 import { replay } from "./replay.ts";
@@ -30,5 +31,6 @@ export const COMMANDS: readonly Command[] = [
   configSchemaCommand,
   configShow,
   completionCommand(() => COMMANDS),
+  manCommand(() => COMMANDS),
   version,
 ];

@@ -12,22 +12,28 @@ export function completionCommand(commands: () => readonly Command[]): Command {
     words: [{ name: "SHELL", completes: shells }],
     flags: [],
     async run({ words: [shell = ""], print }) {
-      const write = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined;
-      if (!write)
+      if (!isShell(shell))
         throw new UsageError(
           `no completion script for ${shell}${didYouMean(shell, shells) || `; the supported shells are ${shells.join(", ")}`}`,
         );
-      print(write(commands()).trimEnd());
+      print(completionScript(shell, commands()).trimEnd());
       return 0;
     },
   };
 }
 
-const SCRIPTS: Record<string, (commands: readonly Command[]) => string> = {
-  bash: bashScript,
-  zsh: zshScript,
-  fish: fishScript,
-};
+const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };
+
+type Shell = keyof typeof SCRIPTS;
+
+function isShell(name: string): name is Shell {
+  return Object.hasOwn(SCRIPTS, name);
+}
+
+/** The completion script of a shell, as a text with a newline at its end. */
+export function completionScript(shell: Shell, commands: readonly Command[]): string {
+  return SCRIPTS[shell](commands);
+}
 
 /** What the shell offers after certain words of the command line. */
 interface Position {

@@ -149,12 +149,18 @@ const RULES: readonly Rule[] = [
       "src/gateway/",
       "src/core/",
       "src/stream/",
+      "src/documents/texts.ts",
       "elysia",
       "@sinclair/typebox",
       "node:crypto",
       "node:buffer",
     ],
     because: "Elysia lives here and only here",
+  },
+  {
+    from: "src/documents/",
+    may: ["node:fs", "node:path"],
+    because: "the documents are texts, which know nothing of what they describe",
   },
   {
     from: "src/config/",

@@ -114,7 +114,7 @@ function describeParameter(parameter: Parameter): JsonObject {
 function describeAnswers(operation: Operation): JsonObject {
   const { summary, statuses, answer, event, isCall } = operation;
   const content = answer && {
-    ...json(referTo(answer)),
+    ...body(referTo(answer), answer.mediaType),
     ...(event && { "text/event-stream": { schema: describeEvent(event, operation) } }),
   };
   return mapValues(statuses ?? { 200: `${summary}.` }, (description) => ({
@@ -184,7 +184,10 @@ function describeError({ code, when }: DocumentedError): string {
 
 const refer = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
 const referTo = ({ name }: NamedSchema): JsonObject => refer(name);
-const json = (schema: JsonObject): JsonObject => ({ "application/json": { schema } });
+const body = (schema: JsonObject, mediaType = "application/json"): JsonObject => ({
+  [mediaType]: { schema },
+});
+const json = (schema: JsonObject): JsonObject => body(schema);
 const anyOf = (schemas: JsonObject[]): JsonObject =>
   schemas.length === 1 ? schemas[0]! : { anyOf: schemas };
 

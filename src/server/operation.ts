@@ -12,6 +12,8 @@ export type Schema = TSchema | JsonObject;
 export interface NamedSchema {
   name: string;
   schema: Schema;
+  /** Media type of the body. Default: `application/json`. */
+  mediaType?: string;
 }
 
 export interface Operation {

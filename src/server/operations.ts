@@ -7,6 +7,7 @@ import type { JsonObject } from "../core/json.ts";
 import { KEY_HEADERS } from "../gateway/keys.ts";
 import type { AnswerOperation } from "../gateway/stored/operations.ts";
 import { cancelAnswer, deleteAnswer, listInputItems, retrieveAnswer } from "../gateway/stored/operations.ts";
+import { documentOperations } from "./document-operations.ts";
 import { ADMISSION, CONTINUED, EXPLAIN, MODEL, PROVIDER, STORED, TIMEOUT, TRANSLATION } from "./errors.ts";
 import { keyOperation } from "./key-operation.ts";
 import { type MakePlain, modelOperations } from "./model-operations.ts";
@@ -31,7 +32,7 @@ import { compactRoute, countRoute, embedRoute, generateRoute, streamRoute } from
 import { plainRoute } from "./routes/plain.ts";
 import { storedRoute } from "./routes/stored.ts";
 import { aliasesOf } from "./served-routes.ts";
-import { AnswerDeleted, Explanation, Health, Hello, ItemList, OpenApiDocument } from "./schemas.ts";
+import { AnswerDeleted, Explanation, Health, Hello, ItemList } from "./schemas.ts";
 
 export interface OperationsContext extends RouteContext {
   version: string;
@@ -83,18 +84,7 @@ export function listOperations(formats: readonly ClientFormat[], context: Operat
     },
     ...modelOperations(formats, registry, plain),
     keyOperation(formats, ledger, plain),
-    plain(
-      {
-        method: "GET",
-        path: "/openapi.json",
-        id: "describe",
-        summary: "This document",
-        access: "key",
-        answer: { name: "OpenApiDocument", schema: OpenApiDocument },
-        errors: [],
-      },
-      context.document,
-    ),
+    ...documentOperations(plain, context.document),
     plain(
       {
         method: "GET",

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Glob } from "bun";
+import { anchorOf, HEADING, proseOf as withoutFences } from "../../src/documents/markdown.ts";
 
 export const ROOT = resolve(import.meta.dir, "../..");
 
@@ -44,20 +45,12 @@ export function blockOf(path: string, language: string, holding = ""): string {
 
 /** The document without its fenced blocks. */
 export function proseOf(path: string): string {
-  return readDocument(path).replace(/^```.*?^```$/gms, "");
+  return withoutFences(readDocument(path));
 }
 
 /** Anchors of the headings of a document, as the hosts of repositories make them. */
 export function anchorsOf(path: string): Set<string> {
-  const headings = [...proseOf(path).matchAll(/^#+ (.+)$/gm)].map(([, heading]) => heading!);
-  return new Set(
-    headings.map((heading) =>
-      heading
-        .toLowerCase()
-        .replace(/[^\p{L}\p{N} _-]/gu, "")
-        .replaceAll(" ", "-"),
-    ),
-  );
+  return new Set([...proseOf(path).matchAll(HEADING)].map(([, , heading]) => anchorOf(heading!)));
 }
 
 /**

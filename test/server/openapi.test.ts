@@ -100,6 +100,8 @@ const OFFERED: Readonly<Record<string, string>> = {
   "GET /v1/models/{id}": "retrieveModel",
   "GET /v1/key": "describeKey",
   "GET /openapi.json": "describe",
+  "GET /llms.txt": "listDocuments",
+  "GET /llms-full.txt": "readDocuments",
   "GET /health": "health",
   "GET /": "hello",
   "HEAD /": "ping",
@@ -329,6 +331,7 @@ async function undocumented(name: string, response: Response): Promise<string[]>
     return [...faults, ...schemaFaults(schema, body, schemas)];
   }
   const text = await streamedText(response);
+  if (media === "text/plain") return [...faults, ...schemaFaults(schema, text, schemas)];
   const frames = parseFrames(Buffer.from(text));
   if (frames.length === 0) faults.push(`${name} streamed nothing: ${text}`);
   return [...faults, ...frames.flatMap((frame) => schemaFaults(schema, { ...frame }, schemas))];
@@ -478,6 +481,8 @@ describe("answers, events and errors are what the document says", () => {
     "GET /v1/models/{id}": ["mock%2Fchat", "mock/echo", "none%2Fsuch", "", "%ff"],
     "GET /v1/key": ["", "?other=1"],
     "GET /openapi.json": [""],
+    "GET /llms.txt": [""],
+    "GET /llms-full.txt": [""],
     "GET /health": [""],
     "GET /": [""],
     "HEAD /": [""],

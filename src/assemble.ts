@@ -32,12 +32,14 @@ export interface Assembled {
 
 /**
  * @param locate position of a config path, for messages
+ * @param own plugins of the command that starts the gateway, after the built-in ones
  * @throws Error with one sentence if plugins or settings contradict each other
  */
 export async function assemble(
   config: Config,
   env: Record<string, string | undefined>,
   locate: Locate = () => "weir.yaml",
+  own: readonly Plugin[] = [],
 ): Promise<Assembled> {
   const { dir, strict } = config.plugins;
   const formats = builtInFormats(config.messages);
@@ -49,7 +51,7 @@ export async function assemble(
     isUnset: (provider: Provider) => isUnset(config, env, provider),
   };
   const dropped = await loadPlugins({ ...config.plugins, except: shippedFiles(dir) });
-  const sorted = sortOut(await shippedPlugins(config), dropped, parts);
+  const sorted = sortOut([...(await shippedPlugins(config)), ...own], dropped, parts);
   const { broken } = sorted;
   const plugins = [...sorted.plugins, ...pluginsOfConfig(config, sorted.plugins, endpoints)];
   if (strict && broken[0]) throw new Error(`plugins.strict: ${broken[0].message}`);

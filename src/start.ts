@@ -71,6 +71,8 @@ export interface StartOptions extends Settings {
   tape?(tools: TapeTools): CallTape;
   /** Where the gateway keeps its databases. Default: the named state folder, else in memory. */
   home?: StateHome;
+  /** Plugins of the command that starts the gateway, after the built-in ones. */
+  plugins?: Parameters<typeof assemble>[3];
 }
 
 /** How a worker reaches the keeper's process. */
@@ -134,7 +136,7 @@ const FAREWELL_MS = 700;
 const CLOSE_MS = 50;
 
 export async function startWeir(options: StartOptions): Promise<RunningWeir> {
-  const { config, worker } = options;
+  const { config, worker, keeper: address } = options;
   const write = options.write ?? writeTo(process.stdout);
   const format = config.log.format === "auto" ? (options.terminal ? "pretty" : "json") : config.log.format;
   let hide = (text: string) => text;
@@ -142,7 +144,6 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   const clock = new Clock();
   const home = options.home ?? namedHome(config);
   const storesAnswers = answerHome(home, config).kind !== "off";
-  const address = options.keeper;
   const keeping = keeperSettings(home, config, options.adminCredential);
   const first = new FirstRequest();
   const { keepInProcess, keepInThread } = await import("./keeper/index.ts");
@@ -219,9 +220,9 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   };
 
   const build = async (settings: Settings) => {
-    const parts = await assemble(settings.config, settings.env, settings.locate);
+    const { config, env, locate } = settings;
+    const parts = await assemble(config, env, locate, options.plugins);
     parts.registry.live.refresh();
-    const { config } = settings;
     const hooks = parts.plugins.flatMap(({ plugin }) =>
       plugin.hooks ? [sandboxHooks(plugin, logger.fault)] : [],
     );
@@ -295,12 +296,11 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     }
     logger.fault(admin.fault);
   }
-  const { port } = listener;
   const host = config.host.includes(":") ? `[${config.host}]` : config.host;
   return {
     host: config.host,
-    port,
-    url: unix !== undefined ? `unix:${unix}` : `${certificate ? "https" : "http"}://${host}:${port}`,
+    port: listener.port,
+    url: unix !== undefined ? `unix:${unix}` : `${certificate ? "https" : "http"}://${host}:${listener.port}`,
     ...(admin && { admin }),
     async books() {
       const opened = keeper.storeOpened();

@@ -95,6 +95,11 @@ const RULES: readonly Rule[] = [
     because: "a tape meets calls at the seam of the gateway, and formats only as values",
   },
   {
+    from: "src/drill/",
+    may: ["src/core/", "node:fs", "node:http", "node:net", "node:path"],
+    because: "a drill gets the address of a gateway and its plugin, and knows no format and no config",
+  },
+  {
     from: "src/ledger/",
     may: ["src/core/", "node:crypto", "node:net"],
     because: "prices, charges and shares are arithmetic: no disk, no socket to a store, no gateway",

@@ -14,6 +14,7 @@ import { COMMANDS } from "../src/cli/commands.ts";
 import { synopsis } from "../src/cli/help.ts";
 import { loadConfig } from "../src/config/load.ts";
 import { listOptions } from "../src/config/schema.ts";
+import { describeLasts, EXPECTED, FAULTS } from "../src/drill/faults.ts";
 import type { Provider } from "../src/core/provider.ts";
 import { FAMILIES } from "../src/keeper/books/metrics/families.ts";
 import { isVariableList, variableName } from "../src/core/settings.ts";
@@ -445,6 +446,17 @@ test("the systemd unit stops, restarts and reloads as weir does, and is locked d
     rmSync(folder, { recursive: true });
   }
 }, 600_000);
+
+test("the table of faults is made from the list of the drill", async () => {
+  const rows = FAULTS.map(({ name, meets, lasts, expects }) => [
+    `\`${name}\``,
+    meets,
+    describeLasts(lasts),
+    EXPECTED[expects],
+  ]);
+  const head = ["fault", "what the client meets", "what it hits", "what a good client does"];
+  await checkPart("src/drill/README.md", "drill", markdownTable(head, rows));
+});
 
 test("the table of options is made from the schema", async () => {
   const rows = listOptions().map(({ path, schema }) => {

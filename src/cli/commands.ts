@@ -5,6 +5,7 @@ import { chat } from "./chat.ts";
 import { check } from "./check.ts";
 import { completionCommand } from "./completion.ts";
 import { configInit, configSchemaCommand, configShow } from "./config.ts";
+import { drill } from "./drill.ts";
 import { explainCommand } from "./explain.ts";
 import { manCommand } from "./man.ts";
 import { models } from "./models.ts";
@@ -19,6 +20,7 @@ export const COMMANDS: readonly Command[] = [
   serve,
   record,
   replay,
+  drill,
   reload,
   check,
   models,

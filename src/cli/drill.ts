@@ -1,0 +1,187 @@
+/** `weir drill -- COMMAND`: runs a client against failures of a provider, one after another, and judges what it does. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import type { Fault } from "../drill/faults.ts";
+import type { Drilled, DrillResult } from "../drill/run.ts";
+import { ANY_KEY, pointClient } from "./clients/index.ts";
+import { type Command, type Context, JSON_FLAG, UsageError } from "./command.ts";
+
+/** Exit codes beside 0: a verdict is `bad`, the client fails without a fault, the user ended the drill. */
+const EXIT_BAD = 1;
+const EXIT_BASELINE = 3;
+const EXIT_INTERRUPTED = 130;
+
+const DEFAULT_SECONDS = 60;
+const MAX_SECONDS = 3_600;
+/** Runs mostly wait, so that several share a core. */
+const DEFAULT_PARALLEL = 4;
+const MAX_PARALLEL = 20;
+
+export const drill: Command = {
+  name: "drill",
+  summary: "run a client against failures of a provider, and judge what it does",
+  words: [],
+  rest: "COMMAND",
+  flags: [
+    { name: "--only", value: "FAULTS", help: "only these faults: a,b (names: --list)" },
+    { name: "--list", help: "list the faults with what each expects of a client" },
+    {
+      name: "--timeout",
+      value: "SECONDS",
+      help: `time limit of the client for each fault (default ${DEFAULT_SECONDS})`,
+    },
+    {
+      name: "--parallel",
+      value: "N",
+      help: `faults at once (default ${DEFAULT_PARALLEL}; with --here 1)`,
+    },
+    { name: "--model", value: "MODEL", help: "model that the client asks for (default: the client's own)" },
+    {
+      name: "--here",
+      help: "run the client in the working folder (default: an empty folder for each fault)",
+    },
+    { name: "--junit", value: "FILE", help: "write the results as a JUnit file", completes: "file" },
+    { ...JSON_FLAG, help: "print the results as JSON" },
+    { name: "--verbose", help: "print what the client printed where the verdict is bad" },
+  ],
+  async run(context) {
+    const { flags, rest = [], cwd, print } = context;
+    const { FAULTS } = await import("../drill/faults.ts");
+    const { faultList } = await import("../drill/table.ts");
+    const faults = chooseFaults(FAULTS, flags["--only"]);
+    if (flags["--list"] === true) return (print(faultList(faults)), 0);
+    if (rest.length === 0)
+      throw new UsageError("drill needs the command of a client behind --: weir drill -- python ask.py");
+    const isHere = flags["--here"] === true;
+    return runDrill(context, {
+      faults,
+      limit: readCount(flags, "--timeout", DEFAULT_SECONDS, MAX_SECONDS),
+      parallel: readCount(flags, "--parallel", isHere ? 1 : DEFAULT_PARALLEL, MAX_PARALLEL),
+      ...(isHere && { cwd }),
+    });
+  },
+};
+
+interface Wanted {
+  faults: readonly Fault[];
+  limit: number;
+  parallel: number;
+  cwd?: string;
+}
+
+async function runDrill(context: Context, wanted: Wanted): Promise<number> {
+  const { flags, rest = [], env, printError } = context;
+  const { drill } = await import("../drill/run.ts");
+  const { progressLine } = await import("../drill/table.ts");
+  const folder = await mkdtemp(join(tmpdir(), "weir-drill-"));
+  const exchanges: Parameters<typeof startGateway>[0] = new Map();
+  const gateway = await startGateway(exchanges, folder);
+  const stop = new AbortController();
+  const end = () => stop.abort("user");
+  for (const name of ["SIGINT", "SIGTERM"] as const) process.on(name, end);
+  const model = flags["--model"];
+  const results: DrillResult[] = [];
+  try {
+    printError(
+      `weir: drill of ${rest.join(" ")}: first without a fault, then ${wanted.faults.length} faults, ${wanted.limit} s at most for each`,
+    );
+    const drilled = await drill({
+      ...wanted,
+      ...{ gateway: gateway.url, exchanges, folder, stop: stop.signal },
+      point: (url) =>
+        pointClient(rest, { url, key: ANY_KEY, ...(typeof model === "string" && { model }) }, env),
+      onResult(result) {
+        results.push(result);
+        printError(progressLine(result, results.length, wanted.faults.length));
+      },
+    });
+    return await report(context, drilled, folder, stop.signal.aborted);
+  } catch (cause) {
+    await rm(folder, { recursive: true, force: true });
+    const isMissing = cause instanceof Error && "code" in cause && cause.code === "ENOENT";
+    if (isMissing) throw new UsageError(`${rest[0]} cannot be run: there is no such command`);
+    throw cause;
+  } finally {
+    for (const name of ["SIGINT", "SIGTERM"] as const) process.off(name, end);
+    await gateway.stop();
+  }
+}
+
+/** Prints what came of the drill. @returns the exit code */
+async function report(
+  { flags, rest = [], cwd, print, printError }: Context,
+  drilled: Drilled,
+  folder: string,
+  isInterrupted: boolean,
+): Promise<number> {
+  const { describeEnding, describeRun } = await import("../drill/run.ts");
+  if (drilled.kind === "baseline") {
+    if (isInterrupted) return EXIT_INTERRUPTED;
+    const { run, requests } = drilled;
+    const why =
+      requests === 0
+        ? "it sent no request for an answer to the address in its environment"
+        : `it sent ${requests} ${requests === 1 ? "request" : "requests"}, which were answered`;
+    printError(
+      `weir: the client cannot be judged: without a fault it ended with ${describeEnding(run)}, and ${why}.\n${describeRun(run)}`,
+    );
+    return EXIT_BASELINE;
+  }
+  const { results } = drilled;
+  const { resultJson, resultTable } = await import("../drill/table.ts");
+  const junit = flags["--junit"];
+  if (typeof junit === "string") {
+    const { junitFile } = await import("../drill/junit.ts");
+    await Bun.write(resolve(cwd, junit), junitFile(rest.join(" "), results));
+  }
+  print(flags["--json"] === true ? JSON.stringify(results.map(resultJson), null, 2) : resultTable(results));
+  const bad = results.filter(({ verdict }) => verdict === "bad");
+  if (flags["--verbose"] === true)
+    for (const { fault, run } of bad) printError(`\n=== ${fault.name}\n${describeRun(run)}`);
+  printError(`weir: what the client printed is in ${folder}`);
+  if (isInterrupted) return EXIT_INTERRUPTED;
+  return bad.length > 0 ? EXIT_BAD : 0;
+}
+
+function chooseFaults(all: readonly Fault[], only: Context["flags"][string]): readonly Fault[] {
+  if (typeof only !== "string") return all;
+  return only.split(",").map((name) => {
+    const fault = all.find((each) => each.name === name.trim());
+    if (fault) return fault;
+    throw new UsageError(
+      `--only: there is no fault "${name}"; there are ${all.map((each) => each.name).join(", ")}`,
+    );
+  });
+}
+
+function readCount(flags: Context["flags"], name: string, fallback: number, most: number): number {
+  const text = flags[name];
+  if (typeof text !== "string") return fallback;
+  const count = /^\d{1,6}$/.test(text) ? Number(text) : 0;
+  if (count >= 1 && count <= most) return count;
+  throw new UsageError(`${name} must be a whole number from 1 to ${most}, not ${JSON.stringify(text)}`);
+}
+
+/** A gateway in this process, with a port, settings and the plugin of the drill; the config of the user does not count. */
+async function startGateway(
+  exchanges: import("../drill/plugin.ts").Exchanges,
+  folder: string,
+): Promise<{ url: string; stop(): Promise<void> }> {
+  const { loadConfig } = await import("../config/load.ts");
+  const { startWeir } = await import("../start.ts");
+  const { drillPlugin } = await import("../drill/plugin.ts");
+  const loaded = loadConfig({ flags: { "--port": "0", "--log-level": "silent" }, env: {}, cwd: folder });
+  const { config, ...sources } = loaded;
+  return startWeir({
+    ...sources,
+    env: {},
+    config: {
+      ...config,
+      workers: 1,
+      aliases: { "*": "mock/chat" },
+      retries: { attempts: 1, maybeSent: false },
+    },
+    plugins: [drillPlugin(exchanges)],
+  });
+}

@@ -1,0 +1,88 @@
+/** Reads a client's output: how much of the answer it shows, and whether it reports a failure. */
+import { ANSWER_WORDS, type Shown, shownIn } from "./answer-text.ts";
+
+/** What a client printed. */
+export interface Output {
+  out: string;
+  err: string;
+}
+
+/** What the output says. */
+export interface Said {
+  shown: Shown;
+  /** The first line that reports a failure and that the baseline does not have. */
+  complaint?: string;
+  /** The output contains a stack trace. */
+  trace: boolean;
+  /** The client printed something besides the answer. */
+  words: boolean;
+}
+
+/** Words with which programs report that something failed. */
+const COMPLAINT = new RegExp(
+  [
+    "(?<![a-z])err(or)?s?(?![a-z])|error[:\\]]|[a-z]Error\\b",
+    "fail(s|ed|ure|ing)?\\b|exception|fault\\b|warn(ing)?\\b",
+    "refus|denied|unauthori[sz]ed|forbidden|invalid|malformed|unexpected|reject",
+    "incomplete|truncat|interrupt|abort|cancel|cut off|premature|partial|unfinished|terminated",
+    "tim(ed|e)[ -]?out|stall|overloaded|unavailable|rate.?limit|too (long|many|large|few)|exceed|context (window|length)",
+    "content.?filter|filtered|safety|blocked|empty|without (an )?(answer|content|text)|no (answer|content|text|response)\\b",
+    "unable|can(no|')t\\b|could ?(no|n')t|disconnect|not found|unknown|does not exist|ECONN|EPIPE",
+  ].join("|"),
+  "i",
+);
+
+/** Members of JSON output that name an error and say that there is none. */
+const NO_ERROR =
+  /"\w*(?:error|fail|denial|refus|reject|warn|abort|cancel)\w*"\s*:\s*(?:false|null|0|""|\[\]|\{\})/gi;
+
+const TRACES = [
+  /(?:^\s+at .+:\d+:\d+\)?$\s*){2}/m,
+  /^Traceback \(most recent call last\)/m,
+  /panicked at /,
+  /^goroutine \d+ \[/m,
+  /^Exception in thread /m,
+];
+
+// eslint-disable-next-line no-control-regex -- terminals are controlled by control characters
+const ESCAPES = /\u001b(?:\[[0-9;?]*[A-Za-z]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[()][A-Z0-9]|[=>78])/g;
+
+/** @param baseline the output of the same client when nothing failed */
+export function readOutput({ out, err }: Output, baseline: Output): Said {
+  const plain = strip(out);
+  const usual = new Set([...linesOf(baseline.out), ...linesOf(baseline.err)]);
+  const lines = [...linesOf(err), ...linesOf(out)].filter((line) => !usual.has(line));
+  const complaint = lines.find((line) => COMPLAINT.test(line.replace(NO_ERROR, "")));
+  return {
+    shown: shownIn(plain),
+    ...(complaint !== undefined && { complaint: clip(complaint) }),
+    trace: TRACES.some((trace) => trace.test(strip(err)) || trace.test(plain)),
+    words: lines.some((line) => line !== ""),
+  };
+}
+
+/** How much of the answer the client shows if nothing fails. */
+export function shownAnswer({ out }: Output): Shown {
+  return shownIn(strip(out));
+}
+
+function strip(text: string): string {
+  return text.replace(ESCAPES, "");
+}
+
+const WORDS = new RegExp(`\\b(?:${ANSWER_WORDS.join("|")})\\b`, "g");
+
+/** The lines without the words of the answer. */
+function linesOf(text: string): string[] {
+  return strip(text)
+    .replace(WORDS, "")
+    .split(/[\r\n]+/)
+    .map((line) => line.trim());
+}
+
+/** Longest complaint in a reason, in UTF-16 units. */
+const MAX_COMPLAINT = 120;
+
+function clip(line: string): string {
+  return line.length > MAX_COMPLAINT ? `${line.slice(0, MAX_COMPLAINT - 1)}…` : line;
+}

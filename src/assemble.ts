@@ -9,6 +9,7 @@ import { assertProvidersKnown, isUnset, providerSettings, providersOfConfig } fr
 import { assertModelsServed, completeRoutes } from "./config/routes.ts";
 import type { Config } from "./config/schema.ts";
 import type { Format } from "./core/format.ts";
+import type { FactBook } from "./core/model-facts.ts";
 import type { Plugin } from "./core/plugin.ts";
 import type { Provider } from "./core/provider.ts";
 import type { BrokenPlugin, Discovered } from "./external-plugins/discover.ts";
@@ -20,11 +21,14 @@ import { converseFormat } from "./formats/converse/index.ts";
 import { geminiFormat } from "./formats/gemini/index.ts";
 import { createMessagesFormat } from "./formats/messages/index.ts";
 import { responsesFormat } from "./formats/responses/index.ts";
+import { ModelCatalog } from "./gateway/models/catalog.ts";
 import type { LoadedPlugin, RegistryOptions } from "./gateway/routing/registry.ts";
 import { Registry } from "./gateway/routing/registry.ts";
 
 export interface Assembled {
   registry: Registry;
+  /** The models of the registry with what is known about them. */
+  catalog: ModelCatalog;
   plugins: readonly LoadedPlugin[];
   /** External plugins that could not be loaded. */
   broken: readonly BrokenPlugin[];
@@ -75,7 +79,14 @@ export async function assemble(
     const served = { ...routes, aliases: config.aliases };
     await inSlices(assertModelsServed(served, (model) => registry.faultOf(model), locate));
   }
-  return { registry, plugins, broken };
+  const catalog = new ModelCatalog(registry, () => readFacts(config));
+  return { registry, catalog, plugins, broken };
+}
+
+/** Read at the first list of models. */
+async function readFacts({ prices }: Config): Promise<FactBook> {
+  const { createFactBook } = await import("./ledger/prices/fact-book.ts");
+  return createFactBook(prices);
 }
 
 /** The built-in plugins that are on. Each load makes a cache of its own, because the models behind names may have changed. */

@@ -24,11 +24,11 @@ const withoutFileType: BunPlugin = {
   },
 };
 
-/** The price book repeats its words, and compresses to a tenth. */
+/** The price book and the facts about models repeat their words, and compress to a tenth. */
 const packedPrices: BunPlugin = {
   name: "packed prices",
   setup(builder) {
-    builder.onLoad({ filter: /\/prices\.jsonl$/ }, ({ path }) => ({
+    builder.onLoad({ filter: /\/(prices|models)\.jsonl$/ }, ({ path }) => ({
       contents: Bun.gzipSync(readFileSync(path), { level: 9 }),
       loader: "file",
     }));

@@ -228,7 +228,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     );
     const gateway: Gateway = {
       ...lasting,
-      registry: parts.registry,
+      ...{ registry: parts.registry, catalog: parts.catalog },
       hooks,
       settler: new Settler(
         [

@@ -22,4 +22,6 @@ export interface EndpointAlone {
   auth: NonNullable<Provider["auth"]>;
   /** The model names in the answer with the list; `undefined` if it is none. Default: `data[].id`. */
   namesIn?(list: JsonObject): readonly (Json | undefined)[] | undefined;
+  /** The entries of the list, in the order of `namesIn`. Default: `data`. */
+  entriesIn?(list: JsonObject): readonly (Json | undefined)[] | undefined;
 }

@@ -13,7 +13,8 @@ import type { ChatEvent, FinishReason, Usage } from "./events.ts";
 import type { Frame } from "./frame.ts";
 import type { HeaderReader } from "./headers.ts";
 import type { Json, JsonObject } from "./json.ts";
-import type { ModelListing } from "./model-listing.ts";
+import type { ModelFacts } from "./model-facts.ts";
+import type { ModelListing, ModelMembers } from "./model-listing.ts";
 import type { PromptSections } from "./prompt-sections.ts";
 import type { SizeMembers } from "./size-members.ts";
 import type { StoredCodec } from "./stored-codec.ts";
@@ -42,6 +43,8 @@ export interface ClientCodec {
   embeds?: readonly EmbedClient[];
   /** How `GET …/models` lists models for clients of this format. Default: the list of all other clients. */
   models?: ModelListing;
+  /** What clients of the format read of a model in the list of all other clients. */
+  modelMembers?: ModelMembers;
   /** Lower-case names of request headers that only clients of this format send. */
   clientHeaders?: readonly string[];
   /** Top-level members that only requests of this format have. `POST /v1/explain` recognises the format by them. */
@@ -227,6 +230,8 @@ export interface UpstreamCodec {
   readStream(context: CodecContext): AnswerReader;
   /** All events of a JSON answer. @throws GatewayError if the body is an error, or no complete answer of this format */
   readAnswer(body: JsonObject, context: CodecContext): ChatEvent[];
+  /** What a host's list of models tells of one of them: the entry, as hosts that speak the format write it. */
+  factsIn?(entry: JsonObject): ModelFacts | undefined;
   /**
    * For the native lane: the body without values that are bound to another provider. Called only when the body contains a
    * provider-bound value; absent if the format has no field for one. See src/formats/README.md#reasoning-and-signatures.

@@ -7,34 +7,53 @@ export type Modality = "text" | "image" | "audio" | "video" | "file" | "embeddin
 export interface Abilities {
   tools?: boolean;
   parallelTools?: boolean;
+  /** A request can force a call of some tool, or of a named one. */
   forcedTools?: boolean;
   /** Answers that follow a JSON schema. */
   jsonSchema?: boolean;
   /** Answers that are some JSON object. */
   jsonObject?: boolean;
   reasoning?: boolean;
+  /** Temperature and the like. */
+  sampling?: boolean;
   promptCaching?: boolean;
   webSearch?: boolean;
 }
 
+/** Dollars a token; `request` and `search`: dollars each. */
+export interface ModelPrices {
+  input: number;
+  output: number;
+  cacheRead?: number;
+  cacheWrite?: number;
+  reasoning?: number;
+  /** A token of an image in the request. */
+  image?: number;
+  request?: number;
+  search?: number;
+}
+
 export interface ModelFacts {
-  /** Most tokens of request and answer together. */
+  /** The name for people: `Claude Opus 5.5`. */
+  name?: string;
+  /** Most tokens of a request; most hosts count the answer too. */
   contextWindow?: number;
   /** Most tokens of an answer. */
   maxOutput?: number;
   input?: readonly Modality[];
   output?: readonly Modality[];
-  abilities?: Abilities;
-  /** Dollars a token. */
-  prices?: Readonly<{
-    input: number;
-    output: number;
-    cacheRead?: number;
-    cacheWrite?: number;
-    request?: number;
-  }>;
+  abilities?: Readonly<Abilities>;
+  prices?: Readonly<ModelPrices>;
   /** Day of the release. Unix seconds. */
   created?: number;
   /** Day on which the provider turns the model off: `2026-12-31`. */
   deprecatedOn?: string;
+}
+
+/** What weir knows of models without asking their hosts, by the provider and its own name of the model. */
+export interface FactBook {
+  /** What the operator's config says. */
+  ofConfig(provider: string, model: string): ModelFacts | undefined;
+  /** What the files in the binary say. */
+  ofSnapshot(provider: string, model: string): ModelFacts | undefined;
 }

@@ -17,11 +17,20 @@ export interface ModelListing {
   schemas: { list: JsonObject; one: JsonObject };
 }
 
+/** The members that clients of one format read of a model, in a list that several formats share. */
+export interface ModelMembers {
+  of(model: ListedModel): JsonObject;
+  /** JSON schema of the members: an object. */
+  schema: JsonObject;
+}
+
 export interface ListedModel {
   /** The model name as clients write it. */
   id: string;
   /** The provider that serves it. */
   provider: string;
+  /** The provider's own name of it; absent for a route to several models. */
+  model?: string;
   /** What is known about it. */
   facts?: ModelFacts;
 }

@@ -171,6 +171,7 @@ const CLIENT: Table<ClientCodec> = {
   path: required(text),
   address: group("the address'", ADDRESS),
   models: group("the list's", LISTING),
+  modelMembers: group("the model's", { of: required(callable), schema: required(schema) }),
   stored: group("the stored answers'", STORED),
   compaction: group("the compaction's", COMPACTION),
   count: group("the count operation's", COUNT),
@@ -213,6 +214,7 @@ const ENDPOINT: Table<DefaultEndpoint> = {
     models: required(text),
     auth: required(auth),
     namesIn: callable,
+    entriesIn: callable,
   }),
 };
 
@@ -222,6 +224,7 @@ const UPSTREAM: Table<UpstreamCodec> = {
   encodeRequest: required(callable),
   readStream: required(callable),
   readAnswer: required(callable),
+  factsIn: callable,
   withoutSealed: callable,
   sealedMark: text,
   withoutReasoning: callable,

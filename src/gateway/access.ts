@@ -71,9 +71,8 @@ export function allowedModels(registry: Registry, access: KeyAccess | undefined)
     const names = [entry.id, registry.longName(entry)];
     const id = names.find((name) => name !== undefined && access.allowsModel(name));
     if (id === undefined) return [];
-    const permitted = [entry.provider, ...registry.providersOf(id)].find((name) =>
-      access.allowsProvider(name),
-    );
+    const serving = registry.servedBy(id).map(({ provider }) => provider.name);
+    const permitted = [entry.provider, ...serving].find((name) => access.allowsProvider(name));
     return permitted === undefined ? [] : [{ id, provider: permitted }];
   });
 }

@@ -12,12 +12,15 @@ import type { Settler } from "./delivery/settle.ts";
 import type { ReasoningCache } from "./reasoning/cache.ts";
 import type { Health } from "./retry/health.ts";
 import type { Retries } from "./retry/retry-plan.ts";
+import type { ModelCatalog } from "./models/catalog.ts";
 import type { Registry } from "./routing/registry.ts";
 import type { StoredCall } from "./stored/types.ts";
 
 /** The parts of the running gateway that a call uses. */
 export interface Gateway {
   registry: Registry;
+  /** What clients read about the models of the registry. */
+  catalog: ModelCatalog;
   hooks: readonly LoadedHooks[];
   asker: Asker;
   settler: Settler;

@@ -1,14 +1,15 @@
 /** The operations that list models: in the shape that the SDKs of most vendors read, and in the shapes of single formats. */
+import type { TSchema } from "@sinclair/typebox";
 import type { ModelListing } from "../core/model-listing.ts";
-import type { Registry } from "../gateway/routing/registry.ts";
+import type { ModelCatalog } from "../gateway/models/catalog.ts";
 import { MODEL, PAGE } from "./errors.ts";
-import type { ClientFormat, Operation } from "./operation.ts";
+import type { ClientFormat, NamedSchema, Operation } from "./operation.ts";
 import { pascalCase } from "./operation.ts";
 import { AFTER_ID, LIMIT, MODEL_ID } from "./parameters.ts";
 import { commonAliases } from "./served-routes.ts";
 import type { AnswerPlain } from "./routes/plain.ts";
-import { listModels, modelIdOf, retrieveModel } from "./routes/models.ts";
-import { Model, ModelList } from "./schemas.ts";
+import { listModels, modelIdOf, type ModelShape, retrieveModel } from "./routes/models.ts";
+import { modelSchemas } from "./schemas.ts";
 
 /** Makes an operation without a request body. */
 export type MakePlain = (operation: Omit<Operation, "formats" | "handle">, answer: AnswerPlain) => Operation;
@@ -19,10 +20,13 @@ const ENDPOINT = "models";
 
 export function modelOperations(
   formats: readonly ClientFormat[],
-  registry: Registry,
+  catalog: ModelCatalog,
   plain: MakePlain,
 ): Operation[] {
   const listing = formats.filter(({ client }) => client.models);
+  const members = formats.flatMap(({ client }) => client.modelMembers ?? []);
+  let known: ReturnType<typeof modelSchemas> | undefined;
+  const schemas = () => (known ??= modelSchemas(members.map(({ schema }) => schema)));
   return [
     plain(
       {
@@ -36,10 +40,10 @@ export function modelOperations(
         access: "key",
         endpoint: ENDPOINT,
         parameters: [LIMIT, AFTER_ID],
-        answer: { name: "ModelList", schema: ModelList },
+        answer: lazy("ModelList", () => schemas().ModelList),
         errors: PAGE,
       },
-      (request, access) => listModels(registry, request, access, listingOf(listing, request)),
+      (request, access) => listModels(catalog, request, access, listingOf(listing, request) ?? members),
     ),
     plain(
       {
@@ -52,20 +56,30 @@ export function modelOperations(
         access: "key",
         endpoint: ENDPOINT,
         parameters: [MODEL_ID],
-        answer: { name: "Model", schema: Model },
+        answer: lazy("Model", () => schemas().Model),
         errors: MODEL,
       },
       (request, access) => {
         const id = modelIdOf(request, [PATH, ...commonAliases(formats, PATH)]);
-        return retrieveModel(registry, id, access, listingOf(listing, request));
+        return retrieveModel(catalog, id, access, listingOf(listing, request) ?? members);
       },
     ),
-    ...listing.flatMap((format) => ownOperations(format, format.client.models!, registry, plain)),
+    ...listing.flatMap((format) => ownOperations(format, format.client.models!, catalog, plain)),
   ];
 }
 
+/** Only the OpenAPI document needs the schema. */
+function lazy(name: string, make: () => TSchema): NamedSchema {
+  return {
+    name,
+    get schema() {
+      return make();
+    },
+  };
+}
+
 /** How the client of a request wants models listed, as its headers show. */
-function listingOf(formats: readonly ClientFormat[], { headers }: Request): ModelListing | undefined {
+function listingOf(formats: readonly ClientFormat[], { headers }: Request): ModelShape | undefined {
   return formats.find(({ client }) => client.clientHeaders?.some((name) => headers.has(name)))?.client.models;
 }
 
@@ -73,7 +87,7 @@ function listingOf(formats: readonly ClientFormat[], { headers }: Request): Mode
 function ownOperations(
   { id }: ClientFormat,
   listing: ModelListing,
-  registry: Registry,
+  catalog: ModelCatalog,
   plain: MakePlain,
 ): Operation[] {
   const name = pascalCase(id);
@@ -92,7 +106,7 @@ function ownOperations(
         answer: { name: `${name}ModelList`, schema: listing.schemas.list },
         errors: PAGE,
       },
-      (request, access) => listModels(registry, request, access, listing),
+      (request, access) => listModels(catalog, request, access, listing),
     ),
     plain(
       {
@@ -108,7 +122,7 @@ function ownOperations(
         errors: MODEL,
       },
       (request, access) =>
-        retrieveModel(registry, listing.idOf(new URL(request.url).pathname), access, listing),
+        retrieveModel(catalog, listing.idOf(new URL(request.url).pathname), access, listing),
     ),
   ];
 }

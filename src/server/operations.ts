@@ -48,7 +48,7 @@ export interface OperationsContext extends RouteContext {
 
 export function listOperations(formats: readonly ClientFormat[], context: OperationsContext): Operation[] {
   const { version, ready } = context;
-  const { registry, ledger } = context.gateway;
+  const { catalog, ledger } = context.gateway;
   const keyHeaders = [
     ...new Set([...KEY_HEADERS, ...formats.flatMap(({ client }) => client.keyHeaders ?? [])]),
   ];
@@ -82,7 +82,7 @@ export function listOperations(formats: readonly ClientFormat[], context: Operat
       keyHeaders,
       handle: explainRoute(formats, context, keyHeaders),
     },
-    ...modelOperations(formats, registry, plain),
+    ...modelOperations(formats, catalog, plain),
     keyOperation(formats, ledger, plain),
     ...documentOperations(plain, context.document),
     plain(

@@ -1,6 +1,7 @@
 /** The schemas of the bodies that belong to no format. */
 import type { TProperties, TSchema } from "@sinclair/typebox";
 import { Type } from "@sinclair/typebox";
+import type { JsonObject } from "../core/json.ts";
 
 function open(properties: TProperties, options: object = {}) {
   return Type.Object(properties, { additionalProperties: true, ...options });
@@ -32,39 +33,29 @@ export const Health = open(
   { title: "Health" },
 );
 
-const unknown = (what: string) => nullable(anyObject(), { description: `${what}; weir does not know it.` });
-
 function anyObject() {
   return open({});
 }
 
-export const Model = open(
-  {
-    id: Type.String(),
-    object: Type.Literal("model"),
-    created: Type.Integer({ description: "A fixed date: weir does not know the real one." }),
-    owned_by: Type.String({ description: "The provider that serves the model." }),
-    type: Type.Literal("model"),
-    display_name: Type.String(),
-    created_at: Type.String({ description: "The same date in the form of RFC 3339." }),
-    lifecycle: Type.String(),
-    capabilities: unknown("What the model can do"),
-    max_input_tokens: nullable(Type.Integer()),
-    max_tokens: nullable(Type.Integer()),
-  },
-  { title: "Model", description: "One model, in a shape that the SDKs of both OpenAI and Anthropic read." },
-);
-
-export const ModelList = open(
-  {
-    object: Type.Literal("list"),
-    data: Type.Array(Model),
-    has_more: Type.Boolean(),
-    first_id: nullable(Type.String()),
-    last_id: nullable(Type.String()),
-  },
-  { title: "ModelList" },
-);
+/** The schemas of a model and of the list. @param parts those of the members that clients of each format read */
+export function modelSchemas(parts: readonly JsonObject[]): { Model: TSchema; ModelList: TSchema } {
+  const Model = Type.Intersect([open({ id: Type.String() }), ...parts.map((part) => Type.Unsafe(part))], {
+    title: "Model",
+    description:
+      "One model, with the members that the SDKs of several vendors read, OpenRouter's list among them.",
+  });
+  const ModelList = open(
+    {
+      object: Type.Literal("list"),
+      data: Type.Array(Model),
+      has_more: Type.Boolean(),
+      first_id: nullable(Type.String()),
+      last_id: nullable(Type.String()),
+    },
+    { title: "ModelList" },
+  );
+  return { Model, ModelList };
+}
 
 const lane = words("native", "translated", "generated");
 

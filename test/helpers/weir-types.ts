@@ -32,6 +32,7 @@ const PARTS = [
   "prompt-sections",
   "url-address",
   "client-schemas",
+  "model-facts",
   "model-listing",
   "default-endpoint",
   "format",

@@ -9,6 +9,7 @@ import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { decodeRequest } from "./client/request.ts";
 import { DURATION_RATE_HEADERS } from "../shared/rate-headers.ts";
 import { promptSections, sessionOf } from "./client/session.ts";
+import { modelMembers } from "./client/models.ts";
 import { size } from "./client/size.ts";
 import {
   ChatCompletionsAnswer,
@@ -19,6 +20,7 @@ import {
 import { readAnswer, readStream } from "./upstream/answer.ts";
 import { isErrorBody } from "./upstream/errors.ts";
 import { renamedMembers } from "./upstream/limit-field.ts";
+import { factsIn } from "./upstream/listed-model.ts";
 import { encodeRequest } from "./upstream/request.ts";
 import { watch } from "./upstream/watch.ts";
 import { usageRequest } from "./usage.ts";
@@ -36,6 +38,7 @@ const client: ClientCodec = {
     terminator: "[DONE]",
     error: toJson(ChatCompletionsError),
   },
+  modelMembers,
   checkRequest,
   judgedByOutline: true,
   decodeRequest,
@@ -56,6 +59,7 @@ const upstream: UpstreamCodec = {
   encodeRequest,
   readStream,
   readAnswer,
+  factsIn,
   decodeError,
   isErrorBody,
   watch,

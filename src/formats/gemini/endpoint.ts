@@ -18,9 +18,14 @@ export const endpoint: DefaultEndpoint = {
     path: { ...METHODS, json: `/v1beta${METHODS.json}`, stream: `/v1beta${METHODS.stream}` },
     models: "/v1beta/models?pageSize=1000",
     auth: (key) => ({ "x-goog-api-key": key }),
-    namesIn: ({ models }: JsonObject) => (Array.isArray(models) ? models.map(nameOf) : undefined),
+    namesIn: (list: JsonObject) => entriesIn(list)?.map(nameOf),
+    entriesIn,
   },
 };
+
+function entriesIn({ models }: JsonObject): readonly Json[] | undefined {
+  return Array.isArray(models) ? models : undefined;
+}
 
 /** The name of a model that answers: without `models/`. Models that only embed are left out. */
 function nameOf(model: Json): string | undefined {

@@ -16,6 +16,7 @@ import { endpoint } from "./endpoint.ts";
 import { FORMAT } from "./own-fields.ts";
 import { readAnswer, readStream } from "./upstream/answer.ts";
 import { decodeError, isErrorBody } from "./upstream/errors.ts";
+import { factsIn } from "./upstream/listed-model.ts";
 import { encodeRequest } from "./upstream/request.ts";
 import { withoutSealed } from "./upstream/sealed.ts";
 import { watch } from "./upstream/watch.ts";
@@ -71,6 +72,7 @@ const upstream: UpstreamCodec = {
   encodeRequest,
   readStream,
   readAnswer,
+  factsIn,
   decodeError,
   isErrorBody,
   withoutSealed,

@@ -8,10 +8,12 @@ import { encodeError, encodeStreamError } from "./client/errors.ts";
 import { decodeRequest } from "./client/request.ts";
 import { TIME_RATE_HEADERS } from "../shared/rate-headers.ts";
 import { promptSections, sessionOf } from "./client/session.ts";
+import { modelMembers } from "./client/models.ts";
 import { size } from "./client/size.ts";
 import { MessagesAnswer, MessagesCount, MessagesError, MessagesEvent, requestSchemas } from "./schema.ts";
 import { readAnswer, readStream } from "./upstream/answer.ts";
 import { decodeError, isErrorBody } from "./upstream/errors.ts";
+import { factsIn } from "./upstream/listed-model.ts";
 import { encodeRequest } from "./upstream/request.ts";
 import { withoutSealed } from "./upstream/sealed.ts";
 import { watch } from "./upstream/watch.ts";
@@ -45,6 +47,7 @@ function createClient(systemTurns: SystemTurns): ClientCodec {
         when: "The request continues a message thread (`thread`), and the provider keeps none.",
       },
     ],
+    modelMembers,
     checkRequest: (body) => checkRequest(body, systemTurns),
     judgedByOutline: true,
     decodeRequest,
@@ -64,6 +67,7 @@ const upstream: UpstreamCodec = {
   encodeRequest,
   readStream,
   readAnswer,
+  factsIn,
   decodeError,
   isErrorBody,
   withoutSealed,

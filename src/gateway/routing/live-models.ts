@@ -6,6 +6,8 @@ import type { ActiveProvider, Deployment } from "../../core/provider.ts";
 import type { Format } from "../../core/format.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { isObject, parseJson } from "../../core/json.ts";
+import type { ModelFacts } from "../../core/model-facts.ts";
+import { mergeFacts } from "../models/join-facts.ts";
 import { authorizedHeaders } from "./authorizer.ts";
 import { compilePattern } from "./pattern.ts";
 import type { Rule } from "./precedence.ts";
@@ -23,11 +25,14 @@ const MAX_TEXT = 4_000_000;
 /** weir keeps the first names of a longer list. */
 const MAX_NAMES = 5000;
 
+/** The models of a host, with what its list tells of them. */
+type Listed = ReadonlyMap<string, ModelFacts | undefined>;
+
 interface Host {
   provider: ActiveProvider;
   list: List;
   deployment: Deployment;
-  models: ReadonlySet<string>;
+  models: Listed;
   /** When the next fetch may start; monotonic milliseconds. */
   nextFetchAt: number;
   pending?: Promise<void>;
@@ -38,6 +43,8 @@ interface Host {
 export class LiveModels {
   readonly #hosts: readonly Host[];
   readonly #onChange: () => void;
+  /** Counts the changes of lists and of what they tell. */
+  revision = 0;
 
   /**
    * @param order names of providers: the first wins a name that several hosts list
@@ -59,7 +66,7 @@ export class LiveModels {
           provider,
           list: listOf(provider, formats),
           deployment,
-          models: new Set<string>(),
+          models: new Map(),
           nextFetchAt: 0,
         })),
       );
@@ -101,7 +108,14 @@ export class LiveModels {
 
   /** All models of all hosts, under the names that their hosts use. */
   *all(): Generator<{ provider: ActiveProvider; model: string }> {
-    for (const { provider, models } of this.#hosts) for (const model of models) yield { provider, model };
+    for (const { provider, models } of this.#hosts)
+      for (const model of models.keys()) yield { provider, model };
+  }
+
+  /** What the list of a provider's host tells of a model. */
+  factsOf(name: string, model: string): ModelFacts | undefined {
+    const host = this.#hosts.find(({ provider, models }) => provider.name === name && models.has(model));
+    return host?.models.get(model);
   }
 
   async #fetch(host: Host): Promise<void> {
@@ -110,34 +124,50 @@ export class LiveModels {
     host.isSlow = false;
     host.nextFetchAt = performance.now() + (models ? REFRESH_MS : REFRESH_AFTER_FAILURE_MS);
     // After a failed fetch the earlier list stays valid.
-    if (!models || sameNames(models, host.models)) return;
+    if (!models || Bun.deepEquals(models, host.models)) return;
+    const isSame = sameNames(models, host.models);
     host.models = models;
-    this.#onChange();
+    this.revision++;
+    if (!isSame) this.#onChange();
   }
 }
 
-/** Where a host lists its models, and the names in its answer. */
+/** Where a host lists its models, and what its answer says. */
 interface List {
   path: string;
   namesIn(list: JsonObject): readonly (Json | undefined)[] | undefined;
+  /** The entries in the order of their names. */
+  entriesIn(list: JsonObject): readonly (Json | undefined)[] | undefined;
+  factsIn(entry: JsonObject): ModelFacts | undefined;
 }
 
 /** At a path that a format has for hosts of its own, the list is beside it. */
 function listOf({ speaks = {} }: ActiveProvider, formats: ReadonlyMap<string, Format>): List {
+  const spoken = Object.keys(speaks).flatMap((id) => formats.get(id)?.upstream ?? []);
+  const factsIn = (entry: JsonObject) => mergeFacts(spoken.map((codec) => codec.factsIn?.(entry)));
   for (const [id, path] of Object.entries(speaks)) {
     const alone = formats.get(id)?.upstream?.endpoint?.alone;
     if (alone && Bun.deepEquals(path, alone.path))
-      return { path: alone.models, namesIn: alone.namesIn ?? idsIn };
+      return {
+        path: alone.models,
+        namesIn: alone.namesIn ?? idsIn,
+        entriesIn: alone.entriesIn ?? dataIn,
+        factsIn,
+      };
   }
-  return { path: "/models", namesIn: idsIn };
+  return { path: "/models", namesIn: idsIn, entriesIn: dataIn, factsIn };
 }
 
-function idsIn({ data }: JsonObject): readonly (Json | undefined)[] | undefined {
-  return Array.isArray(data) ? data.map((model) => (isObject(model) ? model["id"] : undefined)) : undefined;
+function dataIn({ data }: JsonObject): readonly Json[] | undefined {
+  return Array.isArray(data) ? data : undefined;
 }
 
-/** The model names of a host; `undefined` if the fetch failed or the answer is no model list. */
-async function fetchList({ provider, list, deployment }: Host): Promise<ReadonlySet<string> | undefined> {
+function idsIn(list: JsonObject): readonly (Json | undefined)[] | undefined {
+  return dataIn(list)?.map((model) => (isObject(model) ? model["id"] : undefined));
+}
+
+/** The models of a host; `undefined` if the fetch failed or the answer is no model list. */
+async function fetchList({ provider, list, deployment }: Host): Promise<Listed | undefined> {
   const { authorizer, credentials } = deployment;
   const url = deployment.baseUrl + list.path;
   const signal = AbortSignal.timeout(FETCH_MS);
@@ -152,17 +182,30 @@ async function fetchList({ provider, list, deployment }: Host): Promise<Readonly
     } as RequestInit);
     const text = response.ok ? await response.text() : "";
     const body = text.length > MAX_TEXT ? undefined : parseJson(text);
-    const names = isObject(body) ? list.namesIn(body) : undefined;
-    return names && new Set(names.filter(isName).slice(0, MAX_NAMES));
+    return isObject(body) ? modelsIn(body, list) : undefined;
   } catch {
     return undefined;
   }
+}
+
+function modelsIn(body: JsonObject, { namesIn, entriesIn, factsIn }: List): Listed | undefined {
+  const names = namesIn(body);
+  if (!names) return undefined;
+  const entries = entriesIn(body);
+  const models = new Map<string, ModelFacts | undefined>();
+  for (const [index, name] of names.entries()) {
+    if (models.size >= MAX_NAMES) break;
+    if (!isName(name) || models.has(name)) continue;
+    const entry = entries?.[index];
+    models.set(name, isObject(entry) ? factsIn(entry) : undefined);
+  }
+  return models;
 }
 
 function isName(id: unknown): id is string {
   return typeof id === "string" && id !== "" && id.length <= 256;
 }
 
-function sameNames(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
-  return a.size === b.size && a.isSubsetOf(b);
+function sameNames(a: Listed, b: Listed): boolean {
+  return a.size === b.size && [...a.keys()].every((name) => b.has(name));
 }

@@ -62,6 +62,12 @@ export interface ModelEntry {
   provider: string;
 }
 
+/** A model as its provider names it. */
+export interface ServedModel {
+  provider: ActiveProvider;
+  model: string;
+}
+
 /** The provider that answers while no other provider is on. */
 const MOCK_PROVIDER = "mock";
 const MOCK_MODELS: Readonly<Record<Operation, string>> = { generate: "chat", embed: "embed" };
@@ -264,7 +270,7 @@ export class Registry {
   }
 
   #unserved(model: string, name: string, operation: Operation): string {
-    const provider = this.#winner(model)?.name;
+    const provider = this.servedBy(model)[0]?.provider.name;
     if (provider === undefined) return this.#unknown(model, name);
     return modelFault(this.#winningRule(name), name) ?? operationFault(provider, model, operation);
   }
@@ -287,22 +293,14 @@ export class Registry {
     );
   }
 
-  /** The provider that serves a name; for a route, the provider of the first model that has one. */
-  #winner(model: string): ActiveProvider | undefined {
-    const name = this.#aliases.resolve(model);
-    const models = this.routes.get(name)?.map((entry) => this.#aliases.resolve(entry.model));
-    for (const candidate of models ?? [name]) {
-      const found = this.#winningRule(candidate);
-      if (found) return found.rule.provider;
-    }
-    return undefined;
-  }
-
-  /** The providers that serve a name; for a route, those of all its models. */
-  providersOf(model: string): string[] {
+  /** The models that serve a name, as their providers name them; for a route, those of all its models. */
+  servedBy(model: string): ServedModel[] {
     const name = this.#aliases.resolve(model);
     const models = this.routes.get(name)?.map((entry) => this.#aliases.resolve(entry.model)) ?? [name];
-    return models.flatMap((candidate) => this.#winningRule(candidate)?.rule.provider.name ?? []);
+    return models.flatMap((candidate) => {
+      const rule = this.#winningRule(candidate)?.rule;
+      return rule ? [{ provider: rule.provider, model: rule.pattern.strip(candidate) }] : [];
+    });
   }
 
   #candidates(name: string, prefix: string): Candidate[] {
@@ -326,19 +324,22 @@ export class Registry {
     return isChosen || id.startsWith(`${provider}/`) ? undefined : `${provider}/${id}`;
   }
 
-  /** The models of `GET /v1/models`, under names a client can use: routes, aliases, catalogs, model lists of hosts. */
+  /** As {@link eachModel}. */
   models(): ModelEntry[] {
     return [...this.eachModel()];
   }
 
-  /** As {@link models}, one at a time: each takes a search through the rules. */
+  /**
+   * The models of `GET /v1/models`, under names a client can use: routes, aliases, catalogs, model lists of hosts. One at a
+   * time, because each takes a search through the rules.
+   */
   *eachModel(): Generator<ModelEntry> {
     const seen = new Set<string>();
     for (const id of [...this.routes.keys(), ...this.#aliases.names]) {
-      const winner = this.#winner(id);
+      const [winner] = this.servedBy(id);
       if (!winner || seen.has(id)) continue;
       seen.add(id);
-      yield { id, provider: winner.name };
+      yield { id, provider: winner.provider.name };
     }
     const listed = this.providers.flatMap((provider) =>
       (provider.catalog ?? []).map((model) => ({ provider, model })),

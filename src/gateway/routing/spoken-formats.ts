@@ -46,7 +46,7 @@ export class SpokenFormats {
 }
 
 /** The deviations for a model, if some hold for it only. */
-function traitsFor({ traits, modelTraits = [] }: Provider, model: string): Traits | undefined {
+export function traitsFor({ traits, modelTraits = [] }: Provider, model: string): Traits | undefined {
   const special = modelTraits.filter(({ models }) => models.some((text) => compilePattern(text).test(model)));
   return special.length === 0
     ? undefined
@@ -69,7 +69,7 @@ function formatsFor({ provider, deployment, model }: Target, clientFormat: strin
 }
 
 /** The formats in which a provider serves a model; all of them if it names none for the model. */
-function formatsOf({ speaks = {} }: Provider, model: string): string[] {
+export function formatsOf({ speaks = {} }: Provider, model: string): string[] {
   const all = Object.keys(speaks);
   const serving = all.filter((format) => {
     const spoken = speaks[format]!;

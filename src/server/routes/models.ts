@@ -1,55 +1,51 @@
-/** `GET /v1/models` and `/v1/models/{id}`: one body that the SDKs of OpenAI and Anthropic can read, or the shape of a format. */
+/** `GET /v1/models` and `/v1/models/{id}`: one body with the members that the SDKs of several formats read, or the shape of a format. */
 import { GatewayError, invalidRequest } from "../../core/error.ts";
 import type { KeyAccess } from "../../core/key-access.ts";
-import type { ListedModel, ModelListing } from "../../core/model-listing.ts";
+import type { ListedModel, ModelListing, ModelMembers } from "../../core/model-listing.ts";
 import { limitText } from "../../core/limit-text.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { MODEL_BYTES } from "../request-body.ts";
-import { allowedModels, assertModel } from "../../gateway/access.ts";
-import type { Registry } from "../../gateway/routing/registry.ts";
+import { assertModel } from "../../gateway/access.ts";
+import type { ModelCatalog } from "../../gateway/models/catalog.ts";
 
-/** Both formats require a date, which weir does not know. */
-const CREATED = 1_700_000_000;
+/** The shape of one format, or the members that clients of several formats read. */
+export type ModelShape = ModelListing | readonly ModelMembers[];
 
-function describeModel({ id, provider }: ListedModel): JsonObject {
-  return {
-    id,
-    object: "model",
-    created: CREATED,
-    owned_by: provider,
-    type: "model",
-    display_name: id,
-    created_at: new Date(CREATED * 1000).toISOString().replace(".000", ""),
-    lifecycle: "active",
-    capabilities: null,
-    max_input_tokens: null,
-    max_tokens: null,
-  };
+/** The catalog keeps its objects, so that a model is described once. */
+const described = new WeakMap<ListedModel, JsonObject>();
+
+function describeModel(model: ListedModel, members: readonly ModelMembers[]): JsonObject {
+  let known = described.get(model);
+  if (!known)
+    described.set(model, (known = Object.assign({ id: model.id }, ...members.map(({ of }) => of(model)))));
+  return known!;
 }
 
 /**
  * All models in one page by default: only the Anthropic SDK asks for pages.
  * @param access the client's key: the list has the models that it may use
- * @param listing of the client's format, if it has a shape of its own
  * @throws GatewayError `invalid-request` for a limit that is not a positive integer
  */
 export async function listModels(
-  registry: Registry,
+  catalog: ModelCatalog,
   { url }: Request,
   access: KeyAccess | undefined,
-  listing?: ModelListing,
+  shape: ModelShape,
 ): Promise<JsonObject> {
   const query = new URL(url).searchParams;
-  await registry.live.wait();
-  const models = allowedModels(registry, access);
-  return listing ? listing.list(models, query) : listPage(models, query);
+  const models = await catalog.list(access);
+  return "list" in shape ? shape.list(models, query) : listPage(models, query, shape);
 }
 
-function listPage(all: readonly ListedModel[], query: URLSearchParams): JsonObject {
+function listPage(
+  all: readonly ListedModel[],
+  query: URLSearchParams,
+  members: readonly ModelMembers[],
+): JsonObject {
   const wanted = readLimit(query.get("limit"));
   const after = all.findIndex((model) => model.id === query.get("after_id")) + 1;
   const limit = wanted ?? all.length;
-  const data = all.slice(after, after + limit).map(describeModel);
+  const data = all.slice(after, after + limit).map((model) => describeModel(model, members));
   return {
     object: "list",
     data,
@@ -79,18 +75,14 @@ export function modelIdOf({ url }: Request, bases: readonly string[]): string {
 
 /** Finds any model that weir would serve, listed or not. @throws GatewayError `not-found`, `permission` */
 export async function retrieveModel(
-  registry: Registry,
+  catalog: ModelCatalog,
   id: string,
   access: KeyAccess | undefined,
-  listing?: ModelListing,
+  shape: ModelShape,
 ): Promise<JsonObject> {
   assertModel(access, id);
-  const isTooLong = Buffer.byteLength(id) > MODEL_BYTES;
-  if (!isTooLong) await registry.prepare(id);
-  const listed = registry.models().find((model) => model.id === id);
-  const winner = listed ?? (isTooLong ? undefined : registry.explain(id)[0]);
-  const found = winner && { id, provider: winner.provider };
-  if (found) return listing ? listing.one(found) : describeModel(found);
+  const found = Buffer.byteLength(id) > MODEL_BYTES ? undefined : await catalog.find(id);
+  if (found) return "one" in shape ? shape.one(found) : describeModel(found, shape);
   throw new GatewayError(
     "not-found",
     `The model \`${limitText(id, MODEL_BYTES)}\` does not exist; see GET /v1/models.`,

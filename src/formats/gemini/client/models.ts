@@ -2,21 +2,32 @@
 import { Type } from "@sinclair/typebox";
 import { invalidRequest } from "../../../core/error.ts";
 import type { ListedModel, ModelListing } from "../../../core/model-listing.ts";
+import type { ModelFacts } from "../../../core/model-facts.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { open, toJson } from "../../shared/schema.ts";
 import { nameIn } from "./address.ts";
 
-/** What weir serves of every model. */
+/** What weir serves of every model that generates. */
 const METHODS = ["generateContent", "streamGenerateContent", "countTokens"];
+const EMBED = "embedContent";
 
-function one({ id, provider }: ListedModel): JsonObject {
+function one({ id, provider, facts = {} }: ListedModel): JsonObject {
+  const { name = id, contextWindow, maxOutput, abilities } = facts;
   return {
     name: `models/${id}`,
     version: "",
-    displayName: id,
+    displayName: name,
     description: `Served by ${provider}`,
-    supportedGenerationMethods: METHODS,
+    ...(contextWindow !== undefined && { inputTokenLimit: contextWindow }),
+    ...(maxOutput !== undefined && { outputTokenLimit: maxOutput }),
+    ...(abilities?.reasoning !== undefined && { thinking: abilities.reasoning }),
+    supportedGenerationMethods: methodsOf(facts),
   };
+}
+
+function methodsOf({ output }: ModelFacts): string[] {
+  if (!output?.includes("embedding")) return METHODS;
+  return output.length > 1 ? [...METHODS, EMBED] : [EMBED];
 }
 
 /** All models in one page, unless the client asks for pages. The token of a page is the number of models before it. */
@@ -49,6 +60,11 @@ const Model = open(
     version: Type.String(),
     displayName: Type.String(),
     description: Type.String(),
+    inputTokenLimit: Type.Optional(
+      Type.Integer({ description: "Absent if it is not known, as the members below." }),
+    ),
+    outputTokenLimit: Type.Optional(Type.Integer()),
+    thinking: Type.Optional(Type.Boolean()),
     supportedGenerationMethods: Type.Array(Type.String()),
   },
   { title: "GeminiModel" },

@@ -2,7 +2,7 @@
 import type { BucketPrices } from "../../charge.ts";
 import type { SnapshotLine } from "../snapshot.ts";
 import { BUCKETS } from "../settings.ts";
-import { nameOf, pricesOf } from "./snapshot-text.ts";
+import { nameOf, restOf } from "./snapshot-text.ts";
 
 /** A change of a price by more than this factor is more often an error of the table than a decision of the vendor. */
 const JUMP = 5;
@@ -15,7 +15,7 @@ export function changes(before: readonly SnapshotLine[], after: readonly Snapsho
   const rest = [...fresh].flatMap(([name, line]) => {
     const previous = old.get(name);
     if (!previous) return [`+ ${name} ${briefly(line)}`];
-    return pricesOf(previous) === pricesOf(line) ? [] : [`  ${name} ${briefly(previous)} → ${briefly(line)}`];
+    return restOf(previous) === restOf(line) ? [] : [`  ${name} ${briefly(previous)} → ${briefly(line)}`];
   });
   return [...gone, ...rest];
 }

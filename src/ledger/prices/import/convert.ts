@@ -8,7 +8,7 @@ import { SOURCES } from "./providers.ts";
 export type MapEntry = Readonly<Record<string, unknown>>;
 
 /** Kinds of models that weir can call. Image models count if they are charged by tokens. */
-const MODES = new Set(["chat", "completion", "responses", "embedding", "image_generation"]);
+export const MODES = new Set(["chat", "completion", "responses", "embedding", "image_generation"]);
 
 /** Members of an entry, in dollars a token, by bucket. What follows them names a context tier and a service tier. */
 const MEMBERS: Readonly<Record<keyof BucketPrices, readonly string[]>> = {
@@ -55,7 +55,8 @@ export function convert(key: string, entry: MapEntry): SnapshotLine | undefined 
   };
 }
 
-function providerOf(name: unknown): string | undefined {
+/** The provider of weir for a provider of the map. */
+export function providerOf(name: unknown): string | undefined {
   if (typeof name !== "string") return undefined;
   const family = name.replace(/-.*/, "");
   return Object.keys(SOURCES).find((provider) => SOURCES[provider]!.from.includes(family));
@@ -64,7 +65,8 @@ function providerOf(name: unknown): string | undefined {
 /** Names of price classes by size, which are no models. */
 const SIZES = /^(together-ai|fireworks-ai)-/;
 
-function modelOf(key: string, provider: string): string | undefined {
+/** The name of the model at a provider of weir; undefined for what is no model. */
+export function modelOf(key: string, provider: string): string | undefined {
   const { prefix, noSlash } = SOURCES[provider]!;
   const model = key.startsWith(prefix) ? key.slice(prefix.length) : key;
   return (noSlash && model.includes("/")) || SIZES.test(model) ? undefined : model;
@@ -143,7 +145,7 @@ function searchFees(
   return ONCE.has(provider) && unit !== "per_query" ? { searched: nano } : { search: nano };
 }
 
-function whole(name: "maxOutput" | "window", value: unknown): Partial<SnapshotLine> {
+export function whole(name: "maxOutput" | "window", value: unknown): { maxOutput?: number; window?: number } {
   const tokens = Number(value);
   return Number.isInteger(tokens) && tokens > 0 ? { [name]: tokens } : {};
 }

@@ -1,16 +1,19 @@
 /**
- * `bun run prices MAP.json [SECOND.json] [--accept]`: makes the snapshot of prices anew from LiteLLM's price map, and prints what
- * changed. SECOND is the list of genai-prices, to compare with. See README.md of the folder above.
+ * `bun run prices MAP.json [SECOND.json] [--accept]`: makes the price book and the facts about models anew from LiteLLM's price
+ * map, and prints what changed. SECOND is the list of genai-prices, to compare with. See README.md of the folder above.
  */
-import type { SnapshotHead } from "../snapshot.ts";
+import type { FactLine } from "../fact-line.ts";
+import { type FileHead, LineFile } from "../line-file.ts";
 import { Snapshot } from "../snapshot.ts";
 import { changes, jumps } from "./compare.ts";
 import { convert, type MapEntry } from "./convert.ts";
+import { convertFacts, withoutKnown } from "./convert-facts.ts";
 import { SAME_AS } from "./providers.ts";
 import { comingChanges, disagreements } from "./second.ts";
-import { writeSnapshot } from "./snapshot-text.ts";
+import { nameOf, restOf, writeLines, writeSnapshot } from "./snapshot-text.ts";
 
 const FILE = Bun.file(new URL("../prices.jsonl", import.meta.url));
+const FACTS = Bun.file(new URL("../models.jsonl", import.meta.url));
 
 const [first, second] = process.argv.slice(2).filter((word) => !word.startsWith("--"));
 process.exitCode = first === undefined ? usage() : await run(first, second);
@@ -23,7 +26,7 @@ function usage(): number {
 }
 
 async function run(mapFile: string, secondFile: string | undefined): Promise<number> {
-  const head: SnapshotHead = {
+  const head: FileHead = {
     source: "litellm",
     version: option("version") ?? "",
     licence: "MIT",
@@ -31,10 +34,9 @@ async function run(mapFile: string, secondFile: string | undefined): Promise<num
     sameAs: SAME_AS,
   };
   const map = (await Bun.file(mapFile).json()) as Record<string, MapEntry>;
-  const lines = Object.keys(map)
-    // Names with the prefix of their provider come first: they are the ones that the map's own readers look up.
-    .sort((one, other) => Number(other.includes("/")) - Number(one.includes("/")))
-    .flatMap((key) => convert(key, map[key]!) ?? []);
+  // Names with the prefix of their provider come first: they are the ones that the map's own readers look up.
+  const keys = Object.keys(map).sort((one, other) => Number(other.includes("/")) - Number(one.includes("/")));
+  const lines = keys.flatMap((key) => convert(key, map[key]!) ?? []);
   const text = writeSnapshot(head, lines);
   const next = new Snapshot(text).lines();
   const before = (await FILE.exists()) ? new Snapshot(await FILE.text()).lines() : [];
@@ -51,8 +53,35 @@ async function run(mapFile: string, secondFile: string | undefined): Promise<num
     return 1;
   }
   await Bun.write(FILE, text);
-  console.log(`${next.length} models, ${text.length} bytes, ${Bun.gzipSync(text).length} gzipped`);
+  sizes("prices", next.length, text);
+  await writeFacts(
+    head,
+    keys.flatMap((key) => convertFacts(key, map[key]!) ?? []),
+    new Snapshot(text).buildIndex(),
+  );
   return 0;
+}
+
+/** They decide nothing about money, so that no jump of them is refused. */
+async function writeFacts(head: FileHead, lines: readonly FactLine[], prices: Snapshot): Promise<void> {
+  const text = writeLines(
+    head,
+    lines.flatMap((line) => withoutKnown(line, prices) ?? []),
+  );
+  const next = new LineFile<FactLine>(text).lines();
+  const before = (await FACTS.exists()) ? new LineFile<FactLine>(await FACTS.text()).lines() : [];
+  const old = new Map(before.map((line) => [nameOf(line), restOf(line)]));
+  const changed = next.filter((line) => old.get(nameOf(line)) !== restOf(line));
+  print(
+    "models with other facts",
+    changed.map((line) => `${nameOf(line)} ${restOf(line)}`),
+  );
+  await Bun.write(FACTS, text);
+  sizes("facts", next.length, text);
+}
+
+function sizes(what: string, count: number, text: string): void {
+  console.log(`${what}: ${count} models, ${text.length} bytes, ${Bun.gzipSync(text).length} gzipped`);
 }
 
 function option(name: string): string | undefined {

@@ -1,0 +1,92 @@
+/** The models that clients can ask for, with what is known about each. */
+import type { KeyAccess } from "../../core/key-access.ts";
+import type { FactBook, ModelFacts } from "../../core/model-facts.ts";
+import type { ListedModel } from "../../core/model-listing.ts";
+import { inSlices, type Sliced } from "../../core/slices.ts";
+import { allowedModels } from "../access.ts";
+import type { ModelEntry, Registry, ServedModel } from "../routing/registry.ts";
+import { traitsFor } from "../routing/spoken-formats.ts";
+import { commonFacts, mergeFacts } from "./join-facts.ts";
+import { factsOfTraits, withoutRefused } from "./trait-facts.ts";
+
+/** Clients choose the names, so the number of described models is limited. */
+const MAX_DESCRIBED = 10_000;
+
+export class ModelCatalog {
+  readonly #registry: Registry;
+  readonly #load: () => Promise<FactBook>;
+  #book?: Promise<FactBook>;
+  /** By name. */
+  readonly #described = new Map<string, ListedModel>();
+  /** The state of the hosts' lists that `#described` is from. */
+  #revision = 0;
+
+  /** @param load reads what is known without asking hosts; called once, for the first list */
+  constructor(registry: Registry, load: () => Promise<FactBook>) {
+    this.#registry = registry;
+    this.#load = load;
+  }
+
+  /**
+   * The models that a key may use; the same objects until a host lists other models. Waits for the lists of hosts, at most
+   * one second.
+   * @param access the client's key; absent while calls need none
+   */
+  async list(access?: KeyAccess): Promise<ListedModel[]> {
+    await this.#registry.live.wait();
+    const book = await this.#facts();
+    return inSlices(this.#describeAll(allowedModels(this.#registry, access), book));
+  }
+
+  /** A model that weir would serve, listed or not. @returns undefined if no provider that is on serves it */
+  async find(id: string): Promise<ListedModel | undefined> {
+    await this.#registry.prepare(id);
+    const [served] = this.#registry.servedBy(id);
+    if (!served) return undefined;
+    const listed = this.#registry.models().find((model) => model.id === id);
+    return this.#describe(listed ?? { id, provider: served.provider.name }, await this.#facts());
+  }
+
+  async #facts(): Promise<FactBook> {
+    const book = await (this.#book ??= this.#load());
+    const { revision } = this.#registry.live;
+    if (revision !== this.#revision || this.#described.size > MAX_DESCRIBED) this.#described.clear();
+    this.#revision = revision;
+    return book;
+  }
+
+  *#describeAll(entries: readonly ModelEntry[], book: FactBook): Sliced<ListedModel[]> {
+    const described: ListedModel[] = [];
+    for (const entry of entries) {
+      described.push(this.#describe(entry, book));
+      yield;
+    }
+    return described;
+  }
+
+  #describe({ id, provider }: ModelEntry, book: FactBook): ListedModel {
+    const known = this.#described.get(id);
+    if (known) return known.provider === provider ? known : { ...known, provider };
+    const served = this.#registry.servedBy(id);
+    const facts = commonFacts(served.map((one) => this.#factsOf(one, book)));
+    const model: ListedModel = {
+      ...{ id, provider },
+      ...(served.length === 1 && { model: served[0]!.model }),
+      ...(facts && { facts }),
+    };
+    this.#described.set(id, model);
+    return model;
+  }
+
+  /** What the operator says is before what the host says, and that before what is generally known. */
+  #factsOf({ provider, model }: ServedModel, book: FactBook): ModelFacts | undefined {
+    const traits = traitsFor(provider, model) ?? provider.traits ?? {};
+    const facts = mergeFacts([
+      factsOfTraits(traits),
+      book.ofConfig(provider.name, model),
+      this.#registry.live.factsOf(provider.name, model),
+      book.ofSnapshot(provider.name, model),
+    ]);
+    return withoutRefused(facts, traits);
+  }
+}

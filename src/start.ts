@@ -14,6 +14,7 @@ import { sandboxHooks } from "./gateway/plugins/sandbox.ts";
 import type { GatewayAddress } from "./ledger/messages.ts";
 import { WorkerLedger } from "./ledger/worker/ledger.ts";
 import { callTapes } from "./call-tapes.ts";
+import type { PaidOnce } from "./gateway/paid-once/index.ts";
 import type { CallTape, TapeTools } from "./gateway/tape.ts";
 import type { AnswerOptions, Gateway } from "./gateway/types.ts";
 import { createCells } from "./keeper/books/cells.ts";
@@ -210,6 +211,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       keyed: !keys.keyring.isOpen,
       admission,
       ...(tape && { tape }),
+      ...(paidOnce && config.paidOnce.enabled && { paidOnce }),
       address: (request) => clientAddress(listener?.addressOf(request) ?? "", request.headers, proxies),
       allowSilence: (request, allowed) => listener?.allowSilence(request, allowed),
       disconnect: (request) => listener?.disconnect(request),
@@ -217,6 +219,15 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       ready: () => !draining,
       degraded: () => (keeper.isDegraded ? ["ledger"] : []),
     });
+  };
+
+  let paidOnce: PaidOnce | undefined;
+  /** The code is loaded where it is wanted. Kept answers survive a reload. */
+  const preparePaidOnce = async ({ paidOnce: options, timeouts }: Config) => {
+    if (paidOnce) return paidOnce.renew(options, timeouts);
+    if (!options.enabled) return;
+    const loaded = await import("./gateway/paid-once/index.ts");
+    paidOnce = new loaded.PaidOnce(options, timeouts, lasting);
   };
 
   const build = async (settings: Settings) => {
@@ -247,6 +258,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     };
     const admission = new Admission(config.limits);
     const tape = await tapesFor(config.capture);
+    await preparePaidOnce(config);
     const app = appOf(gateway, config, admission, tape);
     return { settings, since: Date.now(), parts, gateway, config, admission, tape, app };
   };
@@ -337,6 +349,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     },
     async stop(graceMs = 0) {
       draining = true;
+      paidOnce?.close();
       const finished = listener.stop(graceMs === 0);
       const inTime = graceMs === 0 || (await endsWithin(finished, graceMs));
       if (!inTime) {

@@ -20,6 +20,7 @@ import {
   timeoutsSection,
   tlsSection,
 } from "./schema-sections.ts";
+import { paidOnceSection } from "./schema-paid-once.ts";
 import { pricesSection } from "./schema-prices.ts";
 import { captureSection } from "./schema-capture.ts";
 import { tapeSection } from "./schema-tape.ts";
@@ -214,6 +215,7 @@ export const configSchema = Type.Object(
     capture: captureSection,
     tape: tapeSection,
     cache: cacheSection,
+    paidOnce: paidOnceSection,
     admin: adminOption,
     metrics: metricsSection,
     traces: tracesSection,

@@ -12,6 +12,7 @@ import type { Loss, LossCode } from "./loss.ts";
 import { LossList } from "./loss-list.ts";
 import type { KeyAccess } from "./key-access.ts";
 import { isOwnHost } from "./own-host.ts";
+import type { PaidOnce } from "./paid-once.ts";
 import type { Interception } from "./plugin.ts";
 import type { Target } from "./provider.ts";
 import type { RefusalReason } from "./refusal.ts";
@@ -101,6 +102,13 @@ export class Call {
   /** When the call was settled; monotonic milliseconds. */
   endedAt?: number;
 
+  /** The client left, and weir reads the answer on for a repeat of the request. */
+  clientLeft?: true;
+  /** The call is the repeat of a request and got the answer to it. */
+  paidOnce?: PaidOnce;
+
+  /** Called when the client's connection is closed. @returns whether the call goes on without it */
+  onLeave?: () => boolean;
   /** Set by the server: frees the call's admission slot. Called once, before the last byte is sent. */
   release?: () => void;
   /** Set by the server: closes the client's connection within seconds, after the current answer. */

@@ -58,6 +58,8 @@ export interface Ledger {
    * @throws GatewayError `overloaded` if the figures cannot be read
    */
   describeKey?(access: KeyAccess): Promise<JsonObject>;
+  /** Counts a call that reaches no provider for the rate limits on calls. It is not refused: it costs nothing. */
+  count?(call: Call): void;
   /** The usage of an attempt without admission is charged all the same: nothing is held for it. */
   charge(attempt: Attempt): void;
   /** Books what the attempt cost, and frees the rest of its reservation. Further calls for the same attempt do nothing. */

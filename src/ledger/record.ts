@@ -2,6 +2,7 @@
 import type { FailureClass, Outcome } from "../core/call.ts";
 import type { Usage } from "../core/events.ts";
 import type { Loss } from "../core/loss.ts";
+import type { PaidOnce } from "../core/paid-once.ts";
 import type { PromptSections } from "../core/prompt-sections.ts";
 import type { RefusalReason } from "../core/refusal.ts";
 import type { Charge, PriceRule } from "./charge.ts";
@@ -72,6 +73,10 @@ export interface CallRecord {
   client?: string;
   losses?: readonly Loss[];
   upstreamId?: string;
+  /** The call got the answer to an earlier request, whose client had lost it. It reached no provider and cost nothing. */
+  paidOnce?: PaidOnce;
+  /** The client left, and weir read the answer on for a repeat of the request. */
+  clientLeft?: true;
   /** Absent where nothing is known of a cache. It is not in the records that are read from the store. */
   prompt?: PromptRecord;
   /** Why less of the prompt was read from the cache than before. Only in records that are read from the store. */

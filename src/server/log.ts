@@ -119,6 +119,8 @@ function callFields(call: Call, level: string): Record<string, unknown> {
     skipped: call.skipped.length > 0 ? call.skipped : undefined,
     attempts: call.attempts.some(({ failure }) => failure) ? call.attempts.map(attemptFields) : undefined,
     may_cost_twice: mayCostTwice(call.attempts) || undefined,
+    client_left: call.clientLeft,
+    paid_once: call.paidOnce && { ...call.paidOnce, cost: 0 },
     error: call.error,
   };
 }
@@ -171,6 +173,8 @@ function callLine(call: Call): string {
     call.routedModel && `routed to ${call.routedModel}`,
     call.parent && `asked by ${call.parent.id}`,
     call.key && `key ${call.key}`,
+    call.clientLeft && "read on without its client",
+    call.paidOnce && `paid by ${call.paidOnce.first}`,
     call.skipped.length > 0 && `skipped ${call.skipped.join(", ")}`,
     call.attempts.some(({ failure }) => failure) && `tried ${writeTried(call.attempts)}`,
     call.error && `${call.error.kind}: ${call.error.message}`,

@@ -77,6 +77,23 @@ export const CallEntry = answer(
       Type.Array(answer({ code: Type.String(), path: Type.String(), note: Type.Optional(Type.String()) })),
     ),
     upstreamId: Type.Optional(Type.String({ description: "The provider's id of the request." })),
+    paidOnce: Type.Optional(
+      answer(
+        {
+          answer: words(["running", "finished"]),
+          first: Type.String({ description: "Id of that request." }),
+        },
+        {
+          description:
+            "The call got the answer to an earlier request, whose client had lost it. It reached no provider and cost nothing.",
+        },
+      ),
+    ),
+    clientLeft: Type.Optional(
+      Type.Literal(true, {
+        description: "The client left, and weir read the answer on for a repeat of the request.",
+      }),
+    ),
     cacheBreak: Type.Optional(CacheBreak),
     captured: Type.Optional(
       Type.Literal(true, {

@@ -133,6 +133,8 @@ function describeCall(call: CallRecord & Pick<CallEntry, "captured">): string {
     ["finish", call.finish],
     ["client", call.client],
     ["provider's id", call.upstreamId],
+    ["client left", call.clientLeft && "weir read the answer on for a repeat"],
+    ["paid by", call.paidOnce?.first],
     ["cost", showMoney(costOf(call))],
     ["captured", call.captured && `weir logs --call ${call.id} --body`],
   ];

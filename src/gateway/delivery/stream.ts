@@ -35,6 +35,11 @@ export interface ByteSource {
   broken?(): BrokenStream;
   /** Text that must precede an error event, if the last piece ended inside an event; weir sends no heartbeat there. */
   beforeError?(): string;
+  /**
+   * The client is gone. @param ending settles the call at the end of the answer
+   * @returns true if the source is read on without it and settles the call itself; absent: never
+   */
+  readOn?(ending: StreamEnding): boolean;
   /** Cancels the source. */
   stop(reason: unknown): void;
 }
@@ -134,11 +139,20 @@ export function answerStream(
     if (codec.errorEndsStream) finish();
   };
 
+  /** The client is gone. @returns whether the source goes on without it */
+  const readsOn = () => {
+    if (isSettled || !source.readOn?.(ending)) return false;
+    isSettled = true;
+    return true;
+  };
+
   /** Sends no error event: the client would not read it. */
   const cutOff = (error: GatewayError) => {
-    end(() => ending.failed(error));
-    call.abort(error);
-    source.stop(error);
+    if (!readsOn()) {
+      end(() => ending.failed(error));
+      call.abort(error);
+      source.stop(error);
+    }
     close();
   };
   call.cutOff ??= cutOff;
@@ -187,6 +201,7 @@ export function answerStream(
       cancel(reason) {
         waiting = false;
         clock.remove(watcher);
+        if (readsOn()) return;
         call.abort(clientLeft());
         source.stop(reason);
         end(() => ending.cancelled());
@@ -209,7 +224,8 @@ function readTimeout(readMs: number): GatewayError {
   );
 }
 
-function idleTimeout(gapMs: number): GatewayError {
+/** The failure of an answer whose provider is silent. */
+export function idleTimeout(gapMs: number): GatewayError {
   return new GatewayError(
     "timeout",
     `The provider sent nothing for ${Math.round(gapMs / 1000)} s during its answer.`,

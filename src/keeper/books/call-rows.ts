@@ -67,6 +67,8 @@ export const CHARGE_COLUMNS = [
 export interface CallDetail {
   losses?: CallRecord["losses"];
   upstreamId?: string;
+  paidOnce?: CallRecord["paidOnce"];
+  clientLeft?: true;
   /** Of a single attempt: its class unless `answered`, and the rest of its usage. */
   class?: AttemptRecord["class"];
   usage?: Partial<Usage>;
@@ -151,6 +153,8 @@ function detailOf(call: CallRecord, single: AttemptRecord | undefined): string |
   const detail: CallDetail = {
     ...(call.losses?.length && { losses: call.losses }),
     ...(call.upstreamId !== undefined && { upstreamId: call.upstreamId }),
+    ...(call.paidOnce && { paidOnce: call.paidOnce }),
+    ...(call.clientLeft && { clientLeft: call.clientLeft }),
     ...(single && single.class !== "answered" && { class: single.class }),
     ...(single && restOf(single.usage)),
     ...(single?.charge.doubt && { doubt: single.charge.doubt }),

@@ -49,6 +49,8 @@ export function recordOf(
     client: call.headers.get("user-agent")?.slice(0, MAX_CLIENT) ?? undefined,
     prompt,
     losses: losses?.length ? losses.slice(0, MAX_LOSSES) : undefined,
+    paidOnce: call.paidOnce,
+    clientLeft: call.clientLeft,
     upstreamId: attempt?.upstreamRequestId?.slice(0, MAX_PROVIDER_TEXT),
     attempts:
       attempts.length === 1

@@ -223,6 +223,15 @@ export class WorkerLedger implements Ledger {
     applied.running.calls++;
   }
 
+  count({ access, startedAt }: Call): void {
+    const now = this.#clock.at(startedAt);
+    for (const line of this.#lines.ofCall(access)) {
+      const share = this.#shares.of(line, now, undefined);
+      share.hold(1);
+      share.settle(1, 1);
+    }
+  }
+
   notePrompt(attempt: Attempt, prompt: PromptSource): void {
     this.#prompts.note(attempt, prompt);
   }

@@ -56,7 +56,7 @@ export function applies({ kind, what }: Subject, access: KeyAccess | undefined, 
 }
 
 /** Whether a subject that names no model and no provider counts all calls of a key. */
-export function isOnKey(on: Subject, access: KeyAccess): boolean {
+export function isOnKey(on: Subject, access: KeyAccess | undefined): boolean {
   return on.kind !== "model" && on.kind !== "provider" && applies(on, access, NO_TARGET);
 }
 

@@ -47,6 +47,13 @@ export class Lines {
     return [...this.#lines.values()].filter(({ on }) => isOnKey(on, access));
   }
 
+  /** The limits on the number of calls of a key, whatever their target. */
+  ofCall(access: KeyAccess | undefined): Line[] {
+    return [...this.#lines.values()].filter(
+      ({ unit, on }) => (unit === "rpm" || unit === "rpd") && isOnKey(on, access),
+    );
+  }
+
   /** The attempts that run, by deployment. */
   get running(): Running[] {
     return [...this.#running.values()].filter(({ calls }) => calls > 0);

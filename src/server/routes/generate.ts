@@ -9,6 +9,8 @@ import { toClientError } from "../../gateway/delivery/redact.ts";
 import { deliver } from "../../gateway/delivery/deliver.ts";
 import { Deadline } from "../../gateway/delivery/deadline.ts";
 import { countTokens } from "../../gateway/count-tokens.ts";
+import type { IdentifiedRequest } from "../../gateway/paid-once/identity.ts";
+import type { PaidOnce } from "../../gateway/paid-once/index.ts";
 import { embed } from "../../gateway/embed/embed.ts";
 import type { Opened } from "../../gateway/lanes/lane.ts";
 import type { CallTape, TapedCall } from "../../gateway/tape.ts";
@@ -30,6 +32,8 @@ export interface RouteContext {
   admission: Admission;
   /** Records calls or answers them; absent in a gateway without a tape. */
   tape?: CallTape;
+  /** Answers repeats of requests whose connection broke; absent where that is off. */
+  paidOnce?: PaidOnce;
   /** The client's address. */
   address(request: Request): string;
   /** Turns the idle timeout of a running request's connection off or on. */
@@ -116,7 +120,7 @@ function createRoute(
   handle: Handler,
   options: { path: string; streams?: boolean; endpoint?: string; operation?: string },
 ) {
-  const { gateway, limits, tape } = context;
+  const { gateway, limits, tape, paidOnce } = context;
   const { address } = format.client;
   const modelOf = modelInPath(format.client);
   const serve: Serve = async (call, request, deadline) => {
@@ -129,16 +133,20 @@ function createRoute(
       call.stream = body.scalar("stream") === true;
     }
     const incoming = incomingOf(body, call, format);
-    if (tape) {
-      const taped = tapedOf(incoming, format.client, options.operation ?? options.endpoint, gateway);
-      return tape.take(taped, async () => {
-        await prepareModel(call, call.model, gateway.registry);
-        return handle(incoming, gateway, deadline);
-      });
-    }
-    const preparing = prepareModel(call, call.model, gateway.registry);
-    if (preparing) await preparing;
-    return handle(incoming, gateway, deadline);
+    const open = async () => {
+      const preparing = prepareModel(call, call.model, gateway.registry);
+      if (preparing) await preparing;
+      return handle(incoming, gateway, deadline);
+    };
+    const openTaped = () => {
+      if (!tape) return open();
+      return tape.take(
+        tapedOf(incoming, format.client, options.operation ?? options.endpoint, gateway),
+        open,
+      );
+    };
+    if (!paidOnce || part) return openTaped();
+    return paidOnce.take(call, identified(request, call, context, body.bytes), openTaped);
   };
   const route: CallRoute = { method: "POST", path: options.path, operation: "chat" };
   return callRoute(format, context, serve, route, options.endpoint);
@@ -162,16 +170,23 @@ export function callRoute(
   return async (request: Request): Promise<Response> => {
     const call = new Call(createRequestId(), format.id, request.headers);
     call.route = route;
-    request.signal.addEventListener("abort", () => call.outcome ?? call.abort(clientLeft()));
+    request.signal.addEventListener("abort", () => {
+      if (call.onLeave?.()) return leave();
+      if (!call.outcome) call.abort(clientLeft());
+    });
     const deadline = new Deadline(call, gateway.clock, gateway.timeouts);
     const answer = (opened: Opened) => respond(deliver(opened, call, format.client, gateway), call.id);
     let client: string | undefined;
+    const leave = () => {
+      if (client !== undefined) admission.leave(client);
+      client = undefined;
+    };
     call.disconnect = () => context.disconnect(request);
     deadline.onLong = () => allowSilence(request, true);
     call.release = () => {
       deadline.stop();
       if (deadline.isLong) allowSilence(request, false);
-      if (client !== undefined) admission.leave(client);
+      leave();
     };
     try {
       const found = authenticate(credentialsOf(request, format.client), format.client.keyHeaders);
@@ -185,6 +200,7 @@ export function callRoute(
       return answer(await serve(call, request, deadline));
     } catch (thrown) {
       const error = toClientError(call.abortReason ?? thrown, call);
+      if (!call.onLeave) context.paidOnce?.refused(identified(request, call, context));
       return answer(openError(error, format.client, call.id));
     }
   };
@@ -197,6 +213,17 @@ function tapedOf(
   { registry }: Gateway,
 ): TapedCall {
   return { call, operation, client, body, formats: registry.formats };
+}
+
+/** @param bytes the body, if weir has read it */
+function identified(
+  request: Request,
+  { access }: Call,
+  { address }: RouteContext,
+  bytes?: Uint8Array,
+): IdentifiedRequest {
+  const { headers, url } = request;
+  return { headers, url, key: access?.id, address: address(request), ...(bytes && { bytes }) };
 }
 
 /** A validated request as the gateway gets it. */

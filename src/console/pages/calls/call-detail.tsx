@@ -102,6 +102,7 @@ function Names({ call }: { call: CallEntry }) {
     session: hash,
     finish,
     upstreamId,
+    paidOnce,
     startedAt,
   } = call;
   const target = targetOf(call);
@@ -138,6 +139,7 @@ function Names({ call }: { call: CallEntry }) {
         hash === undefined ? undefined : ["Session", <Figure query={{ session: hash }}>{hash}</Figure>],
         finish === undefined ? undefined : ["Ended", finish],
         upstreamId === undefined ? undefined : ["Provider's id", <code>{upstreamId}</code>],
+        paidOnce === undefined ? undefined : ["Paid by", <code>{paidOnce.first}</code>],
         [
           "Began",
           <>

@@ -218,6 +218,8 @@ function toRecord(row: CallRow, charges: readonly ChargeRow[], names: Texts, pri
     ...(row.client !== null && { client: names.get(row.client) ?? "" }),
     ...(detail.losses && { losses: detail.losses }),
     ...(detail.upstreamId !== undefined && { upstreamId: detail.upstreamId }),
+    ...(detail.paidOnce && { paidOnce: detail.paidOnce }),
+    ...(detail.clientLeft && { clientLeft: detail.clientLeft }),
     attempts:
       row.tries === 1
         ? [single(row, detail, names, prices)]

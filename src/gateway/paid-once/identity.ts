@@ -1,0 +1,83 @@
+/**
+ * What makes two requests the same one. A request with an idempotency key is the same as an earlier one of the same gateway key
+ * with the same path, bytes and idempotency key. Without one, the client's address and the SDK are the same too, and the SDK
+ * counts its retries one by one.
+ */
+import type { HeaderReader } from "../../core/headers.ts";
+
+/** The client's name for the request, which it keeps for retries. draft-ietf-httpapi-idempotency-key-header. */
+const IDEMPOTENCY_KEY = "idempotency-key";
+/** How often an SDK of OpenAI or Anthropic has sent the request before. */
+const RETRY_COUNT = "x-stainless-retry-count";
+/** What tells one installation of an SDK from another. */
+const SDK_HEADERS = [
+  "user-agent",
+  "x-stainless-lang",
+  "x-stainless-package-version",
+  "x-stainless-os",
+  "x-stainless-arch",
+  "x-stainless-runtime",
+  "x-stainless-runtime-version",
+];
+
+/** A request as far as it says which one it is. */
+export interface IdentifiedRequest {
+  headers: HeaderReader;
+  /** The URL; its host does not count. */
+  url: string;
+  /** Id of the gateway key; absent without keys. */
+  key?: string | undefined;
+  /** The client's address. */
+  address: string;
+  bytes?: Uint8Array;
+}
+
+export interface Identity {
+  /** SHA-256, base64. */
+  readonly digest: string;
+  /** SHA-256 of the client alone. */
+  readonly client: string;
+  /** How often the client says that it has sent the request before. */
+  readonly count: number;
+  /** The request has an idempotency key. */
+  readonly isNamed: boolean;
+}
+
+/** @param salt random bytes, so that a digest does not tell which request it is of */
+export function identityOf(request: IdentifiedRequest, salt: Uint8Array): Identity {
+  const { headers, url, key, address, bytes } = request;
+  const name = headers.get(IDEMPOTENCY_KEY) ?? "";
+  const isNamed = name !== "";
+  const place = key === undefined || !isNamed ? address : "";
+  const sdk = isNamed ? [] : SDK_HEADERS.map((header) => headers.get(header) ?? "");
+  const client = sha256(salt, [key ?? "", place, ...sdk]);
+  return {
+    digest: bytes ? sha256(salt, [client, pathOf(url), name], bytes) : "",
+    client,
+    count: countOf(headers.get(RETRY_COUNT)),
+    isNamed,
+  };
+}
+
+/** Whether the request may be the repetition of an earlier one. */
+export function isRepeat({ count, isNamed }: Identity): boolean {
+  return isNamed || count > 0;
+}
+
+function countOf(text: string | null): number {
+  const count = text === null ? 0 : Number(text);
+  return Number.isSafeInteger(count) && count > 0 ? count : 0;
+}
+
+/** Path and query. */
+function pathOf(url: string): string {
+  const host = url.indexOf("//") + 2;
+  const path = url.indexOf("/", host);
+  return path < 0 ? "/" : url.slice(path);
+}
+
+function sha256(salt: Uint8Array, texts: readonly string[], bytes?: Uint8Array): string {
+  const hash = new Bun.CryptoHasher("sha256").update(salt).update(JSON.stringify(texts));
+  if (bytes) hash.update(bytes);
+  return hash.digest("base64");
+}

@@ -1,8 +1,6 @@
 /** Starts a gateway: assembles the parts and listens on a socket. */
 import { assemble } from "./assemble.ts";
 import type { Assembled } from "./assemble.ts";
-import type { Path } from "./config/error.ts";
-import type { AdminState } from "./admin/settings.ts";
 import type { Config } from "./config/schema.ts";
 import { certificateOf, isSameCertificate } from "./config/tls.ts";
 import { GatewayError } from "./core/error.ts";
@@ -14,7 +12,6 @@ import { sandboxHooks } from "./gateway/plugins/sandbox.ts";
 import type { GatewayAddress } from "./ledger/messages.ts";
 import { WorkerLedger } from "./ledger/worker/ledger.ts";
 import { callTapes } from "./call-tapes.ts";
-import type { PaidOnce } from "./gateway/paid-once/index.ts";
 import type { CallTape, TapeTools } from "./gateway/tape.ts";
 import type { AnswerOptions, Gateway } from "./gateway/types.ts";
 import { createCells } from "./keeper/books/cells.ts";
@@ -25,7 +22,6 @@ import { keyRevoked, shuttingDown } from "./end-errors.ts";
 import { endsWithin } from "./ends-within.ts";
 import { FirstRequest } from "./first-request.ts";
 import { GatewayKeys } from "./gateway-keys.ts";
-import type { ConfigSources } from "./inspected.ts";
 import { parseBlock } from "./ledger/keys/addresses.ts";
 import { Health } from "./gateway/retry/health.ts";
 import { secretFilter } from "./gateway/delivery/redact.ts";
@@ -49,6 +45,8 @@ import {
   namedHome,
   type StateHome,
 } from "./state.ts";
+import { Repeats } from "./repeats.ts";
+import type { RunningWeir, Settings } from "./running-weir.ts";
 import { pluginInStack } from "./plugin-in-stack.ts";
 import { makeRoom } from "./unix-socket.ts";
 import { VERSION } from "./version.ts";
@@ -82,53 +80,6 @@ export interface KeeperAddress {
   socket: string;
   /** Folder of the cells, if there is one. */
   cells?: string;
-}
-
-/** What a gateway is built from at its start and at each reload. */
-export interface Settings extends ConfigSources {
-  config: Config;
-  /** Position of a config path, for messages. */
-  locate?(path: Path): string;
-}
-
-export interface RunningWeir {
-  url: string;
-  host: string;
-  port: number;
-  /** The parts that serve at the moment. */
-  readonly parts: Assembled;
-  /** Where answers are stored: `stored in /var/lib/weir for 30 days`. */
-  readonly answers: string;
-  /** Where the admin API listens; absent if it is off. */
-  readonly admin?: AdminState;
-  /**
-   * What is known of the books when the keeper has opened them, or after some seconds.
-   * @throws ConfigError at the first start of a gateway whose config names a key like a key of the store
-   */
-  books(): Promise<OpenedBooks>;
-  /**
-   * Activates new settings for later calls; calls in flight keep their settings.
-   * @throws Error with one sentence; then the previous settings are still active
-   */
-  reload(settings: Settings): Promise<void>;
-  /**
-   * Refuses new connections and lets calls in flight finish. After `graceMs` weir ends the remaining ones with an error in the
-   * client's format.
-   */
-  stop(graceMs?: number): Promise<void>;
-  /** Logs a fault that belongs to no call. */
-  fault(message: string, cause?: unknown): void;
-  /** Logs an informational message. */
-  info(message: string, facts?: Record<string, string>): void;
-}
-
-export interface OpenedBooks {
-  /** Where they are kept: `in /var/lib/weir/weir.db`. */
-  place: string;
-  /** Number of keys that admit calls, of the config and of the store; undefined while the store is not open. */
-  keys: number | undefined;
-  /** Calls need no key. */
-  isOpen: boolean;
 }
 
 /** Time after the grace period in which errors can still reach the clients. Milliseconds. */
@@ -194,6 +145,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     reasoning: new ReasoningCache(),
     backlog: new Backlog(clock),
   };
+  const repeats = new Repeats(lasting);
   const state = new StateReporter({ ledger, health: lasting.health, clock, gateway: () => reachable });
   const stopAlerts = onTransportAlert((sentence) => logger.fault(sentence));
   let draining = false;
@@ -211,7 +163,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       keyed: !keys.keyring.isOpen,
       admission,
       ...(tape && { tape }),
-      ...(paidOnce && config.paidOnce.enabled && { paidOnce }),
+      ...repeats.of(config),
       address: (request) => clientAddress(listener?.addressOf(request) ?? "", request.headers, proxies),
       allowSilence: (request, allowed) => listener?.allowSilence(request, allowed),
       disconnect: (request) => listener?.disconnect(request),
@@ -219,15 +171,6 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       ready: () => !draining,
       degraded: () => (keeper.isDegraded ? ["ledger"] : []),
     });
-  };
-
-  let paidOnce: PaidOnce | undefined;
-  /** The code is loaded where it is wanted. Kept answers survive a reload. */
-  const preparePaidOnce = async ({ paidOnce: options, timeouts }: Config) => {
-    if (paidOnce) return paidOnce.renew(options, timeouts);
-    if (!options.enabled) return;
-    const loaded = await import("./gateway/paid-once/index.ts");
-    paidOnce = new loaded.PaidOnce(options, timeouts, lasting);
   };
 
   const build = async (settings: Settings) => {
@@ -258,7 +201,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     };
     const admission = new Admission(config.limits);
     const tape = await tapesFor(config.capture);
-    await preparePaidOnce(config);
+    await repeats.prepare(config);
     const app = appOf(gateway, config, admission, tape);
     return { settings, since: Date.now(), parts, gateway, config, admission, tape, app };
   };
@@ -349,7 +292,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     },
     async stop(graceMs = 0) {
       draining = true;
-      paidOnce?.close();
+      repeats.close();
       const finished = listener.stop(graceMs === 0);
       const inTime = graceMs === 0 || (await endsWithin(finished, graceMs));
       if (!inTime) {

@@ -2,7 +2,7 @@
 import type { Config } from "../config/schema.ts";
 import type { Deployment } from "../core/provider.ts";
 import { OLD_DAYS, priceBookDays } from "../ledger/prices/age.ts";
-import type { OpenedBooks, RunningWeir } from "../start.ts";
+import type { OpenedBooks, RunningWeir } from "../running-weir.ts";
 import { routeRows } from "./routes.ts";
 import { table } from "./terminal.ts";
 

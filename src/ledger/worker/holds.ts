@@ -42,6 +42,15 @@ export function takeAll(
   return true;
 }
 
+/** Counts a call without attempts for limits on the number of calls. @param now milliseconds since 1970 */
+export function countCall(shares: Shares, lines: readonly Line[], now: number): void {
+  for (const line of lines) {
+    const share = shares.of(line, now, undefined);
+    share.hold(1);
+    share.settle(1, 1);
+  }
+}
+
 /** The shares that do not suffice, and what the attempt holds of them in the end. */
 export function shortsOf(booking: Booking, attempt: Attempt): Short[] {
   return booking.shares.flatMap((share) => {

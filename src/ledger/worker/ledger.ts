@@ -25,7 +25,7 @@ import { outputLimit } from "./estimate.ts";
 import { Estimates } from "./estimates.ts";
 import { describeBooking } from "./foresee.ts";
 import { CallLimits } from "./figures.ts";
-import { freePlaces, reportAll, settleAll, shortsOf, takeAll } from "./holds.ts";
+import { countCall, freePlaces, reportAll, settleAll, shortsOf, takeAll } from "./holds.ts";
 import { Lines, type Prices } from "./lines.ts";
 import { Outbox } from "./outbox.ts";
 import { applyChanges } from "./policy-state.ts";
@@ -224,12 +224,7 @@ export class WorkerLedger implements Ledger {
   }
 
   count({ access, startedAt }: Call): void {
-    const now = this.#clock.at(startedAt);
-    for (const line of this.#lines.ofCall(access)) {
-      const share = this.#shares.of(line, now, undefined);
-      share.hold(1);
-      share.settle(1, 1);
-    }
+    countCall(this.#shares, this.#lines.ofCall(access), this.#clock.at(startedAt));
   }
 
   notePrompt(attempt: Attempt, prompt: PromptSource): void {

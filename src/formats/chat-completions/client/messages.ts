@@ -3,6 +3,7 @@ import type { Block, ToolCallBlock, ToolResultBlock, Turn } from "../../../core/
 import { legacyCallId } from "../../../core/ids.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
+import { OpenCalls } from "../../shared/open-calls.ts";
 import { list } from "../../shared/read.ts";
 import { decodeReasoning, GOOGLE, thoughtSignature } from "../reasoning.ts";
 import { FORMAT } from "../own-fields.ts";
@@ -67,45 +68,6 @@ class History {
     }
     return this.#open.takeByName(name)?.id ?? "";
   }
-}
-
-/** Calls without a result; lookups take constant time. */
-class OpenCalls {
-  readonly #left: Set<ToolCallBlock>;
-  readonly #byId = new Map<string, ToolCallBlock[]>();
-  readonly #byName = new Map<string, ToolCallBlock[]>();
-
-  constructor(calls: readonly ToolCallBlock[]) {
-    this.#left = new Set(calls);
-    for (const call of [...calls].reverse()) {
-      enqueue(this.#byId, call.id, call);
-      enqueue(this.#byName, call.name, call);
-    }
-  }
-
-  takeById(id: string): ToolCallBlock | undefined {
-    return this.#takeFirst(this.#byId.get(id));
-  }
-
-  /** Takes the first open call of this name; without a name, the first open call. */
-  takeByName(name: string | undefined): ToolCallBlock | undefined {
-    if (name !== undefined) return this.#takeFirst(this.#byName.get(name));
-    const [first] = this.#left;
-    if (first) this.#left.delete(first);
-    return first;
-  }
-
-  /** Takes the first open call of a list; the lists are in reverse order. */
-  #takeFirst(calls: ToolCallBlock[] = []): ToolCallBlock | undefined {
-    for (let call = calls.pop(); call; call = calls.pop()) if (this.#left.delete(call)) return call;
-    return undefined;
-  }
-}
-
-function enqueue(lists: Map<string, ToolCallBlock[]>, key: string, call: ToolCallBlock): void {
-  const list = lists.get(key);
-  if (list) list.push(call);
-  else lists.set(key, [call]);
 }
 
 /** Decodes members in a fixed order: reasoning, text, refusal, images, calls. */

@@ -263,6 +263,10 @@ class AttemptContext implements CodecContext {
     return this.#attempt.call.id;
   }
 
+  get startedAt(): number {
+    return this.#attempt.call.startedAt;
+  }
+
   get model(): string {
     return this.#attempt.call.model;
   }

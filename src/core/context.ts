@@ -7,6 +7,8 @@ import type { MaxTokensField, Traits } from "./provider.ts";
 export interface CodecContext {
   /** `req_…`; ids of an answer derive from it. */
   readonly id: string;
+  /** When the call began. Milliseconds of the monotonic clock (`performance.now()`). */
+  readonly startedAt: number;
   /** The model name as the client sent it. */
   readonly model: string;
   /** The client's request headers, without its credentials. */

@@ -19,8 +19,11 @@ export interface EmbedClient {
   checkRequest(body: Json): asserts body is JsonObject;
   /** @param body has passed `checkRequest`; with a {@link UrlAddress}, its member `model` is what the URL says */
   decodeRequest(body: JsonObject): EmbedRequest;
-  /** @returns the body of the answer as JSON text */
-  writeAnswer(answer: WholeAnswer, request: EmbedRequest): string;
+  /**
+   * @param startedAt when the call began; milliseconds of the monotonic clock (`performance.now()`)
+   * @returns the body of the answer as JSON text
+   */
+  writeAnswer(answer: WholeAnswer, request: EmbedRequest, startedAt: number): string;
 }
 
 /** An answer for the client. */

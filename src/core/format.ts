@@ -4,6 +4,7 @@
  */
 import type { RateHeaders } from "./limit-figures.ts";
 import type { ChatRequest } from "./chat.ts";
+import type { ClientHabits } from "./client-habits.ts";
 import type { ClientSchemas } from "./client-schemas.ts";
 import type { CodecContext, CodecTarget } from "./context.ts";
 import type { EmbedClient } from "./embed-dialect.ts";
@@ -30,7 +31,7 @@ export interface Format {
   upstream?: UpstreamCodec;
 }
 
-export interface ClientCodec {
+export interface ClientCodec extends ClientHabits {
   /** Path of the route, for example `/v1/messages`; with an {@link UrlAddress} that of JSON answers. */
   path: string;
   /** How the URL names the model and selects a stream; absent if the body has members for them. */

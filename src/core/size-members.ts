@@ -18,6 +18,8 @@ export interface SizeMembers {
   serverTools: readonly string[];
   /** Members that each let the provider run a tool itself. */
   serverToolMembers?: readonly string[];
+  /** Images are strings of base64 in a list. Default false: each is a data URL, or in a member `data`. */
+  bareImages?: boolean;
   /** Marks of images and documents that the provider fetches itself, with the most tokens that each can have. */
   links?: Readonly<Record<string, number>>;
 }

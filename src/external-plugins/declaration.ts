@@ -19,6 +19,7 @@ import type {
   UsageRequest,
 } from "../core/format.ts";
 import type { SizeMembers } from "../core/size-members.ts";
+import type { LocalOperation } from "../core/local-operation.ts";
 import type { ModelListing } from "../core/model-listing.ts";
 import type { UrlAddress } from "../core/url-address.ts";
 import type { StoredCodec } from "../core/stored-codec.ts";
@@ -150,6 +151,17 @@ const LISTING: Table<ModelListing> = {
   schemas: group("the list's", { list: required(schema), one: required(schema) }),
 };
 
+const LOCAL: Table<LocalOperation> = {
+  method: required(text),
+  path: required(path),
+  id: required(text),
+  summary: required(text),
+  open: flag,
+  schemas: required(group("the operation's", { request: schema, answer: required(schema) })),
+  of: must("`listed` or a function", (value) => value === "listed" || typeof value === "function"),
+  answer: required(callable),
+};
+
 const SIZE: Table<SizeMembers> = {
   maxTokens: required(texts),
   within: texts,
@@ -160,6 +172,7 @@ const SIZE: Table<SizeMembers> = {
   serverTools: required(texts),
   serverToolMembers: texts,
   links: must("an object", isObject),
+  bareImages: flag,
 };
 
 const RATE_HEADERS: Table<RateHeaders> = {
@@ -172,6 +185,14 @@ const CLIENT: Table<ClientCodec> = {
   address: group("the address'", ADDRESS),
   models: group("the list's", LISTING),
   modelMembers: group("the model's", { of: required(callable), schema: required(schema) }),
+  local: listOf<LocalOperation>("local operation", "id", LOCAL),
+  greeting: must("an object", isObject),
+  prefixes: texts,
+  impliedEnding: text,
+  streamsByDefault: flag,
+  streamsLines: flag,
+  idle: group("the idle requests'", { others: required(schema), answer: required(callable) }),
+  losesCallIds: flag,
   stored: group("the stored answers'", STORED),
   compaction: group("the compaction's", COMPACTION),
   count: group("the count operation's", COUNT),

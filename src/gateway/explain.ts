@@ -8,7 +8,9 @@ import type { Json, JsonObject } from "../core/json.ts";
 import { parseJson } from "../core/json.ts";
 import type { KeyAccess } from "../core/key-access.ts";
 import type { Target } from "../core/provider.ts";
+import { invalidRequest } from "../core/error.ts";
 import { planFor, prepareModel } from "./access.ts";
+import { modelAsked, streamAsked } from "./asked.ts";
 import { chooseLane } from "./lanes/choose-lane.ts";
 import type { PrepareContext, Prepared } from "./lanes/lane.ts";
 import { keyName } from "./routing/credentials.ts";
@@ -46,11 +48,13 @@ export async function explain(options: ExplainOptions, context: PrepareContext):
   const { registry } = context;
   const checks: Pick<ClientCodec, "checkRequest"> = embeds ? format.client.embeds![0]! : format.client;
   checks.checkRequest(body);
+  if (!embeds && format.client.idle?.answer(body))
+    throw invalidRequest("The request wants nothing of a model: weir answers it without a provider.");
   const call = new Call("explain", embeds ? format.client.embeds![0]!.dialect : format.id, options.headers);
   call.key = options.access?.name;
   call.access = options.access;
-  call.model = body["model"] as string;
-  call.stream = body["stream"] === true;
+  call.model = modelAsked(body["model"] as string, format.client, registry);
+  call.stream = streamAsked(body["stream"], format.client);
   await prepareModel(call, call.model, registry);
   const foreseen = embeds ? foreseeEmbedding(options, call, context) : await foresee(options, call, context);
   const { plan, attempt, prepared, more } = foreseen;

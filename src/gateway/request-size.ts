@@ -23,7 +23,7 @@ const MAX_MEMBER_BYTES = 64 * 1024;
 export function sizeOf({ bytes, spanOf, stored, format: { client } }: Sized): RequestSize {
   const { size } = client;
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const media = buffer.length < MEDIA_FROM ? NO_MEDIA : mediaIn(buffer);
+  const media = buffer.length < MEDIA_FROM ? NO_MEDIA : mediaIn(buffer, size?.bareImages);
   const limits = size && limitsIn(buffer, spanOf, size);
   return {
     textBytes: buffer.length - media.bytes + (stored?.addedBytes ?? 0),
@@ -112,7 +112,8 @@ const IN_URL = ";base64,";
 const MEMBER = '"data"';
 const QUOTE = 0x22;
 
-function mediaIn(bytes: Buffer): Media {
+/** @param bareImages as in {@link SizeMembers} */
+function mediaIn(bytes: Buffer, bareImages = false): Media {
   const media: Media = { bytes: 0, tokens: 0 };
   for (let at = bytes.indexOf(IN_URL); at >= 0; at = bytes.indexOf(IN_URL, at))
     at = addMedia(bytes, at + IN_URL.length, media);
@@ -122,6 +123,9 @@ function mediaIn(bytes: Buffer): Media {
     const isString = gap.trim() === ":";
     at = isString ? addMedia(bytes, value + 1, media) : at + MEMBER.length;
   }
+  for (const mark of bareImages ? IMAGES : [])
+    for (let at = bytes.indexOf(`"${mark}`); at >= 0; at = bytes.indexOf(`"${mark}`, at))
+      at = addMedia(bytes, at + 1, media);
   return media;
 }
 

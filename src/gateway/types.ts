@@ -78,6 +78,7 @@ export type CallCodec = Pick<
   | "count"
   | "stored"
   | "compaction"
+  | "losesCallIds"
 >;
 
 /** A request that weir has read and validated. */

@@ -16,7 +16,8 @@ export function clientCodecOf(
   const route = likelyPath(path, paths) ?? path;
   const owner =
     formats.find(({ client }) => route === client.path || route.startsWith(`${client.path}/`)) ??
-    formats.find(({ client }) => isAddressed(client, request.method, path));
+    formats.find(({ client }) => isAddressed(client, request.method, path)) ??
+    formats.find(({ client }) => client.prefixes?.some((beginning) => route.startsWith(beginning)));
   return (owner ?? formatOfHeaders(formats, request.headers)).client;
 }
 

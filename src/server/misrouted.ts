@@ -25,8 +25,8 @@ const UNSUPPORTED: readonly { path: RegExp; what: string }[] = [
     what: "weir serves the generation of text only. Set the client's provider for this endpoint apart from its chat provider",
   },
   {
-    path: /^\/api\/(chat|generate|tags|show|version)$/,
-    what: 'weir does not serve the Ollama API. Set the client\'s provider type to "OpenAI compatible", with the base URL ending in /v1',
+    path: /^\/api\/(pull|push|create|copy|delete|blobs\/.*)$/,
+    what: "weir serves the models of its providers and cannot pull, create, copy or delete one; GET /api/tags lists them",
   },
   {
     path: /:(generateContent|streamGenerateContent|countTokens|embedContent|batchEmbedContents)$/,

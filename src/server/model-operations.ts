@@ -16,7 +16,8 @@ export type MakePlain = (operation: Omit<Operation, "formats" | "handle">, answe
 
 /** The path of the list for clients of all formats. */
 const PATH = "/v1/models";
-const ENDPOINT = "models";
+/** The name of the lists in the scope of keys. */
+export const MODELS_ENDPOINT = "models";
 
 export function modelOperations(
   formats: readonly ClientFormat[],
@@ -38,7 +39,7 @@ export function modelOperations(
         description:
           "Clients of some formats, known by their headers, get the list in the shape of the format.",
         access: "key",
-        endpoint: ENDPOINT,
+        endpoint: MODELS_ENDPOINT,
         parameters: [LIMIT, AFTER_ID],
         answer: lazy("ModelList", () => schemas().ModelList),
         errors: PAGE,
@@ -54,7 +55,7 @@ export function modelOperations(
         summary: "Retrieve a model",
         description: "Any model that weir would serve, listed or not.",
         access: "key",
-        endpoint: ENDPOINT,
+        endpoint: MODELS_ENDPOINT,
         parameters: [MODEL_ID],
         answer: lazy("Model", () => schemas().Model),
         errors: MODEL,
@@ -102,7 +103,7 @@ function ownOperations(
         id: `list${name}Models`,
         summary: `List models (${id})`,
         access: "key",
-        endpoint: ENDPOINT,
+        endpoint: MODELS_ENDPOINT,
         answer: { name: `${name}ModelList`, schema: listing.schemas.list },
         errors: PAGE,
       },
@@ -116,7 +117,7 @@ function ownOperations(
         id: `retrieve${name}Model`,
         summary: `Retrieve a model (${id})`,
         access: "key",
-        endpoint: ENDPOINT,
+        endpoint: MODELS_ENDPOINT,
         parameters: [MODEL_ID],
         answer: { name: `${name}Model`, schema: listing.schemas.one },
         errors: MODEL,

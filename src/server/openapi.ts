@@ -115,13 +115,23 @@ function describeAnswers(operation: Operation): JsonObject {
   const { summary, statuses, answer, event, isCall } = operation;
   const content = answer && {
     ...body(referTo(answer), answer.mediaType),
-    ...(event && { "text/event-stream": { schema: describeEvent(event, operation) } }),
+    ...(event && describeStream(event, operation)),
   };
   return mapValues(statuses ?? { 200: `${summary}.` }, (description) => ({
     description,
     headers: { ...REQUEST_ID, ...(isCall && CALL) },
     ...(content && { content }),
   }));
+}
+
+/** A stream, by one of its pieces. */
+function describeStream(event: NamedSchema, operation: Operation): JsonObject {
+  const { formats } = operation;
+  if (!formats.some(({ client }) => client.streamsLines))
+    return { "text/event-stream": { schema: describeEvent(event, operation) } };
+  const schemas = [event, ...formats.map(errorSchema)].map(referTo);
+  const description = "One line. A line with an error is the last one.";
+  return { "application/x-ndjson": { schema: { description, anyOf: schemas } } };
 }
 
 /** One server-sent event, whose data is JSON. */

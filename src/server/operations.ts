@@ -9,7 +9,9 @@ import type { AnswerOperation } from "../gateway/stored/operations.ts";
 import { cancelAnswer, deleteAnswer, listInputItems, retrieveAnswer } from "../gateway/stored/operations.ts";
 import { documentOperations } from "./document-operations.ts";
 import { ADMISSION, CONTINUED, EXPLAIN, MODEL, PROVIDER, STORED, TIMEOUT, TRANSLATION } from "./errors.ts";
+import { helloOperations } from "./hello-operations.ts";
 import { keyOperation } from "./key-operation.ts";
+import { localOperations } from "./local-operations.ts";
 import { type MakePlain, modelOperations } from "./model-operations.ts";
 import type { ClientFormat, Operation } from "./operation.ts";
 import { pascalCase } from "./operation.ts";
@@ -25,14 +27,14 @@ import {
   STRICT,
   URL_MODEL,
 } from "./parameters.ts";
-import { createRequestId, respond, respondJson } from "./respond.ts";
+import { createRequestId, respondJson } from "./respond.ts";
 import { explainRoute } from "./routes/explain.ts";
 import type { RouteContext } from "./routes/generate.ts";
 import { compactRoute, countRoute, embedRoute, generateRoute, streamRoute } from "./routes/generate.ts";
 import { plainRoute } from "./routes/plain.ts";
 import { storedRoute } from "./routes/stored.ts";
 import { aliasesOf } from "./served-routes.ts";
-import { AnswerDeleted, Explanation, Health, Hello, ItemList } from "./schemas.ts";
+import { AnswerDeleted, Explanation, Health, ItemList } from "./schemas.ts";
 
 export interface OperationsContext extends RouteContext {
   version: string;
@@ -83,6 +85,7 @@ export function listOperations(formats: readonly ClientFormat[], context: Operat
       handle: explainRoute(formats, context, keyHeaders),
     },
     ...modelOperations(formats, catalog, plain),
+    ...localOperations(formats, context, plain),
     keyOperation(formats, ledger, plain),
     ...documentOperations(plain, context.document),
     plain(
@@ -98,31 +101,7 @@ export function listOperations(formats: readonly ClientFormat[], context: Operat
       },
       () => health(ready(), version, context.degraded?.() ?? []),
     ),
-    ...["/", "/api/hello"].flatMap((path) => [
-      plain(
-        {
-          method: "GET",
-          path,
-          id: path === "/" ? "hello" : "helloApi",
-          summary: "Name and version",
-          access: "anyone",
-          answer: { name: "Hello", schema: Hello },
-          errors: [],
-        },
-        () => ({ name: "weir", version, openapi: "/openapi.json" }),
-      ),
-      plain(
-        {
-          method: "HEAD",
-          path,
-          id: path === "/" ? "ping" : "pingApi",
-          summary: "Whether weir answers",
-          access: "anyone",
-          errors: [],
-        },
-        () => respond({ status: 200, constant: {}, headers: {}, body: "" }, createRequestId()),
-      ),
-    ]),
+    ...helloOperations(formats, version, plain),
   ];
 }
 
@@ -144,7 +123,7 @@ function generate(format: ClientFormat, context: RouteContext): Operation {
     aliases: aliasesOf(format.client, path),
     id: `generate${name}`,
     summary: `Generate (${format.id})`,
-    description: `Generates the next message of a conversation${address ? "" : "; `stream: true` selects server-sent events"}. If the provider speaks this format, its answer reaches the client as the provider wrote it.`,
+    description: `Generates the next message of a conversation${streamSentence(format.client)}. If the provider speaks this format, its answer reaches the client as the provider wrote it.`,
     access: "key",
     keyHeaders,
     parameters: [...(address ? [URL_MODEL] : []), STRICT, CAPTURE, CACHE, ...clientHeaders.map(clientHeader)],
@@ -157,6 +136,15 @@ function generate(format: ClientFormat, context: RouteContext): Operation {
     errors: [...MODEL, ...TRANSLATION, ...ADMISSION, ...PROVIDER, ...(stored ? CONTINUED : []), ...errors],
     handle: generateRoute(format, context),
   };
+}
+
+/** How a request selects a stream. */
+function streamSentence({ address, streamsByDefault, streamsLines }: ClientCodec): string {
+  if (address) return "";
+  const framing = streamsLines ? "one JSON value in each line" : "server-sent events";
+  return streamsByDefault
+    ? `, as ${framing} unless \`stream\` is false`
+    : `; \`stream: true\` selects ${framing}`;
 }
 
 /** No operation for a format whose body selects a stream. */
@@ -327,7 +315,12 @@ function stored(format: ClientFormat, context: RouteContext): Operation[] {
 
 /** The schema of a body of any format. */
 function anyRequest(formats: readonly ClientFormat[]): JsonObject {
-  return { anyOf: formats.map(({ id }) => ({ $ref: `#/components/schemas/${pascalCase(id)}Request` })) };
+  return {
+    anyOf: formats.map(({ id, client: { idle } }) => {
+      const schema = { $ref: `#/components/schemas/${pascalCase(id)}Request` };
+      return idle ? { allOf: [schema, idle.others] } : schema;
+    }),
+  };
 }
 
 function health(isReady: boolean, version: string, degraded: readonly string[]): Response {

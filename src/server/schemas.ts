@@ -17,7 +17,10 @@ export const Hello = open(
     version: Type.String(),
     openapi: Type.String({ description: "Path of the OpenAPI document." }),
   },
-  { title: "Hello" },
+  {
+    title: "Hello",
+    description: "Further members are sentences by which clients of some formats recognise a server.",
+  },
 );
 
 export const Health = open(

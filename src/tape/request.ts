@@ -17,6 +17,7 @@ export function contextOf(
 ): CodecContext {
   return {
     id,
+    startedAt: call.startedAt,
     model: call.model,
     headers: withoutCredentials(call.headers),
     sameFormat: false,

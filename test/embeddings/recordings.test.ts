@@ -100,7 +100,8 @@ describe("recorded answers", () => {
       const usage = { input: 1, ...answer.usage };
       const whole = { vectors: answer.vectors, usage, model: "m" };
       const written = (encoding: EmbedRequest["encoding"]) =>
-        (JSON.parse(client.writeAnswer(whole, request(encoding))) as { data: { embedding: never }[] }).data;
+        (JSON.parse(client.writeAnswer(whole, request(encoding), 0)) as { data: { embedding: never }[] })
+          .data;
       expect(
         difference(
           written("float").map(({ embedding }) => embedding),

@@ -29,6 +29,7 @@ export function makeContext(options: ContextOptions = {}): TestContext {
   const losses: Loss[] = [];
   return {
     id: "req_test",
+    startedAt: performance.now(),
     model: options.askedFor ?? model,
     headers: new Headers(options.headers),
     sameFormat: options.sameFormat ?? false,

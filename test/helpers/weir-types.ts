@@ -34,7 +34,9 @@ const PARTS = [
   "client-schemas",
   "model-facts",
   "model-listing",
+  "local-operation",
   "default-endpoint",
+  "client-habits",
   "format",
   "plugin",
 ].map((part) => `src/core/${part}.ts`);

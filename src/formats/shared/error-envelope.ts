@@ -76,7 +76,8 @@ function challenge(error: GatewayError): Record<string, string> {
   return error.status === 401 ? { "www-authenticate": "Bearer" } : {};
 }
 
-function retryHeaders(error: GatewayError): Record<string, string> {
+/** When a retry makes sense, as the SDKs read it. */
+export function retryHeaders(error: GatewayError): Record<string, string> {
   const shouldRetry = error.shouldRetry ?? (error.kind === "quota" ? false : undefined);
   return {
     ...(error.retryAfter !== undefined && {

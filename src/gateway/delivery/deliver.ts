@@ -24,7 +24,8 @@ export function deliver(opened: Opened, call: Call, codec: ClientCodec, context:
   const written = streamBody(call, codec);
   const body = stream(opened, call, codec, written, context);
   call.hasHead = true;
-  const typed = call.asArray ? { ...headers, "content-type": written.contentType } : headers;
+  const typed =
+    call.asArray || codec.streamsLines ? { ...headers, "content-type": written.contentType } : headers;
   return { status, constant, headers: headersOf(typed, call, codec), body };
 }
 

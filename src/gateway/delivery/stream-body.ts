@@ -1,4 +1,7 @@
-/** How a streamed answer is written into the body. All sources give server-sent events; a client may want a JSON array. */
+/**
+ * How a streamed answer is written into the body. All sources give server-sent events; a client may want a JSON array, or one
+ * JSON value in each line.
+ */
 import type { Call } from "../../core/call.ts";
 import type { ClientCodec } from "../../core/format.ts";
 import type { Frame } from "../../core/frame.ts";
@@ -24,8 +27,9 @@ const COMMENT = encoder.encode(":\n\n");
 
 export function streamBody(
   { asArray }: Pick<Call, "asArray">,
-  codec: Pick<ClientCodec, "heartbeat" | "repeatsError">,
+  codec: Pick<ClientCodec, "heartbeat" | "repeatsError" | "streamsLines">,
 ): StreamBody {
+  if (codec.streamsLines) return new LineBody(codec);
   return asArray ? new ArrayBody() : new EventBody(codec);
 }
 
@@ -51,6 +55,35 @@ class EventBody implements StreamBody {
   }
 
   end(): undefined {}
+}
+
+/** The data of each event in a line of its own (NDJSON). */
+class LineBody implements StreamBody {
+  readonly contentType = "application/x-ndjson";
+  /** White space in front of the next value: some clients parse an empty line as JSON, and fail. */
+  readonly heartbeat: Uint8Array;
+  readonly filler: Uint8Array;
+  readonly #events = new SseParser();
+
+  constructor({ heartbeat }: Pick<ClientCodec, "heartbeat">) {
+    this.heartbeat = this.filler = encoder.encode(heartbeat);
+  }
+
+  /** Comments become white space. */
+  piece(bytes: Uint8Array): Uint8Array {
+    const lines = linesOf(this.#events.push(bytes));
+    return lines === "" ? this.heartbeat : encoder.encode(lines);
+  }
+
+  error(frames: readonly Frame[]): Uint8Array {
+    return encoder.encode(linesOf(frames));
+  }
+
+  end(): undefined {}
+}
+
+function linesOf(frames: readonly Frame[]): string {
+  return frames.map(({ data }) => `${data}\n`).join("");
 }
 
 /** White space between the tokens of JSON. */

@@ -67,7 +67,7 @@ async function open(
     running.firstByteAt = performance.now();
     vectors.add([...request.inputs.keys()], answer, running);
   }
-  return openAnswer(client.writeAnswer(vectors.answer(running), request), running);
+  return openAnswer(client.writeAnswer(vectors.answer(running), request, running.call.startedAt), running);
 }
 
 function openAnswer(body: string, { call }: Attempt): OpenedJson {

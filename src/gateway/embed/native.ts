@@ -91,5 +91,5 @@ function convert(
   if (!answer) throw invalidAnswer(attempt.target);
   const vectors = new Vectors(request);
   vectors.add([...request.inputs.keys()], answer, attempt);
-  return client.writeAnswer(vectors.answer(attempt), request);
+  return client.writeAnswer(vectors.answer(attempt), request, attempt.call.startedAt);
 }

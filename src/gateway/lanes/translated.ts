@@ -15,6 +15,7 @@ import { STREAM_HEADERS } from "../delivery/response-headers.ts";
 import { viewOf } from "../plugins/call-view.ts";
 import { generated } from "../plugins/sandbox.ts";
 import { rememberReasoning, restoreReasoning } from "../reasoning/cache.ts";
+import { placeBehind } from "../reasoning/place.ts";
 import { withoutReasoning } from "../reasoning/retry-without.ts";
 import { urlOf } from "../routing/endpoint.ts";
 import type { Gateway, Incoming } from "../types.ts";
@@ -43,6 +44,8 @@ export class TranslatedLane implements Lane {
   readonly #codec: UpstreamCodec | undefined;
   /** The request to encode, after the `request` hooks. */
   #request: ChatRequest | undefined;
+  /** Stands for the ids of the calls in the answer, for a client that may lose them. */
+  #place: string | undefined;
   #asksForUsage = false;
   /** The encoded request asks for a stream. */
   #streams = false;
@@ -68,7 +71,9 @@ export class TranslatedLane implements Lane {
     const body = stored ? stored.expanded(attempt) : this.#incoming.body;
     const request = format.client.decodeRequest(body, attempt.context);
     attempt.request = request;
-    restoreReasoning(request, call, reasoning);
+    const { losesCallIds } = format.client;
+    restoreReasoning(request, call, reasoning, losesCallIds);
+    if (losesCallIds && request.tools.length > 0) this.#place = placeBehind(request.turns);
     for (const hook of hooks) await hook.request?.(request, viewOf(attempt));
     return request;
   }
@@ -124,7 +129,7 @@ export class TranslatedLane implements Lane {
     const events = response
       ? await eventsOf(response, this.#codec!, attempt, gateway, this.#streams)
       : new PluginEvents(generated(attempt.target.provider.generate!, this.#request!, attempt));
-    return openEvents(events, this.#incoming, attempt, gateway);
+    return openEvents(events, this.#incoming, attempt, gateway, this.#place);
   }
 }
 
@@ -195,11 +200,12 @@ async function openEvents(
   { call, format, stored }: Incoming,
   attempt: Attempt,
   { hooks, reasoning }: Gateway,
+  place?: string,
 ): Promise<Opened> {
   const { context } = attempt;
   const keep = attempt.storesAnswer ? (answer: JsonObject) => stored!.keep(answer, attempt) : undefined;
   // The reasoning cache stores what the provider sent, before plugins edit it.
-  const events = edited(tapped(source, rememberReasoning(call, reasoning)), attempt, hooks);
+  const events = edited(tapped(source, rememberReasoning(call, reasoning, place)), attempt, hooks);
   const meter = new Meter(attempt, hooks);
   if (call.stream) {
     const source = new TranslatedSource(events, meter, format.client.writeStream(context), keep);

@@ -53,6 +53,7 @@ export async function runAdmitHooks(view: CallView, hooks: readonly LoadedHooks[
 function preview({ call, format, body, stored }: Incoming): ChatRequest | undefined {
   const context: CodecContext = {
     id: call.id,
+    startedAt: call.startedAt,
     model: call.model,
     headers: withoutCredentials(call.headers),
     sameFormat: false,

@@ -7,6 +7,7 @@ import type { Call } from "../../core/call.ts";
 import type { Block, ChatRequest, ReasoningBlock, ToolCallBlock, Turn } from "../../core/chat.ts";
 import type { ChatEvent } from "../../core/events.ts";
 import { parseJson } from "../../core/json.ts";
+import { Place } from "./place.ts";
 
 /** Identifies a tool call. Vendors repeat ids in other conversations, so the arguments are part of the key. */
 type ToolCallKey = Pick<ToolCallBlock, "id" | "name" | "input">;
@@ -86,8 +87,15 @@ function keyOf(call: Call, { id, name, input }: ToolCallKey): string {
     .digest("base64");
 }
 
-/** @returns an observer for the events of one answer, which caches its signed reasoning if it calls tools */
-export function rememberReasoning(call: Call, cache: ReasoningCache): (event: ChatEvent) => void {
+/**
+ * @param place stands for the id of the call, for a client that may lose it
+ * @returns an observer for the events of one answer, which caches its signed reasoning if it calls tools
+ */
+export function rememberReasoning(
+  call: Call,
+  cache: ReasoningCache,
+  place?: string,
+): (event: ChatEvent) => void {
   const open = new Map<number, ReasoningBlock>();
   const signed: KeptBlock[] = [];
   let calls = 0;
@@ -104,7 +112,7 @@ export function rememberReasoning(call: Call, cache: ReasoningCache): (event: Ch
         if (event.block.type === "tool-call") {
           first ??= {
             index: event.index,
-            toolCall: { id: event.block.id, name: event.block.name, input: "" },
+            toolCall: { id: place ?? event.block.id, name: event.block.name, input: "" },
           };
           for (const kept of signed.slice(since)) kept.call = calls;
           calls++;
@@ -131,15 +139,27 @@ export function rememberReasoning(call: Call, cache: ReasoningCache): (event: Ch
   };
 }
 
-/** Restores the reasoning of turns that called tools, if the client dropped it. */
-export function restoreReasoning(request: ChatRequest, call: Call, cache: ReasoningCache): void {
-  for (const turn of request.turns) if (turn.role === "assistant") restoreTurn(turn, call, cache);
+/**
+ * Restores the reasoning of turns that called tools, if the client dropped it.
+ * @param losesIds the client may have lost the ids of the calls too
+ */
+export function restoreReasoning(
+  request: ChatRequest,
+  call: Call,
+  cache: ReasoningCache,
+  losesIds = false,
+): void {
+  const place = losesIds ? new Place() : undefined;
+  for (const turn of request.turns) {
+    if (turn.role === "assistant") restoreTurn(turn, call, cache, place);
+    place?.add(turn);
+  }
 }
 
-function restoreTurn(turn: Turn, call: Call, cache: ReasoningCache): void {
+function restoreTurn(turn: Turn, call: Call, cache: ReasoningCache, place: Place | undefined): void {
   const toolCall = turn.blocks.find((block): block is ToolCallBlock => block.type === "tool-call");
   if (!toolCall || turn.blocks.some(isReplayed)) return;
-  const kept = cache.recall(call, toolCall);
+  const kept = cache.recall(call, place ? { ...toolCall, id: place.id } : toolCall);
   if (kept.length === 0) return;
   const blocksAt = (call?: number) => kept.filter((one) => one.call === call).map(({ block }) => block);
   let calls = 0;

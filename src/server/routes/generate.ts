@@ -3,7 +3,9 @@ import { Call, type CallRoute } from "../../core/call.ts";
 import { GatewayError } from "../../core/error.ts";
 import type { EmbedClient } from "../../core/embed-dialect.ts";
 import type { ClientCodec, Format } from "../../core/format.ts";
+import type { JsonObject } from "../../core/json.ts";
 import { prepareModel } from "../../gateway/access.ts";
+import { modelAsked, streamAsked } from "../../gateway/asked.ts";
 import { clientLeft } from "../../gateway/delivery/stream.ts";
 import { toClientError } from "../../gateway/delivery/redact.ts";
 import { deliver } from "../../gateway/delivery/deliver.ts";
@@ -22,6 +24,7 @@ import { assertScope } from "../key-scope.ts";
 import type { BodyLimits } from "../read-body.ts";
 import { readBody } from "../read-body.ts";
 import type { RequestBody, RequestPart } from "../request-body.ts";
+import { findModel } from "./models.ts";
 import { createRequestId, openError, respond } from "../respond.ts";
 import { addressCall, modelInPath, withAddress, withModelOfPath } from "../url-address.ts";
 
@@ -88,7 +91,7 @@ export function embedRoute(
     const read = await readBody(request, limits, gateway.clock);
     const body = withModelOfPath(read, modelOf?.(request.url), limits.depth);
     body.validate({ checkRequest: (parsed) => codec.checkRequest(parsed) });
-    if (!address) call.model = body.scalar("model") as string;
+    if (!address) call.model = modelAsked(body.scalar("model") as string, client, gateway.registry);
     const { bytes, json } = body;
     const open = async () => {
       const preparing = prepareModel(call, call.model, gateway.registry);
@@ -129,9 +132,11 @@ function createRoute(
     const body = withModelOfPath(read, modelOf?.(request.url), limits.depth);
     body.validate(format.client, part);
     if (!address) {
-      call.model = body.scalar("model") as string;
-      call.stream = body.scalar("stream") === true;
+      call.model = modelAsked(body.scalar("model") as string, format.client, gateway.registry);
+      call.stream = streamAsked(body.scalar("stream"), format.client);
     }
+    const local = format.client.idle?.answer(body.json);
+    if (local) return answerLocally(local, call, gateway);
     const incoming = incomingOf(body, call, format);
     const open = async () => {
       const preparing = prepareModel(call, call.model, gateway.registry);
@@ -150,6 +155,13 @@ function createRoute(
   };
   const route: CallRoute = { method: "POST", path: options.path, operation: "chat" };
   return callRoute(format, context, serve, route, options.endpoint);
+}
+
+/** Answers a request that wants nothing of a model. @throws GatewayError `not-found`, `permission` for the model */
+async function answerLocally(answer: JsonObject, call: Call, { catalog }: Gateway): Promise<Opened> {
+  await findModel(catalog, call.model, call.access);
+  const headers = { "content-type": "application/json" };
+  return { kind: "json", status: 200, headers, body: JSON.stringify(answer) };
 }
 
 /** Answers one call. */

@@ -73,16 +73,28 @@ export function modelIdOf({ url }: Request, bases: readonly string[]): string {
   }
 }
 
-/** Finds any model that weir would serve, listed or not. @throws GatewayError `not-found`, `permission` */
+/** One model in the shape of the list. @throws GatewayError as {@link findModel} */
 export async function retrieveModel(
   catalog: ModelCatalog,
   id: string,
   access: KeyAccess | undefined,
   shape: ModelShape,
 ): Promise<JsonObject> {
+  const found = await findModel(catalog, id, access);
+  return "one" in shape ? shape.one(found) : describeModel(found, shape);
+}
+
+/** Finds any model that weir would serve, listed or not. @throws GatewayError `not-found`, `permission` */
+export async function findModel(
+  catalog: ModelCatalog,
+  id: string,
+  access: KeyAccess | undefined,
+): Promise<ListedModel> {
   assertModel(access, id);
-  const found = Buffer.byteLength(id) > MODEL_BYTES ? undefined : await catalog.find(id);
-  if (found) return "one" in shape ? shape.one(found) : describeModel(found, shape);
+  if (Buffer.byteLength(id) <= MODEL_BYTES) {
+    const found = await catalog.find(id);
+    if (found) return found;
+  }
   throw new GatewayError(
     "not-found",
     `The model \`${limitText(id, MODEL_BYTES)}\` does not exist; see GET /v1/models.`,

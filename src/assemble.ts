@@ -20,6 +20,7 @@ import { chatCompletionsFormat } from "./formats/chat-completions/index.ts";
 import { converseFormat } from "./formats/converse/index.ts";
 import { geminiFormat } from "./formats/gemini/index.ts";
 import { createMessagesFormat } from "./formats/messages/index.ts";
+import { ollamaFormat, ollamaGenerateFormat } from "./formats/ollama/index.ts";
 import { responsesFormat } from "./formats/responses/index.ts";
 import { ModelCatalog } from "./gateway/models/catalog.ts";
 import type { LoadedPlugin, RegistryOptions } from "./gateway/routing/registry.ts";
@@ -112,7 +113,15 @@ function pluginsOfConfig(
 /** The built-in formats. */
 export function builtInFormats({ systemTurns }: Config["messages"]): Format[] {
   const messages = createMessagesFormat({ systemTurns });
-  return [chatCompletionsFormat, messages, responsesFormat, converseFormat, geminiFormat];
+  return [
+    chatCompletionsFormat,
+    messages,
+    responsesFormat,
+    converseFormat,
+    geminiFormat,
+    ollamaFormat,
+    ollamaGenerateFormat,
+  ];
 }
 
 /**

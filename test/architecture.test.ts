@@ -57,6 +57,11 @@ const RULES: readonly Rule[] = [
     because: "a language knows no other language, no company and no gateway",
   },
   {
+    from: "src/formats/ollama/",
+    may: ["src/core/", "src/stream/", "src/formats/shared/", "@sinclair/typebox"],
+    because: "a language knows no other language, no company and no gateway",
+  },
+  {
     from: "src/formats/converse/",
     may: ["src/core/", "src/stream/", "src/formats/shared/", "@sinclair/typebox"],
     because: "a language knows no other language, no company and no gateway",
@@ -343,10 +348,12 @@ const MAY_NAME_FORMATS =
 const OTHER_MEANING: Readonly<Record<string, string>> = {
   "src/formats/chat-completions/client/request.ts": "messages",
   "src/formats/chat-completions/client/session.ts": "messages",
+  "src/formats/ollama/client/request.ts": "messages",
+  "src/formats/ollama/client/session.ts": "messages",
 };
 
 test("no file outside of the formats names a format", async () => {
-  expect(FORMAT_IDS).toEqual(["chat-completions", "converse", "gemini", "messages", "responses"]);
+  expect(FORMAT_IDS).toEqual(["chat-completions", "converse", "gemini", "messages", "ollama", "responses"]);
   const naming: string[] = [];
   for (const file of files.filter((one) => one.startsWith("src/") && !MAY_NAME_FORMATS.test(one)))
     for (const id of stringsEqualTo(FORMAT_IDS, await sourceOf(file))) naming.push(`${file} names ${id}`);

@@ -1,14 +1,14 @@
 /** Reads a streamed answer of the gateway to its end, whichever end that is. */
 
-/** An error event of any dialect, whole; in a stream that is a JSON array, its last element. */
+/** An error event of any dialect, whole; in a stream that is a JSON array or JSON values in lines, its last value. */
 const ERROR_EVENT =
-  /^(?:event: error\r?\n)?data: \{(?:"type":"error",)?"error": ?\{.*\r?\n\r?\n|^\[?\{"error":\{.*\}\]$/m;
+  /^(?:event: error\r?\n)?data: \{(?:"type":"error",)?"error": ?\{.*\r?\n\r?\n|^\[?\{"error":\{.*\}\]$|^\{"error":".*"\}\n/m;
 
 /** More than an error event has. */
 const TAIL_BYTES = 16_384;
 
 /** What weir may write behind an error event until it closes the connection. */
-export const BEHIND_ERROR = /(?<=\n\n)(?::\n\n|\{"error":\{.*\n\n)+$/;
+export const BEHIND_ERROR = /(?<=\n\n)(?::\n\n|\{"error":\{.*\n\n)+$|(?<=\}\n) +$/;
 
 /**
  * The text of an answer that may break off. Behind an error event weir closes the connection without ending the body, which

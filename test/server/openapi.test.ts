@@ -83,6 +83,14 @@ const OFFERED: Readonly<Record<string, string>> = {
   "POST /v1/responses": "generateResponses",
   "POST /v1/responses/input_tokens": "countResponsesTokens",
   "POST /v1/embeddings": "createEmbeddings",
+  "POST /api/chat": "generateOllama",
+  "POST /api/generate": "generateOllamaGenerate",
+  "POST /api/embed": "embedOllama",
+  "POST /api/embeddings": "embedOllamaPrompt",
+  "POST /api/show": "showOllamaModel",
+  "GET /api/tags": "listOllamaModels",
+  "GET /api/ps": "listOllamaRunningModels",
+  "GET /api/version": "describeOllamaVersion",
   "POST /v1beta/models/{model}:generateContent": "generateGemini",
   "POST /v1beta/models/{model}:streamGenerateContent": "streamGemini",
   "POST /v1beta/models/{model}:countTokens": "countGeminiTokens",
@@ -196,6 +204,7 @@ test("security is stated only if weir has keys, and never for the operations tha
   expect(open.map(([name]) => name).sort()).toEqual([
     "GET /",
     "GET /api/hello",
+    "GET /api/version",
     "GET /health",
     "HEAD /",
     "HEAD /api/hello",
@@ -303,6 +312,11 @@ describe("the request schemas say what the code says", () => {
   });
 });
 
+/** The values of a stream that has one in each line. */
+function linesOf(text: string): Json[] {
+  return text.split("\n").flatMap((line) => (line.trim() === "" ? [] : [JSON.parse(line) as Json]));
+}
+
 const post = (body: Json): RequestInit => ({
   method: "POST",
   headers: { "content-type": "application/json", authorization: `Bearer ${KEY}` },
@@ -332,6 +346,8 @@ async function undocumented(name: string, response: Response): Promise<string[]>
   }
   const text = await streamedText(response);
   if (media === "text/plain") return [...faults, ...schemaFaults(schema, text, schemas)];
+  if (media === "application/x-ndjson")
+    return [...faults, ...linesOf(text).flatMap((line) => schemaFaults(schema, line, schemas))];
   const frames = parseFrames(Buffer.from(text));
   if (frames.length === 0) faults.push(`${name} streamed nothing: ${text}`);
   return [...faults, ...frames.flatMap((frame) => schemaFaults(schema, { ...frame }, schemas))];
@@ -421,6 +437,44 @@ describe("answers, events and errors are what the document says", () => {
       { model: "mock/embed", input: [] },
       { model: "mock/embed" },
     ],
+    "POST /api/chat": [
+      ...[...models, ...failing].map((model) => ({ model, messages: hi })),
+      ...["mock/tools", "mock/reason", "mock/echo"].map((model) => ({
+        ...{ model, messages: hi, tools: tools.slice(0, 1), think: true, options: { stop: ["hi"] } },
+      })),
+      { model: "mock/chat", messages: [] },
+      { model: "mock/chat:latest", keep_alive: 0 },
+      { model: "none/such", messages: hi },
+      { model: "none/such" },
+      { model: "x".repeat(300), messages: hi },
+      { model: "mock/chat", messages: hi, Options: {} },
+      { model: "mock/chat", messages: [{ role: "user", content: "x", images: ["x"] }] },
+    ],
+    "POST /api/generate": [
+      ...[...models, ...failing].map((model) => ({ model, prompt: "say hi" })),
+      { model: "mock/reason", prompt: "say hi", system: "s", think: "high", format: "json" },
+      { model: "mock/chat" },
+      { model: "none/such", prompt: "say hi" },
+      { model: "mock/chat", prompt: 1 },
+    ],
+    "POST /api/embed": [
+      ...[...models, ...failing].map((model) => ({ model, input: "say hi" })),
+      { model: "mock/embed", input: ["a", "b"], dimensions: 8, truncate: true, keep_alive: "5m" },
+      { model: "none/such", input: "hi" },
+      { model: "mock/embed", input: [] },
+      { model: "mock/embed" },
+    ],
+    "POST /api/embeddings": [{ model: "mock/embed", prompt: "hi" }, { model: "mock/embed" }],
+    "POST /api/show": [
+      { model: "mock/chat" },
+      { name: "mock/chat:latest" },
+      { model: "none/such" },
+      { model: "x".repeat(300) },
+      { model: "" },
+    ],
+    "GET /api/tags": [""],
+    "GET /api/ps": [""],
+    "GET /api/version": [""],
     "POST /v1beta/models/{model}:generateContent": [
       ...[...models, ...failing].map((model) => ({ model, contents: said })),
       ...["mock/tools", "mock/reason", "mock/echo"].map((model) => ({

@@ -23,10 +23,16 @@ interface ErrorBody {
 }
 
 for (const path of ["/", "/api/hello"])
-  test(`GET ${path} answers without credentials with name, version and the OpenAPI document, and nothing else`, async () => {
+  test(`GET ${path} answers without credentials with name, version and the OpenAPI document`, async () => {
     const response = await ask("GET", path);
     expect(response.status).toBe(200);
-    expect(Object.keys((await response.json()) as object)).toEqual(["name", "version", "openapi"]);
+    const greeting = path === "/" ? ["ollama"] : [];
+    expect(Object.keys((await response.json()) as object)).toEqual([
+      "name",
+      "version",
+      "openapi",
+      ...greeting,
+    ]);
     expect((await ask("HEAD", path)).status).toBe(200);
   });
 
@@ -77,6 +83,19 @@ describe("a 404 names the path that the client meant", () => {
   });
 });
 
+test("GET / has the sentence by which clients of Ollama recognise a server", async () => {
+  expect(await (await ask("GET", "/")).text()).toContain("Ollama is running");
+});
+
+test("a request to change a model at the gateway gets an error in the words of Ollama's API", async () => {
+  const paths = ["pull", "push", "create", "copy", "blobs/sha256:0"].map((name) => `POST /api/${name}`);
+  for (const [method, path] of [...paths, "DELETE /api/delete"].map((one) => one.split(" "))) {
+    const response = await ask(method!, path!);
+    const { error } = (await response.json()) as { error: string };
+    expect([path, response.status, error]).toEqual([path!, 404, expect.stringContaining("cannot pull")]);
+  }
+});
+
 test("a 404 of an endpoint that weir lacks names the switch of the client", async () => {
   const SWITCHES: readonly [path: string, says: string][] = [
     ["/v1/conversations", "previous_response_id"],
@@ -84,7 +103,6 @@ test("a 404 of an endpoint that weir lacks names the switch of the client", asyn
     ["/v1/completions", "chat endpoint"],
     ["/v1/messages/batches", "batches"],
     ["/v1/audio/speech", "text only"],
-    ["/api/chat", "OpenAI compatible"],
     ["/v2/models/gemini-pro:generateContent", "below /v1beta/models"],
   ];
   for (const [path, says] of SWITCHES) {

@@ -1,0 +1,89 @@
+/**
+ * Ollama's API (https://docs.ollama.com/api), for clients that speak no other one. It is two formats, because an answer of
+ * `POST /api/chat` has other members than one of `POST /api/generate`. Neither has an upstream codec: weir asks an Ollama by its
+ * chat-completions API.
+ */
+import type { ClientCodec, Format } from "../../core/format.ts";
+import { toJson } from "../shared/schema.ts";
+import { answerWriter, chatShape, generateShape, loadAnswer, streamWriter } from "./client/answer.ts";
+import { local } from "./client/catalog.ts";
+import { checkGenerateRequest, checkRequest } from "./client/check.ts";
+import { embeds } from "./client/embed.ts";
+import { encodeError, encodeStreamError } from "./client/errors.ts";
+import { decodeGenerateRequest, decodeRequest, hasMessages, hasPrompt } from "./client/request.ts";
+import { promptSections, promptSession, sessionOf } from "./client/session.ts";
+import { size } from "./client/size.ts";
+import { FORMAT, GENERATE } from "./own-fields.ts";
+import {
+  OllamaAnswer,
+  OllamaError,
+  OllamaGenerateAnswer,
+  OllamaGenerateRequest,
+  OllamaRequest,
+  WithMessages,
+  WithPrompt,
+} from "./schema.ts";
+
+/** What both have in common. */
+const common = {
+  prefixes: ["/api/"],
+  streamsByDefault: true,
+  streamsLines: true,
+  impliedEnding: ":latest",
+  judgedByOutline: true,
+  encodeError,
+  encodeStreamError,
+  losesCallIds: true,
+  size,
+  heartbeat: " ",
+} satisfies Partial<ClientCodec>;
+
+const client: ClientCodec = {
+  ...common,
+  path: "/api/chat",
+  embeds,
+  local,
+  // Clients look for this sentence in the answer to `GET /`.
+  greeting: { ollama: "Ollama is running" },
+  clientMembers: ["options", "keep_alive", "think"],
+  schema: toJson(OllamaRequest),
+  schemas: {
+    answer: toJson(OllamaAnswer),
+    event: toJson(OllamaAnswer),
+    error: toJson(OllamaError),
+  },
+  checkRequest,
+  decodeRequest,
+  writeStream: streamWriter(chatShape),
+  writeAnswer: answerWriter(chatShape),
+  idle: { others: toJson(WithMessages), answer: loadAnswer(chatShape, (body) => !hasMessages(body)) },
+  sessionOf,
+  promptSections,
+};
+
+const generateClient: ClientCodec = {
+  ...common,
+  path: "/api/generate",
+  clientMembers: ["raw", "template"],
+  schema: toJson(OllamaGenerateRequest),
+  schemas: {
+    answer: toJson(OllamaGenerateAnswer),
+    event: toJson(OllamaGenerateAnswer),
+    error: toJson(OllamaError),
+  },
+  checkRequest: checkGenerateRequest,
+  decodeRequest: decodeGenerateRequest,
+  writeStream: streamWriter(generateShape),
+  writeAnswer: answerWriter(generateShape),
+  idle: { others: toJson(WithPrompt), answer: loadAnswer(generateShape, (body) => !hasPrompt(body)) },
+  sessionOf: promptSession,
+};
+
+/** Conversations. */
+export const ollamaFormat: Format & { client: ClientCodec } = { id: FORMAT, client };
+
+/** Single prompts. */
+export const ollamaGenerateFormat: Format & { client: ClientCodec } = {
+  id: GENERATE,
+  client: generateClient,
+};

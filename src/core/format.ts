@@ -10,7 +10,7 @@ import type { CodecContext, CodecTarget } from "./context.ts";
 import type { EmbedClient } from "./embed-dialect.ts";
 import type { DefaultEndpoint } from "./default-endpoint.ts";
 import type { DocumentedError, GatewayError } from "./error.ts";
-import type { ChatEvent, FinishReason, Usage } from "./events.ts";
+import type { ChatEvent } from "./events.ts";
 import type { Frame } from "./frame.ts";
 import type { HeaderReader } from "./headers.ts";
 import type { Json, JsonObject } from "./json.ts";
@@ -18,11 +18,13 @@ import type { ModelFacts } from "./model-facts.ts";
 import type { ModelListing, ModelMembers } from "./model-listing.ts";
 import type { PromptSections } from "./prompt-sections.ts";
 import type { SizeMembers } from "./size-members.ts";
+import type { StreamObserver } from "./stream-observer.ts";
 import type { StoredCodec } from "./stored-codec.ts";
 import type { UrlAddress } from "./url-address.ts";
 
 export type { ClientSchemas } from "./client-schemas.ts";
 export type { Frame } from "./frame.ts";
+export type { StreamObserver, StreamSummary } from "./stream-observer.ts";
 
 export interface Format {
   /** `chat-completions`, `messages`. */
@@ -310,51 +312,4 @@ export interface UsageRequest {
   ask(given: Json | undefined): Json | undefined;
   /** Whether an event of the stream exists only because the counts were requested. */
   isAnswer(frame: Frame): boolean;
-}
-
-/**
- * How the native lane observes an answer without changing it. Only events of a stream that contain one of the `marks` are
- * parsed.
- */
-export interface StreamObserver {
-  /** Byte sequences (ASCII); every event that the observer needs contains at least one. */
-  marks: readonly string[];
-  /** Members whose strings are pieces of the answer: text, reasoning, arguments of tools. weir counts their bytes. */
-  deltas?: readonly string[];
-  /** Reads one marked event into the summary. */
-  frame(frame: Frame, seen: StreamSummary): void;
-  /** Reads a whole JSON answer. */
-  answer(body: JsonObject, seen: StreamSummary): void;
-  /**
-   * weir may call `answer` with the outline of a body (see {@link ClientCodec.judgedByOutline}). Condition: a string that
-   * `answer` puts into the summary unchanged, into `finish.raw` or `usage`, and one that decides between an answer and an
-   * error, are the only strings it reads; whatever it does with other strings leaves the summary as it is. If the outline
-   * cut one of the former, or if the summary has an error, weir calls `answer` anew with the whole body.
-   */
-  judgedByOutline?: boolean;
-  /**
-   * Top-level member of the request that asks for several choices. A stream with several choices may send them one after
-   * the other, so one finish reason does not complete it.
-   */
-  choicesMember?: string;
-  /** The event that ends a stream, as bytes. weir sends it to the client if the answer finished and the provider omitted it. */
-  terminator?: string;
-}
-
-/** What the native lane observed of an answer. */
-export interface StreamSummary {
-  usage?: Usage;
-  finish?: FinishReason;
-  /** Every choice has a finish reason: only usage and the terminator can follow. */
-  finished?: boolean;
-  /** The terminator was seen (`[DONE]`, `message_stop`): nothing can follow. */
-  terminated: boolean;
-  /** The answer counts as complete even without a terminator (every choice has a finish reason). */
-  complete: boolean;
-  /** The error that the provider reported inside the stream. */
-  error?: GatewayError;
-  /** Id of the answer, for formats whose clients can continue it by that id. */
-  answerId?: string;
-  /** The provider stores the answer under that id. */
-  isStored?: boolean;
 }

@@ -37,6 +37,7 @@ const PARTS = [
   "local-operation",
   "default-endpoint",
   "client-habits",
+  "stream-observer",
   "format",
   "plugin",
 ].map((part) => `src/core/${part}.ts`);

@@ -130,12 +130,12 @@ async function report(
   }
   const { results } = drilled;
   const { resultJson, resultTable } = await import("../drill/table.ts");
+  print(flags["--json"] === true ? JSON.stringify(results.map(resultJson), null, 2) : resultTable(results));
   const junit = flags["--junit"];
   if (typeof junit === "string") {
     const { junitFile } = await import("../drill/junit.ts");
     await Bun.write(resolve(cwd, junit), junitFile(rest.join(" "), results));
   }
-  print(flags["--json"] === true ? JSON.stringify(results.map(resultJson), null, 2) : resultTable(results));
   const bad = results.filter(({ verdict }) => verdict === "bad");
   if (flags["--verbose"] === true)
     for (const { fault, run } of bad) printError(`\n=== ${fault.name}\n${describeRun(run)}`);
@@ -173,7 +173,7 @@ async function startGateway(
   const { drillPlugin } = await import("../drill/plugin.ts");
   const loaded = loadConfig({ flags: { "--port": "0", "--log-level": "silent" }, env: {}, cwd: folder });
   const { config, ...sources } = loaded;
-  return startWeir({
+  const weir = await startWeir({
     ...sources,
     env: {},
     config: {
@@ -184,4 +184,7 @@ async function startGateway(
     },
     plugins: [drillPlugin(exchanges)],
   });
+  // A store that is not open yet delays the end.
+  await weir.books();
+  return weir;
 }

@@ -41,7 +41,7 @@ export async function runClient(options: ClientOptions): Promise<ClientRun> {
     detached: true,
   });
   const [out, err] = [collect(child.stdout), collect(child.stderr)];
-  const stopped = await Promise.race([child.exited.then(() => undefined), stopReason(limit, stop)]);
+  const stopped = await waitFor(child.exited, limit, stop);
   onEnd();
   const ms = performance.now() - begun;
   if (stopped !== undefined) {
@@ -62,15 +62,21 @@ export async function runClient(options: ClientOptions): Promise<ClientRun> {
   return { ending, ms, out: out.text(), err: err.text() };
 }
 
-function stopReason(limit: number, stop: AbortSignal): Promise<StopReason> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve("time"), limit);
-    const end = () => {
-      clearTimeout(timer);
-      resolve(stop.reason as StopReason);
-    };
-    if (stop.aborted) end();
-    else stop.addEventListener("abort", end, { once: true });
+/** @returns why the drill ends the client; undefined if it ended by itself */
+function waitFor(
+  exited: Promise<unknown>,
+  limit: number,
+  stop: AbortSignal,
+): Promise<StopReason | undefined> {
+  const { promise, resolve } = Promise.withResolvers<StopReason | undefined>();
+  const timer = setTimeout(() => resolve("time"), limit);
+  const end = () => resolve(stop.reason as StopReason);
+  if (stop.aborted) end();
+  stop.addEventListener("abort", end, { once: true });
+  void exited.then(() => resolve(undefined));
+  return promise.finally(() => {
+    clearTimeout(timer);
+    stop.removeEventListener("abort", end);
   });
 }
 

@@ -73,10 +73,22 @@ function repeatsOf(tries: readonly Try[]): Pick<Facts, "count" | "pauses"> {
   const faulty = new Set(tries.filter((each) => each.faulty).map(({ question }) => question));
   const groups = [...Map.groupBy(tries, ({ question }) => question)]
     .filter(([question]) => faulty.has(question))
-    .map(([, group]) => group);
+    .map(([, group]) => oneByOne(group));
   const longest = groups.sort((a, b) => b.length - a.length)[0] ?? [];
-  const pauses = longest.slice(1).map(({ at }, index) => at - (longest[index]!.endedAt ?? at));
+  const pauses = longest.slice(1).map(({ at }, index) => Math.max(0, at - endOf(longest[index]!)));
   return { count: longest.length, pauses };
+}
+
+/** Leaves out requests that the client sent together with the one before: those are no repeats of it. */
+function oneByOne(group: readonly Try[]): Try[] {
+  return group.filter(({ at }, index) => {
+    const before = group[index - 1];
+    return !before || at >= endOf(before) || at - before.at >= PAUSE_MS;
+  });
+}
+
+function endOf({ at, endedAt = at }: Try): number {
+  return endedAt;
 }
 
 function judgeUnmet({ unseen, tries }: Facts): Judgement | undefined {
@@ -123,7 +135,9 @@ function judgeStopped(facts: Facts): Judgement | undefined {
       ? bad(`hung: no word of the failure within ${limit} s`)
       : weak(`still ran at the time limit of ${limit} s, after ${quote(said.complaint)}`);
   if (!last) return bad(`hung: sent no request within ${limit} s`);
-  if (last.endedAt === undefined && last.faulty && expects !== "succeed")
+  if (expects === "succeed" && last.endedAt === undefined)
+    return { verdict: "skipped", reason: `${limit} s are too short for this fault (--timeout)` };
+  if (last.endedAt === undefined && last.faulty)
     return bad(
       `hung: still waited for the answer at the time limit of ${limit} s (a longer limit: --timeout)`,
     );

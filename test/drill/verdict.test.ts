@@ -195,6 +195,18 @@ const CASES: readonly [what: string, seen: Partial<Observations>, verdict: Verdi
     "waited and got the whole answer",
   ],
   [
+    "waits for a slow answer beyond a short limit",
+    { expects: "succeed", tries: [WAITING], ending: STOPPED, said: HALF },
+    "skipped",
+    "too short for this fault",
+  ],
+  [
+    "sends a question three times at once",
+    { tries: [...tries([0], false), ...tries([1, 2, 1_100], true)], ...{ said: WHOLE } },
+    "ok",
+    "repeated after 1.1 s and recovered",
+  ],
+  [
     "gives up on a slow answer",
     { expects: "succeed", tries: tries([0], false), ending: exit(1), said: COMPLAINS },
     "bad",

@@ -10,6 +10,7 @@ import { runCommand } from "./helpers/command.ts";
 import { environmentIn } from "./helpers/environment.ts";
 import { builtIn } from "../plugins/index.ts";
 import { mockModels } from "../plugins/mock/models.ts";
+import { CLIENTS, type KnownClient } from "../src/cli/clients/index.ts";
 import { COMMANDS } from "../src/cli/commands.ts";
 import { synopsis } from "../src/cli/help.ts";
 import { loadConfig } from "../src/config/load.ts";
@@ -484,6 +485,37 @@ test("the table of commands is made from the command line", async () => {
   const head = ["command", "what it does", "flags"];
   await checkPart("src/cli/README.md", "commands", markdownTable(head, rows));
 });
+
+test("the table of clients in the README of the command line is that of weir exec", async () => {
+  const rows = CLIENTS.map((client) => {
+    const [address, model] = waysOf(client);
+    return [client.name, client.commands.map(code).join(" "), address, model].map((cell) => cell ?? "");
+  });
+  const head = ["client", "command", "how it finds the gateway", "how it gets the model"];
+  await checkPart("src/cli/README.md", "clients", markdownTable(head, rows));
+});
+
+const code = (text: string) => `\`${text}\``;
+
+/** The variables, flags and files by which a client finds the gateway, and those by which it also gets a model. */
+function waysOf({ env, args, files }: KnownClient): string[] {
+  const ways = (model?: string) => {
+    const aim = { url: "URL", key: "KEY", folder: "FOLDER", user: {}, model };
+    const variables = Object.entries(env?.(aim) ?? {}).filter(([, value]) => value !== undefined);
+    const flags = (args?.(aim) ?? [])
+      .join(" ")
+      .split(/ (?=-)/)
+      .filter(Boolean);
+    return new Map([
+      ...variables.map(([name, value]) => [code(name), value] as const),
+      ...flags.map((flag) => [code(flag), flag] as const),
+      ...Object.entries(files?.(aim) ?? {}).map(([name, text]) => [`the file ${code(name)}`, text] as const),
+    ]);
+  };
+  const [plain, chosen] = [ways(), ways("MODEL")];
+  const added = [...chosen].filter(([name, value]) => plain.get(name) !== value).map(([name]) => name);
+  return [[...plain.keys()].join(", "), added.join(", ")];
+}
 
 test("the tables of what the formats carry are made by asking the code", async () => {
   await checkPart("src/formats/README.md", "matrix", await makeMatrix());

@@ -6,6 +6,7 @@ import { check } from "./check.ts";
 import { completionCommand } from "./completion.ts";
 import { configInit, configSchemaCommand, configShow } from "./config.ts";
 import { drill } from "./drill.ts";
+import { exec } from "./exec.ts";
 import { explainCommand } from "./explain.ts";
 import { manCommand } from "./man.ts";
 import { models } from "./models.ts";
@@ -18,6 +19,7 @@ import { version } from "./version.ts";
 
 export const COMMANDS: readonly Command[] = [
   serve,
+  exec,
   record,
   replay,
   drill,

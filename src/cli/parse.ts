@@ -124,11 +124,15 @@ function assertKnown(
   throw new UsageError(`unknown flag ${unknown.written}${near || "; see --help"}`);
 }
 
-function assertWords(words: readonly string[], { name, words: known }: Command): void {
+function assertWords(words: readonly string[], { name, words: known, rest }: Command): void {
   const missing = known.find((word, index) => !word.optional && words[index] === undefined);
   if (missing) throw new UsageError(`weir ${name} requires ${missing.name}; see weir ${name} --help`);
   const surplus = words[known.length];
   if (surplus === undefined) return;
+  if (rest !== undefined)
+    throw new UsageError(
+      `weir ${name} takes its command behind --: weir ${[name, ...words.slice(0, known.length), "--", ...words.slice(known.length)].join(" ")}`,
+    );
   const most = known.length === 0 ? "no arguments" : `only ${known.map((word) => word.name).join(" ")}`;
   throw new UsageError(`weir ${name} takes ${most}; unexpected argument "${surplus}"`);
 }

@@ -70,11 +70,12 @@ export const serve: Command = {
 
 /** What another command adds to `weir serve`. It runs in one process. */
 export interface ServeVariant {
-  tape: StartOptions["tape"];
+  tape?: StartOptions["tape"];
+  plugins?: StartOptions["plugins"];
   /** Changes settings, also at each reload. */
   adjust(this: void, config: Config): Config;
   /** The lines to print once the gateway listens. @param table the start table of `weir serve` */
-  describe(table: string, url: string): string;
+  describe(table: string, url: string, weir: RunningWeir): string;
   /** Starts the client for which the gateway runs; absent: the gateway runs until a signal. */
   client?(url: string): RunningClient;
 }
@@ -91,8 +92,9 @@ const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 /** Serves in this process alone. @returns the exit code */
 export function serveVariant(context: Context, variant: ServeVariant): Promise<number> {
   const settings = readSettings(context);
-  if (existsSync(settings.config.plugins.dir)) replaceProcess();
-  return serveHere({ ...settings, config: variant.adjust(settings.config) }, context, variant);
+  const config = variant.adjust(settings.config);
+  if (existsSync(config.plugins.dir)) replaceProcess();
+  return serveHere({ ...settings, config }, context, variant);
 }
 
 function readSettings(context: Context) {
@@ -129,6 +131,7 @@ async function serveHere(
     isRestart: worker?.isRestart,
     home,
     tape: variant?.tape,
+    plugins: variant?.plugins,
     // With several processes the supervisor starts the keeper and has made the credential.
     adminCredential: credential,
   });
@@ -138,7 +141,7 @@ async function serveHere(
     throw cause;
   });
   const ownTable = startTable(weir, config, books);
-  const table = variant?.describe(ownTable, weir.url) ?? ownTable;
+  const table = variant?.describe(ownTable, weir.url, weir) ?? ownTable;
   const reloader = new Reloader(weir, context, config, variant?.adjust);
   const ending = new Ending(weir, () => reloader.config.graceMs);
   if (beginWork)

@@ -1,6 +1,8 @@
 /** How each known client is pointed at a gateway. */
 import { expect, test } from "bun:test";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { CLIENTS, pointClient } from "../../src/cli/clients/index.ts";
 
 const GATEWAY = { url: "http://127.0.0.1:9347", key: "the-key" };
@@ -8,7 +10,9 @@ const MODEL = "ollama/qwen3";
 
 function point(command: string[], model?: string, env: Record<string, string> = {}) {
   const pointed = pointClient(command, { ...GATEWAY, model }, env);
-  const files = [...pointed.command, ...Object.values(pointed.env)].filter((word) => existsSync(word));
+  const files = [...pointed.command, ...Object.values(pointed.env)].filter(
+    (word) => existsSync(word) && statSync(word).isFile(),
+  );
   const texts = files.map((file) => readFileSync(file, "utf8"));
   const modes = files.map((file) => statSync(file).mode & 0o777);
   pointed.cleanup();
@@ -105,4 +109,30 @@ test("opencode keeps what the user's own variable says", () => {
     model: `weir/${MODEL}`,
     provider: { mine: { name: "Mine" }, anthropic: { options: { baseURL: `${GATEWAY.url}/v1` } } },
   });
+});
+
+test("a proxy of the user is not in the way to a gateway on this machine", () => {
+  const proxied = { http_proxy: "http://proxy.example:3128", NO_PROXY: "intern.example" };
+  const list = "intern.example,127.0.0.1,localhost";
+  expect(point(["my-program"], undefined, proxied).env).toMatchObject({ NO_PROXY: list, no_proxy: list });
+  expect(point(["my-program"]).env).not.toHaveProperty("NO_PROXY");
+});
+
+test("Gemini CLI gets the login by key beside what the user's settings say, and keeps the rest of the folder", () => {
+  const home = mkdtempSync(join(tmpdir(), "weir-home-"));
+  mkdirSync(join(home, ".gemini"));
+  const own = { theme: "mine", security: { auth: { selectedType: "oauth-personal" }, other: 1 } };
+  writeFileSync(join(home, ".gemini/settings.json"), JSON.stringify(own));
+  writeFileSync(join(home, ".gemini/GEMINI.md"), "remember");
+  const { env, cleanup } = pointClient(["gemini"], GATEWAY, { HOME: home });
+  const folder = join(env["GEMINI_CLI_HOME"]!, ".gemini");
+  expect(JSON.parse(readFileSync(join(folder, "settings.json"), "utf8"))).toEqual({
+    theme: "mine",
+    security: { auth: { selectedType: "gemini-api-key" }, other: 1 },
+  });
+  expect(readFileSync(join(folder, "GEMINI.md"), "utf8")).toBe("remember");
+  cleanup();
+  expect(readFileSync(join(home, ".gemini/GEMINI.md"), "utf8")).toBe("remember");
+  expect(JSON.parse(readFileSync(join(home, ".gemini/settings.json"), "utf8"))).toEqual(own);
+  rmSync(home, { recursive: true });
 });

@@ -26,5 +26,4 @@ export const claudeCode: KnownClient = {
       CLAUDE_CODE_SUBAGENT_MODEL: model,
     }),
   }),
-  asksAlso: ["claude-*"],
 };

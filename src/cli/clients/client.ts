@@ -35,8 +35,10 @@ export interface KnownClient {
   env?(aim: Aim): Variables;
   /** Flags behind the name of the program. */
   args?(aim: Aim): readonly string[];
-  /** Files by name, in a folder that exists while the client runs. Only the user can read them. */
+  /** Files by path, in a folder that exists while the client runs. Only the user can read them. */
   files?(aim: Aim): Readonly<Record<string, string>>;
-  /** Patterns of models that the client asks for beside the one that it is given, for titles or summaries. */
+  /** Links in that folder, by name, to files and folders of the user. */
+  links?(aim: Aim): Readonly<Record<string, string>>;
+  /** Models that the client asks for although it was given another one, for titles or summaries. */
   asksAlso?: readonly string[];
 }

@@ -14,7 +14,6 @@ export const codex: KnownClient = {
       "model_providers.weir.env_key": "WEIR_API_KEY",
       ...(model !== undefined && { model }),
     }),
-  asksAlso: ["gpt-*", "codex-*"],
 };
 
 /** `-m` and a later `-c` of the user win. The values are TOML. */

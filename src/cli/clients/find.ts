@@ -44,6 +44,7 @@ function isNamed(word: string, { commands, packages }: KnownClient): boolean {
   );
 }
 
-function nameOf(word: string): string {
+/** The name of a program without its folder and the ending that Windows needs. */
+export function nameOf(word: string): string {
   return basename(word.replaceAll("\\", "/")).replace(/\.(exe|cmd|ps1)$/, "");
 }

@@ -1,16 +1,18 @@
 /** How each known client is pointed at a gateway. An unknown command gets the variables of the SDKs. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { claudeCode } from "./claude-code.ts";
 import type { Aim, GatewayAddress, KnownClient, Variables } from "./client.ts";
 import { codex } from "./codex.ts";
-import { findClient } from "./find.ts";
+import { findClient, nameOf } from "./find.ts";
 import { opencode } from "./opencode.ts";
-import { aider, copilot, geminiCli, goose, qwenCode } from "./others.ts";
+import { geminiCli } from "./gemini-cli.ts";
+import { aider, copilot, goose, qwenCode } from "./others.ts";
 import { pi } from "./pi.ts";
 import { sdkVariables } from "./sdk.ts";
 
+export { nameOf };
 export type { GatewayAddress, KnownClient } from "./client.ts";
 
 export const CLIENTS: readonly KnownClient[] = [
@@ -39,6 +41,11 @@ export interface Pointed {
   cleanup(): void;
 }
 
+/** The row of a command; undefined for an unknown one. */
+export function knownClient(command: readonly string[]): KnownClient | undefined {
+  return findClient(command, CLIENTS)?.client;
+}
+
 /**
  * Points a command at a gateway. It changes no config of the user.
  * @param env the environment of the user
@@ -48,8 +55,7 @@ export function pointClient(command: readonly string[], gateway: GatewayAddress,
   const client = found?.client;
   const folder = client?.files ? mkdtempSync(join(tmpdir(), "weir-client-")) : "";
   const aim: Aim = { ...gateway, folder, user: env };
-  for (const [name, text] of Object.entries(client?.files?.(aim) ?? {}))
-    writeFileSync(join(folder, name), text, { mode: 0o600 });
+  if (client) fill(folder, client, aim);
   const variables = { ...env, ...sdkVariables(aim), ...client?.env?.(aim) };
   return {
     client,
@@ -57,6 +63,14 @@ export function pointClient(command: readonly string[], gateway: GatewayAddress,
     env: Object.fromEntries(Object.entries(variables).filter(isSet)),
     cleanup: () => (folder === "" ? undefined : rmSync(folder, { recursive: true, force: true })),
   };
+}
+
+function fill(folder: string, { files, links }: KnownClient, aim: Aim): void {
+  for (const [name, text] of Object.entries(files?.(aim) ?? {})) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text, { mode: 0o600 });
+  }
+  for (const [name, target] of Object.entries(links?.(aim) ?? {})) symlinkSync(target, join(folder, name));
 }
 
 function isSet(entry: [string, string | undefined]): entry is [string, string] {

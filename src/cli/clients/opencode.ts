@@ -9,7 +9,6 @@ export const opencode: KnownClient = {
   env: (aim) => ({
     OPENCODE_CONFIG_CONTENT: JSON.stringify({ ...configOfUser(aim.user), ...configFor(aim) }),
   }),
-  asksAlso: ["claude-*", "gpt-*", "gemini-*"],
 };
 
 function configOfUser({ OPENCODE_CONFIG_CONTENT: text = "" }: Aim["user"]): Record<string, unknown> {

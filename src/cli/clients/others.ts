@@ -3,24 +3,7 @@ import type { KnownClient } from "./client.ts";
 
 const SETTINGS = "settings.json";
 
-/** System settings stand above those of the user, who may have chosen a login there. https://geminicli.com/docs/reference/configuration/ */
-export const geminiCli: KnownClient = {
-  name: "Gemini CLI",
-  commands: ["gemini"],
-  packages: ["@google/gemini-cli"],
-  env: ({ folder, model }) => ({
-    GEMINI_CLI_SYSTEM_SETTINGS_PATH: `${folder}/${SETTINGS}`,
-    GEMINI_MODEL: model,
-    // With both keys it prefers this one, and asks Vertex AI.
-    GOOGLE_API_KEY: undefined,
-  }),
-  files: () => ({
-    [SETTINGS]: JSON.stringify({ security: { auth: { selectedType: "gemini-api-key" } } }),
-  }),
-  asksAlso: ["gemini-*"],
-};
-
-/** As Gemini CLI, from which it was made. https://qwenlm.github.io/qwen-code-docs/ */
+/** System settings stand above those of the user, who may have chosen a login there. https://qwenlm.github.io/qwen-code-docs/ */
 export const qwenCode: KnownClient = {
   name: "Qwen Code",
   commands: ["qwen"],
@@ -30,7 +13,6 @@ export const qwenCode: KnownClient = {
     ...(model !== undefined && { OPENAI_MODEL: model }),
   }),
   files: () => ({ [SETTINGS]: JSON.stringify({ security: { auth: { selectedType: "openai" } } }) }),
-  asksAlso: ["qwen*", "coder-model"],
 };
 
 /** `copilot help environment` */

@@ -15,7 +15,6 @@ export const pi: KnownClient = {
     ...(model === undefined ? [] : ["--provider", "weir", "--model", model]),
   ],
   files: (aim) => ({ [EXTENSION]: extensionFor(aim) }),
-  asksAlso: [],
 };
 
 /** `apiKey` is the name of a variable. */

@@ -1,0 +1,138 @@
+/** A client in front of a gateway that runs for it alone. */
+import { loadConfig } from "../config/load.ts";
+import type { Config } from "../config/schema.ts";
+import { GatewayError } from "../core/error.ts";
+import type { Plugin } from "../core/plugin.ts";
+import type { Registry } from "../gateway/routing/registry.ts";
+import { digestOf, makeKeyText } from "../ledger/keys/form.ts";
+import type { RunningWeir } from "../running-weir.ts";
+import { knownClient, pointClient } from "./clients/index.ts";
+import type { Context } from "./command.ts";
+import { valueFlags } from "./command.ts";
+import { describeClient, describeModel } from "./exec-line.ts";
+import { withoutOwnAddress } from "./exec-upstreams.ts";
+import { runClient } from "./run-client.ts";
+import { serveVariant } from "./serve.ts";
+
+/** Name of the client's key in usage and logs, and of the plugin. */
+const KEY_NAME = "weir-exec";
+/** The client has ended: only what it left behind may still read an answer. Milliseconds. */
+const GRACE_MS = 1_000;
+/** No folder. */
+const NONE = "";
+const MOCK = "mock";
+/** Which format the client speaks does not matter: each model is served to clients of every format. */
+const FORMAT = "chat-completions";
+
+/** Where servers on this machine usually listen: a model of theirs needs no config. */
+const LOCAL_SERVERS: Readonly<Record<string, string>> = {
+  ollama: "http://127.0.0.1:11434/v1",
+  lmstudio: "http://127.0.0.1:1234/v1",
+  llamacpp: "http://127.0.0.1:8080/v1",
+  vllm: "http://127.0.0.1:8000/v1",
+  sglang: "http://127.0.0.1:30000/v1",
+};
+
+/** @returns the exit code of the client @throws Error with one sentence */
+export async function runWithOwn(context: Context): Promise<number> {
+  const { rest = [], flags, printError } = context;
+  const model = typeof flags["--model"] === "string" ? flags["--model"] : undefined;
+  const { env, ignored } = withoutOwnAddress(context.env, Number(flags["--port"] ?? 0));
+  if (ignored.length > 0)
+    printError(
+      `weir: ${ignored.join(" and ")} are not used for a provider: the address is one of weir itself`,
+    );
+  const own = { ...context, env, flags: { ...flags, "--host": "127.0.0.1" } };
+  const loaded = loadConfig({ flags: valueFlags(own.flags), env, cwd: context.cwd });
+  const key = makeKeyText("call");
+  const limits = { key, flags, hasPlugins: loaded.file !== undefined || isChosen(loaded, "plugins.dir") };
+  const limit = (config: Config) => withLocalServer(forOneClient(config, limits), model);
+  const config = limit(loaded.config);
+  if (model !== undefined) await assertServed(model, limit(loaded.config), env, loaded.locate);
+  let running: RunningWeir | undefined;
+  return serveVariant(own, {
+    adjust: limit,
+    ...(model !== undefined && { plugins: [answersForOthers(model, () => running?.parts.registry)] }),
+    describe(_, url, weir) {
+      running = weir;
+      return [describeOwn(rest, url, model), ...mockLine(weir.parts.registry, model)].join("\n");
+    },
+    client: (url) => runClient(pointClient(rest, { url, key, model }, context.env), context),
+  });
+}
+
+function isChosen({ sources }: ReturnType<typeof loadConfig>, option: string): boolean {
+  return sources[option] !== undefined && sources[option].layer !== "default";
+}
+
+function describeOwn(command: readonly string[], url: string, model: string | undefined): string {
+  const client = describeClient(command, knownClient(command));
+  return `weir: ${client} asks a gateway on ${url}, which ends with it; ${describeModel(model)}`;
+}
+
+function mockLine({ providers }: Registry, model: string | undefined): string[] {
+  if (model?.startsWith(`${MOCK}/`) || providers.some(({ name }) => name !== MOCK)) return [];
+  return [
+    "weir: no provider has a key, so the mock answers; set a key such as OPENAI_API_KEY or ANTHROPIC_API_KEY, or name a model on this machine with --model ollama/NAME",
+  ];
+}
+
+interface Limits {
+  key: string;
+  flags: Context["flags"];
+  /** The plugin folder belongs to weir: a `plugins` folder in the user's project may be anything. */
+  hasPlugins: boolean;
+}
+
+/** One process on loopback, which admits its client alone and writes no log: the terminal belongs to the client. */
+function forOneClient(config: Config, { key, flags, hasPlugins }: Limits): Config {
+  return {
+    ...config,
+    workers: 1,
+    port: flags["--port"] === undefined ? 0 : config.port,
+    listen: { mode: config.listen.mode },
+    tls: {},
+    keys: [...config.keys, { name: KEY_NAME, sha256: digestOf(key) }],
+    graceMs: GRACE_MS,
+    log: { ...config.log, ...(flags["--log-level"] === undefined && { level: "silent" }) },
+    plugins: hasPlugins ? config.plugins : { ...config.plugins, dir: NONE },
+  };
+}
+
+/** Switches a local server on for a model of it, at its usual address unless a variable or the config has another one. */
+function withLocalServer(config: Config, model: string | undefined): Config {
+  const [name = ""] = model?.split("/") ?? [];
+  const baseUrl = Object.hasOwn(LOCAL_SERVERS, name) ? LOCAL_SERVERS[name] : undefined;
+  if (baseUrl === undefined || config.providers[name]) return config;
+  return { ...config, providers: { ...config.providers, [name]: { baseUrl } } };
+}
+
+/** Clients ask for other models too, for titles and summaries. The model answers for those that no provider serves. */
+function answersForOthers(model: string, registry: () => Registry | undefined): Plugin {
+  return {
+    name: KEY_NAME,
+    hooks: {
+      async intercept({ model: asked }) {
+        await registry()?.prepare(asked);
+        return registry()?.isOff(asked) ? { model } : undefined;
+      },
+    },
+  };
+}
+
+/** @throws Error with one sentence if no provider serves the model */
+async function assertServed(
+  model: string,
+  config: Config,
+  env: Context["env"],
+  locate: ReturnType<typeof loadConfig>["locate"],
+): Promise<void> {
+  const { assemble } = await import("../assemble.ts");
+  const { registry } = await assemble(config, env, locate);
+  await registry.prepare(model);
+  try {
+    registry.resolve(model, FORMAT);
+  } catch (fault) {
+    throw fault instanceof GatewayError ? new Error(fault.message.replace(/\.$/, "")) : fault;
+  }
+}

@@ -145,7 +145,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
     reasoning: new ReasoningCache(),
     backlog: new Backlog(clock),
   };
-  const repeats = new Repeats(lasting);
+  const repeats = new Repeats({ ...lasting, ...(address && { repeats: keeper.repeats }) });
   const state = new StateReporter({ ledger, health: lasting.health, clock, gateway: () => reachable });
   const stopAlerts = onTransportAlert((sentence) => logger.fault(sentence));
   let draining = false;

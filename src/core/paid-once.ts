@@ -1,4 +1,6 @@
 /** The repeat of a request whose first answer did not reach its client: what weir notes of it, and what its processes say about it. */
+import type { ErrorKind } from "./error.ts";
+import type { Frame } from "./frame.ts";
 
 /** What the log and the record of a repeat say: it cost nothing. */
 export interface PaidOnce {
@@ -15,4 +17,58 @@ export interface KeptHead {
   kind: "json" | "stream";
   status: number;
   headers: Record<string, string>;
+}
+
+/** A request as workers compare it. */
+export interface SoughtRequest {
+  /** SHA-256 with the salt of the keeper, base64. */
+  readonly digest: string;
+  /** The same of its client alone. */
+  readonly client: string;
+  /** How often the client says that it has sent the request before. */
+  readonly count: number;
+  /** The request has an idempotency key. */
+  readonly isNamed: boolean;
+}
+
+/**
+ * What a worker knows of a request: `kept`: it has the answer; `refused`: a client may repeat an equal request that got none, so
+ * the answers of other workers may not be used either.
+ */
+export type Knowledge = "kept" | "refused" | "nothing";
+
+/** What the worker with the repeat says on a line: it wants the head of the answer, its next piece, or nothing more. */
+export interface Wanted {
+  want: "head" | "piece" | "nothing";
+}
+
+/** What the worker with the answer says on a line. */
+export type Given =
+  | { head: KeptHead; isWhole: boolean; body?: Uint8Array }
+  /** `before`: see `ByteSource.beforeError`. */
+  | { piece: Uint8Array; before: string }
+  | { end: true }
+  | { failure: { kind: ErrorKind; message: string; code?: string; events?: readonly Frame[] } }
+  /** There is no answer any more. */
+  | { gone: true };
+
+/** From a worker to the keeper. A line connects two workers; the keeper numbers them. */
+export type RepeatUp =
+  | { kind: "join" }
+  | { kind: "seek"; number: number; request: SoughtRequest }
+  | { kind: "know"; line: number; knows: Knowledge }
+  | { kind: "say"; line: number; said: Wanted | Given };
+
+/** From the keeper to a worker. `found` without a line: no other worker has the answer. */
+export type RepeatDown =
+  | { kind: "salt"; salt: Uint8Array }
+  | { kind: "sought"; line: number; request: SoughtRequest }
+  | { kind: "found"; number: number; line?: number; isRefused: boolean }
+  | { kind: "said"; line: number; said: Wanted | Given };
+
+/** The way of a worker to the others. */
+export interface RepeatChannel {
+  readonly isUp: boolean;
+  send(message: RepeatUp): void;
+  listen(events: { up(): void; down(): void; message(message: RepeatDown): void }): void;
 }

@@ -3,6 +3,7 @@ import type { AdminState } from "../admin/settings.ts";
 import type { BooksChannel, BooksEvents } from "../ledger/channel.ts";
 import type { BooksUp } from "../ledger/messages.ts";
 import type { PackedBatch } from "../ledger/packed.ts";
+import type { RepeatChannel } from "../core/paid-once.ts";
 import { AnswerClient, type ClientOptions } from "./answer-client.ts";
 import type { Connect, Link, LinkEvents } from "./link.ts";
 import type { ToKeeper } from "./protocol.ts";
@@ -18,6 +19,7 @@ export interface KeeperClientOptions extends ClientOptions {
 export class KeeperClient {
   readonly answers: AnswerClient;
   readonly books: BooksChannel;
+  readonly repeats: RepeatChannel;
   readonly #connect: Connect;
   readonly #adminKnown = Promise.withResolvers<AdminState>();
   readonly #storeKnown = Promise.withResolvers<string | undefined>();
@@ -26,9 +28,10 @@ export class KeeperClient {
   #wasUp = false;
   /** Why the store of the books cannot be used, in one sentence. */
   #storeFault: string | undefined;
-  /** The two receivers of what arrives on the link. */
+  /** The receivers of what arrives on the link. */
   #answerEvents: LinkEvents | undefined;
   #booksEvents: BooksEvents | undefined;
+  #repeatEvents: Parameters<RepeatChannel["listen"]>[0] | undefined;
 
   readonly #onReport: KeeperClientOptions["onReport"];
 
@@ -44,6 +47,21 @@ export class KeeperClient {
       (message) => this.#link?.send(message),
       (events) => (this.#booksEvents = events),
     );
+    this.repeats = this.#repeatChannel();
+  }
+
+  #repeatChannel(): RepeatChannel {
+    const isUp = () => this.#isUp;
+    return {
+      get isUp() {
+        return isUp();
+      },
+      send: (message) => this.#link?.send({ repeats: message }),
+      listen: (events) => {
+        this.#repeatEvents = events;
+        if (isUp()) events.up();
+      },
+    };
   }
 
   /**
@@ -57,13 +75,16 @@ export class KeeperClient {
         this.#isUp = this.#wasUp = true;
         this.#answerEvents?.up(fault);
         this.#booksEvents?.up();
+        this.#repeatEvents?.up();
       },
       down: () => {
         this.#isUp = false;
         this.#answerEvents?.down();
         this.#booksEvents?.down();
+        this.#repeatEvents?.down();
       },
       receive: (message) => {
+        if ("repeats" in message) return this.#repeatEvents?.message(message.repeats);
         if ("admin" in message) return this.#adminKnown.resolve(message.admin);
         if (!("books" in message)) return this.#answerEvents?.receive(message);
         const { books } = message;

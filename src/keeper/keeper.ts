@@ -5,6 +5,7 @@ import type { AdminApi } from "./admin-api.ts";
 import { AnswerKeeper } from "./answer-keeper.ts";
 import { SharedAnswers } from "./answers/shared.ts";
 import type { FromKeeper, ToKeeper } from "./protocol.ts";
+import { Repeats } from "./repeats.ts";
 import { type Hello, isPostgres, type KeeperSettings } from "./settings.ts";
 
 /** The keeper of the books, as the links see it. */
@@ -38,6 +39,7 @@ export interface OpenedBooks {
 export class Keeper {
   readonly #answers: AnswerKeeper | SharedAnswers | undefined;
   readonly #opened: Promise<OpenedBooks>;
+  readonly #repeats = new Repeats();
 
   /**
    * @param opened the start of a gateway waits for the answers, and must not wait for the code of the books
@@ -63,19 +65,23 @@ export class Keeper {
       books: books?.connect((message) => send({ books: message })),
       leave: admin?.tell((state) => send({ admin: state })),
     }));
+    const repeats = this.#repeats.connect((message) => send({ repeats: message }));
     const toBooks = (message: BooksUp) => void connected.then(({ books }) => books?.receive(message));
     return {
       receive: (message) => {
         if ("packed" in message) toBooks({ kind: "records", batch: unpack(message.packed) });
         else if ("books" in message) toBooks(message.books);
+        else if ("repeats" in message) repeats.receive(message.repeats);
         else if (this.#answers) this.#answers.handle(message, send);
         else send({ number: message.number, error: "the keeper stores no answers" });
       },
-      ended: () =>
+      ended: () => {
+        repeats.ended();
         void connected.then(({ books, leave }) => {
           leave?.();
           books?.ended();
-        }),
+        });
+      },
     };
   }
 

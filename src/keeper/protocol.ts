@@ -1,6 +1,7 @@
 /** The messages between the gateway's processes and the keeper. The keeper never parses an item: items travel as JSON bytes. */
 import type { AdminState } from "../admin/settings.ts";
 import type { PageRequest } from "../core/answer-store.ts";
+import type { RepeatDown, RepeatUp } from "../core/paid-once.ts";
 import type { StoredAnswer } from "../core/stored-answer.ts";
 import type { BooksDown, BooksUp } from "../ledger/messages.ts";
 import type { PackedBatch } from "../ledger/packed.ts";
@@ -68,8 +69,9 @@ export interface AnswerReply {
 }
 
 /**
- * A link carries two channels: requests for stored answers, and messages about books. Records travel as bytes. `admin` comes once
+ * A link carries three channels: requests for stored answers, messages about books, and repeats of requests that other workers may
+ * have answered. Records travel as bytes. `admin` comes once
  * after the hello, and at each change.
  */
-export type ToKeeper = AnswerAsk | { books: BooksUp } | { packed: PackedBatch };
-export type FromKeeper = AnswerReply | { books: BooksDown } | { admin: AdminState };
+export type ToKeeper = AnswerAsk | { books: BooksUp } | { packed: PackedBatch } | { repeats: RepeatUp };
+export type FromKeeper = AnswerReply | { books: BooksDown } | { admin: AdminState } | { repeats: RepeatDown };

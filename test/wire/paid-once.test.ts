@@ -1,40 +1,23 @@
 /** Clients whose connection breaks and which repeat their request: they get the first answer, and the provider is asked once. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import {
+  ask as askAt,
+  cut as cutAt,
+  EVENTS,
+  type GatedUpstream,
+  gatedUpstream,
+  idOf,
+  lineOf,
+  WHOLE,
+} from "../helpers/cut-streams.ts";
 import { chatHost, type RunningGateway, startGateway } from "../helpers/gateway.ts";
-import { type Piece, sse, startUpstream, until, type Upstream } from "../helpers/upstream.ts";
+import { until } from "../helpers/upstream.ts";
 
 let gateway: RunningGateway;
-let upstream: Upstream;
-/** Where each stream waits, by the prompt. */
-const gates = new Map<string, PromiseWithResolvers<void>>();
-
-const chunk = (delta: object, finish: string | null = null) =>
-  `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
-const EVENTS = [
-  chunk({ role: "assistant", content: "" }),
-  chunk({ content: "one " }),
-  chunk({ content: "two " }),
-  chunk({ content: "three" }),
-  chunk({}, "stop"),
-  "data: [DONE]\n\n",
-];
-
-function gateOf(prompt: string): PromiseWithResolvers<void> {
-  let gate = gates.get(prompt);
-  if (!gate) gates.set(prompt, (gate = Promise.withResolvers()));
-  return gate;
-}
-
-/** Sends as many events as the prompt says, and the others when the gate opens. */
-async function* gated(prompt: string): AsyncGenerator<Piece> {
-  const at = Number(/at (\d+)/.exec(prompt)?.[1]);
-  yield* EVENTS.slice(0, at);
-  await gateOf(prompt).promise;
-  yield* EVENTS.slice(at);
-}
+let upstream: GatedUpstream;
 
 beforeAll(async () => {
-  upstream = startUpstream(({ body }) => sse(gated(promptOf(body))));
+  upstream = gatedUpstream();
   gateway = await startGateway({ config: { ...chatHost(upstream.url), paidOnce: { enabled: true } } });
 });
 
@@ -43,50 +26,37 @@ afterAll(async () => {
   upstream.stop();
 });
 
-function promptOf(body: Uint8Array): string {
-  return (JSON.parse(Buffer.from(body).toString()) as { messages: { content: string }[] }).messages[0]!
-    .content;
-}
+type Headers = Record<string, string>;
+const RETRY = { "x-stainless-retry-count": "1" };
+const ask = (prompt: string, headers?: Headers) => askAt(gateway.url, prompt, headers);
+const cut = (prompt: string, events: number, headers?: Headers) =>
+  cutAt(gateway.url, prompt, events, headers);
+const named = (name: string) => ({ "idempotency-key": name });
 
-const count = (prompt: string) => upstream.requests.filter(({ body }) => promptOf(body) === prompt).length;
-
-function ask(prompt: string, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<Response> {
-  return fetch(`${gateway.url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...headers },
-    ...(signal && { signal }),
-    body: JSON.stringify({
-      model: "host/some-model",
-      stream: true,
-      messages: [{ role: "user", content: prompt }],
-    }),
-  });
-}
-
-/** Reads so many events, and breaks the connection. */
-async function cut(prompt: string, events: number, headers: Record<string, string> = {}): Promise<Response> {
-  const controller = new AbortController();
-  const response = await ask(prompt, headers, controller.signal);
-  let text = "";
-  for await (const piece of response.body!) {
-    text += Buffer.from(piece).toString();
-    if (text === EVENTS.slice(0, events).join("")) break;
-  }
-  controller.abort();
-  return response;
+async function ended(response: Response): Promise<Record<string, unknown>> {
+  const id = idOf(response);
+  await until(
+    () => lineOf(gateway.log, id) !== undefined,
+    5000,
+    () => `${id} has not ended`,
+  );
+  return JSON.parse(lineOf(gateway.log, id)!) as Record<string, unknown>;
 }
 
 test("a stream that was cut behind any event is repeated with its idempotency key from its beginning", async () => {
   for (let events = 1; events < EVENTS.length; events++) {
     const prompt = `named, at ${events}`;
-    const first = await cut(prompt, events, { "idempotency-key": prompt });
-    const repeat = ask(prompt, { "idempotency-key": prompt });
-    const response = await repeat;
-    gateOf(prompt).resolve();
-    expect(await response.text()).toBe(EVENTS.join(""));
-    expect(response.headers.get("x-weir-paid-once")).toBe("running");
-    expect(response.headers.get("x-weir-first-request-id")).toBe(first.headers.get("x-request-id"));
-    expect(count(prompt)).toBe(1);
+    const first = await cut(prompt, events, named(prompt));
+    const repeat = await ask(prompt, named(prompt));
+    upstream.release(prompt);
+    expect(await repeat.text()).toBe(WHOLE);
+    expect(repeat.status).toBe(first.status);
+    expect(repeat.headers.get("content-type")).toBe(first.headers.get("content-type"));
+    expect(repeat.headers.get("x-weir-provider")).toBe("host");
+    expect(repeat.headers.get("x-weir-paid-once")).toBe("running");
+    expect(repeat.headers.get("x-weir-first-request-id")).toBe(idOf(first));
+    expect(idOf(repeat)).not.toBe(idOf(first));
+    expect(upstream.count(prompt)).toBe(1);
   }
 });
 
@@ -94,26 +64,87 @@ test("a stream that was cut behind any event is repeated with the SDK's retry he
   for (let events = 1; events < EVENTS.length; events++) {
     const prompt = `counted, at ${events}`;
     await cut(prompt, events);
-    const response = await ask(prompt, { "x-stainless-retry-count": "1" });
-    gateOf(prompt).resolve();
-    expect(await response.text()).toBe(EVENTS.join(""));
-    expect(count(prompt)).toBe(1);
+    const repeat = await ask(prompt, RETRY);
+    upstream.release(prompt);
+    expect(await repeat.text()).toBe(WHOLE);
+    expect(upstream.count(prompt)).toBe(1);
   }
 });
 
-test("an answer that ended after its client left is read to its end", async () => {
+test("an answer whose client left is read to its end, and both log lines say so", async () => {
   const prompt = "late, at 2";
   const first = await cut(prompt, 2);
-  gateOf(prompt).resolve();
-  const id = first.headers.get("x-request-id")!;
+  upstream.release(prompt);
+  const line = await ended(first);
+  expect(line).toMatchObject({ outcome: "complete", client_left: true });
+  expect(line["tokens"]).toMatchObject({ input: 10, output: 20 });
+  const repeat = await ask(prompt, RETRY);
+  expect(repeat.headers.get("x-weir-paid-once")).toBe("finished");
+  expect(await repeat.text()).toBe(WHOLE);
+  expect(await ended(repeat)).toMatchObject({
+    outcome: "complete",
+    status: 200,
+    paid_once: { answer: "finished", first: idOf(first), cost: 0 },
+  });
+  expect(upstream.count(prompt)).toBe(1);
+});
+
+test("several repeats with one idempotency key follow one answer, and one that leaves stops no other", async () => {
+  const prompt = "followed, at 3";
+  await cut(prompt, 3, named(prompt));
+  const followers = [ask(prompt, named(prompt)), ask(prompt, named(prompt))];
+  await cut(prompt, 3, named(prompt));
+  upstream.release(prompt);
+  for (const follower of followers) expect(await (await follower).text()).toBe(WHOLE);
+  expect(upstream.count(prompt)).toBe(1);
+});
+
+test("a repeat with an idempotency key follows an answer whose client still seems to be connected", async () => {
+  const prompt = "half open, at 2";
+  const first = await ask(prompt, named(prompt));
+  const repeat = await ask(prompt, named(prompt));
+  upstream.release(prompt);
+  expect(await repeat.text()).toBe(WHOLE);
+  expect(await first.text()).toBe(WHOLE);
+  expect(repeat.headers.get("x-weir-first-request-id")).toBe(idOf(first));
+  expect(upstream.count(prompt)).toBe(1);
+});
+
+test("an answer that was delivered answers only the same idempotency key again", async () => {
+  for (const [prompt, headers, calls] of [
+    ["whole without a name", {}, 2],
+    ["whole with a name", named("whole"), 1],
+  ] as const) {
+    expect(await (await ask(prompt, headers)).text()).toBe(WHOLE);
+    expect(await (await ask(prompt, { ...headers, ...RETRY })).text()).toBe(WHOLE);
+    expect(upstream.count(prompt)).toBe(calls);
+  }
+});
+
+test("a retry that breaks waits for the next retry in the count, and each answer goes to one client", async () => {
+  const prompt = "again and again, at 2";
+  await cut(prompt, 2);
+  await cut(prompt, 2, RETRY);
+  expect(upstream.count(prompt)).toBe(1);
+  const other = await ask(prompt, RETRY);
   await until(
-    () => gateway.log.some((line) => line.includes(id)),
-    5000,
-    () => "the call has not ended",
+    () => upstream.count(prompt) === 2,
+    2000,
+    () => "the retry of another client shared the answer",
   );
-  expect(gateway.log.find((line) => line.includes(id))).toContain('"outcome":"complete"');
-  const response = await ask(prompt, { "x-stainless-retry-count": "1" });
-  expect(response.headers.get("x-weir-paid-once")).toBe("finished");
-  expect(await response.text()).toBe(EVENTS.join(""));
-  expect(count(prompt)).toBe(1);
+  const repeat = await ask(prompt, { "x-stainless-retry-count": "2" });
+  upstream.release(prompt);
+  expect(await repeat.text()).toBe(WHOLE);
+  expect(await other.text()).toBe(WHOLE);
+  expect(upstream.count(prompt)).toBe(2);
+});
+
+test("without a retry header or an idempotency key every request is a call of its own", async () => {
+  const prompt = "plain, at 2";
+  await cut(prompt, 2);
+  const repeat = await ask(prompt);
+  upstream.release(prompt);
+  expect(repeat.headers.get("x-weir-paid-once")).toBeNull();
+  expect(await repeat.text()).toBe(WHOLE);
+  expect(upstream.count(prompt)).toBe(2);
 });

@@ -4,6 +4,7 @@
  * counts its retries one by one.
  */
 import type { HeaderReader } from "../../core/headers.ts";
+import type { SoughtRequest } from "../../core/paid-once.ts";
 
 /** The client's name for the request, which it keeps for retries. draft-ietf-httpapi-idempotency-key-header. */
 const IDEMPOTENCY_KEY = "idempotency-key";
@@ -32,19 +33,8 @@ export interface IdentifiedRequest {
   bytes?: Uint8Array;
 }
 
-export interface Identity {
-  /** SHA-256, base64. */
-  readonly digest: string;
-  /** SHA-256 of the client alone. */
-  readonly client: string;
-  /** How often the client says that it has sent the request before. */
-  readonly count: number;
-  /** The request has an idempotency key. */
-  readonly isNamed: boolean;
-}
-
 /** @param salt random bytes, so that a digest does not tell which request it is of */
-export function identityOf(request: IdentifiedRequest, salt: Uint8Array): Identity {
+export function identityOf(request: IdentifiedRequest, salt: Uint8Array): SoughtRequest {
   const { headers, url, key, address, bytes } = request;
   const name = headers.get(IDEMPOTENCY_KEY) ?? "";
   const isNamed = name !== "";
@@ -60,7 +50,7 @@ export function identityOf(request: IdentifiedRequest, salt: Uint8Array): Identi
 }
 
 /** Whether the request may be the repetition of an earlier one. */
-export function isRepeat({ count, isNamed }: Identity): boolean {
+export function isRepeat({ count, isNamed }: SoughtRequest): boolean {
   return isNamed || count > 0;
 }
 

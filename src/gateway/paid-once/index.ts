@@ -4,14 +4,15 @@
  */
 import type { Call } from "../../core/call.ts";
 import type { Ledger } from "../../core/ledger.ts";
-import type { KeptHead } from "../../core/paid-once.ts";
+import type { RepeatChannel, SoughtRequest } from "../../core/paid-once.ts";
 import { assertModel } from "../access.ts";
 import type { Clock } from "../delivery/clock.ts";
 import type { Opened } from "../lanes/lane.ts";
 import type { Timeouts } from "../types.ts";
-import { type Identity, type IdentifiedRequest, identityOf, isRepeat } from "./identity.ts";
-import { Kept, type Shelf } from "./kept.ts";
+import { type IdentifiedRequest, identityOf, isRepeat } from "./identity.ts";
+import { type Followed, Kept, type Shelf } from "./kept.ts";
 import { Memory } from "./memory.ts";
+import { type Looked, OtherWorkers } from "./other-workers.ts";
 import { Refusals } from "./refusals.ts";
 
 export interface PaidOnceOptions {
@@ -28,6 +29,8 @@ export interface PaidOnceOptions {
 export interface PaidOnceContext {
   clock: Clock;
   ledger: Ledger;
+  /** The way to other workers; absent if there are none. */
+  repeats?: RepeatChannel | undefined;
 }
 
 /** How long a repeat waits for weir to notice that the connection of its first request is broken. Milliseconds. */
@@ -39,6 +42,7 @@ export class PaidOnce {
   readonly #context: PaidOnceContext;
   readonly #shelf: Shelf;
   readonly #salt = crypto.getRandomValues(new Uint8Array(32));
+  readonly #others: OtherWorkers | undefined;
   readonly #byDigest = new Map<string, Set<Kept>>();
   /** Answers that have ended, with the time when they are dropped; the oldest first. */
   readonly #whole = new Map<Kept, number>();
@@ -56,6 +60,7 @@ export class PaidOnce {
       () => this.#options.totalBytes,
       () => this.#makeRoom(),
     );
+    if (context.repeats) this.#others = new OtherWorkers(context.repeats, (request) => this.#look(request));
     const whole = this;
     this.#shelf = {
       clock: context.clock,
@@ -93,7 +98,9 @@ export class PaidOnce {
    * @param open finds a provider and opens its answer
    */
   async take(call: Call, request: IdentifiedRequest, open: () => Promise<Opened>): Promise<Opened> {
-    const identity = identityOf(request, this.#salt);
+    const salt = this.#saltNow;
+    if (!salt) return open();
+    const identity = identityOf(request, salt);
     const found = isRepeat(identity) ? await this.#find(call, identity) : undefined;
     if (found) return found;
     if (call.abortReason) throw call.abortReason;
@@ -110,9 +117,11 @@ export class PaidOnce {
     }
   }
 
-  /** weir has refused a request before it read its body. */
-  refused(request: IdentifiedRequest): void {
-    const { isNamed, client, count } = identityOf(request, this.#salt);
+  /** weir has refused a request before it looked for an answer. */
+  refused(request: IdentifiedRequest, status: number): void {
+    const salt = this.#saltNow;
+    if (!salt || !isRepeatedAfter(status)) return;
+    const { isNamed, client, count } = identityOf(request, salt);
     if (!isNamed) this.#refusals.note(client, count, performance.now() + this.#options.keepMs);
   }
 
@@ -123,38 +132,48 @@ export class PaidOnce {
     clearInterval(this.#sweep);
   }
 
-  async #find(call: Call, repeat: Identity): Promise<Opened | undefined> {
+  /** Workers compare digests, so all of them use the salt of the keeper. */
+  get #saltNow(): Uint8Array | undefined {
+    return this.#others ? this.#others.salt : this.#salt;
+  }
+
+  async #find(call: Call, repeat: SoughtRequest): Promise<Opened | undefined> {
     assertModel(call.access, call.model);
-    const kept = await this.#look(repeat);
-    if (!kept || call.abortReason) return undefined;
-    const isWhole = kept.isWhole;
-    const followed = await kept.follow(repeat);
-    return followed && this.#answer(call, followed.head, followed.opened, isWhole);
-  }
-
-  #answer(call: Call, { first, headers }: KeptHead, opened: Opened, isWhole: boolean): Opened {
+    const followed = await this.#follow(repeat);
+    if (!followed) return undefined;
+    const { head, isWhole, opened } = followed;
     const answer = isWhole ? "finished" : "running";
-    call.paidOnce = { answer, first };
+    call.paidOnce = { answer, first: head.first };
     this.#context.ledger.count?.(call);
-    return {
-      ...opened,
-      headers: { ...headers, "x-weir-paid-once": answer, "x-weir-first-request-id": first },
-    };
+    const own = { "x-weir-paid-once": answer, "x-weir-first-request-id": head.first };
+    return { ...opened, headers: { ...head.headers, ...own } };
   }
 
-  async #look(repeat: Identity): Promise<Kept | undefined> {
+  async #follow(repeat: SoughtRequest): Promise<Followed | undefined> {
+    const { kept, isRefused } = await this.#look(repeat);
+    if (!this.#others || (kept && repeat.isNamed)) return followIn(kept, repeat);
+    const elsewhere = await this.#others.seek(repeat);
+    const { line } = elsewhere;
+    const isAmbiguous = isRefused || elsewhere.isRefused;
+    if (line !== undefined && !kept && !isAmbiguous) return this.#others.follow(line);
+    if (line !== undefined) this.#others.leave(line);
+    return isAmbiguous ? undefined : followIn(kept, repeat);
+  }
+
+  async #look(repeat: SoughtRequest): Promise<Looked> {
     const { digest, client, count, isNamed } = repeat;
     const kept = [...(this.#byDigest.get(digest) ?? [])];
     const mayBreak = isNamed ? [] : kept.flatMap((each) => each.broken(repeat) ?? []);
     if (mayBreak.length > 0 && !kept.some((each) => each.answers(repeat)))
       await Promise.race([...mayBreak, Bun.sleep(NOTICE_MS)]);
     const found = kept.find((each) => each.answers(repeat));
-    if (isNamed) return found;
+    if (isNamed) return { kept: found, isRefused: false };
     const now = performance.now();
-    const refused = [digest, client].filter((each) => this.#refusals.has(each, count - 1, now));
-    if (found && refused.length === 0) return found;
-    if (!found && refused[0] !== undefined) this.#refusals.take(refused[0], count - 1);
-    return undefined;
+    const refused = [digest, client].find((each) => this.#refusals.has(each, count - 1, now));
+    if (refused === undefined) return { kept: found, isRefused: false };
+    // Other workers may have an answer that this repeat could be about.
+    if (!found && !this.#others) this.#refusals.take(refused, count - 1);
+    return { isRefused: true };
   }
 
   #remove(kept: Kept, isDelivered: boolean): void {
@@ -189,4 +208,14 @@ export class PaidOnce {
     }
     return false;
   }
+}
+
+/** Another repeat may have got the answer since it was found. */
+function followIn(kept: Kept | undefined, repeat: SoughtRequest): Promise<Followed | undefined> | undefined {
+  return kept?.answers(repeat) ? kept.follow(repeat) : undefined;
+}
+
+/** Whether SDKs repeat a request after an error of this status. */
+function isRepeatedAfter(status: number): boolean {
+  return status === 408 || status === 409 || status === 429 || status >= 500;
 }

@@ -3,7 +3,7 @@
  * repeat of the request reads it from its beginning.
  */
 import type { Call } from "../../core/call.ts";
-import type { KeptHead } from "../../core/paid-once.ts";
+import type { KeptHead, SoughtRequest } from "../../core/paid-once.ts";
 import type { Clock, Watcher } from "../delivery/clock.ts";
 import { timeoutsOf } from "../delivery/deadline.ts";
 import { toClientError } from "../delivery/redact.ts";
@@ -12,9 +12,16 @@ import { clientLeft, idleTimeout, type StreamEnding } from "../delivery/stream.t
 import type { Opened, OpenedJson, OpenedStream } from "../lanes/lane.ts";
 import type { Timeouts } from "../types.ts";
 import { FanOut } from "./fan-out.ts";
-import type { Identity } from "./identity.ts";
 import { type Memory, Recording } from "./memory.ts";
 import { FirstReader, RepeatReader } from "./readers.ts";
+
+/** An answer as a repeat gets it. */
+export interface Followed {
+  head: KeptHead;
+  /** The answer had ended when the repeat came. */
+  isWhole: boolean;
+  opened: Opened;
+}
 
 /** Where kept answers are found, and what bounds them. */
 export interface Shelf {
@@ -39,7 +46,7 @@ const SENT_AT_ONCE = 64 * 1024;
 export class Kept implements Watcher {
   place: number | undefined = undefined;
   readonly first: Call;
-  readonly identity: Identity;
+  readonly identity: SoughtRequest;
   readonly #shelf: Shelf;
   readonly #recording: Recording;
   readonly #begun = Promise.withResolvers<KeptHead | undefined>();
@@ -63,7 +70,7 @@ export class Kept implements Watcher {
   #isRemoved = false;
   #isStopped = false;
 
-  constructor(first: Call, identity: Identity, shelf: Shelf) {
+  constructor(first: Call, identity: SoughtRequest, shelf: Shelf) {
     this.first = first;
     this.identity = identity;
     this.#shelf = shelf;
@@ -82,13 +89,13 @@ export class Kept implements Watcher {
   }
 
   /** Whether this is the answer to a repeat. */
-  answers(repeat: Identity): boolean {
+  answers(repeat: SoughtRequest): boolean {
     if (this.#isRemoved) return false;
     return repeat.isNamed || (this.#isBroken && this.#count === repeat.count - 1);
   }
 
   /** @returns when the client of the answer is gone, if the repeat may be its own; undefined if it cannot be */
-  broken(repeat: Identity): Promise<void> | undefined {
+  broken(repeat: SoughtRequest): Promise<void> | undefined {
     if (this.#isRemoved || this.#isBroken || this.#count !== repeat.count - 1) return undefined;
     return new Promise((resolve) => this.#onBroken.push(resolve));
   }
@@ -145,7 +152,8 @@ export class Kept implements Watcher {
   }
 
   /** The repeat of a request waits for the answer. @returns undefined if there is none: the repeat is a new call */
-  async follow(repeat: Identity): Promise<{ head: KeptHead; opened: Opened } | undefined> {
+  async follow(repeat: SoughtRequest): Promise<Followed | undefined> {
+    const isWhole = this.#isWhole;
     this.#clients++;
     this.#isBroken = false;
     this.#count = repeat.count;
@@ -158,13 +166,13 @@ export class Kept implements Watcher {
     if (head.kind === "json") {
       const body = this.#recording.all();
       this.#delivered();
-      return { head, opened: { kind: "json", status, headers, body } };
+      return { head, isWhole, opened: { kind: "json", status, headers, body } };
     }
     const source = new RepeatReader(this.#fan!, {
       delivered: () => this.#delivered(),
       left: () => this.#leave(),
     });
-    return { head, opened: { kind: "stream", status, headers, source } };
+    return { head, isWhole, opened: { kind: "stream", status, headers, source } };
   }
 
   /** The first client has got the end of the answer. */

@@ -212,8 +212,10 @@ export function callRoute(
       return answer(await serve(call, request, deadline));
     } catch (thrown) {
       const error = toClientError(call.abortReason ?? thrown, call);
-      if (!call.onLeave) context.paidOnce?.refused(identified(request, call, context));
-      return answer(openError(error, format.client, call.id));
+      const refusal = openError(error, format.client, call.id);
+      if (context.paidOnce && !call.onLeave)
+        context.paidOnce.refused(identified(request, call, context), refusal.status);
+      return answer(refusal);
     }
   };
 }

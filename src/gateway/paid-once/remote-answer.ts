@@ -1,0 +1,79 @@
+/** An answer of another worker, for a client of this one. */
+import { GatewayError } from "../../core/error.ts";
+import type { Frame } from "../../core/frame.ts";
+import type { Given, Wanted } from "../../core/paid-once.ts";
+import type { ByteSource } from "../delivery/stream.ts";
+import type { Receiver } from "../lanes/transport.ts";
+import type { Followed } from "./kept.ts";
+
+export class RemoteAnswer implements ByteSource {
+  readonly #want: (want: Wanted["want"]) => void;
+  readonly #begun = Promise.withResolvers<Followed | undefined>();
+  #receiver: Receiver | undefined;
+  #before = "";
+  #events: readonly Frame[] | undefined;
+  #isOver = false;
+
+  /** @param want asks the other worker */
+  constructor(want: (want: Wanted["want"]) => void) {
+    this.#want = want;
+  }
+
+  /** @returns undefined if there is no answer any more */
+  open(): Promise<Followed | undefined> {
+    this.#want("head");
+    return this.#begun.promise;
+  }
+
+  async begin(): Promise<void> {}
+
+  take(receiver: Receiver): void {
+    if (this.#isOver) return receiver.fail(lost());
+    this.#receiver = receiver;
+    this.#want("piece");
+  }
+
+  beforeError(): string {
+    return this.#before;
+  }
+
+  writeError(): readonly Frame[] | undefined {
+    return this.#events;
+  }
+
+  stop(): void {
+    if (!this.#isOver) this.#want("nothing");
+    this.#isOver = true;
+  }
+
+  /** The other worker has said something. */
+  receive(given: Given): void {
+    if ("head" in given) {
+      const { head, isWhole, body } = given;
+      const { status, headers } = head;
+      const opened = body
+        ? { kind: "json" as const, status, headers, body }
+        : { kind: "stream" as const, status, headers, source: this };
+      return this.#begun.resolve({ head, isWhole, opened });
+    }
+    const receiver = this.#receiver;
+    this.#receiver = undefined;
+    if ("piece" in given) {
+      this.#before = given.before;
+      return receiver?.piece(given.piece);
+    }
+    this.#isOver = true;
+    this.#begun.resolve(undefined);
+    if ("end" in given) return receiver?.end();
+    if ("gone" in given) return receiver?.fail(lost());
+    const { kind, message, code, events } = given.failure;
+    this.#events = events;
+    receiver?.fail(new GatewayError(kind, message, code === undefined ? {} : { code }));
+  }
+}
+
+function lost(): GatewayError {
+  return new GatewayError("upstream", "The answer was lost with the process of the gateway that had it.", {
+    code: "answer_lost",
+  });
+}

@@ -73,7 +73,8 @@ export class RemoteAnswer implements ByteSource {
 }
 
 function lost(): GatewayError {
-  return new GatewayError("upstream", "The answer was lost with the process of the gateway that had it.", {
-    code: "answer_lost",
-  });
+  return new GatewayError(
+    "upstream",
+    "The process of the gateway that had the answer has ended; repeat the request.",
+  );
 }

@@ -1,10 +1,13 @@
 /** `weir models [NAME]`: lists the models, or shows which provider serves a name and why. */
 import { loadConfig } from "../config/load.ts";
 import { GatewayError } from "../core/error.ts";
+import type { ModelFacts } from "../core/model-facts.ts";
+import type { ListedModel } from "../core/model-listing.ts";
 import { describePlan, type PlannedTarget } from "../gateway/routing/plan.ts";
 import type { Registry } from "../gateway/routing/registry.ts";
 import type { Command, Context } from "./command.ts";
 import { CONFIG_FLAGS, JSON_FLAG, valueFlags } from "./command.ts";
+import { brief, factRows } from "./model-facts.ts";
 import { missingFormats } from "./probe.ts";
 import { table } from "./terminal.ts";
 
@@ -20,12 +23,12 @@ export const models: Command = {
       cwd: context.cwd,
     });
     const { assemble } = await import("../assemble.ts");
-    const { registry } = await assemble(config, context.env, locate);
-    await registry.live.wait();
+    const { registry, catalog } = await assemble(config, context.env, locate);
     const [name] = context.words;
-    if (name === undefined) return list(registry, context);
+    if (name === undefined) return list(registry, await catalog.list(), context);
+    await registry.live.wait();
     await noteMissingFormats(registry, name, context.env);
-    return explain(registry, name, context);
+    return explain(registry, await catalog.find(name), name, context);
   },
 };
 
@@ -43,16 +46,18 @@ async function noteMissingFormats(registry: Registry, name: string, env: Context
   );
 }
 
-function list(registry: Registry, { flags, print }: Context): number {
+const MODEL_HEAD = ["model", "provider", "context window", "a million tokens", ""];
+
+function list(registry: Registry, listed: readonly ListedModel[], { flags, print }: Context): number {
   const providers = registry.providers.map(({ name, patterns }) => ({ name, patterns }));
-  const models = registry.models().map(({ id, provider }) => ({ id, provider }));
+  const models = listed.map(({ id, provider, facts }) => ({ id, provider, ...(facts && { facts }) }));
   if (flags["--json"]) {
     print(JSON.stringify({ providers, models }, null, 2));
     return 0;
   }
   print(table(providers.map(({ name, patterns }) => [name, patterns.join(" ")])));
   print("");
-  print(table(models.map(({ id, provider }) => [id, provider])));
+  print(table([MODEL_HEAD, ...models.map(({ id, provider, facts }) => [id, provider, ...brief(facts)])]));
   return 0;
 }
 
@@ -61,6 +66,7 @@ interface Explained {
   name: string;
   served: { client: string; provider: string; model: string; lane: string; url: string; reason: string }[];
   plan: PlannedTarget[];
+  facts?: ModelFacts;
   candidates: ReturnType<Registry["explain"]>;
 }
 
@@ -75,9 +81,14 @@ function lookUp(registry: Registry, name: string): Explained {
   return { name, served, plan, candidates: registry.explain(name) };
 }
 
-function explain(registry: Registry, name: string, { flags, print, printError }: Context): number {
+function explain(
+  registry: Registry,
+  model: ListedModel | undefined,
+  name: string,
+  { flags, print, printError }: Context,
+): number {
   try {
-    const explained = lookUp(registry, name);
+    const explained: Explained = { ...lookUp(registry, name), ...(model?.facts && { facts: model.facts }) };
     print(flags["--json"] ? JSON.stringify(explained, null, 2) : describe(explained));
     return 0;
   } catch (thrown) {
@@ -87,7 +98,7 @@ function explain(registry: Registry, name: string, { flags, print, printError }:
   }
 }
 
-function describe({ served, plan, candidates }: Explained): string {
+function describe({ served, plan, facts, candidates }: Explained): string {
   const rows = served.map(({ client, provider, model, lane, url, reason }) => [
     client,
     `${provider}/${model}`,
@@ -96,6 +107,7 @@ function describe({ served, plan, candidates }: Explained): string {
     reason,
   ]);
   const parts = [table([["client", "served by", "lane", "at", "because"], ...rows])];
+  if (facts) parts.push("\nwhat is known of it", table(factRows(facts), "  "));
   if (plan.length > 1)
     parts.push("\nrouting order (targets with equal priority share traffic by weight)", planTable(plan));
   if (candidates.length > 1) {

@@ -14,8 +14,7 @@ import type { ChatEvent } from "./events.ts";
 import type { Frame } from "./frame.ts";
 import type { HeaderReader } from "./headers.ts";
 import type { Json, JsonObject } from "./json.ts";
-import type { ModelFacts } from "./model-facts.ts";
-import type { ModelListing, ModelMembers } from "./model-listing.ts";
+import type { ModelListing, ModelMembers, ModelReader } from "./model-listing.ts";
 import type { PromptSections } from "./prompt-sections.ts";
 import type { SizeMembers } from "./size-members.ts";
 import type { StreamObserver } from "./stream-observer.ts";
@@ -222,7 +221,7 @@ export interface ErrorAnswer {
   body: JsonObject;
 }
 
-export interface UpstreamCodec {
+export interface UpstreamCodec extends ModelReader {
   /** The URL names the model and selects a stream; the body has no members for them. Default false. */
   requestInUrl?: boolean;
   /** A host may send a stream as one JSON array of its records. Default false. */
@@ -233,8 +232,6 @@ export interface UpstreamCodec {
   readStream(context: CodecContext): AnswerReader;
   /** All events of a JSON answer. @throws GatewayError if the body is an error, or no complete answer of this format */
   readAnswer(body: JsonObject, context: CodecContext): ChatEvent[];
-  /** What a host's list of models tells of one of them: the entry, as hosts that speak the format write it. */
-  factsIn?(entry: JsonObject): ModelFacts | undefined;
   /**
    * For the native lane: the body without values that are bound to another provider. Called only when the body contains a
    * provider-bound value; absent if the format has no field for one. See src/formats/README.md#reasoning-and-signatures.

@@ -17,9 +17,21 @@ export interface ModelListing {
   schemas: { list: JsonObject; one: JsonObject };
 }
 
+/** What an upstream codec knows about models. */
+export interface ModelReader {
+  /** What a host's list of models tells of one of them. @param entry as hosts that speak the format write it */
+  factsIn?(entry: JsonObject): ModelFacts | undefined;
+  /** The same value for models for which it encodes requests alike. Default: every name is a kind of its own. */
+  modelKind?(model: string): unknown;
+}
+
 /** The members that clients of one format read of a model, in a list that several formats share. */
 export interface ModelMembers {
   of(model: ListedModel): JsonObject;
+  /** Requests with one option each, by the name of the option, from which weir finds out {@link ListedModel.carried}. */
+  samples?: Readonly<Record<string, JsonObject>>;
+  /** Whether a client that lists models with this query wants one. @param members as `of` wrote them */
+  wants?(members: JsonObject, query: URLSearchParams): boolean;
   /** JSON schema of the members: an object. */
   schema: JsonObject;
 }
@@ -31,6 +43,8 @@ export interface ListedModel {
   provider: string;
   /** The provider's own name of it; absent for a route to several models. */
   model?: string;
+  /** The {@link ModelMembers.samples} that reach it, by the format of the client; a format is absent if that is not known. */
+  carried?: Readonly<Record<string, readonly string[]>>;
   /** What is known about it. */
   facts?: ModelFacts;
 }

@@ -5,7 +5,7 @@ import type { ModelCatalog } from "../gateway/models/catalog.ts";
 import { MODEL, PAGE } from "./errors.ts";
 import type { ClientFormat, NamedSchema, Operation } from "./operation.ts";
 import { pascalCase } from "./operation.ts";
-import { AFTER_ID, LIMIT, MODEL_ID } from "./parameters.ts";
+import { AFTER_ID, LIMIT, MODEL_ID, SUPPORTED } from "./parameters.ts";
 import { commonAliases } from "./served-routes.ts";
 import type { AnswerPlain } from "./routes/plain.ts";
 import { listModels, modelIdOf, type ModelShape, retrieveModel } from "./routes/models.ts";
@@ -40,7 +40,7 @@ export function modelOperations(
           "Clients of some formats, known by their headers, get the list in the shape of the format.",
         access: "key",
         endpoint: MODELS_ENDPOINT,
-        parameters: [LIMIT, AFTER_ID],
+        parameters: [LIMIT, AFTER_ID, SUPPORTED],
         answer: lazy("ModelList", () => schemas().ModelList),
         errors: PAGE,
       },

@@ -27,6 +27,14 @@ export const AFTER_ID: Parameter = {
   schema: Type.String(),
 };
 
+export const SUPPORTED: Parameter = {
+  name: "supported_parameters",
+  in: "query",
+  description:
+    "Only models that are known to take these members of a request; names with commas between them.",
+  schema: Type.String(),
+};
+
 export const ANSWER_ID: Parameter = {
   name: "id",
   in: "path",

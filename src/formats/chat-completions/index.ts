@@ -17,6 +17,7 @@ import {
   ChatCompletionsEvent,
   ChatCompletionsRequest,
 } from "./schema.ts";
+import { modelFacts } from "./models.ts";
 import { readAnswer, readStream } from "./upstream/answer.ts";
 import { isErrorBody } from "./upstream/errors.ts";
 import { renamedMembers } from "./upstream/limit-field.ts";
@@ -59,6 +60,7 @@ const upstream: UpstreamCodec = {
   encodeRequest,
   readStream,
   readAnswer,
+  modelKind: modelFacts,
   factsIn,
   decodeError,
   isErrorBody,

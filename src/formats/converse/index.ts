@@ -2,6 +2,7 @@
 import type { Format, UpstreamCodec } from "../../core/format.ts";
 import { eventStream } from "../../stream/framing.ts";
 import { FORMAT } from "./own-fields.ts";
+import { modelFacts } from "./models.ts";
 import { readAnswer, readStream } from "./upstream/answer.ts";
 import { decodeError } from "./upstream/errors.ts";
 import { encodeRequest } from "./upstream/request.ts";
@@ -14,6 +15,7 @@ const upstream: UpstreamCodec = {
   encodeRequest,
   readStream,
   readAnswer,
+  modelKind: modelFacts,
   decodeError,
   endpoint: { path: PATHS, framing: eventStream() },
   watch,

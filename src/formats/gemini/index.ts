@@ -14,6 +14,7 @@ import { promptSections, sessionOf } from "./client/session.ts";
 import { size } from "./client/size.ts";
 import { endpoint } from "./endpoint.ts";
 import { FORMAT } from "./own-fields.ts";
+import { modelFacts } from "./models.ts";
 import { readAnswer, readStream } from "./upstream/answer.ts";
 import { decodeError, isErrorBody } from "./upstream/errors.ts";
 import { factsIn } from "./upstream/listed-model.ts";
@@ -72,6 +73,7 @@ const upstream: UpstreamCodec = {
   encodeRequest,
   readStream,
   readAnswer,
+  modelKind: modelFacts,
   factsIn,
   decodeError,
   isErrorBody,

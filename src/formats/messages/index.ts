@@ -11,6 +11,7 @@ import { promptSections, sessionOf } from "./client/session.ts";
 import { modelMembers } from "./client/models.ts";
 import { size } from "./client/size.ts";
 import { MessagesAnswer, MessagesCount, MessagesError, MessagesEvent, requestSchemas } from "./schema.ts";
+import { modelFacts } from "./models.ts";
 import { readAnswer, readStream } from "./upstream/answer.ts";
 import { decodeError, isErrorBody } from "./upstream/errors.ts";
 import { factsIn } from "./upstream/listed-model.ts";
@@ -67,6 +68,7 @@ const upstream: UpstreamCodec = {
   encodeRequest,
   readStream,
   readAnswer,
+  modelKind: modelFacts,
   factsIn,
   decodeError,
   isErrorBody,

@@ -20,6 +20,7 @@ import {
   ResponsesEvent,
   ResponsesRequest,
 } from "./schema.ts";
+import { modelFacts } from "./models.ts";
 import { readAnswer, readStream } from "./upstream/answer.ts";
 import { isErrorBody } from "./upstream/errors.ts";
 import { encodeRequest } from "./upstream/request.ts";
@@ -75,6 +76,7 @@ const upstream: UpstreamCodec = {
   encodeRequest,
   readStream,
   readAnswer,
+  modelKind: modelFacts,
   withoutSealed,
   withoutReasoning,
   mustTranslate,

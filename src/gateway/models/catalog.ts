@@ -6,6 +6,7 @@ import { inSlices, type Sliced } from "../../core/slices.ts";
 import { allowedModels } from "../access.ts";
 import type { ModelEntry, Registry, ServedModel } from "../routing/registry.ts";
 import { traitsFor } from "../routing/spoken-formats.ts";
+import { CarriedOptions } from "./carried.ts";
 import { commonFacts, mergeFacts } from "./join-facts.ts";
 import { factsOfTraits, withoutRefused } from "./trait-facts.ts";
 
@@ -15,6 +16,7 @@ const MAX_DESCRIBED = 10_000;
 export class ModelCatalog {
   readonly #registry: Registry;
   readonly #load: () => Promise<FactBook>;
+  readonly #carried: CarriedOptions;
   #book?: Promise<FactBook>;
   /** By name. */
   readonly #described = new Map<string, ListedModel>();
@@ -25,6 +27,7 @@ export class ModelCatalog {
   constructor(registry: Registry, load: () => Promise<FactBook>) {
     this.#registry = registry;
     this.#load = load;
+    this.#carried = new CarriedOptions(registry.formats);
   }
 
   /**
@@ -38,9 +41,12 @@ export class ModelCatalog {
     return inSlices(this.#describeAll(allowedModels(this.#registry, access), book));
   }
 
-  /** A model that weir would serve, listed or not. @returns undefined if no provider that is on serves it */
+  /**
+   * A model that weir would serve, listed or not. Waits as {@link list}.
+   * @returns undefined if no provider that is on serves it
+   */
   async find(id: string): Promise<ListedModel | undefined> {
-    await this.#registry.prepare(id);
+    await this.#registry.live.wait();
     const [served] = this.#registry.servedBy(id);
     if (!served) return undefined;
     const listed = this.#registry.models().find((model) => model.id === id);
@@ -72,10 +78,24 @@ export class ModelCatalog {
     const model: ListedModel = {
       ...{ id, provider },
       ...(served.length === 1 && { model: served[0]!.model }),
+      ...this.#carriedTo(served),
       ...(facts && { facts }),
     };
     this.#described.set(id, model);
     return model;
+  }
+
+  /** The options of clients that reach all of the models. */
+  #carriedTo(served: readonly ServedModel[]): Pick<ListedModel, "carried"> {
+    const carried: Record<string, readonly string[]> = {};
+    for (const { id, client } of this.#registry.formats.values()) {
+      const samples = client?.modelMembers?.samples;
+      if (!client || !samples) continue;
+      const [first, ...others] = served.map((one) => this.#carried.of(one, { id, client }, samples));
+      if (first && others.every((options) => options !== undefined))
+        carried[id] = first.filter((name) => others.every((options) => options!.includes(name)));
+    }
+    return Object.keys(carried).length > 0 ? { carried } : {};
   }
 
   /** What the operator says is before what the host says, and that before what is generally known. */

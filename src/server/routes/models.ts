@@ -43,13 +43,15 @@ function listPage(
   members: readonly ModelMembers[],
 ): JsonObject {
   const wanted = readLimit(query.get("limit"));
-  const after = all.findIndex((model) => model.id === query.get("after_id")) + 1;
-  const limit = wanted ?? all.length;
-  const data = all.slice(after, after + limit).map((model) => describeModel(model, members));
+  const isWanted = (model: JsonObject) => members.every(({ wants }) => wants?.(model, query) ?? true);
+  const found = all.map((model) => describeModel(model, members)).filter(isWanted);
+  const after = found.findIndex(({ id }) => id === query.get("after_id")) + 1;
+  const limit = wanted ?? found.length;
+  const data = found.slice(after, after + limit);
   return {
     object: "list",
     data,
-    has_more: after + limit < all.length,
+    has_more: after + limit < found.length,
     first_id: data[0]?.["id"] ?? null,
     last_id: data[data.length - 1]?.["id"] ?? null,
   };

@@ -7,10 +7,12 @@ import { Type } from "@sinclair/typebox";
 import type { JsonObject } from "../../../core/json.ts";
 import type { ModelFacts, ModelPrices } from "../../../core/model-facts.ts";
 import type { ListedModel, ModelMembers } from "../../../core/model-listing.ts";
+import { FORMAT } from "../own-fields.ts";
+import { OPTIONS, SAMPLES } from "./options.ts";
 import { nullable, open, toJson } from "../../shared/schema.ts";
 import { SOME_DATE } from "../../shared/some-date.ts";
 
-function of({ id, provider, model, facts = {} }: ListedModel): JsonObject {
+function of({ id, provider, model, carried, facts = {} }: ListedModel): JsonObject {
   const { name = id, contextWindow = null, maxOutput = null, prices, deprecatedOn = null } = facts;
   return {
     object: "model",
@@ -24,9 +26,23 @@ function of({ id, provider, model, facts = {} }: ListedModel): JsonObject {
     ...architectureOf(facts),
     ...(prices && { pricing: pricingOf(prices) }),
     top_provider: { context_length: contextWindow, max_completion_tokens: maxOutput },
+    ...supportedBy(facts.abilities, carried?.[FORMAT]),
     expiration_date: deprecatedOn,
     shutdown_date: deprecatedOn,
   };
+}
+
+/**
+ * The options that reach the model, without those that need an ability that it is not known to have. Absent while it is not
+ * known whether it calls tools: clients take a list without tools for "no".
+ */
+function supportedBy(abilities: ModelFacts["abilities"], carried: readonly string[] | undefined): JsonObject {
+  if (abilities?.tools === undefined || !carried) return {};
+  const isSupported = (name: string) => {
+    const { needs, with: other } = OPTIONS[name] ?? {};
+    return (needs?.(abilities) ?? true) && (other === undefined || carried.includes(other));
+  };
+  return { supported_parameters: carried.filter(isSupported) };
 }
 
 function architectureOf({ input, output }: ModelFacts): JsonObject {
@@ -110,15 +126,29 @@ const describeMembers = () =>
       context_length: tokens("As above."),
       max_completion_tokens: tokens("Most tokens of an answer."),
     }),
+    supported_parameters: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          "Members of a chat-completions request that weir carries to the model and that the model is known to take. Absent while it is not known whether the model calls tools.",
+      }),
+    ),
     expiration_date: nullable(Type.String(), {
       description: "The day on which the provider turns the model off, if it is announced: `2026-12-31`.",
     }),
     shutdown_date: nullable(Type.String(), { description: "The same." }),
   });
 
+/** OpenRouter's filter: `?supported_parameters=tools,reasoning`. */
+function wants({ supported_parameters: supported }: JsonObject, query: URLSearchParams): boolean {
+  const wanted = query.get("supported_parameters")?.split(",") ?? [];
+  return wanted.every((name) => Array.isArray(supported) && supported.includes(name));
+}
+
 /** The schema is made when it is read: only the OpenAPI document needs it. */
 export const modelMembers: ModelMembers = {
   of,
+  samples: SAMPLES,
+  wants,
   get schema() {
     return toJson(describeMembers());
   },

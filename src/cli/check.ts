@@ -4,7 +4,7 @@ import type { ActiveProvider, Deployment } from "../core/provider.ts";
 import type { Command } from "./command.ts";
 import { CONFIG_FLAGS, JSON_FLAG, valueFlags } from "./command.ts";
 import { routeRows } from "./routes.ts";
-import { type Finding, probe, type Verdict } from "./probe.ts";
+import { type Finding, reach, type Verdict } from "./reach.ts";
 import { paint, table } from "./terminal.ts";
 
 export const check: Command = {
@@ -22,7 +22,7 @@ export const check: Command = {
         provider.deployments.map(async (place) => ({
           provider,
           place,
-          ...(offline ? notAsked(provider) : await probe(provider, place, env)),
+          ...(offline ? notAsked(provider) : await reach(provider, place, env)),
         })),
       ),
     );

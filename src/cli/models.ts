@@ -8,7 +8,7 @@ import type { Registry } from "../gateway/routing/registry.ts";
 import type { Command, Context } from "./command.ts";
 import { CONFIG_FLAGS, JSON_FLAG, valueFlags } from "./command.ts";
 import { brief, factRows } from "./model-facts.ts";
-import { missingFormats } from "./probe.ts";
+import { missingFormats } from "./reach.ts";
 import { table } from "./terminal.ts";
 
 export const models: Command = {

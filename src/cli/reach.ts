@@ -45,7 +45,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const MODEL = "weir-check";
 
 /** @param env environment of the process, for its proxy variables */
-export async function probe(provider: ActiveProvider, place: Deployment, env: Environment): Promise<Finding> {
+export async function reach(provider: ActiveProvider, place: Deployment, env: Environment): Promise<Finding> {
   // A host that speaks a format is not asked for embeddings: many lack them until a model for them is loaded.
   const formats = Object.keys(provider.speaks ?? provider.embeds ?? {});
   if (formats.length === 0) return { verdict: "in this process", missing: [] };
@@ -79,7 +79,7 @@ export async function missingFormats(
   place: Deployment,
   env: Environment,
 ): Promise<string[]> {
-  return Object.keys(provider.speaks ?? {}).length < 2 ? [] : (await probe(provider, place, env)).missing;
+  return Object.keys(provider.speaks ?? {}).length < 2 ? [] : (await reach(provider, place, env)).missing;
 }
 
 /** The best verdict over all formats counts: weir sends calls there. */

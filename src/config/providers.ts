@@ -55,6 +55,8 @@ export function providerSettings(
     env,
     liveModels: options.liveModels,
     maxTokensField: options.maxTokensField,
+    traits: options.traits,
+    modelTraits: options.modelTraits,
     concurrency: options.concurrency,
     timeouts,
     tls: options.tls && readUpstreamTls(options.tls),

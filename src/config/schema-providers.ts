@@ -2,6 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import type { Secret } from "../core/secret.ts";
 import { CLOSED, oneOf, secret } from "./schema-kinds.ts";
+import { modelTraitsSchema, traitsSchema } from "./schema-traits.ts";
 import { embedsOption, liveModelsOption, speaksOption } from "./schema-sections.ts";
 
 /** Names of a provider's deployments. */
@@ -145,6 +146,8 @@ export const providerOptions = Type.Object(
           "Name of the output limit in chat-completions requests. Default: `max_tokens` at a base URL other than the vendor's, except for OpenAI models that refuse it.",
       }),
     ),
+    traits: Type.Optional(traitsSchema),
+    modelTraits: Type.Optional(modelTraitsSchema),
     concurrency,
     timeouts: Type.Optional(upstreamTimeouts),
     tls: Type.Optional(upstreamTls),

@@ -1,7 +1,14 @@
 /** A provider's settings from config and environment: `config` reads them, `gateway` uses them. */
 import type { CredentialSet } from "./credential.ts";
 import type { SpokenPath } from "./endpoint.ts";
-import type { MaxTokensField, Provider, TlsSettings, UpstreamTimeouts } from "./provider.ts";
+import type {
+  MaxTokensField,
+  ModelTraits,
+  Provider,
+  TlsSettings,
+  Traits,
+  UpstreamTimeouts,
+} from "./provider.ts";
 import type { Secret } from "./secret.ts";
 
 export interface ProviderSettings {
@@ -27,6 +34,10 @@ export interface ProviderSettings {
   liveModels?: boolean;
   /** Name of the output limit for all models and hosts of the provider. */
   maxTokensField?: MaxTokensField;
+  /** Deviations of the host. They precede the plugin's. */
+  traits?: Traits;
+  /** Deviations for some models. They precede all others. */
+  modelTraits?: readonly ModelTraits[];
   /** Maximum number of calls in flight per deployment. */
   concurrency?: number;
   /** Timeouts that override the gateway's. */

@@ -22,6 +22,7 @@ const PARTS = [
   "ask",
   "call-view",
   "embed",
+  "traits",
   "provider",
   "context",
   "embed-dialect",

@@ -302,6 +302,7 @@ function codecTarget({ provider, deployment, model, traits = provider.traits ?? 
     provider: provider.name,
     model,
     traits,
+    ...(provider.fitsNative && { fitsNative: true }),
     isVendor: isOwnHost(provider, deployment),
     maxTokensField: deployment.maxTokensField ?? (deployment.elsewhere ? undefined : traits.maxTokensField),
   };

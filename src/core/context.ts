@@ -33,6 +33,8 @@ export interface CodecTarget {
   /** The provider's name of the model. */
   readonly model: string;
   readonly traits: Traits;
+  /** The config says what the host can and cannot do, also for clients of its own format. */
+  readonly fitsNative?: boolean;
   /** The base URL is the vendor's own, so facts about the vendor's API apply. */
   readonly isVendor: boolean;
   /** Name of the output limit, if the config sets it or the vendor's own API needs it. */

@@ -249,6 +249,11 @@ export interface UpstreamCodec extends ModelReader {
    * @param body parses the body; called only for hosts that lack something
    */
   mustTranslate?(target: CodecTarget, body: () => JsonObject): boolean;
+  /**
+   * For the native lane: the body without what the host lacks, by the traits of the target; members that stay are the same
+   * values. Reports each loss. Called only where the config says what the host can do.
+   */
+  fit?(body: JsonObject, context: CodecContext): JsonObject;
   /** The error for a failed status and its body (at most 64 KB of text). */
   decodeError(status: number, headers: HeaderReader, body: string): GatewayError;
   /**

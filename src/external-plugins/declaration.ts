@@ -256,6 +256,7 @@ const UPSTREAM: Table<UpstreamCodec> = {
   sealedMark: text,
   withoutReasoning: callable,
   mustTranslate: callable,
+  fit: callable,
   decodeError: required(callable),
   isErrorBody: callable,
   watch: required(group("the watch's", WATCH)),

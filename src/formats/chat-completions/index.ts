@@ -20,6 +20,8 @@ import {
 import { modelFacts } from "./models.ts";
 import { readAnswer, readStream } from "./upstream/answer.ts";
 import { isErrorBody } from "./upstream/errors.ts";
+import { fit } from "./upstream/fit.ts";
+import { mustTranslate } from "./upstream/native.ts";
 import { renamedMembers } from "./upstream/limit-field.ts";
 import { factsIn } from "./upstream/listed-model.ts";
 import { encodeRequest } from "./upstream/request.ts";
@@ -66,6 +68,8 @@ const upstream: UpstreamCodec = {
   isErrorBody,
   watch,
   renamedMembers,
+  mustTranslate,
+  fit,
   endpoint: { path: "/chat/completions", embeds: { embeddings: "/embeddings" } },
   usageRequest,
   // Credentials, organisation and project ids are not forwarded.

@@ -12,14 +12,15 @@ export interface EncodedFormat {
 }
 
 export function encodeAnswerFormat(
-  request: ChatRequest,
+  request: Pick<ChatRequest, "answerFormat" | "paths">,
   { sameFormat, traits, reportLoss }: EncodeContext,
 ): EncodedFormat {
   const { answerFormat: format } = request;
   if (!format || format.type === "text") return {};
   const support = traits.jsonSchema ?? "native";
+  const hasMode = traits.jsonMode !== false && support !== "prompt";
   if (format.type === "json")
-    return support === "prompt" ? { instruction: ANY_OBJECT } : { field: { type: "json_object" } };
+    return hasMode ? { field: { type: "json_object" } } : inPrompt(request, reportLoss);
   if (support === "native")
     return { field: { type: "json_schema", json_schema: encodeSchema(format, sameFormat) } };
   reportLoss(
@@ -28,7 +29,19 @@ export function encodeAnswerFormat(
     "requested in the system prompt, not enforced",
   );
   const instruction = `Respond with one JSON object only, without any text around it, that fits this JSON schema:\n${JSON.stringify(format.schema)}`;
-  return support === "prompt" ? { instruction } : { field: { type: "json_object" }, instruction };
+  return hasMode ? { field: { type: "json_object" }, instruction } : { instruction };
+}
+
+function inPrompt(
+  request: Pick<ChatRequest, "paths">,
+  reportLoss: EncodeContext["reportLoss"],
+): EncodedFormat {
+  reportLoss(
+    "downgraded",
+    fieldPath(request, "answerFormat"),
+    "requested in the system prompt, not enforced",
+  );
+  return { instruction: ANY_OBJECT };
 }
 
 const ANY_OBJECT = "Respond with one JSON object only, without any text around it.";

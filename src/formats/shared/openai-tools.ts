@@ -29,12 +29,19 @@ export function toolNames({ tools, toolChoice, turns }: ChatRequest): string[] {
  */
 export function encodeTools(request: ChatRequest, context: PartContext, shapes: ToolShapes): JsonObject {
   const { toolChoice } = request;
+  if (context.traits.tools === false) return withoutTools(request, context);
   const offered = narrow(declared(request.tools, context, shapes), toolChoice, context);
   const tools = offered.map(({ tool }) => tool);
   if (toolChoice?.type === "tool" && !offered.some(({ name }) => name === toolChoice.name))
     throw unknownTool(toolChoice.name, fieldPath(request, "toolChoice"));
   if (tools.length === 0) return {};
   return { tools, ...encodeChoice(request, offered, context, shapes), ...encodeParallel(request, context) };
+}
+
+/** The losses of a provider that takes no tools. */
+function withoutTools({ tools }: ChatRequest, { reportLoss }: PartContext): JsonObject {
+  for (const tool of tools) reportLoss("dropped", toolPath(tool), "the provider accepts no tools");
+  return {};
 }
 
 interface Offered {
@@ -64,10 +71,11 @@ function declared(tools: readonly Tool[], context: PartContext, shapes: ToolShap
   return [...byName.values()];
 }
 
-/** Selects the allowed tools. If the provider cannot be forced to call a tool, only the forced tool is offered. */
+/** Selects the allowed tools. If the provider cannot be forced to call a tool by its name, only that tool is offered. */
 function narrow(offered: Offered[], choice: ToolChoice | undefined, { traits }: PartContext): Offered[] {
   if (choice?.type === "allowed") return offered.filter(({ name }) => choice.names.includes(name));
-  if (choice?.type !== "tool" || traits.forcedToolChoice !== false) return offered;
+  const takesName = traits.forcedToolChoice !== false && traits.namedToolChoice !== false;
+  if (choice?.type !== "tool" || takesName) return offered;
   return offered.filter(({ name }) => name === choice.name);
 }
 
@@ -89,6 +97,8 @@ function encodeChoice(
     );
     return { tool_choice: "auto" };
   }
+  // Only that tool is offered.
+  if (choice.type === "tool" && context.traits.namedToolChoice === false) return { tool_choice: "required" };
   if (choice.type === "tool") {
     const declaration = offered.find((one) => one.name === choice.name)?.tool;
     return { tool_choice: shapes.choice(context.names.send(choice.name), declaration) };

@@ -17,14 +17,16 @@ export interface NativeBody {
   changed: readonly string[];
   /** weir asks for token counts, which the client did not ask for. */
   asksForUsage: boolean;
+  /** It asks for a stream. */
+  streams: boolean;
 }
 
 /** The parts of a request that its native body is made from. */
 export type NativeSource = Pick<Incoming, "bytes" | "body" | "spanOf">;
 
 /**
- * Replaces the model name by the provider's, removes reasoning that was sealed for another vendor, renames members that the
- * provider knows by another name, and applies its `envelope` and `patch`.
+ * Replaces the model name by the provider's, removes reasoning that was sealed for another vendor and what the host lacks by
+ * the config, renames members that the provider knows by another name, and applies its `envelope` and `patch`.
  * @param askForUsage whether weir asks for the token counts of a stream if the client did not
  */
 export function nativeBody(
@@ -42,6 +44,10 @@ export function nativeBody(
     ? codec.withoutSealed?.(source.body, attempt.context)
     : undefined;
   if (unsealed) for (const [name, text] of changedMembers(source.body, unsealed)) edits.set(name, text);
+  const fitted = provider.fitsNative ? codec.fit?.(unsealed ?? source.body, attempt.context) : undefined;
+  if (fitted) for (const [name, text] of changedMembers(source.body, fitted)) edits.set(name, text);
+  const streams =
+    fitted && fitted["stream"] !== source.body["stream"] ? fitted["stream"] === true : call.stream;
   const { without = [], defaults, with: extra } = provider.envelope?.[target.format] ?? {};
   for (const [name, value] of Object.entries(defaults?.(viewOf(attempt)) ?? {}))
     if (!source.spanOf(name)) edits.set(name, JSON.stringify(value));
@@ -55,18 +61,18 @@ export function nativeBody(
   for (const [name, value] of Object.entries(added)) edits.set(name, JSON.stringify(value));
   const { patch } = provider;
   if (patch) {
-    const body = { ...(unsealed ?? source.body), model: target.model };
+    const body = { ...(fitted ?? unsealed ?? source.body), model: target.model };
     for (const [name, text] of editsOf(body, (view) => patch.call(provider, view, viewOf(attempt))))
       edits.set(name, text);
   }
   for (const [from, to] of codec.renamedMembers?.(attempt.context.target) ?? [])
     rename(source, from, to, edits);
-  const usage = askForUsage && call.stream ? usageEdit(source, codec) : undefined;
+  const usage = askForUsage && streams ? usageEdit(source, codec) : undefined;
   // The provider's envelope or patch wins if it sets the same member.
   const asksForUsage = usage !== undefined && !edits.has(usage[0]);
   if (asksForUsage) edits.set(...usage);
   const pieces = edits.size === 0 ? [bytes] : editMembers(bytes, edits, source.spanOf);
-  return { pieces, changed: [...edits.keys()], asksForUsage };
+  return { pieces, changed: [...edits.keys()], asksForUsage, streams };
 }
 
 /** Members that a host takes in its URL if its envelope removes them from the body. */

@@ -33,6 +33,8 @@ export class NativeLane implements Lane {
   readonly #codec: UpstreamCodec;
   /** weir asks for token counts, which the client did not ask for. */
   #asksForUsage = false;
+  /** The request asks for a stream; the client may want the other one. */
+  #streams = false;
   /** The provider refused the reasoning of earlier turns. */
   #leavesOutReasoning = false;
 
@@ -50,12 +52,14 @@ export class NativeLane implements Lane {
     const body = nativeBody(source ?? this.#incoming, this.#attempt, this.#codec, asksForUsage(target));
     refuseLosses(this.#attempt, this.#context);
     this.#asksForUsage = body.asksForUsage;
+    const { streams } = body;
+    this.#streams = streams;
     return {
       target,
-      url: urlBelow(urlOf(target, call.stream), this.#incoming.below ?? ""),
-      headers: upstreamHeaders(target, headerFilters(this.#codec).request(call.headers), call.stream),
+      url: urlBelow(urlOf(target, streams), this.#incoming.below ?? ""),
+      headers: upstreamHeaders(target, headerFilters(this.#codec).request(call.headers), streams),
       body: body.pieces,
-      expects: call.stream ? "stream" : "json",
+      expects: streams ? "stream" : "json",
       changed: source ? [...new Set([...source.changed, ...body.changed])] : body.changed,
     };
   }
@@ -87,11 +91,11 @@ export class NativeLane implements Lane {
 
   open(response: UpstreamResponse, gateway: Gateway): Opened | Promise<Opened> {
     const { call, target } = this.#attempt;
-    const streams = isStream(response, target, call.stream);
+    const streams = isStream(response, target, this.#streams);
     // A stream instead of JSON, or the reverse, is converted: SDKs would read an empty answer and raise no error. They also
     // fail on a stream whose ids change with each event.
-    if (streams !== call.stream || (streams && target.provider.traits?.rotatingIds))
-      return openConverted(response, this.#incoming, this.#attempt, this.#codec, gateway);
+    if (streams !== call.stream || (streams && this.#attempt.context.target.traits.rotatingIds))
+      return openConverted(response, this.#incoming, this.#attempt, this.#codec, gateway, this.#streams);
     if (!streams) return this.#openJson(response);
     const { status, body } = response;
     if (!body) throw invalidAnswer(target);

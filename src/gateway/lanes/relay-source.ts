@@ -214,7 +214,7 @@ export class RelaySource implements ByteSource, Receiver {
     recordUsage(seen, this.#attempt);
     // Without the rest: the terminator would become part of an unfinished event.
     if (this.#hasTimedOut && !seen.terminated) return terminatorOf(this.#tap.watch);
-    if (!this.#isComplete() && !this.#attempt.target.provider.traits?.eofIsStop) throw incompleteStream();
+    if (!this.#isComplete() && !this.#attempt.context.target.traits.eofIsStop) throw incompleteStream();
     return rest && this.#masked(rest);
   }
 

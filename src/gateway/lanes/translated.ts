@@ -10,7 +10,7 @@ import type { UpstreamCodec } from "../../core/format.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { isObject, parseJson } from "../../core/json.ts";
 import type { Hooks } from "../../core/plugin.ts";
-import type { Target } from "../../core/provider.ts";
+import type { Target, Traits } from "../../core/provider.ts";
 import { STREAM_HEADERS } from "../delivery/response-headers.ts";
 import { viewOf } from "../plugins/call-view.ts";
 import { generated } from "../plugins/sandbox.ts";
@@ -82,8 +82,7 @@ export class TranslatedLane implements Lane {
     const attempt = this.#attempt;
     const { call, target } = attempt;
     const { provider, format } = target;
-    const stream =
-      request.stream || (request.maxTokens ?? 0) > STREAM_ABOVE_TOKENS || request.reasoning !== undefined;
+    const stream = wantsStream(request, attempt.context.target.traits);
     const body = codec.encodeRequest({ ...request, stream }, attempt.context);
     this.#asksForUsage = asksForUsage(target);
     if (!this.#asksForUsage && codec.usageRequest) delete body[codec.usageRequest.member];
@@ -135,6 +134,7 @@ export class TranslatedLane implements Lane {
 
 /**
  * Converts an answer of the client's format that is a stream although weir requested JSON, or the reverse.
+ * @param requested whether weir requested a stream
  * @throws GatewayError `upstream` if the request uses features that only the native lane can carry
  */
 export async function openConverted(
@@ -143,6 +143,7 @@ export async function openConverted(
   attempt: Attempt,
   codec: UpstreamCodec,
   gateway: Gateway,
+  requested: boolean,
 ): Promise<Opened> {
   const { call, format, stored } = incoming;
   try {
@@ -152,12 +153,19 @@ export async function openConverted(
     await response.body?.getReader().cancel();
     throw new GatewayError(
       "upstream",
-      `The provider ${attempt.target.provider.name} answered with ${call.stream ? "JSON, but weir requested a stream" : "a stream, but weir requested JSON"}.`,
+      `The provider ${attempt.target.provider.name} answered with ${call.stream ? "JSON, but the client wants a stream" : "a stream, but the client wants JSON"}.`,
       { code: "upstream_invalid_answer", cause },
     );
   }
-  const events = await eventsOf(response, codec, attempt, gateway, attempt.call.stream);
+  const events = await eventsOf(response, codec, attempt, gateway, requested);
   return openEvents(events, incoming, attempt, gateway);
+}
+
+/** Whether weir asks for a stream: also for a client that wants JSON if the answer takes long or its JSON has no token counts. */
+function wantsStream({ stream, maxTokens = 0, reasoning }: ChatRequest, traits: Traits): boolean {
+  if (traits.streaming === false) return false;
+  const countsInStreams = traits.jsonUsage === false && traits.streamOptions !== false;
+  return stream || maxTokens > STREAM_ABOVE_TOKENS || reasoning !== undefined || countsInStreams;
 }
 
 /**
@@ -205,7 +213,13 @@ async function openEvents(
   const { context } = attempt;
   const keep = attempt.storesAnswer ? (answer: JsonObject) => stored!.keep(answer, attempt) : undefined;
   // The reasoning cache stores what the provider sent, before plugins edit it.
-  const events = edited(tapped(source, rememberReasoning(call, reasoning, place)), attempt, hooks);
+  const { fitsNative, traits } = context.target;
+  const unsigned = fitsNative === true && traits.reasoningReplay === "required";
+  const events = edited(
+    tapped(source, rememberReasoning(call, reasoning, { place, unsigned })),
+    attempt,
+    hooks,
+  );
   const meter = new Meter(attempt, hooks);
   if (call.stream) {
     const source = new TranslatedSource(events, meter, format.client.writeStream(context), keep);

@@ -8,8 +8,8 @@ import { PassedRefusal } from "./passed-error.ts";
 const refusing = new WeakSet<Deployment>();
 
 /** Whether weir asks a target for token counts if the client did not. */
-export function asksForUsage({ provider, deployment }: Target): boolean {
-  return provider.traits?.streamOptions !== false && !refusing.has(deployment);
+export function asksForUsage({ provider, deployment, traits = provider.traits }: Target): boolean {
+  return traits?.streamOptions !== false && !refusing.has(deployment);
 }
 
 /**

@@ -88,13 +88,14 @@ function keyOf(call: Call, { id, name, input }: ToolCallKey): string {
 }
 
 /**
- * @param place stands for the id of the call, for a client that may lose it
+ * @param options `place` stands for the id of the call, for a client that may lose it; `unsigned`: also reasoning without a
+ * signature, for a host that requires it
  * @returns an observer for the events of one answer, which caches its signed reasoning if it calls tools
  */
 export function rememberReasoning(
   call: Call,
   cache: ReasoningCache,
-  place?: string,
+  { place, unsigned = false }: { place?: string; unsigned?: boolean } = {},
 ): (event: ChatEvent) => void {
   const open = new Map<number, ReasoningBlock>();
   const signed: KeptBlock[] = [];
@@ -127,7 +128,7 @@ export function rememberReasoning(
       }
       case "block-end": {
         const block = open.get(event.index);
-        if (block && (event.signature !== undefined || block.redacted !== undefined))
+        if (block && (unsigned || event.signature !== undefined || block.redacted !== undefined))
           signed.push({
             block: { ...block, ...(event.signature !== undefined && { signature: event.signature }) },
           });

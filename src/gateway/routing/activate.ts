@@ -129,6 +129,7 @@ export function activate(
     speaks: settings.speaks ?? declared.speaks,
     embeds: settings.embeds ?? declared.embeds,
     liveModels: settings.liveModels ?? declared.liveModels,
+    ...traitsOf(declared, settings),
   };
   const headers = withLowerCaseNames({ ...withLowerCaseNames(declared.headers), ...settings.headers });
   const off = (reason: string): OffProvider => ({ provider, source, reason });
@@ -141,6 +142,7 @@ export function activate(
   }
   return Object.freeze({
     ...provider,
+    ...((settings.traits ?? settings.modelTraits) && { fitsNative: true }),
     source,
     deployments: Object.freeze(deployments),
     headers: Object.freeze(headers),
@@ -148,6 +150,14 @@ export function activate(
       settings.models ? [...new Set([...settings.models, `${provider.name}/*`])] : patternsOf(provider),
     ),
   });
+}
+
+/** The deviations of a provider: those of the config precede those of the plugin. */
+function traitsOf(declared: Provider, { traits, modelTraits }: ProviderSettings): Partial<Provider> {
+  return {
+    ...(traits && { traits: Object.freeze({ ...declared.traits, ...traits }) }),
+    ...(modelTraits && { modelTraits: Object.freeze([...(declared.modelTraits ?? []), ...modelTraits]) }),
+  };
 }
 
 /** A provider that is off for sure; the reason is found when it is asked for. */

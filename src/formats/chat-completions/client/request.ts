@@ -175,7 +175,7 @@ function fromOpenRouter({ effort, max_tokens: budget, enabled }: JsonObject): Re
   return enabled === true ? { mode: "adaptive" } : undefined;
 }
 
-function decodeAnswerFormat(format: Json | undefined): AnswerFormat | undefined {
+export function decodeAnswerFormat(format: Json | undefined): AnswerFormat | undefined {
   if (!isObject(format)) return undefined;
   if (format.type === "text") return { type: "text" };
   if (format.type === "json_object") return { type: "json" };

@@ -32,6 +32,7 @@ export function encodeExtra(
   checkForeignFields(request, FORMAT, context, samples ? ["seed", ...PENALTIES] : ["seed"]);
   const kept = Object.entries(request.extra[FORMAT] ?? {}).filter(([name, value]) => {
     if (value == null) return false;
+    if (lacks(name, value, context)) return false;
     if (getOwn(ANSWER_CHANGING, name)?.refuse(value)) throw untranslatable(name);
     if (samples || !SAMPLING.has(name)) return true;
     if (value !== 0) context.reportLoss("dropped", name, "the model does not take this field");
@@ -42,6 +43,19 @@ export function encodeExtra(
     ...Object.fromEntries(kept),
     ...encodeVerbosity(request, context),
   };
+}
+
+/** Whether the host lacks a field by its traits; reports the loss. */
+function lacks(name: string, value: Json, { traits, reportLoss }: EncodeContext): boolean {
+  const trait = name === "n" ? traits.n : isLogprobs(name) ? traits.logprobs : undefined;
+  if (trait !== false) return false;
+  if (getOwn(ANSWER_CHANGING, name)?.refuse(value))
+    reportLoss("dropped", name, "the provider does not support this field");
+  return true;
+}
+
+function isLogprobs(name: string): boolean {
+  return name === "logprobs" || name === "top_logprobs";
 }
 
 const PENALTIES = ["presencePenalty", "frequencyPenalty"] as const;

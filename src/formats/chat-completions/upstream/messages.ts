@@ -6,7 +6,7 @@ import type { Block, ChatRequest, ToolResultBlock } from "../../../core/chat.ts"
 import { type IdRule, ToolIds } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { Traits } from "../../../core/provider.ts";
-import { blockPath } from "../../shared/paths.ts";
+import { blockPath, fieldPath } from "../../shared/paths.ts";
 import {
   type AnsweredCall,
   type Group,
@@ -17,6 +17,7 @@ import {
 import { encodeAssistant } from "./assistant.ts";
 import { contentOf, type EncodeContext, encodePart, isBlank, textPart } from "./content.ts";
 import { encodeResult } from "./tool-results.ts";
+import { toolsAsText } from "./tools-as-text.ts";
 
 /** OpenAI's older API versions refuse a `tool_calls[].id` of more than 40 characters. */
 export const TOOL_IDS: IdRule = { legal: /^[a-zA-Z0-9_-]{1,40}$/, length: 40 };
@@ -31,7 +32,21 @@ export function encodeMessages(
 ): JsonObject[] {
   const writer = new MessageWriter(request, context);
   for (const group of groupTurns(request)) writer.write(group);
-  return limitMarks(placeSystem(withInstruction(writer.messages, instruction), context.traits));
+  const messages = withoutRefusedCalls(writer.messages, request, context);
+  return limitMarks(placeSystem(withInstruction(messages, instruction), context.traits));
+}
+
+/** Writes calls as text that the host would refuse: all of them, or those whose reasoning it requires and weir does not have. */
+function withoutRefusedCalls(
+  messages: JsonObject[],
+  request: ChatRequest,
+  { traits, fitsNative, reportLoss }: EncodeContext,
+): JsonObject[] {
+  const report = () =>
+    reportLoss("converted", fieldPath(request, "turns"), "calls and results of tools were sent as text");
+  if (traits.tools === false) return toolsAsText(messages, report);
+  if (!fitsNative || traits.reasoningReplay !== "required") return messages;
+  return toolsAsText(messages, report, ({ reasoning_content: reasoning }) => reasoning === undefined);
 }
 
 class MessageWriter {
@@ -83,7 +98,7 @@ class MessageWriter {
   }
 }
 
-function withInstruction(messages: JsonObject[], instruction: string | undefined): JsonObject[] {
+export function withInstruction(messages: JsonObject[], instruction: string | undefined): JsonObject[] {
   if (instruction === undefined) return messages;
   const first = messages[0];
   if (first?.role !== "system" || typeof first.content !== "string")
@@ -95,7 +110,7 @@ function withInstruction(messages: JsonObject[], instruction: string | undefined
  * Strict chat templates accept a system message only at the start: weir joins leading ones and turns later ones into user
  * text at their position. Moving them to the start would change the cached prefix in every turn.
  */
-function placeSystem(messages: JsonObject[], traits: Traits): JsonObject[] {
+export function placeSystem(messages: JsonObject[], traits: Traits): JsonObject[] {
   if (traits.systemPlacement !== "first-only") return messages;
   const placed: JsonObject[] = [];
   for (const message of messages) {

@@ -72,6 +72,10 @@ function encodeLimit(
 ): JsonObject {
   const { maxTokens } = request;
   if (maxTokens === undefined) return {};
+  if (target.traits.outputLimit === false) {
+    reportLoss("dropped", fieldPath(request, "maxTokens"), "the provider keeps to no output limit");
+    return {};
+  }
   const most = facts?.maxOutput ?? Number.POSITIVE_INFINITY;
   if (maxTokens > most)
     reportLoss("clamped", fieldPath(request, "maxTokens"), `the model's output limit is ${most} tokens`);

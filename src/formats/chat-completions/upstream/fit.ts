@@ -1,0 +1,103 @@
+/**
+ * Fits the body of a client of the format to what the host can do, as the config says it. Members that the host takes stay the
+ * same values, so that the native lane sends their bytes unchanged.
+ */
+import type { CodecContext } from "../../../core/context.ts";
+import type { JsonObject } from "../../../core/json.ts";
+import { isObject } from "../../../core/json.ts";
+import { encodeAnswerFormat } from "../../shared/openai-answer-format.ts";
+import { encodeContextOf } from "../../shared/encode-context.ts";
+import { decodeAnswerFormat } from "../client/request.ts";
+import { fitMessages } from "./fit-messages.ts";
+import { fitTools } from "./fit-tools.ts";
+import { limitField } from "./limit-field.ts";
+import type { FitContext } from "./fit-context.ts";
+
+const UNSUPPORTED = "the provider does not support this field";
+
+/** @returns a body with other members, or the same values */
+export function fit(body: JsonObject, codecContext: CodecContext): JsonObject {
+  const { model, sameFormat, target } = codecContext;
+  const context: FitContext = {
+    ...{ model, sameFormat, target },
+    reportLoss: (code, path, note) => codecContext.reportLoss(code, path, note),
+  };
+  const fitted = { ...body };
+  fitStream(fitted, context);
+  fitLimit(fitted, context);
+  fitChoices(fitted, body["stream"] !== fitted["stream"], context);
+  fitTools(fitted, context);
+  fitEffort(fitted, context);
+  const instruction = fitAnswerFormat(fitted, context);
+  if (Array.isArray(body.messages)) fitted.messages = fitMessages(body.messages, instruction, context);
+  return fitted;
+}
+
+/** A host that does not stream is asked for JSON; one whose JSON has no token counts for a stream, unless it has several choices. */
+function fitStream(body: JsonObject, { target: { traits }, reportLoss }: FitContext): void {
+  const canCount = traits.streaming !== false && traits.streamOptions !== false;
+  if (traits.streaming === false) {
+    if (body.stream === true) body.stream = false;
+    delete body.stream_options;
+  }
+  if (traits.jsonUsage === false && body.stream !== true) {
+    const isPlain = (body.n == null || body.n === 1) && body.logprobs !== true;
+    if (canCount && isPlain) body.stream = true;
+    else reportLoss("dropped", "usage", "answers of the provider in JSON have no token counts");
+  }
+  if (traits.streamOptions !== false || body.stream_options === undefined) return;
+  delete body.stream_options;
+  reportLoss("dropped", "stream_options", UNSUPPORTED);
+}
+
+const LIMITS = ["max_tokens", "max_completion_tokens"] as const;
+
+/** Renames the limit to the name that the host takes, if the config says it. */
+function fitLimit(body: JsonObject, { target, reportLoss }: FitContext): void {
+  const given = LIMITS.find((name) => body[name] != null);
+  if (given === undefined) return;
+  if (target.traits.outputLimit === false) {
+    for (const name of LIMITS) delete body[name];
+    reportLoss("dropped", given, "the provider keeps to no output limit");
+    return;
+  }
+  const field = limitField(target);
+  if (target.maxTokensField === undefined || given === field) return;
+  const limit = body[given]!;
+  delete body[given];
+  body[field] ??= limit;
+}
+
+/** @param converts weir reads the whole answer to write it in the other form, which carries one choice and no log probabilities */
+function fitChoices(
+  body: JsonObject,
+  converts: boolean,
+  { target: { traits }, reportLoss }: FitContext,
+): void {
+  if ((traits.n === false || converts) && typeof body.n === "number") {
+    if (body.n > 1) reportLoss("dropped", "n", UNSUPPORTED);
+    delete body.n;
+  }
+  if (traits.logprobs !== false && !converts) return;
+  if (body.logprobs === true) reportLoss("dropped", "logprobs", UNSUPPORTED);
+  delete body.logprobs;
+  delete body.top_logprobs;
+}
+
+function fitEffort(body: JsonObject, { target: { traits }, reportLoss }: FitContext): void {
+  if (traits.reasoningEffort !== false || body.reasoning_effort === undefined) return;
+  delete body.reasoning_effort;
+  reportLoss("dropped", "reasoning_effort", UNSUPPORTED);
+}
+
+/** @returns what the prompt must ask for instead */
+function fitAnswerFormat(body: JsonObject, context: FitContext): string | undefined {
+  const { response_format: given } = body;
+  if (!isObject(given)) return undefined;
+  const request = { answerFormat: decodeAnswerFormat(given), paths: { answerFormat: "response_format" } };
+  const { field, instruction } = encodeAnswerFormat(request, encodeContextOf(context));
+  if (instruction === undefined) return undefined;
+  if (field) body.response_format = field;
+  else delete body.response_format;
+  return instruction;
+}

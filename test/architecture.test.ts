@@ -87,6 +87,11 @@ const RULES: readonly Rule[] = [
     because: "capture records calls as a tape does, and sends them to the keeper",
   },
   {
+    from: "src/probe/",
+    may: ["src/core/", "src/stream/", "src/http/", "src/gateway/routing/authorizer.ts"],
+    because: "a probe asks a host as a client would, and knows of the gateway only how a call is authorized",
+  },
+  {
     from: "src/tape/",
     may: [
       "src/core/",
@@ -338,11 +343,11 @@ const FORMAT_IDS = [
 ].sort();
 
 /**
- * Files that may name formats: each format itself, what puts them together, the command line and the playground of the console,
- * which speak as a client, and the import of prices and the names for traces, where a provider has the name of a format.
+ * Files that may name formats: each format itself, what puts them together, the command line, the probe and the playground of
+ * the console, which speak as a client, and the import of prices and the names for traces, where a provider has the name of a format.
  */
 const MAY_NAME_FORMATS =
-  /^src\/(formats\/|cli\/|console\/|ledger\/prices\/import\/|telemetry\/conventions\.ts$|assemble\.ts$|plugin\.ts$)/;
+  /^src\/(formats\/|cli\/|console\/|probe\/|ledger\/prices\/import\/|telemetry\/conventions\.ts$|assemble\.ts$|plugin\.ts$)/;
 
 /** Ids of other formats that mean something else in a file: `messages` is a member of a chat-completions request too. */
 const OTHER_MEANING: Readonly<Record<string, string>> = {
@@ -428,17 +433,31 @@ const VENDOR_WORDS = [
 /** Values of options that plugin authors and operators write. */
 const OPTION_VALUES: Readonly<Record<string, readonly string[]>> = {
   // `Traits.userField`, `MaxTokensField`.
-  "src/core/provider.ts": ["max_completion_tokens", "safety_identifier"],
+  "src/core/traits.ts": ["max_completion_tokens", "safety_identifier"],
   "src/external-plugins/provider-tables.ts": ["max_completion_tokens", "safety_identifier"],
   // Names of attributes in traces.
   "src/telemetry/conventions.ts": ["input_tokens", "output_tokens"],
   // `providers.NAME.maxTokensField`.
   "src/config/schema-providers.ts": ["max_completion_tokens"],
+  // Descriptions of traits, which name the members that they are about.
+  "src/config/schema-traits.ts": [
+    "cache_control",
+    "parallel_tool_calls",
+    "prompt_cache_key",
+    "reasoning_effort",
+    "response_format",
+    "safety_identifier",
+    "stream_options",
+    "thinking",
+    "tool_choice",
+  ],
 };
 
-test("no file outside of the formats, the dialects of embeddings, the command line and the console knows a member or header of a single vendor", async () => {
+test("no file outside of the formats, the dialects of embeddings, the command line, the probe and the console knows a member or header of a single vendor", async () => {
   const knowing: string[] = [];
-  for (const file of files.filter((one) => /^src\/(?!formats\/|embeddings\/|cli\/|console\/)/.test(one)))
+  for (const file of files.filter((one) =>
+    /^src\/(?!formats\/|embeddings\/|cli\/|console\/|probe\/)/.test(one),
+  ))
     for (const word of wordsIn(VENDOR_WORDS, await sourceOf(file)))
       if (!OPTION_VALUES[file]?.includes(word)) knowing.push(`${file} knows ${word}`);
   expect(knowing).toEqual([]);

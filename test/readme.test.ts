@@ -14,8 +14,12 @@ import { CLIENTS, type KnownClient } from "../src/cli/clients/index.ts";
 import { COMMANDS } from "../src/cli/commands.ts";
 import { synopsis } from "../src/cli/help.ts";
 import { loadConfig } from "../src/config/load.ts";
+import type { TSchema } from "@sinclair/typebox";
 import { listOptions } from "../src/config/schema.ts";
 import { describeLasts, EXPECTED, FAULTS } from "../src/drill/faults.ts";
+import { traitsSchema } from "../src/config/schema-traits.ts";
+import { PROBES } from "../src/probe/probes/index.ts";
+import { RULES } from "../src/probe/settings.ts";
 import type { Provider } from "../src/core/provider.ts";
 import { FAMILIES } from "../src/keeper/books/metrics/families.ts";
 import { isVariableList, variableName } from "../src/core/settings.ts";
@@ -467,6 +471,31 @@ test("the table of options is made from the schema", async () => {
   });
   const head = ["option", "flag, variable", "default", "meaning"];
   await checkPart("src/config/README.md", "options", markdownTable(head, rows));
+});
+
+test("the table of traits is made from the schema", async () => {
+  const rows = Object.entries(traitsSchema.properties).map(([name, schema]) => {
+    const words = ((schema as TSchema)["anyOf"] as { const: string }[] | undefined)?.map(
+      ({ const: word }) => `\`${word}\``,
+    );
+    return [`\`${name}\``, words?.join(" ") ?? String((schema as TSchema)["type"]), schema.description ?? ""];
+  });
+  await checkPart("src/config/README.md", "traits", markdownTable(["trait", "value", "meaning"], rows));
+});
+
+test("the tables of the probe are made from its code", async () => {
+  const asked = PROBES.map(({ finds, asks, calls }) => [
+    finds.map((feature) => `\`${feature}\``).join(" "),
+    asks,
+    String(calls),
+  ]);
+  await checkPart("src/probe/README.md", "probes", markdownTable(["finds", "asks", "calls"], asked));
+  const rules = RULES.map(({ from, trait }) => [
+    `\`${from}\``,
+    `\`${trait}\``,
+    traitsSchema.properties[trait as keyof typeof traitsSchema.properties].description ?? "",
+  ]);
+  await checkPart("src/probe/README.md", "rules", markdownTable(["finding", "trait", "meaning"], rules));
 });
 
 test("the table of metrics is made from their list", async () => {

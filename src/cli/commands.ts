@@ -10,6 +10,7 @@ import { exec } from "./exec.ts";
 import { explainCommand } from "./explain.ts";
 import { manCommand } from "./man.ts";
 import { models } from "./models.ts";
+import { probe } from "./probe.ts";
 import { record } from "./record.ts";
 import { replay } from "./replay.ts";
 import { pluginList, pluginNew } from "./plugin.ts";
@@ -25,6 +26,7 @@ export const COMMANDS: readonly Command[] = [
   drill,
   reload,
   check,
+  probe,
   models,
   explainCommand,
   chat,

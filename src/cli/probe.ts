@@ -1,0 +1,179 @@
+/** `weir probe HOST`: finds out with a few calls what a host can do, and prints it as a block for weir.yaml. */
+import { existsSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { baseUrlFault, normalizeBaseUrl } from "../config/address.ts";
+import { loadConfig } from "../config/load.ts";
+import { didYouMean } from "../core/suggest.ts";
+import type { ActiveProvider, Traits } from "../core/provider.ts";
+import { urlsOf } from "../gateway/routing/endpoint.ts";
+import type { Registry } from "../gateway/routing/registry.ts";
+import type { Plan } from "../probe/plan.ts";
+import type { Place } from "../probe/place.ts";
+import { type Command, CONFIG_FLAGS, type Context, JSON_FLAG, UsageError, valueFlags } from "./command.ts";
+
+/** The format whose hosts differ so much that they are worth a probe. */
+const FORMAT = "chat-completions";
+
+/** What is probed. */
+interface Subject {
+  place: Place;
+  /** Name in the block. */
+  name: string;
+  /** Absent for a host that is named by its URL. */
+  provider?: ActiveProvider;
+}
+
+export const probe: Command = {
+  name: "probe",
+  summary:
+    "find out with a few calls what a host (a base URL, or a provider) can do, and print it for weir.yaml",
+  words: [{ name: "HOST" }],
+  flags: [
+    {
+      name: "--model",
+      value: "MODEL",
+      help: "model to ask (default: the first text model of the host's list)",
+    },
+    {
+      name: "--api-key-env",
+      value: "NAME",
+      help: "environment variable with the key for a base URL (default: no key)",
+    },
+    { name: "--dry-run", help: "print what would be asked and what it costs at most; send nothing" },
+    { name: "--yes", help: "do not ask before the first call; weir asks only in a terminal" },
+    { name: "--out", value: "FILE", help: "write the block to a new file", completes: "file" },
+    JSON_FLAG,
+    ...CONFIG_FLAGS,
+  ],
+  async run(context) {
+    const { flags, words, cwd, printError, print } = context;
+    const { "--model": model, "--out": out } = valueFlags(flags);
+    if (out !== undefined && existsSync(resolve(cwd, out)))
+      throw new Error(`${out} already exists; weir asked nothing.`);
+    const subject = await subjectOf(words[0]!, context);
+    const { planOf } = await import("../probe/plan.ts");
+    const plan = planOf();
+    const { boundOf, describePlan } = await import("./probe-plan.ts");
+    const cost = boundOf(subject.name, model, plan, context);
+    for (const line of describePlan(subject.place.baseUrl, model, plan, cost, flags["--dry-run"] === true))
+      printError(line);
+    if (flags["--dry-run"]) return 0;
+    if (!(await confirmed(flags))) return 1;
+    const { block, json } = await ask(subject, model, plan, context);
+    if (out !== undefined) {
+      writeFileSync(resolve(cwd, out), `${block}\n`, { flag: "wx" });
+      printError(`weir wrote ${out}.`);
+    }
+    if (flags["--json"]) print(JSON.stringify(json, null, 2));
+    else if (out === undefined) print(block);
+    return 0;
+  },
+};
+
+/** @throws UsageError for a host that is neither a URL nor a known provider */
+async function subjectOf(word: string, { flags, env, cwd }: Context): Promise<Subject> {
+  const { config, locate } = loadConfig({ flags: configFlags(flags), env, cwd });
+  const { assemble } = await import("../assemble.ts");
+  const { registry } = await assemble(config, env, locate);
+  const names = [...registry.providers, ...registry.off.map(({ provider }) => provider)].map(
+    ({ name }) => name,
+  );
+  if (!word.includes("://")) return knownProvider(word, names, registry, flags);
+  const fault = baseUrlFault(word);
+  if (fault !== undefined) throw new UsageError(`HOST ${fault}.`);
+  const baseUrl = normalizeBaseUrl(word);
+  const { providerNameOf } = await import("../probe/host-name.ts");
+  const variable = flags["--api-key-env"];
+  const key = typeof variable === "string" ? env[variable]?.trim() : undefined;
+  if (typeof variable === "string" && !key) throw new UsageError(`--api-key-env: ${variable} is not set.`);
+  const credentials: Record<string, string> = key ? { authorization: `Bearer ${key}` } : {};
+  const chatUrl = () => `${baseUrl}/chat/completions`;
+  const place = { baseUrl, chatUrl, headers: {}, credentials };
+  return { place, name: providerNameOf(baseUrl, names) };
+}
+
+function knownProvider(
+  name: string,
+  names: readonly string[],
+  registry: Registry,
+  flags: Context["flags"],
+): Subject {
+  if (flags["--api-key-env"] !== undefined)
+    throw new UsageError(
+      "--api-key-env is for a HOST; a provider has its key in the environment or the config.",
+    );
+  const provider = registry.providers.find((one) => one.name === name);
+  const off = registry.off.find((one) => one.provider.name === name);
+  if (off) throw new Error(`the provider ${name} is off: ${off.reason}.`);
+  if (!provider)
+    throw new UsageError(
+      `no provider is named ${name}${didYouMean(name, names)}. A host needs its base URL, such as https://api.acme.example/v1.`,
+    );
+  if (provider.speaks?.[FORMAT] === undefined)
+    throw new Error(`the provider ${name} does not speak chat-completions, which is all that a probe asks.`);
+  const deployment = provider.deployments[0]!;
+  const { baseUrl, credentials, authorizer, tls } = deployment;
+  const chatUrl = (model: string) => urlsOf(provider, deployment, FORMAT, model).url;
+  const headers = provider.headers ?? {};
+  return { provider, name, place: { baseUrl, chatUrl, headers, credentials, authorizer, tls } };
+}
+
+/** The flags of the config alone. */
+function configFlags(flags: Context["flags"]): Record<string, string | undefined> {
+  const { "--config": config, "--plugins": plugins } = valueFlags(flags);
+  return { "--config": config, "--plugins": plugins };
+}
+
+/** Asks the person at the terminal; without one the calls are sent. */
+async function confirmed(flags: Context["flags"]): Promise<boolean> {
+  if (flags["--yes"] || !process.stdin.isTTY || !process.stderr.isTTY) return true;
+  const { createInterface } = await import("node:readline/promises");
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await lines.question("Send these calls? [y/N] ");
+  lines.close();
+  return /^y(es)?$/i.test(answer.trim());
+}
+
+async function ask(
+  subject: Subject,
+  wanted: string | undefined,
+  plan: Plan,
+  { env, flags, printError }: Context,
+) {
+  const [{ probeHost }, { settingsOf }, { writeBlock }, { createTransport }] = await Promise.all([
+    import("../probe/run.ts"),
+    import("../probe/settings.ts"),
+    import("../probe/block.ts"),
+    import("../http/index.ts"),
+  ]);
+  const { place, name, provider } = subject;
+  const { model, findings, calls } = await probeHost({
+    place,
+    model: wanted,
+    // A kept connection would keep the command from ending.
+    transport: createTransport(env, { idleMs: 1 }),
+    mostCalls: plan.calls,
+    report: (feature, { verdict, evidence }) =>
+      printError(`${feature.padEnd(22)}${verdict.padEnd(9)}${evidence}`),
+  });
+  printError(`${calls} calls.`);
+  const settings = settingsOf(findings, provider && currentTraits(provider, model));
+  const variable = flags["--api-key-env"];
+  const host = {
+    baseUrl: place.baseUrl,
+    ...(typeof variable === "string" && { apiKeyEnv: variable }),
+    listsModels: findings.models?.verdict === "yes",
+  };
+  const block = writeBlock(findings, settings, {
+    provider: name,
+    model,
+    ...(!provider && { host }),
+    date: new Date().toISOString().slice(0, 10),
+  });
+  return { block, json: { provider: name, baseUrl: place.baseUrl, model, calls, findings, settings, block } };
+}
+
+/** The traits of the provider that hold without the config. */
+function currentTraits({ traits }: ActiveProvider, _model: string): Traits {
+  return traits ?? {};
+}

@@ -1,0 +1,81 @@
+/** Every verdict about every fake host is right, within the bound of calls that is printed before the first. */
+import { afterAll, expect, test } from "bun:test";
+import { createTransport } from "../../src/http/index.ts";
+import type { JsonObject } from "../../src/core/json.ts";
+import { writeBlock } from "../../src/probe/block.ts";
+import { planOf } from "../../src/probe/plan.ts";
+import { probeHost } from "../../src/probe/run.ts";
+import { settingsOf } from "../../src/probe/settings.ts";
+import type { Place } from "../../src/probe/place.ts";
+import { startHost } from "./host.ts";
+import { EVERYTHING, type Row, traitsOf, VARIANTS } from "./variants.ts";
+
+const transport = createTransport({}, { idleMs: 1 });
+const printed: string[] = [];
+
+async function probed({ host: variant }: Row, pauses: number[] = []) {
+  const host = startHost(variant);
+  try {
+    const credentials: Record<string, string> = variant.key ? { authorization: `Bearer ${variant.key}` } : {};
+    const place: Place = {
+      baseUrl: host.url,
+      chatUrl: () => `${host.url}/chat/completions`,
+      headers: {},
+      credentials,
+    };
+    const found = await probeHost({
+      place,
+      transport,
+      mostCalls: planOf().calls,
+      // A host without a list has to be asked for a model by its name.
+      ...(variant.models === "refused" && { model: "chat-1" }),
+      pause: async (milliseconds) => void pauses.push(milliseconds),
+    });
+    const block = writeBlock(found.findings, settingsOf(found.findings), {
+      provider: "acme",
+      model: found.model,
+      host: { baseUrl: host.url, listsModels: found.findings.models?.verdict === "yes" },
+      date: "2026-01-01",
+    });
+    return { ...found, block, sent: host.seen.length };
+  } finally {
+    await host.stop();
+  }
+}
+
+test("the table has the hosts that the README promises", () => {
+  expect(VARIANTS.length).toBeGreaterThan(24);
+  expect(new Set(VARIANTS.map(({ name }) => name)).size).toBe(VARIANTS.length);
+});
+
+for (const row of VARIANTS)
+  test(`every verdict is right: ${row.name}`, async () => {
+    const { findings, block, calls, sent } = await probed(row);
+    const verdicts = Object.fromEntries(
+      Object.entries(findings).map(([name, { verdict }]) => [name, verdict]),
+    );
+    expect(verdicts).toEqual({ ...EVERYTHING, ...row.verdicts });
+    const { providers } = Bun.YAML.parse(block) as { providers: { acme: JsonObject } };
+    const { baseUrl: _url, speaks, traits = {}, ...options } = providers.acme;
+    expect(speaks).toBe("chat-completions");
+    expect(traits).toEqual(traitsOf(row));
+    expect(options).toEqual(row.provider ?? {});
+    expect(sent).toBe(calls);
+    expect(calls).toBeLessThanOrEqual(planOf().calls);
+    printed.push(
+      `${row.name.padEnd(32)} ${String(calls).padStart(2)} calls  ${JSON.stringify({ ...options, ...(traits as JsonObject) })}`,
+    );
+  });
+
+test("a 429 is waited for as long as the host says", async () => {
+  const pauses: number[] = [];
+  await probed(
+    VARIANTS.find(({ host }) => host.limited === 3)!,
+    pauses,
+  );
+  expect(pauses).toEqual([5, 5, 5]);
+});
+
+afterAll(() => {
+  if (process.env["PRINT_TABLES"]) console.log(printed.join("\n"));
+});

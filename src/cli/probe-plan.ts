@@ -32,7 +32,7 @@ export function describePlan(
   lists: boolean,
 ): string[] {
   const { calls, answers, inputTokens, outputTokens } = plan;
-  const price = cost === undefined ? "the price of the model is not known" : `$${formatNano(cost)} at most`;
+  const price = cost === undefined ? "the price of the model is not known" : `${formatNano(cost)} at most`;
   const number = (count: number) => count.toLocaleString("en-US");
   return [
     `weir asks ${baseUrl} for ${model ?? "its first text model"}: at most ${calls} calls, ${answers} of them for an answer.`,

@@ -27,7 +27,7 @@ export type Expectation = "recover" | "recover-or-fail" | "fail" | "fail-at-once
 
 /** How a fault comes about. */
 export type Script =
-  /** Nothing listens on the port. */
+  /** Nothing listens on the port at first, so that the drill does not see the requests. */
   | { kind: "refuse" }
   /** weir answers with this error in the client's format. */
   | { kind: "error"; error: ErrorKind; message: string; facts: ErrorFacts }
@@ -56,8 +56,8 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "refused",
     meets: "nothing listens on the port: the connection is refused",
-    lasts: "always",
-    expects: "fail",
+    lasts: { seconds: 8 },
+    expects: "recover-or-fail",
     script: { kind: "refuse" },
   },
   {
@@ -213,7 +213,7 @@ export const FAULTS: readonly Fault[] = [
     script: {
       kind: "error",
       error: "authentication",
-      message: "Incorrect API key provided.",
+      message: "The key is not valid.",
       facts: { code: "invalid_api_key" },
     },
   },
@@ -245,7 +245,7 @@ export function describeLasts(lasts: Lasts): string {
   if (lasts === "always") return "all requests";
   if (lasts === "once") return "the first request of a question";
   if (lasts === "first") return "the first request that offers tools";
-  return `${lasts.seconds} s from the first request on`;
+  return `all requests of the first ${lasts.seconds} s`;
 }
 
 /** The seconds that a fault tells the client to wait; 0 if it tells none. */

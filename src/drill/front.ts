@@ -28,11 +28,12 @@ export class Front {
     this.#server = createServer({ allowHalfOpen: true }, (socket) => void this.#serve(socket));
   }
 
-  static async listen(options: FrontOptions): Promise<Front> {
+  /** @param port default: a free one */
+  static async listen(options: FrontOptions, port = 0): Promise<Front> {
     const front = new Front(options);
     await new Promise<void>((resolve, reject) => {
       front.#server.once("error", reject);
-      front.#server.listen(0, HOST, resolve);
+      front.#server.listen(port, HOST, resolve);
     });
     return front;
   }
@@ -68,11 +69,31 @@ export class Front {
   }
 }
 
-/** The URL of a port on which nothing listens. */
-export async function refusingUrl(): Promise<string> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, HOST, resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-  return `http://${HOST}:${port}`;
+/** An address that refuses connections for some time. */
+export class RefusingFront {
+  readonly url: string;
+  readonly #timer: ReturnType<typeof setTimeout>;
+  #opening?: Promise<Front | undefined>;
+
+  private constructor(port: number, delay: number, options: FrontOptions) {
+    this.url = `http://${HOST}:${port}`;
+    this.#timer = setTimeout(() => {
+      // Another program may have taken the port: then it stays closed for the client.
+      this.#opening = Front.listen(options, port).catch(() => undefined);
+    }, delay);
+  }
+
+  /** Finds a free port. @param delay until a front listens on it, in milliseconds */
+  static async open(options: FrontOptions, delay: number): Promise<RefusingFront> {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, HOST, resolve));
+    const { port } = server.address() as AddressInfo;
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+    return new RefusingFront(port, delay, options);
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#timer);
+    await (await this.#opening)?.close();
+  }
 }

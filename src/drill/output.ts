@@ -10,12 +10,12 @@ export interface Output {
 /** What the output says. */
 export interface Said {
   shown: Shown;
-  /** The first line that reports a failure and that the baseline does not have. */
+  /** The line that reports a failure, which the baseline does not have. */
   complaint?: string;
+  /** The last line besides the answer that the baseline does not have. */
+  lastWords?: string;
   /** The output contains a stack trace. */
   trace: boolean;
-  /** The client printed something besides the answer. */
-  words: boolean;
 }
 
 /** Words with which programs report that something failed. */
@@ -24,7 +24,7 @@ const COMPLAINT = new RegExp(
     "(?<![a-z])err(or)?s?(?![a-z])|error[:\\]]|[a-z]Error\\b",
     "fail(s|ed|ure|ing)?\\b|exception|fault\\b|warn(ing)?\\b",
     "refus|denied|unauthori[sz]ed|forbidden|invalid|malformed|unexpected|reject",
-    "incomplete|truncat|interrupt|abort|cancel|cut off|premature|partial|unfinished|terminated",
+    "bad gateway|incomplete|truncat|interrupt|abort|cancel|cut off|premature|partial|unfinished|terminated",
     "tim(ed|e)[ -]?out|stall|overloaded|unavailable|rate.?limit|too (long|many|large|few)|exceed|context (window|length)",
     "content.?filter|filtered|safety|blocked|empty|without (an )?(answer|content|text)|no (answer|content|text|response)\\b",
     "unable|can(no|')t\\b|could ?(no|n')t|disconnect|not found|unknown|does not exist|ECONN|EPIPE",
@@ -37,12 +37,17 @@ const NO_ERROR =
   /"\w*(?:error|fail|denial|refus|reject|warn|abort|cancel)\w*"\s*:\s*(?:false|null|0|""|\[\]|\{\})/gi;
 
 const TRACES = [
-  /(?:^\s+at .+:\d+:\d+\)?$\s*){2}/m,
+  /^\s+at .+:\d+:\d+\)?$/m,
   /^Traceback \(most recent call last\)/m,
   /panicked at /,
   /^goroutine \d+ \[/m,
   /^Exception in thread /m,
 ];
+
+/** Lines of a stack trace that quote code or name its place. */
+const OF_TRACE = /^(?:\d+ \||at |File ")/;
+/** Lines that begin with the name of an error: the best of several. */
+const NAMED_ERROR = /^\W*[\w.]*(?:error|exception)\b/i;
 
 // eslint-disable-next-line no-control-regex -- terminals are controlled by control characters
 const ESCAPES = /\u001b(?:\[[0-9;?]*[A-Za-z]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[()][A-Z0-9]|[=>78])/g;
@@ -51,13 +56,17 @@ const ESCAPES = /\u001b(?:\[[0-9;?]*[A-Za-z]|\][^\u0007\u001b]*(?:\u0007|\u001b\
 export function readOutput({ out, err }: Output, baseline: Output): Said {
   const plain = strip(out);
   const usual = new Set([...linesOf(baseline.out), ...linesOf(baseline.err)]);
-  const lines = [...linesOf(err), ...linesOf(out)].filter((line) => !usual.has(line));
-  const complaint = lines.find((line) => COMPLAINT.test(line.replace(NO_ERROR, "")));
+  const lines = [...linesOf(err), ...linesOf(out)].filter((line) => line !== "" && !usual.has(line));
+  const complaints = lines.filter(
+    (line) => !OF_TRACE.test(line) && COMPLAINT.test(line.replace(NO_ERROR, "")),
+  );
+  const complaint = complaints.find((line) => NAMED_ERROR.test(line)) ?? complaints[0];
+  const lastWords = lines.at(-1);
   return {
     shown: shownIn(plain),
     ...(complaint !== undefined && { complaint: clip(complaint) }),
+    ...(lastWords !== undefined && { lastWords: clip(lastWords) }),
     trace: TRACES.some((trace) => trace.test(strip(err)) || trace.test(plain)),
-    words: lines.some((line) => line !== ""),
   };
 }
 

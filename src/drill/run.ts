@@ -3,7 +3,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type ClientRun, runClient } from "./client.ts";
 import { type Fault, retryAfterOf } from "./faults.ts";
-import { Front, refusingUrl } from "./front.ts";
+import { Front, RefusingFront } from "./front.ts";
 import { type Output, readOutput, shownAnswer } from "./output.ts";
 import type { Exchanges } from "./plugin.ts";
 import { judge, type Judgement } from "./verdict.ts";
@@ -57,11 +57,12 @@ export async function drill(options: DrillOptions): Promise<Drilled> {
   const { ending } = baseline.run;
   if (ending.kind !== "exit" || ending.code !== 0 || baseline.tries.length === 0)
     return { kind: "baseline", run: baseline.run, requests: baseline.tries.length };
+  const usual = baseline.tries[0]!.at;
   const results: DrillResult[] = [];
   const left = [...faults];
   const work = async () => {
     for (let fault = left.shift(); fault && !stop.aborted; fault = left.shift()) {
-      const met = await meet(fault, options);
+      const met = await meet(fault, options, usual);
       if (stop.aborted) return;
       const result = { fault, ...met, ...judgeRun(fault, met, baseline.run, options.limit) };
       results.push(result);
@@ -79,8 +80,12 @@ interface Met {
   tries: Try[];
 }
 
-/** Runs the client once. @param fault absent in the baseline */
-async function meet(fault: Fault | undefined, options: DrillOptions): Promise<Met> {
+/**
+ * Runs the client once.
+ * @param fault absent in the baseline
+ * @param usual time from the start of the client to its first request, in milliseconds
+ */
+async function meet(fault: Fault | undefined, options: DrillOptions, usual = 0): Promise<Met> {
   const { gateway, exchanges, folder, limit, stop } = options;
   const begun = performance.now();
   const flood = new AbortController();
@@ -89,12 +94,15 @@ async function meet(fault: Fault | undefined, options: DrillOptions): Promise<Me
     () => performance.now() - begun,
     () => flood.abort("flood"),
   );
-  const refuses = fault?.script.kind === "refuse";
-  const front = refuses ? undefined : await Front.listen({ gateway, exchanges, fault, witness });
+  const parts = { gateway, exchanges, fault, witness };
+  const front =
+    fault?.script.kind === "refuse"
+      ? await RefusingFront.open(parts, Math.min(usual + secondsOf(fault) * 1_000, (limit * 1_000) / 2))
+      : await Front.listen(parts);
   const name = fault?.name ?? "baseline";
   const cwd = options.cwd ?? join(folder, `${name}-work`);
   await mkdir(cwd, { recursive: true });
-  const { command, env, cleanup } = options.point(front?.url ?? (await refusingUrl()));
+  const { command, env, cleanup } = options.point(front.url);
   let tries: Try[] = [];
   try {
     const run = await runClient({
@@ -107,9 +115,13 @@ async function meet(fault: Fault | undefined, options: DrillOptions): Promise<Me
     return { run, tries };
   } finally {
     cleanup();
-    await front?.close();
+    await front.close();
     if (options.cwd === undefined) await rm(cwd, { recursive: true, force: true });
   }
+}
+
+function secondsOf({ lasts }: Fault): number {
+  return typeof lasts === "object" ? lasts.seconds : Infinity;
 }
 
 function judgeRun(fault: Fault, { run, tries }: Met, baseline: Output, limit: number): Judgement {
@@ -118,7 +130,7 @@ function judgeRun(fault: Fault, { run, tries }: Met, baseline: Output, limit: nu
     expects,
     retryAfter: retryAfterOf(fault),
     unseen: script.kind === "refuse",
-    midway: expects === "recover-or-fail",
+    midway: expects === "recover-or-fail" && script.kind !== "refuse",
     empty: script.kind === "answer" && script.answer === "empty",
     ending: run.ending,
     limit,

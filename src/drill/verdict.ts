@@ -127,13 +127,10 @@ function judgeVainRepeats({ expects, count, ending }: Facts): Judgement | undefi
 }
 
 function judgeStopped(facts: Facts): Judgement | undefined {
-  const { ending, unseen, tries, limit, said, count, pauses, expects } = facts;
+  const { ending, unseen, tries, limit, count, pauses, expects } = facts;
   if (ending.kind !== "stopped") return undefined;
   const last = tries.at(-1);
-  if (unseen)
-    return said.complaint === undefined
-      ? bad(`hung: no word of the failure within ${limit} s`)
-      : weak(`still ran at the time limit of ${limit} s, after ${quote(said.complaint)}`);
+  if (unseen && !last) return bad(`hung: did not ask again within ${limit} s, and did not end`);
   if (!last) return bad(`hung: sent no request within ${limit} s`);
   if (expects === "succeed" && last.endedAt === undefined)
     return { verdict: "skipped", reason: `${limit} s are too short for this fault (--timeout)` };
@@ -152,12 +149,14 @@ function judgeStopped(facts: Facts): Judgement | undefined {
 
 /** Exit code 0 with the whole answer. */
 function judgeSuccess(facts: Facts): Judgement | undefined {
-  const { ending, expects, count, pauses, retryAfter, midway } = facts;
+  const { ending, expects, count, pauses, retryAfter, midway, unseen, tries } = facts;
   if (ending.kind !== "exit" || !gotAnswer(facts)) return undefined;
   if (ending.code !== 0) return weak(`got the whole answer, but ended with exit code ${ending.code}`);
   if (expects === "succeed") return ok("waited and got the whole answer");
   const [first = 0] = pauses;
-  if (count < 2) return ok("got the whole answer");
+  if (unseen) return ok("repeated until it was connected, and recovered");
+  if (count < 2)
+    return ok(tries.length > 1 ? "went on with another request and recovered" : "got the whole answer");
   if (first < retryAfter * 1_000 * WAITED)
     return weak(`recovered, but repeated after ${seconds(first)} where retry-after says ${retryAfter} s`);
   if (isShort(first) && !midway) return weak(`recovered, but repeated without a pause`);
@@ -179,11 +178,12 @@ function judgeSilence({ ending, said, empty, expects, showsAnswers, midway }: Fa
 /** Another exit code. */
 function judgeFailure({ ending, expects, said, count }: Facts): Judgement | undefined {
   if (ending.kind !== "exit") return undefined;
-  const words = said.complaint === undefined ? "" : `: ${quote(said.complaint)}`;
+  const line = said.complaint ?? said.lastWords;
+  const words = line === undefined ? "" : `: ${quote(line)}`;
   if (expects === "succeed")
     return bad(`gave up on an answer that was only slow (exit code ${ending.code})${words}`);
   if (said.trace) return weak(`ended with a stack trace instead of an error${words}`);
-  if (!said.words) return weak(`ended with exit code ${ending.code} and no word of the failure`);
+  if (line === undefined) return weak(`ended with exit code ${ending.code} and no word of the failure`);
   const tries = count > 1 ? ` after ${count} requests` : "";
   if (expects === "recover")
     return weak(count > 1 ? `gave up${tries}${words}` : `gave up without repeating${words}`);

@@ -68,6 +68,7 @@ export class Witness {
   }
 
   #meets({ lasts, script }: Fault, question: string, tools: boolean, at: number): boolean {
+    if (script.kind === "refuse") return false;
     if (script.kind === "answer" && script.answer === "broken-call" && !tools) return false;
     return lastsFor(lasts, this.#tries, question, at);
   }

@@ -69,3 +69,23 @@ test("stack traces of JavaScript, Python, Go and Rust are recognised", () => {
   for (const err of traces) expect(readOutput({ out: "", err }, NOTHING).trace).toBe(true);
   expect(readOutput({ out: "", err: "error: at 10:30:00 it failed" }, NOTHING).trace).toBe(false);
 });
+
+test("of a stack trace the line with the error is the complaint", () => {
+  const traces = [
+    '19 | if (!response.ok) fail("error")\n                ^\nTypeError: the connection broke\n      at /app/ask.ts:3:7\n',
+    'Traceback (most recent call last):\n  File "error.py", line 3\n    raise TypeError("error")\nTypeError: the connection broke\n',
+  ];
+  for (const err of traces)
+    expect(readOutput({ out: "", err }, NOTHING)).toMatchObject({
+      complaint: "TypeError: the connection broke",
+      trace: true,
+    });
+});
+
+test("the last line stands for a complaint that the drill does not recognise", () => {
+  const { complaint, lastWords } = readOutput(
+    { out: "alfa1", err: "curl: (18) 500 bytes missing\n" },
+    NOTHING,
+  );
+  expect([complaint, lastWords]).toEqual([undefined, "curl: (18) 500 bytes missing"]);
+});

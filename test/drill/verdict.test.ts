@@ -4,10 +4,10 @@ import type { Said } from "../../src/drill/output.ts";
 import { judge, type Observations, type Verdict } from "../../src/drill/verdict.ts";
 import type { Try } from "../../src/drill/witness.ts";
 
-const SILENT: Said = { shown: "none", trace: false, words: false };
+const SILENT: Said = { shown: "none", trace: false };
 const WHOLE: Said = { ...SILENT, shown: "whole" };
 const HALF: Said = { ...SILENT, shown: "part" };
-const COMPLAINS: Said = { ...SILENT, words: true, complaint: "error: it failed" };
+const COMPLAINS: Said = { ...SILENT, complaint: "error: it failed" };
 
 const exit = (code: number) => ({ kind: "exit", code }) as const;
 const STOPPED = { kind: "stopped", why: "time" } as const;
@@ -172,21 +172,30 @@ const CASES: readonly [what: string, seen: Partial<Observations>, verdict: Verdi
   ],
   [
     "gives up on a refused connection",
-    { unseen: true, tries: [], ending: exit(1), said: COMPLAINS },
-    "weak",
-    "gave up",
+    { expects: "recover-or-fail", unseen: true, tries: [], ending: exit(1), said: COMPLAINS },
+    "ok",
+    "failed with exit code 1",
   ],
   [
     "hangs on a refused connection",
-    { expects: "fail", unseen: true, tries: [], ending: STOPPED, said: SILENT },
+    { expects: "recover-or-fail", unseen: true, tries: [], ending: STOPPED, said: SILENT },
     "bad",
-    "hung: no word of the failure",
+    "hung: did not ask again within 60 s",
   ],
   [
-    "still repeats a refused connection",
-    { expects: "fail", unseen: true, tries: [], ending: STOPPED, said: COMPLAINS },
-    "weak",
-    'still ran at the time limit of 60 s, after "error: it failed"',
+    "repeats until it is connected",
+    { expects: "recover-or-fail", unseen: true, tries: tries([9_000], true) },
+    "ok",
+    "repeated until it was connected",
+  ],
+  [
+    "goes on after a broken tool call",
+    {
+      ...MIDWAY,
+      tries: [...tries([0], false), { ...tries([50], true)[0]!, question: "another", faulty: false }],
+    },
+    "ok",
+    "went on with another request and recovered",
   ],
   [
     "waits for a slow answer",

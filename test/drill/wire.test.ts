@@ -1,7 +1,7 @@
 /** What reaches a client over the wire: requests read from a socket, and faults played on one. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { FAULTS, type Fault } from "../../src/drill/faults.ts";
-import { Front, refusingUrl } from "../../src/drill/front.ts";
+import { Front, RefusingFront } from "../../src/drill/front.ts";
 import type { Exchanges } from "../../src/drill/plugin.ts";
 import { splitFrames } from "../../src/drill/whole-answer.ts";
 import { Witness } from "../../src/drill/witness.ts";
@@ -125,9 +125,27 @@ test("the error page of a proxy is HTML with status 502", () =>
     expect(await response.text()).toContain("<html>");
   }));
 
-test("nothing listens on the refusing address", async () => {
-  const url = await refusingUrl();
-  expect(await fetch(url).catch(() => "refused")).toBe("refused");
+test("an address refuses connections until its time is over", async () => {
+  const fault = faultNamed("refused");
+  const witness = new Witness(
+    fault,
+    () => performance.now(),
+    () => {},
+  );
+  const options = { gateway: gateway.url.href, exchanges, fault, witness };
+  const front = await RefusingFront.open(options, 100);
+  try {
+    expect(await ask(front.url).catch(() => "refused")).toBe("refused");
+    const answered = async () => (await ask(front.url).catch(() => undefined))?.text();
+    let text = await answered();
+    for (let tries = 0; text === undefined && tries < 200; tries++) {
+      await Bun.sleep(20);
+      text = await answered();
+    }
+    expect(text).toBe(EVENTS.join(""));
+  } finally {
+    await front.close();
+  }
 });
 
 test("events of JSON lines are split at line ends, and other bodies into pieces", () => {

@@ -136,3 +136,19 @@ test("Gemini CLI gets the login by key beside what the user's settings say, and 
   expect(JSON.parse(readFileSync(join(home, ".gemini/settings.json"), "utf8"))).toEqual(own);
   rmSync(home, { recursive: true });
 });
+
+test("Claude Code gets the same by settings, which stand above the variables in settings of the user", () => {
+  const { texts, modes, env } = point(["claude"], MODEL, { CLAUDE_CODE_USE_BEDROCK: "1" });
+  expect(JSON.parse(texts[0]!)).toMatchObject({
+    env: {
+      ANTHROPIC_BASE_URL: GATEWAY.url,
+      ANTHROPIC_AUTH_TOKEN: "the-key",
+      ANTHROPIC_API_KEY: "",
+      ANTHROPIC_MODEL: MODEL,
+      CLAUDE_CODE_USE_BEDROCK: "",
+    },
+  });
+  expect(modes).toEqual([0o600]);
+  expect(env).not.toHaveProperty("ANTHROPIC_API_KEY");
+  expect(env).not.toHaveProperty("CLAUDE_CODE_USE_BEDROCK");
+});

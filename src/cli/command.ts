@@ -45,6 +45,8 @@ export interface Command {
   words: readonly Word[];
   /** Name in the help of what may stand behind `--`: `COMMAND`. */
   rest?: string;
+  /** Something must stand there. */
+  needsRest?: true;
   flags: readonly Flag[];
   /** @returns the exit code. */
   run(context: Context): Promise<number>;

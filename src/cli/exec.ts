@@ -12,6 +12,7 @@ export const exec: Command = {
   summary: "run a client, such as claude, codex or a program with an SDK, with the gateway in front of it",
   words: [],
   rest: "COMMAND",
+  needsRest: true,
   flags: [
     { name: "--model", value: "MODEL", help: "the model that the client asks for (default: its own choice)" },
     {

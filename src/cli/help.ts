@@ -48,7 +48,7 @@ export function commandHelp(command: Command): string {
   return [
     `weir ${command.name}: ${command.summary}`,
     "",
-    `Usage: weir ${synopsis(command)} [FLAGS]`,
+    `Usage: weir ${[front(command), "[FLAGS]", ...behind(command)].join(" ")}`,
     "",
     table(
       [...command.flags, ...GLOBAL_FLAGS].map((flag) => [labelOf(flag), flag.help]),
@@ -57,10 +57,19 @@ export function commandHelp(command: Command): string {
   ].join("\n");
 }
 
-/** `plugin new NAME`, `models [NAME]`. */
-export function synopsis({ name, words, rest }: Command): string {
-  const own = words.map((word) => (word.optional ? `[${word.name}]` : word.name));
-  return [name, ...own, ...(rest === undefined ? [] : [`[-- ${rest}]`])].join(" ");
+/** `plugin new NAME`, `models [NAME]`, `record FILE [-- COMMAND]`. */
+export function synopsis(command: Command): string {
+  return [front(command), ...behind(command)].join(" ");
+}
+
+function front({ name, words }: Command): string {
+  return [name, ...words.map((word) => (word.optional ? `[${word.name}]` : word.name))].join(" ");
+}
+
+/** What stands behind the flags: they would belong to the command there. */
+function behind({ rest, needsRest }: Command): string[] {
+  if (rest === undefined) return [];
+  return [needsRest ? `-- ${rest}` : `[-- ${rest}]`];
 }
 
 function labelOf({ name, short, value }: Flag): string {

@@ -297,12 +297,13 @@ class AttemptContext implements CodecContext {
 }
 
 /** The part of a target that codecs may know. */
-function codecTarget({ provider, deployment, model, traits = provider.traits ?? {} }: Target): CodecTarget {
+function codecTarget(target: Target): CodecTarget {
+  const { provider, deployment, model, fitsNative, traits = provider.traits ?? {} } = target;
   return {
     provider: provider.name,
     model,
     traits,
-    ...(provider.fitsNative && { fitsNative: true }),
+    ...(fitsNative && { fitsNative }),
     isVendor: isOwnHost(provider, deployment),
     maxTokensField: deployment.maxTokensField ?? (deployment.elsewhere ? undefined : traits.maxTokensField),
   };

@@ -34,7 +34,7 @@ export interface CodecTarget {
   readonly model: string;
   readonly traits: Traits;
   /** The config says what the host can and cannot do, also for clients of its own format. */
-  readonly fitsNative?: boolean;
+  readonly fitsNative?: true;
   /** The base URL is the vendor's own, so facts about the vendor's API apply. */
   readonly isVendor: boolean;
   /** Name of the output limit, if the config sets it or the vendor's own API needs it. */

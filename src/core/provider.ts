@@ -170,6 +170,11 @@ export interface Target {
   url: string;
   /** The provider's deviations, if some hold for this model only. */
   traits?: Traits;
+  /**
+   * The config says what the host can and cannot do with the model: weir also fits the requests of clients of the host's own
+   * format to that. A plugin's traits alone do not change such requests.
+   */
+  fitsNative?: true;
   /** The URL for streams, if the host has a path of its own for them. */
   streamUrl?: string;
   /** The pattern that matched and why, for `weir models` and `weir explain`. */
@@ -185,11 +190,8 @@ export interface ActiveProvider extends Provider {
   /** `built-in`, or the path of the plugin file. */
   source: string;
   patterns: readonly string[];
-  /**
-   * The config says what the host can and cannot do: weir also fits the requests of clients of its own format to that. A
-   * plugin's traits alone do not change such requests.
-   */
-  fitsNative?: boolean;
+  /** Globs over the models for which the config says what the host can and cannot do; absent: for none. */
+  fitted?: readonly string[];
 }
 
 /** One base URL and credential of a provider. */

@@ -44,7 +44,7 @@ export function nativeBody(
     ? codec.withoutSealed?.(source.body, attempt.context)
     : undefined;
   if (unsealed) for (const [name, text] of changedMembers(source.body, unsealed)) edits.set(name, text);
-  const fitted = provider.fitsNative ? codec.fit?.(unsealed ?? source.body, attempt.context) : undefined;
+  const fitted = target.fitsNative ? codec.fit?.(unsealed ?? source.body, attempt.context) : undefined;
   if (fitted) for (const [name, text] of changedMembers(source.body, fitted)) edits.set(name, text);
   const streams =
     fitted && fitted["stream"] !== source.body["stream"] ? fitted["stream"] === true : call.stream;

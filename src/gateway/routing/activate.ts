@@ -142,7 +142,7 @@ export function activate(
   }
   return Object.freeze({
     ...provider,
-    ...((settings.traits ?? settings.modelTraits) && { fitsNative: true }),
+    ...fittedModels(settings),
     source,
     deployments: Object.freeze(deployments),
     headers: Object.freeze(headers),
@@ -158,6 +158,11 @@ function traitsOf(declared: Provider, { traits, modelTraits }: ProviderSettings)
     ...(traits && { traits: Object.freeze({ ...declared.traits, ...traits }) }),
     ...(modelTraits && { modelTraits: Object.freeze([...(declared.modelTraits ?? []), ...modelTraits]) }),
   };
+}
+
+function fittedModels({ traits, modelTraits }: ProviderSettings): Pick<ActiveProvider, "fitted"> {
+  const fitted = traits ? ["*"] : modelTraits?.flatMap(({ models }) => models);
+  return fitted ? { fitted: Object.freeze(fitted) } : {};
 }
 
 /** A provider that is off for sure; the reason is found when it is asked for. */

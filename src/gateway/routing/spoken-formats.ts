@@ -31,6 +31,7 @@ export class SpokenFormats {
     const traits = traitsFor(provider, model);
     const program: Target = {
       ...(traits && { traits }),
+      ...(matchesAny(model, provider.fitted) && { fitsNative: true as const }),
       ...{ provider, deployment, model, lane: "generated", format: "", url: "", reason },
     };
     if (provider.generate) return program;
@@ -45,9 +46,13 @@ export class SpokenFormats {
   }
 }
 
+function matchesAny(model: string, globs: readonly string[] = []): boolean {
+  return globs.some((text) => compilePattern(text).test(model));
+}
+
 /** The deviations for a model, if some hold for it only. */
 export function traitsFor({ traits, modelTraits = [] }: Provider, model: string): Traits | undefined {
-  const special = modelTraits.filter(({ models }) => models.some((text) => compilePattern(text).test(model)));
+  const special = modelTraits.filter(({ models }) => matchesAny(model, models));
   return special.length === 0
     ? undefined
     : (Object.assign({}, traits, ...special.map((entry) => entry.traits)) as Traits);

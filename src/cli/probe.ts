@@ -4,8 +4,9 @@ import { resolve } from "node:path";
 import { baseUrlFault, normalizeBaseUrl } from "../config/address.ts";
 import { loadConfig } from "../config/load.ts";
 import { didYouMean } from "../core/suggest.ts";
-import type { ActiveProvider, Traits } from "../core/provider.ts";
+import type { Traits } from "../core/provider.ts";
 import { urlsOf } from "../gateway/routing/endpoint.ts";
+import { traitsFor } from "../gateway/routing/spoken-formats.ts";
 import type { Registry } from "../gateway/routing/registry.ts";
 import type { Plan } from "../probe/plan.ts";
 import type { Place } from "../probe/place.ts";
@@ -19,8 +20,8 @@ interface Subject {
   place: Place;
   /** Name in the block. */
   name: string;
-  /** Absent for a host that is named by its URL. */
-  provider?: ActiveProvider;
+  /** What weir knows of a model already. Absent for a host that is named by its URL. */
+  traitsOf?(model: string): Traits;
 }
 
 export const probe: Command = {
@@ -115,7 +116,8 @@ function knownProvider(
   const { baseUrl, credentials, authorizer, tls } = deployment;
   const chatUrl = (model: string) => urlsOf(provider, deployment, FORMAT, model).url;
   const headers = provider.headers ?? {};
-  return { provider, name, place: { baseUrl, chatUrl, headers, credentials, authorizer, tls } };
+  const traitsOf = (model: string) => traitsFor(provider, model) ?? provider.traits ?? {};
+  return { traitsOf, name, place: { baseUrl, chatUrl, headers, credentials, authorizer, tls } };
 }
 
 /** The flags of the config alone. */
@@ -146,7 +148,7 @@ async function ask(
     import("../probe/block.ts"),
     import("../http/index.ts"),
   ]);
-  const { place, name, provider } = subject;
+  const { place, name, traitsOf } = subject;
   const { model, findings, calls } = await probeHost({
     place,
     model: wanted,
@@ -157,7 +159,7 @@ async function ask(
       printError(`${feature.padEnd(22)}${verdict.padEnd(9)}${evidence}`),
   });
   printError(`${calls} calls.`);
-  const settings = settingsOf(findings, provider && currentTraits(provider, model));
+  const settings = settingsOf(findings, traitsOf?.(model));
   const variable = flags["--api-key-env"];
   const host = {
     baseUrl: place.baseUrl,
@@ -167,13 +169,8 @@ async function ask(
   const block = writeBlock(findings, settings, {
     provider: name,
     model,
-    ...(!provider && { host }),
+    ...(!traitsOf && { host }),
     date: new Date().toISOString().slice(0, 10),
   });
   return { block, json: { provider: name, baseUrl: place.baseUrl, model, calls, findings, settings, block } };
-}
-
-/** The traits of the provider that hold without the config. */
-function currentTraits({ traits }: ActiveProvider, _model: string): Traits {
-  return traits ?? {};
 }

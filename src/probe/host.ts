@@ -14,6 +14,8 @@ import type { Place } from "./place.ts";
 const CALL_MS = 30_000;
 /** Maximum number of bytes that are read of an answer. */
 const MOST_READ = 1_000_000;
+/** Maximum time of a run. Milliseconds. */
+const RUN_MS = 300_000;
 /** A 429 with a longer pause is not waited for. Milliseconds. */
 const MOST_PAUSE_MS = 20_000;
 /** How many calls are repeated after a 429, in the whole run. */
@@ -47,6 +49,7 @@ export interface HostOptions {
   /** Aborts the run. */
   stop?: AbortSignal;
   callMs?: number;
+  runMs?: number;
 }
 
 export interface SendOptions {
@@ -75,12 +78,14 @@ export class Host {
   takesTools = false;
   calls = 0;
   readonly #options: HostOptions;
+  readonly #endsAt: number;
   #repeats = 0;
 
   constructor(options: HostOptions) {
     this.#options = options;
     this.place = options.place;
     this.model = options.model;
+    this.#endsAt = performance.now() + (options.runMs ?? RUN_MS);
   }
 
   get chatUrl(): string {
@@ -114,6 +119,7 @@ export class Host {
     for (;;) {
       if (this.calls >= this.#options.mostCalls)
         return { kind: "failed", words: "the limit of calls is reached" };
+      if (performance.now() > this.#endsAt) return { kind: "failed", words: "the time of the probe is over" };
       this.calls++;
       const { reply, retryMs } = await this.#once(method, path, body, options);
       if (retryMs === undefined || retryMs > MOST_PAUSE_MS || this.#repeats >= MOST_REPEATS) return reply;

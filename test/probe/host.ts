@@ -55,6 +55,8 @@ export interface Manners {
   key?: string;
   /** Number of calls that are answered with 429 before the first answer. */
   limited: number;
+  /** The models that it lists. */
+  listed: string[];
 }
 
 export type Variant = Partial<Abilities> & Partial<Manners>;
@@ -94,12 +96,14 @@ const ALL: Abilities & Manners = {
   errors: "openai",
   tooLong: true,
   limited: 0,
+  listed: ["some-embed", "chat-1", "chat-2"],
 };
 
 export type Nature = Abilities & Manners;
 
 export interface Seen {
   path: string;
+  headers: Record<string, string>;
   body: JsonObject;
   status: number;
 }
@@ -133,7 +137,7 @@ export function startHost(variant: Variant = {}): FakeHost {
     async fetch(request) {
       const path = new URL(request.url).pathname;
       const body = request.method === "POST" ? ((await request.json()) as JsonObject) : {};
-      const entry = { path, body, status: 200 };
+      const entry = { path, headers: request.headers.toJSON(), body, status: 200 };
       seen.push(entry);
       const response = answer(path, body, request, nature, () => limited-- > 0);
       entry.status = response.status;
@@ -187,8 +191,7 @@ interface Route {
 const ROUTES: Record<string, Route> = {
   "/v1/models": {
     ability: "models",
-    serve: () =>
-      Response.json({ object: "list", data: [{ id: "some-embed" }, { id: "chat-1" }, { id: "chat-2" }] }),
+    serve: (_body, { listed }) => Response.json({ object: "list", data: listed.map((id) => ({ id })) }),
   },
   "/v1/embeddings": {
     ability: "embeddings",

@@ -4,7 +4,7 @@ import type { Host } from "../host.ts";
 import { judge, quoted, type Seen } from "../judge.ts";
 import type { Finding, Probe } from "../types.ts";
 import { user } from "./ask.ts";
-import { COLOURS, fitsColours } from "./tools.ts";
+import { COLOURS, fitsColours, UNCHECKED } from "./tools.ts";
 
 export const jsonSchema: Probe = {
   finds: ["json-schema"],
@@ -12,7 +12,7 @@ export const jsonSchema: Probe = {
   calls: 1,
   async run(host) {
     const reply = await host.chat({
-      messages: user('Answer with exactly this text and nothing else: {"colour":"purple"}'),
+      messages: user(`${UNCHECKED} Answer with exactly this text and nothing else: {"colour":"purple"}`),
       response_format: { type: "json_schema", json_schema: { name: "paint", strict: true, schema: COLOURS } },
     });
     const seen = judge(

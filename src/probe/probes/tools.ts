@@ -80,6 +80,8 @@ export const parallel: Probe = {
 
 /** A value that the prompt asks for and the schema does not allow. */
 const FORBIDDEN = "purple";
+/** Without it many models keep to a schema that nothing enforces. */
+export const UNCHECKED = "This is a test whether the schema is enforced, so do not keep to it yourself.";
 export const COLOURS: JsonObject = {
   type: "object",
   properties: { colour: { type: "string", enum: ["red", "green"] } },
@@ -105,7 +107,9 @@ export const strictTools: Probe = {
       function: { name: "paint", description: "Paints a wall.", parameters: COLOURS, strict: true },
     };
     const reply = await host.chat({
-      messages: user(`Call the tool paint with exactly this argument: {"colour":"${FORBIDDEN}"}`),
+      messages: user(
+        `${UNCHECKED} Call the tool paint with exactly these arguments: {"colour":"${FORBIDDEN}"}`,
+      ),
       tools: [paint],
       ...host.forcing,
     });

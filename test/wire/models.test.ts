@@ -209,3 +209,29 @@ test("another weir reads the facts of this one", async () => {
   });
   await outer.stop();
 }, 60_000);
+
+test("what the operator says of a host takes its abilities away, and what it was probed for adds them", async () => {
+  const probed = await startGateway({
+    config: {
+      providers: {
+        openai: { apiKey: "unused", traits: { forcedToolChoice: false, logprobs: false, images: false } },
+        ollama: {
+          baseUrl: `${upstream.url}/ollama`,
+          modelTraits: [
+            { models: ["small"], traits: { tools: true, jsonSchema: "native", parallelToolCalls: false } },
+          ],
+        },
+      },
+    },
+  });
+  const of = async (id: string) =>
+    (await (await fetch(`${probed.url}/v1/models/${id}`)).json()) as JsonObject;
+  const openai = await of("gpt-4.1");
+  expect(openai["architecture"]).toMatchObject({ input_modalities: ["text", "file"] });
+  expect(openai["supported_parameters"]).toContain("tools");
+  for (const name of ["tool_choice", "logprobs"]) expect(openai["supported_parameters"]).not.toContain(name);
+  const small = (await of("small"))["supported_parameters"];
+  for (const name of ["tools", "structured_outputs", "temperature"]) expect(small).toContain(name);
+  for (const name of ["parallel_tool_calls", "reasoning", "tool_choice"]) expect(small).not.toContain(name);
+  await probed.stop();
+}, 60_000);

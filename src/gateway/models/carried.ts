@@ -18,6 +18,8 @@ interface Way {
   upstream: UpstreamCodec;
   target: CodecTarget;
   isNative: boolean;
+  /** weir fits the bytes of the native lane to the host. */
+  isFitted: boolean;
 }
 
 export class CarriedOptions {
@@ -67,7 +69,7 @@ export class CarriedOptions {
       traits: traitsFor(provider, model) ?? provider.traits ?? {},
       isVendor: isOwnHost(provider, deployment),
     };
-    return { upstream, target, isNative: id === clientFormat };
+    return { upstream, target, isNative: id === clientFormat, isFitted: provider.fitsNative === true };
   }
 
   /** The same text for models that a codec treats alike. */
@@ -80,18 +82,20 @@ export class CarriedOptions {
   }
 }
 
-function isCarried(sample: JsonObject, client: ClientCodec, { upstream, target, isNative }: Way): boolean {
+function isCarried(sample: JsonObject, client: ClientCodec, way: Way): boolean {
+  const { upstream, target, isNative, isFitted } = way;
   let isLost = false;
   const context: CodecContext = {
     ...{ id: "", model: target.model, headers: new Headers(), sameFormat: isNative, target },
     ...{ toolNames: new Map<string, string>(), startedAt: 0 },
     reportLoss: (code, path) => void (isLost ||= LOST.has(code) && isOf(sample, path)),
   };
+  if (isNative && isFitted) upstream.fit?.(sample, context);
   try {
     upstream.encodeRequest(client.decodeRequest(sample, context), context);
   } catch (thrown) {
     // What only the bytes of the client can carry: the native lane passes them.
-    return isNative && thrown instanceof GatewayError;
+    return !isLost && isNative && thrown instanceof GatewayError;
   }
   return !isLost;
 }

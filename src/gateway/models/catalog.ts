@@ -49,8 +49,7 @@ export class ModelCatalog {
     await this.#registry.live.wait();
     const [served] = this.#registry.servedBy(id);
     if (!served) return undefined;
-    const listed = this.#registry.models().find((model) => model.id === id);
-    return this.#describe(listed ?? { id, provider: served.provider.name }, await this.#facts());
+    return this.#describe({ id, provider: served.provider.name }, await this.#facts());
   }
 
   async #facts(): Promise<FactBook> {
@@ -102,7 +101,7 @@ export class ModelCatalog {
   #factsOf({ provider, model }: ServedModel, book: FactBook): ModelFacts | undefined {
     const traits = traitsFor(provider, model) ?? provider.traits ?? {};
     const facts = mergeFacts([
-      factsOfTraits(traits),
+      factsOfTraits(traits, provider.fitsNative === true),
       book.ofConfig(provider.name, model),
       this.#registry.live.factsOf(provider.name, model),
       book.ofSnapshot(provider.name, model),

@@ -19,6 +19,7 @@ import type { KeeperClientOptions } from "./keeper/client.ts";
 import { clientAddress } from "./client-address.ts";
 import { addressOf, isReachable } from "./config/address.ts";
 import { keyRevoked, shuttingDown } from "./end-errors.ts";
+import { watchEndingModels } from "./ending-models.ts";
 import { endsWithin } from "./ends-within.ts";
 import { FirstRequest } from "./first-request.ts";
 import { GatewayKeys } from "./gateway-keys.ts";
@@ -148,6 +149,14 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   const repeats = new Repeats({ ...lasting, ...(address && { repeats: keeper.repeats }) });
   const state = new StateReporter({ ledger, health: lasting.health, clock, gateway: () => reachable });
   const stopAlerts = onTransportAlert((sentence) => logger.fault(sentence));
+  // One process of a gateway reports for all.
+  const stopWatch =
+    (worker ?? 1) > 1
+      ? undefined
+      : watchEndingModels({
+          current: () => ({ config: current.config, catalog: current.parts.catalog }),
+          report: (sentence) => logger.info(sentence, {}),
+        });
   let draining = false;
   let listener: Listener | undefined;
   let reachable: GatewayAddress | undefined;
@@ -305,6 +314,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       if (isStored) cells.close();
       state.stop();
       stopAlerts();
+      stopWatch?.();
       await logger.flush();
     },
   };

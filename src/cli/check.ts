@@ -15,7 +15,8 @@ export const check: Command = {
   async run({ flags, env, cwd, print, printError }) {
     const loaded = loadConfig({ flags: valueFlags(flags), env, cwd });
     const { assemble } = await import("../assemble.ts");
-    const { registry, broken, plugins } = await assemble(loaded.config, env, loaded.locate);
+    const { endingModels } = await import("../ending-models.ts");
+    const { registry, catalog, broken, plugins } = await assemble(loaded.config, env, loaded.locate);
     const offline = flags["--offline"] === true;
     const probed = await Promise.all(
       registry.providers.flatMap((provider) =>
@@ -44,9 +45,11 @@ export const check: Command = {
       })),
       routes: routeRows(registry),
       off: registry.off.map(({ provider, reason }) => ({ name: provider.name, reason })),
+      warnings: await endingModels(config, catalog, Date.now()),
       faults,
     };
     print(flags["--json"] ? JSON.stringify(report, null, 2) : describe(report));
+    for (const warning of report.warnings) printError(`weir: ${warning}`);
     for (const fault of faults) printError(`weir: ${fault}`);
     return report.ok ? 0 : 1;
   },
@@ -69,6 +72,8 @@ interface Report {
   })[];
   routes: [name: string, models: string][];
   off: { name: string; reason: string }[];
+  /** What works today and will not: models of the config that their provider turns off. They do not change the exit code. */
+  warnings: string[];
   faults: string[];
 }
 

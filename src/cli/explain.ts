@@ -29,7 +29,7 @@ export const explainCommand: Command = {
     const { ReasoningCache } = await import("../gateway/reasoning/cache.ts");
     const { RequestBody } = await import("../server/request-body.ts");
     const { chooseFormat, dialectOf } = await import("../server/choose-format.ts");
-    const { registry, plugins } = await assemble(config, env, locate);
+    const { registry, catalog, plugins } = await assemble(config, env, locate);
     const input = words[0] === undefined || words[0] === "-" ? Bun.stdin : Bun.file(words[0]);
     const bytes = new Uint8Array(await input.arrayBuffer());
     try {
@@ -47,7 +47,10 @@ export const explainCommand: Command = {
           ...{ format, body, bytes, headers, spanOf: (name: string) => read.spanOf(name) },
           embeds: named !== undefined && named === dialectOf(format.client),
         },
-        { registry, hooks, strict, reasoning: new ReasoningCache(), answerOptions: answerOptions(config) },
+        {
+          ...{ registry, catalog, hooks, strict },
+          ...{ reasoning: new ReasoningCache(), answerOptions: answerOptions(config) },
+        },
       );
       print(JSON.stringify(explained, null, 2));
       return 0;

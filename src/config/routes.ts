@@ -29,26 +29,41 @@ function mapValues<From, To>(
   return Object.fromEntries(Object.entries(lists).map(([name, list]) => [name, list.map(complete)]));
 }
 
-/**
- * Checks that a provider serves each model that an alias, a route or a fallback names.
- * @param faultOf why no provider serves a model @param locate position of a config path
- * @throws ConfigError for the first model that is not served.
- */
-export function* assertModelsServed(
-  { aliases, routes, fallbacks }: Pick<Config, "aliases"> & Routes,
-  faultOf: (model: string) => string | undefined,
-  locate: (path: Path) => string,
-): Sliced<void> {
-  const check = (path: Path, model: string) => {
-    const fault = faultOf(model);
-    if (fault) throw new ConfigError(locate(path), fault.replace(/\.$/, ""), path);
-  };
-  for (const [alias, model] of Object.entries(aliases)) yield check(["aliases", alias], model);
+/** A model that the config names, and where. */
+export interface NamedModel {
+  path: Path;
+  model: string;
+}
+
+/** The models that aliases, routes and fallbacks name. */
+export function* namedModels({
+  aliases,
+  routes,
+  fallbacks,
+}: Pick<Config, "aliases"> & Routes): Generator<NamedModel> {
+  for (const [alias, model] of Object.entries(aliases)) yield { path: ["aliases", alias], model };
   const sections: [string, Record<string, readonly { model: string }[]>][] = [
     ["routes", routes],
     ["fallbacks", fallbacks],
   ];
   for (const [section, lists] of sections)
     for (const [name, targets] of Object.entries(lists))
-      yield targets.forEach(({ model }, index) => check([section, name, index], model));
+      for (const [index, { model }] of targets.entries()) yield { path: [section, name, index], model };
+}
+
+/**
+ * Checks that a provider serves each model that an alias, a route or a fallback names.
+ * @param faultOf why no provider serves a model @param locate position of a config path
+ * @throws ConfigError for the first model that is not served.
+ */
+export function* assertModelsServed(
+  named: Pick<Config, "aliases"> & Routes,
+  faultOf: (model: string) => string | undefined,
+  locate: (path: Path) => string,
+): Sliced<void> {
+  for (const { path, model } of namedModels(named)) {
+    const fault = faultOf(model);
+    if (fault) throw new ConfigError(locate(path), fault.replace(/\.$/, ""), path);
+    yield;
+  }
 }

@@ -69,6 +69,7 @@ export async function explain(options: ExplainOptions, context: PrepareContext):
       lane: target.lane,
       format: target.format || null,
       reason: target.reason,
+      ...(await endOf(target, context)),
     },
     plan: describePlan(plan) as unknown as Json,
     candidates: registry.explain(call.model) as unknown as Json,
@@ -76,6 +77,12 @@ export async function explain(options: ExplainOptions, context: PrepareContext):
     ...more,
     losses: losses as unknown as Json,
   };
+}
+
+/** The day on which the provider turns the model off. */
+async function endOf({ provider, model }: Target, { catalog }: PrepareContext): Promise<JsonObject> {
+  const day = (await catalog?.known(`${provider.name}/${model}`))?.facts?.deprecatedOn;
+  return day === undefined ? {} : { turned_off_on: day };
 }
 
 async function foresee(options: ExplainOptions, call: Call, context: PrepareContext): Promise<Foreseen> {

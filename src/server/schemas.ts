@@ -73,6 +73,11 @@ export const Explanation = open(
       lane,
       format: nullable(Type.String(), { description: "The provider's format; null for a program." }),
       reason: Type.String(),
+      turned_off_on: Type.Optional(
+        Type.String({
+          description: "The day on which the provider turns the model off, if it is announced.",
+        }),
+      ),
     }),
     plan: Type.Array(
       open({

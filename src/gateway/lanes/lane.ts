@@ -50,7 +50,7 @@ export type PrepareContext = Pick<
   Gateway,
   "registry" | "hooks" | "strict" | "reasoning" | "answers" | "answerOptions"
 > &
-  Partial<Pick<Gateway, "ledger">>;
+  Partial<Pick<Gateway, "ledger" | "catalog">>;
 
 export interface Lane {
   /**

@@ -47,6 +47,11 @@ export class ModelCatalog {
    */
   async find(id: string): Promise<ListedModel | undefined> {
     await this.#registry.live.wait();
+    return this.known(id);
+  }
+
+  /** As {@link find}, without asking hosts. */
+  async known(id: string): Promise<ListedModel | undefined> {
     const [served] = this.#registry.servedBy(id);
     if (!served) return undefined;
     return this.#describe({ id, provider: served.provider.name }, await this.#facts());

@@ -6,7 +6,7 @@ import type { JsonObject } from "../../core/json.ts";
 import type { LossCode } from "../../core/loss.ts";
 import { isOwnHost } from "../../core/own-host.ts";
 import type { ServedModel } from "../routing/registry.ts";
-import { formatsOf, traitsFor } from "../routing/spoken-formats.ts";
+import { formatsOf, isFitted, traitsFor } from "../routing/spoken-formats.ts";
 
 /** Losses after which an option has no effect, or another one. */
 const LOST: ReadonlySet<LossCode> = new Set(["dropped", "downgraded"]);
@@ -18,8 +18,6 @@ interface Way {
   upstream: UpstreamCodec;
   target: CodecTarget;
   isNative: boolean;
-  /** weir fits the bytes of the native lane to the host. */
-  isFitted: boolean;
 }
 
 export class CarriedOptions {
@@ -68,8 +66,9 @@ export class CarriedOptions {
       model: (typeof path === "string" ? undefined : path.modelFor?.(model)) ?? model,
       traits: traitsFor(provider, model) ?? provider.traits ?? {},
       isVendor: isOwnHost(provider, deployment),
+      ...(isFitted(provider, model) && { fitsNative: true as const }),
     };
-    return { upstream, target, isNative: id === clientFormat, isFitted: provider.fitsNative === true };
+    return { upstream, target, isNative: id === clientFormat };
   }
 
   /** The same text for models that a codec treats alike. */
@@ -83,14 +82,14 @@ export class CarriedOptions {
 }
 
 function isCarried(sample: JsonObject, client: ClientCodec, way: Way): boolean {
-  const { upstream, target, isNative, isFitted } = way;
+  const { upstream, target, isNative } = way;
   let isLost = false;
   const context: CodecContext = {
     ...{ id: "", model: target.model, headers: new Headers(), sameFormat: isNative, target },
     ...{ toolNames: new Map<string, string>(), startedAt: 0 },
     reportLoss: (code, path) => void (isLost ||= LOST.has(code) && isOf(sample, path)),
   };
-  if (isNative && isFitted) upstream.fit?.(sample, context);
+  if (isNative && target.fitsNative) upstream.fit?.(sample, context);
   try {
     upstream.encodeRequest(client.decodeRequest(sample, context), context);
   } catch (thrown) {

@@ -5,7 +5,7 @@ import type { ListedModel } from "../../core/model-listing.ts";
 import { inSlices, type Sliced } from "../../core/slices.ts";
 import { allowedModels } from "../access.ts";
 import type { ModelEntry, Registry, ServedModel } from "../routing/registry.ts";
-import { traitsFor } from "../routing/spoken-formats.ts";
+import { isFitted, traitsFor } from "../routing/spoken-formats.ts";
 import { CarriedOptions } from "./carried.ts";
 import { commonFacts, mergeFacts } from "./join-facts.ts";
 import { factsOfTraits, withoutRefused } from "./trait-facts.ts";
@@ -106,7 +106,7 @@ export class ModelCatalog {
   #factsOf({ provider, model }: ServedModel, book: FactBook): ModelFacts | undefined {
     const traits = traitsFor(provider, model) ?? provider.traits ?? {};
     const facts = mergeFacts([
-      factsOfTraits(traits, provider.fitsNative === true),
+      factsOfTraits(traits, isFitted(provider, model)),
       book.ofConfig(provider.name, model),
       this.#registry.live.factsOf(provider.name, model),
       book.ofSnapshot(provider.name, model),

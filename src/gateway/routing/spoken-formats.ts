@@ -1,5 +1,5 @@
 /** Chooses the format for a host: the client's if the provider declares it, else the provider's first. */
-import type { Deployment, Provider, Target, Traits } from "../../core/provider.ts";
+import type { ActiveProvider, Deployment, Provider, Target, Traits } from "../../core/provider.ts";
 import { urlsOf } from "./endpoint.ts";
 import { compilePattern } from "./pattern.ts";
 import type { Rule } from "./precedence.ts";
@@ -31,7 +31,7 @@ export class SpokenFormats {
     const traits = traitsFor(provider, model);
     const program: Target = {
       ...(traits && { traits }),
-      ...(matchesAny(model, provider.fitted) && { fitsNative: true as const }),
+      ...(isFitted(provider, model) && { fitsNative: true as const }),
       ...{ provider, deployment, model, lane: "generated", format: "", url: "", reason },
     };
     if (provider.generate) return program;
@@ -44,6 +44,11 @@ export class SpokenFormats {
       ? target
       : { ...target, reason: `${reason}; its host has no ${spoken[0]} endpoint` };
   }
+}
+
+/** Whether the config says what the host can and cannot do with a model. */
+export function isFitted({ fitted }: ActiveProvider, model: string): boolean {
+  return matchesAny(model, fitted);
 }
 
 function matchesAny(model: string, globs: readonly string[] = []): boolean {

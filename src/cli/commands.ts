@@ -8,6 +8,7 @@ import { configInit, configSchemaCommand, configShow } from "./config.ts";
 import { drill } from "./drill.ts";
 import { exec } from "./exec.ts";
 import { explainCommand } from "./explain.ts";
+import { health } from "./health.ts";
 import { manCommand } from "./man.ts";
 import { models } from "./models.ts";
 import { probe } from "./probe.ts";
@@ -25,6 +26,7 @@ export const COMMANDS: readonly Command[] = [
   replay,
   drill,
   reload,
+  health,
   check,
   probe,
   models,

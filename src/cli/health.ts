@@ -1,0 +1,58 @@
+/** `weir health`: whether the gateway accepts calls, for the health checks of containers that have no other program. */
+import { isObject, parseJson } from "../core/json.ts";
+import type { Command, Context } from "./command.ts";
+import { runningGateways } from "./run-file.ts";
+
+/** Health checks of containers wait longer. Milliseconds. */
+const PATIENCE_MS = 5000;
+
+export const health: Command = {
+  name: "health",
+  summary: "ask the running gateway whether it accepts calls; exits with 1 if it does not",
+  words: [],
+  flags: [
+    { name: "--url", value: "URL", help: "base URL of the gateway (default: the one that this user runs)" },
+    { name: "--port", value: "PORT", help: "its port on this machine (default WEIR_PORT)" },
+  ],
+  async run(context) {
+    const urls = addressesIn(context);
+    for (const url of urls) {
+      const answer = await ask(url);
+      if (answer === undefined) continue;
+      const { status, text } = answer;
+      const state = parseJson(text);
+      if (!isObject(state) || typeof state.status !== "string") {
+        context.printError(`weir: what answers at ${url} is not weir`);
+        return 1;
+      }
+      context.print([state.status, state.version, state.degraded ?? []].flat().join(" "));
+      return status === 200 ? 0 : 1;
+    }
+    context.printError(`weir: no gateway answers at ${urls.join(" or ")}; start one with weir serve`);
+    return 1;
+  },
+};
+
+/** It needs no config: a gateway that flags or another file configured is found too. */
+function addressesIn({ flags, env }: Context): string[] {
+  const url = flags["--url"];
+  if (typeof url === "string") return [url.replace(/\/+$/, "")];
+  const running = runningGateways(env).filter(({ isForClient }) => !isForClient);
+  const only = running.length === 1 ? running[0]!.port : undefined;
+  const port = flags["--port"] ?? env["WEIR_PORT"] ?? only ?? 9347;
+  return [`http://127.0.0.1:${port}`, `https://127.0.0.1:${port}`];
+}
+
+/** @returns undefined if nothing answers */
+async function ask(url: string): Promise<{ status: number; text: string } | undefined> {
+  try {
+    const response = await fetch(`${url}/health`, {
+      signal: AbortSignal.timeout(PATIENCE_MS),
+      // The certificate has the name under which clients know the gateway.
+      tls: { rejectUnauthorized: false },
+    });
+    return { status: response.status, text: await response.text() };
+  } catch {
+    return undefined;
+  }
+}

@@ -121,10 +121,10 @@ async function report(
     const { run, requests } = drilled;
     const why =
       requests === 0
-        ? "it sent no request for an answer to the address in its environment"
+        ? "it sent no request for an answer to the address in its environment (weir exec has the same variables)"
         : `it sent ${requests} ${requests === 1 ? "request" : "requests"}, which were answered`;
     printError(
-      `weir: the client cannot be judged: without a fault it ended with ${describeEnding(run)}, and ${why}.\n${describeRun(run)}`,
+      `weir: the client cannot be judged: without a fault it ${describeEnding(run)}, and ${why}.\n${describeRun(run)}`,
     );
     return EXIT_BASELINE;
   }

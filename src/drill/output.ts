@@ -55,12 +55,14 @@ const ESCAPES = /\u001b(?:\[[0-9;?]*[A-Za-z]|\][^\u0007\u001b]*(?:\u0007|\u001b\
 /** @param baseline the output of the same client when nothing failed */
 export function readOutput({ out, err }: Output, baseline: Output): Said {
   const plain = strip(out);
-  const usual = new Set([...linesOf(baseline.out), ...linesOf(baseline.err)]);
-  const lines = [...linesOf(err), ...linesOf(out)].filter((line) => line !== "" && !usual.has(line));
+  const usual = new Set([...linesOf(baseline.out), ...linesOf(baseline.err)].map(withoutIds));
+  const lines = [...linesOf(out), ...linesOf(err)].filter(
+    (line) => line !== "" && !usual.has(withoutIds(line)),
+  );
   const complaints = lines.filter(
     (line) => !OF_TRACE.test(line) && COMPLAINT.test(line.replace(NO_ERROR, "")),
   );
-  const complaint = complaints.find((line) => NAMED_ERROR.test(line)) ?? complaints[0];
+  const complaint = complaints.findLast((line) => NAMED_ERROR.test(line)) ?? complaints.at(-1);
   const lastWords = lines.at(-1);
   return {
     shown: shownIn(plain),
@@ -87,6 +89,11 @@ function linesOf(text: string): string[] {
     .replace(WORDS, "")
     .split(/[\r\n]+/)
     .map((line) => line.trim());
+}
+
+/** Numbers, times, ids and folders differ from run to run. */
+function withoutIds(line: string): string {
+  return line.replace(/[\w-]*\d[\w-]*/g, "#");
 }
 
 /** Longest complaint in a reason, in UTF-16 units. */

@@ -56,10 +56,13 @@ function answer(exchange: Exchange, call: CallView): Interception {
 /** Length of the last turn that identifies a question, in UTF-16 units. */
 const MAX_QUESTION = 4_000;
 
-/** A repeated request may differ in its options (`stream`, token limit), but not in the number of turns and the last one. */
+/**
+ * A repeated request may differ in its options (`stream`, token limit), and some clients add the half answer that they got. So
+ * the number of user turns and the last of them count; results of tools are user turns too.
+ */
 function askedIn(request: ChatRequest | undefined): Asked {
   const tools = (request?.tools.length ?? 0) > 0;
-  const turns = request?.turns ?? [];
+  const turns = request?.turns.filter(({ role }) => role === "user") ?? [];
   const last = JSON.stringify(turns.at(-1)?.blocks ?? []).slice(0, MAX_QUESTION);
   return { question: Bun.hash(JSON.stringify([tools, turns.length, last])).toString(16), tools };
 }

@@ -100,7 +100,8 @@ async function meet(fault: Fault | undefined, options: DrillOptions, usual = 0):
       ? await RefusingFront.open(parts, Math.min(usual + secondsOf(fault) * 1_000, (limit * 1_000) / 2))
       : await Front.listen(parts);
   const name = fault?.name ?? "baseline";
-  const cwd = options.cwd ?? join(folder, `${name}-work`);
+  // Clients print their folder: it must not contain words that the drill looks for.
+  const cwd = options.cwd ?? join(folder, `run-${1 + options.faults.findIndex((each) => each === fault)}`);
   await mkdir(cwd, { recursive: true });
   const { command, env, cleanup } = options.point(front.url);
   let tries: Try[] = [];
@@ -141,15 +142,16 @@ function judgeRun(fault: Fault, { run, tries }: Met, baseline: Output, limit: nu
   });
 }
 
-/** How a client ended, as a clause. */
-export function describeEnding({ ending }: ClientRun): string {
-  if (ending.kind === "exit") return `exit code ${ending.code}`;
-  if (ending.kind === "signal") return `ended by ${ending.signal}`;
-  if (ending.why === "time") return "ended at the time limit";
-  return ending.why === "flood" ? `ended after ${FLOOD} requests` : "ended by the user";
+/** How a client ended, as the end of a sentence about it. */
+export function describeEnding({ ending, ms }: ClientRun): string {
+  const time = `after ${(ms / 1_000).toFixed(1)} s`;
+  if (ending.kind === "exit") return `ended with exit code ${ending.code} ${time}`;
+  if (ending.kind === "signal") return `was ended by ${ending.signal} ${time}`;
+  const why = { time: "at the time limit", flood: `after ${FLOOD} requests`, user: "by the user" };
+  return `was ended ${why[ending.why]} ${time}`;
 }
 
 /** The output of a run, for people. */
 export function describeRun(run: ClientRun): string {
-  return `${describeEnding(run)} after ${(run.ms / 1_000).toFixed(1)} s\n--- standard output\n${run.out}\n--- standard error\n${run.err}\n`;
+  return `The client ${describeEnding(run)}.\n--- standard output\n${run.out}\n--- standard error\n${run.err}\n`;
 }

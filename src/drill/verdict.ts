@@ -37,6 +37,8 @@ export interface Observations {
 const PAUSE_MS = 100;
 /** A client that waits so long between its tries may go on after the time limit. Milliseconds. */
 const LONG_PAUSE_MS = 900;
+/** More requests for one question are more than a provider in trouble should get. */
+const MANY = 12;
 /** Share of `retry-after` that counts as waited: clocks differ. */
 const WAITED = 0.95;
 
@@ -156,7 +158,9 @@ function judgeSuccess(facts: Facts): Judgement | undefined {
   const [first = 0] = pauses;
   if (unseen) return ok("repeated until it was connected, and recovered");
   if (count < 2)
-    return ok(tries.length > 1 ? "went on with another request and recovered" : "got the whole answer");
+    return ok(
+      tries.length > 1 ? "went on with another request and recovered" : "got the whole answer all the same",
+    );
   if (first < retryAfter * 1_000 * WAITED)
     return weak(`recovered, but repeated after ${seconds(first)} where retry-after says ${retryAfter} s`);
   if (isShort(first) && !midway) return weak(`recovered, but repeated without a pause`);
@@ -189,7 +193,8 @@ function judgeFailure({ ending, expects, said, count }: Facts): Judgement | unde
     return weak(count > 1 ? `gave up${tries}${words}` : `gave up without repeating${words}`);
   if (expects === "fail-at-once" && count > 1)
     return weak(`repeated once what cannot succeed, then failed${words}`);
-  return ok(`failed${tries} with exit code ${ending.code}${words}`);
+  const judged = count > MANY ? weak : ok;
+  return judged(`failed${tries} with exit code ${ending.code}${words}`);
 }
 
 function gotAnswer({ showsAnswers, said, tries }: Facts): boolean {

@@ -111,7 +111,7 @@ test("--here runs the client in the working folder", async () => {
 test("--verbose prints the output of the client where the verdict is bad", async () => {
   const command = clientCommand("planted-swallow");
   const { err } = await inFolder(["drill", "--only", "unauthorized", "--verbose", "--", ...command]);
-  expect(err).toContain("=== unauthorized\nexit code 0 after");
+  expect(err).toContain("=== unauthorized\nThe client ended with exit code 0");
 });
 
 test("Ctrl-C ends the client and prints the table so far", async () => {

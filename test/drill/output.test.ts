@@ -55,6 +55,8 @@ test("a line that reports no failure is no complaint", () => {
 test("a line that the client also prints without a fault is no complaint", () => {
   const err = "warning: no config file found\n";
   expect(readOutput({ out: HALF, err }, { out: ANSWER, err }).complaint).toBeUndefined();
+  const folder = (run: number) => `error log: /tmp/drill/run-${run}/log-a${run}f3`;
+  expect(readOutput({ out: "", err: folder(7) }, { out: "", err: folder(0) }).complaint).toBeUndefined();
   const failed = readOutput({ out: "", err: `${err}error: cut\n` }, { out: ANSWER, err });
   expect(failed.complaint).toBe("error: cut");
 });

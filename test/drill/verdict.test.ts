@@ -82,6 +82,20 @@ const CASES: readonly [what: string, seen: Partial<Observations>, verdict: Verdi
     "failed after 2 requests with exit code 1",
   ],
   [
+    "fails after many repeats",
+    {
+      expects: "fail",
+      tries: tries(
+        Array.from({ length: 13 }, (_, index) => index * 1_000),
+        false,
+      ),
+      ending: exit(1),
+      said: COMPLAINS,
+    },
+    "weak",
+    "failed after 13 requests",
+  ],
+  [
     "fails without a word",
     { ...AT_ONCE, ending: exit(1), said: SILENT },
     "weak",

@@ -34,7 +34,7 @@ export interface PaidOnceContext {
 }
 
 /** How long a repeat waits for weir to notice that the connection of its first request is broken. Milliseconds. */
-const NOTICE_MS = 500;
+const NOTICE_MS = 1_000;
 /** Interval in which answers are dropped whose time is over. Milliseconds. */
 const SWEEP_MS = 250;
 

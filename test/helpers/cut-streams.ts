@@ -93,6 +93,9 @@ export async function cut(
   return response;
 }
 
+/** Waits until weir has noticed that the connections of its clients are closed; it may write to them before. */
+export const noticed = () => Bun.sleep(300);
+
 /** The call's id. */
 export const idOf = (response: Response) => response.headers.get("x-request-id")!;
 

@@ -8,6 +8,7 @@ import {
   gatedUpstream,
   idOf,
   lineOf,
+  noticed,
   WHOLE,
 } from "../helpers/cut-streams.ts";
 import { chatHost, type RunningGateway, startGateway, TARGET } from "../helpers/gateway.ts";
@@ -22,7 +23,7 @@ beforeAll(async () => {
   upstream = gatedUpstream();
   gateway = await startGateway({
     config: { ...chatHost(upstream.url), paidOnce: { enabled: true }, log: { format: "json" } },
-    env: { WEIR_WORKERS: "3" },
+    env: { WEIR_WORKERS: "2" },
     target: TARGET === "source" ? "process" : TARGET,
   });
 });
@@ -58,6 +59,7 @@ async function pairs(
     const prompt = `${name} ${turn}, at ${events}`;
     const first = await cut(gateway.url, prompt, events, headersOf(prompt));
     if (releaseFirst) {
+      await noticed();
       upstream.release(prompt);
       await workerOf(first);
     }

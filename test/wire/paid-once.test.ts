@@ -8,6 +8,7 @@ import {
   gatedUpstream,
   idOf,
   lineOf,
+  noticed,
   WHOLE,
 } from "../helpers/cut-streams.ts";
 import { chatHost, type RunningGateway, startGateway } from "../helpers/gateway.ts";
@@ -74,6 +75,7 @@ test("a stream that was cut behind any event is repeated with the SDK's retry he
 test("an answer whose client left is read to its end, and both log lines say so", async () => {
   const prompt = "late, at 2";
   const first = await cut(prompt, 2);
+  await noticed();
   upstream.release(prompt);
   const line = await ended(first);
   expect(line).toMatchObject({ outcome: "complete", client_left: true });

@@ -1,7 +1,8 @@
 /** An answer of this worker that another worker reads, piece by piece, for a client there. */
 import { GatewayError } from "../../core/error.ts";
 import type { Given, SoughtRequest, Wanted } from "../../core/paid-once.ts";
-import type { ByteSource } from "../delivery/stream.ts";
+import { Stop } from "../../core/stop.ts";
+import { type ByteSource, clientLeft } from "../delivery/stream.ts";
 import type { Receiver } from "../lanes/transport.ts";
 import type { Kept } from "./kept.ts";
 
@@ -9,8 +10,8 @@ export class GivenAnswer implements Receiver {
   readonly #kept: Kept;
   readonly #request: SoughtRequest;
   readonly #say: (said: Given) => void;
+  readonly #stop = new Stop();
   #source: ByteSource | undefined;
-  #isOver = false;
 
   constructor(kept: Kept, request: SoughtRequest, say: (said: Given) => void) {
     this.#kept = kept;
@@ -21,17 +22,18 @@ export class GivenAnswer implements Receiver {
   give(want: Wanted["want"]): void {
     if (want === "head") return void this.#begin();
     if (want === "piece") return this.#source?.take(this);
-    this.#isOver = true;
-    this.#source?.stop(undefined);
+    this.#stop.abort(clientLeft());
+    this.#source?.stop(this.#stop.reason);
   }
 
   async #begin(): Promise<void> {
     // Another client may have got the answer since the question.
-    const followed = this.#kept.answers(this.#request) ? await this.#kept.follow(this.#request) : undefined;
+    const request = this.#request;
+    const followed = this.#kept.answers(request) ? await this.#kept.follow(request, this.#stop) : undefined;
     if (!followed) return this.#say({ gone: true });
     const { head, isWhole, opened } = followed;
     if (opened.kind === "json") return this.#say({ head, isWhole, body: opened.body as Uint8Array });
-    if (this.#isOver) return opened.source.stop(undefined);
+    if (this.#stop.aborted) return opened.source.stop(this.#stop.reason);
     this.#source = opened.source;
     this.#say({ head, isWhole });
   }

@@ -5,6 +5,7 @@
 import type { Call } from "../../core/call.ts";
 import type { Ledger } from "../../core/ledger.ts";
 import type { RepeatChannel, SoughtRequest } from "../../core/paid-once.ts";
+import type { Stoppable } from "../../core/stop.ts";
 import { assertModel } from "../access.ts";
 import type { Clock } from "../delivery/clock.ts";
 import type { Opened } from "../lanes/lane.ts";
@@ -139,7 +140,7 @@ export class PaidOnce {
 
   async #find(call: Call, repeat: SoughtRequest): Promise<Opened | undefined> {
     assertModel(call.access, call.model);
-    const followed = await this.#follow(repeat);
+    const followed = await this.#follow(repeat, call.stop);
     if (!followed) return undefined;
     const { head, isWhole, opened } = followed;
     const answer = isWhole ? "finished" : "running";
@@ -149,15 +150,15 @@ export class PaidOnce {
     return { ...opened, headers: { ...head.headers, ...own } };
   }
 
-  async #follow(repeat: SoughtRequest): Promise<Followed | undefined> {
+  async #follow(repeat: SoughtRequest, stop: Stoppable): Promise<Followed | undefined> {
     const { kept, isRefused } = await this.#look(repeat);
-    if (!this.#others || (kept && repeat.isNamed)) return followIn(kept, repeat);
+    if (!this.#others || (kept && repeat.isNamed)) return followIn(kept, repeat, stop);
     const elsewhere = await this.#others.seek(repeat);
     const { line } = elsewhere;
     const isAmbiguous = isRefused || elsewhere.isRefused;
-    if (line !== undefined && !kept && !isAmbiguous) return this.#others.follow(line);
+    if (line !== undefined && !kept && !isAmbiguous) return this.#others.follow(line, stop);
     if (line !== undefined) this.#others.leave(line);
-    return isAmbiguous ? undefined : followIn(kept, repeat);
+    return isAmbiguous ? undefined : followIn(kept, repeat, stop);
   }
 
   async #look(repeat: SoughtRequest): Promise<Looked> {
@@ -211,8 +212,12 @@ export class PaidOnce {
 }
 
 /** Another repeat may have got the answer since it was found. */
-function followIn(kept: Kept | undefined, repeat: SoughtRequest): Promise<Followed | undefined> | undefined {
-  return kept?.answers(repeat) ? kept.follow(repeat) : undefined;
+function followIn(
+  kept: Kept | undefined,
+  repeat: SoughtRequest,
+  stop: Stoppable,
+): Promise<Followed | undefined> | undefined {
+  return kept?.answers(repeat) ? kept.follow(repeat, stop) : undefined;
 }
 
 /** Whether SDKs repeat a request after an error of this status. */

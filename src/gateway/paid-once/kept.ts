@@ -4,6 +4,7 @@
  */
 import type { Call } from "../../core/call.ts";
 import type { KeptHead, SoughtRequest } from "../../core/paid-once.ts";
+import type { Stoppable } from "../../core/stop.ts";
 import type { Clock, Watcher } from "../delivery/clock.ts";
 import { timeoutsOf } from "../delivery/deadline.ts";
 import { toClientError } from "../delivery/redact.ts";
@@ -14,6 +15,7 @@ import type { Timeouts } from "../types.ts";
 import { FanOut } from "./fan-out.ts";
 import { type Memory, Recording } from "./memory.ts";
 import { FirstReader, RepeatReader } from "./readers.ts";
+import { unlessStopped } from "./unless-stopped.ts";
 
 /** An answer as a repeat gets it. */
 export interface Followed {
@@ -151,13 +153,16 @@ export class Kept implements Watcher {
     return true;
   }
 
-  /** The repeat of a request waits for the answer. @returns undefined if there is none: the repeat is a new call */
-  async follow(repeat: SoughtRequest): Promise<Followed | undefined> {
+  /**
+   * The repeat of a request waits for the answer. @param stop ends the wait
+   * @returns undefined if there is none: the repeat is a new call
+   */
+  async follow(repeat: SoughtRequest, stop: Stoppable): Promise<Followed | undefined> {
     const isWhole = this.#isWhole;
     this.#clients++;
     this.#isBroken = false;
     this.#count = repeat.count;
-    const head = await this.#begun.promise;
+    const head = await unlessStopped(this.#begun.promise, stop);
     if (!head || this.#isRemoved) {
       this.#leave();
       return undefined;

@@ -1,5 +1,6 @@
 /** A worker's side of repeats that arrive at another worker than their first request: it finds answers there, and gives its own. */
 import type { Given, RepeatChannel, RepeatDown, SoughtRequest, Wanted } from "../../core/paid-once.ts";
+import type { Stoppable } from "../../core/stop.ts";
 import { GivenAnswer } from "./given-answer.ts";
 import type { Followed, Kept } from "./kept.ts";
 import { RemoteAnswer } from "./remote-answer.ts";
@@ -56,14 +57,14 @@ export class OtherWorkers {
     return promise;
   }
 
-  /** @returns undefined if the answer is gone */
-  follow(line: number): Promise<Followed | undefined> {
+  /** @param stop ends the wait @returns undefined if the answer is gone */
+  follow(line: number, stop: Stoppable): Promise<Followed | undefined> {
     const answer = new RemoteAnswer((want) => {
       if (want === "nothing") this.#remote.delete(line);
       this.#say(line, { want });
     });
     this.#remote.set(line, answer);
-    return answer.open();
+    return answer.open(stop);
   }
 
   /** The answer at the end of a line is not wanted. */

@@ -2,9 +2,11 @@
 import { GatewayError } from "../../core/error.ts";
 import type { Frame } from "../../core/frame.ts";
 import type { Given, Wanted } from "../../core/paid-once.ts";
+import type { Stoppable } from "../../core/stop.ts";
 import type { ByteSource } from "../delivery/stream.ts";
 import type { Receiver } from "../lanes/transport.ts";
 import type { Followed } from "./kept.ts";
+import { unlessStopped } from "./unless-stopped.ts";
 
 export class RemoteAnswer implements ByteSource {
   readonly #want: (want: Wanted["want"]) => void;
@@ -19,10 +21,12 @@ export class RemoteAnswer implements ByteSource {
     this.#want = want;
   }
 
-  /** @returns undefined if there is no answer any more */
-  open(): Promise<Followed | undefined> {
+  /** @param stop ends the wait @returns undefined if there is no answer any more */
+  async open(stop: Stoppable): Promise<Followed | undefined> {
     this.#want("head");
-    return this.#begun.promise;
+    const followed = await unlessStopped(this.#begun.promise, stop);
+    if (!followed) this.stop();
+    return followed;
   }
 
   async begin(): Promise<void> {}

@@ -21,6 +21,7 @@ const GRACE_MS = 1_000;
 /** No folder. */
 const NONE = "";
 const MOCK = "mock";
+const MOCK_MODEL = `${MOCK}/chat`;
 /** Which format the client speaks does not matter: each model is served to clients of every format. */
 const FORMAT = "chat-completions";
 
@@ -52,7 +53,7 @@ export async function runWithOwn(context: Context): Promise<number> {
   let running: RunningWeir | undefined;
   return serveVariant(own, {
     adjust: limit,
-    ...(model !== undefined && { plugins: [answersForOthers(model, () => running?.parts.registry)] }),
+    plugins: [answersForOthers(model, () => running?.parts.registry)],
     describe(_, url, weir) {
       running = weir;
       return [describeOwn(rest, url, model), ...mockLine(weir.parts.registry, model)].join("\n");
@@ -70,8 +71,12 @@ function describeOwn(command: readonly string[], url: string, model: string | un
   return `weir: ${client} asks a gateway on ${url}, which ends with it; ${describeModel(model)}`;
 }
 
+function isMock({ providers }: Pick<Registry, "providers">): boolean {
+  return providers.every(({ name }) => name === MOCK);
+}
+
 function mockLine({ providers }: Registry, model: string | undefined): string[] {
-  if (model?.startsWith(`${MOCK}/`) || providers.some(({ name }) => name !== MOCK)) return [];
+  if (model?.startsWith(`${MOCK}/`) || !isMock({ providers })) return [];
   return [
     "weir: no provider has a key, so the mock answers; set a key such as OPENAI_API_KEY or ANTHROPIC_API_KEY, or name a model on this machine with --model ollama/NAME",
   ];
@@ -107,14 +112,20 @@ function withLocalServer(config: Config, model: string | undefined): Config {
   return { ...config, providers: { ...config.providers, [name]: { baseUrl } } };
 }
 
-/** Clients ask for other models too, for titles and summaries. The model answers for those that no provider serves. */
-function answersForOthers(model: string, registry: () => Registry | undefined): Plugin {
+/**
+ * Clients ask for other models too, for titles and summaries. The model answers for those that no provider serves, and without
+ * a model and a key the mock does.
+ */
+function answersForOthers(model: string | undefined, current: () => Registry | undefined): Plugin {
   return {
     name: KEY_NAME,
     hooks: {
       async intercept({ model: asked }) {
-        await registry()?.prepare(asked);
-        return registry()?.isOff(asked) ? { model } : undefined;
+        const registry = current();
+        const substitute = model ?? (registry && isMock(registry) ? MOCK_MODEL : undefined);
+        if (registry === undefined || substitute === undefined) return undefined;
+        await registry.prepare(asked);
+        return registry.isOff(asked) ? { model: substitute } : undefined;
       },
     },
   };

@@ -275,7 +275,11 @@ console.log(status);
   const made = states().filter(({ name }) => name.startsWith("exec-bun-"));
   expect(made).toMatchObject([{ state: "revoked", expiresAt: expect.any(Number) }]);
   await signalled(["exec", ...(await script(REPORT_SIGNALS))], gateway.folder, "SIGTERM");
-  expect(states().map(({ name, state }) => [name.split("-")[0], state])).toEqual([
+  expect(
+    states()
+      .map(({ name, state }) => [name.split("-")[0], state])
+      .sort(),
+  ).toEqual([
     ["alice", "active"],
     ["exec", "revoked"],
     ["exec", "revoked"],
@@ -337,6 +341,30 @@ test("a model of a local server needs no config, and answers what else the clien
     .filter(({ path }) => path === "/v1/chat/completions")
     .map(({ body }) => JSON.parse(body.toString()));
   expect(bodies.map(({ model }) => model)).toEqual(["qwen3", "qwen3", "qwen3"]);
+});
+
+test("without a model and a key the mock answers for every name", async () => {
+  const { code, out } = await exec([...(await script(ASK)), "claude-opus-5-5", "qwen-of-nobody"]);
+  expect([code, out.trim().split("\n").length]).toEqual([0, 2]);
+  for (const line of out.trim().split("\n")) expect(line).toContain("Hello");
+});
+
+test("on a running gateway weir names a model that the client also asks for and that no provider serves", async () => {
+  const gateway = await startGateway(
+    JSON.stringify({ providers: { openai: { apiKey: "k", baseUrl: "http://127.0.0.1:1" } } }),
+  );
+  await Bun.write(join(folder, "gemini"), "#!/bin/sh\nexit 0\n");
+  Bun.spawnSync(["chmod", "+x", join(folder, "gemini")]);
+  const { code, err } = await exec(
+    ["--model", "openai/gpt-5.4", "--", join(folder, "gemini")],
+    options(gateway),
+  );
+  expect([code, err]).toEqual([
+    0,
+    expect.stringContaining(
+      'weir: it also asks for gemini-3.5-flash-lite, which that gateway does not serve; an alias in its config answers it: aliases: {"gemini-3.5-flash-lite": "openai/gpt-5.4"}',
+    ),
+  ]);
 });
 
 test("a name that another provider serves, or the config, stays with them", async () => {

@@ -40,6 +40,19 @@ export function addressOf(
   return { url: `${isSecure ? "https" : "http"}://${own.includes(":") ? `[${own}]` : own}:${port}` };
 }
 
+/** Whether a URL leads to the gateway itself, as far as the config says where it listens. */
+export function isOwnAddress(
+  url: string,
+  { host, listen, port }: Pick<Config, "host" | "listen" | "port">,
+): boolean {
+  const { hostname, port: written, protocol } = new URL(url);
+  const wanted = Number(written || (protocol === "https:" ? 443 : 80));
+  if (listen.unix !== undefined || wanted !== port) return false;
+  const bare = bareHost(hostname);
+  const isLocal = isLoopback(host) || host === "0.0.0.0" || host === "::";
+  return bare === bareHost(host) || (isLocal && isLoopback(bare));
+}
+
 /** Whether other machines can reach the gateway. */
 export function isReachable({ host, listen }: Pick<Config, "host" | "listen">): boolean {
   return listen.unix === undefined && !isLoopback(host);

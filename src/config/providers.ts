@@ -4,7 +4,7 @@ import { Secret } from "../core/secret.ts";
 import type { ProviderSettings } from "../core/settings.ts";
 import { isVariableList, variableName } from "../core/settings.ts";
 import { pathsOf as templatesOf, placeholdersOf } from "../core/template.ts";
-import { baseUrlFault, baseUrlOfHost, normalizeBaseUrl } from "./address.ts";
+import { baseUrlFault, baseUrlOfHost, isOwnAddress, normalizeBaseUrl } from "./address.ts";
 import { secretFault } from "./checks.ts";
 import { authOf, framingOf, type DefaultEndpoints, embedsOf, pathsOf } from "./default-endpoints.ts";
 import { ConfigError } from "./error.ts";
@@ -35,7 +35,9 @@ export function providerSettings(
   const options = config.providers[provider.name] ?? {};
   const key = readApiKey(provider, env) ?? inConfig(options.apiKey);
   const url =
-    readBaseUrl(provider, env) ?? inConfig(configuredUrl(provider, options, "baseUrl")) ?? ownUrl(provider);
+    readBaseUrl(provider, env, config) ??
+    inConfig(configuredUrl(provider, options, "baseUrl")) ??
+    ownUrl(provider);
   const headers = Object.entries(options.headers ?? {}).map(([name, value]) => [
     name.toLowerCase(),
     value.reveal(),
@@ -78,7 +80,7 @@ export function isUnset(config: Config, env: Environment, provider: Provider): b
   const names = [
     ...(apiKey === undefined ? [] : [apiKey]),
     ...[variableName(name, "API_KEY"), variableName(name, "BASE_URL")],
-    ...(host ? [host.variable] : []),
+    ...(host && hostText(provider, env, config) ? [host.variable] : []),
     ...(credentials?.filter(isVariableList).flat() ?? []),
     ...Object.values(variables).flatMap(({ env: own = [] }) => own),
   ];
@@ -186,10 +188,10 @@ function readApiKey(provider: Provider, env: Environment): Found<Secret> | undef
   return { value: new Secret(text), source };
 }
 
-function readBaseUrl(provider: Provider, env: Environment): Found<string> | undefined {
+function readBaseUrl(provider: Provider, env: Environment, config: Config): Found<string> | undefined {
   const source = variableName(provider.name, "BASE_URL");
   const text = env[source]?.trim();
-  if (text === undefined || text === "") return readHost(provider, env);
+  if (text === undefined || text === "") return readHost(provider, env, config);
   assertNotMistaken(provider, text, source, false);
   const fault = baseUrlFault(text);
   if (fault !== undefined) throw new ConfigError(source, `the address of ${provider.name} ${fault}`);
@@ -215,10 +217,21 @@ function configuredUrl(
   return normalizeBaseUrl(baseUrl);
 }
 
-function readHost(provider: Provider, env: Environment): Found<string> | undefined {
-  const { name, host } = provider;
+/**
+ * The text of the variable with the host; absent if it leads to weir itself, because the same variable points tools that speak
+ * to such a host at weir.
+ */
+function hostText({ host }: Provider, env: Environment, config: Config): string | undefined {
   const text = host && env[host.variable]?.trim();
   if (!text) return undefined;
+  const url = baseUrlOfHost(text, host.port, "");
+  return url !== undefined && isOwnAddress(url, config) ? undefined : text;
+}
+
+function readHost(provider: Provider, env: Environment, config: Config): Found<string> | undefined {
+  const { name, host } = provider;
+  const text = hostText(provider, env, config);
+  if (!host || text === undefined) return undefined;
   assertNotMistaken(provider, text, host.variable, true);
   const value = baseUrlOfHost(text, host.port, host.path);
   if (value === undefined || baseUrlFault(value) !== undefined)

@@ -18,6 +18,8 @@ export interface ClientHabits {
    * white space that may stand in front of a value.
    */
   streamsLines?: boolean;
+  /** Clients may give any content type to a body, or none. Default false: weir refuses all but JSON. */
+  anyMediaType?: boolean;
   /** Valid requests that want nothing of a model: weir answers them itself. */
   idle?: IdleRequests;
   /**

@@ -97,6 +97,8 @@ export interface ClientCodec extends ClientHabits {
   writeStream(context: CodecContext): AnswerWriter;
   /** One JSON answer from all its events. @throws GatewayError `upstream` if the last one is not `message-end` */
   writeAnswer(events: readonly ChatEvent[], context: CodecContext): JsonObject;
+  /** Reads answers that this codec wrote, for tapes; needed where the format has no upstream codec. */
+  reader?: Pick<UpstreamCodec, "readStream" | "readAnswer">;
   /** An error answer before the first byte of the stream. */
   encodeError(error: GatewayError, requestId: string): ErrorAnswer;
   /**

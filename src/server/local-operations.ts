@@ -40,7 +40,7 @@ function localOperation(
       errors: request ? [...BODY, ...MODEL] : [],
     },
     async (asked, access) => {
-      const body = request ? (await readBody(asked, limits, gateway.clock)).json : {};
+      const body = request ? (await readBody(asked, limits, gateway.clock, client)).json : {};
       return answer(await modelsFor(of, body));
 
       async function modelsFor(of: LocalOperation["of"], body: JsonObject): Promise<readonly ListedModel[]> {

@@ -1,5 +1,6 @@
 /** Reads a request body within the limits of size and time. */
 import { GatewayError, invalidRequest } from "../core/error.ts";
+import type { ClientCodec } from "../core/format.ts";
 import type { Clock } from "../gateway/delivery/clock.ts";
 import { RequestBody } from "./request-body.ts";
 import type { UploadLimits } from "./upload.ts";
@@ -10,9 +11,19 @@ export interface BodyLimits extends UploadLimits {
   depth: number;
 }
 
-/** @throws GatewayError for a wrong content type, a body that is too large, too slow, or not one JSON object */
-export async function readBody(request: Request, limits: BodyLimits, clock: Clock): Promise<RequestBody> {
-  checkContentType(request.headers.get("content-type"));
+/**
+ * @param client of the format whose request it is
+ * @throws GatewayError for a wrong content type, a body that is too large, too slow, or not one JSON object
+ */
+export async function readBody(
+  request: Request,
+  limits: BodyLimits,
+  clock: Clock,
+  client: Pick<ClientCodec, "anyMediaType"> = {},
+): Promise<RequestBody> {
+  // Web pages may send other types to any address without asking first (CORS), and say that they are pages.
+  if (!client.anyMediaType || request.headers.has("origin"))
+    checkContentType(request.headers.get("content-type"));
   const upload = new Upload(clock, limits);
   try {
     return new RequestBody(await readBytes(request, limits.bodyBytes, upload), limits.depth);

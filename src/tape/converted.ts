@@ -60,7 +60,8 @@ export function eventsOf(
   taped: TapedCall,
   request?: ChatRequest,
 ): { events: TimedEvent[]; failure?: GatewayError } {
-  const codec = taped.formats.get(entry.format)?.upstream;
+  const format = taped.formats.get(entry.format);
+  const codec = format?.upstream ?? format?.client?.reader;
   if (!codec)
     throw new GatewayError(
       "invalid-request",

@@ -53,6 +53,19 @@ test("a name that the provider does not have is an error that names the known on
   );
 });
 
+test("a variable that leads to weir itself makes no provider of it", async () => {
+  const isOn = async (host: string, yaml = "port: 9347") => {
+    const env = { OLLAMA_HOST: host };
+    const { registry } = await assemble(configOf(yaml, env), env);
+    return registry.providers.some(({ name }) => name === "ollama");
+  };
+  for (const own of ["127.0.0.1:9347", "http://localhost:9347/", ":9347", "0.0.0.0:9347"])
+    expect([own, await isOn(own)]).toEqual([own, false]);
+  expect(await isOn("[::1]:9000", "{port: 9000, host: '::1'}")).toBe(false);
+  for (const other of ["127.0.0.1", "127.0.0.1:9348", "http://10.0.0.1:9347"])
+    expect([other, await isOn(other)]).toEqual([other, true]);
+});
+
 test("a provider of the config alone has the variables of its paths", async () => {
   const yaml = `providers:
   acme:

@@ -4,6 +4,7 @@ import type { ClientCodec, Format } from "../../src/core/format.ts";
 import { SECTION_BYTES } from "../../src/core/section-hash.ts";
 import { chatCompletionsFormat } from "../../src/formats/chat-completions/index.ts";
 import { geminiFormat } from "../../src/formats/gemini/index.ts";
+import { ollamaFormat } from "../../src/formats/ollama/index.ts";
 import { createMessagesFormat } from "../../src/formats/messages/index.ts";
 import { responsesFormat } from "../../src/formats/responses/index.ts";
 import { scanBody } from "../../src/stream/scan.ts";
@@ -75,6 +76,8 @@ describe("names of sections", () => {
       names: ["systemInstruction", "contents[0]"],
       head: 1,
     });
+    const chat = [{ role: "system", content: "Be short." }, ...TURNS];
+    expect(sectionsOf(ollamaFormat, { messages: chat, tools: TOOLS })).toMatchObject({ head: 3 });
   });
 
   test("a request without turns has no sections", () => {

@@ -60,6 +60,10 @@ const HELLOS: readonly (readonly [what: string, path: string, body: JsonObject])
     "/v1beta/models/mock%2Fchat:streamGenerateContent?alt=sse",
     { contents: [{ role: "user", parts: [{ text: "Hello" }] }] },
   ],
+  ["ollama", "/api/chat", { model: "mock/chat", stream: false, messages: HELLO }],
+  ["ollama, streamed", "/api/chat", { model: "mock/chat", messages: HELLO }],
+  ["a prompt of ollama, streamed", "/api/generate", { model: "mock/chat", prompt: "Hello" }],
+  ["a stream of ollama that breaks off", "/api/chat", { model: "mock/cut-after-3", messages: HELLO }],
   ["an error", "/v1/messages", { model: "mock/error-429", max_tokens: 50, messages: HELLO }],
   [
     "a stream that breaks off",

@@ -14,3 +14,10 @@ const WORDS: Record<FinishKind, string> = {
 export function encodeFinish({ kind }: FinishReason): string {
   return WORDS[kind];
 }
+
+/** The finish reason of an answer that weir wrote. @param toolCalls number of its tool calls */
+export function decodeFinish(raw: string | undefined, toolCalls: number): FinishReason {
+  if (raw === WORDS.length) return { kind: "length", raw };
+  if (raw === WORDS["content-filter"]) return { kind: "content-filter", raw };
+  return { kind: toolCalls > 0 ? "tool-calls" : "stop", ...(raw !== undefined && { raw }) };
+}

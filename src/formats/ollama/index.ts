@@ -6,6 +6,7 @@
 import type { ClientCodec, Format } from "../../core/format.ts";
 import { toJson } from "../shared/schema.ts";
 import { answerWriter, chatShape, generateShape, loadAnswer, streamWriter } from "./client/answer.ts";
+import { readAnswer, readStream } from "./client/answer-reader.ts";
 import { local } from "./client/catalog.ts";
 import { checkGenerateRequest, checkRequest } from "./client/check.ts";
 import { embeds } from "./client/embed.ts";
@@ -29,10 +30,13 @@ const common = {
   prefixes: ["/api/"],
   streamsByDefault: true,
   streamsLines: true,
+  // The examples of its documentation, which call curl, send forms.
+  anyMediaType: true,
   impliedEnding: ":latest",
   judgedByOutline: true,
   encodeError,
   encodeStreamError,
+  reader: { readStream, readAnswer },
   losesCallIds: true,
   size,
   heartbeat: " ",

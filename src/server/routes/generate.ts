@@ -88,7 +88,7 @@ export function embedRoute(
   const modelOf = modelInPath(client);
   const serve: Serve = async (call, request) => {
     if (address) addressCall(call, address, request, false);
-    const read = await readBody(request, limits, gateway.clock);
+    const read = await readBody(request, limits, gateway.clock, client);
     const body = withModelOfPath(read, modelOf?.(request.url), limits.depth);
     body.validate({ checkRequest: (parsed) => codec.checkRequest(parsed) });
     if (!address) call.model = modelAsked(body.scalar("model") as string, client, gateway.registry);
@@ -128,7 +128,7 @@ function createRoute(
   const modelOf = modelInPath(format.client);
   const serve: Serve = async (call, request, deadline) => {
     if (address) addressCall(call, address, request, options.streams ?? false);
-    const read = await readBody(request, limits, gateway.clock);
+    const read = await readBody(request, limits, gateway.clock, format.client);
     const body = withModelOfPath(read, modelOf?.(request.url), limits.depth);
     body.validate(format.client, part);
     if (!address) {

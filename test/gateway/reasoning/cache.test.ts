@@ -5,6 +5,7 @@ import { Call } from "../../../src/core/call.ts";
 import type { ChatRequest, ReasoningBlock } from "../../../src/core/chat.ts";
 import type { ChatEvent } from "../../../src/core/events.ts";
 import { NO_USAGE } from "../../../src/core/events.ts";
+import { placeBehind } from "../../../src/gateway/reasoning/place.ts";
 import { ReasoningCache, rememberReasoning, restoreReasoning } from "../../../src/gateway/reasoning/cache.ts";
 
 function callOf(key?: string): Call {
@@ -120,6 +121,27 @@ test("reasoning that was sent back signed is left alone; unsigned text makes way
   const plain = history([{ type: "reasoning", text: "because so" }]);
   restoreReasoning(plain, callOf(), cache);
   expect(plain.turns[0]?.blocks.slice(0, 2)).toEqual(signed);
+});
+
+test("where clients lose the ids of calls, the conversation finds the reasoning, and no other conversation does", async () => {
+  const asked = (text: string): ChatRequest["turns"] => [
+    { role: "system", blocks: [{ type: "text", text: "Be brief." }] },
+    { role: "user", blocks: [{ type: "text", text }] },
+  ];
+  const cache = new ReasoningCache();
+  const see = rememberReasoning(callOf(), cache, placeBehind(asked("Oslo?")));
+  for await (const event of answer()) see(event);
+  const restored = (text: string, losesIds: boolean) => {
+    const request = history();
+    (request.turns[0]!.blocks[0] as { id: string }).id = "call_minted";
+    const result = { type: "tool-result" as const, id: "call_minted", blocks: [] };
+    request.turns = [...asked(text), ...request.turns, { role: "user", blocks: [result] }];
+    restoreReasoning(request, callOf(), cache, losesIds);
+    return request.turns[2]!.blocks.slice(0, -1);
+  };
+  expect(restored("Oslo?", true)).toEqual(signed);
+  expect(restored("Rome?", true)).toEqual([]);
+  expect(restored("Oslo?", false)).toEqual([]);
 });
 
 test("one key's reasoning is never another's", async () => {

@@ -137,11 +137,7 @@ export class PieceWriter {
   #dropCitation(): void {
     if (this.#hasCitation) return;
     this.#hasCitation = true;
-    this.#context.reportLoss(
-      "dropped",
-      "message.content",
-      "the format has no place for the sources of the text",
-    );
+    this.#context.reportLoss("dropped", "citations", "the format has no place for the sources of the text");
   }
 
   /** The vendor's explanation of a refusal stands for the text that is absent. */

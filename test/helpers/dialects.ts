@@ -6,6 +6,7 @@ import { isObject, type Json, type JsonObject } from "../../src/core/json.ts";
 import { chatCompletionsFormat } from "../../src/formats/chat-completions/index.ts";
 import { geminiFormat } from "../../src/formats/gemini/index.ts";
 import { messagesFormat } from "../../src/formats/messages/index.ts";
+import { ollamaFormat } from "../../src/formats/ollama/index.ts";
 import { responsesFormat } from "../../src/formats/responses/index.ts";
 import { makeContext } from "./codec-context.ts";
 import { markdownTable } from "./documents.ts";
@@ -15,6 +16,7 @@ const CLIENTS: readonly { id: string; client: ClientCodec }[] = [
   { id: messagesFormat.id, client: messagesFormat.client! },
   { id: responsesFormat.id, client: responsesFormat.client },
   { id: geminiFormat.id, client: geminiFormat.client },
+  { id: ollamaFormat.id, client: ollamaFormat.client },
 ];
 
 const FINISHES: Record<FinishKind, string> = {
@@ -60,7 +62,12 @@ function finishWord(client: ClientCodec, kind: FinishKind): string {
   if (!isObject(choice)) return "";
   const why = memberOf(choice["incomplete_details"], "reason");
   return String(
-    choice["finish_reason"] ?? choice["finishReason"] ?? choice["stop_reason"] ?? why ?? choice["status"],
+    choice["finish_reason"] ??
+      choice["finishReason"] ??
+      choice["stop_reason"] ??
+      choice["done_reason"] ??
+      why ??
+      choice["status"],
   );
 }
 

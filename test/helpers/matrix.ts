@@ -9,6 +9,7 @@ import { Secret } from "../../src/core/secret.ts";
 import { chatCompletionsFormat } from "../../src/formats/chat-completions/index.ts";
 import { converseFormat } from "../../src/formats/converse/index.ts";
 import { geminiFormat } from "../../src/formats/gemini/index.ts";
+import { ollamaFormat, ollamaGenerateFormat } from "../../src/formats/ollama/index.ts";
 import { messagesFormat } from "../../src/formats/messages/index.ts";
 import { responsesFormat } from "../../src/formats/responses/index.ts";
 import { explain } from "../../src/gateway/explain.ts";
@@ -16,9 +17,11 @@ import { ReasoningCache } from "../../src/gateway/reasoning/cache.ts";
 import { Registry } from "../../src/gateway/routing/registry.ts";
 import { scanBody } from "../../src/stream/scan.ts";
 import { GEMINI } from "./matrix-gemini.ts";
+import { OLLAMA, OLLAMA_GENERATE } from "./matrix-ollama.ts";
 import { converse, definePlugin } from "../../src/plugin.ts";
 import anthropic from "../../plugins/anthropic.ts";
 import gemini from "../../plugins/gemini.ts";
+import groq from "../../plugins/groq.ts";
 import mistral from "../../plugins/mistral.ts";
 import openai from "../../plugins/openai.ts";
 
@@ -31,8 +34,19 @@ const bedrock = definePlugin({
 });
 
 const registry = new Registry({
-  plugins: [openai, anthropic, gemini, mistral, bedrock].map((plugin) => ({ plugin, source: "built-in" })),
-  formats: [chatCompletionsFormat, messagesFormat, responsesFormat, geminiFormat, converseFormat],
+  plugins: [openai, anthropic, gemini, groq, mistral, bedrock].map((plugin) => ({
+    plugin,
+    source: "built-in",
+  })),
+  formats: [
+    chatCompletionsFormat,
+    messagesFormat,
+    responsesFormat,
+    geminiFormat,
+    converseFormat,
+    ollamaFormat,
+    ollamaGenerateFormat,
+  ],
   settings: () => ({ apiKey: new Secret("none") }),
 });
 
@@ -250,6 +264,8 @@ const MESSAGES: readonly Probe[] = [
 /** The members of the plainest request. */
 function plainest(format: ClientFormat): JsonObject {
   if (format === responsesFormat) return { input: "u" };
+  if (format === ollamaFormat) return { messages: [user("u")] };
+  if (format === ollamaGenerateFormat) return { prompt: "u" };
   if (format === geminiFormat) return { contents: [{ role: "user", parts: [{ text: "u" }] }] };
   return { max_tokens: 100, messages: [user("u")] };
 }
@@ -427,5 +443,13 @@ export async function makeMatrix(): Promise<string> {
     ["gpt-4.1", "claude-opus-4-6", NOVA],
     GEMINI,
   );
-  return `${chat}\n\n${messages}\n\n${responses}\n\n${google}`;
+  const models = ["gpt-5.4", "claude-opus-4-6", "gemini-3.5-flash", "groq/llama-3.3-70b-versatile"];
+  const ollama = await section("A client of Ollama's chats:", ollamaFormat, models, OLLAMA);
+  const prompts = await section(
+    "A client of Ollama's prompts; `options` and the rest are as in a chat:",
+    ollamaGenerateFormat,
+    models,
+    OLLAMA_GENERATE,
+  );
+  return [chat, messages, responses, google, ollama, prompts].join("\n\n");
 }

@@ -129,7 +129,7 @@ test("where clients lose the ids of calls, the conversation finds the reasoning,
     { role: "user", blocks: [{ type: "text", text }] },
   ];
   const cache = new ReasoningCache();
-  const see = rememberReasoning(callOf(), cache, placeBehind(asked("Oslo?")));
+  const see = rememberReasoning(callOf(), cache, { place: placeBehind(asked("Oslo?")) });
   for await (const event of answer()) see(event);
   const restored = (text: string, losesIds: boolean) => {
     const request = history();

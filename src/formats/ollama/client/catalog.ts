@@ -13,8 +13,8 @@ import { anything, count, open, optional, toJson } from "../../shared/schema.ts"
 import { missing } from "./fault.ts";
 
 /**
- * The version of Ollama that clients find. They compare it: GitHub Copilot in VS Code wants 0.6.4, Codex 0.13.4 for
- * `/v1/responses`. 0.14.0 is the first one that serves each of the APIs that weir serves, `/v1/messages` as the last.
+ * The version of Ollama that clients find. They compare it: GitHub Copilot in VS Code wants 0.6.4, Codex one that serves
+ * `/v1/responses`. 0.14.0 is the first one with each of the APIs that weir serves, `/v1/messages` as the last.
  */
 const VERSION = "0.14.0";
 

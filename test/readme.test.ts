@@ -81,6 +81,7 @@ test("the SDK snippets print the mock's answer", async () => {
   const snippets = [
     ...["chat.completions", "messages.create"].map((call) => blockOf("README.md", "ts", call)),
     blockOf("src/config/README.md", "ts", "generateContent"),
+    blockOf("src/config/README.md", "ts", "ollama.chat"),
   ];
   for (const snippet of snippets) expect(await runSnippet(snippet)).toContain("Hello");
 });

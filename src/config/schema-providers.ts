@@ -93,6 +93,14 @@ const deploymentOptions = Type.Object(
     ),
     variables,
     secrets,
+    models: Type.Optional(
+      Type.Array(Type.String(), {
+        minItems: 1,
+        "x-expects": "a list of at least one model",
+        description:
+          "Globs over the provider's names of the models that the deployment serves. Default: all models of the provider.",
+      }),
+    ),
     weight,
     priority,
     concurrency,

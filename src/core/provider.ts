@@ -208,6 +208,8 @@ export interface Deployment {
   secretNames?: readonly string[];
   /** Where credentials outside the environment were found, for people. */
   credentialSource?: string;
+  /** Globs over the provider's names of the models that it serves. Absent: all. */
+  models?: readonly string[];
   /** Present if the provider has `authorize`, unless the config sets the header with the credential. */
   authorizer?: Authorizer;
   /** Share of the calls among deployments of the same priority. */

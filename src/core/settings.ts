@@ -70,6 +70,8 @@ export interface DeploymentSettings {
   baseUrl?: string;
   variables?: Readonly<Record<string, string>>;
   secrets?: Readonly<Record<string, Secret>>;
+  /** Globs over the provider's names of the models that it serves. Absent: all. */
+  models?: readonly string[];
   weight?: number;
   priority?: number;
   concurrency?: number;

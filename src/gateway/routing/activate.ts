@@ -210,6 +210,7 @@ function activateDeployment(
     credentials: Object.freeze(credentialsOf(provider, values.get(names[0]!), credentialHeaders)),
     secretNames: names,
     credentialSource: source,
+    ...(given.models && { models: Object.freeze([...given.models]) }),
     ...(provider.authorize &&
       !credentialHeaders && {
         authorizer: new ProviderAuthorizer(provider, {

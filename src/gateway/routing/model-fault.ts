@@ -1,5 +1,9 @@
-/** Leaves out the deployments that cannot serve a model, for example because its name belongs to another region. */
+/**
+ * Leaves out the deployments that cannot serve a model, because the config limits them to other models or because its
+ * name belongs to another region.
+ */
 import type { Deployment } from "../../core/provider.ts";
+import { compilePattern } from "./pattern.ts";
 import type { Rule } from "./precedence.ts";
 
 /** The rule for a model name, and the deployments of its provider. */
@@ -10,11 +14,12 @@ export interface Serving {
 
 /** The deployments that can serve a model. */
 export function servingDeployments({ rule, deployments }: Serving, name: string): readonly Deployment[] {
-  if (!rule.provider.modelFault) return deployments;
+  if (!rule.provider.modelFault && deployments.every(({ models }) => models === undefined))
+    return deployments;
   return deployments.filter((deployment) => faultAt(rule, deployment, name) === undefined);
 }
 
-/** Why none of the deployments can serve a model, in the words of its plugin; undefined if one can. */
+/** Why none of the deployments can serve a model, in the words of its plugin or the config; undefined if one can. */
 export function modelFault(serving: Serving | undefined, name: string): string | undefined {
   const faults = serving?.deployments.map((deployment) => faultAt(serving.rule, deployment, name)) ?? [];
   const isServed = faults.length === 0 || faults.includes(undefined);
@@ -30,8 +35,11 @@ export function operationFault(provider: string, model: string, operation: "gene
 
 function faultAt(
   { provider, pattern }: Rule,
-  { variables = {} }: Deployment,
+  { variables = {}, models }: Deployment,
   name: string,
 ): string | undefined {
-  return provider.modelFault?.(pattern.strip(name), variables);
+  const model = pattern.strip(name);
+  if (models && !models.some((glob) => compilePattern(glob).test(model)))
+    return `is not among the models of any deployment of ${provider.name}`;
+  return provider.modelFault?.(model, variables);
 }

@@ -138,6 +138,29 @@ describe("a model that only some deployments can serve", () => {
   });
 });
 
+describe("a deployment with models of its own", () => {
+  const deployments: DeploymentSettings[] = [
+    { name: "small", variables: { region: "eu-1" }, models: ["mini-*", "nano"] },
+    { name: "all", variables: { region: "us-1" } },
+  ];
+  const names = (registry: ReturnType<typeof registryOf>, model: string) =>
+    registry.plan(model, CHAT).choices.map(({ target }) => target.deployment.name);
+
+  test("gets calls for these alone, and the others get all", () => {
+    const registry = registryOf(acme, { deployments });
+    expect(names(registry, "acme/mini-2")).toEqual(["acme/small", "acme/all"]);
+    expect(names(registry, "acme/nano")).toEqual(["acme/small", "acme/all"]);
+    expect(names(registry, "acme/large")).toEqual(["acme/all"]);
+  });
+
+  test("is the reason why a model is refused that no deployment has", () => {
+    const registry = registryOf(acme, { deployments: deployments.slice(0, 1) });
+    const says = "The model `acme/large` is not among the models of any deployment of acme.";
+    expect(() => names(registry, "acme/large")).toThrow(says);
+    expect(registry.faultOf("acme/large")).toBe(says);
+  });
+});
+
 describe("a provider is off with what must be set", () => {
   const reasonOf = (provider: Provider, settings: ProviderSettings = {}) =>
     registryOf(provider, settings).off[0]?.reason;

@@ -9,6 +9,7 @@ import { drill } from "./drill.ts";
 import { exec } from "./exec.ts";
 import { explainCommand } from "./explain.ts";
 import { health } from "./health.ts";
+import { importCommand } from "./import.ts";
 import { manCommand } from "./man.ts";
 import { models } from "./models.ts";
 import { probe } from "./probe.ts";
@@ -35,6 +36,7 @@ export const COMMANDS: readonly Command[] = [
   ...BOOK_COMMANDS,
   pluginNew,
   pluginList,
+  importCommand,
   configInit,
   configSchemaCommand,
   configShow,

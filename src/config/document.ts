@@ -23,7 +23,8 @@ export function readDocument(file: string, name: string): Sliced<ConfigDocument>
   return parseConfig(readText(file, name), name);
 }
 
-function readText(file: string, name: string): string {
+/** @throws ConfigError when the file cannot be read or is not UTF-8 */
+export function readText(file: string, name: string): string {
   let bytes: Uint8Array;
   try {
     bytes = readFileSync(file);
@@ -37,8 +38,25 @@ function readText(file: string, name: string): string {
   }
 }
 
-/** Parses the text of a config file (YAML 1.2, of which JSON is a part). An empty file sets nothing. */
+/** Parses the text of a config file. An empty file sets nothing. */
 function* parseConfig(text: string, name: string): Sliced<ConfigDocument> {
+  const { value, locate } = yield* parseText(text, name);
+  if (value !== null && (typeof value !== "object" || Array.isArray(value))) {
+    throw new ConfigError(locate([]), "the config file must be a map of options");
+  }
+  return { name, value: { ...value }, locate };
+}
+
+/**
+ * Parses YAML 1.2, of which JSON is a part.
+ * @param language of the file, for messages
+ * @throws ConfigError for a text that is not one valid document, and for a key that a map has twice
+ */
+export function* parseText(
+  text: string,
+  name: string,
+  language = "YAML",
+): Sliced<{ value: object | null; locate: ConfigDocument["locate"] }> {
   const lines = new LineCounter();
   const lineAt = (offset: number) => `${name}:${Math.max(1, lines.linePos(offset).line)}`;
   const [document, second] = yield* composeDocuments(text, lines);
@@ -49,7 +67,7 @@ function* parseConfig(text: string, name: string): Sliced<ConfigDocument> {
     );
   const fault = [...document.errors, ...document.warnings].sort((a, b) => a.pos[0] - b.pos[0])[0];
   if (fault !== undefined)
-    throw new ConfigError(lineAt(fault.pos[0]), `not valid YAML (${firstClause(fault)})`);
+    throw new ConfigError(lineAt(fault.pos[0]), `not valid ${language} (${firstClause(fault)})`);
   const repeated = findRepeatedKey(document.contents);
   yield;
   if (repeated !== undefined)
@@ -57,14 +75,7 @@ function* parseConfig(text: string, name: string): Sliced<ConfigDocument> {
   const value = toValue(document, name);
   yield;
   const index: KeyIndex = new WeakMap();
-  if (value !== null && (typeof value !== "object" || Array.isArray(value))) {
-    throw new ConfigError(lineAt(offsetOf(document, [], index)), "the config file must be a map of options");
-  }
-  return {
-    name,
-    value: { ...value },
-    locate: (path) => lineAt(offsetOf(document, path, index)),
-  };
+  return { value, locate: (path) => lineAt(offsetOf(document, path, index)) };
 }
 
 function toValue(document: Document, name: string): object | null {

@@ -1,8 +1,9 @@
+import { type Path, writePath } from "../core/path.ts";
+
+export { type Path, writePath } from "../core/path.ts";
+
 /** Exit code of a wrong configuration (`EX_CONFIG` of sysexits.h). */
 export const EXIT_CONFIG = 78;
-
-/** Path of a value in the configuration: `["keys", 0, "name"]`. */
-export type Path = readonly (string | number)[];
 
 /**
  * An error in the configuration. The message is one sentence that begins with the position and ends with the path:
@@ -21,13 +22,4 @@ export class ConfigError extends Error {
     this.at = at;
     this.path = written;
   }
-}
-
-/** Writes a path in JavaScript notation: `providers.groq.models[0]`, `aliases["my model"]`. */
-export function writePath(path: Path): string {
-  return path.reduce<string>((written, step) => {
-    if (typeof step === "number") return `${written}[${step}]`;
-    if (!/^[\w-]+$/.test(step)) return `${written}[${JSON.stringify(step)}]`;
-    return written === "" ? step : `${written}.${step}`;
-  }, "");
 }

@@ -1,0 +1,130 @@
+/** `weir import SOURCE FILE`: writes `weir.yaml` from the config of another gateway. */
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join, resolve } from "node:path";
+import { CONFIG_FILE, loadConfig } from "../config/load.ts";
+import { describeFileError } from "../core/system-error.ts";
+import type { Imported } from "../import/index.ts";
+import type { SourceDocument } from "../import/source.ts";
+import { type Command, type Context, UsageError } from "./command.ts";
+
+/** Gateways whose configs weir reads. */
+const SOURCES = ["litellm", "bifrost", "ccr", "portkey"];
+
+export const importCommand: Command = {
+  name: "import",
+  summary: "write weir.yaml from the config of another gateway, and list what has no counterpart",
+  words: [
+    { name: "SOURCE", completes: SOURCES },
+    { name: "FILE", completes: "file" },
+  ],
+  flags: [
+    {
+      name: "--out",
+      value: "FILE",
+      help: "write to this file (default: standard output)",
+      completes: "file",
+    },
+    { name: "--keys", value: "FILE", help: "keys of LiteLLM: the answer to /key/list", completes: "file" },
+    { name: "--env", value: "FILE", help: "write the secrets of the source to this file", completes: "file" },
+    { name: "--strict", help: "exit with 1 if something has no counterpart" },
+    { name: "--force", help: "replace files that exist" },
+    { name: "--json", help: "print the config and the report as JSON" },
+  ],
+  async run(context) {
+    const { words, flags, print, printError, env } = context;
+    const [source = "", file = ""] = words;
+    if (!SOURCES.includes(source))
+      throw new UsageError(
+        `weir imports the configs of ${SOURCES.join(", ")}, not of ${JSON.stringify(source)}`,
+      );
+    const imported = await importFile(source, file, context);
+    const faults = await faultsOf(imported, env);
+    const out = textOf(flags["--out"]);
+    const envFile = textOf(flags["--env"]);
+    const { describe, envFileOf, reportOf } = await import("../import/report.ts");
+    const report = reportOf(imported, faults);
+    for (const written of [out, envFile]) if (written !== undefined) assertFree(written, context);
+    if (envFile !== undefined) write(envFile, envFileOf(imported.variables), 0o600, context);
+    if (out !== undefined && out !== "-") write(out, imported.yaml, 0o644, context);
+    if (flags["--json"]) print(JSON.stringify(report, null, 2));
+    else {
+      if (out === undefined || out === "-") print(imported.yaml.trimEnd());
+      printError(describe(report, envFile));
+    }
+    for (const fault of faults) printError(`weir: the result does not load yet: ${fault}`);
+    return faults.length > 0 || (flags["--strict"] && report.none.length > 0) ? 1 : 0;
+  },
+};
+
+async function importFile(source: string, file: string, { flags, cwd }: Context): Promise<Imported> {
+  const [{ importConfig }, { readSource }, { builtIn }] = await Promise.all([
+    import("../import/index.ts"),
+    import("../config/read-source.ts"),
+    import("../../plugins/index.ts"),
+  ]);
+  const open = (path: string): SourceDocument => readSource(resolve(cwd, path), basename(path));
+  const keys = textOf(flags["--keys"]);
+  if (keys !== undefined && source !== "litellm")
+    throw new UsageError(
+      `--keys is for LiteLLM, whose keys are in its database; ${source} has them in its config`,
+    );
+  return importConfig({
+    source,
+    document: open(file),
+    ...(keys !== undefined && { keys: open(keys) }),
+    providers: builtIn.flatMap(({ providers = [] }) => providers),
+    command: ["weir import", source, file, ...(keys === undefined ? [] : ["--keys", keys])].join(" "),
+  });
+}
+
+/** Why weir would not start with the result, as `weir check --offline` tells it. Variables that are not set get stand-ins. */
+async function faultsOf({ yaml, variables }: Imported, env: Context["env"]): Promise<string[]> {
+  const { standIns } = await import("../import/stand-ins.ts");
+  const { assemble } = await import("../assemble.ts");
+  const folder = mkdtempSync(join(tmpdir(), "weir-import-"));
+  try {
+    writeFileSync(join(folder, CONFIG_FILE), yaml, { mode: 0o600 });
+    const environment = standIns(variables, env);
+    const { config, locate } = loadConfig({ env: environment, cwd: folder });
+    await assemble(config, environment, locate);
+    return [];
+  } catch (fault) {
+    return [fault instanceof Error ? fault.message : String(fault)];
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function assertFree(file: string, { flags, cwd }: Context): void {
+  if (file === "-" || flags["--force"] || !existsSync(resolve(cwd, file))) return;
+  throw new Error(`${file} already exists; weir wrote nothing. --force replaces it`);
+}
+
+function write(file: string, text: string, mode: number, { cwd, flags, printError }: Context): void {
+  const path = resolve(cwd, file);
+  if (!existsSync(dirname(path))) throw new Error(`the folder ${dirname(file)} does not exist`);
+  try {
+    // A file with secrets must not keep the mode of the one that it replaces.
+    if (flags["--force"]) rmSync(path, { force: true });
+    const descriptor = openSync(path, "wx", mode);
+    writeSync(descriptor, text);
+    closeSync(descriptor);
+  } catch (fault) {
+    throw new Error(`${file} cannot be written (${describeFileError(fault)})`);
+  }
+  printError(`weir wrote ${file}.`);
+}
+
+function textOf(value: string | true | undefined): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}

@@ -1,0 +1,146 @@
+/** What a gateway does, in words that no source has: connections to hosts, and the names that clients ask for. */
+import type { SourceNode } from "./source.ts";
+
+/** An address with a credential. Values are in the notation of `weir.yaml`. */
+export interface Connection {
+  /** Name of a provider: one of a plugin, or a new one if `speaks` is set. */
+  provider: string;
+  /** For the name of a deployment. */
+  hint: string;
+  settings: ConnectionSettings;
+}
+
+export interface ConnectionSettings {
+  /** Formats of a provider that no plugin defines. */
+  speaks?: unknown;
+  baseUrl?: string;
+  apiKey?: string;
+  variables?: Record<string, string>;
+  secrets?: Record<string, string>;
+  headers?: Record<string, string>;
+  timeouts?: Record<string, number>;
+  concurrency?: number;
+}
+
+/** A model behind a name. */
+export interface Use {
+  connection: Connection;
+  /** The provider's name of the model. */
+  model: string;
+  /** Share of the calls among uses of the same priority, any positive number. Default 1. */
+  weight?: number;
+  /** Lower numbers are tried first. Default 0. */
+  priority?: number;
+}
+
+/** A name that clients ask for. */
+export interface ServedName {
+  name: string;
+  uses: Use[];
+  /** Paths in the source. */
+  from: string[];
+}
+
+/** The order of options in the written file. */
+const ORDER = [
+  "host port keys budgets rates ledger cors providers aliases routes fallbacks retries timeouts",
+  "limits cache prices admin traces log",
+]
+  .join(" ")
+  .split(" ");
+
+/** Options whose entries have names. */
+const MAPS = new Set(["aliases", "routes", "fallbacks", "budgets", "rates", "prices"]);
+
+export class Draft {
+  readonly connections: Connection[] = [];
+  readonly names: ServedName[] = [];
+  /** Connections that serve any model that their host has. */
+  readonly open = new Set<Connection>();
+  /** Patterns of names that a connection serves, besides `provider/*`. */
+  readonly patterns: { connection: Connection; pattern: string }[] = [];
+  /** Prices of what a connection serves, as `prices` of the config has them. */
+  readonly prices: { connection: Connection; model: string; price: unknown }[] = [];
+  /** Rate limits of what a connection serves. */
+  readonly rates: { connection: Connection; model: string; rate: Record<string, number> }[] = [];
+  /** Paths in the source of what a connection came from. */
+  readonly origins = new Map<Connection, string[]>();
+  readonly #options: Record<string, unknown> = {};
+  /** Paths in the source by option. */
+  readonly optionOrigins = new Map<string, string[]>();
+
+  /** The connection with these settings: the same one for equal settings. */
+  connect(wanted: Connection, from: SourceNode): Connection {
+    const key = keyOf(wanted);
+    let found = this.connections.find((connection) => keyOf(connection) === key);
+    if (!found) this.connections.push((found = wanted));
+    const origins = this.origins.get(found) ?? [];
+    this.origins.set(found, [...new Set([...origins, from.where])]);
+    return found;
+  }
+
+  /** Adds a model to a name. */
+  serve(name: string, use: Use, from: SourceNode): void {
+    const known = this.names.find((entry) => entry.name === name);
+    if (known) {
+      known.uses.push(use);
+      known.from.push(from.where);
+    } else this.names.push({ name, uses: [use], from: [from.where] });
+  }
+
+  isServed(name: string): boolean {
+    return this.names.some((entry) => entry.name === name);
+  }
+
+  /** Sets an option of `weir.yaml`. @param path for example `timeouts.firstByteMs` or `["aliases", "my.model"]` */
+  set(path: string | readonly string[], value: unknown, from?: SourceNode): void {
+    const steps = typeof path === "string" ? path.split(".") : path;
+    let group = this.#options;
+    for (const step of steps.slice(0, -1)) group = (group[step] ??= {}) as Record<string, unknown>;
+    group[steps.at(-1)!] = value;
+    const [section = "", entry] = steps;
+    const block = MAPS.has(section) && entry !== undefined ? `${section}.${entry}` : section;
+    if (from) this.optionOrigins.set(block, [...(this.optionOrigins.get(block) ?? []), from.where]);
+  }
+
+  /** Adds an entry to an option that is a list. */
+  add(option: string, value: unknown, from?: SourceNode): void {
+    this.set(option, [...((this.#options[option] ?? []) as unknown[]), value], from);
+  }
+
+  get(option: string): unknown {
+    return this.#options[option];
+  }
+
+  /** The options in the order of the file. */
+  get options(): Record<string, unknown> {
+    const names = Object.keys(this.#options);
+    const place = (name: string) => (ORDER.includes(name) ? ORDER.indexOf(name) : ORDER.length);
+    return Object.fromEntries(
+      names.toSorted((a, b) => place(a) - place(b)).map((name) => [name, this.#options[name]]),
+    );
+  }
+}
+
+function keyOf({ provider, settings }: Connection): string {
+  const members = Object.entries(settings).filter(([, value]) => value !== undefined);
+  return JSON.stringify([provider, members.toSorted(([a], [b]) => a.localeCompare(b))]);
+}
+
+/** Characters that names of models must not have become dashes. */
+export function modelName(text: string): string {
+  return text
+    .trim()
+    .replace(/[^\w.:/@+-]+/g, "-")
+    .slice(0, 200);
+}
+
+/** A name for a provider or a deployment: lower-case letters, digits and dashes. */
+export function shortName(text: string, fallback: string): string {
+  const name = text
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 40);
+  return name.replace(/-+$/, "") || fallback;
+}

@@ -1,0 +1,56 @@
+/** Makes `weir.yaml` of the config of another gateway. It reads and writes no files. */
+import type { Provider } from "../core/provider.ts";
+import { arrange } from "./arrange.ts";
+import type { EnvironmentVariable, References } from "./environment.ts";
+import * as litellm from "./litellm/index.ts";
+import { Reading } from "./reader.ts";
+import type { Outcome, SourceDocument } from "./source.ts";
+import { writeYaml } from "./write.ts";
+
+/** A gateway whose config weir reads. */
+interface Source {
+  references: References;
+  /** @param keys a further file with the gateway's keys @throws SourceError if the file is no config of the source */
+  read(reading: Reading, keys?: SourceDocument): void;
+}
+
+export const SOURCES: Readonly<Record<string, Source>> = { litellm };
+
+export interface Imported {
+  /** The text of `weir.yaml`. */
+  yaml: string;
+  /** One for each leaf of the source. */
+  outcomes: Outcome[];
+  /** Variables that the text refers to. */
+  variables: EnvironmentVariable[];
+  /** What differs as a whole, one sentence each, without the full stop. */
+  remarks: string[];
+}
+
+export interface ImportOptions {
+  source: string;
+  document: SourceDocument;
+  /** A list of keys beside the config. */
+  keys?: SourceDocument;
+  /** The providers of plugins. */
+  providers: readonly Provider[];
+  /** The command, for the first line of the text. */
+  command: string;
+}
+
+/** @throws SourceError if the file is no config of the source */
+export function importConfig({ source, document, keys, providers, command }: ImportOptions): Imported {
+  const { read, references } = SOURCES[source]!;
+  const vendors = new Map(providers.map((provider) => [provider.name, provider]));
+  const reading = new Reading(document, references, vendors);
+  read(reading, keys);
+  const { draft, leaves, more, environment } = reading;
+  const arranged = arrange(draft, vendors);
+  for (const section of ["providers", "aliases", "routes", "prices", "rates"] as const)
+    for (const [name, value] of Object.entries(arranged[section])) draft.set([section, name], value);
+  const outcomes = [leaves, ...more].flatMap((each) => each.outcomes());
+  const remarks = [...reading.remarks, ...arranged.remarks];
+  const origins = new Map([...draft.optionOrigins, ...arranged.origins]);
+  const yaml = writeYaml({ options: draft.options, origins, outcomes, remarks, command });
+  return { yaml, outcomes, variables: environment.variables, remarks };
+}

@@ -1,0 +1,111 @@
+/** The lists of fallbacks and aliases, in `router_settings` or `litellm_settings`. */
+import { modelName } from "../draft.ts";
+import type { Reading } from "../reader.ts";
+import type { SourceNode } from "../source.ts";
+
+interface FallbackTarget {
+  model: string;
+  when?: "too-long";
+}
+
+/** Most attempts of a call that weir can be set to. */
+const MOST_ATTEMPTS = 10;
+
+/** @param sections in order of precedence @returns the longest list, so that weir may try all of it */
+export function readFallbacks(reading: Reading, sections: readonly SourceNode[]): number {
+  const lists = new Map<string, FallbackTarget[]>();
+  const find = (name: string) =>
+    sections.map((section) => section.member(name)).filter((node) => node !== undefined);
+  for (const section of find("fallbacks")) readLists(reading, section, lists);
+  for (const section of find("context_window_fallbacks")) readLists(reading, section, lists, "too-long");
+  for (const section of find("default_fallbacks")) readDefaults(reading, section, lists);
+  for (const section of find("content_policy_fallbacks"))
+    section.dropped(
+      "weir does not repeat a call whose answer a filter has stopped",
+      "a plugin with an `answer` hook can ask another model",
+    );
+  for (const [name, targets] of lists) reading.draft.set(["fallbacks", name], targets.map(written));
+  return Math.max(0, ...[...lists.values()].map((targets) => targets.length));
+}
+
+/** `[{NAME: [MODEL, …]}]` */
+function readLists(
+  reading: Reading,
+  section: SourceNode,
+  lists: Map<string, FallbackTarget[]>,
+  when?: "too-long",
+): void {
+  for (const { entries } of section.items)
+    for (const entry of entries) {
+      const name = entry.name === "*" ? "*" : modelName(entry.name);
+      readTargets(reading, entry, name, lists, when);
+    }
+}
+
+function readDefaults(reading: Reading, section: SourceNode, lists: Map<string, FallbackTarget[]>): void {
+  readTargets(reading, section, "*", lists);
+}
+
+function readTargets(
+  { draft }: Reading,
+  list: SourceNode,
+  name: string,
+  lists: Map<string, FallbackTarget[]>,
+  when?: "too-long",
+): void {
+  for (const item of list.items) {
+    const model = item.text ?? item.member("model")?.text;
+    if (model === undefined) {
+      item.dropped("the entry names no model");
+      continue;
+    }
+    if (modelName(model) === name) {
+      item.dropped("a model cannot be its own fallback");
+      continue;
+    }
+    if (!draft.isServed(modelName(model))) {
+      item.dropped("no entry of model_list has this name", "add the model to fallbacks as provider/model");
+      continue;
+    }
+    const known = lists.get(name) ?? [];
+    lists.set(name, [...known, { model: modelName(model), ...(when && { when }) }]);
+    if (item.text !== undefined) item.taken("fallbacks");
+    else {
+      item.member("model")?.taken("fallbacks");
+      item.dropped("weir sends the request of the client to a fallback as it is");
+    }
+  }
+}
+
+function written({ model, when }: FallbackTarget): string | FallbackTarget {
+  return when === undefined ? model : { model, when };
+}
+
+/** `model_group_alias`: `{ALIAS: NAME}` or `{ALIAS: {model: NAME, hidden: true}}`. */
+export function readAliases({ draft }: Reading, section: SourceNode | undefined): void {
+  for (const entry of section?.entries ?? []) {
+    const target = entry.text ?? entry.member("model")?.text;
+    if (target === undefined) continue;
+    const node = entry.text === undefined ? entry.member("model")! : entry;
+    if (!draft.isServed(modelName(target))) {
+      node.dropped("no entry of model_list has this name", "add the alias with provider/model");
+      continue;
+    }
+    if (modelName(entry.name) !== modelName(target))
+      draft.set(["aliases", modelName(entry.name)], modelName(target), entry);
+    node.taken("aliases");
+    entry.member("hidden")?.dropped("GET /v1/models of weir lists every alias");
+  }
+}
+
+/** `num_retries`, which LiteLLM counts for each name, and weir for the call with its fallbacks. */
+export function readRetries({ draft }: Reading, sections: readonly SourceNode[], longest: number): void {
+  const [chosen, ...others] = sections.flatMap((section) => section.member("num_retries") ?? []);
+  for (const other of others) other.dropped("router_settings has another value, which LiteLLM prefers");
+  const retries = chosen?.number;
+  const DEFAULT_ATTEMPTS = 3;
+  const wanted = retries === undefined ? DEFAULT_ATTEMPTS : retries + 1;
+  const attempts = Math.min(MOST_ATTEMPTS, Math.max(1, wanted, longest + 1));
+  if (attempts !== DEFAULT_ATTEMPTS || retries !== undefined) draft.set("retries.attempts", attempts, chosen);
+  chosen?.changed("weir counts all attempts of a call, also those at its fallbacks", "retries.attempts");
+}

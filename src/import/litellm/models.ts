@@ -1,0 +1,157 @@
+/** `model_list`: each entry is a deployment of a name that clients ask for. */
+import { modelName } from "../draft.ts";
+import type { Reading } from "../reader.ts";
+import type { SourceNode } from "../source.ts";
+import { connectionOf, type Member } from "./connection.ts";
+import { readPrice } from "./prices.ts";
+import { splitModel, upstreamModel } from "./vendors.ts";
+
+/** Credentials of `credential_list` by name. */
+export type Credentials = ReadonlyMap<string, SourceNode>;
+
+export interface ModelSettings {
+  credentials: Credentials;
+  /** Whether LiteLLM refuses calls beyond `rpm` and `tpm` of a deployment. */
+  enforcesRates: boolean;
+}
+
+export function readModels(reading: Reading, list: SourceNode | undefined, settings: ModelSettings): void {
+  const entries = list?.items ?? [];
+  const shared = Map.groupBy(entries, (entry) => entry.member("model_name")?.text);
+  for (const entry of entries) {
+    const others = shared.get(entry.member("model_name")?.text)?.length ?? 1;
+    readEntry(reading, entry, settings, others > 1);
+  }
+}
+
+function readEntry(reading: Reading, entry: SourceNode, settings: ModelSettings, isShared: boolean): void {
+  const name = entry.member("model_name");
+  const params = entry.member("litellm_params");
+  const model = params?.member("model");
+  if (name?.text === undefined || params === undefined || model?.text === undefined) {
+    entry.dropped("the entry has no model_name or no litellm_params.model");
+    return;
+  }
+  const member = memberOf(reading, params, settings.credentials);
+  const split = splitModel(model.text, member("custom_llm_provider")?.text);
+  const connection = split && connectionOf(reading, split, member, name.text);
+  if (!split || !connection) {
+    entry.dropped(
+      `weir has no provider for ${JSON.stringify(model.text)}`,
+      "if the host speaks a format that weir knows, add it to providers with speaks and baseUrl",
+    );
+    return;
+  }
+  const connected = reading.connect(connection, entry);
+  if (name.text.includes("*") || split.model.includes("*")) {
+    readWildcard(reading, name, model, { connection: connected, model: split.model });
+    return;
+  }
+  const upstream = upstreamModel(connection.provider, split.model);
+  const served = modelName(name.text);
+  const { weight, isUnused } = weightOf(params, isShared, settings.enforcesRates);
+  if (isUnused) {
+    entry.dropped("its weight is 0, so it gets no calls");
+    return;
+  }
+  const order = params.member("order");
+  order?.taken("routes");
+  const use = { connection: connected, model: upstream, weight, priority: order?.number ?? 0 };
+  reading.draft.serve(served, use, entry);
+  if (served === name.text) name.taken("aliases, routes");
+  else name.changed(`a name of weir has no spaces: ${served}`, "aliases, routes");
+  if (model.text.startsWith("text-completion-openai/"))
+    model.changed("weir asks for chat completions instead of text completions", "aliases, routes");
+  else model.taken("aliases, routes");
+  const rate = rateOf(params, settings.enforcesRates);
+  if (rate) reading.draft.rates.push({ connection: connected, model: upstream, rate });
+  const price = readPrice(entry.member("model_info"), params, `prices["${connection.provider}/${upstream}"]`);
+  if (price) reading.draft.prices.push({ connection: connected, model: upstream, price });
+  readInfo(entry.member("model_info"));
+}
+
+/** Members of the entry itself precede those of the credential that it names. */
+function memberOf(reading: Reading, params: SourceNode, credentials: Credentials): Member {
+  const name = params.member("litellm_credential_name");
+  const credential = name && credentials.get(name.text ?? "");
+  if (name && credential) name.taken("providers");
+  else name?.dropped("no credential of this name is in credential_list", "set the credential in providers");
+  void reading;
+  return (member) => params.member(member) ?? credential?.member(member);
+}
+
+/** A name such as `openai/*`: a pattern over the names that the provider serves. */
+function readWildcard(
+  { draft, vendors }: Reading,
+  name: SourceNode,
+  model: SourceNode,
+  {
+    connection,
+    model: upstream,
+  }: { connection: Parameters<typeof draft.patterns.push>[0]["connection"]; model: string },
+): void {
+  const text = name.text ?? "";
+  const isPrefix = text.endsWith("/*") && text.indexOf("*") === text.length - 1;
+  const keepsName = text === upstream || (text === "*" && upstream === "*");
+  if (!(isPrefix && upstream === "*") && !keepsName) {
+    const why = "weir cannot put what a pattern stands for into another name";
+    name.dropped(why, "list the models, each as an alias");
+    model.dropped(why);
+    return;
+  }
+  // Every provider serves its own prefix, and those of plugins their usual names.
+  draft.open.add(connection);
+  const usual = vendors.get(connection.provider)?.models ?? [];
+  if (text !== `${connection.provider}/*`)
+    for (const pattern of [...usual, text]) draft.patterns.push({ connection, pattern });
+  name.taken(`providers.${connection.provider}.models`);
+  model.taken(`providers.${connection.provider}.models`);
+}
+
+/** https://docs.litellm.ai/docs/routing: `weight`, else `rpm`, else `tpm` is the share of a deployment. */
+function weightOf(
+  params: SourceNode,
+  isShared: boolean,
+  enforcesRates: boolean,
+): { weight?: number; isUnused?: boolean } {
+  const weight = params.member("weight");
+  const rpm = params.member("rpm");
+  const tpm = params.member("tpm");
+  const chosen = [weight, rpm, tpm].find((node) => node?.number !== undefined);
+  if (weight?.number === 0) return { isUnused: true };
+  weight?.taken("routes, providers");
+  if (isShared && !enforcesRates)
+    chosen?.changed("LiteLLM shares calls by it, and so does weir; it is no limit", "routes, providers");
+  if (!enforcesRates)
+    for (const node of [rpm, tpm])
+      node?.dropped("LiteLLM uses it only to share calls", "to limit the calls, add an entry to rates");
+  return isShared && chosen?.number ? { weight: chosen.number } : {};
+}
+
+function rateOf(params: SourceNode, enforcesRates: boolean): Record<string, number> | undefined {
+  if (!enforcesRates) return undefined;
+  const found = ["rpm", "tpm"].flatMap((name) => {
+    const node = params.member(name);
+    if (node?.number === undefined) return [];
+    node.taken(`rates`);
+    return [[name, Math.max(1, Math.round(node.number))] as const];
+  });
+  return found.length > 0 ? (Object.fromEntries(found) as Record<string, number>) : undefined;
+}
+
+/** What LiteLLM knows about a model besides its prices. */
+function readInfo(info: SourceNode | undefined): void {
+  info?.member("mode")?.changed("weir sees in the request what a client wants of a model");
+  info?.member("id")?.dropped("weir names deployments in its own way");
+  info
+    ?.member("base_model")
+    ?.dropped(
+      "weir finds prices by the name of the deployment",
+      "if weir prices missing lists it, add its prices",
+    );
+  for (const name of ["max_tokens", "max_input_tokens", "max_output_tokens"])
+    info?.member(name)?.dropped("weir takes the limits of models from its own snapshot");
+  for (const node of info?.members ?? [])
+    if (/^supports_|^litellm_provider$/.test(node.name))
+      node.dropped("weir takes the abilities of models from its own snapshot");
+}

@@ -1,0 +1,42 @@
+/** Connections as providers that no plugin defines. */
+import type { Provider } from "../core/provider.ts";
+import type { Connection, ConnectionSettings } from "./draft.ts";
+
+/**
+ * The settings that make a connection of a plugin's provider one of its own.
+ * @returns undefined if only the plugin can authorize its requests
+ */
+export function ownSettings(
+  { provider, settings }: Connection,
+  vendors: ReadonlyMap<string, Provider>,
+): ConnectionSettings | undefined {
+  const vendor = vendors.get(provider);
+  if (!vendor?.speaks) return undefined;
+  const baseUrl = settings.baseUrl ?? (typeof vendor.baseUrl === "string" ? vendor.baseUrl : undefined);
+  if (baseUrl === undefined || baseUrl.includes("{")) return undefined;
+  const speaks = spokenAt(vendor);
+  if (!vendor.authorize) {
+    const isHeader = vendor.auth === "x-api-key" && settings.apiKey !== undefined;
+    if (!isHeader) return { speaks, baseUrl };
+    return {
+      ...{ speaks, baseUrl, apiKey: undefined },
+      headers: { ...settings.headers, "x-api-key": settings.apiKey! },
+    };
+  }
+  // Hosts of Azure take their key in a header of this name.
+  if (!provider.startsWith("azure") || settings.apiKey === undefined) return undefined;
+  return {
+    ...{ speaks, baseUrl, apiKey: undefined },
+    headers: { ...settings.headers, "api-key": settings.apiKey },
+  };
+}
+
+/** The formats of a provider as `speaks` of the config has them. */
+function spokenAt({ speaks = {} }: Provider): unknown {
+  const formats = Object.entries(speaks);
+  const paths = formats.map(([format, path]) => [
+    format,
+    typeof path === "string" ? path : { json: path.json, ...(path.stream && { stream: path.stream }) },
+  ]);
+  return Object.fromEntries(paths) as unknown;
+}

@@ -20,6 +20,10 @@ export interface ConnectionSettings {
   headers?: Record<string, string>;
   timeouts?: Record<string, number>;
   concurrency?: number;
+  embeds?: Record<string, string>;
+  maxTokensField?: string;
+  /** Names of models that a provider of its own serves. */
+  models?: string[];
 }
 
 /** A model behind a name. */
@@ -57,6 +61,10 @@ export class Draft {
   readonly names: ServedName[] = [];
   /** Connections that serve any model that their host has. */
   readonly open = new Set<Connection>();
+  /** Globs over the models that a connection serves, where the source limits them. */
+  readonly limits = new Map<Connection, string[]>();
+  /** Shares and order of connections of one provider, for all models that they serve. */
+  readonly shares = new Map<Connection, { weight?: number; priority?: number }>();
   /** Patterns of names that a connection serves, besides `provider/*`. */
   readonly patterns: { connection: Connection; pattern: string }[] = [];
   /** Prices of what a connection serves, as `prices` of the config has them. */

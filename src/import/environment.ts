@@ -72,6 +72,12 @@ export class Environment {
     return `\${${chosen}}`;
   }
 
+  /** A reference to a variable that the source does not have. */
+  variable(name: string): string {
+    if (!this.#variables.has(name)) this.#variables.set(name, { name, kind: "secret" });
+    return `\${${name}}`;
+  }
+
   /** The value of a request header; that of one with a credential becomes a reference. */
   header(node: SourceNode): string {
     const isSecret = /auth|key|token|secret|cookie/i.test(node.name);

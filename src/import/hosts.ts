@@ -3,20 +3,40 @@ import type { Provider } from "../core/provider.ts";
 import { variableName } from "../core/settings.ts";
 import { shortName } from "./draft.ts";
 
-/** The provider of a plugin whose own address has this host. */
-export function vendorAt(url: string, vendors: ReadonlyMap<string, Provider>): Provider | undefined {
-  const host = URL.parse(url)?.host;
+/** A provider of a plugin, and the variables with which its address is the one that was looked for. */
+export interface FoundVendor {
+  name: string;
+  provider: Provider;
+  variables?: Record<string, string>;
+}
+
+/** The provider of a plugin at whose own address, or at a subdomain of it, a URL is. */
+export function vendorAt(url: string, vendors: ReadonlyMap<string, Provider>): FoundVendor | undefined {
+  const { host, hostname = "", port = "" } = URL.parse(url) ?? {};
   if (host === undefined) return undefined;
-  const local = LOCAL_PORTS[URL.parse(url)!.port];
-  if (/^(localhost|127\.0\.0\.1|\[::1\]|host\.docker\.internal|ollama)(:|$)/.test(host) && local)
-    return vendors.get(local);
-  return [...vendors.values()].find(
-    ({ baseUrl, speaks }) =>
-      speaks !== undefined &&
-      typeof baseUrl === "string" &&
-      !baseUrl.includes("{") &&
-      URL.parse(baseUrl)?.host === host,
-  );
+  const local = vendors.get(LOCAL_PORTS[port] ?? "");
+  if (local && LOCAL_HOSTS.test(hostname)) return { name: local.name, provider: local };
+  for (const provider of vendors.values())
+    for (const variables of addressesOf(provider)) {
+      const vendorHost = URL.parse(addressAt(provider, variables) ?? "")?.host;
+      if (vendorHost === undefined || !(host === vendorHost || host.endsWith(`.${vendorHost}`))) continue;
+      return { name: provider.name, provider, ...(variables && { variables }) };
+    }
+  return undefined;
+}
+
+const LOCAL_HOSTS = /^(localhost|127\.0\.0\.1|\[::1\]|host\.docker\.internal|ollama)$/;
+
+/** The variables of a provider that has an address for each region. */
+function addressesOf({ speaks, baseUrl, variables }: Provider): (Record<string, string> | undefined)[] {
+  if (speaks === undefined || baseUrl === undefined) return [];
+  if (typeof baseUrl === "string") return [undefined];
+  return variables?.["region"]?.default === "intl" ? [{ region: "intl" }, { region: "cn" }] : [];
+}
+
+function addressAt({ baseUrl }: Provider, variables?: Record<string, string>): string | undefined {
+  if (typeof baseUrl === "function") return variables && baseUrl(variables);
+  return baseUrl?.includes("{") ? undefined : baseUrl;
 }
 
 /** The environment variable of a provider's API key: the vendor's own, or `NAME_API_KEY`. */
@@ -53,8 +73,12 @@ export function hostName(url: string): string {
 }
 
 /** Whether an address is the vendor's own, apart from a trailing slash or version. */
-export function isVendorAddress(url: string, { baseUrl }: Provider): boolean {
-  if (typeof baseUrl !== "string") return false;
+export function isVendorAddress(
+  url: string,
+  provider: Provider,
+  variables?: Record<string, string>,
+): boolean {
+  const own = addressAt(provider, variables);
   const plain = (text: string) => text.replace(/\/+$/, "").replace(/\/v1$/, "");
-  return plain(url) === plain(baseUrl);
+  return own !== undefined && plain(url) === plain(own);
 }

@@ -2,7 +2,10 @@
 import type { Provider } from "../core/provider.ts";
 import { arrange } from "./arrange.ts";
 import type { EnvironmentVariable, References } from "./environment.ts";
+import * as bifrost from "./bifrost/index.ts";
+import * as ccr from "./ccr/index.ts";
 import * as litellm from "./litellm/index.ts";
+import * as portkey from "./portkey/index.ts";
 import { Reading } from "./reader.ts";
 import type { Outcome, SourceDocument } from "./source.ts";
 import { writeYaml } from "./write.ts";
@@ -14,7 +17,7 @@ interface Source {
   read(reading: Reading, keys?: SourceDocument): void;
 }
 
-export const SOURCES: Readonly<Record<string, Source>> = { litellm };
+export const SOURCES: Readonly<Record<string, Source>> = { litellm, bifrost, ccr, portkey };
 
 export interface Imported {
   /** The text of `weir.yaml`. */

@@ -14,19 +14,24 @@ export function ownSettings(
   if (!vendor?.speaks) return undefined;
   const baseUrl = settings.baseUrl ?? (typeof vendor.baseUrl === "string" ? vendor.baseUrl : undefined);
   if (baseUrl === undefined || baseUrl.includes("{")) return undefined;
-  const speaks = spokenAt(vendor);
+  const common = {
+    speaks: spokenAt(vendor),
+    ...embedsAt(vendor),
+    baseUrl,
+    ...(vendor.traits?.maxTokensField && { maxTokensField: vendor.traits.maxTokensField }),
+  };
   if (!vendor.authorize) {
     const isHeader = vendor.auth === "x-api-key" && settings.apiKey !== undefined;
-    if (!isHeader) return { speaks, baseUrl };
+    if (!isHeader) return common;
     return {
-      ...{ speaks, baseUrl, apiKey: undefined },
+      ...{ ...common, apiKey: undefined },
       headers: { ...settings.headers, "x-api-key": settings.apiKey! },
     };
   }
   // Hosts of Azure take their key in a header of this name.
   if (!provider.startsWith("azure") || settings.apiKey === undefined) return undefined;
   return {
-    ...{ speaks, baseUrl, apiKey: undefined },
+    ...{ ...common, apiKey: undefined },
     headers: { ...settings.headers, "api-key": settings.apiKey },
   };
 }
@@ -39,4 +44,13 @@ function spokenAt({ speaks = {} }: Provider): unknown {
     typeof path === "string" ? path : { json: path.json, ...(path.stream && { stream: path.stream }) },
   ]);
   return Object.fromEntries(paths) as unknown;
+}
+
+/** Where a provider embeds, as `embeds` of the config has it. */
+function embedsAt({ embeds }: Provider): { embeds?: Record<string, string> } {
+  const paths = Object.entries(embeds ?? {}).map(([dialect, at]) => [
+    dialect,
+    typeof at === "string" ? at : at.path,
+  ]);
+  return paths.length > 0 ? { embeds: Object.fromEntries(paths) as Record<string, string> } : {};
 }

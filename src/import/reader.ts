@@ -28,7 +28,11 @@ export class Reading {
 
   /** A credential in the notation of `weir.yaml`. @param provider whose key it is, for the name of a variable */
   apiKey(node: SourceNode | undefined, provider: string): string | undefined {
-    if (node === undefined || node.value === "") return undefined;
+    if (node === undefined) return undefined;
+    if (node.value === "") {
+      node.ignored("it is empty");
+      return undefined;
+    }
     const vendor = this.vendors.get(provider);
     const to = `providers.${provider}.apiKey`;
     if (NO_KEY.test(node.text ?? "") && (vendor === undefined || vendor.liveModels)) {

@@ -1,7 +1,7 @@
 /** What the import took over and what not, for people and as JSON. */
 import type { EnvironmentVariable } from "./environment.ts";
 import type { Imported } from "./index.ts";
-import type { Fate, Outcome } from "./source.ts";
+import { collapse, type Fate, type Outcome } from "./source.ts";
 
 /** The shape of `weir import --json`. */
 export interface Report {
@@ -37,8 +37,8 @@ export function describe({ taken, changed, none, remarks, variables }: Report, e
   const literal = variables.filter(({ at }) => at !== undefined);
   return [
     `taken over: ${taken.length}, changed in meaning: ${changed.length}, no counterpart: ${none.length}`,
-    ...section("changed in meaning", changed.map(lineOf)),
-    ...section("no counterpart", none.map(lineOf)),
+    ...section("changed in meaning", collapse(changed).map(lineOf)),
+    ...section("no counterpart", collapse(none).map(lineOf)),
     ...section(
       "notes",
       remarks.map((remark) => `${remark}.`),

@@ -31,6 +31,8 @@ export interface Outcome {
   value: string;
   /** Where in `weir.yaml` it is. */
   to?: string;
+  /** Path of the node that was judged: this leaf, or one that it is below. */
+  group: string;
   /** What differs, or why weir has no counterpart: a clause. */
   why?: string;
   /** What the operator can do instead: a clause. */
@@ -40,7 +42,7 @@ export interface Outcome {
 /** Of a leaf of which no reader says anything. */
 const UNKNOWN = { fate: "none", why: "the import does not know it" } as const;
 
-type Verdict = Pick<Outcome, "fate" | "to" | "why" | "instead">;
+type Verdict = Pick<Outcome, "fate" | "to" | "why" | "instead" | "group">;
 
 const SECRET_MEMBER =
   /(api_?key|secret|token|passw|credential|master_key|database_url|authorization|^key$|^value$)/i;
@@ -82,7 +84,11 @@ export class Leaves {
   /** One outcome for each leaf, in the order of the document. */
   outcomes(): Outcome[] {
     return leavesOf(this.root).map((node) => ({
-      ...(this.#verdicts.get(writePath(node.path)) ?? { ...UNKNOWN, general: node.general }),
+      ...(this.#verdicts.get(writePath(node.path)) ?? {
+        ...UNKNOWN,
+        general: node.general,
+        group: writePath(node.path),
+      }),
       path: writePath(node.path),
       at: this.locate(node.path),
       value: this.#hidden.has(writePath(node.path)) ? "***" : shownOf(node),
@@ -177,6 +183,11 @@ export class SourceNode {
     this.#judge({ fate: "taken", to });
   }
 
+  /** Not a setting, or not set: nothing is lost. @param why as a clause */
+  ignored(why: string): void {
+    this.#judge({ fate: "taken", why });
+  }
+
   /** @param why what differs, as a clause @param to where in `weir.yaml` */
   changed(why: string, to?: string): void {
     this.#judge({ fate: "changed", why, ...(to !== undefined && { to }) });
@@ -187,8 +198,8 @@ export class SourceNode {
     this.#judge({ fate: "none", why, ...(instead !== undefined && { instead }) });
   }
 
-  #judge(verdict: Verdict): void {
-    for (const leaf of leavesOf(this)) this.#leaves.judge(leaf, verdict);
+  #judge(verdict: Omit<Verdict, "group">): void {
+    for (const leaf of leavesOf(this)) this.#leaves.judge(leaf, { ...verdict, group: this.where });
   }
 }
 
@@ -196,6 +207,15 @@ export class SourceNode {
 export function leavesOf(node: SourceNode): SourceNode[] {
   if (node.isLeaf) return [node];
   return [...node.members, ...node.items].flatMap(leavesOf);
+}
+
+/** The outcomes for people: leaves that one verdict is about become one line. */
+export function collapse(outcomes: readonly Outcome[]): Outcome[] {
+  const groups = Map.groupBy(outcomes, ({ group, fate, why = "" }) => `${group}\n${fate}\n${why}`);
+  return [...groups.values()].map((group) => {
+    const [first] = group;
+    return group.length === 1 ? first! : { ...first!, path: first!.group, value: `${group.length} values` };
+  });
 }
 
 function shownOf({ value, path }: SourceNode): string {

@@ -1,6 +1,6 @@
 /** Writes `weir.yaml` as a person would: a comment above each block says where it came from and what was left out. */
 import { Document, isMap, isScalar, isSeq, type Node, type Pair, visit } from "yaml";
-import type { Outcome } from "./source.ts";
+import { collapse, type Outcome } from "./source.ts";
 
 export interface Writing {
   options: Record<string, unknown>;
@@ -17,8 +17,8 @@ const WIDTH = 100;
 const MOST_NAMED = 4;
 
 export function writeYaml({ options, origins, outcomes, remarks, command }: Writing): string {
-  const document = new Document(options);
-  const left = outcomes.filter(({ fate }) => fate !== "taken");
+  const document = new Document(options, { aliasDuplicateObjects: false });
+  const left = collapse(outcomes.filter(({ fate }) => fate !== "taken"));
   const told = new Set<Outcome>();
   for (const [block, from] of origins) {
     const pair = pairAt(document, block);
@@ -51,11 +51,11 @@ function noteOf({ fate, path, why = "", instead, value }: Outcome, from: readonl
 }
 
 function isBelow(path: string, origin: string): boolean {
-  return path === origin || path.startsWith(`${origin}.`) || path.startsWith(`${origin}[`);
+  return origin === "" || path === origin || path.startsWith(`${origin}.`) || path.startsWith(`${origin}[`);
 }
 
 function listed(from: readonly string[]): string {
-  const named = [...new Set(from)];
+  const named = [...new Set(from)].map((path) => path || "the whole file");
   const more = named.length - MOST_NAMED;
   return more > 1 ? `${named.slice(0, MOST_NAMED).join(", ")} and ${more} more` : named.join(", ");
 }

@@ -29,6 +29,7 @@ export function connectionOf(
     ...(name === "bedrock" && bedrockSettings(reading, model, member)),
     ...(name.startsWith("vertex") && vertexSettings(reading, member)),
     ...(name.startsWith("azure") && azureSettings(reading, name, member)),
+    ...regionOf(reading, address),
     timeouts: timeoutsOf(member),
     concurrency: concurrencyOf(member),
     headers: headersOf(reading, member),
@@ -74,6 +75,12 @@ function hostNameOf({ environment }: Reading, address: SourceNode, hint: string)
   return environment.isReference(text) ? shortName(hint, "host").replace(/^(?=\d)/, "host-") : hostName(text);
 }
 
+/** The region of a vendor that has an address for each. */
+function regionOf({ vendors }: Reading, address: SourceNode | undefined): ConnectionSettings {
+  const variables = vendorAt(address?.text ?? "", vendors)?.variables;
+  return variables ? { variables } : {};
+}
+
 /** What LiteLLM adds to an address and weir expects in it. */
 const PATHS: Readonly<Record<string, string>> = {
   ollama: "/v1",
@@ -99,7 +106,7 @@ function addressOf(
     return `${reference}${path}`;
   }
   const vendor = vendors.get(provider);
-  const isVendors = vendor !== undefined && isVendorAddress(text, vendor);
+  const isVendors = vendor !== undefined && isVendorAddress(text, vendor, vendorAt(text, vendors)?.variables);
   address.taken(isVendors ? `providers.${provider}` : to);
   return isVendors ? undefined : withPath(text, path, provider);
 }

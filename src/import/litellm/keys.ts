@@ -21,7 +21,7 @@ export function readKeys(reading: Reading, document: SourceDocument): void {
       "there is no key in it; save what LiteLLM answers to GET /key/list?return_full_object=true",
     );
   for (const name of ["total_count", "current_page", "total_pages", "next_cursor"])
-    root.member(name)?.dropped("it describes the list, not a key");
+    root.member(name)?.ignored("it describes the list, not a key");
   const names = new Set(["master"]);
   for (const { token, entry } of found) readKey(reading, token, entry, names);
 }
@@ -160,7 +160,7 @@ function explainRest(entry: SourceNode): void {
     if (node && !(node.isLeaf && isNothing(node.value))) node.dropped(why, instead);
   }
   for (const node of entry.members)
-    if (node.isLeaf && isNothing(node.value)) node.changed("it is not set");
+    if (node.isLeaf && isNothing(node.value)) node.ignored("it is not set");
     else if (/^(created|updated|last)_|_at$|_by$/.test(node.name)) node.dropped("weir's books begin empty");
 }
 

@@ -68,6 +68,7 @@ function readEntry(reading: Reading, entry: SourceNode, settings: ModelSettings,
   const price = readPrice(entry.member("model_info"), params, `prices["${connection.provider}/${upstream}"]`);
   if (price) reading.draft.prices.push({ connection: connected, model: upstream, price });
   readInfo(entry.member("model_info"));
+  for (const node of params.members) explainParameter(node);
 }
 
 /** Members of the entry itself precede those of the credential that it names. */
@@ -92,6 +93,7 @@ function readWildcard(
 ): void {
   const text = name.text ?? "";
   const isPrefix = text.endsWith("/*") && text.indexOf("*") === text.length - 1;
+  draft.open.add(connection);
   const keepsName = text === upstream || (text === "*" && upstream === "*");
   if (!(isPrefix && upstream === "*") && !keepsName) {
     const why = "weir cannot put what a pattern stands for into another name";
@@ -100,7 +102,6 @@ function readWildcard(
     return;
   }
   // Every provider serves its own prefix, and those of plugins their usual names.
-  draft.open.add(connection);
   const usual = vendors.get(connection.provider)?.models ?? [];
   if (text !== `${connection.provider}/*`)
     for (const pattern of [...usual, text]) draft.patterns.push({ connection, pattern });
@@ -137,6 +138,32 @@ function rateOf(params: SourceNode, enforcesRates: boolean): Record<string, numb
     return [[name, Math.max(1, Math.round(node.number))] as const];
   });
   return found.length > 0 ? (Object.fromEntries(found) as Record<string, number>) : undefined;
+}
+
+/** Fields that LiteLLM adds to the requests of a deployment. */
+const REQUEST_FIELD =
+  /^(temperature|top_p|top_k|n|seed|stop|user|max_tokens|max_completion_tokens|presence_penalty|frequency_penalty|logit_bias|logprobs|response_format|tools?|tool_choice|stream|reasoning_effort|thinking|extra_body|metadata|input_type|dimensions|merge_reasoning_content_in_choices|cache_control_injection_points|additional_drop_params|allowed_openai_params|drop_params|service_tier|verbosity|web_search_options)$/;
+
+const PARAMETERS: Readonly<Record<string, readonly [why: string, instead?: string]>> = {
+  tags: ["weir does not choose deployments by tags", "give each tag a route of its own"],
+  max_budget: ["the import does not read budgets of deployments", "budgets with on: {model: PROVIDER/MODEL}"],
+  budget_duration: ["the import does not read budgets of deployments", "budgets"],
+  num_retries: ["weir has one number for all models", "retries.attempts"],
+  max_retries: ["weir has one number for all models", "retries.attempts"],
+  cooldown_time: ["weir's circuit breaker has no options"],
+  mock_response: ["weir has the provider mock", "mock/chat"],
+  use_in_pass_through: ["weir serves the operations of its formats only"],
+  region_name: ["weir does not choose deployments by region"],
+  ssl_verify: ["weir always verifies certificates", "tls.ca of the provider names further authorities"],
+  configurable_clientside_auth_params: ["weir sends its own credentials only"],
+  input_cost_per_second: ["weir has prices for tokens, searches and requests", "prices"],
+};
+
+function explainParameter(node: SourceNode): void {
+  const [why, instead] = PARAMETERS[node.name] ?? [];
+  if (why !== undefined) node.dropped(why, instead);
+  else if (REQUEST_FIELD.test(node.name))
+    node.dropped("weir sends what the client sends", "a plugin with a `request` hook can add fields");
 }
 
 /** What LiteLLM knows about a model besides its prices. */

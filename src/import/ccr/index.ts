@@ -1,0 +1,134 @@
+/** The `config.json` of claude-code-router. https://github.com/musistudio/claude-code-router */
+import type { References } from "../environment.ts";
+import { type Reading, SourceError } from "../reader.ts";
+import { applyRules, count, flag, none, option, type Rules } from "../settings.ts";
+import type { SourceNode } from "../source.ts";
+import { type Found, readProviders } from "./providers.ts";
+
+const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$([A-Za-z_][A-Za-z0-9_]*)/g;
+
+/** `$NAME` and `${NAME}`, also inside of a text. */
+export const references: References = (text) => {
+  VARIABLE.lastIndex = 0;
+  return VARIABLE.test(text)
+    ? text.replace(VARIABLE, (_, braced?: string, bare?: string) => `\${${braced ?? bare}}`)
+    : undefined;
+};
+
+const LEVELS: Readonly<Record<string, string>> = {
+  fatal: "error",
+  error: "error",
+  warn: "warn",
+  info: "info",
+  debug: "info",
+  trace: "info",
+};
+
+const RULES: Rules = {
+  PORT: option("port", count),
+  API_TIMEOUT_MS: option(
+    "timeouts.firstByteMs",
+    count,
+    "weir limits the time to the first byte of the answer",
+  ),
+  PROXY_URL: none("weir takes its proxy from the environment", "set HTTPS_PROXY and NO_PROXY"),
+  LOG: flag(
+    (node) => node.changed("weir writes its log to standard output"),
+    option("log.level", () => "silent"),
+  ),
+  NON_INTERACTIVE_MODE: none("weir never asks"),
+  CUSTOM_ROUTER_PATH: none(
+    "weir chooses a model by its name",
+    "a plugin with an early hook that chooses the model",
+  ),
+  transformers: none("weir translates by itself", "a plugin with `request` and `answer` hooks"),
+  StatusLine: none("weir writes no status line into Claude Code"),
+  REWRITE_SYSTEM_PROMPT: none("weir sends the prompt of the client", "a plugin with a `request` hook"),
+  forceUseImageAgent: none("weir has no agent for images"),
+};
+
+export function read(reading: Reading): void {
+  const { root } = reading;
+  const list = root.member("Providers") ?? root.member("providers");
+  if (list === undefined)
+    throw new SourceError(
+      `${reading.leaves.name}:1`,
+      "this is no config of claude-code-router: it has no Providers",
+    );
+  const found = readProviders(reading, list);
+  readRouter(reading, root.member("Router"), found);
+  const level = root.member("LOG_LEVEL");
+  if (level && root.member("LOG")?.value !== false)
+    option(
+      "log.level",
+      (node) => LEVELS[node.text ?? ""],
+      "weir has the levels info, warn, error and silent",
+    )(level, reading);
+  else level?.dropped("the log is off");
+  applyRules(root, RULES, reading);
+  readAccess(reading);
+}
+
+/** Without a key, claude-code-router listens on this machine only, whatever HOST says. */
+function readAccess(reading: Reading): void {
+  const { root, draft, environment } = reading;
+  const key = root.member("APIKEY");
+  const host = root.member("HOST");
+  if (key?.text) {
+    draft.add("keys", { name: "ccr", ...reading.gatewayKey(key) }, key);
+    key.hide();
+    key.taken("keys");
+  } else key?.changed("an empty key is none");
+  if (!host?.text) return;
+  if (!key?.text && !/^(127\.|localhost$|::1$)/.test(host.text)) {
+    host.changed("without APIKEY claude-code-router listens on 127.0.0.1, and so does weir", "host");
+    return;
+  }
+  draft.set("host", environment.text(host.text), host);
+  host.taken("host");
+}
+
+/** What a scenario of the router means for weir. */
+const SCENARIOS: Readonly<Record<string, { alias: string; when: string }>> = {
+  think: { alias: "think", when: "whether a request asks for reasoning" },
+  webSearch: { alias: "web-search", when: "the tools of a request" },
+  image: { alias: "image", when: "whether a request has images" },
+};
+
+function readRouter(reading: Reading, router: SourceNode | undefined, found: Found): void {
+  const { draft } = reading;
+  const model = (name: string) => {
+    const node = router?.member(name);
+    if (node?.value === "") node.ignored("it is empty");
+    const use = node?.text ? found(node.text) : undefined;
+    if (node?.text && !use) node.dropped("Providers has no such provider", "aliases");
+    return node && use ? { node, use } : undefined;
+  };
+  const standard = model("default");
+  if (standard) {
+    draft.serve("*", standard.use, standard.node);
+    standard.node.taken('aliases["*"]');
+  }
+  const background = model("background");
+  if (background) {
+    // claude-code-router takes Claude Code's small model for its background work.
+    draft.serve("claude-*haiku*", background.use, background.node);
+    background.node.taken('aliases["claude-*haiku*"]');
+  }
+  for (const [name, { alias, when }] of Object.entries(SCENARIOS)) {
+    const scenario = model(name);
+    if (!scenario) continue;
+    draft.serve(alias, scenario.use, scenario.node);
+    scenario.node.changed(
+      `weir chooses a model by its name, not by ${when}; clients ask for ${alias}`,
+      `aliases.${alias}`,
+    );
+  }
+  const long = model("longContext");
+  if (long) {
+    draft.serve("long-context", long.use, long.node);
+    draft.set(["fallbacks", "*"], [{ model: "long-context", when: "too-long" }], long.node);
+    long.node.changed("used when a prompt does not fit into the model", 'fallbacks["*"]');
+  }
+  router?.member("longContextThreshold")?.dropped("weir asks the other model when a prompt does not fit");
+}

@@ -1,0 +1,239 @@
+/** A gateway config of Portkey. https://portkey.ai/docs/api-reference/inference-api/config-object */
+import type { Draft, Use } from "../draft.ts";
+import type { References } from "../environment.ts";
+import { type Reading, SourceError } from "../reader.ts";
+import { count } from "../settings.ts";
+import type { SourceNode } from "../source.ts";
+import { memberOf, type ReadTarget, readTarget } from "./targets.ts";
+
+/** Configs of Portkey refer to no environment variables. */
+export const references: References = () => undefined;
+
+/** The name of the route for calls of any model. */
+const NAME = "portkey";
+const MOST_ATTEMPTS = 10;
+
+/** A target with its place among all. */
+interface Placed extends ReadTarget {
+  weight: number;
+  priority: number;
+  node: SourceNode;
+}
+
+export function read(reading: Reading): void {
+  const { leaves } = reading;
+  const config = reading.root.member("config") ?? reading.root;
+  const isConfig = [
+    "strategy",
+    "targets",
+    "provider",
+    "virtual_key",
+    "virtualKey",
+    "cache",
+    "retry",
+    "override_params",
+  ];
+  if (!isConfig.some((name) => config.member(name)))
+    throw new SourceError(
+      `${leaves.name}:1`,
+      "this is no config of Portkey: it has neither a strategy with targets nor a provider",
+    );
+  const placed = readGroup(reading, config);
+  servePlaced(reading, placed);
+  readSettings(reading, config, placed);
+}
+
+/** The targets of a config, or the config as a target. */
+function readGroup(reading: Reading, node: SourceNode): Placed[] {
+  const targets = node.member("targets")?.items ?? [];
+  if (targets.length === 0) {
+    const target = readTarget(reading, node);
+    return target ? [{ ...target, weight: 1, priority: 0, node }] : [];
+  }
+  const strategy = node.member("strategy");
+  const mode = strategy?.member("mode");
+  readStatusCodes(strategy);
+  if (mode?.text === "conditional") return readConditions(reading, strategy!, targets);
+  const groups = targets.map((target) => readGroup(reading, target));
+  if (MODES.has(mode?.text ?? "")) mode?.taken("routes");
+  else mode?.dropped("weir does not know the mode, and tries the targets in their order");
+  for (const target of targets)
+    target.member("name")?.changed("weir names deployments, not targets", "providers");
+  if (mode?.text === "loadbalance") return balanced(targets, groups, mode);
+  for (const target of targets) target.member("weight")?.dropped("a strategy of this mode has no weights");
+  return mode?.text === "single" ? (groups[0] ?? []) : inOrder(groups);
+}
+
+const MODES = new Set(["single", "loadbalance", "fallback"]);
+
+/** Each target gets its share of the calls. */
+function balanced(targets: readonly SourceNode[], groups: readonly Placed[][], mode: SourceNode): Placed[] {
+  const isNested = groups.some((group) => new Set(group.map(({ priority }) => priority)).size > 1);
+  if (isNested)
+    mode.changed(
+      "after a failure weir tries the fallbacks of all targets, not only those of the target that failed",
+    );
+  return groups.flatMap((group, index) => {
+    const weight = targets[index]!.member("weight");
+    if (weight?.number === 0) {
+      targets[index]!.dropped("its weight is 0, so it gets no calls");
+      return [];
+    }
+    weight?.taken("routes");
+    const sum = group.filter(({ priority }) => priority === 0).reduce((all, one) => all + one.weight, 0);
+    return group.map((one) => ({ ...one, weight: ((weight?.number ?? 1) * one.weight) / (sum || 1) }));
+  });
+}
+
+/** Each target is tried after those before it have failed. */
+function inOrder(groups: readonly Placed[][]): Placed[] {
+  let next = 0;
+  return groups.flatMap((group) => {
+    const first = next;
+    next += 1 + Math.max(-1, ...group.map(({ priority }) => priority));
+    return group.map((one) => ({ ...one, priority: first + one.priority }));
+  });
+}
+
+/** Conditions on the model that the client asks for become names; weir has no others. */
+function readConditions(reading: Reading, strategy: SourceNode, targets: readonly SourceNode[]): Placed[] {
+  const groups = new Map(
+    targets.map((target) => [target.member("name")?.text ?? "", readGroup(reading, target)]),
+  );
+  for (const target of targets) target.member("name")?.taken("aliases, routes");
+  for (const condition of strategy.member("conditions")?.items ?? []) {
+    const then = condition.member("then");
+    const group = groups.get(then?.text ?? "");
+    const models = modelsOf(condition.member("query"));
+    if (models === undefined || !group) {
+      condition.dropped(
+        "weir chooses by the name of the model only",
+        "a plugin with an early hook that chooses the model",
+      );
+      continue;
+    }
+    for (const model of models) serveAs(reading.draft, model, group);
+    condition.taken("aliases, routes");
+  }
+  strategy.member("mode")?.changed("conditions on the model are names in weir", "aliases, routes");
+  const standard = strategy.member("default");
+  standard?.taken("aliases, routes");
+  return groups.get(standard?.text ?? "") ?? [];
+}
+
+/** The models of `{"params.model": {"$eq": "fast"}}` or `{"$in": […]}`; `undefined` for any other condition. */
+function modelsOf(query: SourceNode | undefined): string[] | undefined {
+  const [only, ...others] = query?.members ?? [];
+  if (others.length > 0 || only?.name !== "params.model") return undefined;
+  const [operator, ...more] = only.members;
+  if (only.text !== undefined) return [only.text];
+  if (more.length > 0) return undefined;
+  if (operator?.name === "$eq" && operator.text !== undefined) return [operator.text];
+  if (operator?.name === "$in") return operator.items.flatMap(({ text }) => text ?? []);
+  return undefined;
+}
+
+function serveAs(draft: Draft, name: string, group: readonly Placed[]): void {
+  for (const one of group) draft.serve(name, useOf(one, one.model ?? name), one.node);
+}
+
+function useOf({ connection, weight, priority }: Placed, model: string): Use {
+  return { connection, model, weight, priority };
+}
+
+/** What clients get who ask for any model. */
+function servePlaced(reading: Reading, placed: readonly Placed[]): void {
+  const { draft } = reading;
+  const [first] = placed;
+  if (!first) return;
+  const withModel = placed.filter(({ model }) => model !== undefined);
+  if (withModel.length === placed.length) {
+    serveAs(draft, NAME, placed);
+    draft.set(["aliases", "*"], NAME);
+    reading.remarks.push(
+      `the config names the models, whatever clients ask for: that is the name ${NAME}, and the alias * for all other names`,
+    );
+    return;
+  }
+  const { provider } = first.connection;
+  const same = placed.filter(
+    ({ connection, model }) => connection.provider === provider && model === undefined,
+  );
+  for (const one of same) {
+    draft.open.add(one.connection);
+    draft.patterns.push({ connection: one.connection, pattern: "*" });
+    draft.shares.set(one.connection, { weight: one.weight, priority: one.priority });
+  }
+  for (const one of placed.filter((other) => !same.includes(other))) {
+    draft.open.add(one.connection);
+    reading.remarks.push(
+      `${one.node.where}: weir sends the name that the client asks for to one provider; to use ${one.connection.provider}, add its models to routes or fallbacks`,
+    );
+  }
+}
+
+function readStatusCodes(strategy: SourceNode | undefined): void {
+  const codes = strategy && memberOf(strategy, "on_status_codes");
+  codes?.changed(
+    "weir tries the next target after 408, 409, 425, 429 and 5xx, and when a host cannot be reached",
+    "routes",
+  );
+}
+
+function readSettings(reading: Reading, config: SourceNode, placed: readonly Placed[]): void {
+  const { draft } = reading;
+  const nodes = [config, ...placed.map(({ node }) => node)];
+  const all = (name: string) => [...new Set(nodes.flatMap((node) => memberOf(node, name) ?? []))];
+  const depth = 1 + Math.max(0, ...placed.map(({ priority }) => priority));
+  const attempts = Math.max(0, ...all("retry").map((retry) => retry.member("attempts")?.number ?? 0)) + 1;
+  const most = Math.min(MOST_ATTEMPTS, Math.max(attempts, depth));
+  if (all("retry").length > 0 || most > 3) draft.set("retries.attempts", most, all("retry")[0]);
+  for (const retry of all("retry")) {
+    retry
+      .member("attempts")
+      ?.changed("weir counts all attempts of a call, at all targets", "retries.attempts");
+    retry.changed("weir decides by the failure what is retried");
+  }
+  for (const timeout of all("request_timeout")) {
+    if (count(timeout) === undefined) continue;
+    const known = draft.get("timeouts");
+    if (known === undefined) draft.set("timeouts.firstByteMs", count(timeout), timeout);
+    if (known === undefined)
+      timeout.changed("weir limits the time to the first byte of the answer", "timeouts.firstByteMs");
+    else timeout.dropped("the first request_timeout holds for all", "timeouts of the provider");
+  }
+  for (const cache of all("cache")) readCache(draft, cache);
+  for (const [name, [why, instead]] of Object.entries(REST))
+    for (const node of all(name)) node.dropped(why, instead);
+  for (const node of nodes) readStatusCodes(node);
+}
+
+function readCache(draft: Draft, cache: SourceNode): void {
+  const mode = cache.member("mode");
+  const age = memberOf(cache, "max_age");
+  if (mode?.text !== "simple" && cache.text !== "simple") {
+    cache.dropped("weir's cache knows equal requests only", "cache");
+    return;
+  }
+  const ttlMs = age?.number === undefined ? undefined : Math.min(86_400_000, Math.max(1, age.number * 1000));
+  draft.set("cache", { keys: ["*"], header: false, maxTemperature: "any", ...(ttlMs && { ttlMs }) }, cache);
+  (mode ?? cache).changed("each process of weir has a cache of its own, in memory", "cache");
+  age?.taken("cache.ttlMs");
+}
+
+const GUARDRAILS = [
+  "weir has no guardrails",
+  "a plugin with `request` and `answer` hooks can check calls",
+] as const;
+const REST: Readonly<Record<string, readonly [why: string, instead?: string]>> = {
+  input_guardrails: GUARDRAILS,
+  output_guardrails: GUARDRAILS,
+  before_request_hooks: GUARDRAILS,
+  after_request_hooks: GUARDRAILS,
+  default_input_guardrails: GUARDRAILS,
+  default_output_guardrails: GUARDRAILS,
+  forward_headers: ["weir passes the headers that the format names", "headers of the provider"],
+  strict_open_ai_compliance: ["weir's answers keep to the format of the client"],
+  metadata: ["weir keeps no metadata of targets"],
+  id: ["weir has one config"],
+};

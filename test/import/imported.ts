@@ -1,0 +1,83 @@
+/** Configs of other gateways for the tests, and what weir makes of them. */
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { existsSync } from "node:fs";
+import { builtIn } from "../../plugins/index.ts";
+import { assemble } from "../../src/assemble.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import { readSource } from "../../src/config/read-source.ts";
+import { type Imported, importConfig, SOURCES } from "../../src/import/index.ts";
+import { standIns } from "../../src/import/stand-ins.ts";
+
+const FIXTURES = join(import.meta.dir, "fixtures");
+export const providers = builtIn.flatMap((plugin) => plugin.providers ?? []);
+
+export interface Fixture {
+  source: string;
+  /** `litellm/two-models.yaml`. */
+  name: string;
+  file: string;
+  /** The file of keys beside it. */
+  keys?: string;
+  /** The file with what weir should write. */
+  golden: string;
+}
+
+export const fixtures: readonly Fixture[] = Object.keys(SOURCES).flatMap((source) =>
+  readdirSync(join(FIXTURES, source))
+    .filter((name) => !/\.(keys\.json|weir\.yaml)$/.test(name))
+    .sort()
+    .map((name) => {
+      const file = join(FIXTURES, source, name);
+      const plain = file.replace(/\.\w+$/, "");
+      const keys = `${plain}.keys.json`;
+      return {
+        source,
+        name: `${source}/${name}`,
+        file,
+        ...(existsSync(keys) && { keys }),
+        golden: `${plain}.weir.yaml`,
+      };
+    }),
+);
+
+export function importFixture({ source, file, keys }: Pick<Fixture, "source" | "file" | "keys">): Imported {
+  return importConfig({
+    source,
+    document: readSource(file, basename(file)),
+    ...(keys !== undefined && { keys: readSource(keys, basename(keys)) }),
+    providers,
+    command: `weir import ${source} ${basename(file)}`,
+  });
+}
+
+/** Imports the text of a config. */
+export function importText(source: string, text: string, keys?: string): Imported {
+  return inFolder((folder) => {
+    const file = join(folder, source === "litellm" ? "config.yaml" : "config.json");
+    writeFileSync(file, text);
+    if (keys !== undefined) writeFileSync(join(folder, "keys.json"), keys);
+    return importFixture({ source, file, ...(keys !== undefined && { keys: join(folder, "keys.json") }) });
+  });
+}
+
+/** The registry of the written config, with stand-ins for its variables. @throws if weir would not start with it */
+export async function load({ yaml, variables }: Imported) {
+  const env = { ...standIns(variables, {}), VERTEX_ACCESS_TOKEN: "token" };
+  const loaded = inFolder((folder) => {
+    writeFileSync(join(folder, "weir.yaml"), yaml);
+    return loadConfig({ env, cwd: folder });
+  });
+  const { registry } = await assemble(loaded.config, env, loaded.locate);
+  return { config: loaded.config, registry };
+}
+
+function inFolder<Value>(use: (folder: string) => Value): Value {
+  const folder = mkdtempSync(join(tmpdir(), "weir-import-test-"));
+  try {
+    return use(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

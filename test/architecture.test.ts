@@ -349,10 +349,11 @@ const FORMAT_IDS = [
 
 /**
  * Files that may name formats: each format itself, what puts them together, the command line, the probe and the playground of
- * the console, which speak as a client, and the import of prices and the names for traces, where a provider has the name of a format.
+ * the console, which speak as a client, and the import of configs and prices and the names for traces, where a provider has the
+ * name of a format.
  */
 const MAY_NAME_FORMATS =
-  /^src\/(formats\/|cli\/|console\/|probe\/|ledger\/prices\/import\/|telemetry\/conventions\.ts$|assemble\.ts$|plugin\.ts$)/;
+  /^src\/(formats\/|cli\/|console\/|probe\/|import\/|ledger\/prices\/import\/|telemetry\/conventions\.ts$|assemble\.ts$|plugin\.ts$)/;
 
 /** Ids of other formats that mean something else in a file: `messages` is a member of a chat-completions request too. */
 const OTHER_MEANING: Readonly<Record<string, string>> = {
@@ -458,10 +459,10 @@ const OPTION_VALUES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-test("no file outside of the formats, the dialects of embeddings, the command line, the probe and the console knows a member or header of a single vendor", async () => {
+test("no file outside of the formats, the dialects of embeddings, the command line, the probe, the import and the console knows a member or header of a single vendor", async () => {
   const knowing: string[] = [];
   for (const file of files.filter((one) =>
-    /^src\/(?!formats\/|embeddings\/|cli\/|console\/|probe\/)/.test(one),
+    /^src\/(?!formats\/|embeddings\/|cli\/|console\/|probe\/|import\/)/.test(one),
   ))
     for (const word of wordsIn(VENDOR_WORDS, await sourceOf(file)))
       if (!OPTION_VALUES[file]?.includes(word)) knowing.push(`${file} knows ${word}`);

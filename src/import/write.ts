@@ -39,8 +39,13 @@ export function writeYaml({ options, origins, outcomes, remarks, command }: Writ
     ...remarks.map((remark) => `Note: ${remark}.`),
   ];
   const end = rest.length === 0 ? [] : ["Not in this file:", ...rest.map((outcome) => noteOf(outcome))];
-  const body = Object.keys(options).length === 0 ? "" : document.toString({ lineWidth: 0 });
+  const body = Object.keys(options).length === 0 ? "" : withoutPadding(document.toString({ lineWidth: 0 }));
   return [comment(head), body.trimEnd(), comment(end)].filter(Boolean).join("\n\n") + "\n";
+}
+
+/** `[a, b]` for `[ a, b ]`, as people write lists, and as formatters do. */
+function withoutPadding(yaml: string): string {
+  return yaml.replace(/^( *[^#\s].*[:-] )\[ (.*) \]$/gm, "$1[$2]");
 }
 
 function noteOf({ fate, path, why = "", instead, value }: Outcome, from: readonly string[] = []): string {

@@ -43,10 +43,10 @@ const NO_COUNTERPART: Readonly<Record<string, readonly [why: string, instead?: s
     "weir chooses a model by its name",
     "routes, or a plugin with an early hook that chooses the model",
   ],
-  auth_config: ["weir's admin API takes keys", "weir admin key create"],
+  auth_config: ["weir's admin API takes keys", "weir admin key create NAME"],
   pricing_overrides: ["the import does not read these prices", "prices"],
   complexity_analyzer_config: ["weir chooses a model by its name"],
-  roles: ["an admin key of weir may change all, or read", "weir admin key create --read"],
+  roles: ["an admin key of weir may change all, or read", "weir admin key create NAME --read"],
   access_profiles: ["weir has no profiles of keys"],
 };
 

@@ -60,7 +60,7 @@ const SECTION_RULES: Rules = {
   server: none("weir has no such option"),
   env_label: none("weir has no such option"),
   source_of_truth: none("weir reads its file alone"),
-  auth_config: none("weir's admin API takes keys", "weir admin key create"),
+  auth_config: none("weir's admin API takes keys", "weir admin key create NAME"),
   websocket: none("weir has no such option"),
   load_balancer_config: none("weir shares calls by weight"),
   circuit_breaker_config: none("weir's circuit breaker has no options"),

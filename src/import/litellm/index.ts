@@ -89,7 +89,7 @@ function credentialsOf(root: SourceNode): ReadonlyMap<string, SourceNode> {
 function readMasterKey(reading: Reading, node: SourceNode | undefined): void {
   if (node?.text === undefined) return;
   reading.draft.add("keys", { name: "master", ...reading.gatewayKey(node) }, node);
-  node.changed("for calls only; the admin API has keys of its own: `weir admin key create`", "keys");
+  node.changed("for calls only; the admin API has keys of its own: `weir admin key create NAME`", "keys");
 }
 
 /** `environment_variables`: values that LiteLLM sets for itself. */

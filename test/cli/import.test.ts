@@ -1,0 +1,161 @@
+/** `weir import`: what it writes where, what it says, and its exit codes. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Report } from "../../src/import/report.ts";
+import { runCommand } from "../helpers/command.ts";
+
+// Each command is a process of its own.
+setDefaultTimeout(120_000);
+
+const SECRET = "sk-ant-canary-0123456789";
+let folder: string;
+const weir = (...args: string[]) => runCommand(["import", ...args], { cwd: folder });
+const pathOf = (name: string) => join(folder, name);
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "weir-import-cli-"));
+  writeFileSync(
+    pathOf("config.yaml"),
+    `model_list:
+  - model_name: claude
+    litellm_params:
+      model: anthropic/claude-sonnet-4-5
+      api_key: ${SECRET}
+  - model_name: gpt
+    litellm_params: { model: openai/gpt-5, api_key: os.environ/OPENAI_API_KEY }
+litellm_settings:
+  callbacks: [langfuse]
+`,
+  );
+  writeFileSync(pathOf("plain.json"), JSON.stringify({ provider: "openai", api_key: SECRET }));
+  writeFileSync(pathOf("broken.yaml"), "model_list:\n  - model_name: a\n   litellm_params: {\n");
+  writeFileSync(pathOf("broken.json"), '{\n  // a comment\n  "Providers": [\n    { "name": "a", }\n  ,]\n');
+  writeFileSync(pathOf("twice.json"), '{\n  "Providers": [],\n  "Providers": []\n}\n');
+  writeFileSync(pathOf("other.yaml"), "services:\n  web: {}\n");
+  writeFileSync(pathOf("empty.json"), "");
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test("prints weir.yaml to standard output, and the report to standard error", async () => {
+  const { code, out, err } = await weir("litellm", "config.yaml");
+  expect(code).toBe(0);
+  expect(out).toStartWith("# Written by: weir import litellm config.yaml\n");
+  expect(Bun.YAML.parse(out)).toMatchObject({
+    aliases: { claude: "anthropic/claude-sonnet-4-5", gpt: "openai/gpt-5" },
+  });
+  expect(err).toContain("no counterpart: 1\n");
+  expect(err).toContain('config.yaml:9 litellm_settings.callbacks[0] = "langfuse": ');
+  expect(err).toContain(
+    "\n  export ANTHROPIC_API_KEY=…  # the value of model_list[0].litellm_params.api_key, config.yaml:5\n",
+  );
+  expect(err).toContain("\n  OPENAI_API_KEY\n");
+});
+
+test("shows a secret of the source nowhere, and writes it to the file of --env alone, for its owner only", async () => {
+  const { out, err } = await weir(
+    "litellm",
+    "config.yaml",
+    "--out",
+    "secret/../shown.yaml",
+    "--env",
+    "weir.env",
+    "--json",
+  ).then((ran) =>
+    ran.code === 0
+      ? ran
+      : weir("litellm", "config.yaml", "--out", "shown.yaml", "--env", "weir.env", "--json"),
+  );
+  expect(out + err + readFileSync(pathOf("shown.yaml"), "utf8")).not.toContain(SECRET);
+  expect(readFileSync(pathOf("weir.env"), "utf8")).toBe(`ANTHROPIC_API_KEY='${SECRET}'\n`);
+  expect(statSync(pathOf("weir.env")).mode & 0o777).toBe(0o600);
+});
+
+test("does not replace a file without --force, and then writes neither file", async () => {
+  writeFileSync(pathOf("mine.yaml"), "port: 1\n");
+  const refused = await weir("litellm", "config.yaml", "--out", "mine.yaml", "--env", "new.env");
+  expect([refused.code, refused.err]).toEqual([
+    1,
+    expect.stringContaining("mine.yaml already exists; weir wrote nothing"),
+  ]);
+  expect([readFileSync(pathOf("mine.yaml"), "utf8"), existsSync(pathOf("new.env"))]).toEqual([
+    "port: 1\n",
+    false,
+  ]);
+  expect((await weir("litellm", "config.yaml", "--out", "mine.yaml", "--force")).code).toBe(0);
+  expect(readFileSync(pathOf("mine.yaml"), "utf8")).toContain("anthropic");
+});
+
+test("with --strict what has no counterpart is exit code 1, and nothing else is", async () => {
+  expect((await weir("litellm", "config.yaml", "--strict")).code).toBe(1);
+  expect((await weir("portkey", "plain.json", "--strict")).code).toBe(0);
+});
+
+test("--json prints the config and each leaf with its fate", async () => {
+  const { out } = await weir("litellm", "config.yaml", "--json");
+  const report = JSON.parse(out) as Report;
+  expect(report.config).toContain("providers:");
+  expect(report.none).toEqual([
+    expect.objectContaining({
+      fate: "none",
+      path: "litellm_settings.callbacks[0]",
+      at: "config.yaml:9",
+      value: '"langfuse"',
+    }),
+  ]);
+  expect(report.variables).toEqual([
+    {
+      name: "ANTHROPIC_API_KEY",
+      kind: "secret",
+      at: "config.yaml:5",
+      path: "model_list[0].litellm_params.api_key",
+    },
+    { name: "OPENAI_API_KEY", kind: "secret" },
+  ]);
+  expect([report.taken.length, report.faults]).toEqual([6, []]);
+});
+
+test("a broken file, and one that is no config of the source, is one sentence with the position", async () => {
+  const rows: [args: string[], code: number, says: string | RegExp][] = [
+    [["litellm", "broken.yaml"], 78, /^weir: broken\.yaml:3: not valid YAML \(.+\)\.\n$/],
+    [["ccr", "broken.json"], 78, /^weir: broken\.json:[456]: not valid JSON \(.+\)\.\n$/],
+    [["ccr", "twice.json"], 78, "weir: twice.json:3: Providers is set twice (at Providers).\n"],
+    [
+      ["litellm", "other.yaml"],
+      1,
+      /^weir: other\.yaml:1: this is no config of LiteLLM: it has none of model_list, .+\.\n$/,
+    ],
+    [
+      ["bifrost", "plain.json"],
+      1,
+      "weir: plain.json:1: this is no config of Bifrost: it has neither providers nor governance.\n",
+    ],
+    [["portkey", "other.yaml"], 1, /^weir: other\.yaml:1: this is no config of Portkey: .+\.\n$/],
+    [
+      ["ccr", "plain.json"],
+      1,
+      "weir: plain.json:1: this is no config of claude-code-router: it has no Providers.\n",
+    ],
+    [["portkey", "empty.json"], 78, "weir: empty.json:1: the file is empty.\n"],
+    [["portkey", "absent.json"], 78, /^weir: absent\.json: the config file cannot be read \(.+\)\.\n$/],
+    [
+      ["oneapi", "plain.json"],
+      2,
+      'weir: weir imports the configs of litellm, bifrost, ccr, portkey, not of "oneapi"',
+    ],
+    [
+      ["ccr", "plain.json", "--keys", "plain.json"],
+      2,
+      "weir: --keys is for LiteLLM, whose keys are in its database",
+    ],
+    [["litellm", "config.yaml", "--out", "no/such/weir.yaml"], 1, "weir: the folder no/such does not exist"],
+  ];
+  for (const [args, code, says] of rows) {
+    const ran = await weir(...args);
+    expect([args, ran.code, ran.out]).toEqual([args, code, ""]);
+    if (typeof says === "string") expect(ran.err).toStartWith(says);
+    else expect(ran.err).toMatch(says);
+  }
+});

@@ -73,8 +73,8 @@ export class Environment {
   }
 
   /** A reference to a variable that the source does not have. */
-  variable(name: string): string {
-    if (!this.#variables.has(name)) this.#variables.set(name, { name, kind: "secret" });
+  variable(name: string, kind: Kind = "secret"): string {
+    if (!this.#variables.has(name)) this.#variables.set(name, { name, kind });
     return `\${${name}}`;
   }
 

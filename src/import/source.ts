@@ -39,6 +39,9 @@ export interface Outcome {
   instead?: string;
 }
 
+/** Of a leaf without a counterpart and without a value: nothing is lost. */
+const EMPTY = { fate: "taken", why: "it is empty" } as const;
+
 /** Of a leaf of which no reader says anything. */
 const UNKNOWN = { fate: "none", why: "the import does not know it" } as const;
 
@@ -85,7 +88,7 @@ export class Leaves {
   outcomes(): Outcome[] {
     return leavesOf(this.root).map((node) => ({
       ...(this.#verdicts.get(writePath(node.path)) ?? {
-        ...UNKNOWN,
+        ...(isEmpty(node.value) ? EMPTY : UNKNOWN),
         general: node.general,
         group: writePath(node.path),
       }),
@@ -199,7 +202,11 @@ export class SourceNode {
   }
 
   #judge(verdict: Omit<Verdict, "group">): void {
-    for (const leaf of leavesOf(this)) this.#leaves.judge(leaf, { ...verdict, group: this.where });
+    const group = this.where;
+    for (const leaf of leavesOf(this)) {
+      const isLost = verdict.fate === "none" && isEmpty(leaf.value);
+      this.#leaves.judge(leaf, isLost ? { ...EMPTY, group } : { ...verdict, group });
+    }
   }
 }
 
@@ -207,6 +214,11 @@ export class SourceNode {
 export function leavesOf(node: SourceNode): SourceNode[] {
   if (node.isLeaf) return [node];
   return [...node.members, ...node.items].flatMap(leavesOf);
+}
+
+/** Whether a value says nothing. */
+export function isEmpty(value: unknown): boolean {
+  return value === null || value === "" || JSON.stringify(value) === "{}" || JSON.stringify(value) === "[]";
 }
 
 /** The outcomes for people: leaves that one verdict is about become one line. */

@@ -42,6 +42,7 @@ const RULES: Rules = {
     "a plugin with an early hook that chooses the model",
   ),
   transformers: none("weir translates by itself", "a plugin with `request` and `answer` hooks"),
+  CLAUDE_PATH: none("weir starts no client", "`weir exec -- claude` does"),
   StatusLine: none("weir writes no status line into Claude Code"),
   REWRITE_SYSTEM_PROMPT: none("weir sends the prompt of the client", "a plugin with a `request` hook"),
   forceUseImageAgent: none("weir has no agent for images"),
@@ -78,7 +79,7 @@ function readAccess(reading: Reading): void {
     draft.add("keys", { name: "ccr", ...reading.gatewayKey(key) }, key);
     key.hide();
     key.taken("keys");
-  } else key?.changed("an empty key is none");
+  } else key?.ignored("it is empty");
   if (!host?.text) return;
   if (!key?.text && !/^(127\.|localhost$|::1$)/.test(host.text)) {
     host.changed("without APIKEY claude-code-router listens on 127.0.0.1, and so does weir", "host");

@@ -28,7 +28,7 @@ function readProvider(reading: Reading, entry: SourceNode): Connection | undefin
     entry.dropped("the provider has no name or no api_base_url");
     return undefined;
   }
-  const transformers = entry.member("transformer")?.member("use")?.items.map(nameOf) ?? [];
+  const transformers = transformersOf(entry)?.member("use")?.items.map(nameOf) ?? [];
   const found = vendorAt(url.text, vendors);
   const vendor = found?.provider;
   const isMessages = transformers.some((one) => one.toLowerCase() === "anthropic");
@@ -36,7 +36,7 @@ function readProvider(reading: Reading, entry: SourceNode): Connection | undefin
   const provider = vendor?.name ?? own;
   const to = `providers.${provider}`;
   const isReference = environment.isReference(url.text);
-  const base = isReference ? environment.text(url.text, "url") : baseOf(url.text);
+  const base = baseOf(isReference ? environment.text(url.text, "url") : url.text);
   const isVendors = vendor !== undefined && isVendorAddress(base, vendor, found?.variables);
   const models = entry.member("models");
   const settings: ConnectionSettings = {
@@ -55,9 +55,15 @@ function readProvider(reading: Reading, entry: SourceNode): Connection | undefin
   else models?.changed(`weir serves every model of ${provider}, as ${provider}/MODEL`, to);
   if (provider === name.text) name.taken(to);
   else name.changed(`the host is the provider ${provider} of weir: clients ask for ${provider}/MODEL`, to);
-  url.taken(isVendors ? to : `${to}.baseUrl`);
-  readTransformers(entry.member("transformer"));
+  if (isReference)
+    url.changed("the variable must hold the address without /chat/completions", `${to}.baseUrl`);
+  else url.taken(isVendors ? to : `${to}.baseUrl`);
+  readTransformers(transformersOf(entry));
   return connection;
+}
+
+function transformersOf(entry: SourceNode): SourceNode | undefined {
+  return entry.member("transformer") ?? entry.member("transformers");
 }
 
 /** claude-code-router has the whole URL, weir what comes before the path of the format. */

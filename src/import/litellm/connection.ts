@@ -4,7 +4,7 @@ import { shortName } from "../draft.ts";
 import { hostName, isVendorAddress, vendorAt } from "../hosts.ts";
 import { milliseconds, type Reading } from "../reader.ts";
 import type { SourceNode } from "../source.ts";
-import { bedrockRegion, COMPATIBLE, type NamedModel, PREFIXES } from "./vendors.ts";
+import { bedrockRegion, COMPATIBLE, KEY_VARIABLES, type NamedModel, PREFIXES } from "./vendors.ts";
 
 /** Reads members of `litellm_params`, and those of the credential that it names. */
 export type Member = (name: string) => SourceNode | undefined;
@@ -25,7 +25,7 @@ export function connectionOf(
   const settings: ConnectionSettings = {
     ...(isOwn && { speaks: "chat-completions" }),
     baseUrl: addressOf(reading, name, address, isOwn),
-    ...credentials(reading, name, member),
+    ...credentials(reading, name, prefix, member),
     ...(name === "bedrock" && bedrockSettings(reading, model, member)),
     ...(name.startsWith("vertex") && vertexSettings(reading, member)),
     ...(name.startsWith("azure") && azureSettings(reading, name, member)),
@@ -64,10 +64,10 @@ function providerOf(
   return PREFIXES[prefix] ?? (address ? OWN : undefined);
 }
 
-/** A dated version of Azure's API, as opposed to `/openai/v1`. */
+/** A dated version of Azure's API, as opposed to `/openai/v1`. Without one LiteLLM takes it from the environment. */
 function isDated(member: Member): boolean {
   const version = member("api_version")?.text;
-  return version !== undefined && !["v1", "latest", "preview"].includes(version);
+  return version === undefined || !["v1", "latest", "preview"].includes(version);
 }
 
 function hostNameOf({ environment }: Reading, address: SourceNode, hint: string): string {
@@ -95,9 +95,12 @@ function addressOf(
   isOwn: boolean,
 ): string | undefined {
   const text = address?.text;
-  if (address === undefined || text === undefined) return undefined;
-  const to = `providers.${provider}.baseUrl`;
   const path = isOwn ? "" : (PATHS[provider] ?? "");
+  if (address === undefined || text === undefined)
+    return provider.startsWith("azure")
+      ? `${environment.variable("AZURE_API_BASE", "url")}${path}`
+      : undefined;
+  const to = `providers.${provider}.baseUrl`;
   if (environment.isReference(text)) {
     const reference = environment.text(text, "url");
     if (path === "") address.taken(to);
@@ -123,8 +126,18 @@ function withPath(text: string, path: string, provider: string): string {
   return `${bare}${path}`;
 }
 
-function credentials(reading: Reading, provider: string, member: Member): Pick<ConnectionSettings, "apiKey"> {
-  return { apiKey: reading.apiKey(member("api_key"), provider) };
+function credentials(
+  reading: Reading,
+  provider: string,
+  prefix: string,
+  member: Member,
+): Pick<ConnectionSettings, "apiKey"> {
+  const key = member("api_key");
+  const isKeyless = member("tenant_id") !== undefined || member("azure_ad_token") !== undefined;
+  const vendor = reading.vendors.get(provider);
+  const usual = KEY_VARIABLES[prefix] ?? (vendor?.authorize ? undefined : vendor?.apiKey);
+  const variable = key === undefined && !isKeyless ? usual : undefined;
+  return { apiKey: variable ? reading.environment.variable(variable) : reading.apiKey(key, provider) };
 }
 
 /** Members that are one credential of several, or a variable, by the names in weir. */
@@ -141,7 +154,12 @@ const AZURE_SECRETS: Named = {
   client_id: "AZURE_CLIENT_ID",
   client_secret: "AZURE_CLIENT_SECRET",
 };
-const VERTEX_VARIABLES: Named = { vertex_project: "project", vertex_location: "location" };
+const VERTEX_VARIABLES: Named = {
+  vertex_ai_project: "project",
+  vertex_ai_location: "location",
+  vertex_project: "project",
+  vertex_location: "location",
+};
 
 function secretsOf(
   { environment }: Reading,
@@ -199,7 +217,7 @@ function bedrockSettings(reading: Reading, model: string, member: Member): Conne
 
 function vertexSettings(reading: Reading, member: Member): ConnectionSettings {
   const variables = variablesOf(reading, "vertex", member, VERTEX_VARIABLES);
-  const file = member("vertex_credentials");
+  const file = member("vertex_credentials") ?? member("vertex_ai_credentials");
   const text = file?.text;
   const isInline = text === undefined || text.trimStart().startsWith("{");
   if (file && isInline)
@@ -219,6 +237,9 @@ function vertexSettings(reading: Reading, member: Member): ConnectionSettings {
   return { variables };
 }
 
+/** What LiteLLM asks for without `api_version`. */
+const DEFAULT_VERSION = "${AZURE_API_VERSION:-2025-02-01-preview}";
+
 function azureSettings(reading: Reading, provider: string, member: Member): ConnectionSettings {
   const version = member("api_version");
   const isVersioned = provider === "azure-dated";
@@ -228,7 +249,9 @@ function azureSettings(reading: Reading, provider: string, member: Member): Conn
     "weir fetches tokens of Microsoft Entra itself",
     "set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET",
   );
-  const apiVersion = isVersioned ? reading.environment.text(version?.text ?? "") : undefined;
+  const { environment } = reading;
+  const written = version?.text === undefined ? DEFAULT_VERSION : environment.text(version.text);
+  const apiVersion = isVersioned ? written : undefined;
   return {
     secrets: secretsOf(reading, provider, member, AZURE_SECRETS),
     variables: { ...(apiVersion !== undefined && { apiVersion }) },

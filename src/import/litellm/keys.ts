@@ -5,7 +5,7 @@
 import { modelName, shortName } from "../draft.ts";
 import type { Reading } from "../reader.ts";
 import { SourceError } from "../reader.ts";
-import { Leaves, type SourceDocument, type SourceNode } from "../source.ts";
+import { isEmpty, Leaves, type SourceDocument, type SourceNode } from "../source.ts";
 import { budgetWindow } from "../windows.ts";
 
 const DIGEST = /^[0-9a-f]{64}$/i;
@@ -157,16 +157,14 @@ const REST: Readonly<Record<string, readonly [why: string, instead?: string]>> =
 function explainRest(entry: SourceNode): void {
   for (const [name, [why, instead]] of Object.entries(REST)) {
     const node = entry.member(name);
-    if (node && !(node.isLeaf && isNothing(node.value))) node.dropped(why, instead);
+    if (node && !isUnset(node)) node.dropped(why, instead);
   }
   for (const node of entry.members)
-    if (node.isLeaf && isNothing(node.value)) node.ignored("it is not set");
+    if (isUnset(node)) node.ignored("it is not set");
     else if (/^(created|updated|last)_|_at$|_by$/.test(node.name)) node.dropped("weir's books begin empty");
 }
 
-/** Values of members that are not set. */
-function isNothing(value: unknown): boolean {
-  return (
-    value === null || value === false || JSON.stringify(value) === "{}" || JSON.stringify(value) === "[]"
-  );
+/** The member is there and says nothing. */
+function isUnset({ value }: SourceNode): boolean {
+  return value === false || isEmpty(value);
 }

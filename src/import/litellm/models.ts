@@ -32,6 +32,12 @@ function readEntry(reading: Reading, entry: SourceNode, settings: ModelSettings,
     entry.dropped("the entry has no model_name or no litellm_params.model");
     return;
   }
+  if (model.text === "*" && name.text === "*") {
+    const why = "weir serves the models of every provider whose key is in the environment";
+    name.changed(why);
+    model.changed(why);
+    return;
+  }
   const member = memberOf(reading, params, settings.credentials);
   const split = splitModel(model.text, member("custom_llm_provider")?.text);
   const connection = split && connectionOf(reading, split, member, name.text);

@@ -43,6 +43,22 @@ export const PREFIXES: Readonly<Record<string, string>> = {
   litellm_proxy: "litellm",
 };
 
+/**
+ * Environment variables from which LiteLLM takes a key that the config does not have. Those that weir takes, too, need no row.
+ * https://docs.litellm.ai/docs/providers
+ */
+export const KEY_VARIABLES: Readonly<Record<string, string>> = {
+  azure: "AZURE_API_KEY",
+  azure_ai: "AZURE_AI_API_KEY",
+  together_ai: "TOGETHERAI_API_KEY",
+  fireworks_ai: "FIREWORKS_AI_API_KEY",
+  perplexity: "PERPLEXITYAI_API_KEY",
+  nvidia_nim: "NVIDIA_NIM_API_KEY",
+  dashscope: "DASHSCOPE_API_KEY",
+  zai: "ZAI_API_KEY",
+  litellm_proxy: "LITELLM_PROXY_API_KEY",
+};
+
 /** Prefixes of hosts that speak OpenAI's format at `api_base`. */
 export const COMPATIBLE = new Set(["openai", "custom_openai", "openai_like", "llamafile", "custom", "vllm"]);
 

@@ -201,7 +201,14 @@ const RULES: readonly Rule[] = [
   },
   {
     from: "src/release/",
-    may: ["src/cli/commands.ts", "src/cli/completion.ts", "src/cli/man.ts", "src/version.ts", "node:"],
+    may: [
+      "src/cli/commands.ts",
+      "src/cli/completion.ts",
+      "src/cli/man.ts",
+      "src/documents/markdown.ts",
+      "src/version.ts",
+      "node:",
+    ],
     because: "a release packs what the build wrote, and texts made from the command table",
   },
   {

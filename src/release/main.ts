@@ -31,7 +31,7 @@ function makeRelease(systems: readonly System[], env: NodeJS.ProcessEnv): void {
     digests.set(name, sha256(bytes));
     console.log(`dist/release/${name}  ${(bytes.length / 1e6).toFixed(1)} MB`);
   };
-  const others = commonFiles(ROOT);
+  const others = commonFiles(ROOT, env["GITHUB_REPOSITORY"]);
   for (const system of systems)
     write(
       archiveName(system),

@@ -1,14 +1,17 @@
 /** Archives as the programs of this machine read them. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { archive } from "../../src/release/archive.ts";
 import { checksums, sha256 } from "../../src/release/checksums.ts";
+import { LINK } from "../../src/documents/markdown.ts";
+import { commonFiles } from "../../src/release/contents.ts";
 import type { PackedFile } from "../../src/release/file.ts";
 import { SYSTEMS, archiveName, systemsOf } from "../../src/release/systems.ts";
 import { tar } from "../../src/release/tar.ts";
 import { assertTag } from "../../src/release/tag.ts";
+import { readDocument, ROOT } from "../helpers/documents.ts";
 import { VERSION } from "../../src/version.ts";
 
 const SECONDS = Date.UTC(2026, 5, 7, 8, 9, 10) / 1000;
@@ -83,6 +86,22 @@ test("sha256sum accepts SHA256SUMS, and refuses it after a change", () => {
 
 test("a path that a tar header cannot hold is refused instead of cut", () => {
   expect(() => tar([{ path: "x".repeat(101), content: BINARY }], SECONDS)).toThrow("100 bytes");
+});
+
+test("links of the README in an archive lead to the version in the repository, and to nothing without one", () => {
+  const readme = (repository?: string) => {
+    const file = commonFiles(ROOT, repository).find(({ path }) => path === "README.md")!;
+    return Buffer.from(file.content!).toString();
+  };
+  expect(readme()).toBe(readDocument("README.md"));
+  const linked = readme("some-one/weir");
+  const targets = [...linked.matchAll(LINK)].map(([, , target]) => target!);
+  expect(targets.length).toBeGreaterThan(20);
+  const files = `https://github.com/some-one/weir/blob/v${VERSION}/`;
+  for (const target of targets.filter((one) => !one.startsWith("#"))) {
+    expect(target).toStartWith(files);
+    expect(existsSync(join(ROOT, target.slice(files.length).split("#")[0]!))).toBe(true);
+  }
 });
 
 test("there are seven systems, and an unknown one is named", () => {

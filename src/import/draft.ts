@@ -97,7 +97,8 @@ export class Draft {
   }
 
   isServed(name: string): boolean {
-    return this.names.some((entry) => entry.name === name);
+    const aliases = (this.#options["aliases"] ?? {}) as object;
+    return Object.hasOwn(aliases, name) || this.names.some((entry) => entry.name === name);
   }
 
   /** Sets an option of `weir.yaml`. @param path for example `timeouts.firstByteMs` or `["aliases", "my.model"]` */

@@ -24,6 +24,14 @@ export function readFallbacks(reading: Reading, sections: readonly SourceNode[])
       "weir does not repeat a call whose answer a filter has stopped",
       "a plugin with an `answer` hook can ask another model",
     );
+  const aliases = Object.entries((reading.draft.get("aliases") ?? {}) as Record<string, string>);
+  // weir looks for the fallbacks of the name that the client sends, and of the model at the end of all aliases.
+  for (const [alias, name] of aliases)
+    if (lists.has(name) && !lists.has(alias))
+      lists.set(
+        alias,
+        lists.get(name)!.filter(({ model }) => model !== alias),
+      );
   for (const [name, targets] of lists) reading.draft.set(["fallbacks", name], targets.map(written));
   return Math.max(0, ...[...lists.values()].map((targets) => targets.length));
 }

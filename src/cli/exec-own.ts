@@ -20,6 +20,8 @@ const KEY_NAME = "weir-exec";
 const GRACE_MS = 1_000;
 /** No folder. */
 const NONE = "";
+/** Maximum time for a server on this machine to answer. Milliseconds. */
+const LISTENING_MS = 5_000;
 const MOCK = "mock";
 const MOCK_MODEL = `${MOCK}/chat`;
 /** Which format the client speaks does not matter: each model is served to clients of every format. */
@@ -48,7 +50,6 @@ export async function runWithOwn(context: Context): Promise<number> {
   const key = makeKeyText("call");
   const limits = { key, flags, hasPlugins: loaded.file !== undefined || isChosen(loaded, "plugins.dir") };
   const limit = (config: Config) => withLocalServer(forOneClient(config, limits), model);
-  const config = limit(loaded.config);
   if (model !== undefined) await assertServed(model, limit(loaded.config), env, loaded.locate);
   let running: RunningWeir | undefined;
   return serveVariant(own, {
@@ -146,4 +147,17 @@ async function assertServed(
   } catch (fault) {
     throw fault instanceof GatewayError ? new Error(fault.message.replace(/\.$/, "")) : fault;
   }
+  const [name = ""] = model.split("/");
+  const place = registry.providers.find((provider) => provider.name === name)?.deployments[0]?.baseUrl;
+  if (place !== undefined && place === LOCAL_SERVERS[name] && !(await isListening(place)))
+    throw new Error(
+      `no ${name} answers on ${new URL(place).origin}; start it, or set ${name.toUpperCase()}_BASE_URL to its address`,
+    );
+}
+
+async function isListening(baseUrl: string): Promise<boolean> {
+  return fetch(`${baseUrl}/models`, { signal: AbortSignal.timeout(LISTENING_MS) }).then(
+    () => true,
+    () => false,
+  );
 }

@@ -343,6 +343,15 @@ test("a model of a local server needs no config, and answers what else the clien
   expect(bodies.map(({ model }) => model)).toEqual(["qwen3", "qwen3", "qwen3"]);
 });
 
+test("a model of a local server that does not run ends with 1 and says where weir looked for it", async () => {
+  // Nothing listens on the usual port of SGLang here.
+  expect(await exec(["--model", "sglang/some-model", "--", "echo", "started"])).toMatchObject({
+    code: 1,
+    out: "",
+    err: "weir: no sglang answers on http://127.0.0.1:30000; start it, or set SGLANG_BASE_URL to its address\n",
+  });
+});
+
 test("without a model and a key the mock answers for every name", async () => {
   const { code, out } = await exec([...(await script(ASK)), "claude-opus-5-5", "qwen-of-nobody"]);
   expect([code, out.trim().split("\n").length]).toEqual([0, 2]);

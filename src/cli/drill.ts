@@ -29,7 +29,7 @@ export const drill: Command = {
     {
       name: "--timeout",
       value: "SECONDS",
-      help: `time limit of the client for each fault (default ${DEFAULT_SECONDS})`,
+      help: `time that the client may take for each fault (default ${DEFAULT_SECONDS}, where a client that still waits is only weak)`,
     },
     {
       name: "--parallel",
@@ -57,6 +57,7 @@ export const drill: Command = {
     return runDrill(context, {
       faults,
       limit: readCount(flags, "--timeout", DEFAULT_SECONDS, MAX_SECONDS),
+      mustEnd: flags["--timeout"] !== undefined,
       parallel: readCount(flags, "--parallel", isHere ? 1 : DEFAULT_PARALLEL, MAX_PARALLEL),
       ...(isHere && { cwd }),
     });
@@ -66,6 +67,7 @@ export const drill: Command = {
 interface Wanted {
   faults: readonly Fault[];
   limit: number;
+  mustEnd: boolean;
   parallel: number;
   cwd?: string;
 }
@@ -91,6 +93,7 @@ async function runDrill(context: Context, wanted: Wanted): Promise<number> {
       ...{ gateway: gateway.url, exchanges, folder, stop: stop.signal },
       point: (url) =>
         pointClient(rest, { url, key: ANY_KEY, ...(typeof model === "string" && { model }) }, env),
+      onBaseline: ({ ms }) => printError(describeBaseline(ms / 1_000, wanted.limit)),
       onResult(result) {
         results.push(result);
         printError(progressLine(result, results.length, wanted.faults.length));
@@ -108,6 +111,13 @@ async function runDrill(context: Context, wanted: Wanted): Promise<number> {
   }
 }
 
+/** @param seconds that the client needs without a fault */
+function describeBaseline(seconds: number, limit: number): string {
+  const passed = `weir: without a fault the client needs ${seconds.toFixed(1)} s`;
+  if (seconds < limit / 2) return passed;
+  return `${passed}, which is near the limit of ${limit} s: use a longer --timeout, or --parallel 1`;
+}
+
 /** Prints what came of the drill. @returns the exit code */
 async function report(
   { flags, rest = [], cwd, print, printError }: Context,
@@ -117,6 +127,7 @@ async function report(
 ): Promise<number> {
   const { describeEnding, describeRun } = await import("../drill/run.ts");
   if (drilled.kind === "baseline") {
+    await rm(folder, { recursive: true, force: true });
     if (isInterrupted) return EXIT_INTERRUPTED;
     const { run, requests } = drilled;
     const why =

@@ -25,7 +25,10 @@ export class Front {
 
   private constructor(options: FrontOptions) {
     this.#options = options;
-    this.#server = createServer({ allowHalfOpen: true }, (socket) => void this.#serve(socket));
+    this.#server = createServer({ allowHalfOpen: true }, (socket) => {
+      // What is no HTTP/1.1 gets no answer.
+      void this.#serve(socket).catch(() => socket.destroy());
+    });
   }
 
   /** @param port default: a free one */

@@ -31,10 +31,14 @@ export interface DrillOptions {
   cwd?: string;
   /** Time limit of a run. Seconds. */
   limit: number;
+  /** The user set the limit: a client that waits longer is bad. */
+  mustEnd: boolean;
   /** Number of runs at once. */
   parallel: number;
   /** Ends the drill; the running faults have no result then. */
   stop: AbortSignal;
+  /** Called when the client has passed the run without a fault. */
+  onBaseline(run: ClientRun): void;
   onResult(result: DrillResult): void;
 }
 
@@ -57,6 +61,7 @@ export async function drill(options: DrillOptions): Promise<Drilled> {
   const { ending } = baseline.run;
   if (ending.kind !== "exit" || ending.code !== 0 || baseline.tries.length === 0)
     return { kind: "baseline", run: baseline.run, requests: baseline.tries.length };
+  options.onBaseline(baseline.run);
   const usual = baseline.tries[0]!.at;
   const results: DrillResult[] = [];
   const left = [...faults];
@@ -64,7 +69,7 @@ export async function drill(options: DrillOptions): Promise<Drilled> {
     for (let fault = left.shift(); fault && !stop.aborted; fault = left.shift()) {
       const met = await meet(fault, options, usual);
       if (stop.aborted) return;
-      const result = { fault, ...met, ...judgeRun(fault, met, baseline.run, options.limit) };
+      const result = { fault, ...met, ...judgeRun(fault, met, baseline.run, options) };
       results.push(result);
       onResult(result);
     }
@@ -125,7 +130,12 @@ function secondsOf({ lasts }: Fault): number {
   return typeof lasts === "object" ? lasts.seconds : Infinity;
 }
 
-function judgeRun(fault: Fault, { run, tries }: Met, baseline: Output, limit: number): Judgement {
+function judgeRun(
+  fault: Fault,
+  { run, tries }: Met,
+  baseline: Output,
+  { limit, mustEnd }: Pick<DrillOptions, "limit" | "mustEnd">,
+): Judgement {
   const { script, expects } = fault;
   return judge({
     expects,
@@ -135,6 +145,7 @@ function judgeRun(fault: Fault, { run, tries }: Met, baseline: Output, limit: nu
     empty: script.kind === "answer" && script.answer === "empty",
     ending: run.ending,
     limit,
+    mustEnd,
     seconds: run.ms / 1_000,
     tries,
     said: readOutput(run, baseline),

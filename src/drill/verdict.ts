@@ -26,6 +26,8 @@ export interface Observations {
   ending: Ending;
   /** Time limit of the run, and its duration. Seconds. */
   limit: number;
+  /** The user set the limit, so that a client must not wait longer; a default says nothing about the client's own limit. */
+  mustEnd: boolean;
   seconds: number;
   tries: readonly Try[];
   said: Said;
@@ -129,17 +131,17 @@ function judgeVainRepeats({ expects, count, ending }: Facts): Judgement | undefi
 }
 
 function judgeStopped(facts: Facts): Judgement | undefined {
-  const { ending, unseen, tries, limit, count, pauses, expects } = facts;
+  const { ending, unseen, tries, limit, mustEnd, count, pauses, expects } = facts;
   if (ending.kind !== "stopped") return undefined;
   const last = tries.at(-1);
   if (unseen && !last) return bad(`hung: did not ask again within ${limit} s, and did not end`);
   if (!last) return bad(`hung: sent no request within ${limit} s`);
   if (expects === "succeed" && last.endedAt === undefined)
     return { verdict: "skipped", reason: `${limit} s are too short for this fault (--timeout)` };
-  if (last.endedAt === undefined && last.faulty)
-    return bad(
-      `hung: still waited for the answer at the time limit of ${limit} s (a longer limit: --timeout)`,
-    );
+  if (last.endedAt === undefined && last.faulty) {
+    const waited = `hung: still waited for the answer at the time limit of ${limit} s`;
+    return mustEnd ? bad(waited) : weak(`${waited}; with --timeout this is bad`);
+  }
   if (gotAnswer(facts)) return bad(`hung: got the answer, but had not ended after ${limit} s`);
   if (count > 1) {
     const longest = Math.max(...pauses);

@@ -30,6 +30,7 @@ const USUAL: Observations = {
   empty: false,
   ending: exit(0),
   limit: 60,
+  mustEnd: true,
   seconds: 2,
   tries: tries([0, 1_010], true),
   said: WHOLE,
@@ -163,6 +164,12 @@ const CASES: readonly [what: string, seen: Partial<Observations>, verdict: Verdi
     { ...MIDWAY, tries: [WAITING], ending: STOPPED, said: SILENT },
     "bad",
     "hung: still waited for the answer at the time limit of 60 s",
+  ],
+  [
+    "still waits at the default limit",
+    { ...MIDWAY, tries: [WAITING], ending: STOPPED, said: SILENT, mustEnd: false },
+    "weak",
+    "hung: still waited for the answer at the time limit of 60 s; with --timeout this is bad",
   ],
   [
     "does nothing after a failure",

@@ -148,6 +148,7 @@ function judgeStopped(facts: Facts): Judgement | undefined {
     const text = `still repeated at the time limit of ${limit} s: ${count} requests, pauses of up to ${seconds(longest)}`;
     return longest >= LONG_PAUSE_MS ? weak(text) : bad(text);
   }
+  if (tries.length > MANY) return bad(`sent ${tries.length} requests in ${limit} s, and did not end`);
   return bad(`hung: after the failure it neither repeated nor ended within ${limit} s`);
 }
 

@@ -177,6 +177,20 @@ const CASES: readonly [what: string, seen: Partial<Observations>, verdict: Verdi
     "bad",
     "hung: after the failure it neither repeated nor ended",
   ],
+  [
+    "asks on without end",
+    {
+      ...MIDWAY,
+      tries: Array.from({ length: 47 }, (_, index) => ({
+        ...tries([index * 1_000], false)[0]!,
+        question: `${index}`,
+      })),
+      ending: STOPPED,
+      said: HALF,
+    },
+    "bad",
+    "sent 47 requests in 60 s, and did not end",
+  ],
   ["does not end", { ending: STOPPED }, "bad", "hung: got the answer, but had not ended"],
   ["asks nothing", { tries: [], ending: STOPPED, said: SILENT }, "bad", "hung: sent no request"],
   [

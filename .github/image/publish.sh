@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds the image of a release for both architectures, tries the one of this machine, and pushes both to the registry of
-# GitHub as VERSION and latest. Writes name and digest for the next steps of the job.
+# GitHub as VERSION, and as latest unless it is a version to try, such as 1.2.0-rc.1. Writes name and digest for the next
+# steps of the job.
 set -eu
 
 name=ghcr.io/$(printf %s "$GITHUB_REPOSITORY" | tr '[:upper:]' '[:lower:]')
@@ -27,7 +28,9 @@ docker logs "$container"
 docker rm --force "$container"
 
 printf %s "$REGISTRY_TOKEN" | docker login --username "$GITHUB_ACTOR" --password-stdin ghcr.io
-build --platform linux/amd64,linux/arm64 --push --metadata-file metadata.json --tag "$name:$version" --tag "$name:latest"
+set -- --tag "$name:$version"
+case "$version" in *-*) ;; *) set -- "$@" --tag "$name:latest" ;; esac
+build --platform linux/amd64,linux/arm64 --push --metadata-file metadata.json "$@"
 digest=$(sed -n 's/.*"containerimage.digest": *"\(sha256:[0-9a-f]*\)".*/\1/p' metadata.json)
 [ -n "$digest" ]
 printf 'name=%s\ndigest=%s\n' "$name" "$digest" >> "$GITHUB_OUTPUT"

@@ -4,6 +4,7 @@ import type { Usage } from "../../src/core/events.ts";
 import { parseJson, isObject } from "../../src/core/json.ts";
 import { chatCompletionsFormat } from "../../src/formats/chat-completions/index.ts";
 import { geminiFormat } from "../../src/formats/gemini/index.ts";
+import { ollamaFormat } from "../../src/formats/ollama/index.ts";
 import { messagesFormat } from "../../src/formats/messages/index.ts";
 import { responsesFormat } from "../../src/formats/responses/index.ts";
 import { sizeOf } from "../../src/gateway/request-size.ts";
@@ -30,12 +31,14 @@ const FORMATS = {
   gemini: geminiFormat,
 };
 type Api = keyof typeof FORMATS;
+/** Those of which only the requests are read too. */
+const CLIENTS = { ...FORMATS, ollama: ollamaFormat };
 
 /** The size of a request as the gateway reads it. */
-function measure(api: Api, body: unknown) {
+function measure(api: keyof typeof CLIENTS, body: unknown) {
   const bytes = Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
   const { members } = scanBody(bytes, 100);
-  return sizeOf({ bytes, spanOf: (name) => members.get(name), format: FORMATS[api] });
+  return sizeOf({ bytes, spanOf: (name) => members.get(name), format: CLIENTS[api] });
 }
 
 test("input is half of the bytes of text, with the frame, tools and media, within the model's window", () => {
@@ -122,6 +125,12 @@ test("the size of a request is read from its bytes in each format", () => {
     generationConfig: { maxOutputTokens: 9 },
   });
   expect(gemini).toMatchObject({ maxTokens: 9, hasServerTools: true });
+  const ollama = measure("ollama", {
+    messages: [{ role: "user", content: "hi", images: [image, image] }],
+    options: { num_predict: 9 },
+  });
+  expect(ollama).toMatchObject({ maxTokens: 9, hasServerTools: false, mediaTokens: 3200 });
+  expect(ollama.textBytes).toBeLessThan(200);
   const responses = measure("responses", {
     model: "m",
     input: "hi",

@@ -1,6 +1,7 @@
 /** Calls that are recorded on a tape, and answered from it without a provider. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { type ChatResponse, Ollama } from "ollama";
 import type { JsonObject } from "../../src/core/json.ts";
 import { UPSTREAM_KEYS, upstreamConfig } from "../helpers/gateway.ts";
 import { anthropicClient, openaiClient, seeError } from "../helpers/sdk.ts";
@@ -205,6 +206,31 @@ describe("one tape serves both SDKs", () => {
       const response = await client.responses.create({ model: "mock/chat", input: "Hello" });
       expect(response.output_text).toBe(text);
     });
+  });
+
+  test("recorded as a stream of Ollama's SDK, replayed to the OpenAI SDK, and the reverse", async () => {
+    const messages = [{ role: "user" as const, content: "Hello" }];
+    const asked = { model: "mock/chat", messages };
+    const streamed = async (url: string) => {
+      let text = "";
+      let last: ChatResponse | undefined;
+      for await (const record of await new Ollama({ host: url }).chat({ ...asked, stream: true })) {
+        text += record.message.content;
+        last = record;
+      }
+      return { text, tokens: last!.eval_count, done: last!.done };
+    };
+    const recorded = await stage.record(streamed);
+    const completion = await stage.replay((url) => openaiClient(url).chat.completions.create(asked));
+    expect(completion.choices[0]!.message.content).toBe(recorded.text);
+    expect(completion.usage!.completion_tokens).toBe(recorded.tokens);
+    const whole = await stage.replay((url) => new Ollama({ host: url }).chat(asked));
+    expect(whole.message.content).toBe(recorded.text);
+
+    await stage.record((url) => openaiClient(url).chat.completions.create(asked));
+    const replayed = await stage.replay(streamed);
+    expect(replayed.done).toBe(true);
+    expect(replayed.text).toContain("Hello");
   });
 
   test("a job with tools has the same turns in the other dialect", async () => {

@@ -95,7 +95,7 @@ test("the snippet continues an answer by its id, and Codex is pointed at the rig
     await storing.stop();
   }
   const { model_provider: provider, model_providers: providers } = Bun.TOML.parse(
-    blockOf("README.md", "toml"),
+    blockOf("src/config/README.md", "toml"),
   ) as { model_provider: string; model_providers: Record<string, { base_url: string; wire_api: string }> };
   expect(providers[provider]).toMatchObject({ base_url: "http://127.0.0.1:9347/v1", wire_api: "responses" });
 });
@@ -133,7 +133,7 @@ test("with the alias for gemini-cli its requests reach the model, with the key f
   const { aliases } = Bun.YAML.parse(blockOf("src/config/README.md", "yaml", "gemini-*")) as {
     aliases: object;
   };
-  const [variables] = blockOf("README.md", "sh", "GOOGLE_GEMINI_BASE_URL").split(" gemini");
+  const [variables] = blockOf("src/config/README.md", "sh", "GOOGLE_GEMINI_BASE_URL").split(" gemini");
   const set = Object.fromEntries(variables!.split(" ").map((pair) => pair.split("=") as [string, string]));
   const upstream = startUpstream(
     json({
@@ -226,7 +226,10 @@ test("with the config example Claude Code's request reaches the local model", as
       ? json(MESSAGE)
       : json({ object: "list", data: [{ id: "qwen3", object: "model" }] }),
   );
-  const yaml = blockOf("README.md", "yaml", "ollama/qwen3").replace("http://127.0.0.1:11434", upstream.url);
+  const yaml = blockOf("src/config/README.md", "yaml", "ollama/qwen3").replace(
+    "http://127.0.0.1:11434",
+    upstream.url,
+  );
   const local = await startGateway({ config: Bun.YAML.parse(yaml) as Record<string, unknown> });
   try {
     const response = await fetch(`${local.url}/v1/messages`, {

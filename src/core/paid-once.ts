@@ -23,7 +23,7 @@ export interface KeptHead {
 export interface SoughtRequest {
   /** SHA-256 with the salt of the keeper, base64. */
   readonly digest: string;
-  /** The same of its client alone. */
+  /** The same of its client alone; empty for a first request that weir has read. */
   readonly client: string;
   /** How often the client says that it has sent the request before. */
   readonly count: number;

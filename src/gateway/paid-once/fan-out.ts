@@ -171,9 +171,10 @@ export class FanOut implements Receiver {
   }
 
   #isWanted(): boolean {
-    const places = [...this.#places];
-    if (places.length === 0) return this.#isDraining && !this.#beyond;
-    const isWaiting = ({ receiver }: Place) => receiver !== undefined;
-    return this.#beyond ? places.every(isWaiting) : places.some(isWaiting);
+    const { size } = this.#places;
+    if (size === 0) return this.#isDraining && !this.#beyond;
+    let waiting = 0;
+    for (const { receiver } of this.#places) if (receiver) waiting++;
+    return this.#beyond ? waiting === size : waiting > 0;
   }
 }

@@ -40,11 +40,13 @@ export function identityOf(request: IdentifiedRequest, salt: Uint8Array): Sought
   const isNamed = name !== "";
   const place = key === undefined || !isNamed ? address : "";
   const sdk = isNamed ? [] : SDK_HEADERS.map((header) => headers.get(header) ?? "");
-  const client = sha256(salt, [key ?? "", place, ...sdk]);
+  const client = [key ?? "", place, ...sdk];
+  const count = countOf(headers.get(RETRY_COUNT));
   return {
-    digest: bytes ? sha256(salt, [client, pathOf(url), name], bytes) : "",
-    client,
-    count: countOf(headers.get(RETRY_COUNT)),
+    digest: bytes ? sha256(salt, [...client, pathOf(url), name], bytes) : "",
+    // Only refused requests and repeats are compared by their clients.
+    client: !bytes || count > 0 ? sha256(salt, client) : "",
+    count,
     isNamed,
   };
 }

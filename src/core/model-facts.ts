@@ -43,6 +43,8 @@ export interface ModelFacts {
   input?: readonly Modality[];
   output?: readonly Modality[];
   abilities?: Readonly<Abilities>;
+  /** Names of the request options that the model takes, if the host lists all of them. */
+  options?: readonly string[];
   prices?: Readonly<ModelPrices>;
   /** Day of the release. Unix seconds. */
   created?: number;

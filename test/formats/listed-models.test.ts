@@ -83,6 +83,7 @@ describe("an entry of a list that chat-completions hosts write", () => {
           ...{ tools: true, sampling: true, parallelTools: false, forcedTools: false },
           ...{ jsonSchema: false, jsonObject: false, reasoning: false },
         },
+        options: ["temperature", "tools"],
         prices: { input: 0, output: 0 },
       },
     ],

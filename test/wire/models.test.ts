@@ -143,7 +143,10 @@ test("supported_parameters names what weir carries to the model and what the mod
   expect(claude).not.toContain("logprobs");
   expect(await parametersOf("claude-opus-5-5")).not.toContain("temperature");
   expect(await parametersOf("same")).toEqual(openai.filter((name) => claude.includes(name)));
-  expect(await parametersOf("openrouter/acme/large")).not.toContain("structured_outputs");
+  // The host lists what the model takes.
+  expect(await parametersOf("openrouter/acme/large")).toEqual([
+    ...["temperature", "tools", "tool_choice", "response_format"],
+  ]);
 });
 
 test("the list can be narrowed to models that take some members of a request", async () => {

@@ -18,6 +18,8 @@ export class ModelCatalog {
   readonly #load: () => Promise<FactBook>;
   readonly #carried: CarriedOptions;
   #book?: Promise<FactBook>;
+  /** All models, in the order of the list. */
+  #all?: Promise<readonly ListedModel[]>;
   /** By name. */
   readonly #described = new Map<string, ListedModel>();
   /** The state of the hosts' lists that `#described` is from. */
@@ -35,9 +37,14 @@ export class ModelCatalog {
    * one second.
    * @param access the client's key; absent while calls need none
    */
-  async list(access?: KeyAccess): Promise<ListedModel[]> {
+  async list(access?: KeyAccess): Promise<readonly ListedModel[]> {
     await this.#registry.live.wait();
     const book = await this.#facts();
+    if (!access?.narrowsPlans) return (this.#all ??= this.#listOf(undefined, book));
+    return this.#listOf(access, book);
+  }
+
+  #listOf(access: KeyAccess | undefined, book: FactBook): Promise<ListedModel[]> {
     return inSlices(this.#describeAll(allowedModels(this.#registry, access), book));
   }
 
@@ -60,7 +67,10 @@ export class ModelCatalog {
   async #facts(): Promise<FactBook> {
     const book = await (this.#book ??= this.#load());
     const { revision } = this.#registry.live;
-    if (revision !== this.#revision || this.#described.size > MAX_DESCRIBED) this.#described.clear();
+    if (revision !== this.#revision || this.#described.size > MAX_DESCRIBED) {
+      this.#described.clear();
+      this.#all = undefined;
+    }
     this.#revision = revision;
     return book;
   }

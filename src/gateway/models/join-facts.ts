@@ -1,5 +1,5 @@
 /** Joins what several sources say about one model, and what is known of several models that answer under one name. */
-import type { Abilities, Modality, ModelFacts } from "../../core/model-facts.ts";
+import type { Abilities, ModelFacts } from "../../core/model-facts.ts";
 
 /** The facts of several sources: of each member, and of each ability, the first source that knows it counts. */
 export function mergeFacts(sources: readonly (ModelFacts | undefined)[]): ModelFacts | undefined {
@@ -28,6 +28,7 @@ export function commonFacts(models: readonly (ModelFacts | undefined)[]): ModelF
     ...ofAll("input", all, inEach),
     ...ofAll("output", all, inEach),
     ...ofAll("abilities", all, commonAbilities),
+    ...ofAll("options", all, inEach),
     ...ofAll("prices", all, same),
     ...ofAll("deprecatedOn", all, same),
   };
@@ -44,8 +45,8 @@ function ofAll<Name extends keyof ModelFacts>(
   return joined === undefined ? {} : { [name]: joined };
 }
 
-function inEach([first, ...others]: (readonly Modality[])[]): readonly Modality[] {
-  return first!.filter((kind) => others.every((kinds) => kinds.includes(kind)));
+function inEach<Name extends string>([first, ...others]: (readonly Name[])[]): readonly Name[] {
+  return first!.filter((name) => others.every((names) => names.includes(name)));
 }
 
 /** One model without an ability is enough for "no", and all must have it for "yes". */

@@ -26,7 +26,7 @@ function of({ id, provider, model, carried, facts = {} }: ListedModel): JsonObje
     ...architectureOf(facts),
     ...(prices && { pricing: pricingOf(prices) }),
     top_provider: { context_length: contextWindow, max_completion_tokens: maxOutput },
-    ...supportedBy(facts.abilities, carried?.[FORMAT]),
+    ...supportedBy(facts, carried?.[FORMAT]),
     expiration_date: deprecatedOn,
     shutdown_date: deprecatedOn,
   };
@@ -36,11 +36,12 @@ function of({ id, provider, model, carried, facts = {} }: ListedModel): JsonObje
  * The options that reach the model, without those that need an ability that it is not known to have. Absent while it is not
  * known whether it calls tools: clients take a list without tools for "no".
  */
-function supportedBy(abilities: ModelFacts["abilities"], carried: readonly string[] | undefined): JsonObject {
+function supportedBy({ abilities, options }: ModelFacts, carried: readonly string[] | undefined): JsonObject {
   if (abilities?.tools === undefined || !carried) return {};
   const isSupported = (name: string) => {
     const { needs, with: other } = OPTIONS[name] ?? {};
-    return (needs?.(abilities) ?? true) && (other === undefined || carried.includes(other));
+    const isTaken = options?.includes(name) ?? true;
+    return isTaken && (needs?.(abilities) ?? true) && (other === undefined || carried.includes(other));
   };
   return { supported_parameters: carried.filter(isSupported) };
 }

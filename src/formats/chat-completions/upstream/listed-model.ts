@@ -6,6 +6,7 @@
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isObject } from "../../../core/json.ts";
 import type { Abilities, Modality, ModelFacts, ModelPrices } from "../../../core/model-facts.ts";
+import { OPTIONS } from "../client/options.ts";
 import {
   dayAt,
   flagsAt,
@@ -63,6 +64,7 @@ export function factsIn(entry: JsonObject): ModelFacts | undefined {
     input: inputOf(entry),
     output: modalitiesIn(at(entry, "architecture.output_modalities")),
     abilities: knownAbilities({ ...flagsAt(entry, FLAGS), ...abilitiesIn(entry["supported_parameters"]) }),
+    options: optionsIn(entry["supported_parameters"]),
     prices: pricesIn(entry["pricing"]),
     deprecatedOn: dayAt(entry, ["deprecation", "expiration_date", "shutdown_date"]),
   });
@@ -84,6 +86,16 @@ function abilitiesIn(parameters: Json | undefined): Abilities {
   if (!Array.isArray(parameters)) return {};
   return Object.fromEntries(PARAMETERS.map(([ability, name]) => [ability, parameters.includes(name)]));
 }
+
+/** A host that takes reasoning in OpenRouter's form takes an effort too. */
+function optionsIn(parameters: Json | undefined): readonly string[] | undefined {
+  if (!Array.isArray(parameters)) return undefined;
+  const isNamed = (name: string) =>
+    parameters.includes(name) || (name === EFFORT && parameters.includes("reasoning"));
+  return Object.keys(OPTIONS).filter(isNamed);
+}
+
+const EFFORT = "reasoning_effort";
 
 /** OpenRouter's members, in dollars a token, an image, a request or a search. */
 const PRICES: readonly (readonly [keyof ModelPrices, string])[] = [

@@ -4,7 +4,7 @@ import { Secret } from "../core/secret.ts";
 import { type Connection, Draft } from "./draft.ts";
 import { keyVariable } from "./hosts.ts";
 import { Environment, type References } from "./environment.ts";
-import { Leaves, type SourceDocument, type SourceNode } from "./source.ts";
+import { isEmpty, Leaves, type SourceDocument, type SourceNode } from "./source.ts";
 
 export class Reading {
   readonly draft = new Draft();
@@ -69,13 +69,4 @@ export class SourceError extends Error {
   constructor(at: string, sentence: string) {
     super(`${at}: ${sentence}.`);
   }
-}
-
-/** Seconds as milliseconds, at least one. */
-export function milliseconds(seconds: number): number {
-  return Math.min(86_400_000, Math.max(1, Math.round(seconds * 1000)));
-}
-
-function isEmpty(value: unknown): boolean {
-  return typeof value === "object" && value !== null && Object.keys(value).length === 0;
 }

@@ -55,19 +55,8 @@ test("prints weir.yaml to standard output, and the report to standard error", as
 });
 
 test("shows a secret of the source nowhere, and writes it to the file of --env alone, for its owner only", async () => {
-  const { out, err } = await weir(
-    "litellm",
-    "config.yaml",
-    "--out",
-    "secret/../shown.yaml",
-    "--env",
-    "weir.env",
-    "--json",
-  ).then((ran) =>
-    ran.code === 0
-      ? ran
-      : weir("litellm", "config.yaml", "--out", "shown.yaml", "--env", "weir.env", "--json"),
-  );
+  const args = ["litellm", "config.yaml", "--out", "shown.yaml", "--env", "weir.env"];
+  const { out, err } = await weir(...args, "--json");
   expect(out + err + readFileSync(pathOf("shown.yaml"), "utf8")).not.toContain(SECRET);
   expect(readFileSync(pathOf("weir.env"), "utf8")).toBe(`ANTHROPIC_API_KEY='${SECRET}'\n`);
   expect(statSync(pathOf("weir.env")).mode & 0o777).toBe(0o600);

@@ -196,7 +196,7 @@ function readKey(governance: Governance, entry: SourceNode, version: number): vo
       ...reading.gatewayKey(value),
       ...(path !== undefined && { path }),
       ...(expires?.text && { expires: expires.text }),
-      ...scopesOf(reading, entry, to, version),
+      ...scopesOf(entry, to, version),
     },
     entry,
   );
@@ -210,7 +210,7 @@ function readKey(governance: Governance, entry: SourceNode, version: number): vo
 }
 
 /** `provider_configs`: the providers and models that a key may use. An empty list means none, in version 1 all. */
-function scopesOf(reading: Reading, entry: SourceNode, to: string, version: number): Record<string, unknown> {
+function scopesOf(entry: SourceNode, to: string, version: number): Record<string, unknown> {
   const configs = entry.member("provider_configs")?.items ?? [];
   const providers = new Set<string>();
   const models = new Set<string>();
@@ -229,7 +229,6 @@ function scopesOf(reading: Reading, entry: SourceNode, to: string, version: numb
     config.member("keys")?.dropped("weir chooses a deployment for all keys in the same way");
     config.dropped("weir's budgets on providers count all keys", "a key for each provider");
   }
-  void reading;
   if (providers.size === 0) return {};
   const isOpen = [...models].every((model) => model.endsWith("/*"));
   return { providers: [...providers], ...(!isOpen && { models: [...models] }) };

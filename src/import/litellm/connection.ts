@@ -2,7 +2,8 @@
 import type { Connection, ConnectionSettings } from "../draft.ts";
 import { shortName } from "../draft.ts";
 import { hostName, isVendorAddress, vendorAt } from "../hosts.ts";
-import { milliseconds, type Reading } from "../reader.ts";
+import type { Reading } from "../reader.ts";
+import { seconds } from "../settings.ts";
 import type { SourceNode } from "../source.ts";
 import { bedrockRegion, COMPATIBLE, KEY_VARIABLES, type NamedModel, PREFIXES } from "./vendors.ts";
 
@@ -261,8 +262,9 @@ function azureSettings(reading: Reading, provider: string, member: Member): Conn
 function timeoutsOf(member: Member): Record<string, number> {
   const timeout = member("timeout");
   const stream = member("stream_timeout");
-  const seconds = timeout?.number ?? stream?.number;
-  if (seconds === undefined) return {};
+  const limit = timeout ?? stream;
+  const firstByteMs = limit && seconds(limit);
+  if (firstByteMs === undefined) return {};
   timeout?.changed(
     "weir limits the time to the first byte of the answer; a stream may take longer",
     "timeouts.firstByteMs",
@@ -270,7 +272,7 @@ function timeoutsOf(member: Member): Record<string, number> {
   if (timeout === undefined)
     stream?.changed("weir has one limit for streams and other answers", "timeouts.firstByteMs");
   else stream?.dropped("weir has one limit for streams and other answers", "lower timeouts.firstByteMs");
-  return { firstByteMs: milliseconds(seconds) };
+  return { firstByteMs };
 }
 
 function concurrencyOf(member: Member): number | undefined {

@@ -38,7 +38,7 @@ function readEntry(reading: Reading, entry: SourceNode, settings: ModelSettings,
     model.changed(why);
     return;
   }
-  const member = memberOf(reading, params, settings.credentials);
+  const member = memberOf(params, settings.credentials);
   const split = splitModel(model.text, member("custom_llm_provider")?.text);
   const connection = split && connectionOf(reading, split, member, name.text);
   if (!split || !connection) {
@@ -78,12 +78,11 @@ function readEntry(reading: Reading, entry: SourceNode, settings: ModelSettings,
 }
 
 /** Members of the entry itself precede those of the credential that it names. */
-function memberOf(reading: Reading, params: SourceNode, credentials: Credentials): Member {
+function memberOf(params: SourceNode, credentials: Credentials): Member {
   const name = params.member("litellm_credential_name");
   const credential = name && credentials.get(name.text ?? "");
   if (name && credential) name.taken("providers");
   else name?.dropped("no credential of this name is in credential_list", "set the credential in providers");
-  void reading;
   return (member) => params.member(member) ?? credential?.member(member);
 }
 

@@ -1,5 +1,5 @@
 /** Nothing is lost in silence: every leaf of a source has one fate, and what is called taken over is in the written file. */
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { parse, stringify } from "yaml";
@@ -7,6 +7,9 @@ import { withoutComments } from "../../src/config/read-source.ts";
 import { writePath } from "../../src/core/path.ts";
 import type { Outcome } from "../../src/import/source.ts";
 import { fixtures, importFixture, importText } from "./imported.ts";
+
+// Hundreds of configs are imported.
+setDefaultTimeout(120_000);
 
 type Path = (string | number)[];
 

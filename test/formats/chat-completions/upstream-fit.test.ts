@@ -251,6 +251,13 @@ describe("a request has to be translated", () => {
     ["for ids of calls that the host refuses", { toolIds: "mistral" }, history("call_1"), true],
     ["not for ids that it takes", { toolIds: "mistral" }, history("a1B2c3D4e"), false],
     ["for tools where reasoning has to come back", { reasoningReplay: "required" }, { tools: [call] }, true],
+    [
+      "for earlier calls where reasoning has to come back",
+      { reasoningReplay: "required" },
+      history("c"),
+      true,
+    ],
+    ["not for a conversation without calls", { reasoningReplay: "required" }, { messages: hello }, false],
     ["for a choice among tools that cannot be forced", { forcedToolChoice: false }, allowed, true],
   ];
   for (const [what, traits, body, wanted] of CASES)

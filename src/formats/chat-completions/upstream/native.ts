@@ -19,8 +19,9 @@ export function mustTranslate({ fitsNative, traits, model }: CodecTarget, body: 
   const takesChoices = traits.forcedToolChoice !== false && traits.namedToolChoice !== false;
   if (!takesChoices && isObject(choice) && choice.type === "allowed_tools") return true;
   // Reasoning of the answer to this request can be added to the next one only if weir has read it.
-  if (traits.reasoningReplay === "required" && list(tools).length > 0) return true;
-  return traits.toolIds === "mistral" && callIdsIn(list(messages)).some((id) => !MISTRAL_IDS.legal.test(id));
+  const ids = callIdsIn(list(messages));
+  if (traits.reasoningReplay === "required" && list(tools).length + ids.length > 0) return true;
+  return traits.toolIds === "mistral" && ids.some((id) => !MISTRAL_IDS.legal.test(id));
 }
 
 function callIdsIn(messages: readonly unknown[]): string[] {

@@ -17,6 +17,7 @@ export interface BlockOptions {
 const TOLD: readonly Feature[] = [
   "limit-headers",
   "parallel-tools",
+  "system",
   "reasoning",
   "count-tokens",
   "tokenize",

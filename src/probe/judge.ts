@@ -33,6 +33,11 @@ export function judgeFailure(reply: Exclude<Reply, { kind: "answer" }>, about?: 
   return { verdict: isRefusal ? "refused" : "unclear", evidence: reply.words };
 }
 
+/** `1 call`, `2 calls`. */
+export function countOf(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 /** A feature that was not asked for, because it needs one that the host lacks. */
 export function notAsked(why: string): Finding {
   return { verdict: "unclear", evidence: `not asked: ${why}` };

@@ -40,6 +40,7 @@ export type Feature =
   | "json-schema"
   | "json-mode"
   | "images"
+  | "system"
   | "system-in-the-middle"
   | "developer-role"
   | "reasoning"

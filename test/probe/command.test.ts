@@ -1,10 +1,12 @@
 /** `weir probe` as a user runs it: what it prints where, what it sends, and what it does with a block. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runCommand } from "../helpers/command.ts";
 import { type FakeHost, startHost } from "./host.ts";
+
+setDefaultTimeout(120_000);
 
 const KEY = "test-key-91f3c0";
 let folder: string;

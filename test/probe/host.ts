@@ -55,6 +55,12 @@ export interface Manners {
   key?: string;
   /** Number of calls that are answered with 429 before the first answer. */
   limited: number;
+  /** Status of a refused feature. */
+  refusal: number;
+  /** Words of every refusal. Default: they name the feature. */
+  words?: string;
+  /** A feature whose requests get no answer. */
+  stalls?: "images";
   /** The models that it lists. */
   listed: string[];
 }
@@ -96,6 +102,7 @@ const ALL: Abilities & Manners = {
   errors: "openai",
   tooLong: true,
   limited: 0,
+  refusal: 400,
   listed: ["some-embed", "chat-1", "chat-2"],
 };
 
@@ -139,6 +146,7 @@ export function startHost(variant: Variant = {}): FakeHost {
       const body = request.method === "POST" ? ((await request.json()) as JsonObject) : {};
       const entry = { path, headers: request.headers.toJSON(), body, status: 200 };
       seen.push(entry);
+      if (nature.stalls && JSON.stringify(body).includes("image_url")) return new Promise<Response>(() => {});
       const response = answer(path, body, request, nature, () => limited-- > 0);
       entry.status = response.status;
       return response;
@@ -172,7 +180,8 @@ function answer(
     return route.serve(body, nature);
   } catch (thrown) {
     if (!(thrown instanceof Refusal)) throw thrown;
-    const { status, message } = thrown;
+    const message = (thrown.status === 400 && nature.words) || thrown.message;
+    const status = thrown.status === 400 ? nature.refusal : thrown.status;
     if (nature.errors === "text") return new Response(message, { status });
     const words: JsonObject =
       nature.errors === "detail"

@@ -1,7 +1,9 @@
 /** Clients of the host's own format, with traits in the config: bytes that no trait is about stay, and strict mode refuses losses. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { type RunningGateway, startGateway } from "../helpers/gateway.ts";
 import { json, startUpstream, type Upstream } from "../helpers/upstream.ts";
+
+setDefaultTimeout(120_000);
 
 const ANSWER = {
   id: "c1",

@@ -13,7 +13,7 @@ import { EVERYTHING, type Row, traitsOf, VARIANTS } from "./variants.ts";
 const transport = createTransport({}, { idleMs: 1 });
 const printed: string[] = [];
 
-async function probed({ host: variant }: Row, pauses: number[] = []) {
+async function probed({ host: variant }: Row, pauses: number[] = [], callMs?: number, runMs?: number) {
   const host = startHost(variant);
   try {
     const credentials: Record<string, string> = variant.key ? { authorization: `Bearer ${variant.key}` } : {};
@@ -27,6 +27,8 @@ async function probed({ host: variant }: Row, pauses: number[] = []) {
       place,
       transport,
       mostCalls: planOf().calls,
+      callMs,
+      runMs,
       // A host without a list has to be asked for a model by its name.
       ...(variant.models === "refused" && { model: "chat-1" }),
       pause: async (milliseconds) => void pauses.push(milliseconds),
@@ -66,6 +68,41 @@ for (const row of VARIANTS)
       `${row.name.padEnd(32)} ${String(calls).padStart(2)} calls  ${JSON.stringify({ ...options, ...(traits as JsonObject) })}`,
     );
   });
+
+test("an error that is not about the feature, and no answer, decide nothing", async () => {
+  const vague = {
+    name: "",
+    host: { images: "refused", refusal: 503, words: "overloaded" },
+    verdicts: {},
+  } as const;
+  const { findings, block } = await probed(vague);
+  expect(findings.images).toEqual({ verdict: "unclear", evidence: "503: overloaded" });
+  expect(block).toContain("\n#   images: 503: overloaded");
+  expect(block).not.toContain("images: false");
+  const stalled = await probed({ name: "", host: { stalls: "images" }, verdicts: {} }, [], 200);
+  expect(stalled.findings.images).toEqual({ verdict: "unclear", evidence: "did not answer within 0.2 s" });
+  expect(stalled.findings.logprobs?.verdict).toBe("yes");
+});
+
+test("a host that answers 429 for ever is given up after a few calls", async () => {
+  const host = startHost({ limited: 1000 });
+  const place: Place = {
+    baseUrl: host.url,
+    chatUrl: () => `${host.url}/chat/completions`,
+    headers: {},
+    credentials: {},
+  };
+  const run = probeHost({ place, transport, mostCalls: planOf().calls, pause: async () => {} });
+  expect(run).rejects.toThrow("does not answer a simple question to chat-1: 429: slow down.");
+  await run.catch(() => {});
+  expect(host.seen.length).toBe(6);
+  await host.stop();
+});
+
+test("nothing is asked after the time is over", async () => {
+  const late = probed({ name: "", host: {}, verdicts: {} }, [], 1000, -1);
+  await expect(late).rejects.toThrow("the time of the probe is over");
+});
 
 test("a 429 is waited for as long as the host says", async () => {
   const pauses: number[] = [];

@@ -2,7 +2,7 @@
 import { isObject, type JsonObject } from "../../core/json.ts";
 import { outputTokens } from "../answer.ts";
 import type { Host, LimitField, Reply } from "../host.ts";
-import { judge, judgeFailure, notAsked, type Seen } from "../judge.ts";
+import { judge, judgeFailure, notAsked, quoted, type Seen } from "../judge.ts";
 import type { Finding, Findings, Probe } from "../types.ts";
 import { user } from "./ask.ts";
 

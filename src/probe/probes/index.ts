@@ -2,7 +2,7 @@
 import type { Probe } from "../types.ts";
 import { answers, limits, streaming } from "./basics.ts";
 import { errorShape, tooLong } from "./errors.ts";
-import { developerRole, images, systemInTheMiddle } from "./messages.ts";
+import { images, roles } from "./messages.ts";
 import { choices, jsonMode, jsonSchema, logprobs, stop } from "./output.ts";
 import { counting, embeddings, models, otherPaths } from "./paths.ts";
 import { reasoning } from "./reasoning.ts";
@@ -23,8 +23,7 @@ export const PROBES: readonly Probe[] = [
   jsonSchema,
   jsonMode,
   images,
-  systemInTheMiddle,
-  developerRole,
+  roles,
   stop,
   choices,
   logprobs,

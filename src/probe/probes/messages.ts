@@ -28,30 +28,32 @@ export const images: Probe = {
 const WORD = "ZEBRA";
 const ORDER = `Answer every message with the one word ${WORD}.`;
 
-export const systemInTheMiddle: Probe = {
-  finds: ["system-in-the-middle"],
-  asks: "a conversation with a system message behind the first answer",
-  calls: 1,
+const QUESTION = user("What is two plus two?");
+const ABOUT_ROLES = /system|developer|role|template|jinja/i;
+
+export const roles: Probe = {
+  finds: ["system", "system-in-the-middle", "developer-role"],
+  asks: "an order in a system message, in one behind the first answer, and in a message with the role developer",
+  calls: 3,
   async run(host) {
-    const messages = [
-      ...user("Hello"),
-      { role: "assistant", content: "Hello." },
-      { role: "system", content: ORDER },
-      ...user("What is two plus two?"),
-    ];
-    return { "system-in-the-middle": await saying(host, /zebra/i, messages, /system|role|template|jinja/i) };
+    const ask = (messages: JsonObject[]) => saying(host, /zebra/i, messages, ABOUT_ROLES);
+    const first = await ask([{ role: "system", content: ORDER }, ...QUESTION]);
+    const greeting = [...user("Hello"), { role: "assistant", content: "Hello." }];
+    const later = await ask([...greeting, { role: "system", content: ORDER }, ...QUESTION]);
+    const developer = await ask([{ role: "developer", content: ORDER }, ...QUESTION]);
+    return {
+      system: first,
+      "system-in-the-middle": comparedWith(first, later),
+      "developer-role": comparedWith(first, developer),
+    };
   },
 };
 
-export const developerRole: Probe = {
-  finds: ["developer-role"],
-  asks: "a message with the role developer",
-  calls: 1,
-  async run(host) {
-    const messages = [{ role: "developer", content: ORDER }, ...user("What is two plus two?")];
-    return { "developer-role": await saying(host, /zebra/i, messages, /developer|role|template|jinja/i) };
-  },
-};
+/** Of a model that follows no order it cannot be said where it looks for one. */
+function comparedWith(first: Finding, other: Finding): Finding {
+  if (other.verdict !== "ignored" || first.verdict === "yes") return other;
+  return { verdict: "unclear", evidence: `${other.evidence}, as with the order in the first message` };
+}
 
 async function saying(host: Host, word: RegExp, messages: JsonObject[], about: RegExp): Promise<Finding> {
   return judge(

@@ -1,7 +1,7 @@
 /** What shapes the answer: JSON schema, JSON mode, stop sequences, several choices, log probabilities. */
 import { isObject, parseJson } from "../../core/json.ts";
 import type { Host } from "../host.ts";
-import { judge, quoted, type Seen } from "../judge.ts";
+import { countOf, judge, quoted, type Seen } from "../judge.ts";
 import type { Finding, Probe } from "../types.ts";
 import { user } from "./ask.ts";
 import { COLOURS, fitsColours, UNCHECKED } from "./tools.ts";
@@ -77,9 +77,10 @@ async function stopsAt(host: Host, count: number): Promise<Finding> {
     stop: [...others, "blue"],
   });
   return judge(reply, ({ text, finish }): Seen => {
-    const evidence = `${count} sequences: ${quoted(text, (part) => host.quote(part))}`;
-    if (/white/i.test(text)) return [false, evidence];
-    return [/red/i.test(text) && finish !== "length" ? true : undefined, evidence];
+    const evidence = `${countOf(count, "sequence")}: ${quoted(text, (part) => host.quote(part))}`;
+    // A text that does not begin as the prompt says decides nothing.
+    if (!/^\W*red\W+green\b/i.test(text) || finish === "length") return [undefined, evidence];
+    return [!/white/i.test(text), evidence];
   });
 }
 
@@ -89,7 +90,7 @@ export const choices: Probe = {
   calls: 1,
   async run(host) {
     const reply = await host.chat({ messages: user("Reply with one word."), n: 2 });
-    return { n: judge(reply, (answer) => [answer.choices === 2, `${answer.choices} choices`]) };
+    return { n: judge(reply, (answer) => [answer.choices === 2, countOf(answer.choices, "choice")]) };
   },
 };
 

@@ -1,7 +1,7 @@
 /** Tools: whether the host takes them, can be forced to call one, and calls several at once or only one. */
 import type { Answer } from "../answer.ts";
 import type { Host } from "../host.ts";
-import { judge, notAsked, type Seen } from "../judge.ts";
+import { countOf, judge, notAsked, quoted, type Seen } from "../judge.ts";
 import { isObject, type JsonObject, parseJson } from "../../core/json.ts";
 import type { Finding, Probe } from "../types.ts";
 import { TIME, user, WEATHER } from "./ask.ts";
@@ -61,13 +61,13 @@ export const parallel: Probe = {
     };
     const several = judge(
       await host.chat(ask),
-      ({ calls }): Seen => [calls.length > 1, `${calls.length} calls`],
+      ({ calls }): Seen => [calls.length === 0 ? undefined : calls.length > 1, countOf(calls.length, "call")],
       ABOUT,
     );
     const one = judge(
       await host.chat({ ...ask, parallel_tool_calls: false }),
       ({ calls }): Seen => {
-        const evidence = `${calls.length} calls with parallel_tool_calls: false`;
+        const evidence = `${countOf(calls.length, "call")} with parallel_tool_calls: false`;
         // A host that never makes two calls need not have read the field.
         if (calls.length === 1 && several.verdict !== "yes") return [undefined, evidence];
         return [calls.length === 0 ? undefined : calls.length === 1, evidence];
@@ -158,7 +158,8 @@ const THOUGHT = { reasoning_content: "The user wants the weather." };
 
 /** Whether the reasoning of earlier turns may or must come back. @param plain the same conversation without it */
 function replay(again: Finding, plain: Finding): Finding {
-  const evidence = `with reasoning_content: ${again.evidence}; without it: ${plain.evidence}`;
+  const became = ({ verdict, evidence }: Finding) => (verdict === "yes" ? "answered" : evidence);
+  const evidence = `with reasoning_content: ${became(again)}; without it: ${became(plain)}`;
   const found = (value: string): Finding => ({ verdict: "yes", evidence, value });
   if (again.verdict === "yes" && plain.verdict === "yes") return found("optional");
   if (again.verdict === "yes" && plain.verdict === "refused") return found("required");
@@ -177,9 +178,5 @@ async function continued(host: Host, id: string, more: JsonObject = {}): Promise
     ],
     tools: [WEATHER],
   });
-  return judge(
-    reply,
-    ({ text }) => [true, `answered ${JSON.stringify(host.quote(text).slice(0, 40))}`],
-    ABOUT,
-  );
+  return judge(reply, ({ text }) => [true, `answered ${quoted(text, (part) => host.quote(part))}`], ABOUT);
 }

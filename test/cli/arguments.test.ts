@@ -88,7 +88,7 @@ test("--json prints one JSON value on models, check, explain, plugin list and co
     JSON.parse((await weir(...args, "--json", "--config", "x.yaml")).out);
   expect(await json("models")).toMatchObject({
     providers: [{ name: "mock" }],
-    models: expect.arrayContaining([{ id: "fast", provider: "mock" }]),
+    models: expect.arrayContaining([expect.objectContaining({ id: "fast", provider: "mock" })]),
   });
   expect(await json("models", "fast")).toMatchObject({
     name: "fast",
@@ -97,6 +97,7 @@ test("--json prints one JSON value on models, check, explain, plugin list and co
       { client: "messages", provider: "mock", model: "chat", lane: "generated" },
       { client: "responses", provider: "mock", model: "chat", lane: "generated" },
       { client: "gemini", provider: "mock", model: "chat", lane: "generated" },
+      { client: "ollama", provider: "mock", model: "chat", lane: "generated" },
     ],
     plan: [{ deployment: "mock" }],
   });

@@ -4,7 +4,7 @@ import type { Host } from "./host.ts";
 
 /**
  * `yes`: it works; `refused`: the host answered with an error, whose words are the evidence; `ignored`: the host accepted the
- * request and did not do what it says; `unclear`: the answers do not decide it. An unclear finding never reaches the config.
+ * request and did not follow it; `unclear`: the answers do not decide it. An unclear finding never reaches the config.
  */
 export type Verdict = "yes" | "refused" | "ignored" | "unclear";
 

@@ -11,7 +11,7 @@ export function sorted(files: readonly PackedFile[]): PackedFile[] {
   return [...files].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
 }
 
-/** Rights of a file or folder in an archive: everybody reads, nobody but root writes what root unpacked. */
+/** Rights of a file or folder in an archive: every user reads, and only the owner writes. */
 export function modeOf({ content, isExecutable }: PackedFile): number {
   return content === undefined || isExecutable ? 0o755 : 0o644;
 }

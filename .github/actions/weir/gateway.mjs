@@ -87,7 +87,7 @@ function isRunning(pid) {
     return false;
   }
   try {
-    // In a container nobody may collect the process after it has ended.
+    // A container may have no process that collects ended ones.
     return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
   } catch {
     return true;

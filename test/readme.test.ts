@@ -109,7 +109,7 @@ test("a test is recorded once and runs from the tape; with another prompt it fai
     writeFileSync(file, text);
     const commands = blockOf("README.md", "sh", "record hello.tape").trim().split("\n");
     const run = (command: string) => {
-      const [, , , , word = "", tape = "", , , ...rest] = command.split(" ");
+      const [, , , , , word = "", tape = "", , , ...rest] = command.split(" ");
       return runCommand([word, tape, "--", process.execPath, ...rest], { cwd: folder });
     };
     for (const command of commands) {
@@ -580,7 +580,7 @@ test("the five lines make a key with a budget of a dollar, which refuses the fif
     const lines = blockOf("README.md", "sh", "keys create demo");
     expect(lines.trim().split("\n").length).toBe(5);
     const command = lines
-      .replaceAll("npx -y bun@1.4.5 src/main.ts", `"${process.execPath}" "${ROOT}/src/main.ts"`)
+      .replaceAll("npx -y bun@1.4.5 run weir", `"${process.execPath}" "${ROOT}/src/main.ts"`)
       .replaceAll("http://127.0.0.1:9347", weir.url);
     const run = Bun.spawn(["sh", "-e", "-c", command], {
       env: environmentIn(weir.folder),

@@ -1,9 +1,10 @@
 /** What is in the binary, where it came from, and that the same sources make the same binary. */
 import { expect, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { packagesOf, readLock } from "../../src/sbom.ts";
+import { DOCUMENTS } from "../helpers/documents.ts";
 import { goal } from "./goals.ts";
 
 const ROOT = resolve(import.meta.dir, "../..");
@@ -41,6 +42,11 @@ const TOOLS = ["terser", "@jridgewell"];
 function buildIn(folder: string): { digest: string; materials: Materials } {
   for (const name of ["src", "plugins", "package.json", "bun.lock", "tsconfig.json"])
     Bun.spawnSync(["cp", "-r", join(ROOT, name), folder]);
+  // The binary contains the documents.
+  for (const path of DOCUMENTS) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    copyFileSync(join(ROOT, path), join(folder, path));
+  }
   for (const name of [...SHIPPED, ...TOOLS]) {
     mkdirSync(dirname(join(folder, "node_modules", name)), { recursive: true });
     Bun.spawnSync(["cp", "-r", join(ROOT, "node_modules", name), join(folder, "node_modules", name)]);

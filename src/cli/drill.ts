@@ -75,6 +75,8 @@ interface Wanted {
 async function runDrill(context: Context, wanted: Wanted): Promise<number> {
   const { flags, rest = [], env, printError } = context;
   const { drill } = await import("../drill/run.ts");
+  const { withAbsolutePaths } = await import("../drill/absolute-paths.ts");
+  const command = wanted.cwd === undefined ? withAbsolutePaths(rest, context.cwd) : rest;
   const { progressLine } = await import("../drill/table.ts");
   const folder = await mkdtemp(join(tmpdir(), "weir-drill-"));
   const exchanges: Parameters<typeof startGateway>[0] = new Map();
@@ -92,7 +94,7 @@ async function runDrill(context: Context, wanted: Wanted): Promise<number> {
       ...wanted,
       ...{ gateway: gateway.url, exchanges, folder, stop: stop.signal },
       point: (url) =>
-        pointClient(rest, { url, key: ANY_KEY, ...(typeof model === "string" && { model }) }, env),
+        pointClient(command, { url, key: ANY_KEY, ...(typeof model === "string" && { model }) }, env),
       onBaseline: ({ ms }) => printError(describeBaseline(ms / 1_000, wanted.limit)),
       onResult(result) {
         results.push(result);
@@ -134,8 +136,9 @@ async function report(
       requests === 0
         ? "it sent no request for an answer to the address in its environment (weir exec has the same variables)"
         : `it sent ${requests} ${requests === 1 ? "request" : "requests"}, which were answered`;
+    const where = flags["--here"] === true ? "" : "\nIt ran in an empty folder; --here runs it in this one.";
     printError(
-      `weir: the client cannot be judged: without a fault it ${describeEnding(run)}, and ${why}.\n${describeRun(run)}`,
+      `weir: the client cannot be judged: without a fault it ${describeEnding(run)}, and ${why}.\n${describeRun(run)}${where}`,
     );
     return EXIT_BASELINE;
   }

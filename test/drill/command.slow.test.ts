@@ -55,9 +55,10 @@ test("a client that fails without a fault cannot be judged: exit code 3 with its
   expect(err).toContain("this client never works");
 });
 
-test("a client that asks nothing cannot be judged", async () => {
+test("a client that asks nothing cannot be judged, and is said to have run in an empty folder", async () => {
   const { code, err } = await inFolder(["drill", "--", ...SIMPLE], { MODE: "idle" });
   expect([code, err]).toEqual([3, expect.stringContaining("it sent no request for an answer")]);
+  expect(err).toContain("--here runs it in this one");
 });
 
 test("the JUnit file has a test case for each fault, and the table has the reasons", async () => {

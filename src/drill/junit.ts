@@ -48,7 +48,6 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /** XML allows no control characters besides tab and line ends. */
-// eslint-disable-next-line no-control-regex -- these are the characters to remove
 const FORBIDDEN =
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 

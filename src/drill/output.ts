@@ -49,7 +49,7 @@ const OF_TRACE = /^(?:\d+ \||at |File ")/;
 /** Lines that begin with the name of an error: the best of several. */
 const NAMED_ERROR = /^\W*[\w.]*(?:error|exception)\b/i;
 
-// eslint-disable-next-line no-control-regex -- terminals are controlled by control characters
+/** Control sequences of terminals: colours, titles, character sets. */
 const ESCAPES = /\u001b(?:\[[0-9;?]*[A-Za-z]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[()][A-Z0-9]|[=>78])/g;
 
 /** @param baseline the output of the same client when nothing failed */

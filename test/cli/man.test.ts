@@ -13,7 +13,7 @@ function rendered(): string | undefined {
   if (!Bun.which(command[0]!)) return undefined;
   const run = Bun.spawnSync(command, {
     stdin: Buffer.from(PAGE),
-    env: { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent", ...env },
+    env: { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent", LANG: "C.UTF-8", ...env },
   });
   expect(run.exitCode).toBe(0);
   // Overstrikes make bold and underlined letters.

@@ -308,7 +308,7 @@ test("what failed costs what the provider may charge: nothing unsent, nothing fo
       return new Promise(() => {});
     },
     [budget("all", DOLLAR)],
-    { retries: { attempts: 1 }, timeouts: { firstByteMs: 200 } },
+    { retries: { attempts: 1 }, timeouts: { firstByteMs: 1_500 } },
   );
   const client = openaiClient(gateway.url);
   const fail = (content: string, more: object = {}) =>

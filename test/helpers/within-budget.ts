@@ -6,7 +6,7 @@ import fc from "fast-check";
 export const IS_LONG = process.env.LONG_TESTS === "1";
 
 /** Milliseconds for each property. */
-const BUDGET_MS = IS_LONG ? 1_000 : 5;
+const BUDGET_MS = IS_LONG ? 250 : 5;
 
 /** Cases that run even if they exceed the budget. */
 const LEAST_CASES = 25;

@@ -5,7 +5,13 @@ import { builtIn } from "../plugins/index.ts";
 import type { DefaultEndpoints } from "./config/default-endpoints.ts";
 import type { Path } from "./config/error.ts";
 import { ConfigError } from "./config/error.ts";
-import { assertProvidersKnown, isUnset, providerSettings, providersOfConfig } from "./config/providers.ts";
+import {
+  assertProvidersKnown,
+  isConfigured,
+  isUnset,
+  providerSettings,
+  providersOfConfig,
+} from "./config/providers.ts";
 import { assertModelsServed, completeRoutes } from "./config/routes.ts";
 import type { Config } from "./config/schema.ts";
 import type { Format } from "./core/format.ts";
@@ -54,6 +60,7 @@ export async function assemble(
     dialects,
     settings: (provider: Provider) => providerSettings(config, env, provider, endpoints),
     isUnset: (provider: Provider) => isUnset(config, env, provider),
+    isConfigured: (provider: Provider) => isConfigured(config, env, provider),
   };
   const dropped = await loadPlugins({ ...config.plugins, except: shippedFiles(dir) });
   const sorted = sortOut([...(await shippedPlugins(config)), ...own], dropped, parts);
@@ -68,6 +75,7 @@ export async function assemble(
     plugins,
     aliases: config.aliases,
     order: Object.keys(config.providers),
+    keyed: config.keys.length > 0,
     ...routes,
   });
   await nextTurn();

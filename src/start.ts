@@ -51,6 +51,7 @@ import type { RunningWeir, Settings } from "./running-weir.ts";
 import { pluginInStack } from "./plugin-in-stack.ts";
 import { makeRoom } from "./unix-socket.ts";
 import { VERSION } from "./version.ts";
+import { wantedButOff } from "./wanted-but-off.ts";
 import { WorkerAnswers } from "./worker-answers.ts";
 import { StateReporter } from "./worker-state.ts";
 
@@ -218,6 +219,10 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   const tell = ({ broken, plugins, registry }: Assembled) => {
     hide = secretFilter(registry.providers);
     for (const { message } of broken) logger.fault(`plugin not loaded: ${message}`);
+    // One process of a gateway reports for all.
+    if ((worker ?? 1) === 1)
+      for (const { provider, reason } of wantedButOff(registry))
+        logger.fault(`provider ${provider.name} is off: ${reason}`);
     for (const { plugin, source, sha256 } of plugins)
       if (sha256) logger.info(`plugin ${plugin.name} is loaded`, { source, sha256 });
   };

@@ -1,6 +1,7 @@
 /** `weir check`: checks config and plugins, and probes the providers. */
 import { loadConfig } from "../config/load.ts";
 import type { ActiveProvider, Deployment } from "../core/provider.ts";
+import { wantedButOff } from "../wanted-but-off.ts";
 import type { Command } from "./command.ts";
 import { CONFIG_FLAGS, JSON_FLAG, valueFlags } from "./command.ts";
 import { routeRows } from "./routes.ts";
@@ -45,7 +46,12 @@ export const check: Command = {
       })),
       routes: routeRows(registry),
       off: registry.off.map(({ provider, reason }) => ({ name: provider.name, reason })),
-      warnings: await endingModels(config, catalog, Date.now()),
+      warnings: [
+        ...wantedButOff(registry).map(
+          ({ provider, reason }) => `the provider ${provider.name} is off: ${reason}.`,
+        ),
+        ...(await endingModels(config, catalog, Date.now())),
+      ],
       faults,
     };
     print(flags["--json"] ? JSON.stringify(report, null, 2) : describe(report));
@@ -72,7 +78,7 @@ interface Report {
   })[];
   routes: [name: string, models: string][];
   off: { name: string; reason: string }[];
-  /** What works today and will not: models of the config that their provider turns off. They do not change the exit code. */
+  /** Providers of the config that are off, and models of it that their provider turns off. They do not change the exit code. */
   warnings: string[];
   faults: string[];
 }

@@ -7,6 +7,7 @@ import type { Registry } from "../gateway/routing/registry.ts";
 import { digestOf, makeKeyText } from "../ledger/keys/form.ts";
 import type { RunningWeir } from "../running-weir.ts";
 import { knownClient, pointClient } from "./clients/index.ts";
+import { wantedButOff } from "../wanted-but-off.ts";
 import type { Context } from "./command.ts";
 import { valueFlags } from "./command.ts";
 import { describeClient, describeModel } from "./exec-line.ts";
@@ -22,8 +23,7 @@ const GRACE_MS = 1_000;
 const NONE = "";
 /** Maximum time for a server on this machine to answer. Milliseconds. */
 const LISTENING_MS = 5_000;
-const MOCK = "mock";
-const MOCK_MODEL = `${MOCK}/chat`;
+const MOCK_MODEL = "mock/chat";
 /** Which format the client speaks does not matter: each model is served to clients of every format. */
 const FORMAT = "chat-completions";
 
@@ -54,10 +54,20 @@ export async function runWithOwn(context: Context): Promise<number> {
   let running: RunningWeir | undefined;
   return serveVariant(own, {
     adjust: limit,
-    plugins: [answersForOthers(model, () => running?.parts.registry)],
+    plugins: [
+      answersForOthers(
+        () => running?.parts.registry,
+        (registry) => model ?? (isBare(registry, loaded.config) ? MOCK_MODEL : undefined),
+      ),
+    ],
     describe(_, url, weir) {
       running = weir;
-      return [describeOwn(rest, url, model), ...mockLine(weir.parts.registry, model)].join("\n");
+      const { registry } = weir.parts;
+      const isMock = model === undefined && isBare(registry, loaded.config);
+      const off = wantedButOff(registry).map(
+        ({ provider, reason }) => `weir: provider ${provider.name} is off: ${reason}`,
+      );
+      return [describeOwn(rest, url, model), ...(isMock ? [MOCK_LINE] : off)].join("\n");
     },
     client: (url) => runClient(pointClient(rest, { url, key, model }, context.env), context),
   });
@@ -72,15 +82,12 @@ function describeOwn(command: readonly string[], url: string, model: string | un
   return `weir: ${client} asks a gateway on ${url}, which ends with it; ${describeModel(model)}`;
 }
 
-function isMock({ providers }: Pick<Registry, "providers">): boolean {
-  return providers.every(({ name }) => name === MOCK);
-}
+const MOCK_LINE =
+  "weir: no provider has a key, so the mock answers; set a key such as OPENAI_API_KEY or ANTHROPIC_API_KEY, or name a model on this machine with --model ollama/NAME";
 
-function mockLine({ providers }: Registry, model: string | undefined): string[] {
-  if (model?.startsWith(`${MOCK}/`) || !isMock({ providers })) return [];
-  return [
-    "weir: no provider has a key, so the mock answers; set a key such as OPENAI_API_KEY or ANTHROPIC_API_KEY, or name a model on this machine with --model ollama/NAME",
-  ];
+/** Whether nothing is configured, so that the mock answers. @param config without the key of the client */
+function isBare({ isUnconfigured }: Registry, { keys }: Config): boolean {
+  return isUnconfigured && keys.length === 0;
 }
 
 interface Limits {
@@ -114,16 +121,19 @@ function withLocalServer(config: Config, model: string | undefined): Config {
 }
 
 /**
- * Clients ask for other models too, for titles and summaries. The model answers for those that no provider serves, and without
- * a model and a key the mock does.
+ * Clients ask for other models too, for titles and summaries.
+ * @param substituteOf the model that answers for those that no provider serves
  */
-function answersForOthers(model: string | undefined, current: () => Registry | undefined): Plugin {
+function answersForOthers(
+  current: () => Registry | undefined,
+  substituteOf: (registry: Registry) => string | undefined,
+): Plugin {
   return {
     name: KEY_NAME,
     hooks: {
       async intercept({ model: asked }) {
         const registry = current();
-        const substitute = model ?? (registry && isMock(registry) ? MOCK_MODEL : undefined);
+        const substitute = registry && substituteOf(registry);
         if (registry === undefined || substitute === undefined) return undefined;
         await registry.prepare(asked);
         return registry.isOff(asked) ? { model: substitute } : undefined;

@@ -61,7 +61,7 @@ const FILES = [
 ] as const;
 
 const EXAMPLES = [
-  ["Start the gateway. Without keys of providers, the mock answers:", "weir"],
+  ["Start the gateway. While nothing is configured, the mock answers:", "weir"],
   [
     "Record what a program asks a model, and answer it from the tape later:",
     "weir record job.tape -- npm test",

@@ -73,18 +73,24 @@ export function providerSettings(
 
 /** Whether a host is off because neither the config nor the environment has anything about it. */
 export function isUnset(config: Config, env: Environment, provider: Provider): boolean {
-  const { name, apiKey, baseUrl, credentials, host, variables = {} } = provider;
+  const { apiKey, baseUrl, credentials, variables = {} } = provider;
   const isHost = provider.speaks !== undefined || provider.embeds !== undefined;
   const needsKey = apiKey !== undefined || credentials?.every(isVariableList) === true;
-  if (!isHost || config.providers[name] || !(needsKey || baseUrl === undefined)) return false;
+  if (!isHost || !(needsKey || baseUrl === undefined)) return false;
+  const own = Object.values(variables).flatMap(({ env: names = [] }) => names);
+  return !isConfigured(config, env, provider) && !own.some((variable) => env[variable]);
+}
+
+/** Whether the config names a provider, or the environment has its address or a credential of it. */
+export function isConfigured(config: Config, env: Environment, provider: Provider): boolean {
+  const { name, apiKey, credentials, host } = provider;
   const names = [
     ...(apiKey === undefined ? [] : [apiKey]),
     ...[variableName(name, "API_KEY"), variableName(name, "BASE_URL")],
     ...(host && hostText(provider, env, config) ? [host.variable] : []),
     ...(credentials?.filter(isVariableList).flat() ?? []),
-    ...Object.values(variables).flatMap(({ env: own = [] }) => own),
   ];
-  return !names.some((variable) => env[variable]);
+  return config.providers[name] !== undefined || names.some((variable) => env[variable]);
 }
 
 /** @throws ConfigError for a format that the provider does not speak */

@@ -25,6 +25,10 @@ export interface OffProvider {
   source: string;
   /** Why it is off, or what would switch it on: a clause for a sentence. */
   reason: string;
+  /** The operator wants it: the config names it, the environment has a credential of it, or a plugin file declares it. */
+  configured?: boolean;
+  /** The config says so. */
+  turnedOff?: boolean;
 }
 
 /**
@@ -133,7 +137,7 @@ export function activate(
   };
   const headers = withLowerCaseNames({ ...withLowerCaseNames(declared.headers), ...settings.headers });
   const off = (reason: string): OffProvider => ({ provider, source, reason });
-  if (settings.enabled === false) return off("the config says enabled: false");
+  if (settings.enabled === false) return { ...off("the config says enabled: false"), turnedOff: true };
   const deployments: Deployment[] = [];
   for (const given of settings.deployments ?? [{ name: "" }]) {
     const deployment = activateDeployment(provider, settings, given);

@@ -17,6 +17,7 @@ import { rank } from "./plan.ts";
 import type { Rule } from "./precedence.ts";
 import { rulesOf, whyBefore } from "./precedence.ts";
 import { embedTarget } from "./embed-target.ts";
+import { isUnconfigured, standIn } from "./stand-in.ts";
 import { FallbackLists } from "./fallback-lists.ts";
 import { SpokenFormats } from "./spoken-formats.ts";
 
@@ -30,6 +31,8 @@ export interface RegistryOptions extends Declared {
   aliases?: Readonly<Record<string, string>>;
   /** Provider names in the order of the config: the first one wins a model that only model lists of hosts name. */
   order?: readonly string[];
+  /** The config has gateway keys, so that the clients expect real answers. */
+  keyed?: boolean;
   /** Model name → the models that serve it. */
   routes?: Readonly<Record<string, readonly RouteTarget[]>>;
   /** Model name or pattern → its fallback models, in order; the most specific entry applies. */
@@ -68,19 +71,19 @@ export interface ServedModel {
   model: string;
 }
 
-/** The provider that answers while no other provider is on. */
-const MOCK_PROVIDER = "mock";
-const MOCK_MODELS: Readonly<Record<Operation, string>> = { generate: "chat", embed: "embed" };
 /** Clients choose the model names, so the number of cached plans is limited. */
 const MAX_PLANS = 2000;
 
 export class Registry {
   readonly providers: readonly ActiveProvider[];
   readonly off: readonly OffProvider[];
+  /** Only the mock is on, and the operator has named no provider, alias, route or fallback. */
+  readonly isUnconfigured: boolean;
   readonly formats: ReadonlyMap<string, Format>;
   readonly dialects: ReadonlyMap<string, EmbedDialect>;
   readonly #rules: readonly Rule[];
   readonly #aliases: Aliases;
+  readonly #isKeyed: boolean;
   /** Providers that are on or off: the names that may precede the slash of `provider/model`. */
   readonly #providerNames: ReadonlySet<string>;
   readonly live: LiveModels;
@@ -102,11 +105,18 @@ export class Registry {
       options.aliases ?? {},
       (name) => this.#namesProvider(name) || this.routes.has(name),
     );
+    this.#isKeyed = options.keyed === true;
     this.routes = new Map(Object.entries(options.routes ?? {}));
     this.fallbacks = new FallbackLists(options.fallbacks ?? {});
     const { active, off } = sortProviders(options, this.formats, options.dialects && this.dialects);
     this.providers = Object.freeze(active);
     this.off = Object.freeze(off);
+    this.isUnconfigured = isUnconfigured(active, off, [
+      options.order,
+      options.aliases,
+      options.routes,
+      options.fallbacks,
+    ]);
     this.#rules = rulesOf(active);
     this.#providerNames = new Set([
       ...active.map(({ name }) => name),
@@ -245,22 +255,11 @@ export class Registry {
     return this.#unknown(name, resolved);
   }
 
-  /** While only the mock is on, it answers for the models of known providers, so that a first try needs no key. */
+  /** While nothing is configured, the mock answers for the models of known providers, so that a first try needs no key. */
   #substitute(name: string, operation: Operation): Target | undefined {
-    const provider = this.providers[0];
-    if (!provider || this.providers.some(({ name: other }) => other !== MOCK_PROVIDER)) return undefined;
-    const off = this.#offProviderOf(this.routes.get(name)?.[0]?.model ?? name);
-    if (!off) return undefined;
-    return {
-      provider,
-      deployment: provider.deployments[0]!,
-      model: MOCK_MODELS[operation],
-      lane: "generated",
-      format: "",
-      url: "",
-      reason: `no provider is configured; ${MOCK_PROVIDER} answers in place of ${off.provider.name}`,
-      substitute: true,
-    };
+    const [mock] = this.providers;
+    const off = this.isUnconfigured && !this.#isKeyed && this.#offProviderOf(name);
+    return mock && off ? standIn(mock, off, operation) : undefined;
   }
 
   #offProviderOf(name: string): OffProvider | undefined {

@@ -18,6 +18,8 @@ export interface Declared {
   settings(provider: Provider): ProviderSettings;
   /** Whether a built-in host is off because nothing is known of it; weir then reads its settings only to say why. */
   isUnset?(provider: Provider): boolean;
+  /** Whether the operator has set anything of a built-in provider. */
+  isConfigured?(provider: Provider): boolean;
 }
 
 /** @throws Error for a mistake in a declaration or in the settings of a provider */
@@ -38,7 +40,11 @@ export function sortProviders(
     const embeds = settings.embeds ?? provider.embeds;
     checkProvider(name, { ...provider, speaks, embeds }, source, formats, dialects, settings);
     const activated = activate(provider, source, settings);
-    if ("reason" in activated) off.push(activated);
+    if ("reason" in activated)
+      off.push({
+        ...activated,
+        configured: source !== "built-in" || options.isConfigured?.(provider) === true,
+      });
     else active.push(activated);
   }
   return { active, off };

@@ -17,7 +17,7 @@ import type { AnswerOptions, Gateway } from "./gateway/types.ts";
 import { createCells } from "./keeper/books/cells.ts";
 import type { KeeperClientOptions } from "./keeper/client.ts";
 import { clientAddress } from "./client-address.ts";
-import { addressOf, isReachable } from "./config/address.ts";
+import { addressOf, isGuarded, isReachable } from "./config/address.ts";
 import { keyRevoked, shuttingDown } from "./end-errors.ts";
 import { watchEndingModels } from "./ending-models.ts";
 import { endsWithin } from "./ends-within.ts";
@@ -171,6 +171,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       limits: config.limits,
       authenticate: createAuthenticate(keys.keyring),
       keyed: !keys.keyring.isOpen,
+      ...(isGuarded(config, keys.keyring.isOpen) && { names: [...config.names, config.host] }),
       admission,
       ...(tape && { tape }),
       ...repeats.of(config),

@@ -112,7 +112,8 @@ function adminSettings(config: Config, credential: string | undefined): AdminSet
   if (admin === "off" || credential === undefined) return undefined;
   // With several workers the keeper listens first, and must leave this port to them.
   const free = config.port === DEFAULT_PORT ? 0 : undefined;
-  const { host = "127.0.0.1", port = free, names = [] } = admin;
+  const { host = "127.0.0.1", port = free } = admin;
+  const names = [...config.names, ...(admin.names ?? [])];
   const { keys } = storeGroup(config);
   const rest = { names, credential, version: VERSION, keys, metrics };
   return { host, ...(port !== undefined && { port }), ...rest };

@@ -1,9 +1,9 @@
 /** The listener of the admin API. */
 import { hostname } from "node:os";
+import { isLoopback } from "../core/host-names.ts";
 import { describeFileError, systemCode } from "../core/system-error.ts";
 import { digestOf } from "../ledger/keys/form.ts";
 import type { AdminBooks } from "./books.ts";
-import { isLoopback } from "./guard.ts";
 import type { AdminServer, AdminServerOptions } from "./server.ts";
 import { Sessions } from "./session/sessions.ts";
 import { type AdminSettings, DEFAULT_PORT } from "./settings.ts";
@@ -31,9 +31,7 @@ export function startAdmin(books: AdminBooks, settings: AdminSettings): AdminLis
     throw new Error(
       `admin.host ${host} can be reached by other machines, which requires an admin key; create one with: weir admin key create NAME`,
     );
-  const names = [...settings.names, ...(isLoopback(host) ? [] : [hostname()])].map((name) =>
-    name.toLowerCase(),
-  );
+  const names = [...settings.names, host, ...(isLoopback(host) ? [] : [hostname()])];
   const sessions = new Sessions();
   const isFirst = (settings.restarts ?? 0) === 0;
   const link = isFirst && isLoopback(host) && isKnown && !hasAdmin ? sessions.addLink(Date.now()) : undefined;

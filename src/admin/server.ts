@@ -2,7 +2,8 @@
 import type { AdminBooks } from "./books.ts";
 import { anonymous, type Caller, identify, type Known, RUN_FILE } from "./callers.ts";
 import { AdminError } from "./errors.ts";
-import { guard, guardHost, isLoopback, type OwnHosts } from "./guard.ts";
+import { isLoopback } from "../core/host-names.ts";
+import { guard, guardHost, type OwnHosts } from "./guard.ts";
 import { type Answer, IdempotentAnswers } from "./idempotency.ts";
 import { digestOf } from "../ledger/keys/form.ts";
 import { expectConsole, readCookie } from "./session/cookie.ts";
@@ -56,10 +57,11 @@ export class AdminServer {
   }
 
   async #answer(request: Request, address: string): Promise<Response> {
+    // Before the URL is read: with an odd Host it cannot be parsed.
+    guardHost(request, this.#options.own());
     const { pathname, searchParams } = new URL(request.url);
     if (pathname === "/console" || pathname.startsWith("/console/")) {
       // Links from other pages may open the console: its files are the same for everybody.
-      guardHost(request, this.#options.own());
       const { consoleAnswer } = await import("./console/files.ts");
       return consoleAnswer(request, pathname);
     }

@@ -21,6 +21,11 @@ import { followSupervisor, KEEPER, sentence, wantedWorkers, WORKER, workerOf } f
 export const SERVE_FLAGS: Command["flags"] = [
   { name: "--host", value: "HOST", help: "address to listen on (default 127.0.0.1)" },
   { name: "--port", value: "PORT", help: "port to listen on (default 9347; 0 chooses a free port)" },
+  {
+    name: "--names",
+    value: "NAMES",
+    help: "host names by which clients reach weir, with commas between them",
+  },
   ...CONFIG_FLAGS,
   {
     name: "--workers",

@@ -1,12 +1,8 @@
 /** Checks and normalizes addresses: to listen on, of browser apps, of providers. */
+import { bareHost, hostNameFault, isLoopback } from "../core/host-names.ts";
 import type { Config } from "./schema.ts";
 import { parseBlock } from "../ledger/keys/addresses.ts";
 import { ConfigError } from "./error.ts";
-
-/** The host without the brackets of an IPv6 address, as the listener needs it. */
-export function bareHost(host: string): string {
-  return host.replace(/^\[(.*)\]$/, "$1");
-}
 
 /** A clause that states the fault of a host to listen on; undefined when there is none. */
 export function hostFault(host: string): string | undefined {
@@ -18,15 +14,6 @@ export function hostFault(host: string): string | undefined {
   if (/^[^:]+:\d+$/.test(host))
     return "host must be an address without a port; set the port with the option port";
   return `host must be an IP address or a host name, but is ${JSON.stringify(host.slice(0, 60))}`;
-}
-
-/** Whether an address can be reached only from this machine: `localhost`, 127.0.0.0/8 in any spelling, `::1`. */
-export function isLoopback(host: string): boolean {
-  const bare = bareHost(host);
-  const written = `http://${bare.includes(":") ? `[${bare}]` : bare}`;
-  if (!URL.canParse(written)) return false;
-  const { hostname } = new URL(written);
-  return hostname === "localhost" || /^127(\.\d{1,3}){3}$/.test(hostname) || hostname === "[::1]";
 }
 
 /** Where programs of the same machine reach the gateway. @param port that it listens on */
@@ -58,6 +45,11 @@ export function isReachable({ host, listen }: Pick<Config, "host" | "listen">): 
   return listen.unix === undefined && !isLoopback(host);
 }
 
+/** Whether web pages may reach the gateway by DNS rebinding, so that it answers known hosts only. */
+export function isGuarded(config: Pick<Config, "host" | "listen">, isOpen: boolean): boolean {
+  return config.listen.unix === undefined && (isOpen || !isReachable(config));
+}
+
 /**
  * Refuses a gateway without keys that other machines or every web page could call.
  * @param hasStore weir has a store for keys: without one in it, no call is admitted
@@ -82,6 +74,24 @@ export function assertSafe(
     `other machines can reach host ${config.host}, and no gateway keys are set; set WEIR_API_KEYS or keys, or listen on 127.0.0.1`,
     ["host"],
   );
+}
+
+/** @throws ConfigError for an entry of `names` or `admin.names` that is no host name */
+export function assertHostNames(
+  { names, admin }: Pick<Config, "names" | "admin">,
+  locate: (path: (string | number)[]) => string,
+): void {
+  const lists = [
+    { path: ["names"], list: names },
+    { path: ["admin", "names"], list: admin === "off" ? [] : (admin.names ?? []) },
+  ];
+  for (const { path, list } of lists)
+    for (const [index, name] of list.entries()) {
+      const clause = hostNameFault(name);
+      const place = [...path, index];
+      if (clause !== undefined)
+        throw new ConfigError(locate(place), `${path.join(".")}[${index}] ${clause}`, place);
+    }
 }
 
 /** @throws ConfigError for an entry of `trustedProxies` that is no block of addresses */

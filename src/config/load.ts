@@ -1,7 +1,8 @@
 /** Combines flags, environment, file and defaults, in this precedence, into one frozen value with the origin of each option. */
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { TSchema } from "@sinclair/typebox";
-import { assertProxies, assertSafe, bareHost, hostFault } from "./address.ts";
+import { assertHostNames, assertProxies, assertSafe, hostFault } from "./address.ts";
+import { bareHost } from "../core/host-names.ts";
 import { Secret } from "../core/secret.ts";
 import { atOnce, inSlices, type Sliced } from "../core/slices.ts";
 import { aliasEnds, findMistakes, type Written } from "./checks.ts";
@@ -72,6 +73,7 @@ function* load({ flags = {}, env, cwd }: LoadOptions): Sliced<LoadedConfig> {
   assertSafe(config, hasStore(config, env), locate);
   declaredBy(config, locate);
   assertProxies(config, locate);
+  assertHostNames(config, locate);
   assertOneProcess(config, locate);
   assertStore(config, locate);
   throwFirst(collectorFaults(config), locate);
@@ -141,12 +143,12 @@ function chooseLayer(
   const flag: string | undefined = schema["x-flag"];
   const given = flag === undefined ? undefined : flags[flag];
   if (flag !== undefined && given !== undefined) {
-    return { value: readText(schema, given), origin: { layer: "flag", at: flag } };
+    return { value: readTextAs(schema, flag, given), origin: { layer: "flag", at: flag } };
   }
   const variable: string | undefined = schema["x-env"];
   const text = variable === undefined ? undefined : readVariable(variable, env);
   if (variable !== undefined && text !== undefined) {
-    const value = readVariableAs(schema, variable, text);
+    const value = readTextAs(schema, variable, text);
     return { value, origin: { layer: "environment", at: variable } };
   }
   const value = pick(written, path);
@@ -168,7 +170,8 @@ function readVariable(name: string, env: Environment): string | undefined {
   throw new ConfigError(name, "the list of gateway keys is empty; add a key or remove the variable", "keys");
 }
 
-function readVariableAs(schema: TSchema, name: string, text: string): unknown {
+/** @param name of the flag or the variable */
+function readTextAs(schema: TSchema, name: string, text: string): unknown {
   if (schema["type"] === "array") return splitList(text);
   return schema["type"] === "object" ? splitPairs(name, text) : readText(schema, text);
 }

@@ -6,7 +6,11 @@ const adminListener = Type.Object(
   {
     host: Type.Optional(Type.String({ description: "Address to listen on." })),
     port: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535, description: "Port to listen on." })),
-    names: Type.Optional(Type.Array(Type.String(), { description: "Host names by which clients reach it." })),
+    names: Type.Optional(
+      Type.Array(Type.String(), {
+        description: "Host names by which clients reach it, besides those of `names`.",
+      }),
+    ),
   },
   CLOSED,
 );
@@ -17,7 +21,7 @@ export const adminOption = Type.Unsafe<"off" | Static<typeof adminListener>>(
     "x-expects": "off, or a group of `host`, `port` and `names`",
     examples: [{ host: "127.0.0.1", port: 9348 }],
     description:
-      "The listener of the admin API and of `/metrics`. Default: `host: 127.0.0.1` and port 9348, or a free port if that is taken. A configured port that is taken stops the start. An address that other machines can reach requires an admin key; `names` lists the host names by which they reach it. `off`: no listener.",
+      "The listener of the admin API and of `/metrics`. Default: `host: 127.0.0.1` and port 9348, or a free port if that is taken. A configured port that is taken stops the start. An address that other machines can reach requires an admin key; `names` lists further host names by which clients reach it. `off`: no listener.",
   }),
 );
 

@@ -118,6 +118,14 @@ export const configSchema = Type.Object(
       "x-flag": "--port",
       "x-env": "WEIR_PORT",
     }),
+    names: Type.Array(Type.String(), {
+      default: [],
+      examples: [["llm.example.com"]],
+      description:
+        "Host names by which clients reach weir, as behind a proxy that keeps the Host header. On loopback or without gateway keys weir refuses other names with 403, so that no web page can reach it by DNS rebinding; it accepts addresses, `localhost`, `*.localhost`, `host.docker.internal` and `host.containers.internal` always. The admin listener accepts the same names.",
+      "x-flag": "--names",
+      "x-env": "WEIR_NAMES",
+    }),
     keys: Type.Unsafe<readonly GatewayKey[]>(
       Type.Array(gatewayKey, {
         default: [],

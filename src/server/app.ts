@@ -7,7 +7,9 @@ import type { TSchema } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { GatewayError } from "../core/error.ts";
 import type { Format } from "../core/format.ts";
+import { isHostHeader, isKnownHost } from "../core/host-names.ts";
 import type { JsonObject } from "../core/json.ts";
+import { limitText } from "../core/limit-text.ts";
 import { AliasRoutes } from "./alias-routes.ts";
 import { type CorsOptions, withCors } from "./cors.ts";
 import { clientCodecOf } from "./choose-format.ts";
@@ -27,6 +29,8 @@ export interface AppOptions extends RouteContext {
   secure: boolean;
   /** Whether weir has gateway keys. */
   keyed: boolean;
+  /** The names by which clients may address weir, besides those of this machine; absent: all. */
+  names?: readonly string[];
   version: string;
   /** Whether weir accepts new calls; false while it drains before it stops. */
   ready(): boolean;
@@ -71,9 +75,19 @@ export function createApp(options: AppOptions) {
     respondError(GatewayError.from(error), codecOf(request), createRequestId()),
   );
 
+  const { names } = options;
+  let lastKnown: string | undefined;
+  const foreignHost = (request: Request): GatewayError | undefined => {
+    const host = request.headers.get("host") ?? "";
+    if (names === undefined || host === lastKnown) return undefined;
+    if (!isKnownHost(host, names)) return unknownHost(host);
+    lastKnown = host;
+    return undefined;
+  };
+
   /** Elysia's handler, after a check of host and target. */
   const fetch = (request: Request): Response | Promise<Response> => {
-    const fault = requestFault(request);
+    const fault = requestFault(request) ?? foreignHost(request);
     if (fault) return respondError(fault, codecOf(request), createRequestId());
     return app.fetch(request);
   };
@@ -97,12 +111,8 @@ function hasClient(format: Format): format is ClientFormat {
   return format.client !== undefined;
 }
 
-/**
- * A valid Host header. Two headers arrive joined by a comma (RFC 9112 3.2 requires a 400); with other forms, or a port above
- * 65535, the URL could not be parsed.
- */
-const HOST =
-  /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(?:[0-5]?\d{1,4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5]))?$/;
+/** Limit of a Host header in an error. Bytes. */
+const MAX_HOST_BYTES = 200;
 
 /** The last valid Host header: most requests have the same. */
 let lastHost: string | undefined;
@@ -112,11 +122,20 @@ function requestFault(request: Request): GatewayError | undefined {
   if (request.url.includes("#"))
     return ambiguous("The path of the request must not contain a #; write it as %23.");
   const host = request.headers.get("host");
-  if (host !== null && (host === lastHost || HOST.test(host))) {
+  if (host !== null && (host === lastHost || isHostHeader(host))) {
     lastHost = host;
     return undefined;
   }
   return ambiguous("The request must have exactly one valid Host header.");
+}
+
+/** A page of the browser may have made the request, through DNS rebinding. */
+function unknownHost(host: string): GatewayError {
+  return new GatewayError(
+    "permission",
+    `weir does not answer to the host ${limitText(host, MAX_HOST_BYTES)}; send the request to an address or to localhost, or let the operator list the name in the option names.`,
+    { code: "host_not_allowed" },
+  );
 }
 
 /** Also closes the connection: after an ambiguous request, weir cannot trust where the next one begins (request smuggling). */

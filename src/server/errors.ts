@@ -6,6 +6,11 @@ type Errors = readonly DocumentedError[];
 /** Of all operations. */
 export const ANY: Errors = [
   { kind: "invalid-request", when: "The Host header or the target of the request is invalid." },
+  {
+    kind: "permission",
+    code: "host_not_allowed",
+    when: "On loopback or without gateway keys, the Host is no address, no name of this machine and no name of the option `names`.",
+  },
   { kind: "internal", when: "weir failed; its log has the details." },
 ];
 

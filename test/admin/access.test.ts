@@ -130,8 +130,9 @@ describe("not on loopback", () => {
 describe("requests of foreign web pages", () => {
   const foreign: [string, Record<string, string>, number][] = [
     ["another host", { host: "evil.example" }, 403],
-    ["another port", { host: "127.0.0.1:1" }, 403],
-    ["no host", { host: "" }, 403],
+    ["no host", { host: "" }, 400],
+    ["an odd host", { host: "127.0.0.1:P@evil" }, 400],
+    ["another port of this machine", { origin: "http://127.0.0.1:3000" }, 403],
     ["another origin", { origin: "https://evil.example" }, 403],
     ["an opaque origin", { origin: "null" }, 403],
     ["another site", { "sec-fetch-site": "cross-site" }, 403],
@@ -149,9 +150,24 @@ describe("requests of foreign web pages", () => {
       expect(books.keys.size).toBe(0);
     });
 
+  test("behind a proxy that replaces the Host, the origin must be a listed name and the browser's own word", async () => {
+    const { send, addKey } = fakeAdmin("0.0.0.0");
+    const key = addKey("admin");
+    const statusOf = async (origin: string, site?: string) => {
+      const headers = { origin, ...(site !== undefined && { "sec-fetch-site": site }) };
+      return (await send("GET", "/admin/v1/keys", { key, headers })).status;
+    };
+    expect(await statusOf("https://weir.example", "same-origin")).toBe(200);
+    expect(await statusOf("https://weir.example")).toBe(403);
+    expect(await statusOf("https://weir.example:3000", "same-site")).toBe(403);
+    expect(await statusOf("https://evil.example", "same-origin")).toBe(403);
+  });
+
   test("the listener's own names and origin are accepted", async () => {
     const { send } = fakeAdmin();
-    for (const host of ["127.0.0.1:9348", "localhost:9348", "[::1]:9348"])
+    const names = ["127.0.0.1:9348", "localhost:9348", "LOCALHOST:9348", "[::1]:9348", "weir.localhost:9348"];
+    // A tunnel or a container may map another port to the listener.
+    for (const host of [...names, "localhost:19348", "127.0.0.1", "host.docker.internal:9348", "10.1.2.3"])
       expect((await send("GET", "/admin/v1/keys", { headers: { host } })).status).toBe(200);
     const origin = "http://127.0.0.1:9348";
     expect((await send("GET", "/admin/v1/keys", { headers: { origin } })).status).toBe(200);

@@ -207,7 +207,7 @@ for (const [path, shape] of Object.entries(DIALECTS)) {
 
   test(`${path}: an upload that stalls or dribbles is a 408 in the dialect, and the connection is closed`, async () => {
     const head = (framing: string) =>
-      `POST ${path} HTTP/1.1\r\nHost: a\r\ncontent-type: application/json\r\nx-api-key: ${KEY}\r\n${framing}\r\n\r\n`;
+      `POST ${path} HTTP/1.1\r\nHost: localhost\r\ncontent-type: application/json\r\nx-api-key: ${KEY}\r\n${framing}\r\n\r\n`;
     const stalled = [
       `${head("content-length: 5000")}{"model":`,
       `${head("content-length: 5000000")}{`,

@@ -154,7 +154,7 @@ export function ambiguous({ path, headers }: Site, model: (index: number) => str
   const head = (
     lines: readonly string[],
     first = `POST ${path} HTTP/1.1`,
-    host: readonly string[] = ["Host: a"],
+    host: readonly string[] = ["Host: localhost"],
   ) => `${[first, ...host, ...headers, ...lines].join("\r\n")}\r\n\r\n`;
   for (const lines of LENGTHS)
     add(

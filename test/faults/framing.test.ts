@@ -25,14 +25,17 @@ const HEADERS = ["content-type: application/json", `x-api-key: ${KEY}`];
 let gateway: RunningGateway;
 
 beforeAll(async () => {
-  gateway = await startBinary({ config: { keys: [`tester:${KEY}`] }, plugins: { "witness.ts": WITNESS } });
+  gateway = await startBinary({
+    config: { keys: [`tester:${KEY}`], names: ["weir"] },
+    plugins: { "witness.ts": WITNESS },
+  });
 }, 600_000);
 
 afterAll(() => gateway?.stop());
 
 function good(model: string, more: readonly string[] = []): string {
   const body = BODY(`witness/${model}`);
-  return `POST ${PATH} HTTP/1.1\r\n${["Host: a", ...HEADERS, ...more, `content-length: ${body.length}`].join("\r\n")}\r\n\r\n${body}`;
+  return `POST ${PATH} HTTP/1.1\r\n${["Host: localhost", ...HEADERS, ...more, `content-length: ${body.length}`].join("\r\n")}\r\n\r\n${body}`;
 }
 
 /** Who called the witness for models that begin so, as lines of the log. */
@@ -69,7 +72,7 @@ goal(
 test("what looks odd and is lawful is served", async () => {
   const body = BODY("witness/lawful");
   const head = (lines: readonly string[]) =>
-    `POST ${PATH} HTTP/1.1\r\n${["Host: a", ...HEADERS, ...lines].join("\r\n")}\r\n\r\n`;
+    `POST ${PATH} HTTP/1.1\r\n${["Host: localhost", ...HEADERS, ...lines].join("\r\n")}\r\n\r\n`;
   const size = body.length.toString(16);
   const lawful: Record<string, string> = {
     "a length with zeros before it": head([`content-length: 000${body.length}`]) + body,
@@ -92,14 +95,14 @@ test("two requests in one piece are two answers, in their order", async () => {
 
 test("a body that looks like a request is a body", async () => {
   const inner = good("inner");
-  const bytes = `GET /health HTTP/1.1\r\nHost: a\r\ncontent-length: ${inner.length}\r\n\r\n${inner}`;
+  const bytes = `GET /health HTTP/1.1\r\nHost: localhost\r\ncontent-length: ${inner.length}\r\n\r\n${inner}`;
   expect((await exchangeRaw(gateway.port, bytes)).statuses).toEqual([200]);
   expect(await witnessed("inner")).toEqual([]);
 });
 
 test("a trailer section changes nothing of the request it is behind", async () => {
   const body = BODY("witness/trailed");
-  const head = `POST ${PATH} HTTP/1.1\r\n${["Host: a", "content-type: application/json", "transfer-encoding: chunked", "trailer: x-api-key"].join("\r\n")}\r\n\r\n`;
+  const head = `POST ${PATH} HTTP/1.1\r\n${["Host: localhost", "content-type: application/json", "transfer-encoding: chunked", "trailer: x-api-key"].join("\r\n")}\r\n\r\n`;
   const chunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\nx-api-key: ${KEY}\r\n\r\n`;
   expect((await exchangeRaw(gateway.port, head + chunks)).statuses[0]).toBe(401);
   expect(await witnessed("trailed")).toEqual([]);
@@ -128,7 +131,10 @@ test("heads over 16 KB, or of 200 lines, are refused, and the connection closed"
     ),
   );
   expect([many.statuses, many.closed]).toEqual([[431], true]);
-  const path = await exchangeRaw(gateway.port, `GET /${"x".repeat(40_000)} HTTP/1.1\r\nHost: a\r\n\r\n`);
+  const path = await exchangeRaw(
+    gateway.port,
+    `GET /${"x".repeat(40_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`,
+  );
   expect([path.statuses[0]! >= 400, path.closed]).toEqual([true, true]);
   expect(await witnessed("long")).toEqual([]);
 });
@@ -148,7 +154,7 @@ test("methods and targets nobody offers", async () => {
   ]) {
     const { statuses, text, closed } = await exchangeRaw(
       gateway.port,
-      `${method} ${PATH} HTTP/1.1\r\nHost: a\r\nx-api-key: ${KEY}\r\nx-canary: c4n4ry\r\n\r\n`,
+      `${method} ${PATH} HTTP/1.1\r\nHost: localhost\r\nx-api-key: ${KEY}\r\nx-canary: c4n4ry\r\n\r\n`,
     );
     // What is no method at all is not even answered: the connection is closed.
     expect([method, (statuses[0] ?? 0) >= 400 || (closed && text === "")]).toEqual([method, true]);
@@ -168,8 +174,12 @@ test("methods and targets nobody offers", async () => {
   ])
     expect([
       target,
-      (await exchangeRaw(gateway.port, `GET ${target} HTTP/1.1\r\nHost: a\r\nx-api-key: ${KEY}\r\n\r\n`))
-        .statuses[0]! >= 400,
+      (
+        await exchangeRaw(
+          gateway.port,
+          `GET ${target} HTTP/1.1\r\nHost: localhost\r\nx-api-key: ${KEY}\r\n\r\n`,
+        )
+      ).statuses[0]! >= 400,
     ]).toEqual([target, true]);
 });
 
@@ -279,7 +289,7 @@ async function untilOpen(port: number): Promise<void> {
   for (let tries = 0; tries < 100; tries++) {
     const { statuses } = await exchangeRaw(
       port,
-      "GET /health HTTP/1.1\r\nHost: a\r\nconnection: close\r\n\r\n",
+      "GET /health HTTP/1.1\r\nHost: localhost\r\nconnection: close\r\n\r\n",
     );
     if (statuses[0] === 200) return;
     await Bun.sleep(50);

@@ -7,10 +7,13 @@ import { goal } from "./goals.ts";
 let gateway: RunningGateway;
 
 beforeAll(async () => {
-  gateway = await startBinary({ config: { keys: [`tester:${KEY}`] } });
+  gateway = await startBinary({ config: { keys: [`tester:${KEY}`], names: NAMES } });
 }, 600_000);
 
 afterAll(() => gateway?.stop());
+
+/** Every name among the hosts; addresses need no entry. */
+const NAMES = ["a", "ab", "abc", "abcd", "a.b", "example.com", "a-b", "a_b", "xn--bcher-kva.example"];
 
 const HOSTS = [
   "a",

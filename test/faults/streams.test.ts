@@ -59,7 +59,7 @@ function openStream(model: string, onData?: (bytes: Buffer) => void): Socket {
   const body = JSON.stringify({ model, stream: true, messages: [{ role: "user", content: "x" }] });
   const socket = connect(gateway.port, "127.0.0.1", () =>
     socket.write(
-      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
     ),
   );
   socket.on("error", () => {});

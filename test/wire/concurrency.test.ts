@@ -27,7 +27,7 @@ test("2,000 streams are open at once, all of them upstream, and none is left whe
     stream: true,
     messages: [{ role: "user", content: "x" }],
   });
-  const request = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+  const request = `POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
   const started = performance.now();
   let answered = 0;
   const sockets = Array.from({ length: STREAMS }, (): Socket => {

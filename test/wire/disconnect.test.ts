@@ -49,7 +49,7 @@ function relayPlugin(url: string): string {
 function post(path: string, model: string, client = 0, stream = true): string {
   const content = `go ${client}.`;
   const body = JSON.stringify({ model, stream, max_tokens: 9, messages: [{ role: "user", content }] });
-  return `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+  return `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 }
 
 /** A raw client, so that it can leave by a reset as well as in good order. */

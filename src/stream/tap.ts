@@ -2,7 +2,8 @@
  * The tap of the native lane. It passes bytes through unchanged in complete events, and extracts what the gateway needs (usage,
  * end, error). Only events that contain one of the format's marks are parsed.
  */
-import type { StreamSummary, UsageRequest, StreamObserver } from "../core/format.ts";
+import type { Frame, StreamSummary, UsageRequest, StreamObserver } from "../core/format.ts";
+import { incompleteStream } from "../core/incomplete.ts";
 import { DeltaCounter } from "./delta-bytes.ts";
 import { eventsIn, lastEventEnd, parseFrames } from "./sse.ts";
 
@@ -109,9 +110,19 @@ export class Tap {
     if (this.started && !this.#marks.test(text)) return;
     for (const frame of parseFrames(bytes)) {
       this.watch.frame(frame, this.seen);
-      if (!this.started) this.failedFirst = this.seen.error !== undefined;
+      if (!this.started) {
+        if (this.#isTerminator(frame)) this.seen.error ??= incompleteStream();
+        this.failedFirst = this.seen.error !== undefined;
+      }
       this.started = true;
     }
+  }
+
+  /** The first event may be the terminator: llama-cpp-python ends a stream like that when another request arrives. */
+  #isTerminator({ data }: Frame): boolean {
+    const { terminator } = this.watch;
+    if (!this.seen.terminated || terminator === undefined) return false;
+    return parseFrames(Buffer.from(terminator)).some((end) => end.data === data.trim());
   }
 
   #isMarked(bytes: Uint8Array): boolean {

@@ -149,6 +149,7 @@ const NOT_WHOLE: readonly { why: string; pieces: Piece[]; framing?: Answer["fram
   { why: "a terminator that is cut short", pieces: [HELLO, "data: [DO"] },
   { why: "a finish reason in half an event", pieces: [HELLO, STOP.slice(0, -20)] },
   { why: "nothing but comments", pieces: [": PROCESSING\n\n"] },
+  { why: "nothing but the terminator", pieces: [DONE] },
 ];
 
 describe("not whole", () => {

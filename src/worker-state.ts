@@ -20,6 +20,7 @@ export class StateReporter {
   readonly #timer: ReturnType<typeof setInterval>;
   #due = performance.now() + EVERY_MS;
   #loopLag = 0;
+  #memory = 0;
   /** Calls that run are told until then; monotonic milliseconds. */
   #watchedUntil = 0;
 
@@ -48,12 +49,20 @@ export class StateReporter {
     this.#report(now);
   }
 
+  /** Bytes. Linux tells them in a file, which cannot be opened while the process has no descriptor left: then the last ones. */
+  #memoryInUse(): number {
+    try {
+      this.#memory = process.memoryUsage.rss();
+    } catch {}
+    return this.#memory;
+  }
+
   #report(now: number): void {
     const { ledger, health, clock, gateway } = this.#options;
     const address = gateway();
     ledger.report({
       breakers: health.breakers(now),
-      memory: process.memoryUsage.rss(),
+      memory: this.#memoryInUse(),
       loopLag: this.#loopLag,
       ...(address && { gateway: address }),
       ...(now < this.#watchedUntil && { running: ledger.running(clock.calls()) }),

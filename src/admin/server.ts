@@ -5,7 +5,7 @@ import { AdminError } from "./errors.ts";
 import { isLoopback } from "../core/host-names.ts";
 import { guard, guardHost, type OwnHosts } from "./guard.ts";
 import { type Answer, IdempotentAnswers } from "./idempotency.ts";
-import { claimedKind, digestOf, isMistyped } from "../ledger/keys/form.ts";
+import { digestOf, isMade } from "../ledger/keys/form.ts";
 import { expectConsole, readCookie } from "./session/cookie.ts";
 import { Sessions } from "./session/sessions.ts";
 import type { AdminOperation, AdminRequest, Reply } from "./operation.ts";
@@ -154,7 +154,7 @@ export class AdminServer {
     if ("caller" in known && (known.caller.actor === RUN_FILE || isBySession(request))) return known.caller;
     const now = this.#now();
     // Nobody guesses a key of 256 random bits, and behind a proxy all clients share an address. A declared key can be shorter.
-    if ("caller" in known && isOwnForm(bearerOf(request.headers))) return known.caller;
+    if ("caller" in known && isMade(bearerOf(request.headers) ?? "")) return known.caller;
     this.#tries.expectFew(address, now);
     if ("caller" in known) return known.caller;
     if (known.refused === "call-key")
@@ -176,11 +176,6 @@ function unauthorized(message: string): AdminError {
 /** A key in a request wins over its cookie. */
 function isBySession(request: Request): boolean {
   return bearerOf(request.headers) === undefined;
-}
-
-/** Whether weir made the key. */
-function isOwnForm(credential: string | undefined): boolean {
-  return credential !== undefined && claimedKind(credential) !== undefined && !isMistyped(credential);
 }
 
 function isReading({ method }: Request): boolean {

@@ -58,6 +58,8 @@ describe("a sign-in link", () => {
     const token = await tokenOf(given);
     for (let count = 0; count < 5; count++) await signIn(given, { key: "wrong" });
     expect((await signIn(given, { token })).status).toBe(200);
+    expect((await signIn(given, { key: given.addKey("admin") })).status).toBe(200);
+    expect((await signIn(given, { key: "wrong" })).status).toBe(429);
   });
 
   test("is made by admins of the whole gateway alone", async () => {
@@ -163,7 +165,7 @@ describe("a sign-in by a key", () => {
       "Not a key of this gateway. 1 try left this minute.",
       "Not a key of this gateway. 0 tries left this minute.",
     ]);
-    expect((await signIn(given, { key })).status).toBe(429);
+    expect((await signIn(given, { key: "wrong" })).status).toBe(429);
     given.wait(60_000);
     expect((await signIn(given, { key })).status).toBe(200);
   });

@@ -37,6 +37,11 @@ export function isMistyped(text: string): boolean {
   return text.slice(-CHECKSUM_LENGTH) !== checksum(body);
 }
 
+/** Whether a text has the form of the keys that weir makes. */
+export function isMade(text: string): boolean {
+  return claimedKind(text) !== undefined && !isMistyped(text);
+}
+
 /** SHA-256 as 64 lower-case hexadecimal digits. A key of 256 random bits needs no slow hash. */
 export function digestOf(text: string): string {
   return new Bun.CryptoHasher("sha256").update(text).digest("hex");

@@ -31,7 +31,7 @@ export function exchange(incoming: Incoming, gateway: Gateway, deadline: Deadlin
   const opening = incoming.format.client.stored
     ? exchangeStored(incoming, gateway)
     : beginExchange(incoming, gateway);
-  return incoming.call.stream ? holdHead(opening, incoming, deadline) : opening;
+  return incoming.call.stream ? holdHead(opening, deadline) : opening;
 }
 
 function beginExchange(incoming: Incoming, gateway: Gateway): Promise<Opened> {

@@ -49,11 +49,12 @@ export class Deadline implements Watcher {
       this.isLong = true;
       this.onLong?.();
     }
-    if (call.attempt?.firstByteAt !== undefined) return;
     if (now - call.startedAt > this.#timeouts.holdMs) {
+      // Also behind the provider's first byte: the first event for the client may need many of them.
       this.onHold?.();
       this.onHold = undefined;
     }
+    if (call.attempt?.firstByteAt !== undefined) return;
     const running = call.attempts.at(-1);
     if (running && !running.failure && nearest - running.startedAt > limits.firstByteMs)
       running.stop.abort(timeout("The provider did not begin to answer within", limits.firstByteMs));

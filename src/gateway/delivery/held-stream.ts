@@ -4,39 +4,31 @@
  * an error event.
  */
 import { GatewayError } from "../../core/error.ts";
+import type { BrokenStream } from "../../core/format.ts";
 import type { Frame } from "../../core/frame.ts";
 import { isObject, parseJson } from "../../core/json.ts";
 import type { Opened, OpenedJson } from "../lanes/lane.ts";
 import type { Receiver } from "../lanes/transport.ts";
-import type { Incoming } from "../types.ts";
 import type { Deadline } from "./deadline.ts";
 import { STREAM_HEADERS } from "./response-headers.ts";
-import type { ByteSource } from "./stream.ts";
+import type { ByteSource, StreamEnding } from "./stream.ts";
 
 /** What was opened if it begins within `holdMs`, else a stream that waits for it. */
-export async function holdHead(
-  opening: Promise<Opened>,
-  { format }: Incoming,
-  deadline: Deadline,
-): Promise<Opened> {
+export async function holdHead(opening: Promise<Opened>, deadline: Deadline): Promise<Opened> {
   const { promise: held, resolve } = Promise.withResolvers<undefined>();
   deadline.onHold = () => resolve(undefined);
   const opened = await Promise.race([opening, held]);
   if (opened) return opened;
-  const source = new HeldSource(opening, Buffer.from(format.client.heartbeat));
-  return { kind: "stream", status: 200, headers: { ...STREAM_HEADERS }, source };
+  return { kind: "stream", status: 200, headers: { ...STREAM_HEADERS }, source: new HeldSource(opening) };
 }
 
 class HeldSource implements ByteSource {
   readonly #opening: Promise<Opened>;
-  /** The first heartbeat: weir sends it with the response headers. */
-  #first: Uint8Array | undefined;
   #source: ByteSource | undefined;
   #refusal: GatewayError | undefined;
 
-  constructor(opening: Promise<Opened>, heartbeat: Uint8Array) {
+  constructor(opening: Promise<Opened>) {
     this.#opening = opening;
-    this.#first = heartbeat;
   }
 
   async begin(): Promise<void> {}
@@ -52,9 +44,6 @@ class HeldSource implements ByteSource {
 
   take(receiver: Receiver): void {
     if (this.#source) return this.#source.take(receiver);
-    const first = this.#first;
-    this.#first = undefined;
-    if (first) return receiver.piece(first);
     this.#opening.then(
       (opened) => this.#onOpened(opened, receiver),
       (thrown: unknown) => receiver.fail(thrown),
@@ -67,6 +56,14 @@ class HeldSource implements ByteSource {
 
   beforeError(): string {
     return this.#source?.beforeError?.() ?? "";
+  }
+
+  broken(): BrokenStream {
+    return this.#source?.broken?.() ?? {};
+  }
+
+  readOn(ending: StreamEnding): boolean {
+    return this.#source?.readOn?.(ending) ?? false;
   }
 
   stop(reason: unknown): void {

@@ -7,6 +7,7 @@ import type { ClientCodec } from "../../core/format.ts";
 import type { Frame } from "../../core/frame.ts";
 import { SseParser, writeFrame } from "../../stream/sse.ts";
 
+/** Bytes of weir's own (`heartbeat`, `filler`) are written as they are: only bytes of the source go through `piece`. */
 export interface StreamBody {
   readonly contentType: string;
   /** Bytes without meaning that keep an idle stream alive. */

@@ -20,7 +20,7 @@ export interface ByteSource {
    * @throws GatewayError if the first event is an error, or the answer ends before it
    */
   begin(): Promise<void>;
-  /** The answer has not begun, so the idle timeout does not apply yet. */
+  /** The answer has not begun: weir sends heartbeats, and the idle timeout does not apply yet. */
   readonly isWaiting?: boolean;
   /**
    * Gives the next piece to the receiver, at once if one is here: a promise for each piece would cost more than everything else
@@ -68,6 +68,8 @@ export function answerStream(
 ): ReadableStream<Uint8Array> {
   let controller: ReadableStreamDefaultController<Uint8Array>;
   let waiting = false;
+  /** A heartbeat was sent with the response headers, which leave with the first bytes of the body. */
+  let isHeadSent = false;
   let receivedAt = performance.now();
   let sentAt = receivedAt;
   let isSettled = false;
@@ -195,6 +197,10 @@ export function answerStream(
         if (isSettled) return flush();
         // The server pulls again after a heartbeat.
         if (waiting) return;
+        if (source.isWaiting && !isHeadSent) {
+          isHeadSent = true;
+          return controller.enqueue(body.heartbeat);
+        }
         waiting = true;
         source.take(receiver);
       },

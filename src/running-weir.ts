@@ -19,7 +19,7 @@ export interface RunningWeir {
   /** The parts that serve at the moment. */
   readonly parts: Assembled;
   /** Where answers are stored: `stored in /var/lib/weir for 30 days`. */
-  readonly answers: string;
+  readonly answers?: string;
   /** Where the admin API listens; absent if it is off. */
   readonly admin?: AdminState;
   /**

@@ -37,7 +37,7 @@ export type StateHome =
   | { kind: "folder"; folder: string; named: boolean };
 
 /** Where weir stores answers. `shared`: in the PostgreSQL database of the store. */
-export type AnswerHome = StateHome | { kind: "shared"; url: string } | { kind: "off"; why: string };
+export type AnswerHome = StateHome | { kind: "shared"; url: string } | { kind: "off"; why?: string };
 
 /** The folder that images declare as a volume. */
 const VOLUME = "/data";
@@ -94,8 +94,7 @@ export function answerHome(home: StateHome, config: Config): AnswerHome {
   const url = storeGroup(config).url?.reveal();
   if (url !== undefined) return { kind: "shared", url };
   const isNamed = home.kind === "folder" ? home.named : state === NONE;
-  if (store === "auto" && !isNamed)
-    return { kind: "off", why: "name a state folder with --state to store them" };
+  if (store === "auto" && !isNamed) return { kind: "off" };
   return home;
 }
 
@@ -155,10 +154,15 @@ export function mayHavePolicy({ books }: KeeperSettings): boolean {
 /**
  * Where answers are stored, for the start table.
  * @param fault why the keeper could not open its file
+ * @returns undefined if nothing is stored and nothing of the config is about it
  */
-export function describeAnswers(home: AnswerHome, { responses }: Config, fault: string | undefined): string {
+export function describeAnswers(
+  home: AnswerHome,
+  { responses }: Config,
+  fault: string | undefined,
+): string | undefined {
   if (fault !== undefined) return `not stored: ${fault}`;
-  if (home.kind === "off") return `not stored; ${home.why}`;
+  if (home.kind === "off") return home.why && `not stored; ${home.why}`;
   const days = `${responses.keepDays} ${responses.keepDays === 1 ? "day" : "days"}`;
   if (home.kind === "shared") return `stored in PostgreSQL for ${days}`;
   if (home.kind === "folder") return `stored in ${home.folder} for ${days}`;

@@ -1,13 +1,14 @@
 /** What `weir serve` prints when it listens. */
 import type { Config } from "../config/schema.ts";
 import type { Deployment } from "../core/provider.ts";
+import type { Registry } from "../gateway/routing/registry.ts";
 import { OLD_DAYS, priceBookDays } from "../ledger/prices/age.ts";
 import type { OpenedBooks, RunningWeir } from "../running-weir.ts";
 import { routeRows } from "./routes.ts";
 import { table } from "./terminal.ts";
 
 /**
- * The address, providers, routes and number of keys, and a command to try.
+ * The address, providers, routes and number of keys, the console, and a command to try.
  * @param now milliseconds since 1970
  */
 export function startTable(
@@ -16,44 +17,46 @@ export function startTable(
   books: OpenedBooks,
   now = Date.now(),
 ): string {
-  const routes = routeRows(parts.registry);
-  const providers = parts.registry.providers.map((provider) => [
-    provider.name,
-    provider.patterns.join(" "),
-    provider.deployments.map(placeOf).join(", "),
-  ]);
-  const widths = [0, 1].map((column) =>
-    Math.max(...providers.map((row) => Math.min(48, row[column]!.length))),
-  );
-  const rows = providers.map(
-    ([name, patterns, origin]) =>
-      `    ${name!.padEnd(widths[0]!)}  ${patterns!.padEnd(widths[1]!)}  ${origin}`,
-  );
+  const { registry, broken } = parts;
+  const routes = routeRows(registry);
   const auth = !books.isOpen ? ` -H "authorization: Bearer $WEIR_API_KEY"` : "";
-  const [model] = parts.registry.eachModel();
-  const example = model?.id ?? "mock/chat";
+  const [model] = registry.eachModel();
+  const body = `{"model":"${model?.id ?? "mock/chat"}","stream":true,"messages":[{"role":"user","content":"Hello"}]}`;
+  const target = `${curlTarget(url, config)}/v1/chat/completions`;
   return [
     `weir is listening on ${url}`,
-    "  providers",
-    ...rows,
+    ...providerLines(registry),
     ...(routes.length > 0 ? ["  routes", table(routes, "    ")] : []),
-    ...parts.broken.map(({ message }) => `    not loaded: ${message}`),
-    ...(parts.registry.off.length > 0
-      ? [
-          `    off: ${parts.registry.off.map(({ provider }) => provider.name).join(", ")} (weir check prints why)`,
-        ]
-      : []),
+    ...broken.map(({ message }) => `    not loaded: ${message}`),
     `  keys: ${describeKeys(books)}`,
-    `  answers: ${answers}`,
+    ...(answers === undefined ? [] : [`  answers: ${answers}`]),
     `  books: ${books.place}`,
     ...pricesLine(priceBookDays(now)),
-    `  admin: ${describeAdmin(admin)}`,
-    ...consoleLine(admin),
+    ...adminLine(admin),
     ...telemetryLines(config),
-    "  try",
-    `    curl -N ${curlTarget(url, config)}/v1/chat/completions -H "content-type: application/json"${auth} \\`,
-    `      -d '{"model":"${example}","stream":true,"messages":[{"role":"user","content":"Hello"}]}'`,
+    `  try: curl -N ${target} -H "content-type: application/json"${auth} -d '${body}'`,
   ].join("\n");
+}
+
+/** A line for each provider. A newcomer has the mock alone, which one line says. */
+function providerLines({ providers, off }: Registry): string[] {
+  const others = off.length === 0 ? "" : `${off.length} are off; weir check says what each needs`;
+  if (providers.length <= 1)
+    return [`  providers: ${[...providers.map(({ name }) => name), others].filter(Boolean).join("; ")}`];
+  const rows = providers.map(({ name, patterns, deployments }) => [
+    name,
+    patterns.join(" "),
+    deployments.map(placeOf).join(", "),
+  ]);
+  const widths = [0, 1].map((column) => Math.max(...rows.map((row) => Math.min(48, row[column]!.length))));
+  return [
+    "  providers",
+    ...rows.map(
+      ([name, patterns, origin]) =>
+        `    ${name!.padEnd(widths[0]!)}  ${patterns!.padEnd(widths[1]!)}  ${origin}`,
+    ),
+    ...(others === "" ? [] : [`    ${others}`]),
+  ];
 }
 
 function describeKeys({ keys, isOpen }: OpenedBooks): string {
@@ -78,14 +81,13 @@ function telemetryLines({ traces, alerts }: Config): string[] {
   ];
 }
 
-function describeAdmin(admin: RunningWeir["admin"]): string {
-  if (admin === undefined) return "off";
-  return "url" in admin ? `${admin.url} (weir keys, weir usage; metrics at /metrics)` : admin.fault;
-}
-
-/** Scripts read this line. Where there is an admin key, one signs in with it or with `weir console`. */
-function consoleLine(admin: RunningWeir["admin"]): string[] {
-  if (!admin || !("url" in admin)) return [];
+/**
+ * The console, which is on the listener of the admin API. Scripts read this line. Where there is an admin key, one signs in
+ * with it or with `weir console`.
+ */
+function adminLine(admin: RunningWeir["admin"]): string[] {
+  if (admin === undefined) return ["  admin: off"];
+  if (!("url" in admin)) return [`  admin: ${admin.fault}`];
   const { url, token } = admin;
   return [`  console ${url}/console${token === undefined ? "" : `#t=${token}`}`];
 }

@@ -171,7 +171,7 @@ class Supervisor {
     this.#file = RunFile.write(this.#port, env);
     if (this.#admin !== undefined)
       this.#file?.recordAdmin({ url: this.#admin, credential: this.#credential });
-    printError(`${table}\n  workers: ${workers}`);
+    printError(table.replace("\n", ` with ${workers} workers\n`));
   }
 
   #onAdmin(url: string): void {

@@ -240,7 +240,7 @@ test("several gateways of one machine have admin listeners of their own", async 
     expect(new Set([admin.url, ...urls]).size).toBe(3);
     for (const url of urls) expect((await fetch(`${url}/health`)).status).toBe(200);
     for (const { log } of gateways)
-      expect(await until(() => /admin: http:\/\/127\.0\.0\.1:\d+/.test(log.join("\n")), 5_000)).toBe(true);
+      expect(await until(() => /console http:\/\/127\.0\.0\.1:\d+/.test(log.join("\n")), 5_000)).toBe(true);
   } finally {
     for (const gateway of gateways) await gateway.end();
   }

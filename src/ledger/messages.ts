@@ -42,8 +42,11 @@ export type BooksUp =
   | { kind: "captured"; batch: CapturedBatch }
   /** Asks for at least `need` of each account; the keeper grants all or none. `number` returns in the answer. */
   | { kind: "ask"; number: number; needs: readonly { account: string; need: number }[] }
-  /** Also the answer to a recall, then with 0 if nothing is left. The amount is negative after an overrun. */
-  | { kind: "return"; account: string; amount: number }
+  /**
+   * Also the answer to a recall, then with 0 if nothing is left. The amount is negative after an overrun. `number`: that of the
+   * recall; 0 if it answers none.
+   */
+  | { kind: "return"; account: string; amount: number; number?: number }
   /** Once a second: for metrics and the console. */
   | { kind: "state"; state: WorkerState }
   /** Asks for the figures of one key and of accounts that count its calls. `number` returns in the answer. */
@@ -64,8 +67,8 @@ export type BooksDown =
     }
   | { kind: "grant"; number: number; grants: readonly Grant[] }
   | { kind: "refusal"; number: number; refusals: readonly Refusal[] }
-  /** Asks the worker to return what it does not hold of the account; it always answers with one `return`. */
-  | { kind: "recall"; account: string }
+  /** Asks the worker to return what it does not hold of the account; it always answers with one `return` of this number. */
+  | { kind: "recall"; account: string; number?: number }
   /** Batches up to `seq` are in the store; the worker may forget them. */
   | { kind: "stored"; seq: number }
   /** Something for the log, sent to one worker: a budget has reached a percentage, the store cannot be written. */

@@ -148,6 +148,16 @@ test("under a hard budget a call without a price is refused with the lines of th
   expect(refusal.message).toContain('prices:\n  "host/model":\n    {input: 1.00, output: 2.00}');
 });
 
+test("of calls at once each asks for its own need, and a refusal says that less than that is left", async () => {
+  const { ledger, keeper } = testLedger({ budgets: [budget("all", 4 * HOLD)] });
+  keeper.limit(ALL, 2.5 * HOLD);
+  const results = await Promise.allSettled(Array.from({ length: 20 }, () => begin(ledger)));
+  const refused = results.filter((result) => result.status === "rejected");
+  expect(refused).toHaveLength(18);
+  const left = refused.map(({ reason }) => (reason as LedgerRefusal).details!["left"] as number);
+  expect(left.filter((dollars) => dollars * DOLLAR >= HOLD)).toEqual([]);
+});
+
 test("without a hard budget a call without a price runs and is unpriced", async () => {
   const { ledger, keeper } = testLedger({ budgets: [budget("all", DOLLAR, { mode: "soft" })], rule: null });
   finish(ledger, await begin(ledger), usage(100, 50));

@@ -38,6 +38,10 @@ else
       free: number;
       faults: (string | undefined)[];
       changes: number;
+      /** Budgets that another node has changed. */
+      settled: string[];
+      /** It answers nobody. */
+      isDeaf: boolean;
     }
 
     async function open(
@@ -52,14 +56,19 @@ else
         now: () => now,
         ...rest,
       });
-      const node: TestNode = { store, free: 0, faults: [], changes: 0 };
+      const node: TestNode = { store, free: 0, faults: [], changes: 0, settled: [], isDeaf: false };
       const events: StoreEvents = {
         changed: () => void (node.changes += 1),
         async recall(account) {
+          if (node.isDeaf) throw new Error("a worker has not answered");
           const amount = node.free;
           node.free = 0;
           if (amount > 0) await store.commit(commit({ returns: [{ account, amount }] }));
           return amount;
+        },
+        async settle(budget) {
+          if (node.isDeaf) throw new Error("a worker has not answered");
+          node.settled.push(budget);
         },
         state: (fault) => void node.faults.push(fault),
       };
@@ -91,6 +100,31 @@ else
       expect(refused!.amount).toBe(0);
       const [row] = await three.store.accounts(NOW);
       expect([row!.granted, row!.own]).toEqual([DOLLAR, 0]);
+    });
+
+    test("a draw for which a node that does not answer may have enough is not refused for good", async () => {
+      const url = await server.createDatabase();
+      const [first, second] = [await open(url), await open(url)];
+      await first.store.draw([draw(A, { need: DOLLAR, want: DOLLAR })]);
+      first.isDeaf = true;
+      expect(await second.store.draw([draw(A)])).toMatchObject([{ amount: 0, isUnclear: true }]);
+      const [tooMuch] = await second.store.draw([draw(A, { need: DOLLAR + 1 })]);
+      expect(tooMuch).toMatchObject({ amount: 0 });
+      expect(tooMuch!.isUnclear).toBeUndefined();
+      first.isDeaf = false;
+      first.free = DOLLAR;
+      expect(await second.store.draw([draw(A)])).toMatchObject([{ amount: 100 }]);
+      await Promise.all([first, second].map((node) => node.store.close()));
+    });
+
+    test("a changed budget is settled by each node, or the node that has not is named", async () => {
+      const url = await server.createDatabase();
+      const [first, second, third] = [await open(url), await open(url), await open(url)];
+      expect(await first.store.settled("eng")).toEqual([]);
+      expect([first.settled, second.settled, third.settled]).toEqual([[], ["eng"], ["eng"]]);
+      third.isDeaf = true;
+      expect(await first.store.settled("eng")).toEqual([third.store.node]);
+      await Promise.all([first, second, third].map((node) => node.store.close()));
     });
 
     test("a change of keys at one node reaches the other", async () => {

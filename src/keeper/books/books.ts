@@ -1,7 +1,6 @@
 /** The books of one node: connects workers with the accounts, the store and the policy. */
 import type { BooksDown, BooksUp, Grant } from "../../ledger/messages.ts";
 import type { PriceRule } from "../../ledger/charge.ts";
-import type { Nano } from "../../ledger/money.ts";
 import type { Declared, Policy } from "../../ledger/policy.ts";
 import { formatFault, type RecordBatch, type Spend } from "../../ledger/record.ts";
 import { describeStoreFailure } from "../database.ts";
@@ -26,6 +25,7 @@ import { Recalls } from "./recalls.ts";
 import { Recorder } from "./recorder.ts";
 import { Recovery } from "./recovery.ts";
 import { Reporter } from "./reporter.ts";
+import { Returns } from "./returns.ts";
 import { type BookStore, readStore } from "./store.ts";
 import { Tidying } from "./tidying.ts";
 
@@ -44,6 +44,8 @@ export class Books implements BooksKeeper {
   readonly #margins = new Margins();
   readonly #peers: Peers;
   readonly #recalls: Recalls;
+  /** What comes back from the workers. */
+  readonly returns: Returns;
   /** What the log gets, and whether the store can be used. */
   readonly reporter: Reporter;
   /** What the console asks the workers. */
@@ -82,6 +84,11 @@ export class Books implements BooksKeeper {
       onReturned: (id, amount) => this.#accounts?.budgets.get(id)?.returned(amount),
       onCommitted: () => this.#trust(),
     });
+    this.returns = new Returns({
+      ...{ store, recalls: this.#recalls, accounts: () => this.#accounts },
+      release: (account) => this.#tidying?.release(account),
+      flush: () => this.#recorder.flush(),
+    });
     this.#grants = new Grants({
       store,
       clock,
@@ -95,7 +102,11 @@ export class Books implements BooksKeeper {
   open(): void {
     this.store.watch?.({
       changed: () => void this.refresh().catch((fault: unknown) => this.#onStore(fault)),
-      recall: (account) => this.#returnTo(account),
+      recall: (account) => this.returns.toNode(account),
+      settle: async (budget) => {
+        await this.refresh();
+        if (!(await this.returns.settle(budget))) throw new Error("a worker has not answered");
+      },
       state: (fault) => this.reporter.shared(fault),
     });
     void this.#open();
@@ -211,6 +222,7 @@ export class Books implements BooksKeeper {
     if (this.#declaredText !== "") send({ kind: "policy", policy: this.policy });
     if (this.#margins.size > 0) send({ kind: "margins", margins: this.#margins.all() });
     this.#settleClaim(peer);
+    this.#recalls.back(peer);
     return peer;
   }
 
@@ -224,7 +236,7 @@ export class Books implements BooksKeeper {
       case "ask":
         return this.#ask(peer, message);
       case "return":
-        return this.#return(peer, message.account, message.amount);
+        return this.#return(peer, message.account, message.amount, message.number);
       case "state":
         this.observers.state(peer.worker, (peer.state = message.state));
         return;
@@ -248,11 +260,7 @@ export class Books implements BooksKeeper {
     this.reporter.keys(this.policy);
     const lowered = this.#accounts?.update() ?? [];
     if (changes) for (const peer of this.#peers.connected) if (peer !== except) peer.send?.(changes);
-    // What was granted from a higher limit comes back.
-    if (lowered.length > 0)
-      void this.#recalls.recall(lowered).then(() => {
-        for (const account of lowered) this.#tidying?.release(account);
-      });
+    if (lowered.length > 0) void this.returns.lowered(lowered);
   }
 
   #ask(peer: Peer, { number, needs }: Ask): void {
@@ -303,7 +311,8 @@ export class Books implements BooksKeeper {
     account.usedAt = this.#clock.monotonic();
     account.spend(peer.life, spend);
     // A share that is overdrawn comes back, so that the next draw takes the overrun into account.
-    if ((account.shares.get(peer.life) ?? 0) < 0) peer.send?.({ kind: "recall", account: account.id });
+    if ((account.shares.get(peer.life) ?? 0) < 0)
+      peer.send?.({ kind: "recall", account: account.id, number: 0 });
     this.#alert(account);
   }
 
@@ -316,13 +325,13 @@ export class Books implements BooksKeeper {
     this.observers.alert(account.budget.id, percent, account);
   }
 
-  #return(peer: Peer, id: string, amount: number): void {
+  #return(peer: Peer, id: string, amount: number, number?: number): void {
     const account = this.#accounts?.find(id);
     account?.giveBack(peer.life, amount);
     peer.claim?.shares.set(id, (peer.claim.shares.get(id) ?? 0) - amount);
     const budget = this.#accounts?.budgets.get(id);
     if (budget && budget.free < 0) this.#tidying?.release(budget);
-    this.#recalls.answered(peer, id);
+    this.#recalls.answered(peer, id, number);
   }
 
   #settleClaim(peer: Peer): void {
@@ -340,17 +349,6 @@ export class Books implements BooksKeeper {
 
   #trust(): void {
     if (this.#recovery?.isDone && this.#recorder.isEmpty) this.#accounts?.trust();
-  }
-
-  /** Another node needs what this one does not hold. @returns the amount, when it is in the store */
-  async #returnTo(id: string): Promise<Nano> {
-    const account = this.#accounts?.budgets.get(id);
-    if (!account) return 0;
-    await this.#recalls.recall([account]);
-    const amount = Math.max(0, account.free);
-    this.#tidying?.release(account);
-    await this.#recorder.flush();
-    return amount;
   }
 
   #onStore(fault: unknown): void {

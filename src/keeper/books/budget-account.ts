@@ -112,8 +112,10 @@ export class BudgetAccount implements Account {
     return this.#budget.limit - spent - assumed - granted;
   }
 
+  /** A limit that was lowered leaves less than what is free, or nothing. */
   available(): Nano {
-    return this.#free;
+    const permitted = this.#permitted;
+    return this.#budget.mode === "soft" && permitted > 0 ? this.#free : permitted;
   }
 
   /** A soft budget grants while anything is left; a watched one grants nothing, because it never refuses. */
@@ -127,7 +129,7 @@ export class BudgetAccount implements Account {
     const holders = this.shares.size + (this.shares.has(life) ? 0 : 1);
     const part = Math.floor((this.#free + Math.max(0, this.room)) / (4 * holders));
     // A call may need only the rest of what its worker lacks: without the pace the worker would soon ask again.
-    const slice = Math.min(part, Math.max(SLICE * need, this.#pace));
+    const slice = Math.min(part, this.#permitted, Math.max(SLICE * need, this.#pace));
     const amount = Math.min(this.#free, spare ? Math.max(need, slice) : need);
     this.free -= amount;
     this.#add(life, amount);
@@ -262,6 +264,11 @@ export class BudgetAccount implements Account {
       left: Math.max(0, this.room + this.#free),
       ...(this.endsAt !== undefined && { resetsAt: this.endsAt }),
     };
+  }
+
+  /** What of the free amount the limit admits. Negative: more was drawn than a lowered limit admits. */
+  get #permitted(): Nano {
+    return this.#free + Math.min(0, this.room);
   }
 
   #countSpent(amount: Nano): void {

@@ -6,7 +6,11 @@ import type { Grant, Refusal } from "../../ledger/messages.ts";
 import type { Account } from "./account.ts";
 import { BudgetAccount } from "./budget-account.ts";
 import type { BooksClock } from "./clock.ts";
+import type { Silent } from "./recalls.ts";
 import { type BookStore, BudgetsClosed } from "./store.ts";
+
+/** Rounds in which an ask may find that what it lacks has come back meanwhile. */
+const ROUNDS = 5;
 
 export interface Need {
   account: Account;
@@ -22,13 +26,15 @@ export interface Asked {
   needs: readonly Need[];
   grant(this: void, grants: readonly Grant[]): void;
   refuse(this: void, refusals: readonly Refusal[]): void;
+  /** In which it was not decided. */
+  rounds?: number;
 }
 
 export interface GrantsOptions {
   store: Pick<BookStore, "draw" | "isShared">;
   clock: BooksClock;
-  /** Asks workers to return what they do not hold. @returns when all have answered, or after a short time */
-  recall(accounts: readonly Account[]): Promise<void>;
+  /** Asks workers to return what they do not hold. @returns when all have answered, or after some time, with those that have not */
+  recall(accounts: readonly Account[]): Promise<Silent>;
   /** Takes an amount back that was to be returned to the store with the next commit. */
   keep(account: BudgetAccount): void;
   /** Resolves when the grants of an earlier run are accounted for. */
@@ -39,8 +45,8 @@ export interface GrantsOptions {
 interface Round {
   /** Accounts whose row in the store is known. */
   known: Set<Account>;
-  /** Accounts that need the store while it is away. */
-  unreachable: Set<Account>;
+  /** Accounts that need the store while it is away, or money of a node that has not answered. */
+  unclear: Set<Account>;
   /** What all calls that wait need together, so that one draw serves them. */
   waiting: ReadonlyMap<Account, number>;
   /** What is refused now is refused for good. */
@@ -75,23 +81,37 @@ export class Grants {
   }
 
   async #round(asks: readonly Asked[]): Promise<void> {
-    const unreachable = new Set<Account>();
-    let rest = await this.#draw(asks, unreachable, false);
-    if (rest.length > 0) {
-      await this.#options.recall([...new Set(rest.flatMap(lacking).map(({ account }) => account))]);
-      rest = await this.#draw(rest, unreachable, true);
+    const unclear = new Set<Account>();
+    let rest = await this.#draw(asks, unclear, false);
+    if (rest.length === 0) return;
+    const silent = await this.#options.recall([
+      ...new Set(rest.flatMap(lacking).map(({ account }) => account)),
+    ]);
+    rest = await this.#draw(rest, unclear, true);
+    for (const asked of rest) if (!this.#grant(asked, false)) this.#refuse(asked, unclear, silent);
+  }
+
+  /** A refusal for good says what is true now: an ask for which enough has come back meanwhile waits for another round. */
+  #refuse(asked: Asked, unclear: ReadonlySet<Account>, silent: Silent): void {
+    const all = lacking(asked);
+    const causes = all.filter(({ account, need }) => !mayHave(account, need));
+    if (causes.length === 0 && !all.some(({ account }) => unclear.has(account))) {
+      asked.rounds = (asked.rounds ?? 0) + 1;
+      if (asked.rounds < ROUNDS) return void this.#waiting.push(asked);
     }
-    for (const { needs, refuse } of rest)
-      refuse(
-        causes(needs).map(({ account, need }) => ({
-          ...account.refusal(need),
-          ...(unreachable.has(account) && { unavailable: true }),
-        })),
-      );
+    const certain = causes.filter(
+      ({ account, need }) => !unclear.has(account) && !mayHave(account, need, silent.get(account)),
+    );
+    asked.refuse(
+      (certain.length > 0 ? certain : all).map(({ account, need }) => ({
+        ...account.refusal(need),
+        ...(certain.length === 0 && { unavailable: true }),
+      })),
+    );
   }
 
   /** Serves asks from what is free and what the store has. @returns those that lack something */
-  async #draw(asks: readonly Asked[], unreachable: Set<Account>, isLast: boolean): Promise<Asked[]> {
+  async #draw(asks: readonly Asked[], unclear: Set<Account>, isLast: boolean): Promise<Asked[]> {
     const rest: Asked[] = [];
     const waiting = new Map<Account, number>();
     for (const { needs } of asks)
@@ -105,7 +125,7 @@ export class Grants {
       );
       // A draw for an ask that lacks something else as well would be for nothing.
       if (drawable.length === lacking(asked).length)
-        await this.#drawFor(drawable, { known, unreachable, waiting, isLast });
+        await this.#drawFor(drawable, { known, unclear, waiting, isLast });
       if (!this.#grant(asked, false)) rest.push(asked);
     }
     return rest;
@@ -113,7 +133,7 @@ export class Grants {
 
   async #drawFor(
     needs: readonly { account: BudgetAccount; need: number }[],
-    { known, unreachable, waiting, isLast }: Round,
+    { known, unclear, waiting, isLast }: Round,
   ): Promise<void> {
     const { store, keep, onStore } = this.#options;
     for (const { account } of needs) keep(account);
@@ -121,20 +141,21 @@ export class Grants {
     if (missing.length === 0) return;
     // Only this node draws from a store of its own, so it knows what is left there.
     const isCertain = (account: BudgetAccount) => !store.isShared || known.has(account);
-    if (missing.some(({ account, need }) => isCertain(account) && !hasRoom(account, need))) return;
+    if (missing.some(({ account, need }) => isCertain(account) && !mayHave(account, need))) return;
     try {
       const draws = missing.map(({ account, need }) =>
         account.draw(need, waiting.get(account) ?? need, store.isShared),
       );
       const drawn = await store.draw(draws, isLast);
       missing.forEach(({ account }, index) => {
-        const { amount, row } = drawn[index]!;
+        const { amount, row, isUnclear } = drawn[index]!;
         account.drawn(amount, row, store.isShared);
-        unreachable.delete(account);
+        if (isUnclear) unclear.add(account);
+        else unclear.delete(account);
         known.add(account);
       });
     } catch (fault) {
-      for (const { account } of missing) unreachable.add(account);
+      for (const { account } of missing) unclear.add(account);
       if (!(fault instanceof BudgetsClosed)) onStore(fault);
     }
   }
@@ -157,17 +178,14 @@ export class Grants {
   }
 }
 
-/** What a call is refused for. A draw takes all or nothing, so an account that lacks something may have enough in the store. */
-function causes(needs: readonly Need[]): Need[] {
-  const all = lacking({ needs });
-  const found = all.filter(
-    ({ account, need }) => !(account instanceof BudgetAccount) || !hasRoom(account, need),
-  );
-  return found.length > 0 ? found : all;
-}
-
-function hasRoom(account: BudgetAccount, need: number): boolean {
-  return account.free + account.room >= account.least(need);
+/**
+ * Whether an account may have what a call needs. A draw takes all or nothing, so an account that lacks something may have enough
+ * in the store. @param silent lives of workers that may return what they have
+ */
+function mayHave(account: Account, need: number, silent: readonly string[] = []): boolean {
+  if (!(account instanceof BudgetAccount)) return false;
+  const late = silent.reduce((sum, life) => sum + Math.max(0, account.shares.get(life) ?? 0), 0);
+  return account.free + account.room + late >= account.least(need);
 }
 
 function lacking({ needs }: Pick<Asked, "needs">): Need[] {

@@ -118,7 +118,7 @@ export class NodeAdmin implements AdminBooks {
   }
 
   saveBudget(budget: Budget, actor: Actor): Promise<void> {
-    return this.#change((books) => books.store.saveBudget(budget, actor));
+    return this.#change((books) => books.store.saveBudget(budget, actor), budget.id);
   }
 
   saveRate(rate: RateLimit, actor: Actor): Promise<void> {
@@ -310,9 +310,7 @@ export class NodeAdmin implements AdminBooks {
 
   readonly #keyName = (id: string): string => this.policy().keys.find((key) => key.id === id)?.name ?? id;
 
-  #budgetName(id: string): string {
-    return this.policy().budgets.find((budget) => budget.id === id)?.name ?? id;
-  }
+  readonly #budgetName = (id: string) => this.policy().budgets.find((entry) => entry.id === id)?.name ?? id;
 
   /** The open windows. A budget without one has not been used in its window. */
   #budgets(): BudgetGauge[] {
@@ -328,12 +326,14 @@ export class NodeAdmin implements AdminBooks {
     });
   }
 
-  /** Writes to the store, and tells the workers before the answer is sent. */
-  #change(write: (books: Books) => Promise<unknown>): Promise<void> {
+  /** Writes to the store, and tells the workers before the answer is sent. @param budget that all shall have taken over */
+  #change(write: (books: Books) => Promise<unknown>, budget?: string): Promise<void> {
     return this.#try(async () => {
       const { books } = this.#options;
       await write(books);
       await books.refresh();
+      const fault = budget && (await books.returns.settleAll(budget));
+      if (fault) throw new AdminError(503, "limit_not_confirmed", fault);
     });
   }
 

@@ -41,6 +41,8 @@ export interface Draw {
 export interface Drawn {
   amount: Nano;
   row: AccountRow;
+  /** Another node has not said what it can return, and that may suffice. */
+  isUnclear?: boolean;
 }
 
 /** Everything that one commit writes, in one transaction. */
@@ -88,9 +90,14 @@ export interface StoreEvents {
   changed(): void;
   /**
    * Another node needs money of an account: this one recalls it from its workers and returns what no call holds.
-   * @returns when the commit is in the store, with the amount
+   * @returns when the commit is in the store, with the amount @throws Error if a worker has not answered
    */
   recall(account: string): Promise<Nano>;
+  /**
+   * Another node has changed a budget: this one reads the policy, and recalls what its workers were granted of the budget.
+   * @throws Error if a worker has not answered
+   */
+  settle(budget: string): Promise<void>;
   /** The store cannot be reached, in one sentence; `undefined`: it is back. */
   state(fault: string | undefined): void;
 }
@@ -150,6 +157,8 @@ export interface BookStore {
   saveKey(key: KeyEntry, actor: Actor, expected?: Expected): Promise<number>;
   saveBudget(budget: Budget, actor: Actor, expected?: Expected): Promise<number>;
   deleteBudget(id: string, actor: Actor): Promise<boolean>;
+  /** After a change of a budget: the other nodes settle it. Only a shared store has them. @returns the nodes that have not done it in time */
+  settled?(budget: string): Promise<readonly string[]>;
   saveRate(rate: RateLimit, actor: Actor, expected?: Expected): Promise<number>;
   deleteRate(id: string, actor: Actor): Promise<boolean>;
 

@@ -58,10 +58,7 @@ export class Asks {
   ask(waiter: Waiter, ms: number = this.#patience()): void {
     const shorts = waiter.shorts();
     // What was left for earlier calls that wait is not asked for again.
-    const needs = shorts.map(({ share, hold }) => ({
-      account: share.account,
-      need: hold - Math.min(hold, share.left - share.wanted),
-    }));
+    const needs = shorts.map((short) => ({ account: short.share.account, need: needOf(short) }));
     for (const { share, hold } of shorts) share.wanted += hold;
     const number = ++this.#number;
     const timer = setTimeout(() => {
@@ -78,7 +75,7 @@ export class Asks {
       const share = this.#shareOf(account);
       if (share) note(share, grant);
       if (share) share.add(amount);
-      else this.#channel.send({ kind: "return", account, amount });
+      else this.#channel.send({ kind: "return", account, amount, number: 0 });
     }
     const ask = this.#end(number);
     if (!ask) return;
@@ -96,15 +93,14 @@ export class Asks {
     const { waiter } = ask;
     if (waiter.take()) waiter.granted();
     else if (this.#needsLess(ask)) this.ask(waiter);
-    else waiter.refused(refusals);
+    else waiter.refused(refusals.map((refusal) => leftFor(ask, refusal)));
   }
 
   /** Whether the call lacks less than it asked for, because earlier ones left something: the refusal was for another amount. */
   #needsLess({ waiter, needs }: Ask): boolean {
-    return waiter.shorts().some(({ share, hold }) => {
-      const asked = needs.find(({ account }) => account === share.account);
-      const need = hold - Math.min(hold, share.left - share.wanted);
-      return asked === undefined || need < asked.need;
+    return waiter.shorts().some((short) => {
+      const asked = needs.find(({ account }) => account === short.share.account);
+      return asked === undefined || needOf(short) < asked.need;
     });
   }
 
@@ -127,6 +123,19 @@ export class Asks {
     for (const { share, hold } of ask.shorts) share.wanted -= hold;
     return ask;
   }
+}
+
+/** What a call lacks besides what no earlier call waits for. */
+function needOf({ share, hold }: Short): number {
+  return hold - Math.max(0, Math.min(hold, share.left - share.wanted));
+}
+
+/** What is left for a call: with what its worker has for it. */
+function leftFor({ shorts, needs }: Ask, refusal: Refusal): Refusal {
+  const short = shorts.find(({ share }) => share.account === refusal.account);
+  const asked = needs.find(({ account }) => account === refusal.account);
+  if (!short || !asked) return refusal;
+  return { ...refusal, left: Math.max(0, refusal.left + short.hold - asked.need) };
 }
 
 function note(share: Share, { limit, left }: Pick<Grant, "limit" | "left">): void {

@@ -325,7 +325,7 @@ export class WorkerLedger implements Ledger {
       case "refusal":
         return this.#asks.refuse(message.number, message.refusals);
       case "recall":
-        return this.#shares.recall(message.account);
+        return this.#shares.recall(message.account, message.number);
       case "stored":
         this.#hasStore = true;
         return this.#outbox.stored(message.seq);

@@ -56,17 +56,20 @@ export class Shares {
     return share;
   }
 
-  /** Gives back what a share has left; the keeper waits for the answer, also if it is nothing. After an overrun it is negative. */
-  recall(account: string): void {
+  /**
+   * Gives back what a share has left; the keeper waits for the answer, also if it is nothing. After an overrun it is negative.
+   * @param number of the recall; 0: the keeper has not asked for it
+   */
+  recall(account: string, number?: number): void {
     const share = this.#byAccount.get(account);
     const amount = share?.left ?? 0;
     share?.add(-amount);
-    this.#channel.send({ kind: "return", account, amount });
+    this.#channel.send({ kind: "return", account, amount, ...(number !== undefined && { number }) });
   }
 
   /** Gives back everything that is not held. */
   returnAll(): void {
-    for (const [account, { left }] of this.#byAccount) if (left !== 0) this.recall(account);
+    for (const [account, { left }] of this.#byAccount) if (left !== 0) this.recall(account, 0);
   }
 
   /** What is neither settled nor returned. */
@@ -96,7 +99,7 @@ export class Shares {
       const isOver = now >= endsAt;
       const limit = line.unit !== "money" || isOver ? IDLE_RATE : IDLE_MONEY;
       if (share.wanted > 0 || ++share.idle < limit) continue;
-      if (share.left !== 0 && line.mode !== "watch" && this.#channel.isUp) this.recall(account);
+      if (share.left !== 0 && line.mode !== "watch" && this.#channel.isUp) this.recall(account, 0);
       if (!share.isEmpty) continue;
       this.#byAccount.delete(account);
       if (line.share === share) line.share = undefined;

@@ -88,7 +88,7 @@ export const declaredOf = (budgets: readonly Budget[], rates: readonly RateLimit
   rates,
 });
 
-const SETTINGS = {
+export const SETTINGS = {
   keepDays: { calls: 1, hours: 1, sessions: 1 },
   callBytes: 1e9,
   onLoss: "hard-closed" as const,
@@ -277,7 +277,8 @@ export class TestWorker {
     else if (message.kind === "recall") {
       const amount = this.left(message.account);
       this.#add(message.account, -amount);
-      this.#send({ kind: "return", account: message.account, amount });
+      const { account, number } = message;
+      this.#send({ kind: "return", account, amount, ...(number !== undefined && { number }) });
     } else if (message.kind === "stored")
       this.#unstored = this.#unstored.filter(({ seq }) => seq > message.seq);
   }

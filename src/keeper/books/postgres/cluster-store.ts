@@ -18,7 +18,7 @@ import type {
   StoreEvents,
 } from "../store.ts";
 import { StoreLost } from "../store.ts";
-import { Draws } from "./draws.ts";
+import { Draws, markUnclear } from "./draws.ts";
 import type { Postgres, PostgresOptions } from "./driver.ts";
 import { sentenceOf } from "./faults.ts";
 import { Nodes } from "./nodes.ts";
@@ -89,6 +89,7 @@ export class ClusterStore implements BookStore {
     this.#notices = new Notices(this.node, {
       changed: () => this.#events?.changed(),
       recall: async (account) => (await this.#events?.recall(account)) ?? 0,
+      settle: async (budget) => this.#events?.settle(budget),
     });
     this.#store = new SqlStore({
       connect: () => this.#connect(),
@@ -174,6 +175,10 @@ export class ClusterStore implements BookStore {
     return this.#change(() => this.#store.deleteBudget(id, actor));
   }
 
+  settled(budget: string): Promise<readonly string[]> {
+    return this.#try(() => this.#notices.settle(this.#sql!, budget));
+  }
+
   saveRate(rate: RateLimit, actor: Actor, expected?: Expected): Promise<number> {
     return this.#change(() => this.#store.saveRate(rate, actor, expected));
   }
@@ -197,11 +202,15 @@ export class ClusterStore implements BookStore {
     });
     const recalled = short.filter(({ row }) => row.granted > row.own);
     if (recalled.length < short.length) return first;
-    await this.#try(() =>
-      Promise.all(recalled.map(({ row }) => this.#notices.recall(this.#sql!, row.account))),
+    const unclear = await this.#try(() =>
+      this.#notices.recallAll(
+        this.#sql!,
+        recalled.map(({ row }) => row.account),
+      ),
     );
     // Money that came back for another draw may be free too, so this is also done where the recall has returned none.
-    return this.#draw(draws);
+    const second = await this.#draw(draws);
+    return second.map((drawn, index) => markUnclear(drawn, draws[index]!, unclear));
   }
 
   /** Resolves when the commit is in the store, or in the spool. */

@@ -8,6 +8,14 @@ export const DRAW_TABLES = `
 CREATE TABLE draws (life text, number bigint, node text NOT NULL, amounts text NOT NULL, PRIMARY KEY (life, number));
 `;
 
+/** @param unclear accounts of which another node has not answered: what it has may suffice for a draw that was refused */
+export function markUnclear(drawn: Drawn, { limit, need }: Draw, unclear: ReadonlySet<string>): Drawn {
+  const { row, amount } = drawn;
+  if (amount > 0 || !unclear.has(row.account)) return drawn;
+  const isUnclear = limit - row.spent - row.assumed - row.own >= need;
+  return isUnclear ? { ...drawn, isUnclear } : drawn;
+}
+
 export class Draws {
   readonly #node: string;
   readonly #life: string;

@@ -1,0 +1,69 @@
+/** What comes back from the workers of this node: of budgets that were changed, and for other nodes. */
+import type { Nano } from "../../ledger/money.ts";
+import type { BookAccounts } from "./book-accounts.ts";
+import type { BudgetAccount } from "./budget-account.ts";
+import type { Recalls } from "./recalls.ts";
+import type { BookStore } from "./store.ts";
+
+/** Maximum time for workers to return what they have of a budget that was changed. Milliseconds. */
+const SETTLE_MS = 5_000;
+
+export interface ReturnsOptions {
+  /** Absent until the store is open. */
+  accounts(): BookAccounts | undefined;
+  recalls: Recalls;
+  store: BookStore;
+  /** Returns what is free of an account to the store, with the next commit. */
+  release(account: BudgetAccount): void;
+  /** Writes all that waits. */
+  flush(): Promise<void>;
+}
+
+export class Returns {
+  readonly #options: ReturnsOptions;
+
+  constructor(options: ReturnsOptions) {
+    this.#options = options;
+  }
+
+  /** What was granted from a higher limit comes back. @returns whether all workers have answered */
+  async lowered(accounts: readonly BudgetAccount[], ms?: number): Promise<boolean> {
+    const silent = await this.#options.recalls.recall(accounts, ms);
+    for (const account of accounts) this.#options.release(account);
+    return silent.size === 0;
+  }
+
+  /** A budget was changed: no call that begins later passes by its former limit. @returns whether all workers have answered */
+  settle(budget: string): Promise<boolean> {
+    const all = [...(this.#options.accounts()?.budgets.values() ?? [])];
+    return this.lowered(
+      all.filter((account) => account.budget.id === budget),
+      SETTLE_MS,
+    );
+  }
+
+  /** As {@link settle}, at all nodes. @returns a sentence if some have not confirmed it */
+  async settleAll(budget: string): Promise<string | undefined> {
+    const [isHere, nodes = []] = await Promise.all([
+      this.settle(budget),
+      this.#options.store.settled?.(budget),
+    ]);
+    const silent = nodes.map((node) => `the gateway ${node}`);
+    if (!isHere) silent.unshift("a worker of this gateway");
+    if (silent.length === 0) return undefined;
+    return `The budget is stored, but ${silent.join(" and ")} has not confirmed it, and may admit calls by the former limit from what it was granted; send the request again to wait for it.`;
+  }
+
+  /** Another node needs what this one does not hold. @returns the amount, when it is in the store @throws Error if a worker has not answered */
+  async toNode(id: string): Promise<Nano> {
+    const { accounts, recalls, release, flush } = this.#options;
+    const account = accounts()?.budgets.get(id);
+    if (!account) return 0;
+    const silent = await recalls.recall([account]);
+    if (silent.size > 0) throw new Error("a worker has not answered");
+    const amount = Math.max(0, account.free);
+    release(account);
+    await flush();
+    return amount;
+  }
+}

@@ -47,8 +47,7 @@ export const importCommand: Command = {
       throw new UsageError(
         `weir imports the configs of ${SOURCES.join(", ")}, not of ${JSON.stringify(source)}`,
       );
-    const imported = await importFile(source, file, context);
-    const faults = await faultsOf(imported, env);
+    const { imported, faults } = await checked(await importFile(source, file, context), env);
     const out = textOf(flags["--out"]);
     const envFile = textOf(flags["--env"]);
     const { describe, envFileOf, reportOf } = await import("../import/report.ts");
@@ -87,19 +86,32 @@ async function importFile(source: string, file: string, { flags, cwd }: Context)
   });
 }
 
-/** Why weir would not start with the result, as `weir check --offline` tells it. Variables that are not set get stand-ins. */
-async function faultsOf({ yaml, variables }: Imported, env: Context["env"]): Promise<string[]> {
+/**
+ * Loads the result as `weir check --offline` does, with stand-ins for variables that are not set, and compares what it would
+ * send with what the source gateway sends.
+ * @returns `faults`: why weir would not start with it
+ */
+async function checked(
+  imported: Imported,
+  env: Context["env"],
+): Promise<{ imported: Imported; faults: string[] }> {
   const { standIns } = await import("../import/stand-ins.ts");
   const { assemble } = await import("../assemble.ts");
+  const { fillIn, verify } = await import("../import/verify.ts");
+  const { describePlan } = await import("../gateway/routing/plan.ts");
   const folder = mkdtempSync(join(tmpdir(), "weir-import-"));
   try {
-    writeFileSync(join(folder, CONFIG_FILE), yaml, { mode: 0o600 });
-    const environment = standIns(variables, env);
+    writeFileSync(join(folder, CONFIG_FILE), imported.yaml, { mode: 0o600 });
+    const environment = standIns(imported.variables, env);
     const { config, locate } = loadConfig({ env: environment, cwd: folder });
-    await assemble(config, environment, locate);
-    return [];
+    const { registry } = await assemble(config, environment, locate);
+    const gateway = {
+      off: registry.off.map(({ provider, reason }) => ({ name: provider.name, reason })),
+      sending: (name: string, format: string) => describePlan(registry.plan(name, format)),
+    };
+    return { imported: verify(imported, gateway, (text) => fillIn(text, environment)), faults: [] };
   } catch (fault) {
-    return [fault instanceof Error ? fault.message : String(fault)];
+    return { imported, faults: [fault instanceof Error ? fault.message : String(fault)] };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -1,7 +1,7 @@
 /** Rules that a schema cannot express. Each function returns faults with their paths. */
 import { baseUrlFault, hostFault, originFault } from "./address.ts";
 import type { Path } from "./error.ts";
-import { MODEL_NAME, MODEL_PATTERN, PROVIDER_NAME } from "./schema.ts";
+import { ALIAS_NAME, MODEL_NAME, MODEL_PATTERN, PROVIDER_NAME } from "./schema.ts";
 import { priceFaults } from "./price-faults.ts";
 import type { Fault } from "./shape.ts";
 import { telemetryFaults } from "./telemetry-faults.ts";
@@ -162,7 +162,7 @@ function headerFault(name: string, value: string): string | undefined {
 function aliasFaults(aliases: Record<string, string>, ends: AliasEnds): Fault[] {
   return Object.entries(aliases).flatMap(([alias, target]) => {
     const path = ["aliases", alias];
-    if (!MODEL_PATTERN.test(alias)) return asFault(path, `an alias ${nameFault(alias)}`);
+    if (!ALIAS_NAME.test(alias)) return asFault(path, `an alias ${nameFault(alias)}`);
     if (!MODEL_NAME.test(target))
       return asFault(path, `the model that ${alias} resolves to ${nameFault(target)}`);
     return asFault(path, ends.get(alias) === undefined ? `${alias} resolves to itself` : undefined);

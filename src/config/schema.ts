@@ -45,6 +45,9 @@ export const MODEL_NAME = /^[\w.:/@+-]{1,200}$/;
 /** Names of models, or patterns over them. */
 export const MODEL_PATTERN = /^[\w.:/@+*-]{1,200}$/;
 
+/** Names of aliases, and patterns. claude-code-router's names of models have a comma: `PROVIDER,MODEL`. */
+export const ALIAS_NAME = /^[\w.:/@+*,-]{1,200}$/;
+
 const gatewayKey = Type.Union(
   [
     Type.String({ writeOnly: true, description: "`name:key`, or the key alone." }),
@@ -161,7 +164,7 @@ export const configSchema = Type.Object(
     aliases: Type.Record(Type.String(), Type.String(), {
       default: {},
       examples: [{ fast: "openai/gpt-5.4-nano" }],
-      propertyNames: { pattern: MODEL_PATTERN.source },
+      propertyNames: { pattern: ALIAS_NAME.source },
       description:
         "Alternative model names or patterns, each with the model it resolves to, for example `fast: groq/llama-3.3-70b-versatile` or `claude-*: vllm/qwen3`.",
     }),

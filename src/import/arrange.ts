@@ -27,10 +27,14 @@ export function arrange(draft: Draft, vendors: Vendors): Arranged {
   const providers: Arranged["providers"] = {};
   const origins: Arranged["origins"] = new Map();
   for (const [name, connections] of Map.groupBy(usedOf(draft), (one) => named.get(one)!)) {
-    const patterns = draft.patterns.filter(({ connection }) => connections.includes(connection));
+    const patterns = draft.patterns
+      .filter(({ connection, pattern }) => connections.includes(connection) && pattern !== `${name}/*`)
+      .map(({ pattern }) => pattern);
+    const usual = patterns.includes("*") ? [] : usualPatterns(connections[0]!, vendors);
+    const models = [...usual.filter((pattern) => pattern !== `${name}/*`), ...patterns];
     providers[name] = {
       ...providerOf(connections, draft, vendors, weights, remarks),
-      ...(patterns.length > 0 && { models: [...new Set(patterns.map(({ pattern }) => pattern))] }),
+      ...(patterns.length > 0 && { models: [...new Set(models)] }),
     };
     origins.set(
       `providers.${name}`,
@@ -60,6 +64,12 @@ export function arrange(draft: Draft, vendors: Vendors): Arranged {
       }),
     ),
   };
+}
+
+/** The names that a provider serves without patterns of the config. */
+function usualPatterns({ provider, settings }: Connection, vendors: Vendors): readonly string[] {
+  if (settings.speaks !== undefined) return settings.models ?? [];
+  return vendors.get(provider)?.models ?? [];
 }
 
 /** Connections that get calls. A share of 0 in the source means none. */

@@ -7,6 +7,8 @@ export interface Connection {
   provider: string;
   /** For the name of a deployment. */
   hint: string;
+  /** Name of a provider of the source that clients choose by this name: it shares no provider of weir with others. */
+  group?: string;
   settings: ConnectionSettings;
 }
 
@@ -45,6 +47,25 @@ export interface ServedName {
   from: string[];
 }
 
+/** The request that a source gateway sends: `{model}` in the URL stands for the name of the model. */
+export interface Asked {
+  /** The format of its body, as weir names it. */
+  format: string;
+  url: string;
+}
+
+/** A request of the source gateway, which weir should send, too. */
+export interface Expectation {
+  /** The name that clients ask for. */
+  name: string;
+  connection: Connection;
+  /** The provider's name of the model. */
+  model: string;
+  asked: Asked;
+  /** Paths in the source of the leaves that make the request. */
+  from: string[];
+}
+
 /** The order of options in the written file. */
 const ORDER = [
   "host port keys budgets rates ledger cors providers aliases routes fallbacks retries timeouts",
@@ -65,12 +86,14 @@ export class Draft {
   readonly limits = new Map<Connection, string[]>();
   /** Shares and order of connections of one provider, for all models that they serve. */
   readonly shares = new Map<Connection, { weight?: number; priority?: number }>();
-  /** Patterns of names that a connection serves, besides `provider/*`. */
+  /** Patterns of names that a connection serves, besides those that it serves without a config. */
   readonly patterns: { connection: Connection; pattern: string }[] = [];
   /** Prices of what a connection serves, as `prices` of the config has them. */
   readonly prices: { connection: Connection; model: string; price: unknown }[] = [];
   /** Rate limits of what a connection serves. */
   readonly rates: { connection: Connection; model: string; rate: Record<string, number> }[] = [];
+  /** What the source gateway sends. With it, the written file is checked. */
+  readonly expected: Expectation[] = [];
   /** Paths in the source of what a connection came from. */
   readonly origins = new Map<Connection, string[]>();
   readonly #options: Record<string, unknown> = {};
@@ -131,9 +154,9 @@ export class Draft {
   }
 }
 
-function keyOf({ provider, settings }: Connection): string {
+function keyOf({ provider, group, settings }: Connection): string {
   const members = Object.entries(settings).filter(([, value]) => value !== undefined);
-  return JSON.stringify([provider, members.toSorted(([a], [b]) => a.localeCompare(b))]);
+  return JSON.stringify([provider, group, members.toSorted(([a], [b]) => a.localeCompare(b))]);
 }
 
 /** Characters that names of models must not have become dashes. */

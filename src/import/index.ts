@@ -6,6 +6,7 @@ import * as bifrost from "./bifrost/index.ts";
 import * as ccr from "./ccr/index.ts";
 import * as litellm from "./litellm/index.ts";
 import * as portkey from "./portkey/index.ts";
+import type { Expectation } from "./draft.ts";
 import { Reading } from "./reader.ts";
 import type { Outcome, SourceDocument } from "./source.ts";
 import { writeYaml } from "./write.ts";
@@ -28,6 +29,12 @@ export interface Imported {
   variables: EnvironmentVariable[];
   /** What differs as a whole, one sentence each, without the full stop. */
   remarks: string[];
+  /** The requests of the source gateway. */
+  expected: Expectation[];
+  /** Providers that the text names. */
+  providers: string[];
+  /** The same with other outcomes and further remarks, also in the text. */
+  with(outcomes: Outcome[], remarks?: readonly string[]): Imported;
 }
 
 export interface ImportOptions {
@@ -54,6 +61,14 @@ export function importConfig({ source, document, keys, providers, command }: Imp
   const outcomes = [leaves, ...more].flatMap((each) => each.outcomes());
   const remarks = [...reading.remarks, ...arranged.remarks];
   const origins = new Map([...draft.optionOrigins, ...arranged.origins]);
-  const yaml = writeYaml({ options: draft.options, origins, outcomes, remarks, command });
-  return { yaml, outcomes, variables: environment.variables, remarks };
+  const write = (each: Outcome[], said: string[]): Imported => ({
+    yaml: writeYaml({ options: draft.options, origins, outcomes: each, remarks: said, command }),
+    outcomes: each,
+    variables: environment.variables,
+    remarks: said,
+    expected: draft.expected,
+    providers: Object.keys(arranged.providers),
+    with: (others, further = []) => write(others, [...said, ...further]),
+  });
+  return write(outcomes, remarks);
 }

@@ -12,9 +12,12 @@ export function ownSettings(
 ): ConnectionSettings | undefined {
   const vendor = vendors.get(provider);
   if (!vendor?.speaks) return undefined;
-  const baseUrl = settings.baseUrl ?? (typeof vendor.baseUrl === "string" ? vendor.baseUrl : undefined);
+  const own = typeof vendor.baseUrl === "function" ? regionAt(vendor.baseUrl, settings) : vendor.baseUrl;
+  const baseUrl = settings.baseUrl ?? own;
   if (baseUrl === undefined || baseUrl.includes("{")) return undefined;
   const common = {
+    // The address has the region.
+    ...(vendor.variables?.["region"] && { variables: undefined }),
     speaks: spokenAt(vendor),
     ...embedsAt(vendor),
     baseUrl,
@@ -34,6 +37,14 @@ export function ownSettings(
     ...{ ...common, apiKey: undefined },
     headers: { ...settings.headers, "api-key": settings.apiKey },
   };
+}
+
+/** The address of a vendor in the region of a connection. */
+function regionAt(
+  baseUrl: (variables: Record<string, string>) => string,
+  { variables }: ConnectionSettings,
+): string | undefined {
+  return variables?.["region"] === undefined ? undefined : baseUrl(variables);
 }
 
 /** The formats of a provider as `speaks` of the config has them. */

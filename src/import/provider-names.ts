@@ -14,6 +14,10 @@ export function nameProviders(draft: Draft, vendors: Vendors, remarks: string[])
   const named = new Map<Connection, string>();
   const taken = new Set<string>();
   const own = (connection: Connection, wanted: string) => {
+    const sibling = draft.connections.find(
+      (one) => named.has(one) && isSibling(one, connection) && one.settings.speaks !== undefined,
+    );
+    if (sibling) return void named.set(connection, named.get(sibling)!);
     const base = shortName(wanted, "host").replace(/^(?=\d)/, "host-");
     for (let number = 1; ; number++) {
       const name = number === 1 ? base : `${base}-${number}`;
@@ -35,6 +39,7 @@ export function nameProviders(draft: Draft, vendors: Vendors, remarks: string[])
     ...toldApart(draft, named),
     ...colliding(draft, named),
     ...differing(draft, named),
+    ...apart(draft, named),
   ])) {
     const settings = ownSettings(connection, vendors);
     const shown = `${connection.provider} (${draft.origins.get(connection)?.[0]})`;
@@ -106,6 +111,20 @@ function colliding(draft: Draft, named: ReadonlyMap<Connection, string>): Set<Co
       if (!isItself) found.add(connection);
     }
   return found;
+}
+
+/** Whether two connections are one provider of the source, with two keys. */
+function isSibling(one: Connection, other: Connection): boolean {
+  const isSame = one.settings.baseUrl === other.settings.baseUrl;
+  return one !== other && one.group !== undefined && one.group === other.group && isSame;
+}
+
+/** Connections of one provider that the source always tells apart. */
+function apart(draft: Draft, named: ReadonlyMap<Connection, string>): Connection[] {
+  const groups = Map.groupBy(draft.connections, (connection) => named.get(connection));
+  return [...groups.values()].flatMap(([first, ...others]) =>
+    others.filter(({ group }) => group !== first!.group),
+  );
 }
 
 /** Connections whose headers differ from those of the first of their provider: deployments have no headers of their own. */

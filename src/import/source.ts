@@ -78,10 +78,10 @@ export class Leaves {
     return this.#document.locate(path);
   }
 
-  /** The first verdict on a leaf holds. */
-  judge({ path, general }: SourceNode, verdict: Verdict): void {
+  /** The first verdict on a leaf holds, unless a later one says that what was taken over is lost. */
+  judge({ path, general }: SourceNode, verdict: Verdict, replaces = false): void {
     const key = writePath(path);
-    if (!this.#verdicts.has(key)) this.#verdicts.set(key, { ...verdict, general });
+    if (replaces || !this.#verdicts.has(key)) this.#verdicts.set(key, { ...verdict, general });
   }
 
   /** One outcome for each leaf, in the order of the document. */
@@ -201,11 +201,16 @@ export class SourceNode {
     this.#judge({ fate: "none", why, ...(instead !== undefined && { instead }) });
   }
 
-  #judge(verdict: Omit<Verdict, "group">): void {
+  /** As {@link dropped}, also for leaves below that were said to be taken over: what they make is not used. */
+  lost(why: string, instead: string): void {
+    this.#judge({ fate: "none", why, instead }, true);
+  }
+
+  #judge(verdict: Omit<Verdict, "group">, replaces = false): void {
     const group = this.where;
     for (const leaf of leavesOf(this)) {
       const isLost = verdict.fate === "none" && isEmpty(leaf.value);
-      this.#leaves.judge(leaf, isLost ? { ...EMPTY, group } : { ...verdict, group });
+      this.#leaves.judge(leaf, isLost ? { ...EMPTY, group } : { ...verdict, group }, replaces);
     }
   }
 }

@@ -8,7 +8,9 @@ import { assemble } from "../../src/assemble.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { readSource } from "../../src/config/read-source.ts";
 import { type Imported, importConfig, SOURCES } from "../../src/import/index.ts";
+import { describePlan } from "../../src/gateway/routing/plan.ts";
 import { standIns } from "../../src/import/stand-ins.ts";
+import { fillIn, verify } from "../../src/import/verify.ts";
 
 const FIXTURES = join(import.meta.dir, "fixtures");
 export const providers = builtIn.flatMap((plugin) => plugin.providers ?? []);
@@ -62,9 +64,18 @@ export function importText(source: string, text: string, keys?: string): Importe
   });
 }
 
+/** The import as the command gives it: compared with what the source gateway sends. */
+export async function verified(imported: Imported, set: Record<string, string> = {}): Promise<Imported> {
+  const env = { ...standIns(imported.variables, set), ...set };
+  const { registry } = await load(imported, set);
+  const off = registry.off.map(({ provider, reason }) => ({ name: provider.name, reason }));
+  const sending = (name: string, format: string) => describePlan(registry.plan(name, format));
+  return verify(imported, { off, sending }, (text) => fillIn(text, env));
+}
+
 /** The registry of the written config, with stand-ins for its variables. @throws if weir would not start with it */
-export async function load({ yaml, variables }: Imported) {
-  const env = { ...standIns(variables, {}), VERTEX_ACCESS_TOKEN: "token" };
+export async function load({ yaml, variables }: Imported, set: Record<string, string> = {}) {
+  const env = { ...standIns(variables, set), VERTEX_ACCESS_TOKEN: "token", ...set };
   const loaded = inFolder((folder) => {
     writeFileSync(join(folder, "weir.yaml"), yaml);
     return loadConfig({ env, cwd: folder });

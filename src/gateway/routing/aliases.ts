@@ -34,6 +34,10 @@ export class Aliases {
   resolve(name: string): string {
     const exact = this.#exact.get(name);
     if (exact !== undefined || this.#patterns.length === 0 || this.#isTaken(name)) return exact ?? name;
-    return this.#patterns.find(({ pattern }) => pattern.test(name))?.to ?? name;
+    // PROVIDER,MODEL names a model in claude-code-router: a pattern for any name does not stand for it.
+    const patterns = this.#patterns.filter(
+      ({ pattern }) => !name.includes(",") || pattern.text.includes(","),
+    );
+    return patterns.find(({ pattern }) => pattern.test(name))?.to ?? name;
   }
 }

@@ -1,10 +1,10 @@
 /** `providers`: each has keys, which are weir's deployments. */
-import { type Connection, type ConnectionSettings, shortName } from "../draft.ts";
-import { isVendorAddress, keyVariable } from "../hosts.ts";
+import { type Asked, type Connection, type ConnectionSettings, shortName } from "../draft.ts";
+import { keySettings, keyVariable, type Place, placeOf } from "../hosts.ts";
 import type { Reading } from "../reader.ts";
 import { count, seconds } from "../settings.ts";
 import type { SourceNode } from "../source.ts";
-import { secretOf, textOf } from "./values.ts";
+import { secretOf, textOf, valueNode, variableText } from "./values.ts";
 
 /** Providers of Bifrost whose name in weir is another one. */
 const NAMES: Readonly<Record<string, string>> = { sgl: "sglang", bedrock_mantle: "bedrock-mantle" };
@@ -16,9 +16,20 @@ const FORMATS: Readonly<Record<string, string>> = {
   gemini: "gemini",
 };
 
-/** Providers that Bifrost asks at an address without the `/v1` that weir expects. */
+/** Providers whose address in Bifrost is without the `/v1` that weir expects in it. */
 const WITH_VERSION =
-  /^(openai|groq|mistral|cerebras|openrouter|xai|perplexity|ollama|vllm|sglang|fireworks|together|huggingface|nvidia)$/;
+  /^(openai|groq|mistral|cerebras|openrouter|xai|ollama|vllm|sglang|fireworks|together|huggingface|nvidia)$/;
+
+/** What Bifrost adds to `base_url`. An address that ends in a version gets no second one. */
+function askedAt(base: string, provider: string, format: string | undefined): Asked {
+  const url = base.replace(/\/+$/, "");
+  if (format === "gemini" || (format === undefined && provider === "gemini"))
+    return { format: "gemini", url: `${url}/models/{model}:generateContent` };
+  if (format === "messages" || (format === undefined && provider === "anthropic"))
+    return { format: "messages", url: `${url.replace(/\/v1$/, "")}/v1/messages` };
+  const needsVersion = (format !== undefined || WITH_VERSION.test(provider)) && !/\/v\d+[a-z]*$/.test(url);
+  return { format: "chat-completions", url: `${url}${needsVersion ? "/v1" : ""}/chat/completions` };
+}
 
 export function readProviders(reading: Reading, section: SourceNode | undefined, version: number): void {
   for (const provider of section?.entries ?? []) readProvider(reading, provider, version);
@@ -37,35 +48,73 @@ function readProvider(reading: Reading, node: SourceNode, version: number): void
     );
     return;
   }
-  const provider = isOwn ? shortName(name, "host").replace(/^(?=\d)/, "host-") : name;
-  base?.taken(`providers.${provider}.speaks`);
+  const place = placeIn(reading, node, name, format);
+  const provider = place?.isOwn
+    ? shortName(name, "host").replace(/^(?=\d)/, "host-")
+    : (place?.provider ?? name);
+  base?.taken(`providers.${provider}${place?.isOwn ? ".speaks" : ""}`);
   custom?.dropped("weir sends requests to the paths of the format", "providers.NAME.speaks takes paths");
-  const shared = { ...networkOf(reading, node, provider, isOwn), ...(isOwn && { speaks: format }) };
+  const shared = { ...networkOf(reading, node, provider), ...place?.settings };
+  const source = { provider, group: node.name, shared };
   const keys = node.member("keys")?.items ?? [];
   const live = keys.filter((key) => key.member("weight")?.number !== 0);
   for (const key of keys) if (!live.includes(key)) key.dropped("its weight is 0, so it gets no calls");
   if (live.length === 1)
     for (const name of ["name", "weight"]) live[0]!.member(name)?.ignored("the only key gets all calls");
-  const connections = live.flatMap((key) => readKey(reading, key, provider, shared, version) ?? []);
+  const connections = live.flatMap((key) => readKey(reading, key, source, version) ?? []);
   if (keys.length === 0) {
-    connections.push(reading.connect({ provider, hint: "main", settings: shared }, node));
+    connections.push(reading.connect({ provider, hint: "main", group: node.name, settings: shared }, node));
     reading.draft.open.add(connections[0]!);
   }
-  for (const connection of connections) if (provider !== node.name) addPrefix(reading, connection, node.name);
+  const isRenamed = provider !== node.name || (place?.isOwn && reading.vendors.has(provider));
+  for (const connection of connections) {
+    // Clients of Bifrost say `sgl/MODEL` where weir says `sglang/MODEL`.
+    if (isRenamed) reading.draft.patterns.push({ connection, pattern: `${node.name}/*` });
+    if (place) expectSample(reading, connection, node, place.asked);
+  }
   explainRest(node);
 }
 
-/** Clients of Bifrost say `sgl/MODEL` where weir says `sglang/MODEL`. */
-function addPrefix({ draft, vendors }: Reading, connection: Connection, prefix: string): void {
-  const usual = vendors.get(connection.provider)?.models ?? [];
-  for (const pattern of [...usual, `${prefix}/*`]) draft.patterns.push({ connection, pattern });
+/** The address of a provider with `base_url`, or of one that the operator has added. */
+function placeIn(
+  { environment, vendors }: Reading,
+  node: SourceNode,
+  name: string,
+  format: string | undefined,
+): (Place & { asked: Asked }) | undefined {
+  const url = valueNode(node.member("network_config")?.member("base_url"));
+  if (url?.text === undefined) return undefined;
+  const base = environment.text(variableText(url), "url");
+  const vendor = vendors.get(name);
+  if (format === undefined && vendor?.authorize) return undefined;
+  const asked = askedAt(base, name, format);
+  const place = placeOf(asked, vendors, format === undefined ? name : undefined);
+  // A provider that the operator has added keeps its name, unless weir has the same one.
+  const isKept = format === undefined || place.provider === name;
+  const kept = isKept ? place : { ...placeOf(asked, new Map()), provider: name };
+  url.taken(`providers.${kept.provider}${kept.settings.baseUrl === undefined ? "" : ".baseUrl"}`);
+  return { ...kept, asked };
+}
+
+/** A model that any key with these models serves shows the request. */
+function expectSample({ draft }: Reading, connection: Connection, node: SourceNode, asked: Asked): void {
+  const limits = draft.limits.get(connection)?.find((model) => !model.includes("*"));
+  const model = limits ?? "some-model";
+  const url = valueNode(node.member("network_config")?.member("base_url"))!;
+  draft.expected.push({ name: `${node.name}/${model}`, connection, model, asked, from: [url.where] });
+}
+
+/** What the keys of a provider share. */
+interface KeySource {
+  provider: string;
+  group: string;
+  shared: ConnectionSettings;
 }
 
 function readKey(
   reading: Reading,
   key: SourceNode,
-  provider: string,
-  shared: ConnectionSettings,
+  { provider, group, shared }: KeySource,
   version: number,
 ): Connection | undefined {
   const models = key.member("models");
@@ -79,11 +128,11 @@ function readKey(
   const vendor = reading.vendors.get(provider) ?? { name: provider };
   const settings: ConnectionSettings = {
     ...shared,
-    apiKey: secretOf(reading, key.member("value"), `${to}.apiKey`, keyVariable(vendor)),
+    ...keySettings(vendor, secretOf(reading, key.member("value"), `${to}.apiKey`, keyVariable(vendor))),
     ...specialOf(reading, key, provider),
   };
   const name = key.member("name");
-  const connection = reading.connect({ provider, hint: name?.text ?? "key", settings }, key);
+  const connection = reading.connect({ provider, hint: name?.text ?? "key", group, settings }, key);
   name?.taken(`${to}.deployments`);
   key.member("id")?.ignored("weir names a deployment by its name");
   key.member("enabled")?.taken(to);
@@ -218,7 +267,7 @@ const SPECIAL: Readonly<Record<string, Special>> = {
 };
 
 /** `network_config` and `concurrency_and_buffer_size`. */
-function networkOf(reading: Reading, node: SourceNode, provider: string, isOwn: boolean): ConnectionSettings {
+function networkOf(reading: Reading, node: SourceNode, provider: string): ConnectionSettings {
   const { environment, vendors } = reading;
   const network = node.member("network_config");
   const to = `providers.${provider}`;
@@ -238,13 +287,11 @@ function networkOf(reading: Reading, node: SourceNode, provider: string, isOwn: 
   const most = size?.member("concurrency");
   most?.changed("the limit holds for each process of weir; with several, divide it", `${to}.concurrency`);
   size?.member("buffer_size")?.dropped("weir has no queue", "limits.calls limits the calls of a process");
-  const url = textOf(reading, network?.member("base_url"), `${to}.baseUrl`, "url")?.replace(/\/+$/, "");
-  const isVendors = url !== undefined && isVendorAddress(url, vendors.get(provider) ?? { name: provider });
-  const needsVersion = (isOwn || WITH_VERSION.test(provider)) && !/\/v\d+[a-z]*$/.test(url ?? "");
-  const isChat =
-    !isOwn || node.member("custom_provider_config")?.member("base_provider_type")?.text === "openai";
+  const url = network?.member("base_url");
+  const isCloud = vendors.get(provider)?.authorize !== undefined;
+  const baseUrl = isCloud ? textOf(reading, url, `${to}.baseUrl`, "url")?.replace(/\/+$/, "") : undefined;
   return {
-    ...(url !== undefined && !isVendors && { baseUrl: needsVersion && isChat ? `${url}/v1` : url }),
+    ...(baseUrl !== undefined && { baseUrl }),
     timeouts,
     headers: Object.fromEntries(headers) as Record<string, string>,
     ...(most && count(most) !== undefined && { concurrency: count(most)! }),

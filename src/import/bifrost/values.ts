@@ -50,7 +50,8 @@ export function secretOf(
     : environment.secret(node, name);
 }
 
-function variableText(node: SourceNode): string {
+/** The text of a value, also where it names a variable without the usual prefix. */
+export function variableText(node: SourceNode): string {
   const text = node.text ?? "";
   return node.name === "env_var" && !text.startsWith("env.") ? `env.${text}` : text;
 }

@@ -1,68 +1,167 @@
 /** `litellm_params` of one entry of `model_list` as a connection. */
-import type { Connection, ConnectionSettings } from "../draft.ts";
-import { shortName } from "../draft.ts";
-import { hostName, isVendorAddress, vendorAt } from "../hosts.ts";
+import { type Asked, type Connection, type ConnectionSettings, shortName } from "../draft.ts";
+import { hostName, keySettings, keyVariable, type Place, placeOf } from "../hosts.ts";
 import type { Reading } from "../reader.ts";
 import { seconds } from "../settings.ts";
 import type { SourceNode } from "../source.ts";
+import { askedBy, LOCAL_OLLAMA, OTHER_KEYS } from "./asks.ts";
 import { bedrockRegion, COMPATIBLE, KEY_VARIABLES, type NamedModel, PREFIXES } from "./vendors.ts";
 
 /** Reads members of `litellm_params`, and those of the credential that it names. */
 export type Member = (name: string) => SourceNode | undefined;
 
+/** A connection, and the request that LiteLLM sends over it. */
+export interface Connected {
+  connection: Connection;
+  /** Absent where it depends on more than the address. */
+  asked?: Asked;
+}
+
 /** @returns undefined if weir has no provider for it; then `model` says so in the report */
 export function connectionOf(
   reading: Reading,
-  { prefix, model }: NamedModel,
+  named: NamedModel,
   member: Member,
   hint: string,
-): Connection | undefined {
+): Connected | undefined {
+  const { prefix, model } = named;
   const address = member("api_base") ?? member("base_url");
-  const provider = providerOf(reading, prefix, model, member, address);
-  if (provider === undefined) return undefined;
-  const isOwn = provider === OWN;
-  const name = isOwn ? hostNameOf(reading, address!, hint) : provider;
-  const to = `providers.${name}`;
-  const settings: ConnectionSettings = {
-    ...(isOwn && { speaks: "chat-completions" }),
-    baseUrl: addressOf(reading, name, address, isOwn),
-    ...credentials(reading, name, prefix, member),
+  const found = placeFor(reading, named, member, address);
+  if (found === undefined) return undefined;
+  const { place, asked } = found;
+  const isNameless = place.isOwn && reading.environment.isReference(address?.text ?? "");
+  const name = isNameless ? shortName(hint, "host").replace(/^(?=\d)/, "host-") : place.provider;
+  sayAddress(reading, address, name, place);
+  const special = {
     ...(name === "bedrock" && bedrockSettings(reading, model, member)),
     ...(name.startsWith("vertex") && vertexSettings(reading, member)),
     ...(name.startsWith("azure") && azureSettings(reading, name, member)),
-    ...regionOf(reading, address),
+  };
+  const { secrets, ...key } = credentials(reading, name, prefix, member);
+  const settings: ConnectionSettings = {
+    ...place.settings,
+    ...key,
+    ...special,
+    ...(secrets && { secrets: { ...secrets, ...special.secrets } }),
+    variables: { ...place.settings.variables, ...special.variables },
     timeouts: timeoutsOf(member),
     concurrency: concurrencyOf(member),
     headers: headersOf(reading, member),
   };
-  member("custom_llm_provider")?.taken(to);
-  return { provider: name, hint: hintOf(settings, hint), settings };
+  member("custom_llm_provider")?.taken(`providers.${name}`);
+  return { connection: { provider: name, hint: hintOf(settings, hint), settings }, ...(asked && { asked }) };
 }
 
-const OWN = "";
+interface Placed {
+  place: Place;
+  asked?: Asked;
+}
 
-function providerOf(
+function placeFor(
   { vendors, environment }: Reading,
+  { prefix, model, isResponses }: NamedModel,
+  member: Member,
+  address: SourceNode | undefined,
+): Placed | undefined {
+  const base = address?.text === undefined ? undefined : environment.text(address.text, "url");
+  const special = specialPlace(environment, prefix, model, member, base);
+  if (special) return special;
+  const isCompatible = COMPATIBLE.has(prefix);
+  const provider = PREFIXES[prefix];
+  if (provider === undefined && (!isCompatible || base === undefined)) return undefined;
+  const asked = askedBy(isResponses ? "responses" : prefix, base ?? usualBase(prefix, isResponses));
+  if (asked && SPOKEN.has(asked.format) && (base !== undefined || OTHER_KEYS.has(prefix))) {
+    const url = asked.url.replace(/(\/chat\/completions){2}$/, "$1");
+    return { asked, place: placeOf({ ...asked, url }, vendors, isCompatible ? undefined : provider) };
+  }
+  const own = prefix.startsWith("ollama") ? ollamaBase(base) : undefined;
+  const settings = own === undefined ? {} : { baseUrl: own };
+  return { place: { provider: provider!, isOwn: false, settings }, ...(asked && { asked }) };
+}
+
+/** Formats that weir speaks with hosts, by which it finds their provider. */
+const SPOKEN = new Set(["chat-completions", "messages", "responses", "gemini"]);
+
+/** The address of OpenAI itself, for its other format. */
+function usualBase(prefix: string, isResponses: boolean | undefined): string | undefined {
+  return isResponses && prefix === "openai" ? "https://api.openai.com/v1" : undefined;
+}
+
+/** weir asks Ollama in the format of OpenAI, at `/v1`. */
+function ollamaBase(base = `\${OLLAMA_API_BASE:-${LOCAL_OLLAMA}}`): string {
+  return `${base
+    .replace(/[?#].*$/s, "")
+    .replace(/\/+$/, "")
+    .replace(/\/(v1|api)$/, "")}/v1`;
+}
+
+/** Clouds, whose addresses weir makes of other settings. */
+function specialPlace(
+  environment: Reading["environment"],
   prefix: string,
   model: string,
   member: Member,
-  address: SourceNode | undefined,
-): string | undefined {
-  const text = address?.text;
-  const literal = text !== undefined && !environment.isReference(text) ? text : undefined;
-  if (prefix === "azure") return isDated(member) ? "azure-dated" : "azure";
-  if (prefix === "azure_ai" && model.startsWith("claude")) return "foundry";
-  if (
-    prefix === "vertex_ai" &&
-    /^(meta|openai|deepseek-ai|qwen|mistralai|zai-org|moonshotai|minimaxai)\//.test(model)
-  )
-    return "vertex-openai";
-  if (COMPATIBLE.has(prefix)) {
-    const known = literal && vendorAt(literal, vendors)?.name;
-    if (known) return known;
-    return address ? OWN : PREFIXES[prefix];
+  base: string | undefined,
+): Placed | undefined {
+  const at = (provider: string, baseUrl?: string): Placed => ({
+    place: { provider, isOwn: false, settings: baseUrl === undefined ? {} : { baseUrl } },
+  });
+  const plain = base?.replace(/[?#].*$/s, "").replace(/\/+$/, "");
+  if (prefix === "azure" || (prefix === "azure_ai" && /\.openai\.azure\.com\b/.test(plain ?? ""))) {
+    const isOld = isDated(member);
+    const given = prefix === "azure" && /\/chat\/completions$/.test(plain ?? "") ? undefined : plain;
+    const root = (plain ?? environment.variable("AZURE_API_BASE", "url")).replace(/\/openai(\/.*)?$/, "");
+    const asked = isOld && given !== undefined ? datedAsk(environment, given, member) : undefined;
+    const place = at(isOld ? "azure-dated" : "azure", `${root}${isOld ? "/openai" : "/openai/v1"}`);
+    return { ...place, ...(asked && { asked }) };
   }
-  return PREFIXES[prefix] ?? (address ? OWN : undefined);
+  if (prefix === "azure_ai") return foundryPlace(model, plain, at);
+  if (prefix === "vertex_ai" && OPEN_MODELS.test(model)) return at("vertex-openai", plain);
+  const provider = PREFIXES[prefix] ?? "";
+  return provider === "bedrock" || provider === "vertex" ? at(provider, plain) : undefined;
+}
+
+/** Models that Vertex serves in the format of OpenAI. */
+const OPEN_MODELS = /^(meta|openai|deepseek-ai|qwen|mistralai|zai-org|moonshotai|minimaxai)\//;
+
+function datedAsk(environment: Reading["environment"], root: string, member: Member): Asked {
+  const version = member("api_version")?.text;
+  const written = version === undefined ? DEFAULT_VERSION : environment.text(version);
+  const url = `${root}/openai/deployments/{model}/chat/completions?api-version=${written}`;
+  return { format: "chat-completions", url };
+}
+
+/** https://docs.litellm.ai/docs/providers/azure_ai: resources of Foundry, and hosts of one model each. */
+function foundryPlace(
+  model: string,
+  base: string | undefined,
+  at: (provider: string, baseUrl?: string) => Placed,
+): Placed {
+  const isFoundry =
+    base === undefined || /\.services\.ai\.azure\.com(?![^/])/.test(base) || base.includes("$");
+  if (model.startsWith("claude"))
+    return at("foundry", base?.replace(/(\/anthropic)?(\/v1\/messages)?$/, "/anthropic"));
+  if (isFoundry) {
+    const models = base?.replace(/(\/models)?(\/chat\/completions)?$/, "/models");
+    const asked = { format: "chat-completions", url: `${models}/chat/completions` };
+    return { ...at("foundry-models", models), ...(models !== undefined && { asked }) };
+  }
+  const asked = askedBy("azure_ai", base)!;
+  return { asked, place: placeOf(asked, new Map()) };
+}
+
+/** What the report says about the address. Whether it is the one that LiteLLM asks is checked with the written file. */
+function sayAddress(
+  { environment }: Reading,
+  address: SourceNode | undefined,
+  provider: string,
+  { settings }: Place,
+): void {
+  const to = settings.baseUrl === undefined ? `providers.${provider}` : `providers.${provider}.baseUrl`;
+  const isPlain = settings.baseUrl === environment.text(address?.text ?? "", "url");
+  if (address && environment.isReference(address.text ?? "") && !isPlain)
+    address.changed(`the variable must hold the address without a path and without a slash at its end`, to);
+  else address?.taken(to);
 }
 
 /** A dated version of Azure's API, as opposed to `/openai/v1`. Without one LiteLLM takes it from the environment. */
@@ -71,74 +170,20 @@ function isDated(member: Member): boolean {
   return version === undefined || !["v1", "latest", "preview"].includes(version);
 }
 
-function hostNameOf({ environment }: Reading, address: SourceNode, hint: string): string {
-  const text = address.text ?? "";
-  return environment.isReference(text) ? shortName(hint, "host").replace(/^(?=\d)/, "host-") : hostName(text);
-}
-
-/** The region of a vendor that has an address for each. */
-function regionOf({ vendors }: Reading, address: SourceNode | undefined): ConnectionSettings {
-  const variables = vendorAt(address?.text ?? "", vendors)?.variables;
-  return variables ? { variables } : {};
-}
-
-/** What LiteLLM adds to an address and weir expects in it. */
-const PATHS: Readonly<Record<string, string>> = {
-  ollama: "/v1",
-  azure: "/openai/v1",
-  "azure-dated": "/openai",
-};
-
-function addressOf(
-  { environment, vendors }: Reading,
-  provider: string,
-  address: SourceNode | undefined,
-  isOwn: boolean,
-): string | undefined {
-  const text = address?.text;
-  const path = isOwn ? "" : (PATHS[provider] ?? "");
-  if (address === undefined || text === undefined)
-    return provider.startsWith("azure")
-      ? `${environment.variable("AZURE_API_BASE", "url")}${path}`
-      : undefined;
-  const to = `providers.${provider}.baseUrl`;
-  if (environment.isReference(text)) {
-    const reference = environment.text(text, "url");
-    if (path === "") address.taken(to);
-    else
-      address.changed(`the variable must hold the address without a path and without a slash at its end`, to);
-    return `${reference}${path}`;
-  }
-  const vendor = vendors.get(provider);
-  const isVendors = vendor !== undefined && isVendorAddress(text, vendor, vendorAt(text, vendors)?.variables);
-  address.taken(isVendors ? `providers.${provider}` : to);
-  return isVendors ? undefined : withPath(text, path, provider);
-}
-
-function withPath(text: string, path: string, provider: string): string {
-  const plain = text
-    .replace(/[?#].*$/s, "")
-    .replace(/\/+$/, "")
-    .replace(/\/chat\/completions$/, "");
-  if (provider === "anthropic") return plain.replace(/(\/v1)?(\/messages)?$/, "");
-  if (path === "") return plain;
-  const bare =
-    provider === "ollama" ? plain.replace(/(\/v1|\/api)$/, "") : plain.replace(/\/openai(\/.*)?$/, "");
-  return `${bare}${path}`;
-}
-
 function credentials(
   reading: Reading,
   provider: string,
   prefix: string,
   member: Member,
-): Pick<ConnectionSettings, "apiKey"> {
+): Pick<ConnectionSettings, "apiKey" | "secrets"> {
   const key = member("api_key");
   const isKeyless = member("tenant_id") !== undefined || member("azure_ad_token") !== undefined;
   const vendor = reading.vendors.get(provider);
-  const usual = KEY_VARIABLES[prefix] ?? (vendor?.authorize ? undefined : vendor?.apiKey);
+  const needsKey = vendor !== undefined && !vendor.authorize && !vendor.liveModels;
+  const usual = KEY_VARIABLES[prefix] ?? (needsKey ? keyVariable(vendor) : undefined);
   const variable = key === undefined && !isKeyless ? usual : undefined;
-  return { apiKey: variable ? reading.environment.variable(variable) : reading.apiKey(key, provider) };
+  const value = variable ? reading.environment.variable(variable) : reading.apiKey(key, provider);
+  return vendor === undefined ? { apiKey: value } : keySettings(vendor, value);
 }
 
 /** Members that are one credential of several, or a variable, by the names in weir. */

@@ -40,17 +40,29 @@ function readEntry(reading: Reading, entry: SourceNode, settings: ModelSettings,
   }
   const member = memberOf(params, settings.credentials);
   const split = splitModel(model.text, member("custom_llm_provider")?.text);
-  const connection = split && connectionOf(reading, split, member, name.text);
-  if (!split || !connection) {
+  const unserved = unservedMode(entry.member("model_info"), model.text);
+  if (unserved !== undefined || split?.model === "") {
+    entry.dropped(unserved ?? "the entry names no model", unserved && "ask the host apart from weir");
+    return;
+  }
+  const found = split && connectionOf(reading, split, member, name.text);
+  if (!split || !found) {
     entry.dropped(
       `weir has no provider for ${JSON.stringify(model.text)}`,
       "if the host speaks a format that weir knows, add it to providers with speaks and baseUrl",
     );
     return;
   }
+  const { connection, asked } = found;
   const connected = reading.connect(connection, entry);
+  const address = params.member("api_base") ?? params.member("base_url");
+  const from = [model, address].flatMap((node) => node?.where ?? []);
   if (name.text.includes("*") || split.model.includes("*")) {
-    readWildcard(reading, name, model, { connection: connected, model: split.model });
+    const isServed = readWildcard(reading, name, model, { connection: connected, model: split.model });
+    const sample = { name: name.text.replaceAll("*", "some-model"), model: "some-model", from };
+    if (asked && isServed && split.model === "*")
+      reading.draft.expected.push({ ...sample, connection: connected, asked });
+    explainRest(entry, params);
     return;
   }
   const upstream = upstreamModel(connection.provider, split.model);
@@ -64,17 +76,53 @@ function readEntry(reading: Reading, entry: SourceNode, settings: ModelSettings,
   order?.taken("routes");
   const use = { connection: connected, model: upstream, weight, priority: order?.number ?? 0 };
   reading.draft.serve(served, use, entry);
+  if (asked && !isEmbedding(entry.member("model_info"), model.text))
+    reading.draft.expected.push({ name: served, connection: connected, model: upstream, asked, from });
   if (served === name.text) name.taken("aliases, routes");
   else name.changed(`a name of weir has no spaces: ${served}`, "aliases, routes");
   if (model.text.startsWith("text-completion-openai/"))
     model.changed("weir asks for chat completions instead of text completions", "aliases, routes");
+  else if (split.isResponses) model.changed("weir asks in the format of the client", "aliases, routes");
   else model.taken("aliases, routes");
   const rate = rateOf(params, settings.enforcesRates);
   if (rate) reading.draft.rates.push({ connection: connected, model: upstream, rate });
   const price = readPrice(entry.member("model_info"), params, `prices["${connection.provider}/${upstream}"]`);
   if (price) reading.draft.prices.push({ connection: connected, model: upstream, price });
+  explainRest(entry, params);
+}
+
+function explainRest(entry: SourceNode, params: SourceNode): void {
   readInfo(entry.member("model_info"));
   for (const node of params.members) explainParameter(node);
+}
+
+/** `mode` of `model_info`, and the names of models that LiteLLM knows to do something else than to generate text. */
+const UNSERVED_MODES: readonly (readonly [mode: RegExp, model: RegExp, what: string])[] = [
+  [
+    /^image_/,
+    /(^|\/)(dall-e|gpt-image|chatgpt-image|imagen-|stable-diffusion|sdxl|flux[.-])/i,
+    "makes no images",
+  ],
+  [/^audio_transcription$/, /(^|\/)(whisper|[\w.-]*-transcribe)/i, "transcribes no audio"],
+  [/^audio_speech$/, /(^|\/)(tts-|kokoro|[\w.-]*-tts(-|$))/i, "makes no speech"],
+  [/^video_/, /(^|\/)(sora-|veo-)/i, "makes no videos"],
+  [/^rerank$/, /rerank/i, "ranks no documents"],
+  [/^moderation$/, /moderation/i, "moderates no texts"],
+  [/^(realtime|ocr|search|batch|vector_store)$/, /(^|\/)[\w.-]*-realtime(-|$)/i, "serves no such operation"],
+];
+
+/** Why weir does not serve a model that is not for text or embeddings; undefined for all others. */
+function unservedMode(info: SourceNode | undefined, model: string): string | undefined {
+  const mode = info?.member("mode")?.text;
+  const found = UNSERVED_MODES.find(([modes, models]) =>
+    mode === undefined ? models.test(model) : modes.test(mode),
+  );
+  return found && `weir ${found[2]}`;
+}
+
+function isEmbedding(info: SourceNode | undefined, model: string): boolean {
+  const mode = info?.member("mode")?.text;
+  return mode === undefined ? /embed|(^|\/)(voyage-|bge-|e5-)/i.test(model) : mode === "embedding";
 }
 
 /** Members of the entry itself precede those of the credential that it names. */
@@ -86,16 +134,19 @@ function memberOf(params: SourceNode, credentials: Credentials): Member {
   return (member) => params.member(member) ?? credential?.member(member);
 }
 
-/** A name such as `openai/*`: a pattern over the names that the provider serves. */
+/**
+ * A name such as `openai/*`: a pattern over the names that the provider serves.
+ * @returns whether weir serves it
+ */
 function readWildcard(
-  { draft, vendors }: Reading,
+  { draft }: Reading,
   name: SourceNode,
   model: SourceNode,
   {
     connection,
     model: upstream,
   }: { connection: Parameters<typeof draft.patterns.push>[0]["connection"]; model: string },
-): void {
+): boolean {
   const text = name.text ?? "";
   const isPrefix = text.endsWith("/*") && text.indexOf("*") === text.length - 1;
   draft.open.add(connection);
@@ -104,14 +155,12 @@ function readWildcard(
     const why = "weir cannot put what a pattern stands for into another name";
     name.dropped(why, "list the models, each as an alias");
     model.dropped(why);
-    return;
+    return false;
   }
-  // Every provider serves its own prefix, and those of plugins their usual names.
-  const usual = vendors.get(connection.provider)?.models ?? [];
-  if (text !== `${connection.provider}/*`)
-    for (const pattern of [...usual, text]) draft.patterns.push({ connection, pattern });
+  draft.patterns.push({ connection, pattern: text });
   name.taken(`providers.${connection.provider}.models`);
   model.taken(`providers.${connection.provider}.models`);
+  return true;
 }
 
 /** https://docs.litellm.ai/docs/routing: `weight`, else `rpm`, else `tpm` is the share of a deployment. */
@@ -173,7 +222,7 @@ function explainParameter(node: SourceNode): void {
 
 /** What LiteLLM knows about a model besides its prices. */
 function readInfo(info: SourceNode | undefined): void {
-  info?.member("mode")?.changed("weir sees in the request what a client wants of a model");
+  info?.member("mode")?.ignored("weir sees in the request what a client wants of a model");
   info?.member("id")?.dropped("weir names deployments in its own way");
   info
     ?.member("base_model")

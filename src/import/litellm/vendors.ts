@@ -73,6 +73,8 @@ const BARE: readonly (readonly [pattern: RegExp, prefix: string])[] = [
 export interface NamedModel {
   prefix: string;
   model: string;
+  /** `openai/responses/MODEL`: LiteLLM asks in the format responses. */
+  isResponses?: boolean;
 }
 
 /** @param given the value of `custom_llm_provider`, which replaces the prefix @returns undefined for an unknown model without a prefix */
@@ -80,8 +82,11 @@ export function splitModel(text: string, given?: string): NamedModel | undefined
   const slash = text.indexOf("/");
   const prefix = text.slice(0, Math.max(0, slash));
   if (given !== undefined) return { prefix: given, model: prefix === given ? text.slice(slash + 1) : text };
-  if (PREFIXES[prefix] !== undefined || COMPATIBLE.has(prefix) || UNSERVED.has(prefix))
-    return { prefix, model: text.slice(slash + 1) };
+  if (PREFIXES[prefix] !== undefined || COMPATIBLE.has(prefix) || UNSERVED.has(prefix)) {
+    const model = text.slice(slash + 1);
+    const isResponses = /^(openai|azure)$/.test(prefix) && model.startsWith("responses/");
+    return isResponses ? { prefix, model: model.slice("responses/".length), isResponses } : { prefix, model };
+  }
   const bare = BARE.find(([pattern]) => pattern.test(text));
   return bare && { prefix: bare[1], model: text };
 }

@@ -134,7 +134,12 @@ function modelsOf(query: SourceNode | undefined): string[] | undefined {
 }
 
 function serveAs(draft: Draft, name: string, group: readonly Placed[]): void {
-  for (const one of group) draft.serve(name, useOf(one, one.model ?? name), one.node);
+  for (const one of group) {
+    const model = one.model ?? name;
+    draft.serve(name, useOf(one, model), one.node);
+    const { connection, asked, from = [] } = one;
+    if (asked) draft.expected.push({ name, connection, model, asked, from });
+  }
 }
 
 function useOf({ connection, weight, priority }: Placed, model: string): Use {
@@ -155,19 +160,41 @@ function servePlaced(reading: Reading, placed: readonly Placed[]): void {
     );
     return;
   }
-  const { provider } = first.connection;
-  const same = placed.filter(
-    ({ connection, model }) => connection.provider === provider && model === undefined,
-  );
-  for (const one of same) {
+  // Only names that the config lists can lead to another model, so the first target decides about all others.
+  const isFirst = ({ connection, model }: Placed) =>
+    connection.provider === first.connection.provider &&
+    (model === undefined) === (first.model === undefined);
+  const same = placed.filter(isFirst);
+  if (first.model !== undefined) {
+    serveAs(draft, NAME, same);
+    draft.set(["aliases", "*"], NAME);
+  } else
+    for (const one of same) {
+      draft.open.add(one.connection);
+      draft.patterns.push({ connection: one.connection, pattern: "*" });
+      draft.shares.set(one.connection, { weight: one.weight, priority: one.priority });
+      const { connection, asked, from = [] } = one;
+      if (asked) draft.expected.push({ name: "some-model", connection, model: "some-model", asked, from });
+    }
+  const others = placed.filter((one) => !isFirst(one));
+  const later = others.filter(({ model, priority }) => model !== undefined && priority > first.priority);
+  const named = later.map((one, index) => ({
+    ...one,
+    name: `${NAME}-fallback${index === 0 ? "" : `-${index + 1}`}`,
+  }));
+  for (const one of named) serveAs(draft, one.name, [one]);
+  if (named.length > 0)
+    draft.set(
+      ["fallbacks", "*"],
+      named.map(({ name }) => name),
+      named[0]!.node,
+    );
+  for (const one of others.filter((other) => !later.includes(other))) {
     draft.open.add(one.connection);
-    draft.patterns.push({ connection: one.connection, pattern: "*" });
-    draft.shares.set(one.connection, { weight: one.weight, priority: one.priority });
-  }
-  for (const one of placed.filter((other) => !same.includes(other))) {
-    draft.open.add(one.connection);
-    reading.remarks.push(
-      `${one.node.where}: weir sends the name that the client asks for to one provider; to use ${one.connection.provider}, add its models to routes or fallbacks`,
+    const { provider } = one.connection;
+    one.node.lost(
+      `weir sends the name that a client asks for to one provider, ${first.connection.provider}: ${provider} gets no calls`,
+      `add the models of ${provider} to routes or fallbacks`,
     );
   }
 }
@@ -185,14 +212,14 @@ function readSettings(reading: Reading, config: SourceNode, placed: readonly Pla
   const nodes = [config, ...placed.map(({ node }) => node)];
   const all = (name: string) => [...new Set(nodes.flatMap((node) => memberOf(node, name) ?? []))];
   const depth = 1 + Math.max(0, ...placed.map(({ priority }) => priority));
-  const attempts = Math.max(0, ...all("retry").map((retry) => retry.member("attempts")?.number ?? 0)) + 1;
-  const most = Math.min(MOST_ATTEMPTS, Math.max(attempts, depth));
-  if (all("retry").length > 0 || most > 3) draft.set("retries.attempts", most, all("retry")[0]);
+  const wanted = all("retry").flatMap((retry) => retry.member("attempts")?.number ?? []);
+  const most = Math.min(MOST_ATTEMPTS, Math.max(depth, ...wanted.map((retries) => retries + 1)));
+  if (wanted.length > 0 || most > 3) draft.set("retries.attempts", most, all("retry")[0]);
   for (const retry of all("retry")) {
     retry
       .member("attempts")
       ?.changed("weir counts all attempts of a call, at all targets", "retries.attempts");
-    retry.changed("weir decides by the failure what is retried");
+    memberOf(retry, "on_status_codes")?.changed("weir decides by the failure what is retried");
   }
   for (const timeout of all("request_timeout")) {
     if (count(timeout) === undefined) continue;

@@ -1,6 +1,6 @@
 /** A target of a Portkey config: a provider with a credential, and a model that replaces the client's. */
-import { type Connection, type ConnectionSettings, shortName } from "../draft.ts";
-import { hostName, isVendorAddress, keyVariable, vendorAt } from "../hosts.ts";
+import { type Asked, type Connection, type ConnectionSettings, shortName } from "../draft.ts";
+import { keySettings, keyVariable, type Place, placeOf } from "../hosts.ts";
 import type { Reading } from "../reader.ts";
 import type { SourceNode } from "../source.ts";
 
@@ -31,13 +31,18 @@ export interface ReadTarget {
   connection: Connection;
   /** The model that replaces the client's. */
   model?: string;
+  /** The request of Portkey to a host of the operator's choice, and the leaves that say so. */
+  asked?: Asked;
+  from?: string[];
 }
 
 export function readTarget(reading: Reading, node: SourceNode): ReadTarget | undefined {
-  const provider = providerOf(reading, node);
-  if (provider === undefined) return undefined;
+  const found = placeIn(reading, node);
+  if (found === undefined) return undefined;
+  const { place, asked } = found;
+  const { provider } = place;
   const connection = reading.connect(
-    { provider, hint: hintOf(node), settings: settingsOf(reading, node, provider) },
+    { provider, hint: hintOf(node), settings: settingsOf(reading, node, place) },
     node,
   );
   const override = memberOf(node, "override_params");
@@ -48,11 +53,12 @@ export function readTarget(reading: Reading, node: SourceNode): ReadTarget | und
   if (chosen !== model) model?.changed("the name of the deployment is what Azure takes");
   override?.dropped("weir sends what the client sends", "a plugin with a `request` hook can change fields");
   const name = chosen?.text?.replace(/^@[^/]+\//, "");
-  return { connection, ...(name !== undefined && { model: name }) };
+  const from = [memberOf(node, "custom_host"), chosen].flatMap((one) => one?.where ?? []);
+  return { connection, ...(name !== undefined && { model: name }), ...(asked && { asked, from }) };
 }
 
 /** The provider of weir: by `provider`, by the name of a virtual key, or by the address. */
-function providerOf({ vendors }: Reading, node: SourceNode): string | undefined {
+function placeIn({ vendors }: Reading, node: SourceNode): { place: Place; asked?: Asked } | undefined {
   const provider = memberOf(node, "provider");
   const virtual = memberOf(node, "virtual_key");
   const host = memberOf(node, "custom_host");
@@ -62,25 +68,36 @@ function providerOf({ vendors }: Reading, node: SourceNode): string | undefined 
   const known = NAMES[slug] ?? (vendors.has(slug) ? slug : undefined);
   const isDated = memberOf(node, "azure_api_version") !== undefined;
   const guessed = known ?? guess(slug, vendors);
-  if (guessed !== undefined) {
-    const found = guessed === "azure" && isDated ? "azure-dated" : guessed;
-    const isOther =
-      host?.text !== undefined && found === "openai" && vendorAt(host.text, vendors)?.name !== "openai";
-    if (isOther) provider?.changed("the address says which host it is", "providers");
-    if (known !== undefined && provider) provider.taken(`providers.${found}`);
-    else for (const named of [provider, virtual]) named?.changed(KEPT(found, vendors), `providers.${found}`);
-    virtual?.changed(KEPT(found, vendors), `providers.${found}.apiKey`);
-    return isOther ? (vendorAt(host.text ?? "", vendors)?.name ?? hostName(host.text ?? "")) : found;
-  }
-  if (host?.text === undefined) {
-    node.dropped(
-      slug === "" ? "the target names no provider" : `weir has no provider ${slug}`,
-      "add it to providers with speaks and baseUrl",
-    );
+  const named = guessed === "azure" && isDated ? "azure-dated" : guessed;
+  const isCloud = named !== undefined && vendors.get(named)?.authorize !== undefined;
+  const asked = host?.text && !isCloud ? askedAt(host.text, named) : undefined;
+  // OpenAI is what Portkey calls every host that speaks its format.
+  const place = asked && placeOf(asked, vendors, named === "openai" ? undefined : named);
+  const found = place ?? (named === undefined ? undefined : { provider: named, isOwn: false, settings: {} });
+  if (!found) {
+    const why = slug === "" ? "the target names no provider" : `weir has no provider ${slug}`;
+    const isConfig = node.path.length === 0 || node.name === "config";
+    // A config without a provider has settings alone.
+    if (slug !== "" || !isConfig) node.dropped(why, "add it to providers with speaks and baseUrl");
     return undefined;
   }
-  provider?.changed("the address says which host it is", "providers");
-  return hostName(host.text);
+  if (place && place.provider !== named) provider?.changed("the address says which host it is", "providers");
+  if (known !== undefined) provider?.taken(`providers.${found.provider}`);
+  for (const one of [provider, virtual])
+    one?.changed(
+      KEPT(found.provider, vendors),
+      `providers.${found.provider}${one === virtual ? ".apiKey" : ""}`,
+    );
+  return { place: found, ...(asked && { asked }) };
+}
+
+/** What Portkey adds to `custom_host`. */
+function askedAt(host: string, provider: string | undefined): Asked {
+  const url = host.replace(/[?#].*$/s, "").replace(/\/+$/, "");
+  if (provider === "anthropic") return { format: "messages", url: `${url}/messages` };
+  if (provider === "gemini") return { format: "gemini", url: `${url}/v1beta/models/{model}:generateContent` };
+  const version = provider === "ollama" && !url.endsWith("/v1") ? "/v1" : "";
+  return { format: "chat-completions", url: `${url}${version}/chat/completions` };
 }
 
 const KEPT = (provider: string, vendors: Reading["vendors"]) =>
@@ -112,8 +129,9 @@ const HEADERS: readonly (readonly [member: string, header: string])[] = [
   ["openai_project", "OpenAI-Project"],
 ];
 
-function settingsOf(reading: Reading, node: SourceNode, provider: string): ConnectionSettings {
+function settingsOf(reading: Reading, node: SourceNode, place: Place): ConnectionSettings {
   const { environment, vendors } = reading;
+  const { provider } = place;
   const to = `providers.${provider}`;
   const collect = (rows: typeof VARIABLES, group: string, read: (node: SourceNode, name: string) => string) =>
     Object.fromEntries(
@@ -132,16 +150,24 @@ function settingsOf(reading: Reading, node: SourceNode, provider: string): Conne
   const isVault =
     key === undefined && (memberOf(node, "virtual_key") ?? memberOf(node, "provider")?.text?.startsWith("@"));
   const variable = keyVariable(vendors.get(provider) ?? { name: provider });
+  const { secrets, ...named } = keySettings(
+    vendors.get(provider) ?? { name: provider },
+    isVault ? environment.variable(variable) : reading.apiKey(key, provider),
+  );
   return {
-    ...(!vendors.has(provider) && { speaks: "chat-completions" }),
     baseUrl: addressOf(reading, node, provider),
-    apiKey: isVault ? environment.variable(variable) : reading.apiKey(key, provider),
-    variables: collect(VARIABLES, "variables", ({ text = "" }) => environment.text(text)),
-    secrets: collect(SECRETS, "secrets", (found, name) => environment.secret(found, name)),
+    ...place.settings,
+    ...named,
+    variables: {
+      ...place.settings.variables,
+      ...collect(VARIABLES, "variables", ({ text = "" }) => environment.text(text)),
+    },
+    secrets: { ...secrets, ...collect(SECRETS, "secrets", (found, name) => environment.secret(found, name)) },
     headers: collect(HEADERS, "headers", ({ text = "" }) => environment.text(text)),
   };
 }
 
+/** The address of a cloud's resource. That of another host is in its place. */
 function addressOf(
   { environment, vendors }: Reading,
   node: SourceNode,
@@ -150,13 +176,9 @@ function addressOf(
   const host = memberOf(node, "custom_host");
   const resource = memberOf(node, "azure_resource_name") ?? memberOf(node, "resource_name");
   const to = `providers.${provider}.baseUrl`;
-  if (host?.text) {
-    const vendor = vendors.get(provider);
-    host.taken(to);
-    if (vendor && isVendorAddress(host.text, vendor)) return undefined;
-    const plain = environment.text(host.text, "url").replace(/\/+$/, "");
-    return provider === "ollama" ? `${plain.replace(/\/v1$/, "")}/v1` : plain;
-  }
+  host?.taken(to);
+  if (host?.text && vendors.get(provider)?.authorize)
+    return environment.text(host.text, "url").replace(/\/+$/, "");
   if (!resource?.text) return undefined;
   resource.taken(to);
   const path = provider === "azure-dated" ? "/openai" : "/openai/v1";

@@ -17,6 +17,8 @@ export async function inspect(question: Question, inspected: Inspected): Promise
       return describeRouting(question.model, registry, inspected.health);
     case "models":
       return describeModels(registry, inspected.config);
+    case "unmatched":
+      return (await import("./known-models.ts")).unmatchedPatterns(question.patterns, registry);
     case "providers":
       return describeProviders(registry, inspected.health);
     case "config":

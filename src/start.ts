@@ -88,6 +88,8 @@ export interface KeeperAddress {
 const FAREWELL_MS = 700;
 /** Then the remaining connections are closed and the process ends. Milliseconds. */
 const CLOSE_MS = 50;
+/** Rules that match no model are told after this time. Milliseconds. */
+const UNMATCHED_MS = 1_000;
 
 export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   const { config, worker, keeper: address } = options;
@@ -158,6 +160,13 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
           current: () => ({ config: current.config, catalog: current.parts.catalog }),
           report: (sentence) => logger.info(sentence, {}),
         });
+  /** Later than the first answers, because it reads the price book. */
+  const tellUnmatched = () =>
+    setTimeout(async () => {
+      const { unmatchedRules } = await import("./known-models.ts");
+      const { config, parts } = current;
+      for (const found of await unmatchedRules(config, parts.registry)) logger.info(found, {});
+    }, UNMATCHED_MS).unref();
   let draining = false;
   let listener: Listener | undefined;
   let reachable: GatewayAddress | undefined;
@@ -245,6 +254,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       return respondError(GatewayError.from(fault), current.app.neutral, createRequestId());
     },
   });
+  if ((worker ?? 1) === 1) tellUnmatched();
   reachable = addressOf(config, listener.port, certificate !== undefined);
   answers = new WorkerAnswers({
     ...{ keys, state },
@@ -304,6 +314,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
       keys.declare(settings.config);
       ledger.declare(declarationOf(settings.config));
       tell(next.parts);
+      if ((worker ?? 1) === 1) tellUnmatched();
     },
     async stop(graceMs = 0) {
       draining = true;

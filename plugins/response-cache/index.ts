@@ -7,6 +7,7 @@ import {
   type ChatEvent,
   type ChatRequest,
   definePlugin,
+  globMatches,
   type Interception,
   type Plugin,
 } from "weir";
@@ -31,9 +32,9 @@ const HEADER = "x-weir-cache";
 
 export function responseCache(options: ResponseCacheOptions): Plugin {
   const entries = new Entries(options);
-  const keys = options.keys.map(patternOf);
-  const tools = options.tools.map(patternOf);
-  const matches = (patterns: readonly RegExp[], name: string) => patterns.some((each) => each.test(name));
+  const { keys, tools } = options;
+  const matches = (patterns: readonly string[], name: string) =>
+    patterns.some((pattern) => globMatches(pattern, name));
 
   function intercept(call: CallView): Interception | undefined {
     const wish = call.headers.get(HEADER);
@@ -69,10 +70,6 @@ export function responseCache(options: ResponseCacheOptions): Plugin {
   }
 
   return definePlugin({ name: "response-cache", hooks: { intercept } });
-}
-
-function patternOf(text: string): RegExp {
-  return new RegExp(`^${text.split("*").map(RegExp.escape).join(".*")}$`, "s");
 }
 
 /** Whether a request has fields whose answer has parts that only its own format can carry, such as log probabilities. */

@@ -47,7 +47,9 @@ const list = (description: string) =>
   Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 200, description });
 
 const SCOPES = {
-  models: Type.Optional(list("Globs over the model names that clients write.")),
+  models: Type.Optional(
+    list("Models or patterns: the name that clients write, the provider's name, or `provider/model`."),
+  ),
   providers: Type.Optional(list("Names of the providers that calls may go to.")),
   endpoints: Type.Optional(list("Ids of client formats, and `embeddings`, `count`, `models`, `explain`.")),
   addresses: Type.Optional(list("Addresses of clients in CIDR notation.")),
@@ -130,6 +132,13 @@ export const KeyImport = request({
   ),
 });
 
+const WARNINGS = Type.Optional(
+  Type.Array(Type.String(), {
+    description:
+      "Of an answer to a change: what was saved and may be mistyped, such as a pattern that matches no model.",
+  }),
+);
+
 export const Key = answer({
   id: Type.String(),
   name: Type.String(),
@@ -147,6 +156,7 @@ export const Key = answer({
   revokedAt: Type.Optional(time("")),
   /** End of the grace period of a rotation. */
   rotatingUntil: Type.Optional(time("The key before the last rotation works until then.")),
+  warnings: WARNINGS,
   version: Type.String({ description: "For `If-Match`." }),
 });
 
@@ -161,7 +171,7 @@ const SUBJECT = request({
   what: Type.String({
     maxLength: 200,
     description:
-      "Id of the key, path, tag, glob over `provider/model`, or provider; empty for `all` and `session`.",
+      "Id of the key, path, tag, model or pattern over its names, or provider; empty for `all` and `session`.",
   }),
 });
 
@@ -199,6 +209,7 @@ export const Budget = answer({
   name: Type.String(),
   ...BUDGET,
   source: words(["config", "store"]),
+  warnings: WARNINGS,
   version: Type.String({ description: "For `If-Match`." }),
   windows: Type.Array(
     answer({
@@ -228,6 +239,7 @@ export const Rate = answer({
   limits: mapOf(Type.Integer(), "By unit."),
   burst: Type.Optional(mapOf(Type.Integer(), "By unit.")),
   source: words(["config", "store"]),
+  warnings: WARNINGS,
   version: Type.String({ description: "For `If-Match`." }),
   left: mapOf(Type.Number(), "What may be used at once, by unit."),
 });
@@ -252,6 +264,12 @@ export const FILTER = {
   key: Type.Optional(Type.String({ maxLength: 100, description: "Id or name of a key." })),
   path: Type.Optional(PATH),
   tag: Type.Optional(Type.String({ maxLength: 200 })),
-  model: Type.Optional(Type.String({ maxLength: 200, description: "The provider's name of the model." })),
+  model: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      description:
+        "A model or a pattern: the provider's name, `provider/model`, and for calls also the name that was asked for.",
+    }),
+  ),
   provider: Type.Optional(Type.String({ maxLength: 100 })),
 };

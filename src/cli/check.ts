@@ -17,6 +17,7 @@ export const check: Command = {
     const loaded = loadConfig({ flags: valueFlags(flags), env, cwd });
     const { assemble } = await import("../assemble.ts");
     const { endingModels } = await import("../ending-models.ts");
+    const { unmatchedRules } = await import("../known-models.ts");
     const { registry, catalog, broken, plugins } = await assemble(loaded.config, env, loaded.locate);
     const offline = flags["--offline"] === true;
     const probed = await Promise.all(
@@ -51,6 +52,7 @@ export const check: Command = {
           ({ provider, reason }) => `the provider ${provider.name} is off: ${reason}.`,
         ),
         ...(await endingModels(config, catalog, Date.now())),
+        ...(await unmatchedRules(config, registry, !offline)),
       ],
       faults,
     };
@@ -78,7 +80,10 @@ interface Report {
   })[];
   routes: [name: string, models: string][];
   off: { name: string; reason: string }[];
-  /** Providers of the config that are off, and models of it that their provider turns off. They do not change the exit code. */
+  /**
+   * Providers of the config that are off, models of it that their provider turns off, and rules that match no model. They do
+   * not change the exit code.
+   */
   warnings: string[];
   faults: string[];
 }

@@ -2,8 +2,8 @@
 import type { Path } from "./error.ts";
 import type { Fault } from "./shape.ts";
 
-/** The provider's name, a slash, and the provider's name of the model; or `*` alone. */
-const TARGET = /^(\*|[a-z*][a-z0-9*-]*\/\S{1,200})$/;
+/** The provider's name of a model, alone or behind the name of the provider and a slash. A `*` stands for any text. */
+const TARGET = /^\S{1,200}$/;
 
 /** Names that can match no model, and groups without what a price needs. */
 export function priceFaults(written: Record<string, unknown> = {}): Fault[] {
@@ -11,7 +11,7 @@ export function priceFaults(written: Record<string, unknown> = {}): Fault[] {
     const path: Path = ["prices", name];
     const clause = TARGET.test(name)
       ? settingFault(name, setting)
-      : `${JSON.stringify(name)} must be \`provider/model\`, such as "openai/gpt-5.4" or "ollama/*"`;
+      : `${JSON.stringify(name)} must be a model or a pattern over models, such as "openai/gpt-5.4" or "ollama/*"`;
     return clause === undefined ? [] : [{ path, clause }];
   });
 }

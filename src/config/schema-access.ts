@@ -72,9 +72,7 @@ export const keyOptions = {
     }),
   ),
   tags: texts("Words that budgets and reports can count by."),
-  models: texts(
-    "The model names that the key may use; `*` stands for any text. Aliases and routes count by their own name.",
-  ),
+  models: texts("The models that the key may use, by any of their names; `*` stands for any text."),
   providers: texts("The providers that its calls may go to, fallbacks included."),
   endpoints: texts(
     "What it may call: ids of client formats, `embeddings`, `count`, `models`, `explain`; `chat` is short for `chat-completions`.",
@@ -113,7 +111,7 @@ const onOption = Type.Union(
         path: Type.Optional(Type.String({ description: "A path, with all keys below it." })),
         tag: Type.Optional(Type.String({ description: "A tag of keys." })),
         model: Type.Optional(
-          Type.String({ description: "A pattern over `provider/model`: `openai/gpt-*`." }),
+          Type.String({ description: "A model or a pattern over its names: `gpt-*`, `openai/gpt-*`." }),
         ),
         provider: Type.Optional(Type.String({ description: "Name of a provider." })),
       },

@@ -51,6 +51,6 @@ export const pricesSection = Type.Record(
       },
     ],
     description:
-      "Prices of models, by `provider/model` or a pattern over it, in dollars a million tokens. They replace the shipped price book and what a provider reports. An exact name is before a pattern, a longer pattern before a shorter one. `0`: the model costs nothing.",
+      "Prices of models, by `provider/model`, the model's name or a pattern, in dollars a million tokens. They replace the shipped price book and what a provider reports. An exact name is before a pattern, a longer pattern before a shorter one. `0`: the model costs nothing.",
   },
 );

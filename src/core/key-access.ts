@@ -10,8 +10,8 @@ export interface KeyAccess {
   readonly tags: readonly string[];
   /** Some models or providers are not allowed: plans must be narrowed to those that are. */
   readonly narrowsPlans: boolean;
-  /** Whether clients may use a model by this name. */
-  allowsModel(name: string): boolean;
+  /** Whether a pattern of the key matches one of the names of a model. */
+  allowsModel(names: readonly string[]): boolean;
   /** Whether calls may go to a provider. */
   allowsProvider(name: string): boolean;
   /** @param id id of a client format, or `embeddings`, `count`, `models`, `explain` */

@@ -162,6 +162,8 @@ export interface Target {
   deployment: Deployment;
   /** The provider's name of the model. */
   model: string;
+  /** The name that the call asks for, by which budgets and key scopes may name the model too. */
+  asked?: string;
   /** `native`: client and provider speak the same format; `translated`: different formats; `generated`: a program answers. */
   lane: "native" | "translated" | "generated";
   /** Id of the format, or of the dialect of embeddings, that the provider gets; empty in the generated lane. */

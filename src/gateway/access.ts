@@ -1,7 +1,9 @@
-/** What the key of a call permits: the models by the names that clients and fallbacks have for them, and the providers. */
+/** What the key of a call permits: the models, by any of their names, and the providers. */
 import type { Call } from "../core/call.ts";
 import { GatewayError } from "../core/error.ts";
 import type { KeyAccess } from "../core/key-access.ts";
+import { namesOf } from "../core/model-pattern.ts";
+import type { Target } from "../core/provider.ts";
 import type { Choice, Plan } from "./routing/plan.ts";
 import type { ModelEntry, Operation, Registry } from "./routing/registry.ts";
 
@@ -10,13 +12,23 @@ import type { ModelEntry, Operation, Registry } from "./routing/registry.ts";
  * @returns undefined if there is nothing to wait for @throws GatewayError `permission` if the key may not use the model
  */
 export function prepareModel(call: Call, model: string, registry: Registry): Promise<void> | undefined {
-  assertModel(call.access, model);
-  return registry.prepare(model);
+  const { access } = call;
+  const waiting = registry.prepare(model);
+  // The list of a host may tell which model an unknown name means.
+  if (waiting && access && !access.allowsModel([model]))
+    return waiting.then(() => assertModel(access, model, registry));
+  assertModel(access, model, registry);
+  return waiting;
 }
 
-/** @throws GatewayError `permission` (`model_not_allowed`) */
-export function assertModel(access: KeyAccess | undefined, model: string): void {
-  if (access === undefined || access.allowsModel(model)) return;
+/** Which models of providers a name means. */
+export type Models = Pick<Registry, "servedBy">;
+
+/** @param model as a client writes it @throws GatewayError `permission` (`model_not_allowed`) */
+export function assertModel(access: KeyAccess | undefined, model: string, registry: Models): void {
+  if (access === undefined || access.allowsModel([model])) return;
+  const served = registry.servedBy(model);
+  if (served.some((one) => access.allowsModel(namesOf(one.provider.name, one.model)))) return;
   throw new GatewayError(
     "permission",
     `The key ${access.name} may not use the model \`${model}\`; GET /v1/models lists those that it may use.`,
@@ -49,8 +61,11 @@ export function planFor(
 
 /** A fallback takes the place of a model whose providers are not permitted. */
 function narrow(plan: Plan, model: string, access: KeyAccess): Plan {
+  const isWhole = access.allowsModel([model]);
+  const allowsTarget = (target: Target) => access.allowsModel(namesOf(target.provider.name, target.model));
   const isAllowed = ({ target, fallback }: Choice) =>
-    access.allowsProvider(target.provider.name) && (fallback === undefined || access.allowsModel(fallback));
+    access.allowsProvider(target.provider.name) &&
+    ((fallback === undefined ? isWhole : access.allowsModel([fallback])) || allowsTarget(target));
   const narrowed = (groups: Plan["fallbacks"]) =>
     groups.map((group) => group.filter(isAllowed)).filter((group) => group.length > 0);
   const [choices, ...fallbacks] = narrowed([plan.choices, ...plan.fallbacks]);
@@ -68,10 +83,11 @@ export function allowedModels(registry: Registry, access: KeyAccess | undefined)
   const models = registry.models();
   if (!access?.narrowsPlans) return models;
   return models.flatMap((entry) => {
-    const names = [entry.id, registry.longName(entry)];
-    const id = names.find((name) => name !== undefined && access.allowsModel(name));
-    if (id === undefined) return [];
-    const serving = registry.servedBy(id).map(({ provider }) => provider.name);
+    const { id } = entry;
+    const served = registry.servedBy(id);
+    const names = served.flatMap(({ provider, model }) => namesOf(provider.name, model));
+    if (!access.allowsModel([id, ...names])) return [];
+    const serving = served.map(({ provider }) => provider.name);
     const permitted = [entry.provider, ...serving].find((name) => access.allowsProvider(name));
     return permitted === undefined ? [] : [{ id, provider: permitted }];
   });

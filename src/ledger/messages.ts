@@ -88,6 +88,8 @@ export type BooksDown =
 export type Question =
   | { what: "routing"; model: string }
   | { what: "models" }
+  /** Which patterns match no model that weir knows. */
+  | { what: "unmatched"; patterns: readonly string[] }
   | { what: "providers" }
   | { what: "config" }
   | { what: "config-source" }

@@ -3,7 +3,7 @@ import type { Nano } from "./money.ts";
 
 /** What a key may do. An absent member permits everything. */
 export interface Scopes {
-  /** Globs over the model names that clients write; aliases and routes count by their own name. */
+  /** Models or patterns over their names: as clients write them, the provider's, and `provider/model`. */
   models?: readonly string[];
   /** Names of the providers that its calls may go to. */
   providers?: readonly string[];
@@ -56,7 +56,7 @@ export function isDeclared({ id }: Pick<KeyEntry, "id">): boolean {
 /** The calls that a budget or a rate limit counts. */
 export interface Subject {
   kind: "key" | "path" | "tag" | "model" | "provider" | "session" | "all";
-  /** Id of the key, path, tag, glob over `provider/model`, or provider; empty for `all` and `session` (each session by itself). */
+  /** Id of the key, path, tag, pattern over the names of a model, or provider; empty for `all` and `session` (each session by itself). */
   what: string;
 }
 

@@ -225,8 +225,8 @@ const BROKEN: readonly [yaml: string, message: string][] = [
     "weir.yaml:3: baseUrl is not a URL, such as https://api.example.com/v1 (at providers.openai.baseUrl).",
   ],
   [
-    'prices:\n  "gpt-5": {input: 1, output: 2}',
-    'weir.yaml:2: "gpt-5" must be `provider/model`, such as "openai/gpt-5.4" or "ollama/*" (at prices.gpt-5).',
+    'prices:\n  "gpt 5": {input: 1, output: 2}',
+    'weir.yaml:2: "gpt 5" must be a model or a pattern over models, such as "openai/gpt-5.4" or "ollama/*" (at prices["gpt 5"]).',
   ],
   [
     'prices:\n  "openai/x": {input: 1}',

@@ -45,6 +45,7 @@ const PARTS = [
 
 /** Functions for plugins. */
 const HELPERS = [
+  "src/core/glob.ts",
   "src/auth/sign-v4.ts",
   "src/auth/aws/credentials.ts",
   "src/auth/oauth-token.ts",

@@ -5,6 +5,7 @@ import type { AccountFigures, AdminBooks } from "../books.ts";
 import { actorOf, expectFreeName, expectSubject, expectVersion, findRule, newId, page } from "../entries.ts";
 import { seesSubject, versionOf } from "../entries.ts";
 import { declared, invalid, notFound } from "../errors.ts";
+import { modelWarnings } from "../model-warnings.ts";
 import { type AdminRequest, operation } from "../operation.ts";
 import {
   Budget as BudgetSchema,
@@ -53,12 +54,10 @@ export const budgetOperations = [
     status: 201,
     errors: ["conflict", "not_permitted", "not_found"],
     async handle(given) {
-      const { books, caller, body } = given;
+      const { books, body } = given;
       const budget = newBudget({ ...body, on: expectSubject(given, body.on) });
       expectFreeName("budget", books.policy().budgets, budget.name);
-      expectValid(budget);
-      await books.saveBudget(budget, actorOf(caller));
-      return answerOf(budget, given);
+      return save(budget, given);
     },
   }),
   operation({
@@ -158,7 +157,10 @@ function expectValid({ limit, zone, alerts }: Budget): void {
 async function save(budget: Budget, given: Given) {
   expectValid(budget);
   await given.books.saveBudget(budget, actorOf(given.caller));
-  return answerOf(budget, given);
+  const { json, version } = await answerOf(budget, given);
+  const { name, on } = budget;
+  const patterns = on.kind === "model" ? [on.what] : [];
+  return { json: { ...json, ...(await modelWarnings(given, `the budget ${name}`, patterns)) }, version };
 }
 
 function findBudget(given: Given, id: string): Budget {

@@ -6,6 +6,7 @@ import { isDeclared, type KeyEntry, type RateLimit } from "../../ledger/policy.t
 import type { AdminBooks } from "../books.ts";
 import { actorOf, expectFreeName, expectVersion, findKey, newId, page, versionOf } from "../entries.ts";
 import { AdminError, declared, invalid } from "../errors.ts";
+import { modelWarnings } from "../model-warnings.ts";
 import { type AdminRequest, operation } from "../operation.ts";
 import { CreatedKey, Key, KeyChange, KeyImport, NewKey, PAGE, PATH, pageOf, request } from "../schemas.ts";
 import { expectAmount, newBudget } from "./budgets.ts";
@@ -74,7 +75,7 @@ export const keyOperations = [
       // A key must never exist without its limits, so they come first.
       if (budget) await books.saveBudget(budget, actorOf(caller));
       if (rate) await books.saveRate(rate, actorOf(caller));
-      return createdOf(entry, text, given);
+      return createdOf(entry, text, given, entry.scopes.models);
     },
   }),
   operation({
@@ -100,10 +101,10 @@ export const keyOperations = [
       const { books, caller, body } = given;
       const key = storedKey(given, given.params["id"]!);
       if (body.name !== undefined) expectFreeName("key", books.policy().keys, body.name, key.id);
-      return save(
-        checked(() => changeKey(key, body, caller)),
-        given,
-      );
+      const changed = checked(() => changeKey(key, body, caller));
+      const { json, version } = await save(changed, given);
+      const warned = await modelWarnings(given, `the key ${changed.name}`, body.scopes?.models);
+      return { json: { ...json, ...warned }, version };
     },
   }),
   operation({
@@ -219,9 +220,12 @@ async function save(key: KeyEntry, given: Given) {
   return answerOf(key, given);
 }
 
-async function createdOf(key: KeyEntry, secret: string, given: Given) {
-  const { json, version } = await save(key, given);
-  return { json: { key: json, secret, closed: given.books.policy().closed }, version };
+/** @param patterns new ones, of which it is told if they match no model */
+async function createdOf(key: KeyEntry, secret: string, given: Given, patterns?: readonly string[]) {
+  await given.books.saveKey(key, actorOf(given.caller));
+  const { json, version } = await answerOf(key, given);
+  const warned = await modelWarnings(given, `the key ${key.name}`, patterns);
+  return { json: { key: { ...json, ...warned }, secret, closed: given.books.policy().closed }, version };
 }
 
 async function answerOf(key: KeyEntry, { books, now }: Given) {

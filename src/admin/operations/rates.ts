@@ -6,6 +6,7 @@ import type { RateFigures } from "../books.ts";
 import { actorOf, expectFreeName, expectSubject, expectVersion, findRule, newId, page } from "../entries.ts";
 import { seesSubject, versionOf } from "../entries.ts";
 import { declared, invalid, notFound } from "../errors.ts";
+import { modelWarnings } from "../model-warnings.ts";
 import { type AdminRequest, operation } from "../operation.ts";
 import { NewRate, PAGE, pageOf, Rate, RateChange, request } from "../schemas.ts";
 
@@ -94,7 +95,10 @@ export const rateOperations = [
 async function save(rate: RateLimit, given: Given) {
   if (Object.keys(rate.limits).length === 0) throw invalid("At least one limit is needed.", "/limits");
   await given.books.saveRate(rate, actorOf(given.caller));
-  return answerOf(rate, given);
+  const { json, version } = await answerOf(rate, given);
+  const { name, on } = rate;
+  const patterns = on.kind === "model" ? [on.what] : [];
+  return { json: { ...json, ...(await modelWarnings(given, `the rate limit ${name}`, patterns)) }, version };
 }
 
 function findRate(given: Given, id: string): RateLimit {

@@ -15,7 +15,7 @@ const KINDS = ["key", "path", "tag", "model", "provider", "session", "all"] as c
 const ON_FLAG: Flag = {
   name: "--on",
   value: "WHAT",
-  help: "calls that it counts: key:NAME, path:/eng, tag:T, model:GLOB, provider:NAME, session, all",
+  help: "calls that it counts: key:NAME, path:/eng, tag:T, model:PATTERN, provider:NAME, session, all",
 };
 
 const ZONE_FLAG: Flag = {
@@ -60,7 +60,7 @@ const budgetsSet = bookCommand({
   summary: "create a budget, or change its amount and mode",
   words: [{ name: "NAME" }, { name: "AMOUNT" }],
   flags: [ON_FLAG, ...MODE_FLAGS, ZONE_FLAG, USE_FLAG],
-  async run({ api, flags, words: [name = "", amount = ""], show }) {
+  async run({ api, flags, words: [name = "", amount = ""], show, warn }) {
     const use = textOf(flags, "--use");
     const body = {
       ...readBudget(amount, "AMOUNT"),
@@ -70,6 +70,7 @@ const budgetsSet = bookCommand({
       onEmpty: use === undefined ? undefined : { use },
     };
     const budget = await createOrChange<BudgetView>(api, "/budgets", "budgets", name, body);
+    warn(budget);
     show(
       budget,
       () => `The budget ${budget.name} is ${showLimit(budget.limit, budget.window)}, ${budget.mode}.`,
@@ -107,13 +108,14 @@ const ratesSet = bookCommand({
   summary: "create or change a rate limit",
   words: [{ name: "NAME" }],
   flags: [ON_FLAG, ...RATE_FLAGS],
-  async run({ api, flags, words: [name = ""], show }) {
+  async run({ api, flags, words: [name = ""], show, warn }) {
     const limits = ratesOf(flags);
     if (limits === undefined) throw new UsageError("weir rates set requires a limit such as --rpm 60");
     const rate = await createOrChange<RateView>(api, "/rates", "rates", name, {
       on: subjectOf(flags),
       limits,
     });
+    warn(rate);
     show(rate, () => `The rate limit ${rate.name} is ${showRates(rate.limits)}.`);
   },
 });

@@ -3,11 +3,14 @@ import type { Command, Context, Flag } from "../command.ts";
 import { JSON_FLAG } from "../command.ts";
 import type { AdminApi } from "./api.ts";
 import { CONNECT_FLAGS, connect } from "./connect.ts";
+import type { Changed } from "./shapes.ts";
 
 export interface BookContext extends Context {
   api: AdminApi;
   /** Prints the value with `--json`, otherwise the text. */
   show(value: unknown, text: () => string): void;
+  /** Prints the warnings of an entry that was changed. */
+  warn(entry: Changed): void;
 }
 
 interface BookCommand extends Omit<Command, "run" | "words" | "flags"> {
@@ -26,8 +29,11 @@ export function bookCommand({ words = [], flags = [], run, ...rest }: BookComman
       const api = await connect(context);
       const show = (value: unknown, text: () => string) =>
         context.print(context.flags["--json"] ? JSON.stringify(value, null, 2) : text());
+      const warn = ({ warnings = [] }: Changed) => {
+        for (const warning of warnings) context.printError(`weir: ${warning}`);
+      };
       try {
-        return (await run({ ...context, api, show })) ?? 0;
+        return (await run({ ...context, api, show, warn })) ?? 0;
       } finally {
         await api.close();
       }

@@ -10,7 +10,7 @@ import { showTime } from "./show.ts";
 import { countOf, durationOf, listOf, readAmount, readBudget, textOf } from "./values.ts";
 
 const SCOPE_FLAGS: readonly Flag[] = [
-  { name: "--models", value: "GLOBS", help: "models that it may name: 'gpt-*,claude-*'" },
+  { name: "--models", value: "PATTERNS", help: "models that it may use: 'gpt-*,claude-*'" },
   { name: "--providers", value: "NAMES", help: "providers that its calls may go to" },
   {
     name: "--endpoints",
@@ -65,8 +65,9 @@ const keysCreate = bookCommand({
 });
 
 /** The key alone goes to standard output, so that a script can read it: `KEY=$(weir keys create app)`. */
-export function showSecret(created: CreatedKey, { api, printError, show }: BookContext): void {
+export function showSecret(created: CreatedKey, { api, printError, show, warn }: BookContext): void {
   const { key, secret, closed } = created;
+  warn(key);
   show(created, () => secret);
   const where = api.port ? ` to the gateway on port ${api.port}` : "";
   const use =

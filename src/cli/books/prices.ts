@@ -1,7 +1,7 @@
 /** `weir prices`: what weir charges for a model, where the price is from, and which models have none. */
 import { loadConfig } from "../../config/load.ts";
 import type { BucketPrices, PriceRule } from "../../ledger/charge.ts";
-import { globMatches } from "../../ledger/glob.ts";
+import { matchesModel, namesOf } from "../../core/model-pattern.ts";
 import { OLD_DAYS, priceBookDays } from "../../ledger/prices/age.ts";
 import { PriceBook } from "../../ledger/prices/book.ts";
 import { BUCKETS, type PriceSettings } from "../../ledger/prices/settings.ts";
@@ -104,7 +104,7 @@ const pricesDiff: Command = {
     const { settings, book, names } = readPrices(context);
     const differences = names
       .filter(([provider, model]) =>
-        Object.keys(settings).some((pattern) => globMatches(pattern, `${provider}/${model}`)),
+        Object.keys(settings).some((pattern) => matchesModel(pattern, namesOf(provider, model))),
       )
       .flatMap(([provider, model]) => differencesOf(provider, model, book));
     if (flags["--json"]) print(JSON.stringify(differences, null, 2));

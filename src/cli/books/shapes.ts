@@ -3,7 +3,13 @@ import type { Nano } from "../../ledger/money.ts";
 import type { CallRecord } from "../../ledger/record.ts";
 import type { Budget, KeyKind, RateLimit, Scopes } from "../../ledger/policy.ts";
 
-export interface KeyView {
+/** An entry as a change answers it. */
+export interface Changed {
+  /** What may be mistyped. */
+  warnings?: readonly string[];
+}
+
+export interface KeyView extends Changed {
   id: string;
   name: string;
   kind: KeyKind;
@@ -29,7 +35,7 @@ export interface CreatedKey {
   closed: boolean;
 }
 
-export interface BudgetView extends Budget {
+export interface BudgetView extends Budget, Changed {
   windows: readonly {
     startsAt: number;
     endsAt?: number;
@@ -44,7 +50,7 @@ export interface BudgetView extends Budget {
   }[];
 }
 
-export interface RateView extends RateLimit {
+export interface RateView extends RateLimit, Changed {
   left: Readonly<Record<string, number>>;
 }
 

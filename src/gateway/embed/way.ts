@@ -3,6 +3,7 @@ import type { Attempt } from "../../core/call.ts";
 import type { EmbedDialect } from "../../core/embed-dialect.ts";
 import type { EmbedEndpoint } from "../../core/embed.ts";
 import { invalidRequest } from "../../core/error.ts";
+import { ownNamesOf } from "../../core/model-pattern.ts";
 import { embedEndpoint, maxInputsOf } from "../routing/embed-target.ts";
 import type { Registry } from "../routing/registry.ts";
 import type { IncomingEmbed } from "./types.ts";
@@ -30,7 +31,7 @@ export function wayOf(
   const dialect = dialects.get(target.format);
   if (!dialect) return undefined;
   const endpoint = embedEndpoint(target.provider, target.format);
-  const size = maxInputsOf(endpoint, target.model) ?? dialect.maxInputs;
+  const size = maxInputsOf(endpoint, ownNamesOf(target.provider.name, target.model)) ?? dialect.maxInputs;
   if (!(endpoint.tokenIds ?? dialect.tokenIds)) refuseTokenIds(incoming, target.provider.name);
   const isNative =
     target.lane === "native" &&

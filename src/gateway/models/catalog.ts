@@ -3,7 +3,7 @@ import type { KeyAccess } from "../../core/key-access.ts";
 import type { FactBook, ModelFacts } from "../../core/model-facts.ts";
 import type { ListedModel } from "../../core/model-listing.ts";
 import { inSlices, type Sliced } from "../../core/slices.ts";
-import { allowedModels } from "../access.ts";
+import { allowedModels, assertModel } from "../access.ts";
 import type { ModelEntry, Registry, ServedModel } from "../routing/registry.ts";
 import { isFitted, traitsFor } from "../routing/spoken-formats.ts";
 import { CarriedOptions } from "./carried.ts";
@@ -42,6 +42,13 @@ export class ModelCatalog {
     const book = await this.#facts();
     if (!access?.narrowsPlans) return (this.#all ??= this.#listOf(undefined, book));
     return this.#listOf(access, book);
+  }
+
+  /** Waits as {@link list}. @throws GatewayError `permission` (`model_not_allowed`) */
+  async assertAllowed(id: string, access: KeyAccess | undefined): Promise<void> {
+    if (!access?.narrowsPlans) return;
+    await this.#registry.live.wait();
+    assertModel(access, id, this.#registry);
   }
 
   #listOf(access: KeyAccess | undefined, book: FactBook): Promise<ListedModel[]> {

@@ -6,7 +6,7 @@ import type { Call } from "../../core/call.ts";
 import type { Ledger } from "../../core/ledger.ts";
 import type { RepeatChannel, SoughtRequest } from "../../core/paid-once.ts";
 import type { Stoppable } from "../../core/stop.ts";
-import { assertModel } from "../access.ts";
+import { assertModel, type Models } from "../access.ts";
 import type { Clock } from "../delivery/clock.ts";
 import type { Opened } from "../lanes/lane.ts";
 import type { Timeouts } from "../types.ts";
@@ -97,12 +97,18 @@ export class PaidOnce {
   /**
    * Answers a call from the answer to an earlier request of which it is the repeat, or keeps its answer for a repeat.
    * @param open finds a provider and opens its answer
+   * @param registry of the gateway, whose models the key may use
    */
-  async take(call: Call, request: IdentifiedRequest, open: () => Promise<Opened>): Promise<Opened> {
+  async take(
+    call: Call,
+    request: IdentifiedRequest,
+    open: () => Promise<Opened>,
+    registry: Models,
+  ): Promise<Opened> {
     const salt = this.#saltNow;
     if (!salt) return open();
     const identity = identityOf(request, salt);
-    const found = isRepeat(identity) ? await this.#find(call, identity) : undefined;
+    const found = isRepeat(identity) ? await this.#find(call, identity, registry) : undefined;
     if (found) return found;
     if (call.abortReason) throw call.abortReason;
     const kept = new Kept(call, identity, this.#shelf);
@@ -138,8 +144,8 @@ export class PaidOnce {
     return this.#others ? this.#others.salt : this.#salt;
   }
 
-  async #find(call: Call, repeat: SoughtRequest): Promise<Opened | undefined> {
-    assertModel(call.access, call.model);
+  async #find(call: Call, repeat: SoughtRequest, registry: Models): Promise<Opened | undefined> {
+    assertModel(call.access, call.model, registry);
     const followed = await this.#follow(repeat, call.stop);
     if (!followed) return undefined;
     const { head, isWhole, opened } = followed;

@@ -1,8 +1,8 @@
 /** Where a deployment embeds: in the client's dialect if the provider has it, else in the first that serves the model. */
 import type { EmbedEndpoint } from "../../core/embed.ts";
+import { matchesModel, ownNamesOf } from "../../core/model-pattern.ts";
 import type { Deployment, Provider, Target } from "../../core/provider.ts";
 import { urlOfPath } from "./endpoint.ts";
-import { compilePattern } from "./pattern.ts";
 import type { Rule } from "./precedence.ts";
 import { reasonOf } from "./precedence.ts";
 
@@ -28,7 +28,7 @@ export function embedTarget(
   const reason = prefix + reasonOf(rule);
   if (provider.embed) return { provider, deployment, model, lane: "generated", format: "", url: "", reason };
   const dialects = Object.keys(provider.embeds ?? {}).filter((id) =>
-    servesModel(embedEndpoint(provider, id), model),
+    servesModel(embedEndpoint(provider, id), ownNamesOf(provider.name, model)),
   );
   const format = dialects.includes(clientDialect) ? clientDialect : dialects[0];
   if (format === undefined) return undefined;
@@ -37,12 +37,12 @@ export function embedTarget(
   return { provider, deployment, model, lane, format, url, reason };
 }
 
-function servesModel({ models }: EmbedEndpoint, model: string): boolean {
-  return !models || models.some((text) => compilePattern(text).test(model));
+function servesModel({ models }: EmbedEndpoint, names: readonly string[]): boolean {
+  return !models || models.some((pattern) => matchesModel(pattern, names));
 }
 
 /** Most inputs of one request for a model; `undefined` if the provider says nothing. */
-export function maxInputsOf({ maxInputs }: EmbedEndpoint, model: string): number | undefined {
+export function maxInputsOf({ maxInputs }: EmbedEndpoint, names: readonly string[]): number | undefined {
   if (typeof maxInputs !== "object") return maxInputs;
-  return Object.entries(maxInputs).find(([text]) => compilePattern(text).test(model))?.[1];
+  return Object.entries(maxInputs).find(([text]) => matchesModel(text, names))?.[1];
 }

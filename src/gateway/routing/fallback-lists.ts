@@ -1,7 +1,9 @@
 /** The fallbacks of the config: a list of models for a model name or pattern. */
+import { namesOf } from "../../core/model-pattern.ts";
 import type { Fallback } from "../../core/settings.ts";
 import type { Pattern } from "./pattern.ts";
 import { bySpecificity, compilePattern } from "./pattern.ts";
+import type { Choice } from "./plan.ts";
 
 /** The fallbacks of the models that match a pattern. */
 export interface FallbackList {
@@ -26,10 +28,12 @@ export class FallbackLists {
     this.#patterns = this.all.filter(({ pattern }) => !pattern.exact);
   }
 
-  /** The most specific list for the client's model name or for the name that its alias stands for. */
-  of(model: string, name: string): FallbackList | undefined {
-    const exact = [model, name].flatMap((text) => this.#exact.get(text) ?? []);
+  /** The most specific list for one of these names, or for one of the names of the chosen models. */
+  of(given: readonly string[], choices: readonly Choice[]): FallbackList | undefined {
+    const served = choices.flatMap(({ target }) => namesOf(target.provider.name, target.model));
+    const names = [...new Set([...given, ...served])];
+    const exact = names.flatMap((text) => this.#exact.get(text) ?? []);
     const [first] = exact.sort((a, b) => bySpecificity(a.pattern, b.pattern));
-    return first ?? this.#patterns.find(({ pattern }) => pattern.test(model) || pattern.test(name));
+    return first ?? this.#patterns.find(({ pattern }) => names.some((name) => pattern.test(name)));
   }
 }

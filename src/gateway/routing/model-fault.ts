@@ -2,8 +2,8 @@
  * Leaves out the deployments that cannot serve a model, because the config limits them to other models or because its
  * name belongs to another region.
  */
+import { matchesModel, ownNamesOf } from "../../core/model-pattern.ts";
 import type { Deployment } from "../../core/provider.ts";
-import { compilePattern } from "./pattern.ts";
 import type { Rule } from "./precedence.ts";
 
 /** The rule for a model name, and the deployments of its provider. */
@@ -39,7 +39,7 @@ function faultAt(
   name: string,
 ): string | undefined {
   const model = pattern.strip(name);
-  if (models && !models.some((glob) => compilePattern(glob).test(model)))
+  if (models && !models.some((pattern) => matchesModel(pattern, ownNamesOf(provider.name, model))))
     return `is not among the models of any deployment of ${provider.name}`;
   return provider.modelFault?.(model, variables);
 }

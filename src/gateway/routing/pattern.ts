@@ -1,4 +1,5 @@
 /** Patterns for model names: exact names, and globs with `*`. */
+import { globMatches } from "../../core/glob.ts";
 
 export interface Pattern {
   text: string;
@@ -12,12 +13,10 @@ export interface Pattern {
 export function compilePattern(text: string): Pattern {
   if (!text.includes("*")) return { text, exact: true, test: (name) => name === text, strip: (name) => name };
   const prefix = text.endsWith("/*") && text.indexOf("*") === text.length - 1 ? text.slice(0, -1) : undefined;
-  const source = text.split("*").map(escape).join(".*");
-  const expression = new RegExp(`^${source}$`, "s");
   return {
     text,
     exact: false,
-    test: (name) => expression.test(name) && name !== prefix,
+    test: (name) => globMatches(text, name) && name !== prefix,
     strip: (name) => (prefix ? name.slice(prefix.length) : name),
   };
 }
@@ -25,8 +24,4 @@ export function compilePattern(text: string): Pattern {
 /** Sort order: exact names first, then longer patterns before shorter ones. */
 export function bySpecificity(a: Pattern, b: Pattern): number {
   return Number(b.exact) - Number(a.exact) || b.text.length - a.text.length;
-}
-
-function escape(text: string): string {
-  return text.replace(/[.+?^${}()|[\]\\/-]/g, "\\$&");
 }

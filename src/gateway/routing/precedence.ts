@@ -48,6 +48,22 @@ export function describeRule({ pattern, live }: Pick<Rule, "pattern" | "live">):
   return `${pattern.exact ? "exact name" : "pattern"} ${pattern.text}`;
 }
 
+/** One line of `weir models NAME`. */
+export interface Candidate {
+  provider: string;
+  pattern: string;
+  /** The model name for the provider. */
+  model: string;
+  source: string;
+  reason: string;
+  wins: boolean;
+}
+
+/** `provider/model` of a name that a rule serves. */
+export function longNameBy(rule: Rule | undefined, name: string): string | undefined {
+  return rule && `${rule.provider.name}/${rule.pattern.strip(name)}`;
+}
+
 /** Why a rule selects its provider: a clause for the reason of a target. */
 export function reasonOf(rule: Rule): string {
   return `${describeRule(rule)}${rule.live ? "" : ` of ${rule.provider.name}`}`;

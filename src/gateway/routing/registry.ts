@@ -14,8 +14,8 @@ import type { Pattern } from "./pattern.ts";
 import { compilePattern } from "./pattern.ts";
 import type { Choice, Plan } from "./plan.ts";
 import { rank } from "./plan.ts";
-import type { Rule } from "./precedence.ts";
-import { rulesOf, whyBefore } from "./precedence.ts";
+import type { Candidate, Rule } from "./precedence.ts";
+import { longNameBy, rulesOf, whyBefore } from "./precedence.ts";
 import { embedTarget } from "./embed-target.ts";
 import { isUnconfigured, standIn } from "./stand-in.ts";
 import { FallbackLists } from "./fallback-lists.ts";
@@ -46,17 +46,8 @@ export type Operation = "generate" | "embed";
 interface Wanted {
   operation: Operation;
   format: string;
-}
-
-/** One line of `weir models NAME`. */
-export interface Candidate {
-  provider: string;
-  pattern: string;
-  /** The model name for the provider. */
-  model: string;
-  source: string;
-  reason: string;
-  wins: boolean;
+  /** The name that the client or a plugin asks for. */
+  asked: string;
 }
 
 /** One line of `GET /v1/models`. */
@@ -101,10 +92,11 @@ export class Registry {
       ]),
     );
     this.dialects = new Map((options.dialects ?? []).map((dialect) => [dialect.id, dialect]));
-    this.#aliases = new Aliases(
-      options.aliases ?? {},
-      (name) => this.#namesProvider(name) || this.routes.has(name),
-    );
+    this.#aliases = new Aliases(options.aliases ?? {}, {
+      isRoute: (name) => this.routes.has(name),
+      hasProvider: (name) => this.#namesProvider(name),
+      longName: (name) => longNameBy(this.#winningRule(name)?.rule, name),
+    });
     this.#isKeyed = options.keyed === true;
     this.routes = new Map(Object.entries(options.routes ?? {}));
     this.fallbacks = new FallbackLists(options.fallbacks ?? {});
@@ -158,7 +150,7 @@ export class Registry {
     const key = `${operation} ${format}\n${model}`;
     const cached = this.#plans.get(key);
     if (cached) return cached;
-    const plan = this.#plan(model, { operation, format });
+    const plan = this.#plan(model, { operation, format, asked: model });
     if (this.#plans.size >= MAX_PLANS) this.#plans.clear();
     this.#plans.set(key, plan);
     return plan;
@@ -187,7 +179,9 @@ export class Registry {
         });
       choices.push({ target: substitute, weight: 1, priority: [0, 0] });
     }
-    const list = wanted.operation === "embed" ? undefined : this.fallbacks.of(model, name);
+    // A route has no names but its own: its models may have fallbacks of their own.
+    const named = this.routes.has(name) ? [] : choices;
+    const list = wanted.operation === "embed" ? undefined : this.fallbacks.of([model, name], named);
     const fallbacks = (when: Fallback["when"]) => {
       const models = (list?.models ?? []).filter((entry) => entry.when === when);
       return this.#fallbackChoices(models, `fallback of ${model}; `, wanted, choices);
@@ -218,7 +212,11 @@ export class Registry {
           ? embedTarget(found.rule, deployment, model, wanted.format, prefix)
           : this.#formats.target(found.rule, deployment, model, wanted.format, prefix);
       if (!target) return [];
-      return { target, weight: weight * deployment.weight, priority: [priority, deployment.priority] };
+      return {
+        target: { ...target, asked: wanted.asked },
+        weight: weight * deployment.weight,
+        priority: [priority, deployment.priority],
+      };
     });
   }
 
@@ -315,12 +313,6 @@ export class Registry {
       reason: `${prefix}${whyBefore(rule, matching[index + 1])}`,
       wins: index === 0,
     }));
-  }
-
-  /** The name `provider/model` of a listed model; `undefined` for a route, an alias, and a model with that name only. */
-  longName({ id, provider }: ModelEntry): string | undefined {
-    const isChosen = this.routes.has(id) || this.#aliases.names.includes(id);
-    return isChosen || id.startsWith(`${provider}/`) ? undefined : `${provider}/${id}`;
   }
 
   /** As {@link eachModel}. */

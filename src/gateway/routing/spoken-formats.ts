@@ -1,7 +1,7 @@
 /** Chooses the format for a host: the client's if the provider declares it, else the provider's first. */
+import { matchesModel, ownNamesOf } from "../../core/model-pattern.ts";
 import type { ActiveProvider, Deployment, Provider, Target, Traits } from "../../core/provider.ts";
 import { urlsOf } from "./endpoint.ts";
-import { compilePattern } from "./pattern.ts";
 import type { Rule } from "./precedence.ts";
 import { reasonOf } from "./precedence.ts";
 
@@ -47,17 +47,17 @@ export class SpokenFormats {
 }
 
 /** Whether the config says what the host can and cannot do with a model. */
-export function isFitted({ fitted }: ActiveProvider, model: string): boolean {
-  return matchesAny(model, fitted);
+export function isFitted({ name, fitted }: ActiveProvider, model: string): boolean {
+  return matchesAny(ownNamesOf(name, model), fitted);
 }
 
-function matchesAny(model: string, globs: readonly string[] = []): boolean {
-  return globs.some((text) => compilePattern(text).test(model));
+function matchesAny(names: readonly string[], patterns: readonly string[] = []): boolean {
+  return patterns.some((pattern) => matchesModel(pattern, names));
 }
 
 /** The deviations for a model, if some hold for it only. */
-export function traitsFor({ traits, modelTraits = [] }: Provider, model: string): Traits | undefined {
-  const special = modelTraits.filter(({ models }) => matchesAny(model, models));
+export function traitsFor({ name, traits, modelTraits = [] }: Provider, model: string): Traits | undefined {
+  const special = modelTraits.filter(({ models }) => matchesAny(ownNamesOf(name, model), models));
   return special.length === 0
     ? undefined
     : (Object.assign({}, traits, ...special.map((entry) => entry.traits)) as Traits);
@@ -79,19 +79,20 @@ function formatsFor({ provider, deployment, model }: Target, clientFormat: strin
 }
 
 /** The formats in which a provider serves a model; all of them if it names none for the model. */
-export function formatsOf({ speaks = {} }: Provider, model: string): string[] {
+export function formatsOf({ name, speaks = {} }: Provider, model: string): string[] {
+  const names = ownNamesOf(name, model);
   const all = Object.keys(speaks);
   const serving = all.filter((format) => {
     const spoken = speaks[format]!;
-    return typeof spoken === "string" || isListed(model, spoken.models ?? []);
+    return typeof spoken === "string" || isListed(names, spoken.models ?? []);
   });
   return serving.length > 0 ? serving : all;
 }
 
-function isListed(model: string, globs: readonly string[]): boolean {
-  const matches = (text: string) => compilePattern(text).test(model);
-  const including = globs.filter((text) => !text.startsWith("!"));
-  const isExcluded = globs.some((text) => text.startsWith("!") && matches(text.slice(1)));
+function isListed(names: readonly string[], patterns: readonly string[]): boolean {
+  const matches = (text: string) => matchesModel(text, names);
+  const including = patterns.filter((text) => !text.startsWith("!"));
+  const isExcluded = patterns.some((text) => text.startsWith("!") && matches(text.slice(1)));
   return !isExcluded && (including.length === 0 || including.some(matches));
 }
 

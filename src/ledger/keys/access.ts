@@ -1,6 +1,6 @@
 /** A key as calls use it: compiled once for each change of the key, so that a call pays no more than a look-up. */
 import type { CompiledKey, KeyAccess } from "../../core/key-access.ts";
-import { globMatches } from "../glob.ts";
+import { matchesModel } from "../../core/model-pattern.ts";
 import type { KeyEntry } from "../policy.ts";
 import { type AddressBlock, isInBlocks, parseBlock } from "./addresses.ts";
 import { coversEndpoint } from "./scopes.ts";
@@ -45,8 +45,8 @@ class CompiledAccess implements KeyAccess {
     this.#blocks = scopes.addresses?.flatMap((text) => parseBlock(text) ?? []);
   }
 
-  allowsModel(name: string): boolean {
-    return this.#models === undefined || this.#models.some((glob) => globMatches(glob, name));
+  allowsModel(names: readonly string[]): boolean {
+    return this.#models === undefined || this.#models.some((pattern) => matchesModel(pattern, names));
   }
 
   allowsProvider(name: string): boolean {

@@ -1,5 +1,5 @@
 /** What scopes are valid, and whether a key may have only what another one has. */
-import { globContains } from "../glob.ts";
+import { globMatches } from "../../core/glob.ts";
 import { formatNano, MAX_NANO } from "../money.ts";
 import type { Scopes } from "../policy.ts";
 import { blockContains, parseBlock } from "./addresses.ts";
@@ -8,6 +8,11 @@ import { blockContains, parseBlock } from "./addresses.ts";
 export interface KeyFault {
   member: string;
   clause: string;
+}
+
+/** Whether all names that `inner` matches are also matched by `outer`: a `*` of `inner` can only be matched by a `*`. */
+export function globContains(outer: string, inner: string): boolean {
+  return globMatches(outer, inner);
 }
 
 const MODEL_GLOB = /^[\w.:/@+*-]{1,200}$/;

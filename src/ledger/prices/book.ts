@@ -1,6 +1,6 @@
 /** Finds the price of a target: an exact name in the config, then a pattern in the config, then the shipped price book. */
 import type { PriceRule } from "../charge.ts";
-import { globMatches } from "../glob.ts";
+import { matchesModel, namesOf } from "../../core/model-pattern.ts";
 import { withRef } from "./rule.ts";
 import { configuredRule, type PriceSetting, type PriceSettings } from "./settings.ts";
 import { shippedSnapshot } from "./shipped.ts";
@@ -56,9 +56,8 @@ export class PriceBook {
     const shipped = this.#snapshot()
       .lines()
       .map(({ provider, model }) => `${provider}/${model}`);
-    const names = [...new Set([...shipped, ...this.#exact.keys()])].filter(
-      (name) => name.includes(text) && name > after,
-    );
+    const set = [...this.#exact.keys()].filter((name) => name.includes("/"));
+    const names = [...new Set([...shipped, ...set])].filter((name) => name.includes(text) && name > after);
     const rules: PriceRule[] = [];
     for (const name of names.sort()) {
       if (rules.length >= most) break;
@@ -71,12 +70,14 @@ export class PriceBook {
 
   #find(provider: string, model: string): PriceRule | undefined {
     const shipped = this.#snapshot().find(provider, model);
-    const setting = this.#setting(`${provider}/${model}`);
+    const setting = this.#setting(provider, model);
     const content = setting === undefined ? shipped : configuredRule(setting, { provider, model }, shipped);
     return content && withRef(content);
   }
 
-  #setting(name: string): 0 | PriceSetting | undefined {
-    return this.#exact.get(name) ?? this.#patterns.find(([glob]) => globMatches(glob, name))?.[1];
+  #setting(provider: string, model: string): 0 | PriceSetting | undefined {
+    const names = namesOf(provider, model);
+    const exact = this.#exact.get(`${provider}/${model}`) ?? this.#exact.get(names[0]!);
+    return exact ?? this.#patterns.find(([pattern]) => matchesModel(pattern, names))?.[1];
   }
 }

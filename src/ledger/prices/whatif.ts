@@ -1,7 +1,7 @@
 /** What attempts would have cost with other models. Pure arithmetic over what was counted. */
 import type { Usage } from "../../core/events.ts";
 import type { PriceRule } from "../charge.ts";
-import { globMatches } from "../glob.ts";
+import { matchesModel, namesOf } from "../../core/model-pattern.ts";
 import type { Nano } from "../money.ts";
 import { priceUsage, withoutTiers } from "./price.ts";
 
@@ -37,7 +37,7 @@ export interface WhatIfSums {
 
 /**
  * @param map the other model, `provider/model` or a model of the same provider, by `provider/model`, by the model alone, or by a
- * pattern over `provider/model`. What it does not contain, and a model that is mapped to itself, keeps what was booked.
+ * pattern over both. What it does not contain, and a model that is mapped to itself, keeps what was booked.
  */
 export function whatIf(
   used: Iterable<UsedTarget>,
@@ -68,9 +68,9 @@ export function whatIf(
 }
 
 function otherOf({ provider, model }: UsedTarget, map: Readonly<Record<string, string>>): string | undefined {
-  const name = `${provider}/${model}`;
-  const found =
-    map[name] ?? map[model] ?? map[Object.keys(map).find((pattern) => globMatches(pattern, name)) ?? ""];
+  const names = namesOf(provider, model);
+  const pattern = Object.keys(map).find((text) => matchesModel(text, names)) ?? "";
+  const found = map[`${provider}/${model}`] ?? map[model] ?? map[pattern];
   return found === undefined || found.includes("/") ? found : `${provider}/${found}`;
 }
 

@@ -1,7 +1,7 @@
 /** Which budgets and limits count a call, and how. */
 import type { Target } from "../../core/provider.ts";
 import type { KeyAccess } from "../../core/key-access.ts";
-import { globMatches } from "../glob.ts";
+import { matchesModel, namesOf } from "../../core/model-pattern.ts";
 import type { Budget, RateLimit, RateUnit, Subject } from "../policy.ts";
 import { rateAccount } from "../record.ts";
 import type { Line } from "./share.ts";
@@ -45,7 +45,7 @@ export function applies({ kind, what }: Subject, access: KeyAccess | undefined, 
     case "provider":
       return target.provider.name === what;
     case "model":
-      return globMatches(what, `${target.provider.name}/${target.model}`);
+      return matchesModel(what, namesOf(target.provider.name, target.model, target.asked));
     case "key":
       return access?.id === what;
     case "tag":

@@ -108,7 +108,8 @@ export class OwnKey {
 /** Whether calls of a key may count for a subject: which models and providers they use is not known. */
 function mayCount(on: Subject, access: KeyAccess): boolean {
   if (on.kind !== "model" && on.kind !== "provider") return isOnKey(on, access);
-  const [provider = ""] = on.what.split("/");
+  const [provider = "", ...rest] = on.what.split("/");
+  if (on.kind === "model" && rest.length === 0) return true;
   return provider.includes("*") || access.allowsProvider(provider);
 }
 

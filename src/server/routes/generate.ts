@@ -151,7 +151,7 @@ function createRoute(
       );
     };
     if (!paidOnce || part) return openTaped();
-    return paidOnce.take(call, identified(request, call, context, body.bytes), openTaped);
+    return paidOnce.take(call, identified(request, call, context, body.bytes), openTaped, gateway.registry);
   };
   const route: CallRoute = { method: "POST", path: options.path, operation: "chat" };
   return callRoute(format, context, serve, route, options.endpoint);

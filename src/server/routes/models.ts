@@ -5,7 +5,6 @@ import type { ListedModel, ModelListing, ModelMembers } from "../../core/model-l
 import { limitText } from "../../core/limit-text.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { MODEL_BYTES } from "../request-body.ts";
-import { assertModel } from "../../gateway/access.ts";
 import type { ModelCatalog } from "../../gateway/models/catalog.ts";
 
 /** The shape of one format, or the members that clients of several formats read. */
@@ -92,7 +91,7 @@ export async function findModel(
   id: string,
   access: KeyAccess | undefined,
 ): Promise<ListedModel> {
-  assertModel(access, id);
+  await catalog.assertAllowed(id, access);
   if (Buffer.byteLength(id) <= MODEL_BYTES) {
     const found = await catalog.find(id);
     if (found) return found;

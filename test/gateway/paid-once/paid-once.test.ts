@@ -16,6 +16,8 @@ const TIMEOUTS = {
   ...{ heartbeatMs: 1000, holdMs: 1000, readMs: 1000 },
 };
 
+const MODELS = { servedBy: () => [] };
+
 function paidOnce(options: Partial<PaidOnceOptions> = {}, repeats?: RepeatChannel): PaidOnce {
   const context = { clock: new Clock(), ledger: NO_LEDGER, repeats };
   return new PaidOnce({ ...OPTIONS, ...options }, TIMEOUTS, context);
@@ -47,7 +49,7 @@ const textOf = (opened: Opened) =>
 /** Asks. @returns the answer, and whether it is a kept one */
 async function ask(gateway: PaidOnce, asked: Asked, body = "new"): Promise<[text: unknown, isKept: boolean]> {
   const call = callOf();
-  const opened = await gateway.take(call, requestOf(asked), async () => json(body));
+  const opened = await gateway.take(call, requestOf(asked), async () => json(body), MODELS);
   return [textOf(opened) || (opened as { body: unknown }).body, call.paidOnce !== undefined];
 }
 
@@ -104,10 +106,15 @@ test("without gateway keys a kept answer is only for the same client address", a
 /** Asks, and leaves before the answer comes. */
 async function broken(gateway: PaidOnce, asked: Asked): Promise<void> {
   const call = callOf();
-  const taken = gateway.take(call, requestOf(asked), async () => {
-    expect(call.onLeave?.()).toBe(true);
-    return json("kept");
-  });
+  const taken = gateway.take(
+    call,
+    requestOf(asked),
+    async () => {
+      expect(call.onLeave?.()).toBe(true);
+      return json("kept");
+    },
+    MODELS,
+  );
   await taken;
 }
 
@@ -197,8 +204,13 @@ async function followed() {
   await settled();
   const source = new Stalled();
   const stream = (): Opened => ({ kind: "stream", status: 200, headers: {}, source });
-  await one.gateway.take(callOf(), requestOf({ name: "n" }), async () => stream());
-  const opened = await other.gateway.take(callOf(), requestOf({ name: "n" }), async () => json("new"));
+  await one.gateway.take(callOf(), requestOf({ name: "n" }), async () => stream(), MODELS);
+  const opened = await other.gateway.take(
+    callOf(),
+    requestOf({ name: "n" }),
+    async () => json("new"),
+    MODELS,
+  );
   if (opened.kind !== "stream") throw new Error("The answer of the other worker was not found.");
   const got: string[] = [];
   opened.source.take({

@@ -6,6 +6,7 @@ import { Secret } from "../../../src/core/secret.ts";
 import { chatCompletionsFormat } from "../../../src/formats/chat-completions/index.ts";
 import { messagesFormat } from "../../../src/formats/messages/index.ts";
 import { describePlan } from "../../../src/gateway/routing/plan.ts";
+import { compilePattern } from "../../../src/gateway/routing/pattern.ts";
 import { Registry } from "../../../src/gateway/routing/registry.ts";
 import type { RegistryOptions } from "../../../src/gateway/routing/registry.ts";
 
@@ -228,4 +229,15 @@ describe("plans", () => {
     const built = registry([host("a"), host("off", { baseUrl: undefined })], { routes });
     expect(() => built.plan("smart", "messages")).toThrow("belongs to off, which is off: set OFF_BASE_URL");
   });
+});
+
+test("a pattern with many stars is tested in linear time, whatever name a client writes", () => {
+  const names = ["-", "a", "ab"].map((part) => part.repeat(20_000));
+  for (const text of ["*-*-*-*-*x", "*a*a*a*a*a*a*bc", "*ab*ab*ab*ab*ab*x/*"]) {
+    const pattern = compilePattern(text);
+    const began = performance.now();
+    for (const name of names) expect([text, pattern.test(name)]).toEqual([text, false]);
+    // Some milliseconds; a backtracking expression takes hours.
+    expect(performance.now() - began).toBeLessThan(1_000);
+  }
 });

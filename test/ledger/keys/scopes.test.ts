@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { globContains, globMatches } from "../../../src/ledger/glob.ts";
+import { globMatches } from "../../../src/core/glob.ts";
 import { compileAccess } from "../../../src/ledger/keys/access.ts";
 import { blockContains, isInBlocks, parseBlock } from "../../../src/ledger/keys/addresses.ts";
 import { changeKey, createKey, KeyError, type Maker } from "../../../src/ledger/keys/make.ts";
 import { isWithin, pathFault, pathsAbove } from "../../../src/ledger/keys/path.ts";
-import { scopesFault } from "../../../src/ledger/keys/scopes.ts";
+import { globContains, scopesFault } from "../../../src/ledger/keys/scopes.ts";
 import type { KeyEntry, Scopes } from "../../../src/ledger/policy.ts";
 import { withinBudget } from "../../helpers/within-budget.ts";
 
@@ -150,7 +150,7 @@ const anyRequest = fc.record({
 function powersOf(entry: KeyEntry): Set<string> {
   const access = compileAccess(entry);
   const powers = [
-    ...MODELS.filter((name) => access.allowsModel(name)).map((name) => `model ${name}`),
+    ...MODELS.filter((name) => access.allowsModel([name])).map((name) => `model ${name}`),
     ...PROVIDERS.filter((name) => access.allowsProvider(name)).map((name) => `provider ${name}`),
     ...ENDPOINTS.filter((name) => access.allowsEndpoint(name)).map((name) => `endpoint ${name}`),
     ...ADDRESSES.filter((name) => access.allowsAddress(name)).map((name) => `address ${name}`),

@@ -64,6 +64,7 @@ async function conditionsOf(directory: Directory, filter: CallFilter): Promise<s
   const { from, to, outcome, status, slowerThan, retried, losses, state, refused, session, text } = filter;
   const targets = directory.targetsOf(filter);
   const conditions = [
+    targets && (await targetCondition(directory, filter, targets)),
     from !== undefined && `at >= ${Math.floor(from)}`,
     to !== undefined && `at < ${Math.floor(to)}`,
     outcome !== undefined && `outcome = ${OUTCOMES.indexOf(outcome)}`,
@@ -73,7 +74,6 @@ async function conditionsOf(directory: Directory, filter: CallFilter): Promise<s
     losses !== undefined && `${losses ? "" : "NOT "}coalesce(detail, '') LIKE '{"losses":%'`,
     state !== undefined && anyAttempt(`state ${statesOf(state)}`),
     refused !== undefined && (refused === "any" ? "refused > 0" : `refused = ${REFUSALS.indexOf(refused)}`),
-    targets && anyAttempt(`target ${inList(targets)}`),
     session !== undefined && `session = ${blob(packHash(session))}`,
     text && (await textCondition(directory, text)),
   ];
@@ -81,10 +81,25 @@ async function conditionsOf(directory: Directory, filter: CallFilter): Promise<s
     const value = filter[name];
     if (value === undefined) return false;
     const kind = name === "asked" ? "model" : name;
+    if (kind === "model") return `model ${inList(await directory.asked(value))}`;
     const ids = await directory.find(kind, name === "client" ? "begins" : "is", value);
     return `${kind} ${inList(ids)}`;
   });
   return [...conditions, ...(await Promise.all(named))].filter((condition) => typeof condition === "string");
+}
+
+/** A model is found by the name that the client asked for, too. */
+async function targetCondition(
+  directory: Directory,
+  { model, provider, deployment }: CallFilter,
+  targets: readonly number[],
+): Promise<string> {
+  const served = anyAttempt(`target ${inList(targets)}`);
+  const asked = model === undefined ? [] : await directory.asked(model);
+  if (asked.length === 0) return served;
+  const places = directory.targetsOf({ provider, deployment });
+  const atPlace = places ? ` AND ${anyAttempt(`target ${inList(places)}`)}` : "";
+  return `(${served} OR (model ${inList(asked)}${atPlace}))`;
 }
 
 /** The row of a call has target and state of its last attempt. */

@@ -1,4 +1,6 @@
 /** Whether the record of a call is one that a filter finds: the same conditions as those of the search in the store. */
+import { globMatches } from "../../../core/glob.ts";
+import { matchesModel, namesOf } from "../../../core/model-pattern.ts";
 import type { AttemptRecord, CallRecord } from "../../../ledger/record.ts";
 import { isWithin } from "./directory.ts";
 import type { CallFilter } from "./types.ts";
@@ -13,7 +15,7 @@ export function matches(call: CallRecord, filter: CallFilter): boolean {
     (filter.to === undefined || call.startedAt < filter.to) &&
     isSame(filter.key, call.key) &&
     (filter.tag === undefined || tags.includes(filter.tag)) &&
-    hasAttempt(attempts, filter) &&
+    hasTarget(call, filter) &&
     (filter.failed === undefined || !filter.failed || call.outcome !== "complete") &&
     isSame(filter.outcome, call.outcome) &&
     isSame(filter.status, call.status) &&
@@ -23,7 +25,7 @@ export function matches(call: CallRecord, filter: CallFilter): boolean {
     (filter.state === undefined || attempts.some((attempt) => hasState(attempt, filter.state!))) &&
     (filter.refused === undefined ||
       (filter.refused === "any" ? call.refused !== undefined : call.refused === filter.refused)) &&
-    isSame(filter.asked, call.model) &&
+    (filter.asked === undefined || globMatches(filter.asked, call.model)) &&
     isSame(filter.format, call.format) &&
     (filter.client === undefined || call.client?.startsWith(filter.client) === true) &&
     isSame(filter.session, call.session) &&
@@ -35,14 +37,16 @@ function isSame<Value>(wanted: Value | undefined, value: Value | undefined): boo
   return wanted === undefined || wanted === value;
 }
 
-function hasAttempt(attempts: readonly AttemptRecord[], filter: CallFilter): boolean {
-  const { provider, deployment, model } = filter;
-  if (provider === undefined && deployment === undefined && model === undefined) return true;
-  return attempts.some(
+/** A call whose client asked for the model needs no attempt with it. */
+function hasTarget(call: CallRecord, { provider, deployment, model }: CallFilter): boolean {
+  const isAnywhere = provider === undefined && deployment === undefined;
+  const isAsked = model === undefined || globMatches(model, call.model);
+  if (isAnywhere && isAsked) return true;
+  return call.attempts.some(
     (attempt) =>
       isSame(provider, attempt.provider) &&
       isSame(deployment, attempt.deployment) &&
-      isSame(model, attempt.model),
+      (isAsked || matchesModel(model!, namesOf(attempt.provider, attempt.model))),
   );
 }
 

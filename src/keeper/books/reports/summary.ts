@@ -42,11 +42,17 @@ export async function summarize(
   const isPlain = Object.entries(filter).every(([name, value]) => value === undefined || PLAIN.has(name));
   if (bound > 0 && isPlain) return fromSums(sql, directory, { ...filter, from, to }, sliceMs, now);
   const targets = directory.targetsOf(filter);
+  // Of a call whose client asked for the model, attempts with other models count too.
+  const asked = filter.model === undefined ? [] : await directory.asked(filter.model);
+  const { provider, deployment } = filter;
+  const places = directory.targetsOf({ provider, deployment });
+  const anyModel = `scanned.model ${inList(asked)}${places ? ` AND charges.target ${inList(places)}` : ""}`;
+  const ofTargets = targets && `(charges.target ${inList(targets)} OR (${anyModel}))`;
   const parts = search.ranges.flatMap((range) => search.scans.map((scan) => ({ range, scan })));
   const rows = await Promise.all(
     parts.map(({ range, scan }) => {
       const bounded = { ...range, from: Math.max(range.from, bound) };
-      return readSlices(sql, search, bounded, scan, sliceMs, targets);
+      return readSlices(sql, search, bounded, scan, sliceMs, ofTargets);
     }),
   );
   return {
@@ -78,13 +84,12 @@ function readSlices(
   { from, to, only = "1 = 1" }: Range,
   scan: string,
   sliceMs: number,
-  targets: readonly number[] | undefined,
+  ofTargets: string | undefined,
 ): Promise<SliceRow[]> {
   const where = ["number >= $1 AND number < $2", only, scan, ...conditions].join(" AND ");
-  const ofTargets = targets ? ` AND charges.target ${inList(targets)}` : "";
-  const charges = `FROM charges WHERE charges.number = scanned.number${ofTargets}`;
+  const charges = `FROM charges WHERE charges.number = scanned.number${ofTargets ? ` AND ${ofTargets}` : ""}`;
   const sumOf = (more: string) => `(SELECT coalesce(sum(charges.cost), 0) ${charges}${more})`;
-  const cost = targets ? `CASE WHEN tries > 1 THEN ${sumOf("")} ELSE cost END` : "cost";
+  const cost = ofTargets ? `CASE WHEN tries > 1 THEN ${sumOf("")} ELSE cost END` : "cost";
   const isUncertain = `state ${UNCERTAIN_STATES}`;
   const uncertain = `CASE WHEN tries > 1 THEN ${sumOf(` AND charges.${isUncertain}`)} WHEN ${isUncertain} THEN cost ELSE 0 END`;
   const text = `SELECT at - at % ${sliceMs} AS slice, count(*) AS calls,

@@ -16,7 +16,7 @@ export interface Filter {
   key?: string;
   path?: string;
   tag?: string;
-  /** The provider's name of the model. */
+  /** A model or a pattern over its names. */
   model?: string;
   provider?: string;
 }
@@ -75,7 +75,7 @@ export interface CallFilter extends Filter {
   /** `uncertain`: estimated or assumed. */
   state?: ChargeState | "uncertain";
   refused?: RefusalReason | "any";
-  /** The model as the client named it. */
+  /** The model as the client named it, or a pattern over such names. */
   asked?: string;
   deployment?: string;
   format?: string;

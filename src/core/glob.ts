@@ -1,6 +1,6 @@
 /** Globs over names: `*` stands for any text, also for none and for slashes. */
 
-/** Without allocation: it runs for calls. */
+/** Whether a text matches a pattern in which `*` stands for any text. Linear in the text, without allocation: it runs for calls. */
 export function globMatches(glob: string, name: string): boolean {
   let at = 0;
   let inName = 0;
@@ -21,9 +21,4 @@ export function globMatches(glob: string, name: string): boolean {
   }
   while (glob[at] === "*") at++;
   return at === glob.length;
-}
-
-/** Whether all names that `inner` matches are also matched by `outer`: a `*` of `inner` can only be matched by a `*`. */
-export function globContains(outer: string, inner: string): boolean {
-  return globMatches(outer, inner);
 }

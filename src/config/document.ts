@@ -50,12 +50,16 @@ function* parseConfig(text: string, name: string): Sliced<ConfigDocument> {
 /**
  * Parses YAML 1.2, of which JSON is a part.
  * @param language of the file, for messages
- * @throws ConfigError for a text that is not one valid document, and for a key that a map has twice
+ * @param onRepeated called with a fault for each key that a map has twice, of which the last one then counts
+ * @throws ConfigError for a text that is not one valid document, and without `onRepeated` for a key that a map has twice
  */
 export function* parseText(
   text: string,
   name: string,
   language = "YAML",
+  onRepeated = (fault: ConfigError): void => {
+    throw fault;
+  },
 ): Sliced<{ value: object | null; locate: ConfigDocument["locate"] }> {
   const lines = new LineCounter();
   const lineAt = (offset: number) => `${name}:${Math.max(1, lines.linePos(offset).line)}`;
@@ -68,10 +72,10 @@ export function* parseText(
   const fault = [...document.errors, ...document.warnings].sort((a, b) => a.pos[0] - b.pos[0])[0];
   if (fault !== undefined)
     throw new ConfigError(lineAt(fault.pos[0]), `not valid ${language} (${firstClause(fault)})`);
-  const repeated = findRepeatedKey(document.contents);
+  const repeated = findRepeatedKeys(document.contents);
   yield;
-  if (repeated !== undefined)
-    throw new ConfigError(lineAt(repeated.offset), `${repeated.path.at(-1)} is set twice`, repeated.path);
+  for (const { path, offset } of repeated)
+    onRepeated(new ConfigError(lineAt(offset), `${path.at(-1)} is set twice`, path));
   const value = toValue(document, name);
   yield;
   const index: KeyIndex = new WeakMap();
@@ -99,30 +103,23 @@ function isMessage(fault: unknown): fault is { message: string } {
   );
 }
 
-/** The first key that occurs twice in its map. */
-function findRepeatedKey(node: unknown, path: Path = []): { path: Path; offset: number } | undefined {
-  if (isSeq(node)) return firstOf(node.items, (item, index) => findRepeatedKey(item, [...path, index]));
-  if (!isMap(node)) return undefined;
+/** The keys that occur twice in their map, in the order of the text. */
+function* findRepeatedKeys(node: unknown, path: Path = []): Generator<{ path: Path; offset: number }> {
+  if (isSeq(node))
+    for (const [index, item] of node.items.entries()) yield* findRepeatedKeys(item, [...path, index]);
+  if (!isMap(node)) return;
   const seen = new Set<string>();
-  return firstOf(node.items, ({ key, value }) => {
+  for (const { key, value } of node.items) {
     const name = keyOf(key);
-    if (name === undefined) return findRepeatedKey(value, path);
+    if (name === undefined) {
+      yield* findRepeatedKeys(value, path);
+      continue;
+    }
     const inner = [...path, name];
-    if (seen.has(name)) return { path: inner, offset: start(key) ?? 0 };
+    if (seen.has(name)) yield { path: inner, offset: start(key) ?? 0 };
     seen.add(name);
-    return isScalar(value) ? undefined : findRepeatedKey(value, inner);
-  });
-}
-
-function firstOf<Item, Found>(
-  items: readonly Item[],
-  find: (item: Item, index: number) => Found | undefined,
-): Found | undefined {
-  for (const [index, item] of items.entries()) {
-    const found = find(item, index);
-    if (found !== undefined) return found;
+    if (!isScalar(value)) yield* findRepeatedKeys(value, inner);
   }
-  return undefined;
 }
 
 function keyOf(key: unknown): string | undefined {

@@ -9,6 +9,8 @@ export interface ReadSource {
   value: unknown;
   /** Position of the value at a path: `config.json:7`. */
   locate(path: Path): string;
+  /** What is odd about the file, one sentence each, without the full stop. */
+  notes: string[];
 }
 
 /**
@@ -20,8 +22,13 @@ export function readSource(file: string, name: string): ReadSource {
   const isJson = !/\.ya?ml$/.test(name) && /^\s*(\/[/*]|[[{])/.test(text);
   const plain = isJson ? withoutComments(text) : text;
   if (plain.trim() === "") throw new ConfigError(`${name}:1`, "the file is empty");
-  const { value, locate } = atOnce(parseText(plain, name, isJson ? "JSON" : "YAML"));
-  return { name, value, locate };
+  const notes: string[] = [];
+  // The parsers of other gateways take the last one.
+  const onRepeated = ({ message }: ConfigError) => {
+    notes.push(`${message.replace(/\.$/, "")}; the last one counts`);
+  };
+  const { value, locate } = atOnce(parseText(plain, name, isJson ? "JSON" : "YAML", onRepeated));
+  return { name, value, locate, notes };
 }
 
 /** A text, or a comment: what looks like a comment in a text is none. */

@@ -20,7 +20,7 @@ export type References = (text: string) => string | undefined;
 
 /** A literal in the notation of `weir.yaml`, where `${` begins a reference. */
 export function escapeReferences(text: string): string {
-  return text.replaceAll("${", "$${");
+  return text.replaceAll("${", () => "$${");
 }
 
 const REFERENCE = /(?<!\$)\$\{([A-Za-z_][A-Za-z0-9_]*)/g;

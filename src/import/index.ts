@@ -7,9 +7,10 @@ import * as ccr from "./ccr/index.ts";
 import * as litellm from "./litellm/index.ts";
 import * as portkey from "./portkey/index.ts";
 import type { Expectation } from "./draft.ts";
+import { withoutEntry } from "./leave-out.ts";
 import { Reading } from "./reader.ts";
 import type { Outcome, SourceDocument } from "./source.ts";
-import { writeYaml } from "./write.ts";
+import { isBelow, writeYaml } from "./write.ts";
 
 /** A gateway whose config weir reads. */
 interface Source {
@@ -35,10 +36,13 @@ export interface Imported {
   providers: string[];
   /** The same with other outcomes and further remarks, also in the text. */
   with(outcomes: Outcome[], remarks?: readonly string[]): Imported;
+  /** The same without an entry, such as a provider or an alias: `why` is a clause. */
+  without(section: string, entry: string, why: string): Imported;
 }
 
 export interface ImportOptions {
   source: string;
+  /** The config, with those that it includes. */
   document: SourceDocument;
   /** A list of keys beside the config. */
   keys?: SourceDocument;
@@ -59,16 +63,32 @@ export function importConfig({ source, document, keys, providers, command }: Imp
   for (const section of ["providers", "aliases", "routes", "prices", "rates"] as const)
     for (const [name, value] of Object.entries(arranged[section])) draft.set([section, name], value);
   const outcomes = [leaves, ...more].flatMap((each) => each.outcomes());
-  const remarks = [...reading.remarks, ...arranged.remarks];
+  const remarks = [...(document.notes ?? []), ...reading.remarks, ...arranged.remarks];
   const origins = new Map([...draft.optionOrigins, ...arranged.origins]);
-  const write = (each: Outcome[], said: string[]): Imported => ({
-    yaml: writeYaml({ options: draft.options, origins, outcomes: each, remarks: said, command }),
-    outcomes: each,
+  const write = ({ options, outcomes, remarks }: State): Imported => ({
+    yaml: writeYaml({ options, origins, outcomes, remarks, command }),
+    outcomes,
     variables: environment.variables,
-    remarks: said,
+    remarks,
     expected: draft.expected,
-    providers: Object.keys(arranged.providers),
-    with: (others, further = []) => write(others, [...said, ...further]),
+    providers: Object.keys((options["providers"] ?? {}) as object),
+    with: (others, further = []) => write({ options, outcomes: others, remarks: [...remarks, ...further] }),
+    without: (section, entry, why) => {
+      const left = withoutEntry(options, section, entry);
+      const from = left.gone.flatMap((block) => origins.get(block) ?? []);
+      const isLost = ({ fate, path }: Outcome) => fate !== "none" && from.some((one) => isBelow(path, one));
+      return write({
+        options: left.options,
+        outcomes: outcomes.map((one) => (isLost(one) ? { ...one, fate: "none", why } : one)),
+        remarks: [...remarks, `${left.gone.join(", ")} left out: ${why}`],
+      });
+    },
   });
-  return write(outcomes, remarks);
+  return write({ options: draft.options, outcomes, remarks });
+}
+
+interface State {
+  options: Record<string, unknown>;
+  outcomes: Outcome[];
+  remarks: string[];
 }

@@ -11,6 +11,10 @@ export interface SourceDocument {
   value: unknown;
   /** Position of the value at a path: `config.yaml:7`. */
   locate(path: Path): string;
+  /** What is odd about it, one sentence each, without the full stop. */
+  notes?: readonly string[];
+  /** Files that it includes and that cannot be read. */
+  missing?: readonly string[];
 }
 
 /**
@@ -76,6 +80,11 @@ export class Leaves {
 
   locate(path: Path): string {
     return this.#document.locate(path);
+  }
+
+  /** Files that the document includes and that cannot be read. */
+  get missing(): readonly string[] {
+    return this.#document.missing ?? [];
   }
 
   /** The first verdict on a leaf holds, unless a later one says that what was taken over is lost. */

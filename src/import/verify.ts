@@ -72,7 +72,8 @@ function sendingOf(gateway: MadeGateway, name: string, format: string): readonly
 /** A text of the file with the values of its variables, or their defaults. */
 export function fillIn(text: string, env: Readonly<Record<string, string | undefined>>): string {
   return text.replace(
-    /\$\{(\w+)(?::-([^}]*))?\}/g,
-    (whole, name: string, otherwise?: string) => env[name] || (otherwise ?? whole),
+    /\$(\$\{)|\$\{(\w+)(?::-([^}]*))?\}/g,
+    (whole, escaped?: string, name?: string, otherwise?: string) =>
+      escaped ?? (env[name ?? ""] || (otherwise ?? whole)),
   );
 }

@@ -55,7 +55,8 @@ function noteOf({ fate, path, why = "", instead, value }: Outcome, from: readonl
   return `${what}: ${shown} (${value}): ${why}${instead === undefined ? "" : `; ${instead}`}.`;
 }
 
-function isBelow(path: string, origin: string): boolean {
+/** Whether a path is another one, or below it. */
+export function isBelow(path: string, origin: string): boolean {
   return origin === "" || path === origin || path.startsWith(`${origin}.`) || path.startsWith(`${origin}[`);
 }
 

@@ -82,6 +82,51 @@ test("with --strict what has no counterpart is exit code 1, and nothing else is"
   expect((await weir("portkey", "plain.json", "--strict")).code).toBe(0);
 });
 
+test("of a key that is set twice the last one counts, as for the other gateways, and a note says so", async () => {
+  const { code, err } = await weir("ccr", "twice.json");
+  expect([code, err]).toEqual([
+    0,
+    expect.stringContaining("twice.json:3: Providers is set twice (at Providers); the last one counts.\n"),
+  ]);
+});
+
+test("included files are imported, too, and what would keep weir from starting is left out and told", async () => {
+  writeFileSync(
+    pathOf("main.yaml"),
+    `include: [more.yaml, gone.yaml]
+model_list:
+  - model_name: nameless
+    litellm_params: { model: azure/, api_key: os.environ/K }
+  - model_name: half-price
+    litellm_params: { model: openai/gpt-5, api_key: os.environ/K, input_cost_per_token: 0.000001 }
+  - model_name: gold
+    litellm_params: { model: openai/gpt-4o, api_key: os.environ/K, input_cost_per_token: 5, output_cost_per_token: 7 }
+  - model_name: nowhere
+    litellm_params: { model: openai/x, api_key: os.environ/K, api_base: "not a url" }
+  - model_name: literal
+    litellm_params: { model: openai/x, api_key: os.environ/K, api_base: "https://host.example/\${ACCOUNT}/v1" }
+`,
+  );
+  writeFileSync(
+    pathOf("more.yaml"),
+    "model_list:\n  - model_name: more\n    litellm_params: { model: anthropic/claude-opus-5-5, api_key: os.environ/A }\n",
+  );
+  const { code, out } = await weir("litellm", "main.yaml", "--json");
+  const { config, none, taken, remarks, faults } = JSON.parse(out) as Report;
+  expect([code, faults]).toEqual([0, []]);
+  expect(Bun.YAML.parse(config)).toMatchObject({
+    aliases: { more: "anthropic/claude-opus-5-5", "half-price": "openai/gpt-5", gold: "openai/gpt-4o" },
+  });
+  expect(config).not.toMatch(/^  (nameless|nowhere):|^prices:/m);
+  expect(taken).toContainEqual(
+    expect.objectContaining({ path: "model_list[5].model_name", at: "more.yaml:2" }),
+  );
+  const paths = none.map(({ path }) => path);
+  for (const lost of ["include[1]", "model_list[0].model_name", "model_list[3].litellm_params.api_base"])
+    expect(paths).toContain(lost);
+  expect(remarks.join()).toContain("providers.host, aliases.nowhere left out: baseUrl is not a URL");
+});
+
 test("--json prints the config and each leaf with its fate", async () => {
   const { out } = await weir("litellm", "config.yaml", "--json");
   const report = JSON.parse(out) as Report;
@@ -110,7 +155,6 @@ test("a broken file, and one that is no config of the source, is one sentence wi
   const rows: [args: string[], code: number, says: string | RegExp][] = [
     [["litellm", "broken.yaml"], 78, /^weir: broken\.yaml:3: not valid YAML \(.+\)\.\n$/],
     [["ccr", "broken.json"], 78, /^weir: broken\.json:[456]: not valid JSON \(.+\)\.\n$/],
-    [["ccr", "twice.json"], 78, "weir: twice.json:3: Providers is set twice (at Providers).\n"],
     [
       ["litellm", "other.yaml"],
       1,

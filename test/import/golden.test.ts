@@ -16,7 +16,8 @@ describe.each(fixtures.map((fixture) => [fixture.name, fixture] as const))("%s",
   });
 
   test("loads, and every alias, route and fallback names a model that is served", async () => {
-    const { config, registry } = await load(imported);
+    // One fixture has no key for a provider that needs one.
+    const { config, registry } = await load(imported, { QWEN_API_KEY: "set" });
     for (const name of [...Object.keys(config.aliases), ...Object.keys(config.routes)])
       expect(registry.plan(name.replaceAll("*", "x"), "chat-completions").choices.length).toBeGreaterThan(0);
   });

@@ -28,7 +28,7 @@ const NO_COUNTERPART: Readonly<Record<string, readonly [why: string, instead?: s
 };
 
 /** Sections of which a LiteLLM config has at least one. */
-const SECTIONS = ["model_list", "litellm_settings", "router_settings", "general_settings"];
+const SECTIONS = ["model_list", "litellm_settings", "router_settings", "general_settings", "include"];
 
 export function read(reading: Reading, keys?: SourceDocument): void {
   const { root } = reading;
@@ -56,6 +56,9 @@ export function read(reading: Reading, keys?: SourceDocument): void {
   readCache(reading, litellm);
   readMasterKey(reading, general?.member("master_key"));
   if (keys) readKeys(reading, keys);
+  for (const file of root.member("include")?.items ?? [])
+    if (reading.leaves.missing.includes(file.text ?? "")) file.dropped("the file cannot be read");
+    else file.ignored("its members are imported, too");
   for (const [name, [why, instead]] of Object.entries(NO_COUNTERPART))
     root.member(name)?.dropped(why, instead);
   readVariables(reading, root.member("environment_variables"));

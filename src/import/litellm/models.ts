@@ -76,7 +76,8 @@ function readEntry(reading: Reading, entry: SourceNode, settings: ModelSettings,
   order?.taken("routes");
   const use = { connection: connected, model: upstream, weight, priority: order?.number ?? 0 };
   reading.draft.serve(served, use, entry);
-  if (asked && !isEmbedding(entry.member("model_info"), model.text))
+  const embeds = isEmbedding(entry.member("model_info"), model.text);
+  if (asked && !embeds)
     reading.draft.expected.push({ name: served, connection: connected, model: upstream, asked, from });
   if (served === name.text) name.taken("aliases, routes");
   else name.changed(`a name of weir has no spaces: ${served}`, "aliases, routes");
@@ -86,7 +87,8 @@ function readEntry(reading: Reading, entry: SourceNode, settings: ModelSettings,
   else model.taken("aliases, routes");
   const rate = rateOf(params, settings.enforcesRates);
   if (rate) reading.draft.rates.push({ connection: connected, model: upstream, rate });
-  const price = readPrice(entry.member("model_info"), params, `prices["${connection.provider}/${upstream}"]`);
+  const to = `prices["${connection.provider}/${upstream}"]`;
+  const price = readPrice(entry.member("model_info"), params, to, embeds);
   if (price) reading.draft.prices.push({ connection: connected, model: upstream, price });
   explainRest(entry, params);
 }

@@ -14,11 +14,12 @@ const COSTS: Readonly<Record<string, string>> = {
 };
 const MILLION = 1_000_000;
 
-/** @param to where in `weir.yaml` @returns undefined if the entry has no costs */
+/** @param to where in `weir.yaml` @param embeds embeddings have no output @returns undefined if the entry has no costs */
 export function readPrice(
   info: SourceNode | undefined,
   params: SourceNode,
   to: string,
+  embeds: boolean,
 ): 0 | Record<string, number> | undefined {
   const found = Object.entries(COSTS).flatMap(([cost, name]) => {
     const node = info?.member(cost) ?? params.member(cost);
@@ -32,7 +33,24 @@ export function readPrice(
     found.push(["request", request.number]);
   }
   if (found.length === 0) return undefined;
+  if (embeds && !found.some(([name]) => name === "output")) found.push(["output", 0]);
+  const why = whyNone(Object.fromEntries(found) as Record<string, number>);
+  for (const node of why === undefined ? [] : [info, params].flatMap((one) => one?.members ?? []))
+    if (Object.hasOwn(COSTS, node.name) || node.name === "input_cost_per_request")
+      node.lost(why!, "add the price to prices");
+  if (why !== undefined) return undefined;
   return found.every(([, dollars]) => dollars === 0)
     ? 0
     : (Object.fromEntries(found) as Record<string, number>);
+}
+
+/** Most dollars that a price of weir has. */
+const MOST = 1_000_000;
+
+/** Why weir cannot have these prices. */
+function whyNone(prices: Record<string, number>): string | undefined {
+  if (Object.values(prices).some((dollars) => dollars > MOST))
+    return "a price of weir is at most 1,000,000 dollars a million tokens";
+  const isWhole = prices["input"] !== undefined && prices["output"] !== undefined;
+  return isWhole ? undefined : "a price of weir needs input_cost_per_token and output_cost_per_token";
 }

@@ -1,6 +1,6 @@
 /** Assembles plugins, formats and config into one registry, for `serve` and for the commands that inspect the config. */
-import { resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { builtIn } from "../plugins/index.ts";
 import type { DefaultEndpoints } from "./config/default-endpoints.ts";
 import type { Path } from "./config/error.ts";
@@ -15,6 +15,7 @@ import {
 import { assertModelsServed, completeRoutes } from "./config/routes.ts";
 import type { Config } from "./config/schema.ts";
 import type { Format } from "./core/format.ts";
+import { isObject, parseJson } from "./core/json.ts";
 import type { FactBook } from "./core/model-facts.ts";
 import type { Plugin } from "./core/plugin.ts";
 import type { Provider } from "./core/provider.ts";
@@ -160,9 +161,18 @@ function sortOut(
 }
 
 type Locate = (path: Path) => string;
-/** When weir runs from source, `plugins/` also contains the built-in plugins, which are loaded already. */
+/** Names of the files that are built-in plugins, which are loaded already: in weir's own repository, where weir was built. */
 function shippedFiles(dir: string): ReadonlySet<string> {
-  const own = fileURLToPath(new URL("../plugins", import.meta.url));
-  if (Bun.isStandaloneExecutable || resolve(dir) !== own) return new Set();
+  if (!isOwnRepository(dirname(resolve(dir)))) return new Set();
   return new Set(["index.ts", ...builtIn.map((plugin: Plugin) => `${plugin.name}.ts`)]);
+}
+
+function isOwnRepository(folder: string): boolean {
+  if (!["src/main.ts", "plugins/index.ts"].every((path) => existsSync(join(folder, path)))) return false;
+  try {
+    const about = parseJson(readFileSync(join(folder, "package.json"), "utf8"));
+    return isObject(about) && about.name === "weir";
+  } catch {
+    return false;
+  }
 }

@@ -148,6 +148,13 @@ test("a dropped plugin works with nothing installed, streamed and not, and a bro
   expect(output).toContain("broken.ts: its providers must be a list");
 });
 
+test("in the repository where it was built, the plugins that are built in are not loaded once more", () => {
+  const env = environmentIn(folder);
+  const { stdout, stderr } = Bun.spawnSync([BINARY, "plugin", "list"], { cwd: ROOT, env });
+  expect(stdout.toString()).toContain("groq");
+  expect(stdout.toString() + stderr.toString()).not.toMatch(/plugins\/\w+\.ts|replaces|default export/);
+});
+
 test("version and help", () => {
   const version = Bun.spawnSync([BINARY, "--version"], { cwd: folder });
   expect(version.stdout.toString().trim()).toMatch(/^\d+\.\d+\.\d+$/);

@@ -50,8 +50,10 @@ const packedConsole = (files: readonly BundledFile[]): BunPlugin => ({
   },
 });
 
-async function build(system: System | undefined): Promise<void> {
+/** @param place of all that are built: "2 of 7" */
+async function build(system: System | undefined, place: string): Promise<void> {
   const name = system ? binaryName(system) : "weir";
+  console.log(`building dist/${name} (${place}) …`);
   const outfile = join(ROOT, "dist", name);
   const started = performance.now();
   // A build inside a plugin of another one does not end.
@@ -103,4 +105,5 @@ function chosen(args: readonly string[]): (System | undefined)[] {
 }
 
 mkdirSync(join(ROOT, "dist"), { recursive: true });
-for (const system of chosen(process.argv.slice(2))) await build(system);
+const systems = chosen(process.argv.slice(2));
+for (const [index, system] of systems.entries()) await build(system, `${index + 1} of ${systems.length}`);

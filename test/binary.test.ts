@@ -155,6 +155,23 @@ test("in the repository where it was built, the plugins that are built in are no
   expect(stdout.toString() + stderr.toString()).not.toMatch(/plugins\/\w+\.ts|replaces|default export/);
 });
 
+test("setup copies it to a folder for programs, also over one that runs, and says what PATH lacks", async () => {
+  const dir = join(folder, "programs");
+  const setUp = (path: string) => {
+    const env = { ...environmentIn(folder), PATH: path, WEIR_INSTALL_DIR: dir };
+    return Bun.spawnSync([process.execPath, join(ROOT, "src/release/setup.ts")], { env }).stdout.toString();
+  };
+  expect(setUp("/usr/bin")).toContain(`is not in PATH. Add it: export PATH="${dir}:$PATH"`);
+  const running = Bun.spawn([join(dir, "weir"), "--port", "0"], {
+    ...{ cwd: dir, env: environmentIn(folder), stdout: "ignore", stderr: "pipe" },
+  });
+  await running.stderr.getReader().read();
+  expect(setUp(`/usr/bin:${dir}`)).toEndWith(`is installed: ${join(dir, "weir")}\n`);
+  expect(Bun.spawnSync([join(dir, "weir"), "--version"], { env: environmentIn(folder) }).success).toBe(true);
+  running.kill("SIGTERM");
+  await running.exited;
+}, 60_000);
+
 test("version and help", () => {
   const version = Bun.spawnSync([BINARY, "--version"], { cwd: folder });
   expect(version.stdout.toString().trim()).toMatch(/^\d+\.\d+\.\d+$/);

@@ -207,6 +207,10 @@ test("the wire tests hold for the binary too", async () => {
   expect(await passOnBinary("./test/wire")).toBeGreaterThan(150);
 }, 900_000);
 
+test("the first hour of a newcomer holds for the binary too", async () => {
+  expect(await passOnBinary("./test/documents/first-hour.slow.test.ts")).toBe(9);
+}, 600_000);
+
 test("keys, budgets and reports hold for the binary too", async () => {
   const files = [
     "admin",

@@ -1,6 +1,7 @@
 /**
- * Every command, config and program that the documents show is run here, and the tables that are made from code are
- * compared with it (`UPDATE=1 bun test test/readme.test.ts` rewrites them).
+ * Commands, configs and programs that the documents show are run here, those of README.md in
+ * test/documents/first-hour.slow.test.ts. Tables that are made from code are compared with it (`UPDATE=1 bun test
+ * test/readme.test.ts` rewrites them).
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -13,7 +14,6 @@ import { mockModels } from "../plugins/mock/models.ts";
 import { CLIENTS, type KnownClient } from "../src/cli/clients/index.ts";
 import { COMMANDS } from "../src/cli/commands.ts";
 import { synopsis } from "../src/cli/help.ts";
-import { loadConfig } from "../src/config/load.ts";
 import type { TSchema } from "@sinclair/typebox";
 import { listOptions } from "../src/config/schema.ts";
 import { describeLasts, EXPECTED, FAULTS } from "../src/drill/faults.ts";
@@ -33,7 +33,6 @@ import {
   ROOT,
   withPart,
 } from "./helpers/documents.ts";
-import { startBooks } from "./books/running.ts";
 import { type RunningGateway, startGateway } from "./helpers/gateway.ts";
 import { errorTable, finishTable } from "./helpers/dialects.ts";
 import { makeMatrix } from "./helpers/matrix.ts";
@@ -69,17 +68,8 @@ async function runSnippet(code: string): Promise<string> {
   }
 }
 
-test("the curl streams from the mock", async () => {
-  const curl = blockOf("README.md", "sh", "curl");
-  const run = Bun.spawn(["sh", "-c", here(curl)], { stdout: "pipe", stderr: "ignore" });
-  const output = await new Response(run.stdout).text();
-  expect(output).toContain('"object":"chat.completion.chunk"');
-  expect(output).toEndWith("data: [DONE]\n\n");
-});
-
 test("the SDK snippets print the mock's answer", async () => {
   const snippets = [
-    ...["chat.completions", "messages.create"].map((call) => blockOf("README.md", "ts", call)),
     blockOf("src/config/README.md", "ts", "generateContent"),
     blockOf("src/config/README.md", "ts", "ollama.chat"),
   ];
@@ -100,7 +90,7 @@ test("the snippet continues an answer by its id, and Codex is pointed at the rig
   expect(providers[provider]).toMatchObject({ base_url: "http://127.0.0.1:9347/v1", wire_api: "responses" });
 });
 
-test("a test is recorded once and runs from the tape; with another prompt it fails with the difference", async () => {
+test("a recorded test with another prompt fails with the difference", async () => {
   const folder = mkdtempSync(join(tmpdir(), "weir-readme-"));
   try {
     symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
@@ -109,7 +99,7 @@ test("a test is recorded once and runs from the tape; with another prompt it fai
     writeFileSync(file, text);
     const commands = blockOf("README.md", "sh", "record hello.tape").trim().split("\n");
     const run = (command: string) => {
-      const [, , , , , word = "", tape = "", , , ...rest] = command.split(" ");
+      const [, word = "", tape = "", , , , , ...rest] = command.split(" ");
       return runCommand([word, tape, "--", process.execPath, ...rest], { cwd: folder });
     };
     for (const command of commands) {
@@ -184,15 +174,6 @@ test("the plugin is the 13-line one, and loads", async () => {
   expect(plugin.trim().split("\n").length).toBeLessThanOrEqual(13);
   const response = await fetch(`${gateway.url}/v1/models/${encodeURIComponent("acme/x")}`);
   expect(((await response.json()) as { owned_by: string }).owned_by).toBe("acme");
-});
-
-test("the config example is valid", async () => {
-  const folder = gateway.folder;
-  await Bun.write(join(folder, "example.yaml"), blockOf("README.md", "yaml", "port: 9347"));
-  const env = { MY_OPENAI_KEY: "sk-something-long" };
-  const { config } = loadConfig({ flags: { "--config": "example.yaml" }, env, cwd: folder });
-  expect(config.keys.map((key) => key.name)).toEqual(["alice"]);
-  expect(config.aliases).toEqual({ fast: "openai/gpt-5.4-nano" });
 });
 
 test("the dead first provider: the second one answers, with the headers that are shown", async () => {
@@ -573,31 +554,6 @@ test("weir explain takes the request that the documents show", async () => {
   const { losses } = JSON.parse(await new Response(run.stdout).text()) as { losses: unknown };
   expect(losses).toMatchObject([{ code: "dropped", path: "temperature" }]);
 });
-
-test("the five lines make a key with a budget of a dollar, which refuses the fifth call", async () => {
-  const weir = await startBooks({ workers: 1 });
-  try {
-    const lines = blockOf("README.md", "sh", "keys create demo");
-    expect(lines.trim().split("\n").length).toBe(5);
-    const command = lines
-      .replaceAll("npx -y bun@1.4.5 run weir", `"${process.execPath}" "${ROOT}/src/main.ts"`)
-      .replaceAll("http://127.0.0.1:9347", weir.url);
-    const run = Bun.spawn(["sh", "-e", "-c", command], {
-      env: environmentIn(weir.folder),
-      cwd: weir.folder,
-      stdout: "pipe",
-      stderr: "pipe",
-    });
-    const [output, code] = await Promise.all([new Response(run.stdout).text(), run.exited]);
-    const [first, , , fourth, fifth] = output.split("\n");
-    for (const answered of [first, fourth]) expect(answered).toContain('"completion_tokens":100000');
-    expect(fifth).toContain("insufficient_quota");
-    expect(output).toMatch(/demo .*\$1\.00.* hard /);
-    expect([code, output]).toEqual([0, expect.stringContaining("The books hold.")]);
-  } finally {
-    await weir.end();
-  }
-}, 600_000);
 
 /** The variables of a provider's credentials; the optional key of a local server is `NAME_API_KEY`. */
 function credentialNames({ name, apiKey, credentials = [] }: Provider): string[] {

@@ -1,0 +1,145 @@
+/**
+ * The blocks of README.md as a newcomer pastes them, from the first to the last, in an empty home and an empty folder: from
+ * source, and with `WEIR_TARGET=binary` with the executable.
+ */
+import { afterAll, expect, test } from "bun:test";
+import { blockOf, blocksOf } from "../helpers/documents.ts";
+import { until } from "../helpers/serving.ts";
+import { type Background, Newcomer } from "./newcomer.ts";
+
+const README = "README.md";
+const LONG_MS = 600_000;
+
+const newcomer = new Newcomer();
+afterAll(() => newcomer.leave());
+
+/** Blocks that a test has pasted. */
+const pasted = new Set<string>();
+
+function block(language: string, holding: string): string {
+  const code = blockOf(README, language, holding);
+  pasted.add(code);
+  return code;
+}
+
+let gateway: Background;
+
+const ask = (key: string, model = "mock/chat") =>
+  fetch(`http://127.0.0.1:${newcomer.port}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
+    body: JSON.stringify({ model, messages: [{ role: "user", content: "Hello" }] }),
+  });
+
+test(
+  "the first command starts a gateway, and prints a link to its console",
+  async () => {
+    gateway = newcomer.start(block("sh", "run start"));
+    const shown = await gateway.shows("  try: ");
+    expect(shown).toMatch(/console http:\/\/127\.0\.0\.1:\d+\/console#t=/);
+    expect(shown.split("\n").filter((line) => line.trim() !== "").length).toBeLessThanOrEqual(6);
+  },
+  LONG_MS,
+);
+
+test(
+  "the mock answers curl and the SDKs, and setup brings the command",
+  async () => {
+    const { shown } = await newcomer.paste(block("sh", "curl -N"));
+    expect(shown).toContain("data: [DONE]\n");
+    expect((await newcomer.paste(block("sh", "run setup"))).code).toBe(0);
+    newcomer.installSdks();
+    for (const call of ["chat.completions", "messages.create"]) {
+      newcomer.write("hello.ts", block("ts", call));
+      expect(await newcomer.paste("npx -y bun@1.4.5 hello.ts")).toEqual({
+        code: 0,
+        shown: expect.stringContaining("Hello") as string,
+      });
+    }
+  },
+  LONG_MS,
+);
+
+test(
+  "a client runs through weir, and meets the faults of the drill",
+  async () => {
+    const ran = await newcomer.paste(`${block("sh", "weir exec").trimEnd()} "Say hello"`);
+    expect([ran.code, ran.shown]).toEqual([0, expect.stringContaining("Say hello")]);
+    const drilled = await newcomer.paste(block("sh", "weir drill"));
+    // This client repeats nothing and reports what failed: some verdicts are good and none is about weir.
+    expect(drilled.shown).toMatch(/\d+ ok/);
+  },
+  LONG_MS,
+);
+
+test(
+  "a test is recorded and runs from the tape",
+  async () => {
+    newcomer.write("hello.test.ts", block("ts", "bun:test"));
+    for (const line of block("sh", "weir record").trim().split("\n")) {
+      const { code, shown } = await newcomer.paste(line);
+      expect([code, shown]).toEqual([0, expect.stringContaining("1 pass")]);
+    }
+  },
+  LONG_MS,
+);
+
+test(
+  "the key has a dollar, and the fifth call is refused",
+  async () => {
+    const { code, shown } = await newcomer.paste(block("sh", "weir keys create demo"));
+    expect([code, shown]).toEqual([0, expect.stringContaining("The books hold.")]);
+    expect(shown.match(/"completion_tokens":100000/g)?.length).toBe(4);
+    expect(shown.match(/"code":"insufficient_quota"/g)?.length).toBe(1);
+    expect((await ask("none")).status).toBe(401);
+    await gateway.stop();
+  },
+  LONG_MS,
+);
+
+test("a placeholder for a key is refused with a sentence", async () => {
+  const { code, shown } = await newcomer.paste(block("sh", "OPENAI_API_KEY=…"));
+  expect([code, shown]).toEqual([78, expect.stringContaining("OPENAI_API_KEY")]);
+}, 60_000);
+
+test(
+  "the config, the provider and the plugin load",
+  async () => {
+    newcomer.set("ALICE_KEY", "key-of-alice-0123456789");
+    newcomer.set("MY_OPENAI_KEY", "sk-something-long-0123456789");
+    newcomer.set("ACME_KEY", "acme-0123456789");
+    newcomer.set("ACME_API_KEY", "acme-0123456789");
+    newcomer.write("weir.yaml", block("yaml", "port: 9347"));
+    for (const more of ["", block("yaml", "acme:")]) {
+      if (more !== "") newcomer.write("weir.yaml", more);
+      const { code, shown } = await newcomer.paste("weir check --offline");
+      expect([code, shown]).toEqual([0, expect.stringContaining(more === "" ? "openai" : "acme")]);
+    }
+    newcomer.write("weir.yaml", block("yaml", "port: 9347"));
+    newcomer.write("plugins/acme.ts", block("ts", "definePlugin"));
+    expect((await newcomer.paste("weir models acme/x")).shown).toContain("https://api.acme.example/v1");
+  },
+  LONG_MS,
+);
+
+test(
+  "the command for a server prints the key of its clients",
+  async () => {
+    newcomer.write("weir.yaml", "aliases: { hello: mock/chat }");
+    const server = newcomer.start(block("sh", "WEIR_API_KEYS"));
+    const shown = await server.shows("  try: ");
+    const [, key] = /^app:([0-9a-f]{48})$/m.exec(shown)!;
+    expect(await until(async () => (await ask(key!, "hello")).status === 200, 20_000)).toBe(true);
+    expect((await ask("wrong", "hello")).status).toBe(401);
+    await server.stop();
+  },
+  LONG_MS,
+);
+
+test("every block of the README was pasted, but the commands that build and test weir itself", () => {
+  const rest = blocksOf(README).filter(({ code }) => !pasted.has(code));
+  expect(rest.map(({ code }) => code.trim())).toEqual([
+    "npx -y bun@1.4.5 run build",
+    "npx -y bun@1.4.5 run check\nnpx -y bun@1.4.5 run test",
+  ]);
+});

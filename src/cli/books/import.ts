@@ -52,7 +52,7 @@ async function importKeys(api: AdminApi, keys: readonly ImportedKey[]): Promise<
   const entries = keys.map(({ entry: { name, path, scopes, expiresAt, digests } }) => {
     return { name, path, scopes, expiresAt, sha256: digests[0]!.sha256 };
   });
-  const answer = await api.send<{ keys: KeyView[]; skipped: string[] }>("POST", "/keys/import", {
+  const answer = await api.send<{ keys: KeyView[]; skipped: string[] }>("POST", "/import/keys", {
     body: { keys: entries },
   });
   const skipped = answer.skipped.map((name) => ({ name, why: "weir already has this key." }));

@@ -115,7 +115,11 @@ export class Postgres implements Sql {
 
   async close(): Promise<void> {
     const { client } = this.#pool;
-    await Promise.race([client.close({ timeout: 1 }).catch(() => {}), Bun.sleep(this.#queryMs)]);
+    const late = Promise.withResolvers<void>();
+    // A timer that is left would keep a command from ending.
+    const timer = setTimeout(late.resolve, this.#queryMs);
+    await Promise.race([client.close({ timeout: 1 }).catch(() => {}), late.promise]);
+    clearTimeout(timer);
   }
 
   #newPool(): Pool {

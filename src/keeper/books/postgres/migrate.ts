@@ -1,4 +1,5 @@
 /** Creates and updates the tables of one part of weir in PostgreSQL. All tables are in the schema `weir`. */
+import type { Sql } from "../sql.ts";
 import type { Postgres } from "./driver.ts";
 
 /** Of the lock that nodes take which start at the same time. */
@@ -16,7 +17,7 @@ export async function migratePostgres(
 ): Promise<void> {
   await sql.transaction(async (tx) => {
     await tx.all("SELECT pg_advisory_xact_lock($1)", [LOCK]);
-    await tx.run("CREATE SCHEMA IF NOT EXISTS weir");
+    await makeSchema(tx);
     await tx.run(
       "CREATE TABLE IF NOT EXISTS weir.versions (part text PRIMARY KEY, version integer NOT NULL)",
     );
@@ -35,4 +36,19 @@ export async function migratePostgres(
       [part, migrations.length],
     );
   });
+}
+
+/** A role may own the schema without the right to create one, which even `IF NOT EXISTS` needs. */
+async function makeSchema(sql: Sql): Promise<void> {
+  const [row] = await sql.all<{ exists: number; may: number; role: string; database: string }>(
+    `SELECT to_regnamespace('weir') IS NOT NULL AS exists, current_user::text AS role, current_database()::text AS database,
+       has_database_privilege(current_database(), 'CREATE') AS may`,
+  );
+  const { exists, may, role, database } = row!;
+  if (exists === 1) return;
+  if (may === 0)
+    throw new Error(
+      `the role ${role} may not create the schema weir in the database ${database}; run there, as its owner: CREATE SCHEMA weir AUTHORIZATION "${role}"`,
+    );
+  await sql.run("CREATE SCHEMA weir");
 }

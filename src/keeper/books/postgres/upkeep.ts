@@ -2,14 +2,19 @@
 import { AdminError } from "../../../admin/errors.ts";
 import type { Keep } from "../../../ledger/keep.ts";
 import type { Upkeep } from "../node-admin.ts";
+import { removeKey } from "../deletion.ts";
+import { writeAudit } from "../policies.ts";
 import { Reports } from "../reports/reports.ts";
 import { timeOf } from "../numbers.ts";
+import type { Actor } from "../store.ts";
 import type { ClusterStore } from "./cluster-store.ts";
 import { Postgres } from "./driver.ts";
 import { ServerRetention } from "./retention.ts";
 
 /** A report may read for a long time. A query of the books that takes so long means that the store is lost. Milliseconds. */
 const REPORT_MS = 60_000;
+/** Between two slices of rows that are deleted: calls go on meanwhile. Milliseconds. */
+const PAUSE_MS = 20;
 
 export class ServerUpkeep implements Upkeep {
   readonly reports: Reports;
@@ -62,8 +67,15 @@ export class ServerUpkeep implements Upkeep {
     return Promise.reject(ofServer("Check the database with the tools of your server."));
   }
 
-  prune(): Promise<never> {
-    return Promise.reject(ofServer("weir deletes old rows by itself, by dropping partitions."));
+  /** Deletes the calls of a key. Their sums stay. */
+  async prune({ key }: { key?: string }, actor: Actor): Promise<{ rows: number }> {
+    if (key === undefined)
+      throw ofServer("weir deletes old rows by itself, by dropping partitions; name a key to delete its rows.");
+    const rows = await removeKey(this.#sql, key, () => Bun.sleep(PAUSE_MS));
+    await this.#sql.transaction((sql) =>
+      writeAudit(sql, Date.now(), actor, "prune", `keys/${key}`, null, { rows }),
+    );
+    return { rows };
   }
 
   release(): Promise<never> {

@@ -11,7 +11,7 @@ export class Router {
   readonly #routes: readonly { operation: AdminOperation; pattern: RegExp; names: readonly string[] }[];
 
   constructor(operations: readonly AdminOperation[]) {
-    // A fixed segment comes before a parameter: `/keys/import` is no key.
+    // A fixed segment comes before a parameter.
     const sorted = [...operations].sort((a, b) => a.path.split("{").length - b.path.split("{").length);
     this.#routes = sorted.map((operation) => ({ operation, ...patternOf(operation.path) }));
   }

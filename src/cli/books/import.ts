@@ -47,8 +47,20 @@ interface Result {
   skipped: { name: string; why: string }[];
 }
 
+/** Keys of one request. */
+const SLICE = 1_000;
+
 async function importKeys(api: AdminApi, keys: readonly ImportedKey[]): Promise<Result> {
-  if (keys.length === 0) return { keys: [], skipped: [] };
+  const result: Result = { keys: [], skipped: [] };
+  for (let at = 0; at < keys.length; at += SLICE) {
+    const { keys: imported, skipped } = await importSlice(api, keys.slice(at, at + SLICE));
+    result.keys.push(...imported);
+    result.skipped.push(...skipped);
+  }
+  return result;
+}
+
+async function importSlice(api: AdminApi, keys: readonly ImportedKey[]): Promise<Result> {
   const entries = keys.map(({ entry: { name, path, scopes, expiresAt, digests } }) => {
     return { name, path, scopes, expiresAt, sha256: digests[0]!.sha256 };
   });

@@ -70,7 +70,9 @@ export class ServerUpkeep implements Upkeep {
   /** Deletes the calls of a key. Their sums stay. */
   async prune({ key }: { key?: string }, actor: Actor): Promise<{ rows: number }> {
     if (key === undefined)
-      throw ofServer("weir deletes old rows by itself, by dropping partitions; name a key to delete its rows.");
+      throw ofServer(
+        "weir deletes old rows by itself, by dropping partitions; name a key to delete its rows.",
+      );
     const rows = await removeKey(this.#sql, key, () => Bun.sleep(PAUSE_MS));
     await this.#sql.transaction((sql) =>
       writeAudit(sql, Date.now(), actor, "prune", `keys/${key}`, null, { rows }),

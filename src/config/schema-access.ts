@@ -196,7 +196,8 @@ export const ledgerSection = Type.Object(
       maximum: 9_000_000,
       default: DEFAULT_SETTINGS.serverTools.cost / DOLLAR,
       "x-expects": "an amount in dollars",
-      description: "Price of their searches that budgets expect, in dollars.",
+      description:
+        "What budgets expect their searches to cost, in dollars, where a search costs a cent; more in proportion where it costs more, or up to $0.05 where its price is unknown.",
     }),
     callDays: days(DEFAULT_KEEP.keepDays.calls, "How long the books keep the row of each call, in days."),
     hourDays: days(

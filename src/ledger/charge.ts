@@ -20,10 +20,11 @@ export interface Charge {
 }
 
 /**
- * `cache-read`: read tokens cost as much as input. `tier`: the tier that served the request costs as much as the usual one.
- * `model`: another model that worked for the answer costs as much as the one that was asked.
+ * `cache-read`: read tokens cost as much as input. `tier`, `speed`, `search`: the tier or the speed that served the request, or the
+ * searches, cost what they cost at most. `model`: another model that worked for the answer costs as much as the one that was asked.
  */
-export type PriceDoubt = "cache-read" | "tier" | "model";
+export const PRICE_DOUBTS = ["cache-read", "tier", "speed", "search", "model"] as const;
+export type PriceDoubt = (typeof PRICE_DOUBTS)[number];
 
 /** Integer prices by bucket in pico-dollars a token: $2.50 a million tokens is 2,500,000. Absent: see {@link PriceRule}. */
 export interface BucketPrices {

@@ -374,11 +374,17 @@ test("a key that bounds the output of a call is refused larger limits, and none 
 });
 
 test("tools of the provider are held for, and refused to a key that may not use them", async () => {
-  const { ledger, keeper } = testLedger({ budgets: [budget("all", DOLLAR)] });
+  const rule = { ...RULE, per: { search: 10_000_000 } };
+  const { ledger, keeper } = testLedger({ budgets: [budget("all", DOLLAR)], rule });
   keeper.limit(ALL, DOLLAR);
   await begin(ledger, callOf(), { hasServerTools: true });
   // 50,000 tokens more, and ten cents for searches.
   expect(keeper.free.get(ALL)).toBe(DOLLAR - HOLD - 50_000_000 - 100_000_000);
+  const unknown = testLedger({ budgets: [budget("all", DOLLAR)] });
+  unknown.keeper.limit(ALL, DOLLAR);
+  await begin(unknown.ledger, callOf(), { hasServerTools: true });
+  // Searches without a price may cost five times as much.
+  expect(unknown.keeper.free.get(ALL)).toBe(DOLLAR - HOLD - 50_000_000 - 500_000_000);
   const forbidden = callOf({ access: access("plain", { serverTools: false }) });
   const refusal = await refusalOf(begin(ledger, forbidden, { hasServerTools: true }));
   expect([refusal.status, refusal.code]).toEqual([403, "server_tools_not_allowed"]);

@@ -1,6 +1,6 @@
 /** Calls: records, filters, sums of what a filter finds, and calls that are running. */
 import { type Static, Type } from "@sinclair/typebox";
-import { CHARGE_STATES } from "../../ledger/charge.ts";
+import { CHARGE_STATES, PRICE_DOUBTS } from "../../ledger/charge.ts";
 import { answer, FILTER, nano, time, words } from "../schemas.ts";
 import { CacheBreak } from "./cache.ts";
 
@@ -43,7 +43,7 @@ export const Attempt = answer({
     state: words(CHARGE_STATES),
     cost: nano(""),
     price: Type.Optional(Type.String({ description: "Reference of the price rule." })),
-    doubt: Type.Optional(words(["cache-read", "tier", "model"], "What the rule does not contain.")),
+    doubt: Type.Optional(words(PRICE_DOUBTS, "What the rule does not contain.")),
   }),
   held: nano("Most that was held for it."),
   expected: count("The most input that weir expected. Tokens."),

@@ -64,6 +64,15 @@ export class LineFile<Line extends NamedLine> {
     return undefined;
   }
 
+  /** All models of a provider. Parses their lines. */
+  linesOf(provider: string): Line[] {
+    const begin = `\n{"provider":${JSON.stringify(this.head.sameAs[provider] ?? provider)},`;
+    const lines: Line[] = [];
+    for (let at = this.#text.indexOf(begin); at >= 0; at = this.#text.indexOf(begin, at + 1))
+      lines.push(JSON.parse(this.#text.slice(at + 1, this.#text.indexOf("\n", at + 1))) as Line);
+    return lines;
+  }
+
   #line(provider: string, model: string): Line | undefined {
     const name = `\n{"provider":${JSON.stringify(provider)},"model":${JSON.stringify(model)},`;
     const at = this.#starts ? (this.#starts.get(name) ?? -1) : this.#text.indexOf(name);

@@ -3,6 +3,7 @@ import type { Usage } from "../../core/events.ts";
 import type { BucketPrices, Charge, PriceRule } from "../charge.ts";
 import type { Nano } from "../money.ts";
 import { addBuckets, factorFor } from "./price.ts";
+import { SEARCH_AT_MOST } from "./unknown.ts";
 
 export interface ChargeLine {
   /** A bucket of tokens, or a fee: `searches`, `searched` (a request with a search), `request`. */
@@ -27,8 +28,9 @@ export function linesOf(usage: Usage, { cost }: Charge, rule: PriceRule): Charge
       lines.push({ what, count, price, amount: roundedNano(count, price) });
     },
   });
-  const { search = 0, searched = 0, request = 0 } = rule.per ?? {};
+  const { searched = 0, request = 0 } = rule.per ?? {};
   const { searches = 0 } = usage;
+  const search = rule.per?.search ?? (searched > 0 ? 0 : SEARCH_AT_MOST);
   if (searches > 0 && search > 0)
     lines.push({ what: "searches", count: searches, amount: searches * search });
   if (searches > 0 && searched > 0) lines.push({ what: "searched", count: 1, amount: searched });

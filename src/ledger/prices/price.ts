@@ -2,6 +2,9 @@
 import type { Usage } from "../../core/events.ts";
 import type { BucketPrices, PriceDoubt, PriceRule, PriceSet } from "../charge.ts";
 import type { Nano } from "../money.ts";
+import { type Factor, feesOf, speedFactor, tierFactor } from "./unknown.ts";
+
+export { CONFIG_SOURCE } from "./unknown.ts";
 
 export interface Priced {
   cost: Nano;
@@ -11,8 +14,9 @@ export interface Priced {
 /** The price of what an attempt used, rounded half up to nano-dollars. */
 export function priceUsage(usage: Usage, rule: PriceRule): Priced {
   const sum = new PicoSum(factorFor(usage, rule));
-  const doubt = addBuckets(usage, rule, sum);
-  const cost = sum.nano + feesOf(rule, usage.searches ?? 0);
+  const fees = feesOf(rule, usage.searches ?? 0);
+  const doubt = addBuckets(usage, rule, sum) ?? speedFactor(rule, usage.speed).doubt ?? fees.doubt;
+  const cost = sum.nano + fees.cost;
   return doubt === undefined ? { cost } : { cost, doubt };
 }
 
@@ -21,15 +25,15 @@ export interface BucketSum {
   add(tokens: number, price: number, bucket: keyof BucketPrices): void;
 }
 
-/** The factor of region and speed for all prices of a rule. */
-export function factorFor({ region, speed }: Usage, rule: PriceRule): number {
-  return factorOf(rule.regions, region) * factorOf(rule.speeds, speed);
+/** The factor for all prices of a rule: of region and speed, and of a tier that the rule has no prices for. */
+export function factorFor({ region, speed, tier }: Usage, rule: PriceRule): number {
+  return factorOf(rule.regions, region) * speedFactor(rule, speed).factor * servedBy(rule, tier).factor;
 }
 
 /** Divides what was used among the buckets of a rule. @returns what the rule does not contain */
 export function addBuckets(usage: Usage, rule: PriceRule, sum: BucketSum): PriceDoubt | undefined {
   const { input, cacheRead, cacheWrite, output } = usage;
-  const { set, isKnown } = servedBy(rule, usage.tier);
+  const { set, doubt } = servedBy(rule, usage.tier);
   const prices = tierOf(set, input + cacheRead + cacheWrite);
   const each = priceList(prices, rule);
   // The parts of a bucket come first; the rest has the price of the bucket.
@@ -50,7 +54,7 @@ export function addBuckets(usage: Usage, rule: PriceRule, sum: BucketSum): Price
   sum.add(audioOut, each.audioOut, "audioOut");
   sum.add(imageOut, each.imageOut, "imageOut");
   if (cacheRead > 0 && prices.cacheRead === undefined) return "cache-read";
-  return isKnown ? undefined : "tier";
+  return doubt;
 }
 
 /** What a request may use at most. Tokens; `tier` and `speed`: those that the client asks for. */
@@ -68,17 +72,12 @@ export interface Bounds {
  */
 export function costAtMost(rule: PriceRule, { input, output, searches = 0, tier, speed }: Bounds): Nano {
   const usual = priceList(tierOf(rule, input), rule);
-  const asked = tier === undefined ? usual : priceList(tierOf(servedBy(rule, tier).set, input), rule);
-  const sum = new PicoSum(factorOf(rule.speeds, speed));
-  sum.add(input, Math.max(usual.dearestIn, asked.dearestIn));
-  sum.add(output, Math.max(usual.dearestOut, asked.dearestOut));
-  return sum.nano + feesOf(rule, searches);
-}
-
-function feesOf({ per }: PriceRule, searches: number): Nano {
-  if (!per) return 0;
-  const { search = 0, searched = 0, request = 0 } = per;
-  return request + searches * search + (searches > 0 ? searched : 0);
+  const { set, factor } = servedBy(rule, tier);
+  const asked = tier === undefined ? usual : priceList(tierOf(set, input), rule);
+  const sum = new PicoSum(speedFactor(rule, speed).factor);
+  sum.add(input, Math.max(usual.dearestIn, Math.round(asked.dearestIn * factor)));
+  sum.add(output, Math.max(usual.dearestOut, Math.round(asked.dearestOut * factor)));
+  return sum.nano + feesOf(rule, searches).cost;
 }
 
 /** The rule as it is for requests with this much input, without tiers: for sums of several requests. */
@@ -102,17 +101,14 @@ const TIER_NAMES: Readonly<Record<string, string>> = {
   on_demand_flex: "flex",
 };
 
-function servedBy(rule: PriceRule, tier: string | undefined): { set: PriceSet; isKnown: boolean } {
-  if (tier === undefined || USUAL_TIERS.has(tier)) return { set: rule, isKnown: true };
+function servedBy(rule: PriceRule, tier: string | undefined): Factor & { set: PriceSet } {
+  if (tier === undefined || USUAL_TIERS.has(tier)) return { set: rule, factor: 1 };
   const lower = tier.toLowerCase();
-  if (USUAL_TIERS.has(lower)) return { set: rule, isKnown: true };
-  const set = rule.served?.[TIER_NAMES[lower] ?? lower];
-  // The operator's own price holds for every tier.
-  return set ? { set, isKnown: true } : { set: rule, isKnown: rule.source === CONFIG_SOURCE };
+  if (USUAL_TIERS.has(lower)) return { set: rule, factor: 1 };
+  const name = TIER_NAMES[lower] ?? lower;
+  const set = rule.served?.[name];
+  return set ? { set, factor: 1 } : { set: rule, ...tierFactor(rule, name) };
 }
-
-/** {@link PriceRule.source} of a price that the config sets. */
-export const CONFIG_SOURCE = "config";
 
 function tierOf(set: PriceSet, input: number): BucketPrices {
   let found: BucketPrices = set;

@@ -3,6 +3,7 @@ import type { RequestSize } from "../../core/ledger.ts";
 import type { PriceRule } from "../charge.ts";
 import type { Nano } from "../money.ts";
 import { costAtMost } from "../prices/price.ts";
+import { serverToolsAtMost } from "../prices/unknown.ts";
 import type { LedgerSettings } from "./settings.ts";
 
 /** No tokenizer in use makes more than one token of two bytes of text. */
@@ -69,6 +70,7 @@ export function costOf(
   if (!rule) return 0;
   const { tier, speed } = size ?? {};
   return (
-    costAtMost(rule, { input, output, tier, speed }) + (size?.hasServerTools ? settings.serverTools.cost : 0)
+    costAtMost(rule, { input, output, tier, speed }) +
+    (size?.hasServerTools ? serverToolsAtMost(rule, settings.serverTools.cost) : 0)
   );
 }

@@ -28,7 +28,9 @@ const WORDS: Readonly<Record<string, string>> = {
 const DOUBTS: Readonly<Record<string, string>> = {
   "cache-read":
     "the price of tokens that are read from a cache is not known; they were booked like fresh input",
-  tier: "the price of the service tier is not known; the usual price was booked",
+  tier: "the price of the service tier is not known; the most that it can cost was booked",
+  speed: "the price of the speed is not known; the most that it can cost was booked",
+  search: "the price of the searches is not known; $0.05 was booked for each",
   model: "another model worked for the answer; the price of the asked one was booked",
 };
 

@@ -113,8 +113,9 @@ export interface ClientCodec extends ClientHabits {
     broken?: BrokenStream,
   ): Frame[];
   /**
-   * The error event is itself the end of a stream, and no client takes the answer for complete behind it: weir ends the body
-   * after it. Default false: weir breaks the connection, because some clients ignore the event.
+   * The frames of `encodeStreamError` are themselves the end of a stream, and no client takes the answer for complete behind
+   * them: weir writes them also behind an error event of the provider, and ends the body. Default false: weir breaks the
+   * connection, because some clients ignore the error event.
    */
   errorEndsStream?: boolean;
   /**
@@ -152,8 +153,8 @@ export type SummaryCodec = Pick<ClientCodec, "decodeRequest" | "writeStream" | "
 
 /** What the client got of a stream that weir passed on and that broke off. */
 export interface BrokenStream {
-  /** Id of the answer, for formats whose observer reads it. */
-  answerId?: string;
+  /** What the answer said about itself at its beginning, for formats whose observer reads it. */
+  begun?: JsonObject;
   /** The last complete event. */
   last?: Frame;
 }

@@ -47,6 +47,8 @@ export interface StreamSummary {
   error?: GatewayError;
   /** Id of the answer, for formats whose clients can continue it by that id. */
   answerId?: string;
+  /** Members of the answer's first event that an error event of weir's repeats. */
+  begun?: JsonObject;
   /** The provider stores the answer under that id. */
   isStored?: boolean;
 }

@@ -1,8 +1,10 @@
 /** The source of a streamed answer from a tape. */
 import type { GatewayError } from "../core/error.ts";
+import type { BrokenStream } from "../core/format.ts";
 import type { Frame } from "../core/frame.ts";
 import type { ByteSource } from "../gateway/delivery/stream.ts";
 import type { Receiver } from "../gateway/lanes/transport.ts";
+import { parseFrames } from "../stream/sse.ts";
 
 export interface PlayedPiece {
   text: string;
@@ -56,6 +58,12 @@ export class PlayedSource implements ByteSource {
     const wait = this.#startedAt === undefined ? 0 : this.#startedAt + piece.ms - performance.now();
     if (wait <= 0) return give();
     this.#timer = setTimeout(give, wait);
+  }
+
+  broken(): BrokenStream {
+    const piece = this.#pieces[Math.min(this.#next, this.#pieces.length) - 1];
+    const last = piece && parseFrames(encoder.encode(piece.text)).at(-1);
+    return last ? { last } : {};
   }
 
   writeError(): readonly Frame[] | undefined {

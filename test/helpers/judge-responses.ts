@@ -207,6 +207,8 @@ class Judge {
   #responseId: Json | undefined;
   #isInProgress = false;
   #ended = false;
+  /** The last event was `response.failed`: the event `error` may say it again. */
+  #isFailed = false;
 
   constructor(as: JudgedAs) {
     this.#as = as;
@@ -218,7 +220,8 @@ class Judge {
     this.#type = isObject(data) ? String(data["type"]) : "";
     if (!isObject(data)) return this.#fault("is no JSON object");
     if (frame.event !== this.#type) this.#fault(`has the event name "${frame.event}"`);
-    if (this.#ended) this.#fault("comes after the end");
+    if (this.#ended && !(this.#isFailed && this.#type === "error")) this.#fault("comes after the end");
+    this.#isFailed = this.#type === "response.failed";
     if (data["sequence_number"] !== this.#number)
       this.#fault(`has the sequence number ${JSON.stringify(data["sequence_number"])}`);
     const isRelayed = this.#as.isRelayed && RELAYED.test(this.#type);

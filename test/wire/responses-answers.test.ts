@@ -80,7 +80,8 @@ const stream = (model: string, more: JsonObject = {}, url?: string) =>
 
 /** The response of the last event. */
 function terminalOf(bytes: Uint8Array): ResponseObject {
-  const last = parseFrames(bytes).at(-1);
+  // Behind `response.failed` comes `error`.
+  const last = parseFrames(bytes).findLast(({ event }) => event !== "error");
   return (JSON.parse(last!.data) as { response: ResponseObject }).response;
 }
 

@@ -133,14 +133,14 @@ describe("openai in responses mode", () => {
     upstream.answer(() => sse([chunk({ content: "Half an ans" })]));
     const seen = await readFailed();
     const events = [...seen.matchAll(/^data: (.*)$/gm)].map((match) => JSON.parse(match[1]!));
-    const last = events.at(-1);
-    expect(last.type).toBe("response.failed");
+    const [last, error] = events.slice(-2);
+    expect([last.type, error.type]).toEqual(["response.failed", "error"]);
     expect(last.response.error.code).toBe("server_error");
     expect(last.response.output[0].content[0].text).toBe("Half an ans");
     expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, index) => index));
   });
 
-  test("a failure while weir holds the stream is a response that failed, also for .stream()", async () => {
+  test("a failure while weir holds the stream is a response that failed, and an error for .stream()", async () => {
     const holding = await startGateway({
       config: { ...chatHost(upstream.url), timeouts: { holdMs: 100, heartbeatMs: 100 } },
     });
@@ -151,7 +151,10 @@ describe("openai in responses mode", () => {
     });
     const stream = sdk.responses.stream({ model: "host/some-model", input: "hello" });
     let failed: OpenAI.Responses.ResponseFailedEvent | undefined;
-    for await (const event of stream) if (event.type === "response.failed") failed = event;
+    const read = async () => {
+      for await (const event of stream) if (event.type === "response.failed") failed = event;
+    };
+    expect(await read().catch(String)).toContain("Busy today.");
     await holding.stop();
     expect(failed?.response.error).toMatchObject({ message: "Busy today." });
     expect(failed?.sequence_number).toBe(2);

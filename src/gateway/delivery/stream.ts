@@ -175,7 +175,10 @@ export function answerStream(
       if (last) controller.enqueue(last);
       if (error) {
         end(() => ending.failed(error));
-        return codec.errorEndsStream ? finish() : flush();
+        if (!codec.errorEndsStream) return flush();
+        const told = toClientError(error, call);
+        controller.enqueue(body.error(codec.encodeStreamError(told, call.id, false, source.broken?.()), ""));
+        return finish();
       }
       end(() => ending.complete());
       finish();

@@ -113,7 +113,8 @@ export class RelaySource implements ByteSource, Receiver {
 
   broken(): BrokenStream {
     const last = this.#last && parseFrames(this.#last).at(-1);
-    return { answerId: this.#tap.seen.answerId, ...(last && { last }) };
+    const { begun } = this.#tap.seen;
+    return { ...(begun && { begun }), ...(last && { last }) };
   }
 
   stop(reason: unknown): void {

@@ -1,8 +1,10 @@
 /** An answer of another worker, for a client of this one. */
 import { GatewayError } from "../../core/error.ts";
+import type { BrokenStream } from "../../core/format.ts";
 import type { Frame } from "../../core/frame.ts";
 import type { Given, Wanted } from "../../core/paid-once.ts";
 import type { Stoppable } from "../../core/stop.ts";
+import { parseFrames } from "../../stream/sse.ts";
 import type { ByteSource } from "../delivery/stream.ts";
 import type { Receiver } from "../lanes/transport.ts";
 import type { Followed } from "./kept.ts";
@@ -13,6 +15,7 @@ export class RemoteAnswer implements ByteSource {
   readonly #begun = Promise.withResolvers<Followed | undefined>();
   #receiver: Receiver | undefined;
   #before = "";
+  #last: Uint8Array | undefined;
   #events: readonly Frame[] | undefined;
   #isOver = false;
 
@@ -41,6 +44,11 @@ export class RemoteAnswer implements ByteSource {
     return this.#before;
   }
 
+  broken(): BrokenStream {
+    const last = this.#last && parseFrames(this.#last).at(-1);
+    return last ? { last } : {};
+  }
+
   writeError(): readonly Frame[] | undefined {
     return this.#events;
   }
@@ -64,6 +72,7 @@ export class RemoteAnswer implements ByteSource {
     this.#receiver = undefined;
     if ("piece" in given) {
       this.#before = given.before;
+      this.#last = given.piece;
       return receiver?.piece(given.piece);
     }
     this.#isOver = true;

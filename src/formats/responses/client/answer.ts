@@ -7,7 +7,7 @@ import type { JsonObject } from "../../../core/json.ts";
 import { incompleteStream } from "../../../core/incomplete.ts";
 import { checkCalls } from "../../shared/tool-input.ts";
 import { EventWriter } from "./answer-writer.ts";
-import { encodeFailure } from "./errors.ts";
+import { addFailure, encodeFailure } from "./errors.ts";
 import { FrameWriter } from "./frames.ts";
 
 /** Begins a streamed answer. */
@@ -58,7 +58,7 @@ class StreamWriter implements AnswerWriter {
 
   fail(error: GatewayError): Frame[] {
     if (!this.#frames.hasBegun) this.#events.begin();
-    this.#frames.add("response.failed", { response: this.#events.failed(encodeFailure(error)) });
+    addFailure(this.#frames, error, this.#events.failed(encodeFailure(error)));
     return this.#frames.take();
   }
 

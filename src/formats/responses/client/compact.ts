@@ -16,7 +16,8 @@ import { ResponsesCompaction, ResponsesCountRequest } from "../schema.ts";
 import { toJson } from "../../shared/schema.ts";
 import { encodeUsage } from "../usage.ts";
 import { isTrigger, sealSummary } from "./compaction.ts";
-import { encodeFailure } from "./errors.ts";
+import { addFailure, encodeFailure } from "./errors.ts";
+import { FrameWriter } from "./frames.ts";
 import { decodeRequest } from "./request.ts";
 import { ResponseBuilder, type ResponseState } from "./response.ts";
 
@@ -168,7 +169,9 @@ class CompactionWriter implements AnswerWriter {
 
   fail(error: GatewayError): Frame[] {
     const response = this.#build({ status: "failed", output: [], error: encodeFailure(error) }, false);
-    return [this.#frame("response.failed", { response })];
+    const frames = new FrameWriter(this.#sequence);
+    addFailure(frames, error, response);
+    return frames.take();
   }
 
   #build(state: Omit<ResponseState, "store">, store = this.#context.storesAnswer === true): JsonObject {

@@ -2,7 +2,7 @@
 import type { ErrorKind, GatewayError } from "../../../core/error.ts";
 import type { BrokenStream, Frame } from "../../../core/format.ts";
 import { isObject, type JsonObject, parseJson } from "../../../core/json.ts";
-import { messageOf } from "../../shared/error-envelope.ts";
+import { encodeBody, messageOf } from "../../shared/error-envelope.ts";
 import { FrameWriter } from "./frames.ts";
 import { BEGINNING, ResponseBuilder } from "./response.ts";
 
@@ -64,17 +64,30 @@ export function encodeStreamError(
   isFirst?: boolean,
   broken?: BrokenStream,
 ): Frame[] {
+  const last = broken?.last && parseJson(broken.last.data);
+  const { type: lastType, sequence_number: number } = isObject(last) ? last : {};
+  const frames = new FrameWriter(typeof number === "number" ? number + 1 : 0);
   const builder = new ResponseBuilder({ id: requestId, model: "" });
-  const frames = new FrameWriter(numberBehind(broken?.last));
   if (isFirst) for (const type of BEGINNING) frames.add(type, { response: builder.begun(false) });
-  const response = builder.failed(encodeFailure(error), []);
-  frames.add("response.failed", { response: { ...response, id: broken?.answerId ?? response.id! } });
+  if (lastType === FAILED) addError(frames, error);
+  else addFailure(frames, error, { ...builder.failed(encodeFailure(error), []), ...broken?.begun });
   return frames.take();
 }
 
-/** The sequence number of the event behind this one. */
-function numberBehind(last: Frame | undefined): number {
-  const event = last && parseJson(last.data);
-  const number = isObject(event) ? event.sequence_number : undefined;
-  return typeof number === "number" ? number + 1 : 0;
+const FAILED = "response.failed";
+
+/** @param response the failed answer */
+export function addFailure(frames: FrameWriter, error: GatewayError, response: JsonObject): void {
+  frames.add(FAILED, { response });
+  addError(frames, error);
+}
+
+/**
+ * Adds the event `error`, behind the terminal one: raw streams of `openai` and LangChain ignore `response.failed` and take a
+ * regular end for the end of the answer. They know the event by the member `error`, others by the members beside it.
+ */
+function addError(frames: FrameWriter, error: GatewayError): void {
+  const { error: envelope } = encodeBody(error);
+  const { type, ...told } = { ...(envelope as JsonObject), ...encodeFailure(error) };
+  frames.add("error", { ...told, error: { type: type!, ...told } });
 }

@@ -42,13 +42,18 @@ export const watch: StreamObserver = {
   },
 };
 
+/** The members of the response object that its last event must repeat. */
+const BEGUN: ReadonlySet<string> = new Set(["id", "created_at", "model"]);
+
 type EventReader = (event: JsonObject, seen: StreamSummary) => void;
 
 const READERS: ReadonlyMap<Json | undefined, EventReader> = new Map<Json | undefined, EventReader>([
   [
     "response.created",
     ({ response }, seen) => {
-      if (isObject(response)) noteAnswer(response, seen);
+      if (!isObject(response)) return;
+      noteAnswer(response, seen);
+      seen.begun ??= Object.fromEntries(Object.entries(response).filter(([name]) => BEGUN.has(name)));
     },
   ],
   ["response.completed", (event, seen) => readTerminal(event, "completed", seen)],

@@ -1,18 +1,6 @@
 /** `weir import SOURCE FILE`: writes `weir.yaml` from the config of another gateway. */
-import {
-  closeSync,
-  existsSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
-import { basename, dirname, join, resolve } from "node:path";
-import { CONFIG_FILE, loadConfig } from "../config/load.ts";
-import { ConfigError } from "../config/error.ts";
+import { closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import { basename, dirname, resolve } from "node:path";
 import { describeFileError } from "../core/system-error.ts";
 import type { Imported } from "../import/index.ts";
 import type { SourceDocument } from "../import/source.ts";
@@ -48,7 +36,8 @@ export const importCommand: Command = {
       throw new UsageError(
         `weir imports the configs of ${SOURCES.join(", ")}, not of ${JSON.stringify(source)}`,
       );
-    const { imported, faults } = await checked(await importFile(source, file, context), env);
+    const { checkResult } = await import("./import-check.ts");
+    const { imported, faults } = await checkResult(await importFile(source, file, context), env);
     const out = textOf(flags["--out"]);
     const envFile = textOf(flags["--env"]);
     const { describe, envFileOf, reportOf } = await import("../import/report.ts");
@@ -73,6 +62,11 @@ async function importFile(source: string, file: string, { flags, cwd }: Context)
     import("../../plugins/index.ts"),
   ]);
   const open = (path: string): SourceDocument => readSource(resolve(cwd, path), basename(path));
+  const { isDatabase, readCcrDatabase } = await import("./ccr-database.ts");
+  const openConfig = () => {
+    const path = resolve(cwd, file);
+    return source === "ccr" && isDatabase(path) ? readCcrDatabase(path, basename(file)) : open(file);
+  };
   const keys = textOf(flags["--keys"]);
   if (keys !== undefined && source !== "litellm")
     throw new UsageError(
@@ -84,77 +78,11 @@ async function importFile(source: string, file: string, { flags, cwd }: Context)
     existsSync(resolve(folder, name)) ? readSource(resolve(folder, name), name) : undefined;
   return importConfig({
     source,
-    document: source === "litellm" ? withIncludes(open(file), included) : open(file),
+    document: source === "litellm" ? withIncludes(open(file), included) : openConfig(),
     ...(keys !== undefined && { keys: open(keys) }),
     providers: builtIn.flatMap(({ providers = [] }) => providers),
     command: ["weir import", source, file, ...(keys === undefined ? [] : ["--keys", keys])].join(" "),
   });
-}
-
-/** Most entries of the result that are left out because weir would not start with them. */
-const MOST_LEFT_OUT = 50;
-
-/**
- * Loads the result as `weir check --offline` does, with stand-ins for variables that are not set, leaves out entries with which
- * weir would not start, and compares what it would send with what the source gateway sends.
- * @returns `faults`: why weir would not start with it
- */
-async function checked(
-  imported: Imported,
-  env: Context["env"],
-): Promise<{ imported: Imported; faults: string[] }> {
-  const [{ fillIn, verify }, { describePlan }] = await Promise.all([
-    import("../import/verify.ts"),
-    import("../gateway/routing/plan.ts"),
-  ]);
-  let rest = imported;
-  for (let left = 0; ; left++) {
-    const loaded = await tryLoad(rest, env);
-    if (!(loaded instanceof Error)) {
-      const { registry, environment } = loaded;
-      const gateway = {
-        off: registry.off.map(({ provider, reason }) => ({ name: provider.name, reason })),
-        sending: (name: string, format: string) => describePlan(registry.plan(name, format)),
-      };
-      return { imported: verify(rest, gateway, (text) => fillIn(text, environment)), faults: [] };
-    }
-    const [section, entry] = entryAt(loaded);
-    if (section === undefined || entry === undefined || left === MOST_LEFT_OUT)
-      return { imported: rest, faults: [loaded.message] };
-    rest = rest.without(section, entry, clauseOf(loaded as ConfigError));
-  }
-}
-
-async function tryLoad({ yaml, variables }: Imported, env: Context["env"]) {
-  const { standIns } = await import("../import/stand-ins.ts");
-  const { assemble } = await import("../assemble.ts");
-  const folder = mkdtempSync(join(tmpdir(), "weir-import-"));
-  try {
-    writeFileSync(join(folder, CONFIG_FILE), yaml, { mode: 0o600 });
-    const environment = standIns(variables, env);
-    const { config, locate } = loadConfig({ env: environment, cwd: folder });
-    const { registry } = await assemble(config, environment, locate);
-    return { registry, environment };
-  } catch (fault) {
-    return fault instanceof Error ? fault : new Error(String(fault));
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-/** The section and the entry of it with a fault: `providers.acme.baseUrl`, `aliases["a.b"]`. */
-function entryAt(fault: Error): [section?: string, entry?: string] {
-  const path = fault instanceof ConfigError ? fault.path : "";
-  const [, section, plain, quoted] = ENTRY.exec(path) ?? [];
-  return [section, plain ?? (quoted === undefined ? undefined : (JSON.parse(`"${quoted}"`) as string))];
-}
-
-const ENTRY =
-  /^(providers|aliases|routes|fallbacks|prices|rates|budgets)(?:\.([\w-]+)|\["((?:[^"\\]|\\.)*)"\])/;
-
-/** What is wrong, without the position and the path. */
-function clauseOf({ message, at, path }: ConfigError): string {
-  return message.replace(`${at}: `, "").replace(` (at ${path}).`, "");
 }
 
 function assertFree(file: string, { flags, cwd }: Context): void {

@@ -10,6 +10,8 @@ import type { Outcome } from "./source.ts";
 export interface Sent {
   model: string;
   url: string;
+  /** With the credential; absent where a plugin signs the request. */
+  headers?: Readonly<Record<string, string>>;
 }
 
 /** The gateway that the written file makes. */
@@ -46,7 +48,7 @@ export function verify(imported: Imported, gateway: MadeGateway, fill: (text: st
 }
 
 function verdictOn(
-  { name, model, asked }: Expectation,
+  { name, model, asked, connection }: Expectation,
   gateway: MadeGateway,
   fill: (text: string) => string,
 ): Verdict | undefined {
@@ -57,8 +59,22 @@ function verdictOn(
   if (ofModel.length === 0)
     return { fate: "none", why: `weir would ask for ${sent.map((one) => one.model).join(", ")} instead` };
   const plain = (url: string) => usualAddress(decodeURIComponent(url));
-  if (ofModel.some(({ url }) => plain(url) === plain(wanted))) return undefined;
+  const atUrl = ofModel.filter(({ url }) => plain(url) === plain(wanted));
+  if (atUrl.some(({ headers }) => hasHeaders(headers, connection, fill))) return undefined;
+  if (atUrl.length > 0) return { fate: "changed", why: "weir sends another key, or other headers" };
   return { fate: "changed", why: `weir asks ${ofModel[0]!.url} instead of ${wanted}` };
+}
+
+/** Whether the key and the headers of a connection are in a request. */
+function hasHeaders(
+  sent: Sent["headers"],
+  { settings: { apiKey, headers = {} } }: Expectation["connection"],
+  fill: (text: string) => string,
+): boolean {
+  if (sent === undefined) return true;
+  const values = Object.values(sent);
+  const isKeySent = apiKey === undefined || values.some((value) => value.endsWith(fill(apiKey)));
+  return isKeySent && Object.values(headers).every((value) => values.includes(fill(value)));
 }
 
 function sendingOf(gateway: MadeGateway, name: string, format: string): readonly Sent[] | string {

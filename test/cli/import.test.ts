@@ -1,5 +1,6 @@
 /** `weir import`: what it writes where, what it says, and its exit codes. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { Database } from "bun:sqlite";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -88,6 +89,59 @@ test("of a key that is set twice the last one counts, as for the other gateways,
     0,
     expect.stringContaining("twice.json:3: Providers is set twice (at Providers); the last one counts.\n"),
   ]);
+});
+
+test("the database of claude-code-router is read, without a change to it", async () => {
+  const file = pathOf("config.sqlite");
+  const database = new Database(file);
+  database.run("PRAGMA journal_mode = WAL");
+  database.run(
+    "CREATE TABLE app_config (key TEXT PRIMARY KEY, value_json TEXT NOT NULL, updated_at TEXT NOT NULL)",
+  );
+  database.run(
+    "CREATE TABLE api_keys (id TEXT PRIMARY KEY, name TEXT NOT NULL, encrypted_key TEXT NOT NULL, encryption TEXT NOT NULL, created_at TEXT NOT NULL, expires_at TEXT NOT NULL, limits_json TEXT NOT NULL)",
+  );
+  const provider = (name: string, baseUrl: string, type: string, models: string[]) => ({
+    ...{ name, api_base_url: baseUrl, api_key: SECRET, models },
+    capabilities: [{ type, baseUrl }],
+  });
+  const settings = {
+    ...{ HOST: "127.0.0.1", PORT: 3456, theme: "dark" },
+    Providers: [
+      provider("Kimi", "https://api.moonshot.cn/v1", "openai_chat_completions", ["kimi-k2"]),
+      provider("zai", "https://api.z.ai/api/anthropic", "anthropic_messages", ["glm-4.6"]),
+    ],
+    Router: {
+      rules: [
+        {
+          ...{ type: "condition", enabled: true },
+          condition: { left: "request.body.model", operator: "starts-with", right: "claude-" },
+          rewrites: [{ key: "request.body.model", operation: "set", value: "zai/glm-4.6" }],
+        },
+      ],
+      fallback: { mode: "model-chain", models: ["Kimi/kimi-k2"], retryCount: 1 },
+    },
+  };
+  database.run("INSERT INTO app_config VALUES ('default', ?, '')", [JSON.stringify(settings)]);
+  database.run(
+    "INSERT INTO api_keys VALUES ('1', 'Laptop', 'ccr-secret-key-1', 'plain', '', '', '{\"rpm\":60}')",
+  );
+  const { code, out, err } = await weir("ccr", "config.sqlite", "--json");
+  database.close();
+  const { config, changed, none } = JSON.parse(out) as Report;
+  expect([code, err, config.includes("ccr-secret-key-1")]).toEqual([0, "", false]);
+  expect(Bun.YAML.parse(config)).toMatchObject({
+    keys: [{ name: "ccr-laptop", rpm: 60 }],
+    aliases: {
+      "Kimi,kimi-k2": "moonshot/kimi-k2",
+      "zai,glm-4.6": "zai/glm-4.6",
+      "claude-*": "zai/glm-4.6",
+      "ccr-fallback-1": "moonshot/kimi-k2",
+    },
+    fallbacks: { "*": ["ccr-fallback-1"] },
+    providers: { zai: { speaks: "messages", baseUrl: "https://api.z.ai/api/anthropic" } },
+  });
+  expect([...changed, ...none].map(({ path }) => path)).not.toContain("Providers[1].capabilities[0].baseUrl");
 });
 
 test("included files are imported, too, and what would keep weir from starting is left out and told", async () => {

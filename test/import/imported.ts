@@ -8,7 +8,7 @@ import { assemble } from "../../src/assemble.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { readSource } from "../../src/config/read-source.ts";
 import { type Imported, importConfig, SOURCES } from "../../src/import/index.ts";
-import { describePlan } from "../../src/gateway/routing/plan.ts";
+import { gatewayOf } from "../../src/cli/import-check.ts";
 import { standIns } from "../../src/import/stand-ins.ts";
 import { fillIn, verify } from "../../src/import/verify.ts";
 
@@ -68,9 +68,7 @@ export function importText(source: string, text: string, keys?: string): Importe
 export async function verified(imported: Imported, set: Record<string, string> = {}): Promise<Imported> {
   const env = { ...standIns(imported.variables, set), ...set };
   const { registry } = await load(imported, set);
-  const off = registry.off.map(({ provider, reason }) => ({ name: provider.name, reason }));
-  const sending = (name: string, format: string) => describePlan(registry.plan(name, format));
-  return verify(imported, { off, sending }, (text) => fillIn(text, env));
+  return verify(imported, gatewayOf(registry), (text) => fillIn(text, env));
 }
 
 /** The registry of the written config, with stand-ins for its variables. @throws if weir would not start with it */

@@ -1,6 +1,8 @@
 /** Configs whose parts weir does not send as the source does: they work, or the report says so. */
 import { describe, expect, test } from "bun:test";
 import { describePlan } from "../../src/gateway/routing/plan.ts";
+import { gatewayOf } from "../../src/cli/import-check.ts";
+import { fillIn, verify } from "../../src/import/verify.ts";
 import { importText, load, verified } from "./imported.ts";
 
 /** Imports a config, and shows what weir sends for some names: `deployment model url`. */
@@ -196,6 +198,31 @@ describe("LiteLLM", () => {
       "foundry-models deepseek-r1 https://acme.services.ai.azure.com/models/chat/",
     );
     expect(remarks).toEqual([]);
+  });
+
+  test("a key that weir does not send is not taken over", async () => {
+    const config = list({
+      a: { model: "openai/gpt-5", api_key: "os.environ/K", api_base: "https://host.example/v1" },
+    });
+    const imported = importText("litellm", JSON.stringify(config));
+    const { registry } = await load(imported);
+    const { off, sending } = gatewayOf(registry);
+    const unsigned = (...asked: Parameters<typeof sending>) =>
+      sending(...asked).map((sent) => ({ ...sent, headers: {} }));
+    const fate = (gateway: Parameters<typeof verify>[1]) =>
+      verify(imported, gateway, (text) => fillIn(text, { K: "stand-in-for-K" })).outcomes.find(({ path }) =>
+        path.endsWith(".model"),
+      )?.fate;
+    expect([fate({ off, sending }), fate({ off, sending: unsigned })]).toEqual(["taken", "changed"]);
+  });
+
+  test("a name that is left out and that an entry for all names answers is told", async () => {
+    const config = list({
+      titan: { model: "sagemaker/titan" },
+      "*": { model: "openai/*", api_key: "os.environ/K" },
+    });
+    const { remarks } = await sent("litellm", config, []);
+    expect(remarks).toContain("titan is left out, and the entry * answers for the name: remove one of them");
   });
 
   test("every variable that a provider needs is in the list", () => {

@@ -1,9 +1,11 @@
 /** The `config.json` of claude-code-router. https://github.com/musistudio/claude-code-router */
+import { shortName } from "../draft.ts";
 import type { References } from "../environment.ts";
 import { type Reading, SourceError } from "../reader.ts";
 import { applyRules, count, flag, none, option, type Rules } from "../settings.ts";
 import type { SourceNode } from "../source.ts";
 import { type Found, readProviders } from "./providers.ts";
+import { readRouting } from "./routing.ts";
 
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$([A-Za-z_][A-Za-z0-9_]*)/g;
 
@@ -68,6 +70,11 @@ export function read(reading: Reading): void {
   else level?.dropped("the log is off");
   applyRules(root, RULES, reading);
   readAccess(reading);
+  readRouting(reading, root.member("Router"), found);
+  for (const name of OF_THE_APP) root.member(name)?.dropped("it is for the app of claude-code-router");
+  reading.remarks.push(
+    "weir reads no model out of a prompt (<CCR-SUBAGENT-MODEL>): name the model in the file of the subagent",
+  );
 }
 
 /** Without a key, claude-code-router listens on this machine only, whatever HOST says. */
@@ -80,14 +87,43 @@ function readAccess(reading: Reading): void {
     key.hide();
     key.taken("keys");
   } else key?.ignored("it is empty");
+  const keys = readKeys(reading);
   if (!host?.text) return;
-  if (!key?.text && !/^(127\.|localhost$|::1$)/.test(host.text)) {
+  if (!key?.text && keys === 0 && !/^(127\.|localhost$|::1$)/.test(host.text)) {
     host.changed("without APIKEY claude-code-router listens on 127.0.0.1, and so does weir", "host");
     return;
   }
   draft.set("host", environment.text(host.text), host);
   host.taken("host");
 }
+
+/** `APIKEYS` of version 3. @returns how many there are */
+function readKeys(reading: Reading): number {
+  const list = reading.root.member("APIKEYS")?.items ?? [];
+  const found = list.filter((entry) => entry.member("key")?.text);
+  for (const [index, entry] of found.entries()) {
+    const key = entry.member("key")!;
+    const name = `ccr-${shortName(entry.member("name")?.text ?? "", String(index + 1))}`;
+    const rate = ["rpm", "tpm", "rpd", "tpd"].flatMap((limit) => {
+      const node = entry.member("limits")?.member(limit);
+      node?.taken(`keys.${name}`);
+      return node?.number ? [[limit, node.number] as const] : [];
+    });
+    const expires = entry.member("expiresAt");
+    expires?.taken(`keys.${name}`);
+    const options = { ...(Object.fromEntries(rate) as object), ...(expires && { expires: expires.text }) };
+    reading.draft.add("keys", { name, ...reading.gatewayKey(key), ...options }, entry);
+    key.hide();
+    for (const node of [key, entry.member("name")]) node?.taken(`keys.${name}`);
+  }
+  return found.length;
+}
+
+/** Settings of version 3 that no call depends on. */
+const OF_THE_APP = (
+  "agent autoStart botConfigs botGateway contextArchive gateway launchAtLogin mediaTools observability " +
+  "plugins profile providerPlugins proxy theme toolHub tray virtualModelProfiles"
+).split(" ");
 
 /** What a scenario of the router means for weir. */
 const SCENARIOS: Readonly<Record<string, { alias: string; when: string }>> = {

@@ -47,6 +47,10 @@ function readEntry(reading: Reading, entry: SourceNode, settings: ModelSettings,
   }
   const found = split && connectionOf(reading, split, member, name.text);
   if (!split || !found) {
+    if (reading.root.member("model_list")?.items.some((one) => one.member("model_name")?.text === "*"))
+      reading.remarks.push(
+        `${name.text} is left out, and the entry * answers for the name: remove one of them`,
+      );
     entry.dropped(
       `weir has no provider for ${JSON.stringify(model.text)}`,
       "if the host speaks a format that weir knows, add it to providers with speaks and baseUrl",

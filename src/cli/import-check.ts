@@ -1,0 +1,86 @@
+/** Loads what `weir import` made, and compares what it would send with what the source gateway sends. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ConfigError } from "../config/error.ts";
+import { CONFIG_FILE, loadConfig } from "../config/load.ts";
+import type { Registry } from "../gateway/routing/registry.ts";
+import type { Imported } from "../import/index.ts";
+import type { MadeGateway } from "../import/verify.ts";
+import type { Context } from "./command.ts";
+
+/** Most entries of the result that are left out because weir would not start with them. */
+const MOST_LEFT_OUT = 50;
+
+/**
+ * Loads the result as `weir check --offline` does, with stand-ins for variables that are not set, leaves out entries with which
+ * weir would not start, and compares what it would send with what the source gateway sends.
+ * @returns `faults`: why weir would not start with it
+ */
+export async function checkResult(
+  imported: Imported,
+  env: Context["env"],
+): Promise<{ imported: Imported; faults: string[] }> {
+  const { fillIn, verify } = await import("../import/verify.ts");
+  let rest = imported;
+  for (let left = 0; ; left++) {
+    const loaded = await tryLoad(rest, env);
+    if (!(loaded instanceof Error)) {
+      const { registry, environment } = loaded;
+      return {
+        imported: verify(rest, gatewayOf(registry), (text) => fillIn(text, environment)),
+        faults: [],
+      };
+    }
+    const [section, entry] = entryAt(loaded);
+    if (section === undefined || entry === undefined || left === MOST_LEFT_OUT)
+      return { imported: rest, faults: [loaded.message] };
+    rest = rest.without(section, entry, clauseOf(loaded as ConfigError));
+  }
+}
+
+/** What a gateway would send. */
+export function gatewayOf(registry: Registry): MadeGateway {
+  return {
+    off: registry.off.map(({ provider, reason }) => ({ name: provider.name, reason })),
+    sending(name, format) {
+      const { choices, fallbacks } = registry.plan(name, format);
+      return [...choices, ...fallbacks.flat()].map(({ target: { deployment, provider, model, url } }) => ({
+        ...{ model, url },
+        ...(!deployment.authorizer && { headers: { ...provider.headers, ...deployment.credentials } }),
+      }));
+    },
+  };
+}
+
+async function tryLoad({ yaml, variables }: Imported, env: Context["env"]) {
+  const { standIns } = await import("../import/stand-ins.ts");
+  const { assemble } = await import("../assemble.ts");
+  const folder = mkdtempSync(join(tmpdir(), "weir-import-"));
+  try {
+    writeFileSync(join(folder, CONFIG_FILE), yaml, { mode: 0o600 });
+    const environment = standIns(variables, env);
+    const { config, locate } = loadConfig({ env: environment, cwd: folder });
+    const { registry } = await assemble(config, environment, locate);
+    return { registry, environment };
+  } catch (fault) {
+    return fault instanceof Error ? fault : new Error(String(fault));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The section and the entry of it with a fault: `providers.acme.baseUrl`, `aliases["a.b"]`. */
+function entryAt(fault: Error): [section?: string, entry?: string] {
+  const path = fault instanceof ConfigError ? fault.path : "";
+  const [, section, plain, quoted] = ENTRY.exec(path) ?? [];
+  return [section, plain ?? (quoted === undefined ? undefined : (JSON.parse(`"${quoted}"`) as string))];
+}
+
+const ENTRY =
+  /^(providers|aliases|routes|fallbacks|prices|rates|budgets)(?:\.([\w-]+)|\["((?:[^"\\]|\\.)*)"\])/;
+
+/** What is wrong, without the position and the path. */
+function clauseOf({ message, at, path }: ConfigError): string {
+  return message.replace(`${at}: `, "").replace(` (at ${path}).`, "");
+}

@@ -161,6 +161,7 @@ export class Attempt {
   /** Aborts when the call or only this attempt is aborted. */
   readonly stop = new Stop();
   #target: Target;
+  #lane: Target["lane"] | undefined;
   #losses: LossList | undefined;
   #toolNames: Map<string, string> | undefined;
   #context: CodecContext | undefined;
@@ -208,9 +209,19 @@ export class Attempt {
     return this.#target;
   }
 
+  /** The lane that the attempt takes: a call that a plugin edits is translated, although client and provider speak one format. */
+  get lane(): Target["lane"] {
+    return this.#lane ?? this.#target.lane;
+  }
+
+  set lane(lane: Target["lane"]) {
+    this.#lane = lane;
+  }
+
   /** Continues with the same deployment in another format: the request is translated anew. */
   turnTo(target: Target): void {
     this.#target = target;
+    this.#lane = undefined;
     this.#losses = this.#toolNames = this.#context = this.request = undefined;
     this.refused = [];
     this.headAt = this.upstreamStatus = this.upstreamRequestId = undefined;

@@ -66,7 +66,7 @@ export async function explain(options: ExplainOptions, context: PrepareContext):
       provider: target.provider.name,
       deployment: target.deployment.name,
       model: target.model,
-      lane: target.lane,
+      lane: attempt.lane,
       format: target.format || null,
       reason: target.reason,
       ...(await endOf(target, context)),

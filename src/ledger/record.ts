@@ -57,7 +57,7 @@ export interface CallRecord {
   tags?: readonly string[];
   /** Id of the client's format. */
   format: string;
-  lane?: "native" | "translated" | "program";
+  lane?: "native" | "translated" | "generated";
   /** The model as the client named it. */
   model: string;
   stream: boolean;

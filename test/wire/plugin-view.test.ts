@@ -82,7 +82,7 @@ export default definePlugin({ name: "facts", hooks: {
   const view = (attempt: number, deployment: string) =>
     ["req_", "chat-completions", "openai/m", null, false, attempt, "openai", deployment, "m"].concat([
       "chat-completions",
-      "native",
+      "translated",
       true,
       1,
       "m",

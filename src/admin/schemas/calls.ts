@@ -63,7 +63,7 @@ export const CallEntry = answer(
     path: Type.Optional(Type.String()),
     tags: Type.Optional(Type.Array(Type.String())),
     format: Type.String({ description: "Id of the client's format." }),
-    lane: Type.Optional(words(["native", "translated", "program"])),
+    lane: Type.Optional(words(["native", "translated", "generated"])),
     model: Type.String({ description: "The model as the client named it." }),
     stream: Type.Boolean(),
     status: Type.Integer({ description: "Status of the answer to the client." }),

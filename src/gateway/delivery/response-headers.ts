@@ -10,6 +10,7 @@ export const STREAM_HEADERS = {
   "x-accel-buffering": "no",
 };
 
+const LANE = "x-weir-lane";
 const JSON_HEADERS = { "content-type": "application/json" };
 
 type HeaderRecord = Readonly<Record<string, string>>;
@@ -35,7 +36,7 @@ function constantHeadersOf({ provider, deployment, model, lane }: Target): Const
     "x-weir-provider": provider.name,
     ...(deployment.name !== provider.name && { "x-weir-deployment": deployment.name }),
     "x-weir-model": printable(model),
-    "x-weir-lane": lane,
+    [LANE]: lane,
   };
   return {
     json: Object.freeze({ ...JSON_HEADERS, ...headers }),
@@ -48,9 +49,12 @@ export function withCallHeaders(headers: HeaderRecord, call: Call): HeaderRecord
   const { attempt, attempts, skipped, extraHeaders } = call;
   const isRetried = attempts.some(({ failure }) => failure);
   const losses = attempt?.losses ?? [];
-  if (skipped.length === 0 && !isRetried && !extraHeaders && losses.length === 0) return headers;
+  const isOtherLane = attempt !== undefined && attempt.lane !== attempt.target.lane;
+  if (skipped.length === 0 && !isRetried && !extraHeaders && losses.length === 0 && !isOtherLane)
+    return headers;
   return {
     ...headers,
+    ...(isOtherLane && { [LANE]: attempt.lane }),
     ...(skipped.length > 0 && { "x-weir-skipped": skipped.join(", ") }),
     ...(isRetried && {
       "x-weir-attempts": String(attempts.length),

@@ -11,9 +11,9 @@ export function chooseLane(incoming: Incoming, attempt: Attempt, context: Prepar
   if (target.substitute) attempt.reportLoss("substituted", "model", target.reason);
   const isEdited = incoming.call.edits || context.hooks.some((hook) => hook.request || hook.answer);
   const isNative = target.lane === "native" && !isEdited && !mustTranslate(incoming, attempt, context);
-  return isNative
-    ? new NativeLane(incoming, attempt, context)
-    : new TranslatedLane(incoming, attempt, context);
+  if (isNative) return new NativeLane(incoming, attempt, context);
+  if (target.lane === "native") attempt.lane = "translated";
+  return new TranslatedLane(incoming, attempt, context);
 }
 
 function mustTranslate(

@@ -81,7 +81,7 @@ class View implements CallView {
   }
 
   get target(): TargetView | undefined {
-    return this.#attempt && describeTarget(this.#attempt.target);
+    return this.#attempt && describeTarget(this.#attempt);
   }
 
   get losses(): readonly Loss[] {
@@ -138,7 +138,12 @@ const NO_VARIABLES = Object.freeze({});
 
 const targetViews = new WeakMap<Target, TargetView>();
 
-function describeTarget(target: Target): TargetView {
+function describeTarget({ target, lane }: Attempt): TargetView {
+  const view = viewOfTarget(target);
+  return lane === view.lane ? view : Object.freeze({ ...view, lane });
+}
+
+function viewOfTarget(target: Target): TargetView {
   let view = targetViews.get(target);
   if (view) return view;
   const { provider, deployment, model, format, lane } = target;
@@ -164,7 +169,7 @@ export function recordOf(call: Call): CallRecord {
     key: call.key,
     parent: call.parent?.id,
     stream: call.stream,
-    target: attempt && describeTarget(attempt.target),
+    target: attempt && describeTarget(attempt),
     attempts: call.attempts.map(describeAttempt),
     skipped: call.skipped,
     losses: attempt?.losses ?? call.losses,
@@ -184,8 +189,9 @@ export function recordOf(call: Call): CallRecord {
   return Object.freeze({ ...deepFreeze(facts), headers: withoutCredentials(call.headers) });
 }
 
-function describeAttempt({ target, waited, usage, failure }: Attempt): AttemptRecord {
-  return { target: describeTarget(target), waited, usage, failure };
+function describeAttempt(attempt: Attempt): AttemptRecord {
+  const { waited, usage, failure } = attempt;
+  return { target: describeTarget(attempt), waited, usage, failure };
 }
 
 function deepFreeze<Value>(value: Value): Value {

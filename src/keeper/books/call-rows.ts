@@ -7,7 +7,7 @@ import type { SqlValue } from "./sql.ts";
 
 export const OUTCOMES = ["complete", "failed", "cancelled"] as const;
 export const REFUSALS = ["", "rate", "tokens", "concurrency", "budget", "scope", "price"] as const;
-export const LANES = ["", "native", "translated", "program"] as const;
+export const LANES = ["", "native", "translated", "generated"] as const;
 /** Bit of `flags` above the two bits of the lane. */
 export const STREAM = 4;
 

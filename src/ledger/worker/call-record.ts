@@ -9,8 +9,6 @@ const MAX_PROVIDER_TEXT = 128;
 /** Most losses of a record. */
 const MAX_LOSSES = 20;
 
-const LANES = { native: "native", translated: "translated", generated: "program" } as const;
-
 /**
  * @param endedAt when the call ended, of the monotonic clock
  * @param beganAt when it began, milliseconds since 1970
@@ -23,7 +21,6 @@ export function recordOf(
   prompt?: PromptRecord,
 ): CallRecord {
   const { attempt, startedAt, access, error } = call;
-  const target = attempt?.target;
   const losses = attempt?.losses;
   const first = attempts[0];
   return {
@@ -37,7 +34,7 @@ export function recordOf(
     path: access?.path,
     tags: access?.tags,
     format: call.format,
-    lane: target && LANES[target.lane],
+    lane: attempt?.lane,
     model: call.model,
     stream: call.stream,
     status: call.status,

@@ -161,9 +161,7 @@ function Headers({ call }: { call: CallEntry }) {
     served && ["x-weir-provider", served.provider],
     served && served.deployment !== served.provider ? ["x-weir-deployment", served.deployment] : undefined,
     served && ["x-weir-model", served.model],
-    served && call.lane !== undefined
-      ? ["x-weir-lane", call.lane === "program" ? "generated" : call.lane]
-      : undefined,
+    served && call.lane !== undefined ? ["x-weir-lane", call.lane] : undefined,
     call.attempts.length > 1 ? ["x-weir-attempts", String(call.attempts.length)] : undefined,
     losses.length > 0
       ? ["x-weir-warnings", losses.map(({ code, path }) => `${code}:${path}`).join(", ")]

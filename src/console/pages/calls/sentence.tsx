@@ -26,7 +26,7 @@ const SAY: Readonly<Record<CallEntry["outcome"], (call: CallEntry) => preact.Com
 const LANES: Readonly<Record<string, string>> = {
   native: "Passed through to",
   translated: "Translated for",
-  program: "Answered by",
+  generated: "Answered by",
 };
 
 function Complete({ call }: { call: CallEntry }) {
@@ -37,7 +37,7 @@ function Complete({ call }: { call: CallEntry }) {
         Answered by weir itself in <b>{duration(call.ms)}</b>. Nothing was sent, nothing is booked.
       </>
     );
-  const answered = call.lane === "program" ? "" : "answered ";
+  const answered = call.lane === "generated" ? "" : "answered ";
   return (
     <>
       {LANES[call.lane ?? "native"]} <b>{placeOf(served)}</b>

@@ -23,8 +23,8 @@ export type OnPluginFault = (message: string, cause: unknown) => void;
 export function sandboxHooks({ name, hooks = {} }: Plugin, onFault: OnPluginFault): LoadedHooks {
   const { admit, intercept, request, answer, observe, done } = hooks;
   const wrapped: LoadedHooks = { plugin: name };
-  const failure = (hook: string) => (cause: unknown) =>
-    pluginFailure(`plugin ${name}: its ${hook} hook failed`, cause);
+  const failure = (hook: string) => (cause: unknown, late?: GatewayError) =>
+    pluginFailure(`plugin ${name}: its ${hook} hook failed`, cause, late);
   if (admit) wrapped.admit = (call) => wrapHook(() => admit.call(hooks, call), call, failure("admit"));
   if (intercept)
     wrapped.intercept = (call) =>
@@ -34,7 +34,7 @@ export function sandboxHooks({ name, hooks = {} }: Plugin, onFault: OnPluginFaul
       wrapHook(() => request.call(hooks, wanted, call), call, failure("request"));
   if (answer)
     wrapped.answer = (events, call) =>
-      wrapEvents(() => answer.call(hooks, events, call), call, `plugin ${name}: its answer hook`);
+      wrapEdit((given) => answer.call(hooks, given, call), events, call, name, "its answer hook");
   if (observe) wrapped.observe = wrapObserve(hooks, observe, `plugin ${name}: its observe hook`, onFault);
   if (done) {
     const failed = (cause: unknown) => onFault(`plugin ${name}: its done hook failed`, cause);
@@ -43,6 +43,9 @@ export function sandboxHooks({ name, hooks = {} }: Plugin, onFault: OnPluginFaul
   return wrapped;
 }
 
+/** The error of a call whose plugin failed. @param late the timeout that ended the wait for it */
+type Failure = (cause: unknown, late?: GatewayError) => GatewayError;
+
 /**
  * Runs a hook. When the call is aborted, weir stops waiting for a hook that has not returned.
  * @param check judges what the hook returns
@@ -50,7 +53,7 @@ export function sandboxHooks({ name, hooks = {} }: Plugin, onFault: OnPluginFaul
 function wrapHook<Result>(
   run: () => Result | Promise<Result>,
   call: CallView,
-  failure: (cause: unknown) => GatewayError,
+  failure: Failure,
   check: (result: Result) => void = () => {},
 ): Result | Promise<Result> {
   try {
@@ -66,7 +69,7 @@ function wrapHook<Result>(
 async function waitFor<Result>(
   pending: PromiseLike<Result>,
   call: CallView,
-  failure: (cause: unknown) => GatewayError,
+  failure: Failure,
   check: (result: Result) => void,
 ): Promise<Result> {
   const abort = waitForAbort(call);
@@ -75,7 +78,9 @@ async function waitFor<Result>(
     check(result);
     return result;
   } catch (cause) {
-    throw stopOf(call).reason ?? failure(cause);
+    const { reason } = stopOf(call);
+    if (reason === undefined) throw failure(cause);
+    throw isTimeout(reason) ? failure(cause, reason) : reason;
   } finally {
     abort.forget();
   }
@@ -86,19 +91,40 @@ function wrapIntercept(
   run: () => ReturnType<NonNullable<Hooks["intercept"]>>,
   call: CallView,
   name: string,
-  failure: (cause: unknown) => GatewayError,
+  failure: Failure,
 ): Interception | undefined | Promise<Interception | undefined> {
-  const wrapEdit = (result: Interception | undefined): Interception | undefined => {
+  const withEdit = (result: Interception | undefined): Interception | undefined => {
     const edit = result?.edit;
     if (!edit) return result;
-    const who = `plugin ${name}: the edit of its intercept hook`;
     return {
       ...result,
-      edit: (events, view) => wrapEvents(() => edit.call(result, events, view), view, who),
+      edit: (events, view) =>
+        wrapEdit(
+          (given) => edit.call(result, given, view),
+          events,
+          view,
+          name,
+          "the edit of its intercept hook",
+        ),
     };
   };
   const pending = wrapHook(run, call, failure, checkInterception);
-  return pending instanceof Promise ? pending.then(wrapEdit) : wrapEdit(pending);
+  return pending instanceof Promise ? pending.then(withEdit) : withEdit(pending);
+}
+
+/**
+ * The events that a hook makes of those of an answer. What the answer itself lacks is not the fault of the hook.
+ * @param what the hook, for sentences about its plugin
+ */
+function wrapEdit(
+  edit: (events: AsyncIterable<ChatEvent>) => AsyncIterable<ChatEvent>,
+  events: AsyncIterable<ChatEvent>,
+  call: CallView,
+  plugin: string,
+  what: string,
+): AsyncIterable<ChatEvent> {
+  const input = new WatchedEvents(events);
+  return wrapEvents(() => edit(input), call, `plugin ${plugin}: ${what}`, input);
 }
 
 /** @throws Error that names what is wrong with the result of an `intercept` hook */
@@ -165,7 +191,7 @@ export function embeddedBy(
   attempt: Attempt,
 ): EmbedAnswer | Promise<EmbedAnswer> {
   const view = viewOf(attempt);
-  const failure = (cause: unknown) => pluginFailure(`provider ${provider.name} failed`, cause);
+  const failure: Failure = (cause) => pluginFailure(`provider ${provider.name} failed`, cause);
   return wrapHook(() => provider.embed!(request, view), view, failure, checkEmbedAnswer);
 }
 
@@ -188,36 +214,85 @@ function isVector(value: unknown): boolean {
 /** After this many events weir yields to the event loop, so that a fast plugin does not block other calls. */
 const EVENTS_PER_TURN = 512;
 
+/** The events that a hook gets, and how far it has read them. */
+class WatchedEvents implements AsyncIterable<ChatEvent> {
+  readonly #events: AsyncIterable<ChatEvent>;
+  /** The hook waits for the next event. */
+  isAwaited = false;
+  /** The answer ended without `message-end`. */
+  isCut = false;
+
+  constructor(events: AsyncIterable<ChatEvent>) {
+    this.#events = events;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<ChatEvent> {
+    let isWhole = false;
+    this.isAwaited = true;
+    for await (const event of this.#events) {
+      this.isAwaited = false;
+      isWhole ||= event.type === "message-end";
+      yield event;
+      this.isAwaited = true;
+    }
+    this.isCut = !isWhole;
+    this.isAwaited = false;
+  }
+}
+
 /**
  * The events of a plugin up to `message-end`, checked against the rules. When the call is aborted, weir stops waiting for the
  * plugin, even if it ignores the signal.
- * @param who the beginning of the sentence in the log
+ * @param who the plugin and its part, for the errors
+ * @param input what the part gets of an answer, if it is a hook
  * @throws GatewayError for a failure of the plugin or an event that breaks a rule
  */
 async function* wrapEvents(
   open: () => AsyncIterable<ChatEvent>,
   call: CallView,
   who: string,
+  input?: WatchedEvents,
 ): AsyncGenerator<ChatEvent> {
   const abort = waitForAbort(call);
   const rules = new EventRules();
   let iterator: AsyncIterator<ChatEvent> | undefined;
+  /** weir waits for the plugin, and the call was not given up before. */
+  let isPending = false;
   try {
-    iterator = open()[Symbol.asyncIterator]();
+    iterator = iteratorOf(open());
     for (let count = 1; ; count++) {
+      isPending = !stopOf(call).aborted;
       const { done, value } = await Promise.race([iterator.next(), abort.aborted]);
-      if (done) return;
+      if (done && input?.isCut) return;
+      if (done) throw new Error("its events ended without message-end");
       rules.check(value);
       yield value;
       if (value.type === "message-end") return;
       if (count % EVENTS_PER_TURN === 0) await new Promise(setImmediate);
     }
   } catch (cause) {
-    throw stopOf(call).reason ?? pluginFailure(`${who} failed`, cause);
+    const what = `${who} failed`;
+    const { reason } = stopOf(call);
+    if (reason === undefined) throw pluginFailure(what, cause);
+    const isLate = isPending && input?.isAwaited === false;
+    throw isLate && isTimeout(reason) ? pluginFailure(what, cause, reason) : reason;
   } finally {
     abort.forget();
     close(iterator);
   }
+}
+
+/** @throws Error if a plugin returned no events */
+function iteratorOf(events: AsyncIterable<ChatEvent>): AsyncIterator<ChatEvent> {
+  const given: unknown = events;
+  if (typeof given === "object" && given !== null && Symbol.asyncIterator in given)
+    return events[Symbol.asyncIterator]();
+  throw new Error("it must be an async generator (async *), or return an async iterable of events");
+}
+
+/** Whether a call timed out: while weir waits for a hook, that is the fault of the hook and not of a provider. */
+function isTimeout(reason: unknown): reason is GatewayError {
+  return reason instanceof GatewayError && reason.kind === "timeout";
 }
 
 function close(iterator: AsyncIterator<ChatEvent> | undefined): void {
@@ -245,12 +320,17 @@ function waitForAbort(call: CallView): AbortWait {
   return { aborted, forget: () => stop.removeEventListener("abort", onAbort) };
 }
 
-/** Passes a GatewayError of the plugin on; any other error becomes an internal one, whose log entry names the plugin. */
-function pluginFailure(what: string, cause: unknown): GatewayError {
-  if (cause instanceof GatewayError) return cause;
+/**
+ * Passes a GatewayError of the plugin on; any other error becomes one that names the plugin to the client. Only the log gets the
+ * cause, which may contain anything.
+ * @param late the timeout that ended the wait for a hook
+ */
+function pluginFailure(what: string, cause: unknown, late?: GatewayError): GatewayError {
+  if (cause instanceof GatewayError && !late) return cause;
   const named = new Error(what);
-  named.stack = `${what}: ${describeThrown(cause)}`;
-  return GatewayError.from(named);
+  named.stack = `${what}: ${late ? `it was not done in time. ${late.message}` : describeThrown(cause)}`;
+  const message = `The gateway failed while it handled this request (${what}); its log has the details.`;
+  return new GatewayError("internal", message, { code: late?.code, status: late?.status, cause: named });
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

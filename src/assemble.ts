@@ -22,6 +22,7 @@ import type { Provider } from "./core/provider.ts";
 import type { BrokenPlugin, Discovered } from "./external-plugins/discover.ts";
 import { inSlices, nextTurn } from "./core/slices.ts";
 import { dialects } from "./embeddings/index.ts";
+import { mayDecide } from "./external-plugins/declaration.ts";
 import { loadPlugins } from "./external-plugins/discover.ts";
 import { chatCompletionsFormat } from "./formats/chat-completions/index.ts";
 import { converseFormat } from "./formats/converse/index.ts";
@@ -53,7 +54,7 @@ export async function assemble(
   locate: Locate = () => "weir.yaml",
   own: readonly Plugin[] = [],
 ): Promise<Assembled> {
-  const { dir, strict } = config.plugins;
+  const { dir } = config.plugins;
   const formats = builtInFormats(config.messages);
   const endpoints = Object.fromEntries(formats.map(({ id, upstream }) => [id, upstream?.endpoint]));
   const parts = {
@@ -67,7 +68,6 @@ export async function assemble(
   const sorted = sortOut([...(await shippedPlugins(config)), ...own], dropped, parts);
   const { broken } = sorted;
   const plugins = [...sorted.plugins, ...pluginsOfConfig(config, sorted.plugins, endpoints)];
-  if (strict && broken[0]) throw new Error(`plugins.strict: ${broken[0].message}`);
   await nextTurn();
   const routes = completeRoutes(config);
   await nextTurn();
@@ -91,6 +91,22 @@ export async function assemble(
   }
   const catalog = new ModelCatalog(registry, () => readFacts(config));
   return { registry, catalog, plugins, broken };
+}
+
+/**
+ * Refuses to serve without a plugin that could not be loaded.
+ * @param strict `plugins.strict` of the config
+ * @throws Error with one sentence: by default for one that may decide about calls, as a redaction does
+ */
+export function assertLoaded(broken: readonly BrokenPlugin[], strict: boolean | undefined): void {
+  if (strict === false) return;
+  const [first] = strict ? broken : broken.filter(({ mayDecide }) => mayDecide);
+  if (!first) return;
+  throw new Error(
+    strict
+      ? `plugins.strict: ${first.message}`
+      : `${first.message.replace(/\.$/, "")}; it may have hooks that decide about calls, so weir does not serve without it; repair or remove the file, or set plugins.strict: false`,
+  );
 }
 
 /** Read at the first list of models. */
@@ -154,6 +170,7 @@ function sortOut(
       broken.push({
         file: source,
         message: cause.message.startsWith(source) ? cause.message : `${source}: ${cause.message}`,
+        mayDecide: mayDecide(candidate.plugin),
       });
     }
   }

@@ -1,5 +1,5 @@
 /** Starts a gateway: assembles the parts and listens on a socket. */
-import { assemble } from "./assemble.ts";
+import { assemble, assertLoaded } from "./assemble.ts";
 import type { Assembled } from "./assemble.ts";
 import type { Config } from "./config/schema.ts";
 import { certificateOf, isSameCertificate } from "./config/tls.ts";
@@ -196,6 +196,7 @@ export async function startWeir(options: StartOptions): Promise<RunningWeir> {
   const build = async (settings: Settings) => {
     const { config, env, locate } = settings;
     const parts = await assemble(config, env, locate, options.plugins);
+    assertLoaded(parts.broken, config.plugins.strict);
     parts.registry.live.refresh();
     const hooks = parts.plugins.flatMap(({ plugin }) =>
       plugin.hooks ? [sandboxHooks(plugin, logger.fault)] : [],

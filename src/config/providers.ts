@@ -268,11 +268,11 @@ export function providersOfConfig(
 /** The placeholder of the model name; no variable. */
 const MODEL = "model";
 
-/** The plugin's base URL. One that depends on variables is made later, for each deployment. */
+/** The plugin's base URL. @throws Error for an invalid one. One that depends on variables is made later, for each deployment. */
 function ownUrl({ name, baseUrl }: Provider): Found<string> | undefined {
   if (typeof baseUrl !== "string" || baseUrl.includes("{")) return undefined;
   const fault = baseUrlFault(baseUrl);
-  if (fault !== undefined) throw new ConfigError(`plugin ${name}`, `its baseUrl ${fault}`);
+  if (fault !== undefined) throw new Error(`provider "${name}": its baseUrl ${fault}`);
   return { value: normalizeBaseUrl(baseUrl), source: "plugin" };
 }
 

@@ -19,10 +19,12 @@ export const pluginsSection = Type.Object(
           "SHA-256 digests of the plugin files that weir may load (`sha256sum plugins/*`). Empty: every file in the folder.",
       },
     ),
-    strict: Type.Boolean({
-      default: false,
-      description: "Refuse to start when a plugin cannot be loaded. `false`: start without that plugin.",
-    }),
+    strict: Type.Optional(
+      Type.Boolean({
+        description:
+          "Refuse to start when a plugin cannot be loaded. `false`: start without it. Default: refuse if it may have `admit`, `intercept`, `request` or `answer` hooks.",
+      }),
+    ),
     loadMs: milliseconds(
       5_000,
       "Maximum time to import a plugin, in milliseconds. A plugin that takes longer is not loaded.",

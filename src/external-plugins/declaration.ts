@@ -289,3 +289,17 @@ export function declarationFault(exported: unknown): string | undefined {
   if (!isText(exported["name"]) || exported["name"] === "") return "its default export has no name";
   return memberFault(exported, PLUGIN, "its");
 }
+
+/** Hooks that only look on: calls are answered in the same way without them. */
+const ONLOOKERS = new Set(["observe", "done"]);
+
+/**
+ * Whether a plugin may have hooks that decide about calls: refuse, answer or change them.
+ * @param exported default export of its file; anything but a well-formed plugin may have had some
+ */
+export function mayDecide(exported: unknown): boolean {
+  if (!isObject(exported)) return true;
+  const { hooks } = exported;
+  if (Object.keys(exported).some((name) => !Object.hasOwn(PLUGIN, name))) return true;
+  return hooks !== undefined && (!isObject(hooks) || Object.keys(hooks).some((name) => !ONLOOKERS.has(name)));
+}

@@ -7,18 +7,21 @@ import { basename, dirname, join, relative } from "node:path";
 import { isObject } from "../core/json.ts";
 import type { Plugin } from "../core/plugin.ts";
 import { describeFileError, systemCode } from "../core/system-error.ts";
+import { didYouMean } from "../core/suggest.ts";
 import { withoutKeys } from "../core/error-text.ts";
 import type { LoadedPlugin } from "../gateway/routing/registry.ts";
-import { declarationFault } from "./declaration.ts";
+import { declarationFault, mayDecide } from "./declaration.ts";
 import { forgetModule, importedFiles } from "./imports.ts";
 import { checkFile, checkFolder } from "./inspect.ts";
 import { preflight } from "./preflight.ts";
-import { registerWeir } from "./virtual.ts";
+import { exportNames, registerWeir } from "./virtual.ts";
 
 /** A file that could not be loaded, and one sentence with the reason and the remedy. */
 export interface BrokenPlugin {
   file: string;
   message: string;
+  /** It may have hooks that decide about calls; a file that cannot be imported may have any. */
+  mayDecide: boolean;
 }
 
 export interface Discovered {
@@ -44,7 +47,11 @@ export interface DiscoverOptions {
 export async function loadPlugins(options: DiscoverOptions): Promise<Discovered> {
   const found: Discovered = { plugins: [], broken: [] };
   const blame = (file: string, cause: unknown) =>
-    void found.broken.push({ file, message: sentence(cause, file) });
+    void found.broken.push({
+      file,
+      message: sentence(cause, file),
+      mayDecide: !(cause instanceof DeclarationFault) || mayDecide(cause.exported),
+    });
   const files = pluginFiles(options.dir).filter((file) => !options.except?.has(basename(file)));
   if (files.length === 0) return found;
   const inspected = inspect(files, options, blame);
@@ -132,8 +139,18 @@ function pluginFiles(dir: string): string[] {
 async function importPlugin(file: string, version: string, loadMs: number): Promise<Plugin> {
   const imported = (await withTimeout(import(`${file}?${version}`), loadMs)) as { default?: unknown };
   const fault = declarationFault(imported.default);
-  if (fault !== undefined) throw new Error(fault);
+  if (fault !== undefined) throw new DeclarationFault(fault, imported.default);
   return imported.default as Plugin;
+}
+
+/** The default export of a file is no valid plugin. */
+class DeclarationFault extends Error {
+  readonly exported: unknown;
+
+  constructor(clause: string, exported: unknown) {
+    super(clause);
+    this.exported = exported;
+  }
 }
 
 async function withTimeout<Value>(pending: Promise<Value>, loadMs: number): Promise<Value> {
@@ -154,7 +171,17 @@ async function withTimeout<Value>(pending: Promise<Value>, loadMs: number): Prom
 function sentence(cause: unknown, file: string): string {
   const first = cause instanceof AggregateError ? (cause.errors[0] ?? cause) : cause;
   const position = positionOf(first, file);
-  return `${file}${position}: ${withoutKeys(describe(first).split("\n")[0]!)}`;
+  const what = withoutKeys(describe(first).split("\n")[0]!);
+  return `${file}${position}: ${what}${misspelt(what)}`;
+}
+
+/** How Bun names an export that `weir` does not have, from source and in the compiled binary. */
+const NO_EXPORT = /^(?:Export named '(\w+)' not found in module 'weir'|No matching export .*"(\w+)")/;
+
+function misspelt(what: string): string {
+  const found = NO_EXPORT.exec(what);
+  const name = found?.[1] ?? found?.[2];
+  return name === undefined ? "" : didYouMean(name, exportNames()).replace(/^,/, ";");
 }
 
 function describe(cause: unknown): string {

@@ -14,3 +14,8 @@ export function registerWeir(): void {
     },
   });
 }
+
+/** What plugins can import from `weir`. */
+export function exportNames(): string[] {
+  return Object.keys(publicFace);
+}

@@ -179,7 +179,7 @@ let gateway: RunningGateway;
 beforeAll(async () => {
   gateway = await startBinary({
     config: {
-      plugins: { loadMs: 1000 },
+      plugins: { loadMs: 1000, strict: false },
       timeouts: { firstByteMs: 1500, gapMs: 1500, holdMs: 700, heartbeatMs: 700, totalMs: 4000 },
     },
     plugins: {

@@ -14,6 +14,7 @@ import { type KeyEntry, readKeys } from "./keys.ts";
 import { deepFreeze, readText, sealSecrets, substituteAll } from "./read.ts";
 import { type Config, configSchema, fileSchema, listOptions, type Option } from "./schema.ts";
 import { readMode } from "./schema-sections.ts";
+import { readTextAs, readVariable } from "./variables.ts";
 import { type Fault, findFaults, nameOf } from "./shape.ts";
 import type { Environment } from "./substitute.ts";
 import { readCertificate, readUpstreamTls, TlsFault } from "./tls.ts";
@@ -25,6 +26,9 @@ export interface Origin {
   /** `--port`, `WEIR_PORT`, `weir.yaml:7`, `default`. */
   at: string;
 }
+
+/** Lists of the file to which a variable adds, by option: how many entries the file has, and the name of the variable. */
+type Added = Map<string, { below: number; at: string }>;
 
 export interface LoadedConfig {
   config: Config;
@@ -62,13 +66,18 @@ function* load({ flags = {}, env, cwd }: LoadOptions): Sliced<LoadedConfig> {
   const written = document === undefined ? {} : yield* readWritten(document, env);
   const values: Record<string, unknown> = {};
   const sources: Record<string, Origin> = {};
+  const added: Added = new Map();
   for (const option of listOptions()) {
     const { value, origin } = chooseLayer(option, flags, env, written, document);
-    if (origin.layer === "flag" || origin.layer === "environment") checkText(option, value, origin.at);
-    assign(values, option.path, value);
-    sources[option.path.join(".")] = origin;
+    if (layersOver(origin)) checkText(option, value, origin.at);
+    const inFile = option.schema["x-adds"] && layersOver(origin) ? pick(written, option.path) : undefined;
+    const below: readonly unknown[] = Array.isArray(inFile) ? inFile : [];
+    assign(values, option.path, below.length > 0 ? [...below, ...(value as unknown[])] : value);
+    const at = below.length > 0 ? `${document?.locate(option.path)}, ${origin.at}` : origin.at;
+    sources[option.path.join(".")] = { ...origin, at };
+    if (below.length > 0) added.set(option.path.join("."), { below: below.length, at: origin.at });
   }
-  const locate = (path: Path) => locateIn(path, sources, document);
+  const locate = (path: Path) => locateIn(path, sources, added, document);
   const config = settle(values, sources, locate, document, cwd);
   assertSafe(config, hasStore(config, env), locate);
   declaredBy(config, locate);
@@ -158,43 +167,8 @@ function chooseLayer(
   return { value: structuredClone(schema["default"]), origin: { layer: "default", at: "default" } };
 }
 
-/** Kubernetes sets `WEIR_PORT=tcp://10.0.0.1:9347` for a service named `weir`. weir ignores such a value. */
-const SERVICE_LINK = /^(tcp|udp|sctp):\/\//;
-
-/** A variable's text. Empty counts as unset, except for keys: an empty list of keys would open the gateway. */
-function readVariable(name: string, env: Environment): string | undefined {
-  const text = env[name]?.trim();
-  if (text === undefined || (name === "WEIR_PORT" && SERVICE_LINK.test(text))) return undefined;
-  if (text !== "") return text;
-  if (name !== "WEIR_API_KEYS") return undefined;
-  throw new ConfigError(name, "the list of gateway keys is empty; add a key or remove the variable", "keys");
-}
-
-/** @param name of the flag or the variable */
-function readTextAs(schema: TSchema, name: string, text: string): unknown {
-  if (schema["type"] === "array") return splitList(text);
-  return schema["type"] === "object" ? splitPairs(name, text) : readText(schema, text);
-}
-
-/** `name=value` with commas between them; values are percent-encoded. */
-function splitPairs(variable: string, text: string): Record<string, string> {
-  const pairs = splitList(text).filter((pair) => pair !== "");
-  const fault = new ConfigError(variable, "a list of name=value is expected, with commas between them");
-  return Object.fromEntries(
-    pairs.map((pair) => {
-      const [name = "", ...value] = pair.split("=");
-      if (name.trim() === "" || value.length === 0) throw fault;
-      try {
-        return [name.trim(), decodeURIComponent(value.join("=").trim())];
-      } catch {
-        throw fault;
-      }
-    }),
-  );
-}
-
-function splitList(text: string): string[] {
-  return text.split(",").map((entry) => entry.trim());
+function layersOver({ layer }: Origin): boolean {
+  return layer === "flag" || layer === "environment";
 }
 
 function checkText({ path, schema }: Option, value: unknown, at: string): void {
@@ -223,7 +197,7 @@ function settle(
   const layer = sources["plugins.dir"]?.layer;
   /** The folder that a relative path of an option begins at. */
   const baseOf = (option: string) =>
-    ["flag", "environment"].includes(sources[option]?.layer ?? "") ? cwd : (document?.folder ?? cwd);
+    sources[option] && layersOver(sources[option]) ? cwd : (document?.folder ?? cwd);
   const dir = resolve(baseOf("plugins.dir"), written.plugins.dir ?? "plugins");
   const clause = pluginFolderFault(dir, written.plugins.dir !== undefined);
   if (clause !== undefined)
@@ -331,6 +305,7 @@ function assertReadable(read: () => unknown, group: Path, locate: (path: Path) =
 function locateIn(
   path: Path,
   sources: Readonly<Record<string, Origin>>,
+  added: Added,
   document: ConfigDocument | undefined,
 ): string {
   const option = Object.keys(sources).find((name) => {
@@ -338,7 +313,10 @@ function locateIn(
     return written === name || written.startsWith(`${name}.`) || written.startsWith(`${name}[`);
   });
   const origin = option === undefined ? undefined : sources[option];
-  if (origin?.layer === "file" && document !== undefined) return document.locate(path);
+  const more = option === undefined ? undefined : added.get(option);
+  const isInFile = origin?.layer === "file" || (more && Number(path.at(1) ?? 0) < more.below);
+  if (isInFile && document !== undefined) return document.locate(path);
+  if (more) return more.at;
   return origin?.at ?? "config";
 }
 

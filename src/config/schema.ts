@@ -3,7 +3,7 @@
  * generated from this value.
  *
  * `default` is the value when no layer sets the option. `x-flag` and `x-env` name the flag and the environment variable
- * that override the file. `writeOnly` marks secrets: weir never prints them and reads them into a {@link Secret}.
+ * that override the file; with `x-adds` they add to its list. `writeOnly` marks secrets: weir never prints them and reads them into a {@link Secret}.
  */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import type { Secret } from "../core/secret.ts";
@@ -133,9 +133,10 @@ export const configSchema = Type.Object(
       Type.Array(gatewayKey, {
         default: [],
         description:
-          "Gateway keys that clients authenticate with: `{name, key}`, `{name, sha256}`, `name:key` or a bare key. A group may also say what the key may do and spend (README of this folder). Empty, and no key in the store: no authentication, loopback address only.",
+          "Gateway keys that clients authenticate with: `{name, key}`, `{name, sha256}`, `name:key` or a bare key. A group may also say what the key may do and spend. The variable adds keys. Empty, and no key in the store: no authentication, loopback address only.",
         examples: [["alice:${WEIR_KEY_OF_ALICE}"]],
         "x-env": "WEIR_API_KEYS",
+        "x-adds": true,
       }),
     ),
     budgets: budgetsSection,

@@ -301,3 +301,22 @@ test("gateway keys come from the environment with a name each, and are kept as d
   expect(JSON.stringify(config)).not.toContain("canary");
   expect(() => loadConfig({ env: { WEIR_API_KEYS: "" }, cwd: folder })).toThrow("empty");
 });
+
+test("keys of the environment are added to those of the file, and a name is used once", () => {
+  const file =
+    "keys:\n  - name: alice\n    key: first-secret-canary-1\n    budget: 5/month\nbudgets:\n  of-alice: {on: {key: alice}, limit: 1, every: day}\n";
+  writeFileSync(join(folder, "weir.yaml"), file);
+  const load = (keys: string) => loadConfig({ env: { WEIR_API_KEYS: keys }, cwd: folder });
+  const { config, sources } = load("app:second-secret-canary-2");
+  expect(config.keys.map(({ name }) => name)).toEqual(["alice", "app"]);
+  expect(sources["keys"]?.at).toBe("weir.yaml:1, WEIR_API_KEYS");
+  expect(() => load("alice:second-secret-canary-2")).toThrow(
+    "WEIR_API_KEYS: keys[1] has the name alice, which another key already has",
+  );
+  expect(() => load("app:first-secret-canary-1")).toThrow("WEIR_API_KEYS: keys[1] is the same key as alice");
+  writeFileSync(join(folder, "weir.yaml"), `${file}  of-bob: {on: {key: bob}, limit: 1, every: day}\n`);
+  expect(() => load("app:second-secret-canary-2")).toThrow(
+    "weir.yaml:7: key must be the name of a key of this file",
+  );
+  expect(load("bob:second-secret-canary-2").config.keys.length).toBe(2);
+});

@@ -13,6 +13,7 @@ const prices = Type.Object(
     cacheRead: perMillion(
       "Input that was read from a cache. Default: as input, and the charge counts as estimated",
     ),
+    cacheReadAudio: perMillion("Audio that was read from a cache. Default: as `cacheRead`"),
     cacheWrite: perMillion("Input that was written to a cache. Default: as input"),
     cacheWrite1h: perMillion(
       "Input that was written to a cache for an hour. Default: as `cacheWrite`; Claude: twice the input",

@@ -62,6 +62,8 @@ export interface Usage {
   reasoning: number;
   /** Part of `cacheWrite` that is cached for an hour, which costs more than the usual five minutes. */
   cacheWrite1h?: number;
+  /** Audio tokens, part of `cacheRead`. */
+  cacheReadAudio?: number;
   /** Audio tokens and image tokens, part of the input. */
   audioIn?: number;
   imageIn?: number;

@@ -30,6 +30,7 @@ export type PriceDoubt = (typeof PRICE_DOUBTS)[number];
 export interface BucketPrices {
   input?: number;
   cacheRead?: number;
+  cacheReadAudio?: number;
   cacheWrite?: number;
   cacheWrite1h?: number;
   output?: number;
@@ -48,7 +49,7 @@ export interface PriceSet extends BucketPrices {
 
 /**
  * How a model of a provider is priced. Plain JSON. An absent bucket costs as much as the one it is part of: reasoning, audio and
- * images as output or input, cache writes as input, an hour's writes as other writes (Claude: twice the input). Cache reads
+ * images as output, input or cache reads, cache writes as input, an hour's writes as other writes (Claude: twice the input). Cache reads
  * without a price cost as much as input, and the charge says so ({@link Charge.doubt}).
  */
 export interface PriceRule extends PriceSet {

@@ -13,6 +13,7 @@ const count = (description: string) => Type.Optional(Type.Integer({ description 
 export const Usage = answer({
   input: Type.Integer({ description: "Tokens that were neither read from nor written to a cache." }),
   cacheRead: Type.Integer(),
+  cacheReadAudio: count("Part of `cacheRead`."),
   cacheWrite: Type.Integer(),
   cacheWrite1h: count("Part of `cacheWrite`."),
   output: Type.Integer({ description: "Tokens, with those of reasoning." }),

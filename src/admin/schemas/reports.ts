@@ -46,6 +46,7 @@ export type UsageReport = Static<typeof UsageReport>;
 const BUCKETS = {
   input: Type.Optional(Type.Integer()),
   cacheRead: Type.Optional(Type.Integer()),
+  cacheReadAudio: Type.Optional(Type.Integer()),
   cacheWrite: Type.Optional(Type.Integer()),
   cacheWrite1h: Type.Optional(Type.Integer()),
   output: Type.Optional(Type.Integer()),

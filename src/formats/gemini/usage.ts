@@ -48,6 +48,7 @@ export class UsageReader {
 function addDetails(meta: JsonObject, usage: Partial<Usage>): void {
   usage.audioIn = freshOf(meta, "AUDIO");
   usage.imageIn = freshOf(meta, "IMAGE");
+  usage.cacheReadAudio = ofModality(meta.cacheTokensDetails, "AUDIO");
   usage.audioOut = ofModality(meta.candidatesTokensDetails, "AUDIO");
   usage.imageOut = ofModality(meta.candidatesTokensDetails, "IMAGE");
   const { serviceTier, trafficType } = meta;

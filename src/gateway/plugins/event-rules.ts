@@ -7,6 +7,7 @@ const REASONS = new Set(["stop", "stop-sequence", "length", "tool-calls", "conte
 const COUNTS = ["input", "cacheRead", "cacheWrite", "output", "reasoning"] as const;
 const MORE_COUNTS = [
   "cacheWrite1h",
+  "cacheReadAudio",
   "audioIn",
   "imageIn",
   "audioOut",

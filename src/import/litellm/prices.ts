@@ -6,6 +6,7 @@ const COSTS: Readonly<Record<string, string>> = {
   input_cost_per_token: "input",
   output_cost_per_token: "output",
   cache_read_input_token_cost: "cacheRead",
+  cache_read_input_audio_token_cost: "cacheReadAudio",
   cache_creation_input_token_cost: "cacheWrite",
   cache_creation_input_token_cost_above_1hr: "cacheWrite1h",
   output_cost_per_reasoning_token: "reasoning",

@@ -39,6 +39,7 @@ export function addBuckets(usage: Usage, rule: PriceRule, sum: BucketSum): Price
   // The parts of a bucket come first; the rest has the price of the bucket.
   const audioIn = Math.min(usage.audioIn ?? 0, input);
   const imageIn = Math.min(usage.imageIn ?? 0, input - audioIn);
+  const cacheReadAudio = Math.min(usage.cacheReadAudio ?? 0, cacheRead);
   const cacheWrite1h = Math.min(usage.cacheWrite1h ?? 0, cacheWrite);
   const reasoning = Math.min(usage.reasoning, output);
   const audioOut = Math.min(usage.audioOut ?? 0, output - reasoning);
@@ -46,7 +47,8 @@ export function addBuckets(usage: Usage, rule: PriceRule, sum: BucketSum): Price
   sum.add(input - audioIn - imageIn, each.input, "input");
   sum.add(audioIn, each.audioIn, "audioIn");
   sum.add(imageIn, each.imageIn, "imageIn");
-  sum.add(cacheRead, each.cacheRead, "cacheRead");
+  sum.add(cacheRead - cacheReadAudio, each.cacheRead, "cacheRead");
+  sum.add(cacheReadAudio, each.cacheReadAudio, "cacheReadAudio");
   sum.add(cacheWrite - cacheWrite1h, each.cacheWrite, "cacheWrite");
   sum.add(cacheWrite1h, each.cacheWrite1h, "cacheWrite1h");
   sum.add(output - reasoning - audioOut - imageOut, each.output, "output");
@@ -143,13 +145,15 @@ function priceList(prices: BucketPrices, rule: PriceRule): PriceList {
 function makeList(prices: BucketPrices, { model, regions = {} }: PriceRule): PriceList {
   const factor = Math.max(1, ...Object.values(regions));
   const { input = 0, output = 0, cacheRead = input, cacheWrite = input } = prices;
-  const { audioIn = input, imageIn = input } = prices;
+  const { audioIn = input, imageIn = input, cacheReadAudio = cacheRead } = prices;
   const { reasoning = output, audioOut = output, imageOut = output } = prices;
   const cacheWrite1h = prices.cacheWrite1h ?? (model.includes(CLAUDE) ? 2 * input : cacheWrite);
   return {
-    ...{ input, cacheRead, cacheWrite, cacheWrite1h, audioIn, imageIn },
+    ...{ input, cacheRead, cacheReadAudio, cacheWrite, cacheWrite1h, audioIn, imageIn },
     ...{ output, reasoning, audioOut, imageOut },
-    dearestIn: Math.round(Math.max(input, cacheRead, cacheWrite, cacheWrite1h, audioIn, imageIn) * factor),
+    dearestIn: Math.round(
+      Math.max(input, cacheRead, cacheReadAudio, cacheWrite, cacheWrite1h, audioIn, imageIn) * factor,
+    ),
     dearestOut: Math.round(Math.max(output, reasoning, audioOut, imageOut) * factor),
   };
 }

@@ -20,6 +20,7 @@ const PICO = 1_000_000;
 export const BUCKETS = [
   "input",
   "cacheRead",
+  "cacheReadAudio",
   "cacheWrite",
   "cacheWrite1h",
   "output",

@@ -3,8 +3,11 @@ import type { PriceRule } from "../charge.ts";
 import { LineFile } from "./line-file.ts";
 import { hasSearchFee, searchFeesOf } from "./sisters.ts";
 
-/** One line: a rule without what all lines have in common, or another name of a model. */
-export type SnapshotLine = Omit<PriceRule, "ref" | "source"> & { as?: string };
+/**
+ * One line: a rule without what all lines have in common, or another name of a model. `source`: where the price is from, if not
+ * from the source of the file.
+ */
+export type SnapshotLine = Omit<PriceRule, "ref" | "source"> & { as?: string; source?: string };
 
 export class Snapshot extends LineFile<SnapshotLine> {
   /** The models of each provider that have a price of a search. */
@@ -20,7 +23,7 @@ export class Snapshot extends LineFile<SnapshotLine> {
     const line = this.lookup(provider, model);
     if (!line) return undefined;
     const fees = hasSearchFee(line) ? undefined : searchFeesOf(line.model, this.#searchingOf(provider));
-    return { ...line, ...(fees && { per: { ...line.per, ...fees } }), source: this.source };
+    return { ...line, ...(fees && { per: { ...line.per, ...fees } }), source: line.source ?? this.source };
   }
 
   #searchingOf(provider: string): readonly SnapshotLine[] {

@@ -106,6 +106,17 @@ describe("token counts", () => {
     expect(usage.input + usage.cacheRead + usage.output).toBe(930);
   });
 
+  test("audio that was read from a cache is counted apart from audio that was not", () => {
+    const of = (modality: string, tokenCount: number) => ({ modality, tokenCount });
+    const usageMetadata = {
+      ...{ promptTokenCount: 1_000, cachedContentTokenCount: 600, candidatesTokenCount: 5 },
+      promptTokensDetails: [of("TEXT", 300), of("AUDIO", 700)],
+      cacheTokensDetails: [of("TEXT", 200), of("AUDIO", 400)],
+    };
+    const { usage } = endOf([{ ...record([text("Hi")], "STOP"), usageMetadata }]);
+    expect(usage).toMatchObject({ input: 400, audioIn: 300, cacheRead: 600, cacheReadAudio: 400 });
+  });
+
   test("a record without a count does not reset it", () => {
     const { usage } = endOf([
       { ...record([text("a")]), usageMetadata: { promptTokenCount: 9, thoughtsTokenCount: 3 } },

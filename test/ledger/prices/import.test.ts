@@ -2,8 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import { changes, jumps } from "../../../src/ledger/prices/import/compare.ts";
 import { convert } from "../../../src/ledger/prices/import/convert.ts";
-import { comingChanges, disagreements } from "../../../src/ledger/prices/import/second.ts";
+import { comingChanges, disagreements, missingLines } from "../../../src/ledger/prices/import/second.ts";
 import { writeSnapshot } from "../../../src/ledger/prices/import/snapshot-text.ts";
+import { shippedSnapshot } from "../../../src/ledger/prices/shipped.ts";
 import { Snapshot, type SnapshotLine } from "../../../src/ledger/prices/snapshot.ts";
 
 const chat = (provider: string, more: object = {}) => ({
@@ -31,6 +32,33 @@ describe("an entry of the map", () => {
       per: { search: 10_000_000 },
       ...{ maxOutput: 128_000, window: 1_050_000 },
     });
+  });
+
+  test("has prices of a service tier for long requests, where the map leaves them out", () => {
+    const entry = chat("gemini", {
+      ...{ cache_read_input_token_cost: 2.5e-7, cache_read_input_audio_token_cost: 1e-6 },
+      ...{ input_cost_per_token_above_200k_tokens: 5e-6, output_cost_per_token_above_200k_tokens: 2.25e-5 },
+      cache_read_input_token_cost_above_200k_tokens: 5e-7,
+      ...{ input_cost_per_token_flex: 1.25e-6, output_cost_per_token_flex: 7.5e-6 },
+      cache_read_input_token_cost_flex: 2.5e-7,
+    });
+    const line = convert("gemini/pro", entry)!;
+    expect(line.cacheReadAudio).toBe(1_000_000);
+    expect(line.served).toEqual({
+      flex: {
+        ...{ input: 1_250_000, cacheRead: 250_000, output: 7_500_000 },
+        tiers: [{ above: 200_000, input: 2_500_000, cacheRead: 500_000, output: 11_250_000 }],
+      },
+    });
+  });
+
+  test("charges a request of xAI that has exactly the length of the edge as a long one", () => {
+    const long = {
+      input_cost_per_token_above_200k_tokens: 5e-6,
+      output_cost_per_token_above_200k_tokens: 3e-5,
+    };
+    expect(convert("xai/grok", chat("xai", long))!.tiers![0]!.above).toBe(199_999);
+    expect(convert("openai/gpt", chat("openai", long))!.tiers![0]!.above).toBe(200_000);
   });
 
   test("keeps the tiers of a list, with the whole request in the tier of its input", () => {
@@ -121,6 +149,41 @@ describe("what a person reads before the commit", () => {
     ]);
     expect(jumps(before, after)).toEqual(["openai/b input 1 → 6", "openai/b output 2 → 12"]);
     expect(jumps([line("a", 1_000_000)], [line("a", 5_000_000)])).toEqual([]);
+  });
+
+  test("where long requests begin, and what they cost, differs from the second table", () => {
+    const long = (start: number, price: string) => ({ base: "1", tiers: [{ start, price }] });
+    const list = [{ id: "x-ai", models: [{ id: "a", prices: { input_mtok: long(199_999, "2") } }] }];
+    const own = (above: number, input: number): SnapshotLine => ({
+      ...line("a", 1_000_000, "xai"),
+      tiers: [{ above, input, output: 4_000_000 }],
+    });
+    expect(disagreements([own(199_999, 2_000_000)], list, "2026-11-01")).toEqual([]);
+    expect(disagreements([own(200_000, 2_000_000)], list, "2026-11-01")).toEqual([
+      "xai/a input, long requests: 2 above 200000 here, 2 above 199999 there",
+    ]);
+    expect(disagreements([line("a", 1_000_000, "xai")], list, "2026-11-01")).toEqual([
+      "xai/a input, long requests: no tiers here, 2 above 199999 there",
+    ]);
+  });
+
+  test("models of Groq and Together that the map lacks come from the second table, which their charges name", () => {
+    const prices = { input_mtok: "0.59", output_mtok: "0.79" };
+    const models = ["a", "b"].map((id) => ({ id, prices }));
+    const list = [
+      { id: "groq", models: [...models, { id: "speech", prices: { input_mchars: "40" } }] },
+      { id: "openai", models },
+    ];
+    const added = missingLines([line("a", 1, "groq")], list, "2026-11-01", "genai-prices 2026-11-01");
+    expect(added).toEqual([
+      {
+        ...{ provider: "groq", model: "b", input: 590_000, output: 790_000 },
+        source: "genai-prices 2026-11-01",
+      },
+    ]);
+    const book = new Snapshot(writeSnapshot(HEAD, added));
+    expect(book.find("groq", "b")?.source).toBe("genai-prices 2026-11-01");
+    expect(shippedSnapshot().find("groq", "llama-3.3-70b-versatile")).toMatchObject({ input: 590_000 });
   });
 
   test("what differs from the second table on the day, and what it announces", () => {

@@ -140,6 +140,18 @@ const CASES: readonly [what: string, usage: Partial<Usage>, by: PriceRule, nano:
     MEDIA,
     100_000 + 27_000,
   ],
+  [
+    "audio from a cache, without a price of its own",
+    { cacheRead: 900, cacheReadAudio: 400 },
+    MEDIA,
+    900 * 30,
+  ],
+  [
+    "audio from a cache, part of what was read",
+    { cacheRead: 900, cacheReadAudio: 400 },
+    { ...MEDIA, cacheReadAudio: 100_000 },
+    500 * 30 + 400 * 100,
+  ],
   ["reasoning with a price", { output: 1_000, reasoning: 600 }, MEDIA, 400 * 2_500 + 600 * 3_500],
   ["images out", { output: 1_300, imageOut: 1_290 }, MEDIA, 10 * 2_500 + 1_290 * 30_000],
   ["audio out", { output: 100, audioOut: 90 }, MEDIA, 10 * 2_500 + 90 * 12_000],

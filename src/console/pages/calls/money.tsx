@@ -12,6 +12,7 @@ type Attempt = CallEntry["attempts"][number];
 const WORDS: Readonly<Record<string, string>> = {
   input: "fresh input",
   cacheRead: "cache read",
+  cacheReadAudio: "audio from the cache",
   cacheWrite: "cache write, 5 min",
   cacheWrite1h: "cache write, 1 h",
   output: "output",

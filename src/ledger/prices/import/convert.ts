@@ -14,6 +14,7 @@ export const MODES = new Set(["chat", "completion", "responses", "embedding", "i
 const MEMBERS: Readonly<Record<keyof BucketPrices, readonly string[]>> = {
   input: ["input_cost_per_token"],
   cacheRead: ["cache_read_input_token_cost", "input_cost_per_token_cache_hit"],
+  cacheReadAudio: ["cache_read_input_audio_token_cost"],
   cacheWrite: ["cache_creation_input_token_cost"],
   cacheWrite1h: ["cache_creation_input_token_cost_above_1hr"],
   output: ["output_cost_per_token"],
@@ -39,7 +40,7 @@ export function convert(key: string, entry: MapEntry): SnapshotLine | undefined 
   // Zero in the map is what it does not know, a preview that became dearer later, or a part that is charged as another model.
   if (model === undefined || !set.input || !(set.output || isEmbedding)) return undefined;
   set.output ??= 0;
-  const served = SERVED.map((name) => [name, setOf(entry, `_${name}`)] as const).filter(
+  const served = SERVED.map((name) => [name, servedSet(entry, name, set)] as const).filter(
     ([, prices]) => prices.input !== undefined && prices.output !== undefined,
   );
   const per = searchFees(provider, entry);
@@ -72,13 +73,35 @@ export function modelOf(key: string, provider: string): string | undefined {
   return (noSlash && model.includes("/")) || SIZES.test(model) ? undefined : model;
 }
 
+/**
+ * The prices of a service tier. Where the map has no flex prices for long requests, these are as much above those of short ones as
+ * the usual prices are: Google's flex prices are half of the usual ones at every length.
+ */
+function servedSet(entry: MapEntry, name: string, usual: PriceSet): PriceSet {
+  const set = setOf(entry, `_${name}`);
+  if (name !== "flex" || set.tiers || !usual.tiers) return set;
+  const { tiers: _tiers, ...prices } = set;
+  const buckets = Object.entries(prices) as [keyof BucketPrices, number][];
+  const tiers = usual.tiers.map((tier) => {
+    const scaled = buckets.map(([bucket, price]) => {
+      const factor = (tier[bucket] ?? 0) / (usual[bucket] ?? 0);
+      return [bucket, Number.isFinite(factor) && factor > 0 ? Math.round(price * factor) : price] as const;
+    });
+    return { above: tier.above, ...(Object.fromEntries(scaled) as BucketPrices) };
+  });
+  return { ...set, tiers };
+}
+
+/** Providers that charge a request of exactly this length as a longer one. */
+const FROM_EDGE = new Set(["xai"]);
+
 function setOf(entry: MapEntry, served: string): PriceSet {
   if (Array.isArray(entry.tiered_pricing) && served === "") return listedTiers(entry.tiered_pricing);
   const set: PriceSet = bucketsOf(entry, "", served);
   const limits = new Set(Object.keys(entry).flatMap((name) => TIER.exec(name)?.[1] ?? []));
   const tiers = [...limits]
     .map((thousands) => ({
-      above: Number(thousands) * 1000,
+      above: Number(thousands) * 1000 - Number(FROM_EDGE.has(String(entry.litellm_provider))),
       ...bucketsOf(entry, `_above_${thousands}k_tokens`, served),
     }))
     .filter(({ input, output }) => input !== undefined && output !== undefined);

@@ -1,6 +1,6 @@
 /**
  * `bun run prices MAP.json [SECOND.json] [--accept]`: makes the price book and the facts about models anew from LiteLLM's price
- * map, and prints what changed. SECOND is the list of genai-prices, to compare with. See README.md of the folder above.
+ * map, and prints what changed. SECOND is the list of genai-prices: to compare with, and for models that the map lacks. See README.md of the folder above.
  */
 import type { FactLine } from "../fact-line.ts";
 import { type FileHead, LineFile } from "../line-file.ts";
@@ -9,7 +9,7 @@ import { changes, jumps } from "./compare.ts";
 import { convert, type MapEntry } from "./convert.ts";
 import { convertFacts, withoutKnown } from "./convert-facts.ts";
 import { SAME_AS } from "./providers.ts";
-import { comingChanges, disagreements } from "./second.ts";
+import { comingChanges, disagreements, missingLines } from "./second.ts";
 import { nameOf, restOf, writeLines, writeSnapshot } from "./snapshot-text.ts";
 
 const FILE = Bun.file(new URL("../prices.jsonl", import.meta.url));
@@ -36,13 +36,14 @@ async function run(mapFile: string, secondFile: string | undefined): Promise<num
   const map = (await Bun.file(mapFile).json()) as Record<string, MapEntry>;
   // Names with the prefix of their provider come first: they are the ones that the map's own readers look up.
   const keys = Object.keys(map).sort((one, other) => Number(other.includes("/")) - Number(one.includes("/")));
-  const lines = keys.flatMap((key) => convert(key, map[key]!) ?? []);
+  const first = keys.flatMap((key) => convert(key, map[key]!) ?? []);
+  const list = secondFile === undefined ? [] : await Bun.file(secondFile).json();
+  const lines = [...first, ...missingLines(first, list, head.date, `genai-prices ${head.date}`)];
   const text = writeSnapshot(head, lines);
   const next = new Snapshot(text).lines();
   const before = (await FILE.exists()) ? new Snapshot(await FILE.text()).lines() : [];
   print("changed", changes(before, next));
   if (secondFile !== undefined) {
-    const list = await Bun.file(secondFile).json();
     print("different in the second table", disagreements(next, list, head.date));
     print("announced in the second table", comingChanges(next, list, head.date));
   }

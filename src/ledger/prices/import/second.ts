@@ -1,4 +1,4 @@
-/** Compares the snapshot with the list of genai-prices, an independent table. */
+/** The list of genai-prices, an independent table: what differs from the snapshot, and models that the first table lacks. */
 import type { BucketPrices } from "../../charge.ts";
 import type { SnapshotLine } from "../snapshot.ts";
 import { nameOf } from "./snapshot-text.ts";
@@ -15,9 +15,15 @@ const IDS: Readonly<Record<string, string>> = { google: "gemini", "x-ai": "xai",
 const MEMBERS: Readonly<Partial<Record<keyof BucketPrices, string>>> = {
   input: "input_mtok",
   cacheRead: "cache_read_mtok",
+  cacheReadAudio: "cache_audio_read_mtok",
   cacheWrite: "cache_write_mtok",
   output: "output_mtok",
+  audioIn: "input_audio_mtok",
+  audioOut: "output_audio_mtok",
 };
+
+/** Providers whose models the first table has left out while they are served. */
+const GAPS: ReadonlySet<string> = new Set(["groq", "together"]);
 
 /** A larger difference is reported. */
 const TOLERANCE = 0.001;
@@ -43,11 +49,90 @@ export function disagreements(
       const mine = line[bucket as keyof BucketPrices];
       const theirs = baseOf(prices[member]);
       if (mine === undefined || theirs === undefined) return [];
-      const other = theirs * 1_000_000;
-      if (Math.abs(mine - other) <= TOLERANCE * Math.max(mine, other)) return [];
-      return [`${nameOf(line)} ${bucket}: ${mine / 1_000_000} here, ${theirs} there`];
+      const name = `${nameOf(line)} ${bucket}`;
+      return [
+        ...(isSame(mine, theirs) ? [] : [`${name}: ${mine / 1_000_000} here, ${theirs} there`]),
+        ...tierDifferences(name, bucket as keyof BucketPrices, line, prices[member]),
+      ];
     });
   });
+}
+
+function isSame(pico: number, dollars: number): boolean {
+  const other = dollars * 1_000_000;
+  return Math.abs(pico - other) <= TOLERANCE * Math.max(pico, other);
+}
+
+/** Prices of long requests: where they begin, and how high they are. */
+function tierDifferences(
+  name: string,
+  bucket: keyof BucketPrices,
+  { tiers: own = [] }: SnapshotLine,
+  price: unknown,
+): string[] {
+  const theirs = tiersOf(price);
+  const show = (tiers: readonly Tier[]) =>
+    tiers.map(({ above, dollars }) => `${dollars} above ${above}`).join(", ") || "no tiers";
+  const mine = own.flatMap(({ above, ...prices }) => {
+    const pico = prices[bucket];
+    return pico === undefined ? [] : [{ above, dollars: pico / 1_000_000 }];
+  });
+  const isEqual =
+    mine.length === theirs.length &&
+    mine.every(
+      ({ above, dollars }, at) =>
+        above === theirs[at]!.above && isSame(dollars * 1_000_000, theirs[at]!.dollars),
+    );
+  return isEqual ? [] : [`${name}, long requests: ${show(mine)} here, ${show(theirs)} there`];
+}
+
+/** Dollars a million tokens for requests of more than `above` tokens. */
+interface Tier {
+  above: number;
+  dollars: number;
+}
+
+function tiersOf(price: unknown): Tier[] {
+  const tiers =
+    typeof price === "object" && price !== null ? (price as { tiers?: unknown }).tiers : undefined;
+  if (!Array.isArray(tiers)) return [];
+  return (tiers as { start: unknown; price: unknown }[]).map(({ start, price: dollars }) => ({
+    above: Number(start),
+    dollars: Number(dollars),
+  }));
+}
+
+/**
+ * Lines for models that the first table lacks, of providers in {@link GAPS}.
+ * @param source `genai-prices 2026-11-22`, of each line
+ */
+export function missingLines(
+  lines: readonly SnapshotLine[],
+  list: readonly SecondProvider[],
+  day: string,
+  source: string,
+): SnapshotLine[] {
+  const known = new Set(lines.map(nameOf));
+  return list.flatMap(({ id, models }) =>
+    models.flatMap((model) => {
+      const name = { provider: IDS[id] ?? id, model: model.id };
+      if (!GAPS.has(name.provider) || known.has(nameOf(name))) return [];
+      const prices = datedOf(model.prices).findLast(({ from }) => from <= day)?.prices ?? {};
+      const [input, output] = [baseOf(prices.input_mtok), baseOf(prices.output_mtok)];
+      if (!input || !output) return [];
+      const cacheRead = baseOf(prices.cache_read_mtok);
+      const pico = (dollars: number) => Math.round(dollars * 1_000_000);
+      return [
+        {
+          ...name,
+          input: pico(input),
+          ...(cacheRead !== undefined && { cacheRead: pico(cacheRead) }),
+          output: pico(output),
+          source,
+        },
+      ];
+    }),
+  );
 }
 
 /** One line for each model whose price changes after a day: that is when a new import is due. */

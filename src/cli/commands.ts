@@ -18,6 +18,8 @@ import { replay } from "./replay.ts";
 import { pluginList, pluginNew } from "./plugin.ts";
 import { reload } from "./reload.ts";
 import { serve } from "./serve.ts";
+import { status } from "./status.ts";
+import { stop } from "./stop.ts";
 import { version } from "./version.ts";
 
 export const COMMANDS: readonly Command[] = [
@@ -26,6 +28,8 @@ export const COMMANDS: readonly Command[] = [
   record,
   replay,
   drill,
+  status,
+  stop,
   reload,
   health,
   check,

@@ -1,6 +1,7 @@
 /** `weir exec -- COMMAND`: runs a client with the gateway in front of it. */
 import type { Command, Context } from "./command.ts";
 import { UsageError } from "./command.ts";
+import { severalRunning } from "./choose-running.ts";
 import { type RunningGateway, runningGateways } from "./run-file.ts";
 import { SERVE_FLAGS } from "./serve.ts";
 
@@ -72,10 +73,7 @@ function onlyOne(running: readonly RunningGateway[], wanted: string | undefined)
   if (running.length <= 1) return first;
   const named = running.find(({ port }) => port === Number(wanted));
   if (named) return named;
-  const ports = running.map(({ port }) => port).toSorted((one, other) => one - other);
-  throw new Error(
-    `several gateways are running; choose one with --port (${ports.join(", ")}), or start one for this command with --port 0`,
-  );
+  throw new Error(`${severalRunning(running)}\nor start one for this command with --port 0`);
 }
 
 function urlOf(port: number): string {

@@ -1,6 +1,6 @@
 /** `weir health`: whether the gateway accepts calls, for the health checks of containers that have no other program. */
 import { isObject, parseJson } from "../core/json.ts";
-import type { Command, Context } from "./command.ts";
+import { type Command, type Context, JSON_FLAG } from "./command.ts";
 import { runningGateways } from "./run-file.ts";
 
 /** Health checks of containers wait longer. Milliseconds. */
@@ -13,23 +13,20 @@ export const health: Command = {
   flags: [
     { name: "--url", value: "URL", help: "base URL of the gateway (default: the one that this user runs)" },
     { name: "--port", value: "PORT", help: "its port on this machine (default WEIR_PORT)" },
+    JSON_FLAG,
   ],
   async run(context) {
     const urls = addressesIn(context);
-    for (const url of urls) {
-      const answer = await ask(url);
-      if (answer === undefined) continue;
-      const { status, text } = answer;
-      const state = parseJson(text);
-      if (!isObject(state) || typeof state.status !== "string") {
-        context.printError(`weir: what answers at ${url} is not weir`);
-        return 1;
-      }
-      context.print([state.status, state.version, state.degraded ?? []].flat().join(" "));
-      return status === 200 ? 0 : 1;
-    }
-    context.printError(`weir: no gateway answers at ${urls.join(" or ")}; start one with weir serve`);
-    return 1;
+    const answer = await healthAt(urls);
+    if (answer === undefined)
+      throw new Error(`no gateway answers at ${urls.join(" or ")}; start one with weir serve`);
+    const { status, text, url } = answer;
+    const state = parseJson(text);
+    if (!isObject(state) || typeof state.status !== "string")
+      throw new Error(`what answers at ${url} is not weir`);
+    const line = [state.status, state.version, state.degraded ?? []].flat().join(" ");
+    context.print(context.flags["--json"] ? text.trim() : line);
+    return status === 200 ? 0 : 1;
   },
 };
 
@@ -43,16 +40,26 @@ function addressesIn({ flags, env }: Context): string[] {
   return [`http://127.0.0.1:${port}`, `https://127.0.0.1:${port}`];
 }
 
-/** @returns undefined if nothing answers */
-async function ask(url: string): Promise<{ status: number; text: string } | undefined> {
-  try {
-    const response = await fetch(`${url}/health`, {
-      signal: AbortSignal.timeout(PATIENCE_MS),
-      // The certificate has the name under which clients know the gateway.
-      tls: { rejectUnauthorized: false },
-    });
-    return { status: response.status, text: await response.text() };
-  } catch {
-    return undefined;
+interface Health {
+  url: string;
+  status: number;
+  /** JSON, if weir answers there. */
+  text: string;
+}
+
+/** What `/health` says at the first address that answers. @returns undefined if none does */
+export async function healthAt(urls: readonly string[]): Promise<Health | undefined> {
+  for (const url of urls) {
+    try {
+      const response = await fetch(`${url}/health`, {
+        signal: AbortSignal.timeout(PATIENCE_MS),
+        // The certificate has the name under which clients know the gateway.
+        tls: { rejectUnauthorized: false },
+      });
+      return { url, status: response.status, text: await response.text() };
+    } catch {
+      // The next address may answer.
+    }
   }
+  return undefined;
 }

@@ -1,7 +1,8 @@
 /** `weir reload`: makes a running gateway reload its config and plugins, and prints the result. */
 import { signalProcess } from "../exit.ts";
-import type { Command } from "./command.ts";
-import { readRunFile, type RunningGateway, runningGateways } from "./run-file.ts";
+import { chooseRunning } from "./choose-running.ts";
+import { type Command, JSON_FLAG } from "./command.ts";
+import { readRunFile, type RunningGateway } from "./run-file.ts";
 
 /** Maximum time for a reload, in which plugins pass the preflight and models are checked. Milliseconds. */
 const RELOAD_TIMEOUT_MS = 60_000;
@@ -10,29 +11,18 @@ export const reload: Command = {
   name: "reload",
   summary: "reload the config and plugins of the running gateway",
   words: [],
-  flags: [{ name: "--port", value: "PORT", help: "port of the gateway, if several are running" }],
-  async run({ flags, env, print, printError }) {
+  flags: [{ name: "--port", value: "PORT", help: "port of the gateway, if several are running" }, JSON_FLAG],
+  async run({ flags, env, print }) {
     // A gateway that runs for a client passes the signal on to it.
-    const running = runningGateways(env).filter(({ isForClient }) => !isForClient);
-    const port = flags["--port"] === undefined ? undefined : Number(flags["--port"]);
-    const found = port === undefined ? running : running.filter((entry) => entry.port === port);
-    const [entry] = found;
-    if (!entry) {
-      const where = port === undefined ? "" : ` on port ${port}`;
-      printError(
-        `weir: no gateway of this user is running${where}; if one runs elsewhere, reload it with kill -HUP PID`,
-      );
-      return 1;
-    }
-    if (found.length > 1) {
-      const ports = found.map((one) => one.port).join(", ");
-      printError(`weir: several gateways are running; choose one with --port (${ports})`);
-      return 1;
-    }
+    const port = typeof flags["--port"] === "string" ? flags["--port"] : undefined;
+    const entry = chooseRunning(env, {
+      port,
+      elsewhere: "if one runs elsewhere, reload it with kill -HUP PID",
+    });
     const outcome = await reloadGateway(entry);
-    if (outcome?.ok) print(outcome.message);
-    else printError(`weir: ${outcome?.message ?? UNKNOWN}`);
-    return outcome?.ok ? 0 : 1;
+    if (!outcome?.ok) throw new Error(outcome?.message ?? UNKNOWN);
+    print(flags["--json"] ? JSON.stringify(outcome) : outcome.message);
+    return 0;
   },
 };
 

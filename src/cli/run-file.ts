@@ -28,6 +28,8 @@ export interface RunEntry {
   began: string;
   /** 0 for one on a unix socket. */
   port: number;
+  /** The working directory in which it was started; absent for one of an earlier version. */
+  folder?: string;
   /** It runs for one client, and ends with it. */
   isForClient?: true;
   /** Result of the last reload; `count` increases with each. */
@@ -58,7 +60,10 @@ export class RunFile {
   /** @returns undefined when the file cannot be written */
   static write(port: number, env: Environment, isForClient = false): RunFile | undefined {
     try {
-      const entry: RunEntry = { port, pid: process.pid, began: beginningOf(process.pid) };
+      const entry: RunEntry = {
+        ...{ port, pid: process.pid, began: beginningOf(process.pid) },
+        folder: process.cwd(),
+      };
       if (isForClient) entry.isForClient = true;
       return new RunFile(join(makeFolder(env), `${port || `unix-${process.pid}`}.json`), entry);
     } catch {

@@ -95,7 +95,7 @@ test("with several gateways a command asks for --port, and takes it from the fla
   const unclear = await weir(["usage"]);
   expect([unclear.code, unclear.err]).toEqual([
     1,
-    "weir: several gateways are running; choose one with --port (9347, 9400)\n",
+    `weir: several gateways are running; choose one with --port:\n  port 9347  pid ${process.pid}\n  port 9400  pid ${process.pid}\n`,
   ]);
   await weir(["usage", "--port", "9400"]);
   await weir(["usage"], { WEIR_PORT: "9400" });

@@ -1,4 +1,5 @@
 /** Finds the gateway that a command of the books is about, and the credential of its admin API. */
+import { chooseRunning } from "../choose-running.ts";
 import type { Context, Flag } from "../command.ts";
 import { type RunningGateway, runningGateways } from "../run-file.ts";
 import { type AdminApi, HttpApi } from "./api.ts";
@@ -40,18 +41,11 @@ export async function connect({ flags, env }: Asked): Promise<AdminApi> {
 }
 
 function findRunning({ flags, env }: Asked): RunningGateway {
-  const running = runningGateways(env).sort((one, other) => one.port - other.port);
-  const named = textOf(flags, "--port") ?? (env["WEIR_PORT"] || undefined);
-  const found = named === undefined ? running : running.filter(({ port }) => port === Number(named));
-  const [entry] = found;
-  if (entry && found.length === 1) return entry;
-  const ports = running.map(({ port }) => port).join(", ");
-  if (found.length > 1) throw new Error(`several gateways are running; choose one with --port (${ports})`);
-  const where = named === undefined ? "" : ` on port ${named}`;
-  const others = ports === "" ? "" : ` (running: port ${ports})`;
-  throw new Error(
-    `no gateway of this user is running${where}${others}; start one with weir serve, name one elsewhere with --url, or a state folder with --state`,
-  );
+  return chooseRunning(env, {
+    port: textOf(flags, "--port") ?? (env["WEIR_PORT"] || undefined),
+    forClients: true,
+    elsewhere: "start one with weir serve, name one elsewhere with --url, or a state folder with --state",
+  });
 }
 
 /** The variable, or the credential of the run file if the URL is that of a gateway of this user. */

@@ -11,6 +11,7 @@ import type { Registry } from "../gateway/routing/registry.ts";
 import type { Plan } from "../probe/plan.ts";
 import type { Place } from "../probe/place.ts";
 import { type Command, CONFIG_FLAGS, type Context, JSON_FLAG, UsageError, valueFlags } from "./command.ts";
+import { confirmed, YES_FLAG } from "./confirm.ts";
 
 /** The format whose hosts differ so much that they are worth a probe. */
 const FORMAT = "chat-completions";
@@ -41,7 +42,7 @@ export const probe: Command = {
       help: "environment variable with the key for a base URL (default: no key)",
     },
     { name: "--dry-run", help: "print what would be asked and what it costs at most; send nothing" },
-    { name: "--yes", help: "do not ask before the first call; weir asks only in a terminal" },
+    YES_FLAG,
     { name: "--out", value: "FILE", help: "write the block to a new file", completes: "file" },
     JSON_FLAG,
     ...CONFIG_FLAGS,
@@ -59,7 +60,7 @@ export const probe: Command = {
     for (const line of describePlan(subject.place.baseUrl, model, plan, cost, flags["--dry-run"] === true))
       printError(line);
     if (flags["--dry-run"]) return 0;
-    if (!(await confirmed(flags))) return 1;
+    if (!(await confirmed("Send these calls?", flags))) return 1;
     const { block, json } = await ask(subject, model, plan, context);
     if (out !== undefined) {
       writeFileSync(resolve(cwd, out), `${block}\n`, { flag: "wx" });
@@ -124,16 +125,6 @@ function knownProvider(
 function configFlags(flags: Context["flags"]): Record<string, string | undefined> {
   const { "--config": config, "--plugins": plugins } = valueFlags(flags);
   return { "--config": config, "--plugins": plugins };
-}
-
-/** Asks the person at the terminal; without one the calls are sent. */
-async function confirmed(flags: Context["flags"]): Promise<boolean> {
-  if (flags["--yes"] || !process.stdin.isTTY || !process.stderr.isTTY) return true;
-  const { createInterface } = await import("node:readline/promises");
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await lines.question("Send these calls? [y/N] ");
-  lines.close();
-  return /^y(es)?$/i.test(answer.trim());
 }
 
 async function ask(

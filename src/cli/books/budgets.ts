@@ -51,7 +51,7 @@ function budgetTable(budgets: readonly BudgetView[], names: ReadonlyMap<string, 
       open?.endsAt === undefined ? "" : showTime(open.endsAt),
     ];
   });
-  const head = ["name", "on", "limit", "mode", "spent", "assumed", "held", "left", "begins anew"];
+  const head = ["name", "on", "limit", "mode", "spent", "assumed", "held", "left", "resets"];
   return table([head, ...rows]);
 }
 
@@ -125,6 +125,7 @@ function deletion(group: "budgets" | "rates", what: string): Command {
     name: `${group} delete`,
     summary: `delete a ${what}`,
     words: [{ name: "NAME" }],
+    asks: ({ words: [name] }) => `Delete the ${what} ${name}?`,
     async run({ api, words: [name = ""], show }) {
       const deleted = await api.send("DELETE", `/${group}/${encodeURIComponent(name)}`);
       show(deleted, () => `The ${what} ${name} is deleted.`);

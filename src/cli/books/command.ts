@@ -1,6 +1,7 @@
 /** What the commands of the books have in common: they connect, ask, print and close. */
 import type { Command, Context, Flag } from "../command.ts";
 import { JSON_FLAG } from "../command.ts";
+import { confirmed, YES_FLAG } from "../confirm.ts";
 import type { AdminApi } from "./api.ts";
 import { CONNECT_FLAGS, connect } from "./connect.ts";
 import type { Changed } from "./shapes.ts";
@@ -16,16 +17,22 @@ export interface BookContext extends Context {
 interface BookCommand extends Omit<Command, "run" | "words" | "flags"> {
   words?: Command["words"];
   flags?: readonly Flag[];
+  /** What cannot be undone, as a question: `Revoke the key demo?`. In a terminal weir asks it before the command runs. */
+  asks?(context: Context): string;
   /** @returns the exit code; 0 if nothing is returned */
   run(context: BookContext): Promise<number | void>;
 }
 
-export function bookCommand({ words = [], flags = [], run, ...rest }: BookCommand): Command {
+export function bookCommand({ words = [], flags = [], asks, run, ...rest }: BookCommand): Command {
   return {
     ...rest,
     words,
-    flags: [...flags, JSON_FLAG, ...CONNECT_FLAGS],
+    flags: [...flags, ...(asks ? [YES_FLAG] : []), JSON_FLAG, ...CONNECT_FLAGS],
     async run(context) {
+      if (asks && !(await confirmed(asks(context), context.flags))) {
+        context.printError("weir: nothing was changed");
+        return 1;
+      }
       const api = await connect(context);
       const show = (value: unknown, text: () => string) =>
         context.print(context.flags["--json"] ? JSON.stringify(value, null, 2) : text());

@@ -163,6 +163,7 @@ const keysRevoke = bookCommand({
   summary: "end a key at once; running answers go on",
   words: [{ name: "NAME" }],
   flags: [{ name: "--cut", help: "also end its running answers" }],
+  asks: ({ words: [name] }) => `Revoke the key ${name}, for good?`,
   async run({ api, flags, words, show }) {
     const key = await api.send<KeyView>("DELETE", `/keys/${encodeURIComponent(words[0]!)}`, {
       query: { cut: flags["--cut"] === true || undefined },

@@ -58,6 +58,13 @@ const storePrune = bookCommand({
     { name: "--key", value: "KEY", help: "delete the rows of this key" },
     { name: "--bodies", help: "delete the captured requests and answers instead" },
   ],
+  asks({ flags }) {
+    const key = textOf(flags, "--key");
+    if (flags["--bodies"]) return "Delete all captured requests and answers?";
+    return key === undefined
+      ? "Delete the rows that are older than the config keeps?"
+      : `Delete all rows of the key ${key}?`;
+  },
   async run({ api, flags, show }) {
     const body = { key: textOf(flags, "--key") };
     const work = flags["--bodies"]

@@ -22,7 +22,7 @@ export function completionCommand(commands: () => readonly Command[]): Command {
   };
 }
 
-const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };
+const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript, powershell: powershellScript };
 
 type Shell = keyof typeof SCRIPTS;
 
@@ -227,6 +227,65 @@ end
 complete -c weir -f
 ${rows.join("\n")}
 `;
+}
+
+/** For Windows PowerShell 5.1 and PowerShell 7. */
+function powershellScript(commands: readonly Command[]): string {
+  const list = (words: readonly string[]) => `@(${words.map(quotePowershell).join(", ")})`;
+  const values = valued(commands).map(({ name, completes }) => {
+    const words = typeof completes === "object" ? list(completes) : "$null";
+    return `    ${quotePowershell(name)} = ${words}`;
+  });
+  const rows = positionsOf(commands).map(({ after, more, words, paths, flags }) => {
+    const offered = words.map(([word]) => word);
+    const members = [
+      `Words = ${list(offered)}`,
+      `Flags = ${list(flags.map(({ name }) => name))}`,
+      `Paths = ${paths ? "$true" : "$false"}`,
+    ];
+    return `    ${quotePowershell(more ? `${after} *` : after)} = @{ ${members.join("; ")} }`;
+  });
+  return `# Completion of weir for PowerShell: weir completion powershell | Out-String | Invoke-Expression
+# The same line in the file $PROFILE makes it permanent.
+Register-ArgumentCompleter -Native -CommandName weir -ScriptBlock {
+  param($wordToComplete, $commandAst, $cursorPosition)
+  # Flags with values; the words that a value can be.
+  $values = @{
+${values.join("\n")}
+  }
+  $positions = @{
+${rows.join("\n")}
+  }
+  $before = @($commandAst.CommandElements | Select-Object -Skip 1 |
+    Where-Object { $_.Extent.EndOffset -lt $cursorPosition } | ForEach-Object { $_.Extent.Text })
+  $given = @()
+  $flag = $null
+  foreach ($word in $before) {
+    if ($flag) { $flag = $null; continue }
+    if ($values.ContainsKey($word)) { $flag = $word; continue }
+    if ($word -notlike '-*') { $given += $word }
+  }
+  if ($flag) { $offer = $values[$flag] }
+  else {
+    $position = $positions[($given -join ' ')]
+    for ($count = $given.Count - 1; -not $position -and $count -gt 0; $count--) {
+      $position = $positions[((@($given[0..($count - 1)]) -join ' ') + ' *')]
+    }
+    if (-not $position -or $position.Paths) { $offer = $null }
+    else { $offer = @($position.Words) + @($position.Flags) }
+    if ($position -and $wordToComplete -like '-*') { $offer = $position.Flags }
+  }
+  # Without an offer PowerShell completes files.
+  $offer | Where-Object { $_ -like "$wordToComplete*" } | ForEach-Object {
+    [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_)
+  }
+}
+`;
+}
+
+/** A text in single quotes, as PowerShell reads it. */
+function quotePowershell(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
 }
 
 /** A text in single quotes, as bash, zsh and fish read it. */

@@ -26,6 +26,7 @@ export function commonFiles(root: string, repository: string | undefined): Packe
     text("share/bash-completion/completions/weir", completionScript("bash", COMMANDS)),
     text("share/zsh/site-functions/_weir", completionScript("zsh", COMMANDS)),
     text("share/fish/vendor_completions.d/weir.fish", completionScript("fish", COMMANDS)),
+    text("share/powershell/weir.ps1", completionScript("powershell", COMMANDS)),
   ];
 }
 

@@ -42,7 +42,7 @@ function inFolder<Value>(use: (dir: string) => Value): Value {
 }
 
 test("each script names every command and every flag", async () => {
-  for (const shell of ["bash", "zsh", "fish"]) {
+  for (const shell of ["bash", "zsh", "fish", "powershell"]) {
     const script = await scriptOf(shell);
     for (const { name, flags } of COMMANDS) {
       for (const word of name.split(" ")) expect(script).toContain(word);
@@ -77,6 +77,27 @@ describe("zsh", () => {
       timeout: 60_000,
     });
     expect([stderr.toString(), exitCode]).toEqual(["", 0]);
+  });
+});
+
+describe("powershell", () => {
+  test("offers commands, subcommands, flags, their values and files", async () => {
+    if (!Bun.which("pwsh")) return console.log("There is no PowerShell here: its completion was not run.");
+    const script = await scriptOf("powershell");
+    for (const [typed, offers, not = []] of CASES) {
+      const line = ["weir", ...typed].join(" ");
+      const run = `${script}\n([System.Management.Automation.CommandCompletion]::CompleteInput('${line}', ${line.length}, $null)).CompletionMatches.CompletionText`;
+      const { stdout, stderr } = inFolder((cwd) =>
+        Bun.spawnSync(["pwsh", "-NoProfile", "-Command", run], { cwd, timeout: 60_000 }),
+      );
+      const offered = stdout
+        .toString()
+        .trim()
+        .split(/\r?\n/)
+        .map((word) => word.replace(/^\.[\\/]/, ""));
+      expect([typed, stderr.toString(), offered]).toEqual([typed, "", expect.arrayContaining(offers)]);
+      for (const word of not) expect(offered).not.toContain(word);
+    }
   });
 });
 

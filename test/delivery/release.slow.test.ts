@@ -91,6 +91,8 @@ test("the archive has the license, the README, the manual page and the completio
     "share/man",
     "share/man/man1",
     "share/man/man1/weir.1",
+    "share/powershell",
+    "share/powershell/weir.ps1",
     "share/zsh",
     "share/zsh/site-functions",
     "share/zsh/site-functions/_weir",

@@ -48,9 +48,12 @@ export const drill: Command = {
   async run(context) {
     const { flags, rest = [], cwd, print } = context;
     const { FAULTS } = await import("../drill/faults.ts");
-    const { faultList } = await import("../drill/table.ts");
+    const { faultJson, faultList } = await import("../drill/table.ts");
     const faults = chooseFaults(FAULTS, flags["--only"]);
-    if (flags["--list"] === true) return (print(faultList(faults)), 0);
+    if (flags["--list"] === true) {
+      print(flags["--json"] ? JSON.stringify(faults.map(faultJson), null, 2) : faultList(faults));
+      return 0;
+    }
     if (rest.length === 0)
       throw new UsageError("drill needs the command of a client behind --: weir drill -- python ask.py");
     const isHere = flags["--here"] === true;

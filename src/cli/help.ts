@@ -2,17 +2,24 @@
 import { VERSION } from "../version.ts";
 import type { Command, Flag } from "./command.ts";
 import { GLOBAL_FLAGS } from "./command.ts";
-import { table } from "./terminal.ts";
+import { wrap, wrappedTable } from "./terminal.ts";
 
-export function generalHelp(commands: readonly Command[]): string {
+/** Characters of a line where no terminal has a width. */
+const DEFAULT_WIDTH = 100;
+
+/** @param width characters of a line */
+export function generalHelp(commands: readonly Command[], width = DEFAULT_WIDTH): string {
   return [
     `weir ${VERSION}: a gateway for language-model generation`,
     "",
     "Usage: weir [COMMAND] [FLAGS]",
     "",
-    table(generalRows(commands), "  "),
+    wrappedTable(generalRows(commands), width, "  "),
     "",
-    "Without a command, weir starts the gateway (same as weir serve). weir COMMAND --help prints the flags of a command; --version prints the version.",
+    ...wrap(
+      "Without a command, weir starts the gateway (same as weir serve). weir COMMAND --help prints the flags of a command; --version prints the version.",
+      width,
+    ),
   ].join("\n");
 }
 
@@ -30,13 +37,14 @@ function generalRows(commands: readonly Command[]): string[][] {
 const MOST_ROWS = 3;
 
 /** The help of a command group such as `weir plugin`. */
-export function groupHelp(group: string, commands: readonly Command[]): string {
+export function groupHelp(group: string, commands: readonly Command[], width = DEFAULT_WIDTH): string {
   const members = commands.filter(({ name }) => name.startsWith(`${group} `));
   return [
     `Usage: weir ${group} COMMAND [FLAGS]`,
     "",
-    table(
+    wrappedTable(
       members.map((command) => [synopsis(command), command.summary]),
+      width,
       "  ",
     ),
     "",
@@ -44,14 +52,15 @@ export function groupHelp(group: string, commands: readonly Command[]): string {
   ].join("\n");
 }
 
-export function commandHelp(command: Command): string {
+export function commandHelp(command: Command, width = DEFAULT_WIDTH): string {
   return [
-    `weir ${command.name}: ${command.summary}`,
+    ...wrap(`weir ${command.name}: ${command.summary}`, width),
     "",
     `Usage: weir ${[front(command), "[FLAGS]", ...behind(command)].join(" ")}`,
     "",
-    table(
+    wrappedTable(
       [...command.flags, ...GLOBAL_FLAGS].map((flag) => [labelOf(flag), flag.help]),
+      width,
       "  ",
     ),
   ].join("\n");

@@ -1,5 +1,6 @@
 /** The command line: runs a command and turns errors into a sentence and an exit code. */
 import { ConfigError, EXIT_CONFIG } from "../config/error.ts";
+import { describeFileError, systemCode } from "../core/system-error.ts";
 import { VERSION } from "../version.ts";
 import { UsageError } from "./command.ts";
 import { type Parsed, parse } from "./parse.ts";
@@ -19,8 +20,8 @@ export async function run(args: readonly string[]): Promise<number> {
     const { command, words, flags, rest } = parsed;
     return await command.run({ words, flags, rest, env: process.env, cwd: process.cwd(), print, printError });
   } catch (thrown) {
-    const message = thrown instanceof Error ? thrown.message : String(thrown);
-    printError(`weir: ${message}`);
+    const message = sentenceOf(thrown);
+    printError(wantsJson(args) ? JSON.stringify({ error: { message } }) : `weir: ${message}`);
     return thrown instanceof UsageError ? EXIT_USAGE : thrown instanceof ConfigError ? EXIT_CONFIG : 1;
   }
 }
@@ -45,8 +46,23 @@ async function parseAny(args: readonly string[]): Promise<Parsed> {
 
 async function helpText({ command, group }: Extract<Parsed, { kind: "help" }>): Promise<string> {
   const [{ COMMANDS }, help] = await Promise.all([import("./commands.ts"), import("./help.ts")]);
-  if (command) return help.commandHelp(command);
-  return group === undefined ? help.generalHelp(COMMANDS) : help.groupHelp(group, COMMANDS);
+  const { columns } = process.stdout;
+  if (command) return help.commandHelp(command, columns);
+  return group === undefined ? help.generalHelp(COMMANDS, columns) : help.groupHelp(group, COMMANDS, columns);
+}
+
+/** The message; for a file that cannot be read or written, its path and the reason. */
+function sentenceOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown);
+  const isRaw =
+    "path" in thrown && "syscall" in thrown && thrown.message.startsWith(`${systemCode(thrown)}: `);
+  return isRaw ? `${String(thrown.path)}: ${describeFileError(thrown)}` : thrown.message;
+}
+
+/** `--json` stands before `--`; behind it is the command of a client. */
+function wantsJson(args: readonly string[]): boolean {
+  const end = args.indexOf("--");
+  return args.slice(0, end === -1 ? undefined : end).includes("--json");
 }
 
 /** `weir models | head -1` closes the pipe early: output after that is discarded without an error. */

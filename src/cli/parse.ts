@@ -100,8 +100,36 @@ function isGroup(words: readonly string[], commands: readonly Command[]): boolea
 function unknownCommand(words: readonly string[], commands: readonly Command[]): UsageError {
   const name = words.slice(0, 2).join(" ");
   const names = commands.map((command) => command.name);
-  const hint = didYouMean(name, names) || didYouMean(words[0] ?? "", names) || "; see weir --help";
+  const hint =
+    otherWord(words[0] ?? "") ||
+    didYouMean(name, names) ||
+    didYouMean(words[0] ?? "", names) ||
+    "; see weir --help";
   return new UsageError(`unknown command "${name}"${hint}`);
+}
+
+/** What other tools call the commands of weir. */
+const OTHER_WORDS: readonly (readonly [words: readonly string[], command: string])[] = [
+  [["start", "up", "server", "proxy", "gateway"], "weir serve"],
+  [["run", "launch"], "weir exec -- COMMAND for a client, and weir serve for the gateway"],
+  [["down", "kill", "quit", "shutdown"], "weir stop"],
+  [["ps", "ls", "list", "info"], "weir status"],
+  [["restart"], "weir stop, then weir serve; weir reload reads the config anew"],
+  [["init", "setup", "new"], "weir config init"],
+  [["validate", "doctor", "test", "lint"], "weir check"],
+  [["ui", "dashboard", "open"], "weir console"],
+  [["key", "token", "tokens"], "weir keys create NAME"],
+  [["spend", "cost", "costs"], "weir usage"],
+  [["log", "tail"], "weir logs --follow"],
+  [["migrate", "convert"], "weir import SOURCE FILE for configs, weir store migrate for books"],
+  [["pull", "show"], "weir models NAME; weir serves models of other hosts"],
+];
+
+function otherWord(word: string): string {
+  const found = OTHER_WORDS.find(([words]) => words.includes(word));
+  if (found) return `; weir has ${found[1]}`;
+  if (!["upgrade", "update", "self-update"].includes(word)) return "";
+  return "; install the new version over this one, then weir stop and weir serve";
 }
 
 function assertKnown(
@@ -146,7 +174,11 @@ function readFlags(given: readonly Given[], known: readonly Flag[]): Record<stri
     // In `--port --workers 2` the value of --port is missing. A value that begins with a dash needs `=`.
     const isFlag = !inline && value !== undefined && /^-./.test(value);
     if (flag.value !== undefined && (value === undefined || value === "" || isFlag))
-      throw new UsageError(`${name} requires a value: ${name} ${flag.value}`);
+      throw new UsageError(
+        isFlag && !known.some((one) => one.name === value)
+          ? `${name} requires a value; one that begins with a dash needs an equals sign: ${name}=${value}`
+          : `${name} requires a value: ${name} ${flag.value}`,
+      );
     flags[name] = flag.value === undefined ? true : (value ?? "");
   }
   return flags;

@@ -1,14 +1,14 @@
 /** `weir version`. */
 import { VERSION } from "../version.ts";
-import type { Command } from "./command.ts";
+import { type Command, JSON_FLAG } from "./command.ts";
 
 export const version: Command = {
   name: "version",
   summary: "print the version",
   words: [],
-  flags: [],
-  async run({ print }) {
-    print(VERSION);
+  flags: [JSON_FLAG],
+  async run({ flags, print }) {
+    print(flags["--json"] ? JSON.stringify({ version: VERSION }) : VERSION);
     return 0;
   },
 };

@@ -38,7 +38,7 @@ export function resultTable(results: readonly DrillResult[]): string {
 function countLine(results: readonly DrillResult[]): string {
   const count = (verdict: Verdict) => results.filter((result) => result.verdict === verdict).length;
   const parts = (["ok", "weak", "bad", "skipped"] as const).map((verdict) => `${count(verdict)} ${verdict}`);
-  return `${results.length} faults: ${parts.join(", ")}`;
+  return `${results.length} ${results.length === 1 ? "fault" : "faults"}: ${parts.join(", ")}`;
 }
 
 /** The faults, for `--list`. */
@@ -49,6 +49,11 @@ export function faultList(faults: readonly Fault[]): string {
         `${name}\n  the client meets: ${meets}\n  lasts: ${describeLasts(lasts)}\n  a good client: ${EXPECTED[expects]}`,
     )
     .join("\n");
+}
+
+/** A fault for programs, for `--list --json`. */
+export function faultJson({ name, meets, lasts, expects }: Fault): object {
+  return { fault: name, meets, lasts: describeLasts(lasts), expects };
 }
 
 /** A result for programs. Times in seconds. */

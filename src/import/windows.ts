@@ -27,7 +27,7 @@ const MAX_HOURS = 8784;
 
 /**
  * The window of weir that is nearest to a duration such as `30d`, `1mo`, `1M`, `1w` or `12h`.
- * @param text undefined: the budget never begins anew @returns undefined for a text that is no duration
+ * @param text undefined: the budget never resets @returns undefined for a text that is no duration
  */
 export function budgetWindow(text: string | undefined): BudgetWindow | undefined {
   if (text === undefined) return { every: "total" };
@@ -42,7 +42,7 @@ export function budgetWindow(text: string | undefined): BudgetWindow | undefined
   if (hours < 1)
     return { every: "1h", why: "the shortest window of weir is an hour, so the budget is stricter" };
   if (hours > MAX_HOURS)
-    return { every: "total", why: "the longest window of weir is a year, so the budget does not begin anew" };
+    return { every: "total", why: "the longest window of weir is a year, so the budget does not reset" };
   return { every: `${Math.round(hours)}h` };
 }
 

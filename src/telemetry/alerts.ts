@@ -48,7 +48,7 @@ export class Alerts {
 
   /** Called once in a window for each percentage. */
   budget({ name, percent, limit, used, endsAt }: ReachedBudget): void {
-    const until = endsAt === undefined ? "" : `; it begins anew on ${dateOf(endsAt)}`;
+    const until = endsAt === undefined ? "" : `; it resets on ${dateOf(endsAt)}`;
     this.#tell("reached", {
       event: "budget",
       subject: name,

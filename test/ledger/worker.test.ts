@@ -106,7 +106,7 @@ test("a soft budget admits calls while anything is left, and overspends by the c
   attempts.push(await begin(ledger));
   const refusal = await refusalOf(begin(ledger));
   expect(refusal.message).toBe(
-    'The budget "all, total" of $0.0015 is spent; it begins anew on 2099-12-01 00:00 UTC.',
+    'The budget "all, total" of $0.0015 is spent; it resets on 2099-12-01 00:00 UTC.',
   );
   for (const attempt of attempts) finish(ledger, attempt, usage(100, 450));
   await settled();
@@ -131,13 +131,13 @@ test("the refusal of a hard budget names the amounts and the date, unless client
   keeper.free.set(account, 120_000_000);
   const refusal = await refusalOf(begin(ledger, callOf(), { maxTokens: 199_950 }));
   expect(refusal.message).toBe(
-    'The budget "eng, month" has $0.12 of $50.00 left and this call may cost up to $0.40; it begins anew on 2099-12-01 00:00 UTC.',
+    'The budget "eng, month" has $0.12 of $50.00 left and this call may cost up to $0.40; it resets on 2099-12-01 00:00 UTC.',
   );
   expect([refusal.status, refusal.shouldRetry, refusal.retryAfter]).toEqual([429, false, undefined]);
   const hidden = testLedger({ budgets: [budget("all", DOLLAR)], settings: { tell: false } });
   hidden.keeper.limit(ALL, 0);
   const { message, details } = await refusalOf(begin(hidden.ledger));
-  expect(message).toBe('The budget "all, total" is exhausted; it begins anew on 2099-12-01 00:00 UTC.');
+  expect(message).toBe('The budget "all, total" is exhausted; it resets on 2099-12-01 00:00 UTC.');
   expect(JSON.stringify(details)).not.toContain("limit");
 });
 

@@ -69,7 +69,7 @@ test("a budget is reported with its amounts", () => {
     event: "budget",
     state: "reached",
     subject: "team",
-    message: 'the budget "team" has reached 80 % of $50.00; it begins anew on 2027-02-01 00:00 UTC',
+    message: 'the budget "team" has reached 80 % of $50.00; it resets on 2027-02-01 00:00 UTC',
     facts: { percent: 80, limit: 50, used: 41, endsAt: "2027-02-01T00:00:00.000Z" },
   });
 });

@@ -78,7 +78,7 @@ test("an exhausted budget raises the typed error of both SDKs once, with amounts
   const openai = await chat(openaiClient(gateway.url, { maxRetries: 2 })).catch((error: unknown) => error);
   expect(openai).toBeInstanceOf(OpenAI.RateLimitError);
   const sentence =
-    /The budget "eng, month" has \$0\.0001 of \$0\.0001 left and this call may cost up to \$0\.\d+; it begins anew on \d{4}-\d\d-01 00:00 UTC\./;
+    /The budget "eng, month" has \$0\.0001 of \$0\.0001 left and this call may cost up to \$0\.\d+; it resets on \d{4}-\d\d-01 00:00 UTC\./;
   expect(openai).toMatchObject({ status: 429, code: "insufficient_quota", type: "insufficient_quota" });
   expect((openai as Error).message).toMatch(sentence);
   const messages = await anthropicClient(gateway.url, { maxRetries: 2 })

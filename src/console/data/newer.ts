@@ -4,7 +4,7 @@ import type { LiveCalls } from "./types.ts";
 
 /**
  * @param filter query of the admin API, without a range; undefined: nothing is counted
- * @returns the number, and the function that begins anew
+ * @returns the number, and the function that resets
  */
 export function useNewer(filter: string | undefined): readonly [number, () => void] {
   const [newer, setNewer] = useState(0);

@@ -29,7 +29,7 @@ export class TerminatorTimeout implements Watcher {
     this.#clock.add(this);
   }
 
-  /** Part of an event has come: the timeout begins anew, so that an event is not cut while it arrives. */
+  /** Part of an event has come: the timeout resets, so that an event is not cut while it arrives. */
   postpone(): void {
     this.start();
     const now = performance.now();

@@ -77,7 +77,7 @@ export class Reporter {
   }
 
   alert({ budget, endsAt }: BudgetAccount, percent: number): void {
-    const until = endsAt === undefined ? "" : `; it begins anew on ${dateOf(endsAt)}`;
+    const until = endsAt === undefined ? "" : `; it resets on ${dateOf(endsAt)}`;
     this.#report(
       "fault",
       `the budget "${budget.name}" has reached ${percent} % of ${formatNano(budget.limit)}${until}`,

@@ -200,7 +200,7 @@ function counts(row: Row, names: Readonly<Record<string, string>>): Record<strin
   return Object.fromEntries(found.map(([member, unit]) => [unit, row[member] as number]));
 }
 
-/** @param duration `30d`, `1mo`, `12h`; absent: the budget never begins anew */
+/** @param duration `30d`, `1mo`, `12h`; absent: the budget never resets */
 function budgetOf(most: unknown, duration: string | undefined, notes: string[]): ImportedKey["budget"] {
   if (typeof most !== "number" || most <= 0) return undefined;
   const limit = toNano(most);

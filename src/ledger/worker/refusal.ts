@@ -59,7 +59,7 @@ function titleOf({ name, budget }: Line): string {
 }
 
 function beginsAnew(resetsAt: number | undefined): string {
-  return resetsAt === undefined ? "it does not begin anew" : `it begins anew on ${dayTime(resetsAt)}`;
+  return resetsAt === undefined ? "it does not reset" : `it resets on ${dayTime(resetsAt)}`;
 }
 
 function detailsOf({ name }: Line, { limit, left, resetsAt }: Refusal, tell: boolean): JsonObject {
@@ -172,7 +172,7 @@ function seconds(at: number): number {
   return Math.max(1, Math.ceil((at - Date.now()) / 1000));
 }
 
-/** Seconds until a budget begins anew, if a client can wait for it. */
+/** Seconds until a budget resets, if a client can wait for it. */
 function soon(resetsAt: number | undefined): number | undefined {
   if (resetsAt === undefined) return undefined;
   const wait = seconds(resetsAt);

@@ -56,7 +56,7 @@ describe("what opens it", () => {
 });
 
 describe("how long", () => {
-  test("5 s, doubled by each probe that fails, up to 5 min; a good one closes it and begins anew", () => {
+  test("5 s, doubled by each probe that fails, up to 5 min; a good one closes it and resets", () => {
     const breaker = opened();
     const periods: number[] = [];
     let now = 0;

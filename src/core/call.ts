@@ -189,6 +189,9 @@ export class Attempt {
   booking?: object;
   /** Bytes of text, reasoning and tool arguments that the provider has sent. */
   outputBytes = 0;
+  /** When the first and the last of them arrived; monotonic milliseconds. */
+  firstOutputAt?: number;
+  outputAt?: number;
   /** Output beyond this needs a larger reservation. Bytes. */
   outputLimit = Infinity;
   /** Called when the output exceeds its limit; it must raise the limit. */
@@ -230,6 +233,10 @@ export class Attempt {
 
   /** Counts the output of a running stream. @param bytes of the next piece */
   addOutput(bytes: number): void {
+    if (bytes > 0) {
+      this.outputAt = performance.now();
+      this.firstOutputAt ??= this.outputAt;
+    }
     this.outputBytes += bytes;
     if (this.outputBytes > this.outputLimit) this.onOutputLimit?.();
   }

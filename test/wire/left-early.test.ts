@@ -14,6 +14,8 @@ const PIECE = "abcdef ghijkl ";
 /** Four characters of three bytes. */
 const CHINESE = "你好世界";
 const INPUT = 1000;
+/** What the provider may have produced before it was stopped: at most a second and a quarter, at 200 tokens a second. Nano-dollars. */
+const GAP = 250 * 2000;
 const POINTS = [1, 2, 3, 5, 8, 13, 21, 34];
 
 let gateway: BookedGateway;
@@ -123,6 +125,6 @@ test("a client that leaves at any event of a stream is charged for what had come
     expect(input).toBeLessThanOrEqual(INPUT * 1000);
     expect(input).toBeGreaterThan(0);
     expect(cost - input).toBeGreaterThanOrEqual(output * 0.95);
-    expect(cost - input).toBeLessThanOrEqual(output * 1.1);
+    expect(cost - input).toBeLessThanOrEqual(output * 1.1 + GAP);
   });
 });

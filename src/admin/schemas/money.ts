@@ -3,7 +3,10 @@ import { type Static, Type } from "@sinclair/typebox";
 import { answer, nano } from "../schemas.ts";
 
 export const MoneyLine = answer({
-  what: Type.String({ description: "A bucket of tokens (`input`, `cacheRead`), `searches` or `request`." }),
+  what: Type.String({
+    description:
+      "A bucket of tokens (`input`, `cacheRead`), `searches` or `request`; `held`: assumed besides.",
+  }),
   count: Type.Integer({ description: "Tokens, searches or requests." }),
   price: Type.Optional(
     Type.Integer({

@@ -6,8 +6,11 @@ import { addBuckets, factorFor } from "./price.ts";
 import { SEARCH_AT_MOST } from "./unknown.ts";
 
 export interface ChargeLine {
-  /** A bucket of tokens, or a fee: `searches`, `searched` (a request with a search), `request`. */
-  what: keyof BucketPrices | "searches" | "searched" | "request";
+  /**
+   * A bucket of tokens, or a fee: `searches`, `searched` (a request with a search), `request`. `held`: what an assumed charge has
+   * besides, because all that was held is assumed to be spent.
+   */
+  what: keyof BucketPrices | "searches" | "searched" | "request" | "held";
   count: number;
   /** Pico-dollars a token, with the factors of region and speed; absent for fees. */
   price?: number;
@@ -16,9 +19,9 @@ export interface ChargeLine {
 
 /**
  * The lines of a charge that a rule has priced. What rounding leaves over is added to the largest amount.
- * @returns undefined if the rule does not lead to this charge: it was estimated, or is the provider's own
+ * @returns undefined if the rule does not lead to this charge: it is the provider's own, or its counts were not kept
  */
-export function linesOf(usage: Usage, { cost }: Charge, rule: PriceRule): ChargeLine[] | undefined {
+export function linesOf(usage: Usage, { cost, state }: Charge, rule: PriceRule): ChargeLine[] | undefined {
   const factor = factorFor(usage, rule);
   const lines: ChargeLine[] = [];
   addBuckets(usage, rule, {
@@ -36,6 +39,8 @@ export function linesOf(usage: Usage, { cost }: Charge, rule: PriceRule): Charge
   if (searches > 0 && searched > 0) lines.push({ what: "searched", count: 1, amount: searched });
   if (request > 0) lines.push({ what: "request", count: 1, amount: request });
   const left = cost - lines.reduce((sum, { amount }) => sum + amount, 0);
+  if (state === "assumed" && left > lines.length / 2 + 1)
+    return [...lines, { what: "held", count: 1, amount: left }];
   // Each line is rounded by at most half a nano-dollar, and the charge once more.
   if (Math.abs(left) > lines.length / 2 + 1) return undefined;
   const largest = lines.toSorted((a, b) => b.amount - a.amount)[0];

@@ -1,5 +1,6 @@
 /** What the ledger keeps of one attempt: what was expected and held, and in the end what it cost. */
 import type { Attempt } from "../../core/call.ts";
+import type { Usage } from "../../core/events.ts";
 import type { RequestSize } from "../../core/ledger.ts";
 import type { PromptSections } from "../../core/prompt-sections.ts";
 import type { Charge, PriceRule } from "../charge.ts";
@@ -63,6 +64,8 @@ export class Booking {
   fullCost: Nano = 0;
   /** What was charged; present when it is settled. */
   charge: Charge | undefined;
+  /** The tokens that it was charged for, where the provider has not counted them all. */
+  estimate: Usage | undefined;
 
   constructor(applied: Applied) {
     this.applied = applied;

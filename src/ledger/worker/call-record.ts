@@ -65,7 +65,7 @@ function attemptOf(attempt: Attempt, endedAt: number): AttemptRecord {
     model: target.model,
     class: failure?.class ?? "answered",
     ms: failure?.ms ?? short(endedAt - startedAt),
-    usage,
+    usage: booking.estimate ?? usage,
     charge: booking.charge!,
     held: booking.cost,
     expected: booking.size && booking.input - booking.margin,

@@ -8,19 +8,23 @@ import { chargeOf, type Reach } from "../prices/charge-of.ts";
 import { priceUsage } from "../prices/price.ts";
 import { regionOf } from "../prices/region.ts";
 import type { Booking } from "./booking.ts";
+import { unseenOutput } from "./gap.ts";
 import type { LedgerSettings } from "./settings.ts";
 
 /** Bytes of text for a token, on average. */
 const OUTPUT_BYTES_PER_TOKEN = 3.5;
 const INPUT_BYTES_PER_TOKEN = 4;
 
-/** @returns the charge, and the tokens that count for rate limits */
+/**
+ * Sets the estimate of the booking where the provider has not counted all.
+ * @returns the charge, and the tokens that it is for, which also count for rate limits
+ */
 export function settlementOf(
   attempt: Attempt,
   booking: Booking,
   settings: LedgerSettings,
 ): { charge: Charge; used: Usage } {
-  const { rule, ruleOf, hasHard } = booking.applied;
+  const { rule, ruleOf } = booking.applied;
   const reach = reachOf(attempt, booking);
   const { usage } = attempt;
   const region = rule?.regions && regionOf(attempt.target.deployment);
@@ -28,18 +32,30 @@ export function settlementOf(
     return { charge: chargeOf({ reach, usage, region }, rule, ruleOf), used: usage };
   // Nothing of an answer came: whether the provider charges is not known.
   if (attempt.firstByteAt === undefined && usageState(usage) === "absent") {
-    const isFull = settings.assume === undefined ? hasHard : settings.assume === "full";
-    const used = {
-      ...NO_USAGE,
-      input: likelyInput(attempt, booking),
-      output: isFull ? booking.heldOutput : 0,
-    };
-    const least: Nano = rule ? priceUsage({ ...used, output: 0 }, rule).cost : 0;
-    const assumed = isFull ? Math.max(least, booking.cost) : least;
+    const { used, assumed } = assumptionOf(attempt, booking, settings);
+    booking.estimate = used;
     return { charge: chargeOf({ reach, usage, assumed }, rule), used };
   }
   const estimate = estimateOf(attempt, booking);
-  return { charge: chargeOf({ reach, usage, estimate, region }, rule, ruleOf), used: estimate };
+  const used = region === undefined ? estimate : { ...estimate, region: estimate.region ?? region };
+  booking.estimate = used;
+  return { charge: chargeOf({ reach, usage, estimate: used }, rule, ruleOf), used };
+}
+
+/** What an attempt without an answer is assumed to have used and to cost. */
+function assumptionOf(
+  attempt: Attempt,
+  booking: Booking,
+  { assume }: LedgerSettings,
+): { used: Usage; assumed: Nano } {
+  const { rule, hasHard } = booking.applied;
+  const input = likelyInput(attempt, booking);
+  const isLeft = assume === undefined && attempt.call.stream && attempt.stop.reason !== undefined;
+  const isFull = !isLeft && (assume === undefined ? hasHard : assume === "full");
+  const output = isLeft ? unseenOf(attempt, booking, 0) : isFull ? booking.heldOutput : 0;
+  const used: Usage = { ...NO_USAGE, input, output, known: "partial" };
+  const least: Nano = rule ? priceUsage(used, rule).cost : 0;
+  return { used, assumed: isFull ? Math.max(least, booking.cost) : least };
 }
 
 function reachOf(attempt: Attempt, { applied: { rule } }: Booking): Reach {
@@ -53,16 +69,25 @@ function reachOf(attempt: Attempt, { applied: { rule } }: Booking): Reach {
 
 /** What an answer has used so far as far as weir can tell, with the counts of the provider where it gave them. */
 function estimateOf(attempt: Attempt, booking: Booking): Usage {
-  const { usage, outputBytes, estimated, target } = attempt;
+  const { call, usage, outputBytes, estimated } = attempt;
   const seen = Math.max(usage.output, estimated?.output ?? Math.round(outputBytes / OUTPUT_BYTES_PER_TOKEN));
-  const hides = target.traits?.hidesReasoning ?? target.provider.traits?.hidesReasoning;
-  const output = hides && booking.applied.hasHard ? Math.max(seen, booking.heldOutput) : seen;
+  const isCut = call.stream && (attempt.stop.reason !== undefined || attempt.failure !== undefined);
+  const output = seen + (isCut ? unseenOf(attempt, booking, seen) : 0);
   const isInputKnown = usage.input + usage.cacheRead + usage.cacheWrite > 0;
   return {
     ...usage,
     output,
+    known: "partial",
     ...(!isInputKnown && { input: estimated?.input ?? likelyInput(attempt, booking) }),
   };
+}
+
+/** What the provider may have produced besides what arrived, within the limits of the request and of the model. */
+function unseenOf(attempt: Attempt, { output, applied: { rule } }: Booking, seen: number): number {
+  const { target } = attempt;
+  const hides = target.traits?.hidesReasoning ?? target.provider.traits?.hidesReasoning ?? false;
+  const most = output > 0 ? output : (rule?.maxOutput ?? Infinity);
+  return Math.min(unseenOutput(attempt, hides, seen, performance.now()), Math.max(0, most - seen));
 }
 
 /** The input that a tokenizer would count, where no provider did. Tokens. */

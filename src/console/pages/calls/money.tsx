@@ -24,6 +24,7 @@ const WORDS: Readonly<Record<string, string>> = {
   searches: "web searches",
   searched: "a request with searches",
   request: "the request",
+  held: "held, and assumed to be spent",
 };
 
 const DOUBTS: Readonly<Record<string, string>> = {
@@ -123,7 +124,7 @@ function AttemptLedger({ attempt, money }: { attempt: Attempt; money: AttemptMon
   );
 }
 
-const FEES = new Set(["searches", "searched", "request"]);
+const FEES = new Set(["searches", "searched", "request", "held"]);
 
 /** Tokens by bucket, where the amounts are not known. */
 function countsOf({ usage }: Attempt): MoneyLine[] {
